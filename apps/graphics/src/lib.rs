@@ -1,0 +1,2 @@
+//! Meshes, kd-trees and ray tracing on Raddle.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Raddle and its peers, measured in one interleaved run.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Atomics behind one door, wait cells and queues of the Raddle runtime.

@@ -1,0 +1,1 @@
+//! The machine as hwloc sees it: CPUs, caches, NUMA nodes, binding.

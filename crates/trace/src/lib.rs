@@ -1,0 +1,1 @@
+//! Counters of the Raddle runtime, and the tables drawn from them.
