@@ -1,2 +1,4 @@
 //! Meshes, kd-trees and ray tracing on Raddle.
 #![forbid(unsafe_code)]
+
+pub mod mesh;

@@ -1,0 +1,187 @@
+//! Triangle meshes: what every renderer and tree of this crate works on.
+//!
+//! A [`Mesh`] is three flat arrays, so that a million triangles are three allocations. Whatever a file
+//! holds (polygons, strips, scene graphs, quantised coordinates) has become such a mesh by the time
+//! anybody else sees it, and these hold for every mesh that a reader or a generator of ours hands out:
+//!
+//! 1. every index of `triangles` is below `positions.len()`;
+//! 2. every coordinate is finite and of magnitude at most [`COORDINATE_MAX`];
+//! 3. `normals` is empty or as long as `positions`, and each one is a unit vector or zero.
+//!
+//! Triangles of zero area are kept: they are counted in reports, and nobody may stumble over them.
+//!
+//! # Source
+//! Vertex normals: N. Max, Weights for Computing Vertex Normals from Facet Normals, Journal of Graphics
+//! Tools 4(2), 1999 (section 1: weighting by area needs no division).
+
+use glam::{DVec3, Vec3};
+
+#[cfg(test)]
+mod tests;
+
+/// The largest magnitude that a coordinate may have, in the file's own unit.
+///
+/// Products of three differences of such coordinates stay below the largest `f32`, so that no area, volume
+/// or determinant on the way to a picture can overflow.
+pub const COORDINATE_MAX: f32 = 1e12;
+
+/// Triangles over shared vertices.
+///
+/// # Examples
+/// ```
+/// use glam::Vec3;
+/// use raddle_graphics::mesh::Mesh;
+///
+/// let mesh = Mesh {
+///     positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
+///     normals: Vec::new(),
+///     triangles: vec![[0, 1, 2]],
+/// };
+/// assert_eq!(mesh.triangle(0), [Vec3::ZERO, Vec3::X, Vec3::Y]);
+/// assert_eq!(mesh.with_vertex_normals().normals, [Vec3::Z; 3]);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Mesh {
+    /// One point per vertex, in the file's own unit.
+    pub positions: Vec<Vec3>,
+    /// One normal per vertex, or none at all. Zero where the triangles around a vertex cancel out: there
+    /// the triangle's own normal has to do.
+    pub normals: Vec<Vec3>,
+    /// Three indices into `positions` per triangle, anticlockwise as seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+impl Mesh {
+    /// Returns the corners of a triangle.
+    ///
+    /// # Panics
+    /// When `triangle_index` is not below `triangles.len()`, or one of its indices is out of range.
+    #[inline]
+    #[must_use]
+    pub fn triangle(&self, triangle_index: usize) -> [Vec3; 3] {
+        self.triangles[triangle_index].map(|vertex| self.positions[vertex as usize])
+    }
+
+    /// Returns the smallest box around all triangles; vertices that no triangle uses do not count.
+    ///
+    /// The box of a mesh without triangles is [`Bounds::EMPTY`]. Cost: one pass over the triangles.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        self.triangles
+            .iter()
+            .flatten()
+            .fold(Bounds::EMPTY, |bounds, &vertex| {
+                bounds.including(self.positions[vertex as usize])
+            })
+    }
+
+    /// Tells whether a triangle has an area of exactly zero: corners that coincide or stand in a line.
+    ///
+    /// # Panics
+    /// As [`triangle`](Self::triangle).
+    #[inline]
+    #[must_use]
+    pub fn is_degenerate(&self, triangle_index: usize) -> bool {
+        doubled_area(self.triangle(triangle_index)) == DVec3::ZERO
+    }
+
+    /// Counts the triangles of zero area. Cost: one pass over the triangles.
+    #[must_use]
+    pub fn degenerate_count(&self) -> usize {
+        (0..self.triangles.len())
+            .filter(|&index| self.is_degenerate(index))
+            .count()
+    }
+
+    /// Returns the mesh with smooth normals: its own if it has any, computed ones otherwise.
+    ///
+    /// Cost: see [`compute_normals`](Self::compute_normals).
+    #[must_use]
+    pub fn with_vertex_normals(mut self) -> Self {
+        if self.normals.len() != self.positions.len() {
+            self.compute_normals();
+        }
+        self
+    }
+
+    /// Gives every vertex the mean of the normals of its triangles, weighted by their areas.
+    ///
+    /// A vertex without a triangle of any area, or whose triangles cancel out, gets the zero vector. The
+    /// sums are `f64`, so that neither tiny nor huge meshes lose them. Cost: one pass over the triangles
+    /// and one over the vertices, and 24 bytes per vertex for the time of the call.
+    pub fn compute_normals(&mut self) {
+        let mut sums = vec![DVec3::ZERO; self.positions.len()];
+        for (index, corners) in self.triangles.iter().enumerate() {
+            let area = doubled_area(self.triangle(index));
+            for &vertex in corners {
+                sums[vertex as usize] += area;
+            }
+        }
+        self.normals.clear();
+        self.normals.extend(
+            sums.into_iter()
+                .map(|sum| sum.normalize_or_zero().as_vec3()),
+        );
+    }
+}
+
+/// An axis-aligned box.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    /// The corner with the smallest coordinates.
+    pub min: Vec3,
+    /// The corner with the largest coordinates.
+    pub max: Vec3,
+}
+
+impl Bounds {
+    /// The box around nothing: including any point in it gives the box of that point alone.
+    pub const EMPTY: Self = Self {
+        min: Vec3::INFINITY,
+        max: Vec3::NEG_INFINITY,
+    };
+
+    /// Returns the smallest box around this one and `point`.
+    #[inline]
+    #[must_use]
+    pub fn including(self, point: Vec3) -> Self {
+        Self {
+            min: self.min.min(point),
+            max: self.max.max(point),
+        }
+    }
+
+    /// Tells whether no point lies inside, not even on the border.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        !self.min.cmple(self.max).all()
+    }
+
+    /// Returns the point in the middle; of the empty box the origin.
+    #[inline]
+    #[must_use]
+    pub fn center(self) -> Vec3 {
+        if self.is_empty() {
+            return Vec3::ZERO;
+        }
+        self.min * 0.5 + self.max * 0.5
+    }
+
+    /// Returns the lengths of the edges; of the empty box zero.
+    #[inline]
+    #[must_use]
+    pub fn extent(self) -> Vec3 {
+        if self.is_empty() {
+            return Vec3::ZERO;
+        }
+        self.max - self.min
+    }
+}
+
+/// The normal of a triangle, as long as twice its area. In `f64` neither underflows nor overflows.
+#[inline]
+fn doubled_area([a, b, c]: [Vec3; 3]) -> DVec3 {
+    let a = a.as_dvec3();
+    (b.as_dvec3() - a).cross(c.as_dvec3() - a)
+}
