@@ -1,1 +1,25 @@
-//! Atomics behind one door, wait cells and queues of the Raddle runtime.
+//! What the Raddle runtime synchronises with: the door to atomics, wait cells, queues and small protocols.
+//!
+//! Every crate above takes its atomics from [`prim`], so that the same code runs under `std` in production
+//! and under `loom` in the models (`tests/loom_*.rs`).
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`prim`] | atomics, cells, mutex, futex: `std` or `loom` |
+//! | [`wait`] | the one place where a thread waits: spin, then futex |
+//! | [`deque`] | a work-stealing deque: one owner, many thieves |
+//! | [`offer`] | who may run an offered fork: its owner or one thief |
+//! | [`idle`] | who searches and who sleeps; no wake-up is lost |
+//! | [`bits`] | a fixed set of small numbers, shared |
+//! | [`returns`] | where memory freed elsewhere comes home |
+
+pub mod prim;
+
+pub mod bits;
+pub mod deque;
+pub mod idle;
+pub mod offer;
+pub mod returns;
+pub mod wait;
+
+pub use crossbeam_utils::CachePadded;

@@ -1,0 +1,93 @@
+//! A fixed set of small numbers that threads share, one bit each.
+
+use crate::prim::{AcqRel, AtomicU64, Relaxed};
+
+const BITS: usize = u64::BITS as usize;
+
+/// A shared set of numbers below its capacity. Every operation touches one word, except [`take_any`](Self::take_any).
+#[derive(Debug)]
+pub struct AtomicBits {
+    words: Box<[AtomicU64]>,
+}
+
+impl AtomicBits {
+    /// The empty set of numbers below `capacity`.
+    pub fn new(capacity: usize) -> Self {
+        Self {
+            words: (0..capacity.div_ceil(BITS).max(1))
+                .map(|_| AtomicU64::new(0))
+                .collect(),
+        }
+    }
+
+    /// Adds `number`; true when it was not there.
+    #[inline]
+    pub fn insert(&self, number: usize) -> bool {
+        let bit = 1 << (number % BITS);
+        // ORDERING: AcqRel, a set bit hands over what its number stands for, in whichever direction.
+        self.words[number / BITS].fetch_or(bit, AcqRel) & bit == 0
+    }
+
+    /// Removes `number`; true for the one caller that removed it.
+    #[inline]
+    pub fn remove(&self, number: usize) -> bool {
+        let bit = 1 << (number % BITS);
+        // ORDERING: AcqRel, as in `insert`.
+        self.words[number / BITS].fetch_and(!bit, AcqRel) & bit != 0
+    }
+
+    /// Removes some number, looking from `start` upwards and around, and returns it.
+    pub fn take_any(&self, start: usize) -> Option<usize> {
+        let count = self.words.len();
+        let first = start / BITS % count;
+        for step in 0..=count {
+            let index = (first + step) % count;
+            let low = (1_u64 << (start % BITS)) - 1;
+            // The word of `start` is visited twice: its upper part first, the rest at the end.
+            let skip = if step == 0 { low } else { 0 };
+            // Relaxed: a guess; `remove` decides.
+            let mut word = self.words[index].load(Relaxed) & !skip;
+            while word != 0 {
+                let number = index * BITS + word.trailing_zeros() as usize;
+                if self.remove(number) {
+                    return Some(number);
+                }
+                word &= word - 1;
+            }
+        }
+        None
+    }
+
+    /// True when no bit was set at some moment during the call.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        // Relaxed: callers that rely on the answer put a SeqCst fence before it.
+        self.words.iter().all(|word| word.load(Relaxed) == 0)
+    }
+
+    /// True when `number` was in the set.
+    #[inline]
+    pub fn contains(&self, number: usize) -> bool {
+        // Relaxed: only the answer "still there" is relied upon, by the thread that inserted it.
+        self.words[number / BITS].load(Relaxed) & (1 << (number % BITS)) != 0
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn take_any_goes_round_from_the_start() {
+        let bits = AtomicBits::new(130);
+        for number in [3, 64, 129] {
+            assert!(bits.insert(number));
+            assert!(!bits.insert(number));
+        }
+        assert_eq!(bits.take_any(65), Some(129));
+        assert_eq!(bits.take_any(65), Some(3));
+        assert_eq!(bits.take_any(65), Some(64));
+        assert_eq!(bits.take_any(65), None);
+        assert!(bits.is_empty());
+    }
+}

@@ -1,0 +1,171 @@
+//! Who searches for work and who sleeps; no wake-up is lost, and no herd is woken.
+//!
+//! A worker is busy, searching or asleep. Producers wake a sleeper only when nobody searches, since a searcher
+//! will find the work; the last searcher to find work wakes the next sleeper if there is more. So the number of
+//! workers awake follows the work, and a burst of puts costs one wake-up, not one each.
+//!
+//! # States of one worker
+//! ```text
+//!           start_search                 sleep: bit set, then count down
+//!   busy ─────────────────► searching ───────────────────────────────────► asleep
+//!    ▲                        │  ▲                                            │
+//!    └── found ───────────────┘  └──── a producer takes the bit, counts up ───┘
+//! ```
+//! # Memory ordering
+//! | label | one side                                                        | other side                                              |
+//! |-------|-----------------------------------------------------------------|---------------------------------------------------------|
+//! | I1    | producer: puts work, fence(SeqCst), looks at `searching`, sleepers | sleeper: sets its bit, counts down, fence(SeqCst), looks for work |
+//! | I2    | producer: as above                                              | finder: counts down, fence(SeqCst), looks for more work |
+//! # No wake-up is lost
+//! Claim: when a producer has returned from [`IdleSet::work_came`], its work will be seen by a worker that is
+//! awake. Let the producer's fence be P and let it find `searching > 0`; then some worker S had counted up and not
+//! down before P. S later counts down, in `found` or in `sleep`, and fences after that; that fence comes after P in
+//! the single order of SeqCst fences, or else the producer would have seen the count-down. So S, which looks for
+//! work after its fence, sees the work (or finds it gone, taken by a worker that is awake): in `sleep` it does not
+//! sleep; in `found` it wakes another. Let the producer find `searching = 0`: then it tries to take a sleeper's
+//! bit. Whoever slept before P has its bit set (it is set before the count-down that the producer saw) and one of
+//! them is woken; whoever sets its bit after P fences after P, and sees the work. If there is no bit, every worker
+//! is busy and looks into the pool before it sleeps.
+//! # Invariants
+//! 1. `searching` counts the workers that search, and those whose bit was taken but that do not run yet.
+//! 2. Who takes a bit counts up for its owner and notifies it; the owner wakes as a searcher.
+//! # Source
+//! The throttling by a count of searchers is that of the Go scheduler (Vyukov, 2012) and of tokio.
+
+use std::time::Duration;
+
+use crossbeam_utils::CachePadded;
+
+use crate::bits::AtomicBits;
+use crate::prim::{AcqRel, AtomicUsize, Relaxed, SeqCst, fence};
+use crate::wait::{Notified, WaitCell};
+
+/// The workers of a runtime as seen by those who have work for them.
+#[derive(Debug)]
+pub struct IdleSet {
+    searching: CachePadded<AtomicUsize>,
+    sleepers: CachePadded<AtomicBits>,
+    cells: Box<[CachePadded<WaitCell>]>,
+}
+
+/// How a call of [`IdleSet::sleep`] ended; the caller searches again in both cases.
+#[must_use = "only real sleeps count as such"]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slept {
+    /// Work was there already.
+    Not,
+    /// Somebody woke this worker.
+    Woken,
+}
+
+impl IdleSet {
+    /// A set of `worker_count` busy workers.
+    pub fn new(worker_count: usize) -> Self {
+        Self {
+            searching: CachePadded::new(AtomicUsize::new(0)),
+            sleepers: CachePadded::new(AtomicBits::new(worker_count)),
+            cells: (0..worker_count)
+                .map(|_| CachePadded::new(WaitCell::new()))
+                .collect(),
+        }
+    }
+
+    /// The wait cell of a worker: its only place to wait, whatever for.
+    #[inline]
+    pub fn cell(&self, worker_index: usize) -> &WaitCell {
+        &self.cells[worker_index]
+    }
+
+    /// True when some worker is looking for work, or about to.
+    #[inline]
+    pub fn anyone_searches(&self) -> bool {
+        // Relaxed: a hint.
+        self.searching.load(Relaxed) > 0
+    }
+
+    /// True when some worker sleeps.
+    #[inline]
+    pub fn anyone_sleeps(&self) -> bool {
+        !self.sleepers.is_empty()
+    }
+
+    /// Makes sure that work which the caller has just put somewhere will be found; returns the worker it woke.
+    ///
+    /// `near` is where to begin looking for a sleeper. Cost: a fence and two loads; a futex wake when nobody searches.
+    #[inline]
+    pub fn work_came(&self, near: usize) -> Option<usize> {
+        // ORDERING(I1, I2): the work is put before the count and the bits are looked at.
+        fence(SeqCst);
+        // Relaxed: ordered by the fence.
+        if self.searching.load(Relaxed) > 0 || self.sleepers.is_empty() {
+            return None;
+        }
+        self.wake_one(near)
+    }
+
+    /// A busy worker has run out of work and begins to search.
+    pub fn start_search(&self) {
+        // ORDERING: AcqRel; the count orders nothing by itself, the fences do.
+        self.searching.fetch_add(1, AcqRel);
+    }
+
+    /// A searching worker has found work; wakes the next worker if this was the last searcher and `has_work`.
+    pub fn found(&self, worker_index: usize, has_work: impl FnOnce() -> bool) -> Option<usize> {
+        // ORDERING: AcqRel, as in `start_search`.
+        if self.searching.fetch_sub(1, AcqRel) != 1 {
+            return None;
+        }
+        // ORDERING(I2): counted down before looking for more.
+        fence(SeqCst);
+        if has_work() {
+            self.wake_one(worker_index)
+        } else {
+            None
+        }
+    }
+
+    /// A searching worker goes to sleep unless `has_work`; it comes back searching.
+    ///
+    /// `before_sleep` runs when the decision to sleep has been taken and the worker can already be woken.
+    pub fn sleep(
+        &self,
+        worker_index: usize,
+        has_work: impl FnOnce() -> bool,
+        before_sleep: impl FnOnce(),
+    ) -> Slept {
+        self.sleepers.insert(worker_index);
+        // ORDERING: AcqRel: who sees the lower count sees the bit.
+        self.searching.fetch_sub(1, AcqRel);
+        // ORDERING(I1): bit and count are out before looking for work.
+        fence(SeqCst);
+        if has_work() && self.sleepers.remove(worker_index) {
+            // ORDERING: AcqRel, as in `start_search`.
+            self.searching.fetch_add(1, AcqRel);
+            return Slept::Not;
+        }
+        before_sleep();
+        // A token may be an old one, left for another wait of this worker: the bit tells.
+        while self.sleepers.contains(worker_index) {
+            self.cells[worker_index].wait(Duration::ZERO);
+        }
+        Slept::Woken
+    }
+
+    /// Wakes every sleeper, for instance because the runtime ends.
+    pub fn wake_all(&self) {
+        // ORDERING(I1): what the sleepers shall see is out before their bits are looked at.
+        fence(SeqCst);
+        while self.wake_one(0).is_some() {}
+    }
+
+    /// Wakes one sleeper, if there is one, and returns which.
+    #[cold]
+    pub fn wake_one(&self, near: usize) -> Option<usize> {
+        let worker_index = self.sleepers.take_any(near % self.cells.len())?;
+        // ORDERING: AcqRel, as in `start_search`; on the sleeper's behalf (invariant 2).
+        self.searching.fetch_add(1, AcqRel);
+        match self.cells[worker_index].notify() {
+            Notified::Sleeper | Notified::Awake => Some(worker_index),
+        }
+    }
+}

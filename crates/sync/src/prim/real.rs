@@ -1,0 +1,83 @@
+//! The production side of [`prim`](super): `std` and the kernel's futex.
+
+use std::time::Duration;
+
+pub use std::hint::spin_loop;
+pub use std::sync::Mutex;
+pub use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+pub use std::sync::atomic::{
+    AtomicBool, AtomicI64, AtomicIsize, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+    fence,
+};
+pub use std::thread::yield_now;
+
+/// A cell whose content is reached through raw pointers; the same shape as loom's.
+#[derive(Debug, Default)]
+pub struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+impl<T> UnsafeCell<T> {
+    /// Wraps `value`.
+    pub const fn new(value: T) -> Self {
+        Self(std::cell::UnsafeCell::new(value))
+    }
+
+    /// Calls `read` with a pointer that may be read through while no one writes.
+    #[inline]
+    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        read(self.0.get())
+    }
+
+    /// Calls `write` with a pointer that may be written through while no one else touches the cell.
+    #[inline]
+    pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        write(self.0.get())
+    }
+}
+
+/// A word in which threads sleep in the kernel until it is changed and they are woken.
+///
+/// Cost here and on Linux in general: a wake without a sleeper is a system call (about 0.2 µs), a wake
+/// with one takes the sleeper 5 to 50 µs to run again.
+#[derive(Debug, Default)]
+pub struct Futex {
+    word: AtomicU32,
+}
+
+impl Futex {
+    /// A futex whose word is `value`.
+    pub const fn new(value: u32) -> Self {
+        Self {
+            word: AtomicU32::new(value),
+        }
+    }
+
+    /// The word; all transitions are made on it directly.
+    #[inline]
+    pub fn word(&self) -> &AtomicU32 {
+        &self.word
+    }
+
+    /// Sleeps while the word is `expected`, at most `timeout` long.
+    ///
+    /// Returns also when a signal or a stray wake-up comes: callers loop.
+    pub fn wait(&self, expected: u32, timeout: Option<Duration>) {
+        use rustix::thread::futex;
+        let timeout = timeout.map(|duration| futex::Timespec {
+            tv_sec: duration.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: duration.subsec_nanos().into(),
+        });
+        // Every outcome (woken, word changed, interrupted, timed out) means: look again.
+        let _ = futex::wait(
+            &self.word,
+            futex::Flags::PRIVATE,
+            expected,
+            timeout.as_ref(),
+        );
+    }
+
+    /// Wakes one thread that sleeps here, if there is one.
+    pub fn wake_one(&self) {
+        // The call fails on no futex of our own: the word is mapped and aligned.
+        let _ = rustix::thread::futex::wake(&self.word, rustix::thread::futex::Flags::PRIVATE, 1);
+    }
+}
