@@ -1,2 +1,130 @@
 //! Raddle and its peers, measured in one interleaved run.
-fn main() {}
+//!
+//! `cargo run --release -p raddle-bench -- SUITE [--case C] [--json] [--pairs N] [--workers LIST]`
+#![forbid(unsafe_code)]
+
+mod error;
+mod harness;
+mod load;
+mod peer;
+mod pools;
+mod probe;
+mod record;
+mod suites;
+mod workload;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+
+use crate::error::BenchError;
+use crate::record::{Record, Surroundings, table_head, table_row};
+use crate::suites::{Session, forks, loops};
+
+/// Measures Raddle and its peers, interleaved, and prints medians and ratios.
+///
+/// A ratio is Raddle's figure divided by the peer's, the median over the pairs: below 1 Raddle takes less
+/// time; where the unit is a rate, above 1 Raddle does more.
+#[derive(Debug, Parser)]
+#[command(name = "raddle-bench", version)]
+struct Arguments {
+    /// What to measure.
+    suite: Suite,
+    /// Only this case of the suite.
+    #[arg(long)]
+    case: Option<String>,
+    /// One JSON object a line instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// Pairs of runs a comparison.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+    pairs: u16,
+    /// Numbers of workers, separated by commas; without it, 1 and as many as there are CPUs.
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
+    workers: Vec<u16>,
+}
+
+/// The suites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Suite {
+    /// fib38, tree24, queens12 against plain code, rayon, chili, oneTBB and OpenMP.
+    Forks,
+    /// loop1e6, loop1e3 against a serial loop, rayon and OpenMP.
+    Loops,
+}
+
+impl Suite {
+    fn cases(self) -> &'static [&'static str] {
+        match self {
+            Self::Forks => &forks::CASES,
+            Self::Loops => &loops::CASES,
+        }
+    }
+
+    fn run(self, session: &mut Session<'_>) -> Result<(), BenchError> {
+        match self {
+            Self::Forks => forks::run(session),
+            Self::Loops => loops::run(session),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    if let Some(case) = &arguments.case
+        && !arguments.suite.cases().contains(&case.as_str())
+    {
+        let choices = arguments.suite.cases().join(", ");
+        return fail(&format!("no case {case:?}; expected one of {choices}"), 2);
+    }
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error.to_string(), 1),
+    }
+}
+
+fn fail(message: &str, code: u8) -> ExitCode {
+    // With the error stream gone there is nobody to tell; the exit code still says it.
+    let _unheard = writeln!(io::stderr(), "error: {message}");
+    ExitCode::from(code)
+}
+
+fn run(arguments: &Arguments) -> Result<(), BenchError> {
+    let workers = if arguments.workers.is_empty() {
+        default_workers()
+    } else {
+        arguments.workers.iter().copied().map(usize::from).collect()
+    };
+    let json = arguments.json;
+    let mut closed = false;
+    let mut print = |line: String| {
+        // A reader that has had enough (`| head`) ends the output, not the run in a panic.
+        closed = closed || writeln!(io::stdout(), "{line}").is_err();
+    };
+    if !json {
+        print(table_head());
+    }
+    let mut session = Session {
+        case: arguments.case.clone(),
+        pairs: usize::from(arguments.pairs),
+        workers,
+        surroundings: Surroundings::find(),
+        emit: &mut |record: &Record| {
+            print(if json {
+                serde_json::to_string(record).unwrap_or_else(|error| error.to_string())
+            } else {
+                table_row(record)
+            });
+        },
+        warn: &mut |message| {
+            let _unheard = writeln!(io::stderr(), "warning: {message}");
+        },
+    };
+    arguments.suite.run(&mut session)
+}
+
+fn default_workers() -> Vec<usize> {
+    let all = std::thread::available_parallelism().map_or(1, usize::from);
+    if all == 1 { vec![1] } else { vec![1, all] }
+}

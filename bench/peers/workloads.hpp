@@ -1,0 +1,89 @@
+// The workloads of the harness, defined as in bench/src/workload.rs: same algorithm, same layout, same sums.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace workload {
+
+constexpr unsigned FIB_ARGUMENT = 38;
+constexpr std::uint64_t TREE_DEPTH = 24;
+constexpr int QUEENS = 12;
+
+// A balanced binary tree, one allocation a node, allocated in depth-first order.
+struct Node {
+    std::uint64_t value;
+    Node *left;
+    Node *right;
+};
+
+inline Node *build_tree(std::uint64_t depth, std::uint64_t &next) {
+    Node *node = new Node{next++, nullptr, nullptr};
+    if (depth > 1) {
+        node->left = build_tree(depth - 1, next);
+        node->right = build_tree(depth - 1, next);
+    }
+    return node;
+}
+
+// The tree of the case `tree24`, built on first use and kept until the program ends.
+inline const Node *tree() {
+    static std::uint64_t next = 0;
+    static const Node *root = build_tree(TREE_DEPTH, next);
+    return root;
+}
+
+// The columns of the queens placed so far, one a row.
+struct Board {
+    std::int8_t columns[QUEENS];
+};
+
+inline bool is_safe(const Board &board, int row, int column) {
+    for (int other = 0; other < row; ++other) {
+        const int distance = board.columns[other] - column;
+        if (distance == 0 || distance == row - other || distance == other - row) return false;
+    }
+    return true;
+}
+
+// Writes the safe columns of `row` and returns how many there are.
+inline int safe_columns(const Board &board, int row, std::int8_t (&columns)[QUEENS]) {
+    int count = 0;
+    for (int column = 0; column < QUEENS; ++column) {
+        if (is_safe(board, row, column)) columns[count++] = static_cast<std::int8_t>(column);
+    }
+    return count;
+}
+
+inline Board with_queen(const Board &board, int row, std::int8_t column) {
+    Board next = board;
+    next.columns[row] = column;
+    return next;
+}
+
+// One iteration of the loops: a hash that no compiler folds, then a square root.
+inline double loop_body(std::uint64_t index) {
+    const std::uint64_t hash = index * 0x9E3779B97F4A7C15ull;
+    return std::sqrt(static_cast<double>(static_cast<std::int64_t>(hash >> 12)));
+}
+
+// The sum of the bit patterns, so that one wrong element shows.
+inline std::uint64_t checksum(const std::vector<double> &values) {
+    std::uint64_t sum = 0;
+    for (const double value : values) {
+        std::uint64_t bits;
+        std::memcpy(&bits, &value, sizeof bits);
+        sum += bits;
+    }
+    return sum;
+}
+
+inline std::uint64_t loop_length(const std::string &name) {
+    if (name == "loop1e6") return 1000000;
+    if (name == "loop1e3") return 1000;
+    throw std::runtime_error("unknown case " + name);
+}
+
+}  // namespace workload

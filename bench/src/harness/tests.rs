@@ -1,0 +1,158 @@
+//! Which pairs count, how figures and ratios come about, and what happens to a peer that fails.
+
+use super::*;
+
+fn pair(raddle: f64, peer: f64, before: Mode, after: Mode, foreign_share: f64) -> Pair {
+    Pair {
+        raddle,
+        peer,
+        mode_before: before,
+        mode_after: after,
+        foreign_share,
+    }
+}
+
+fn surroundings() -> Surroundings {
+    Surroundings {
+        machine: "a machine".into(),
+        commit: "0123".into(),
+    }
+}
+
+fn case(tolerance: u64) -> Case<'static> {
+    Case {
+        suite: "suite",
+        name: "case",
+        unit: Unit::Milliseconds,
+        repetitions: 2,
+        file: None,
+        expected: 100,
+        tolerance,
+    }
+}
+
+fn answering(
+    name: &'static str,
+    milliseconds: u64,
+    result: u64,
+) -> Local<impl FnMut(&Request<'_>) -> Result<Sample, BenchError>> {
+    Local::new(name, move |_request: &Request<'_>| {
+        Ok(Sample {
+            time: Duration::from_millis(milliseconds),
+            result,
+        })
+    })
+}
+
+#[test]
+fn a_pair_counts_when_its_probes_agree_and_nobody_else_ran() {
+    use Mode::{Far, Near};
+    assert!(pair(1.0, 1.0, Near, Near, 0.04).is_undisturbed());
+    assert!(!pair(1.0, 1.0, Near, Far, 0.0).is_undisturbed());
+    assert!(!pair(1.0, 1.0, Near, Near, 0.06).is_undisturbed());
+}
+
+#[test]
+fn only_pairs_of_one_mode_are_taken_together() {
+    use Mode::{Far, Near};
+    let pairs = [
+        pair(1.0, 2.0, Near, Near, 0.0),
+        pair(9.0, 9.0, Far, Far, 0.0),
+        pair(1.0, 2.0, Near, Near, 0.0),
+        pair(5.0, 5.0, Near, Far, 0.0),
+    ];
+    let taken = undisturbed_of_one_mode(&pairs);
+    assert_eq!(taken.len(), 2);
+    assert_eq!(mode_of(&taken), "near");
+    assert_eq!(mode_of(&pairs), "mixed+loaded");
+}
+
+#[test]
+fn a_figure_is_per_repetition_and_a_rate_counts_events() {
+    let time = Duration::from_millis(10);
+    assert!((Unit::Milliseconds.figure(time, 2) - 5.0).abs() < 1e-9);
+    assert!((Unit::Microseconds.figure(time, 2) - 5_000.0).abs() < 1e-6);
+    let rays = Unit::MillionsPerSecond {
+        name: "Mrays/s",
+        events: 1_000_000,
+    };
+    assert!((rays.figure(time, 1) - 100.0).abs() < 1e-9);
+}
+
+#[test]
+fn the_ratio_is_ours_over_theirs() {
+    let mut peers: Vec<Box<dyn Contender>> = vec![Box::new(answering("peer", 20, 100))];
+    let records = compare(
+        &case(0),
+        1,
+        3,
+        &mut answering("raddle", 10, 100),
+        &mut peers,
+        &surroundings(),
+        &mut |_| {},
+    )
+    .expect("both compute the right number");
+    assert_eq!(records.len(), 2);
+    assert_eq!(
+        (records[0].who.as_str(), records[0].ratio),
+        ("raddle", None)
+    );
+    assert_eq!(records[1].who, "peer");
+    assert!((records[1].ratio.expect("a peer has a ratio") - 0.5).abs() < 1e-12);
+    assert!((records[0].median - 5.0).abs() < 1e-9);
+    assert_eq!(records[1].pairs, 3);
+}
+
+#[test]
+fn a_peer_that_computes_something_else_is_named_and_left_out() {
+    let mut heard = Vec::new();
+    let mut peers: Vec<Box<dyn Contender>> = vec![Box::new(answering("liar", 20, 99))];
+    let records = compare(
+        &case(0),
+        1,
+        3,
+        &mut answering("raddle", 10, 100),
+        &mut peers,
+        &surroundings(),
+        &mut |message| heard.push(message),
+    )
+    .expect("Raddle itself is right");
+    assert_eq!(records.len(), 1);
+    assert!(
+        heard[0].contains("liar") && heard[0].contains("99"),
+        "{heard:?}"
+    );
+}
+
+#[test]
+fn a_wrong_result_of_raddle_ends_the_run() {
+    let refused = compare(
+        &case(1),
+        1,
+        3,
+        &mut answering("raddle", 10, 102),
+        &mut [],
+        &surroundings(),
+        &mut |_| {},
+    );
+    assert!(matches!(
+        refused,
+        Err(BenchError::WrongResult { found: 102, .. })
+    ));
+}
+
+#[test]
+fn without_peers_raddle_is_measured_alone() {
+    let records = compare(
+        &case(0),
+        1,
+        2,
+        &mut answering("raddle", 10, 100),
+        &mut [],
+        &surroundings(),
+        &mut |_| {},
+    )
+    .expect("nothing can fail");
+    assert_eq!(records.len(), 1);
+    assert_eq!(records[0].pairs, 2);
+}

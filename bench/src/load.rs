@@ -1,0 +1,100 @@
+//! How much of the machine went to somebody else while a measurement ran.
+//!
+//! Everything that kept a CPU busy, as the kernel counts it, less what this process and the peers'
+//! processes used. Time that the hypervisor took away ("steal") counts as somebody else's.
+//!
+//! # Source
+//! Linux, `proc_stat(5)` and `proc_pid_stat(5)`: fields `utime` and `stime`, unit `USER_HZ`.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// The kernel's clock tick for user space, the same on every Linux architecture we build for.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// The share of the machine that others may use before a measurement counts as disturbed.
+pub(crate) const FOREIGN_SHARE_MAX: f64 = 0.05;
+
+/// What the counters read at one moment.
+#[derive(Debug, Clone)]
+pub(crate) struct LoadSnapshot {
+    taken: Instant,
+    machine_ticks: u64,
+    own_ticks: u64,
+    cpu_count: usize,
+}
+
+impl LoadSnapshot {
+    /// Reads the counters; `peers` are the process ids that count as ours.
+    ///
+    /// Where `/proc` is absent everything reads as zero, and so does the foreign share.
+    pub(crate) fn take(peers: &[u32]) -> Self {
+        let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+        let own = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+        let peer_ticks: u64 = peers
+            .iter()
+            .filter_map(|id| fs::read_to_string(format!("/proc/{id}/stat")).ok())
+            .map(|text| process_ticks(&text))
+            .sum();
+        Self {
+            taken: Instant::now(),
+            machine_ticks: machine_ticks(&stat),
+            own_ticks: process_ticks(&own) + peer_ticks,
+            cpu_count: cpu_count(&stat),
+        }
+    }
+
+    /// The share of the machine, from 0 to 1, that went to others between `earlier` and this moment.
+    ///
+    /// Two ticks are forgiven: the kernel rounds each process's time on its own.
+    pub(crate) fn foreign_share_since(&self, earlier: &Self) -> f64 {
+        let machine = self.machine_ticks.saturating_sub(earlier.machine_ticks);
+        let own = self.own_ticks.saturating_sub(earlier.own_ticks);
+        let wall = self.taken.duration_since(earlier.taken);
+        foreign_share(machine, own, wall, self.cpu_count)
+    }
+}
+
+fn foreign_share(machine: u64, own: u64, wall: Duration, cpu_count: usize) -> f64 {
+    let available = wall.as_secs_f64() * TICKS_PER_SECOND * cpu_count as f64;
+    if available <= 0.0 {
+        return 0.0;
+    }
+    (machine.saturating_sub(own).saturating_sub(2) as f64 / available).min(1.0)
+}
+
+/// Busy ticks of all CPUs: user, nice, system, irq, softirq and steal of the line "cpu ".
+fn machine_ticks(stat: &str) -> u64 {
+    let Some(line) = stat.lines().find(|line| line.starts_with("cpu ")) else {
+        return 0;
+    };
+    line.split_whitespace()
+        .skip(1)
+        .take(8)
+        .enumerate()
+        .filter(|(column, _)| ![3, 4].contains(column)) // idle and iowait
+        .filter_map(|(_, word)| word.parse::<u64>().ok())
+        .sum()
+}
+
+fn cpu_count(stat: &str) -> usize {
+    stat.lines()
+        .filter(|line| line.starts_with("cpu") && !line.starts_with("cpu "))
+        .count()
+}
+
+/// `utime + stime` of a process. Its name may hold spaces, so fields count from the last `)`.
+fn process_ticks(stat: &str) -> u64 {
+    let Some((_, fields)) = stat.rsplit_once(')') else {
+        return 0;
+    };
+    fields
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .filter_map(|word| word.parse::<u64>().ok())
+        .sum()
+}
+
+#[cfg(test)]
+mod tests;

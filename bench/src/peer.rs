@@ -1,0 +1,239 @@
+//! The C++ peers: compiled on demand, kept alive, asked over a pipe.
+//!
+//! A peer is a program of ours under `peers/`. It stays alive through a case, so that its threads and its
+//! data are up when the clock starts, and it answers one request at a time, so that its runs interleave
+//! with ours. Both sides are compiled for the same baseline: the compiler's default processor, no
+//! `-march=native` and no `target-cpu=native`.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use crate::error::BenchError;
+use crate::harness::{Contender, Request, Sample};
+
+/// What a peer is made of and what it needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PeerSource {
+    /// Its name: `peers/NAME.cpp`.
+    pub(crate) name: &'static str,
+    /// A header that is there when its library is installed.
+    header: &'static str,
+    /// The Debian package that has the header.
+    package: &'static str,
+    /// Further arguments of the compiler.
+    flags: &'static [&'static str],
+}
+
+/// oneTBB: forks.
+pub(crate) const ONETBB: PeerSource = PeerSource {
+    name: "onetbb",
+    header: "tbb/task_group.h",
+    package: "libtbb-dev",
+    flags: &["-ltbb"],
+};
+
+/// OpenMP as the C++ compiler brings it: forks and loops.
+pub(crate) const OPENMP: PeerSource = PeerSource {
+    name: "openmp",
+    header: "omp.h",
+    package: "g++",
+    flags: &["-fopenmp"],
+};
+
+/// Embree: rays.
+pub(crate) const EMBREE: PeerSource = PeerSource {
+    name: "embree",
+    header: "embree3/rtcore.h",
+    package: "libembree-dev",
+    flags: &["-lembree3"],
+};
+
+const COMPILER: &str = "g++";
+const FLAGS: [&str; 4] = ["-std=c++17", "-O3", "-fno-math-errno", "-DNDEBUG"];
+
+/// A running peer.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    name: &'static str,
+    child: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    /// Compiles the peer if its sources changed, starts it and waits until it is ready.
+    ///
+    /// # Errors
+    /// [`BenchError::PeerMissing`] names the Debian package when the compiler or the library is absent.
+    pub(crate) fn start(source: PeerSource) -> Result<Self, BenchError> {
+        let program = compile(source)?;
+        let mut child = Command::new(&program)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| system(&program.display().to_string(), error))?;
+        let (Some(requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
+            unreachable!("both streams were asked to be pipes");
+        };
+        let mut peer = Self {
+            name: source.name,
+            child,
+            requests,
+            answers: BufReader::new(answers),
+        };
+        match peer.read_line()?.as_str() {
+            "ready" => Ok(peer),
+            other => Err(peer.strange(other)),
+        }
+    }
+
+    fn read_line(&mut self) -> Result<String, BenchError> {
+        let mut line = String::new();
+        self.answers
+            .read_line(&mut line)
+            .map_err(|error| system(self.name, error))?;
+        Ok(line.trim_end().to_owned())
+    }
+
+    fn strange(&self, found: &str) -> BenchError {
+        BenchError::PeerAnswer {
+            who: self.name.to_owned(),
+            found: found.to_owned(),
+        }
+    }
+}
+
+impl Contender for Peer {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn process(&self) -> Option<u32> {
+        Some(self.child.id())
+    }
+
+    fn measure(&mut self, request: &Request<'_>) -> Result<Sample, BenchError> {
+        let file = request
+            .file
+            .map(|path| path.display().to_string())
+            .unwrap_or_default();
+        writeln!(
+            self.requests,
+            "{} {} {} {file}",
+            request.case, request.workers, request.repetitions
+        )
+        .and_then(|()| self.requests.flush())
+        .map_err(|error| system(self.name, error))?;
+        let line = self.read_line()?;
+        parse_answer(&line).ok_or_else(|| self.strange(&line))
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // It would end by itself at the end of its input; a peer that hangs must not outlive us.
+        let _already_gone = self.child.kill();
+        let _status = self.child.wait();
+    }
+}
+
+fn parse_answer(line: &str) -> Option<Sample> {
+    let (nanoseconds, result) = line.split_once(' ')?;
+    Some(Sample {
+        time: Duration::from_nanos(nanoseconds.parse().ok()?),
+        result: result.parse().ok()?,
+    })
+}
+
+/// Compiles `peers/NAME.cpp` unless the program is newer than every source, and returns the program.
+fn compile(source: PeerSource) -> Result<PathBuf, BenchError> {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
+    let folder = program_folder();
+    fs::create_dir_all(&folder).map_err(|error| system(&folder.display().to_string(), error))?;
+    let program = folder.join(source.name);
+    if is_newer_than_all(&program, &sources) {
+        return Ok(program);
+    }
+    check_header(source)?;
+    let output = Command::new(COMPILER)
+        .args(FLAGS)
+        .arg(sources.join(source.name).with_extension("cpp"))
+        .arg("-o")
+        .arg(&program)
+        .args(source.flags)
+        .output()
+        .map_err(|error| system(COMPILER, error))?;
+    if output.status.success() {
+        return Ok(program);
+    }
+    let message = String::from_utf8_lossy(&output.stderr);
+    Err(BenchError::PeerDoesNotCompile {
+        who: source.name.to_owned(),
+        message: message
+            .lines()
+            .find(|line| line.contains("error") || line.contains("cannot find"))
+            .unwrap_or("no message")
+            .to_owned(),
+    })
+}
+
+/// Beside the build's other results: `target/peers`.
+fn program_folder() -> PathBuf {
+    std::env::current_exe()
+        .ok()
+        .and_then(|program| Some(program.parent()?.parent()?.join("peers")))
+        .unwrap_or_else(|| PathBuf::from("target/peers"))
+}
+
+fn is_newer_than_all(program: &Path, sources: &Path) -> bool {
+    let changed = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
+    let Some(built) = changed(program) else {
+        return false;
+    };
+    let Ok(files) = fs::read_dir(sources) else {
+        return false;
+    };
+    files
+        .flatten()
+        .all(|file| changed(&file.path()).is_some_and(|time| time < built))
+}
+
+/// Lets the compiler look for the peer's header, so that a missing package gets its name.
+fn check_header(source: PeerSource) -> Result<(), BenchError> {
+    let missing = |what: &str, package: &str| BenchError::PeerMissing {
+        who: source.name.to_owned(),
+        what: what.to_owned(),
+        package: package.to_owned(),
+    };
+    let mut compiler = Command::new(COMPILER)
+        .args(["-x", "c++", "-fopenmp", "-fsyntax-only", "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => missing(COMPILER, "g++"),
+            _ => system(COMPILER, error),
+        })?;
+    if let Some(mut input) = compiler.stdin.take() {
+        writeln!(input, "#include <{}>", source.header).map_err(|error| system(COMPILER, error))?;
+    }
+    let status = compiler.wait().map_err(|error| system(COMPILER, error))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(missing(source.header, source.package))
+    }
+}
+
+fn system(what: &str, source: io::Error) -> BenchError {
+    BenchError::System {
+        what: what.to_owned(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! One runtime for each number of workers, of Raddle and of the peers that are libraries.
+//!
+//! They are made on first use, outside any timed section, and kept: idle ones sleep, as a user's would.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::num::NonZero;
+
+use crate::error::BenchError;
+
+/// Raddle's runtimes.
+#[derive(Debug, Default)]
+pub(crate) struct RaddlePools;
+
+impl RaddlePools {
+    /// Runs `work` where Raddle's workers are.
+    pub(crate) fn install<R: Send>(
+        &mut self,
+        _workers: usize,
+        work: impl FnOnce() -> R + Send,
+    ) -> Result<R, BenchError> {
+        Ok(work())
+    }
+}
+
+/// Rayon's thread pools.
+#[derive(Debug, Default)]
+pub(crate) struct RayonPools {
+    by_workers: BTreeMap<usize, rayon::ThreadPool>,
+}
+
+impl RayonPools {
+    /// Runs `work` on a thread of a pool of so many.
+    pub(crate) fn install<R: Send>(
+        &mut self,
+        workers: usize,
+        work: impl FnOnce() -> R + Send,
+    ) -> Result<R, BenchError> {
+        let pool = made_once(&mut self.by_workers, workers, || {
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(workers)
+                .build()
+                .map_err(|error| failure("rayon", &error))
+        })?;
+        Ok(pool.install(work))
+    }
+}
+
+/// Chili's thread pools; the calling thread counts as one of the workers.
+#[derive(Debug, Default)]
+pub(crate) struct ChiliPools {
+    by_workers: BTreeMap<usize, chili::ThreadPool>,
+}
+
+impl ChiliPools {
+    /// The pool of so many threads, the caller's included.
+    pub(crate) fn pool(&mut self, workers: usize) -> &chili::ThreadPool {
+        self.by_workers.entry(workers).or_insert_with(|| {
+            chili::ThreadPool::with_config(chili::Config {
+                thread_count: NonZero::new(workers),
+                ..chili::Config::default()
+            })
+        })
+    }
+}
+
+fn made_once<T>(
+    by_workers: &mut BTreeMap<usize, T>,
+    workers: usize,
+    make: impl FnOnce() -> Result<T, BenchError>,
+) -> Result<&T, BenchError> {
+    Ok(match by_workers.entry(workers) {
+        Entry::Occupied(there) => there.into_mut(),
+        Entry::Vacant(free) => free.insert(make()?),
+    })
+}
+
+fn failure(who: &str, error: &dyn std::error::Error) -> BenchError {
+    BenchError::Contender {
+        who: who.to_owned(),
+        message: error.to_string(),
+    }
+}

@@ -1,0 +1,127 @@
+//! Which mode the machine is in: whether two CPUs hear each other quickly or slowly right now.
+//!
+//! A hypervisor that moves virtual CPUs about puts them near each other (one cache) or far apart for
+//! seconds to minutes at a time; every figure between two threads follows it by a factor of 2.5 to 4.5.
+//! A spinning round trip between two pinned threads tells the two apart within a millisecond.
+//!
+//! # Memory ordering
+//! | label | release side              | acquire side             | what it publishes          |
+//! |-------|---------------------------|--------------------------|----------------------------|
+//! | P1    | either side stores `turn` | the other side loads it  | nothing but the turn itself |
+
+use std::fmt;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use raddle_sync::prim::{AtomicU32, Ordering};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// Round trips below this are "near": the modes lie at about 105 ns and 490 ns.
+const NEAR_MAX: Duration = Duration::from_nanos(250);
+const ROUND_TRIPS: u32 = 2_000;
+/// The median of so many batches: one interrupt does not turn near into far.
+const BATCHES: usize = 5;
+
+/// How two CPUs of the machine stand to each other at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// One worker only, the question does not arise.
+    OneThread,
+    /// Round trips of about 100 ns.
+    Near,
+    /// Round trips of about 500 ns.
+    Far,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::OneThread => "one-thread",
+            Self::Near => "near",
+            Self::Far => "far",
+        })
+    }
+}
+
+/// Finds out the mode for a measurement on `workers` threads.
+///
+/// One worker, or a machine of one CPU, needs no probe. Cost: about 2 ms near, 10 ms far.
+pub(crate) fn mode(workers: usize) -> Mode {
+    if workers < 2 {
+        return Mode::OneThread;
+    }
+    let Some((first, second)) = two_cpus() else {
+        return Mode::OneThread;
+    };
+    let mut batches = [Duration::ZERO; BATCHES];
+    for batch in &mut batches {
+        *batch = round_trip(first, second);
+    }
+    batches.sort_unstable();
+    classify(batches[BATCHES / 2])
+}
+
+fn classify(round_trip: Duration) -> Mode {
+    if round_trip < NEAR_MAX {
+        Mode::Near
+    } else {
+        Mode::Far
+    }
+}
+
+/// The first two CPUs that this process may use.
+fn two_cpus() -> Option<(usize, usize)> {
+    let allowed = sched_getaffinity(None).ok()?;
+    let mut cpus = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu));
+    Some((cpus.next()?, cpus.next()?))
+}
+
+/// The time of one spinning round trip between threads on the two CPUs.
+fn round_trip(first: usize, second: usize) -> Duration {
+    let turn = AtomicU32::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            pin(second);
+            for trip in 0..=ROUND_TRIPS {
+                spin_until(&turn, 2 * trip + 1);
+                // ORDERING(P1): Release, the turn alone is published.
+                turn.store(2 * trip + 2, Ordering::Release);
+            }
+        });
+        let timer = scope.spawn(|| {
+            pin(first);
+            // The first trip waits for the other thread to come up.
+            trip(&turn, 0);
+            let began = Instant::now();
+            for number in 1..=ROUND_TRIPS {
+                trip(&turn, number);
+            }
+            began.elapsed() / ROUND_TRIPS
+        });
+        // A thread that died of a panic has no time to tell; far is the careful answer.
+        timer.join().unwrap_or(Duration::MAX)
+    })
+}
+
+fn trip(turn: &AtomicU32, number: u32) {
+    // ORDERING(P1): Release, the turn alone is published.
+    turn.store(2 * number + 1, Ordering::Release);
+    spin_until(turn, 2 * number + 2);
+}
+
+fn spin_until(turn: &AtomicU32, value: u32) {
+    // ORDERING(P1): Acquire pairs with the other side's store.
+    while turn.load(Ordering::Acquire) != value {
+        std::hint::spin_loop();
+    }
+}
+
+/// Binds the calling thread; where the system refuses, the probe is rougher and still a probe.
+fn pin(cpu: usize) {
+    let mut set = CpuSet::new();
+    set.set(cpu);
+    let _rough_without = sched_setaffinity(None, &set);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! What a measurement says: one record for each contender, as a JSON line or as a row of a table.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::process::Command;
+
+use serde::Serialize;
+
+/// One contender's figures in one case at one number of workers.
+///
+/// Serialised as one JSON object a line, with exactly these fields; `ratio` only for peers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Record {
+    /// The suite's name.
+    pub(crate) suite: String,
+    /// The case's name.
+    pub(crate) case: String,
+    /// `raddle` or the peer.
+    pub(crate) who: String,
+    /// How many workers it was allowed.
+    pub(crate) workers: usize,
+    /// The unit of `median`, `min` and `max`.
+    pub(crate) unit: String,
+    /// The middle figure.
+    pub(crate) median: f64,
+    /// The smallest figure.
+    pub(crate) min: f64,
+    /// The largest figure.
+    pub(crate) max: f64,
+    /// How many figures there are.
+    pub(crate) pairs: usize,
+    /// The median over the pairs of Raddle's figure divided by the peer's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ratio: Option<f64>,
+    /// The smallest and largest ratio of a pair; for people, not in the JSON.
+    #[serde(skip)]
+    pub(crate) ratio_range: Option<(f64, f64)>,
+    /// The processor and how many CPUs this process may use.
+    pub(crate) machine: String,
+    /// `near`, `far`, `one-thread` or `mixed`, with `+loaded` where others used the machine throughout.
+    pub(crate) mode: String,
+    /// The commit that was built, with `-dirty` where the tree differed from it.
+    pub(crate) commit: String,
+}
+
+/// The machine and the commit, the same for every record of a run.
+#[derive(Debug, Clone)]
+pub(crate) struct Surroundings {
+    /// See [`Record::machine`].
+    pub(crate) machine: String,
+    /// See [`Record::commit`].
+    pub(crate) commit: String,
+}
+
+impl Surroundings {
+    /// Asks the kernel for the processor and git for the commit.
+    pub(crate) fn find() -> Self {
+        let model = fs::read_to_string("/proc/cpuinfo")
+            .ok()
+            .and_then(|text| processor_name(&text))
+            .unwrap_or_else(|| std::env::consts::ARCH.to_owned());
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            machine: format!("{model}, {cpus} CPUs"),
+            commit: commit(),
+        }
+    }
+}
+
+fn processor_name(cpuinfo: &str) -> Option<String> {
+    cpuinfo
+        .lines()
+        .find(|line| line.starts_with("model name"))
+        .and_then(|line| line.split_once(':'))
+        .map(|(_, name)| name.trim().to_owned())
+}
+
+fn commit() -> String {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git")
+            .args(arguments)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| text.trim().to_owned())
+    };
+    let Some(id) = git(&["rev-parse", "--short=12", "HEAD"]) else {
+        return "unknown".to_owned();
+    };
+    match git(&["status", "--porcelain", "--untracked-files=no"]) {
+        Some(changes) if changes.is_empty() => id,
+        _ => id + "-dirty",
+    }
+}
+
+/// The middle of `values`, the mean of the two middle ones where their number is even.
+///
+/// # Panics
+/// When there are none.
+pub(crate) fn median(values: &[f64]) -> f64 {
+    assert!(!values.is_empty(), "a median needs at least one value");
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 {
+        sorted[middle]
+    } else {
+        f64::midpoint(sorted[middle - 1], sorted[middle])
+    }
+}
+
+/// The smallest and the largest of `values`.
+pub(crate) fn range(values: &[f64]) -> (f64, f64) {
+    values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &value| {
+            (low.min(value), high.max(value))
+        })
+}
+
+/// The head of the table whose rows [`table_row`] makes.
+pub(crate) fn table_head() -> String {
+    format!(
+        "{:<10} {:>7}  {:<10} {:>11} {:>11} {:>11} {:<7} {:>5}  {:>6}  {:<13} {}",
+        "case",
+        "workers",
+        "who",
+        "median",
+        "min",
+        "max",
+        "unit",
+        "pairs",
+        "ratio",
+        "of ratios",
+        "mode"
+    )
+}
+
+/// One row, for people.
+pub(crate) fn table_row(record: &Record) -> String {
+    let mut row = format!(
+        "{:<10} {:>7}  {:<10} {:>11.3} {:>11.3} {:>11.3} {:<7} {:>5}",
+        record.case,
+        record.workers,
+        record.who,
+        record.median,
+        record.min,
+        record.max,
+        record.unit,
+        record.pairs
+    );
+    let (ratio, range) = match (record.ratio, record.ratio_range) {
+        (Some(ratio), Some((low, high))) => (format!("{ratio:.3}"), format!("{low:.3}–{high:.3}")),
+        _ => (String::new(), String::new()),
+    };
+    // Writing to a string cannot fail.
+    let _infallible = write!(row, "  {ratio:>6}  {range:<13} {}", record.mode);
+    row
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! Medians, and the JSON that other programs read.
+
+use super::*;
+
+fn record(ratio: Option<f64>) -> Record {
+    Record {
+        suite: "forks".into(),
+        case: "fib38".into(),
+        who: "rayon".into(),
+        workers: 2,
+        unit: "ms".into(),
+        median: 2.0,
+        min: 1.0,
+        max: 3.0,
+        pairs: 5,
+        ratio,
+        ratio_range: ratio.map(|ratio| (ratio, ratio)),
+        machine: "a machine".into(),
+        mode: "near".into(),
+        commit: "0123".into(),
+    }
+}
+
+#[test]
+fn the_median_of_an_even_number_lies_between_the_middle_two() {
+    assert_eq!(median(&[5.0, 1.0, 3.0]), 3.0);
+    assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), 2.5);
+}
+
+#[test]
+fn the_json_has_exactly_the_documented_fields() {
+    let fields = |record: &Record| -> Vec<String> {
+        let value = serde_json::to_value(record).expect("a record serialises");
+        value
+            .as_object()
+            .expect("as an object")
+            .keys()
+            .cloned()
+            .collect()
+    };
+    let mut expected = vec![
+        "suite", "case", "who", "workers", "unit", "median", "min", "max", "pairs", "machine",
+        "mode", "commit",
+    ];
+    expected.sort_unstable();
+    let mut own = fields(&record(None));
+    own.sort_unstable();
+    assert_eq!(own, expected);
+    expected.push("ratio");
+    expected.sort_unstable();
+    let mut peer = fields(&record(Some(0.4)));
+    peer.sort_unstable();
+    assert_eq!(peer, expected);
+}
+
+#[test]
+fn the_processor_name_comes_from_its_line() {
+    let text = "processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\n";
+    assert_eq!(processor_name(text).as_deref(), Some("Some CPU @ 2 GHz"));
+    assert_eq!(processor_name("flags: x"), None);
+}
+
+#[test]
+fn a_row_of_a_peer_shows_its_ratio() {
+    assert!(table_row(&record(Some(0.4))).contains("0.400"));
+    assert!(!table_row(&record(None)).contains('–'));
+}

@@ -1,0 +1,68 @@
+//! The suites: which workloads there are and who takes part in each.
+
+pub(crate) mod forks;
+pub(crate) mod loops;
+
+use crate::error::BenchError;
+use crate::harness::{self, Case, Contender};
+use crate::peer::{Peer, PeerSource};
+use crate::record::{Record, Surroundings};
+
+/// What the caller asked for, and where the answers go.
+pub(crate) struct Session<'output> {
+    /// Only this case, where one is named.
+    pub(crate) case: Option<String>,
+    /// Pairs a comparison.
+    pub(crate) pairs: usize,
+    /// The numbers of workers to measure with.
+    pub(crate) workers: Vec<usize>,
+    /// The machine and the commit.
+    pub(crate) surroundings: Surroundings,
+    /// Takes each record as it comes.
+    pub(crate) emit: &'output mut dyn FnMut(&Record),
+    /// Takes what a person should know beside the figures.
+    pub(crate) warn: &'output mut dyn FnMut(String),
+}
+
+impl Session<'_> {
+    /// Whether the case of that name is wanted.
+    pub(crate) fn wants(&self, case: &str) -> bool {
+        self.case.as_deref().is_none_or(|only| only == case)
+    }
+
+    /// Starts a C++ peer for the contenders' list; one that cannot be had is named and left out.
+    pub(crate) fn peer(&mut self, source: PeerSource) -> Option<Box<dyn Contender>> {
+        match Peer::start(source) {
+            Ok(peer) => Some(Box::new(peer)),
+            Err(failure) => {
+                (self.warn)(failure.to_string());
+                None
+            }
+        }
+    }
+
+    /// Compares at every number of workers.
+    ///
+    /// # Errors
+    /// As [`harness::compare`].
+    pub(crate) fn compare(
+        &mut self,
+        case: &Case<'_>,
+        raddle: &mut dyn Contender,
+        peers: &mut [Box<dyn Contender + '_>],
+    ) -> Result<(), BenchError> {
+        for workers in self.workers.clone() {
+            let records = harness::compare(
+                case,
+                workers,
+                self.pairs,
+                raddle,
+                peers,
+                &self.surroundings,
+                self.warn,
+            )?;
+            records.iter().for_each(|record| (self.emit)(record));
+        }
+        Ok(())
+    }
+}

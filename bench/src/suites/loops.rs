@@ -1,0 +1,98 @@
+//! What a parallel loop costs over tiny bodies: `loop1e6` and `loop1e3`.
+//!
+//! `out[i] = sqrt(hash(i))`, about 2 ns an element, with no grain given by the caller. The long loop asks
+//! whether splitting costs anything; the short one, 2 µs in all, whether going parallel ever makes it
+//! slower. Loops run from inside the runtime, where the workers are up, as OpenMP's threads are.
+//!
+//! Peers: `serial` (a plain loop), `rayon`, `openmp` (static schedule).
+
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+
+use crate::error::BenchError;
+use crate::harness::{Case, Contender, Local, Sample, Unit, timed};
+use crate::peer::OPENMP;
+use crate::pools::{RaddlePools, RayonPools};
+use crate::suites::Session;
+use crate::workload::{checksum, loop_body};
+
+/// The names of the cases.
+pub(crate) const CASES: [&str; 2] = ["loop1e6", "loop1e3"];
+
+const LENGTHS: [usize; 2] = [1_000_000, 1_000];
+/// So that a run takes about 0.1 s on one worker.
+const REPETITIONS: [u64; 2] = [50, 50_000];
+
+/// Runs the suite.
+///
+/// # Errors
+/// As [`Session::compare`].
+pub(crate) fn run(session: &mut Session<'_>) -> Result<(), BenchError> {
+    for ((name, length), repetitions) in CASES.into_iter().zip(LENGTHS).zip(REPETITIONS) {
+        if session.wants(name) {
+            compare(session, name, length, repetitions)?;
+        }
+    }
+    Ok(())
+}
+
+/// Measures `fill` on a fresh array: once to touch the memory, then as often as asked.
+fn measure(length: usize, repetitions: u64, mut fill: impl FnMut(&mut [f64])) -> Sample {
+    let mut out = vec![0.0; length];
+    fill(&mut out);
+    let sample = timed(repetitions, || {
+        fill(std::hint::black_box(&mut out));
+        0
+    });
+    Sample {
+        result: checksum(&out),
+        ..sample
+    }
+}
+
+fn fill_serially(out: &mut [f64]) {
+    for (index, value) in out.iter_mut().enumerate() {
+        *value = loop_body(index);
+    }
+}
+
+fn compare(
+    session: &mut Session<'_>,
+    name: &'static str,
+    length: usize,
+    repetitions: u64,
+) -> Result<(), BenchError> {
+    let case = Case {
+        suite: "loops",
+        name,
+        unit: Unit::Microseconds,
+        repetitions,
+        file: None,
+        expected: measure(length, 1, fill_serially).result,
+        tolerance: 0,
+    };
+    let mut raddle_pools = RaddlePools::default();
+    let mut rayon_pools = RayonPools::default();
+    let mut raddle = Local::new("raddle", move |request| {
+        raddle_pools.install(request.workers, || {
+            measure(length, request.repetitions, |out| {
+                raddle::for_each_mut(out, |index, value| *value = loop_body(index));
+            })
+        })
+    });
+    let mut peers: Vec<Box<dyn Contender + '_>> = vec![
+        Box::new(Local::new("serial", |request| {
+            Ok(measure(length, request.repetitions, fill_serially))
+        })),
+        Box::new(Local::new("rayon", move |request| {
+            rayon_pools.install(request.workers, || {
+                measure(length, request.repetitions, |out| {
+                    out.par_iter_mut()
+                        .enumerate()
+                        .for_each(|(index, value)| *value = loop_body(index));
+                })
+            })
+        })),
+    ];
+    peers.extend(session.peer(OPENMP));
+    session.compare(&case, &mut raddle, &mut peers)
+}

@@ -1,0 +1,240 @@
+//! The workloads of `forks` and `loops`, written once for every runtime.
+//!
+//! A fork workload is a [`Task`]: a small value that knows how to run itself with the help of a [`Fork`].
+//! Each runtime is one `Fork`, so every one of them compiles the same algorithm. The C++ peers define
+//! the same workloads in `peers/workloads.hpp`; a change here is a change there.
+
+/// The argument of the case `fib38`.
+pub(crate) const FIB_ARGUMENT: u64 = 38;
+/// The depth of the tree of the case `tree24`, which has 2^24 − 1 nodes.
+pub(crate) const TREE_DEPTH: u32 = 24;
+/// The side of the board of the case `queens12`.
+pub(crate) const QUEENS: usize = 12;
+
+/// A computation that forks.
+pub(crate) trait Task: Send {
+    /// What it computes.
+    type Output: Send;
+
+    /// Runs to completion, forking through `fork`.
+    fn run<F: Fork>(self, fork: &mut F) -> Self::Output;
+}
+
+/// A way to run two tasks, possibly at once.
+pub(crate) trait Fork {
+    /// Runs both and returns both results.
+    fn join<A: Task, B: Task>(&mut self, a: A, b: B) -> (A::Output, B::Output);
+}
+
+/// The n-th Fibonacci number by its definition, a fork for every call above the base.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fib(pub(crate) u64);
+
+impl Task for Fib {
+    type Output = u64;
+
+    #[inline]
+    fn run<F: Fork>(self, fork: &mut F) -> u64 {
+        let Fib(n) = self;
+        if n < 2 {
+            return n;
+        }
+        let (a, b) = fork.join(Fib(n - 1), Fib(n - 2));
+        a + b
+    }
+}
+
+/// A balanced binary tree with one allocation a node, allocated in depth-first order.
+#[derive(Debug)]
+pub(crate) struct Node {
+    value: u64,
+    left: Option<Box<Node>>,
+    right: Option<Box<Node>>,
+}
+
+impl Node {
+    /// Builds the tree of `depth` levels, whose values count up from `next` in depth-first order.
+    pub(crate) fn tree(depth: u32, next: &mut u64) -> Box<Self> {
+        let mut node = Box::new(Self {
+            value: *next,
+            left: None,
+            right: None,
+        });
+        *next += 1;
+        if depth > 1 {
+            node.left = Some(Self::tree(depth - 1, next));
+            node.right = Some(Self::tree(depth - 1, next));
+        }
+        node
+    }
+}
+
+/// The sum of a tree's values, a fork for every inner node.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sum<'tree>(pub(crate) &'tree Node);
+
+impl Task for Sum<'_> {
+    type Output = u64;
+
+    #[inline]
+    fn run<F: Fork>(self, fork: &mut F) -> u64 {
+        let Sum(node) = self;
+        match (&node.left, &node.right) {
+            (Some(left), Some(right)) => {
+                let (a, b) = fork.join(Sum(left), Sum(right));
+                a + b + node.value
+            }
+            _ => node.value,
+        }
+    }
+}
+
+/// The number of ways to finish a board whose first `row` rows have their queens.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Queens {
+    columns: [i8; QUEENS],
+    row: usize,
+}
+
+impl Queens {
+    /// The empty board.
+    pub(crate) fn new() -> Self {
+        Self {
+            columns: [0; QUEENS],
+            row: 0,
+        }
+    }
+
+    fn is_safe(&self, column: i8) -> bool {
+        self.columns[..self.row]
+            .iter()
+            .enumerate()
+            .all(|(other, &occupied)| {
+                let rows = (self.row - other) as i32;
+                let distance = i32::from(occupied) - i32::from(column);
+                distance != 0 && distance != rows && distance != -rows
+            })
+    }
+
+    /// The safe columns of the next row, and how many there are.
+    fn safe_columns(&self) -> ([i8; QUEENS], usize) {
+        let mut columns = [0; QUEENS];
+        let mut count = 0;
+        for column in 0..QUEENS as i8 {
+            if self.is_safe(column) {
+                columns[count] = column;
+                count += 1;
+            }
+        }
+        (columns, count)
+    }
+
+    fn with_queen(&self, column: i8) -> Self {
+        let mut next = *self;
+        next.columns[self.row] = column;
+        next.row += 1;
+        next
+    }
+}
+
+impl Task for Queens {
+    type Output = u64;
+
+    #[inline]
+    fn run<F: Fork>(self, fork: &mut F) -> u64 {
+        if self.row == QUEENS {
+            return 1;
+        }
+        let (columns, count) = self.safe_columns();
+        match count {
+            0 => 0,
+            _ => QueensInRow {
+                board: &self,
+                columns: &columns[..count],
+            }
+            .run(fork),
+        }
+    }
+}
+
+/// The sum over some candidate columns of one row: a fork between the first and the rest.
+#[derive(Debug, Clone, Copy)]
+struct QueensInRow<'board> {
+    board: &'board Queens,
+    columns: &'board [i8],
+}
+
+impl Task for QueensInRow<'_> {
+    type Output = u64;
+
+    #[inline]
+    fn run<F: Fork>(self, fork: &mut F) -> u64 {
+        let first = self.board.with_queen(self.columns[0]);
+        if self.columns.len() == 1 {
+            return first.run(fork);
+        }
+        let rest = Self {
+            board: self.board,
+            columns: &self.columns[1..],
+        };
+        let (a, b) = fork.join(first, rest);
+        a + b
+    }
+}
+
+/// One iteration of the loops: a hash that no compiler folds, then a square root.
+#[inline]
+pub(crate) fn loop_body(index: usize) -> f64 {
+    let hash = (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((hash >> 12) as i64 as f64).sqrt()
+}
+
+/// The sum of the bit patterns, so that one wrong element shows.
+pub(crate) fn checksum(values: &[f64]) -> u64 {
+    values
+        .iter()
+        .fold(0, |sum, value| sum.wrapping_add(value.to_bits()))
+}
+
+/// No runtime: the plain recursive function that the forks are measured against.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plain;
+
+impl Fork for Plain {
+    #[inline]
+    fn join<A: Task, B: Task>(&mut self, a: A, b: B) -> (A::Output, B::Output) {
+        (a.run(self), b.run(self))
+    }
+}
+
+/// Raddle's `join`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Raddle;
+
+impl Fork for Raddle {
+    #[inline]
+    fn join<A: Task, B: Task>(&mut self, a: A, b: B) -> (A::Output, B::Output) {
+        raddle::join(|| a.run(&mut Raddle), || b.run(&mut Raddle))
+    }
+}
+
+/// Rayon's `join`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rayon;
+
+impl Fork for Rayon {
+    #[inline]
+    fn join<A: Task, B: Task>(&mut self, a: A, b: B) -> (A::Output, B::Output) {
+        rayon::join(|| a.run(&mut Rayon), || b.run(&mut Rayon))
+    }
+}
+
+impl Fork for chili::Scope<'_> {
+    #[inline]
+    fn join<A: Task, B: Task>(&mut self, a: A, b: B) -> (A::Output, B::Output) {
+        chili::Scope::join(self, |scope| a.run(scope), |scope| b.run(scope))
+    }
+}
+
+#[cfg(test)]
+mod tests;
