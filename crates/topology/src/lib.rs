@@ -1,1 +1,54 @@
 //! The machine as hwloc sees it: CPUs, caches, NUMA nodes, binding.
+//!
+//! [`Topology`] is a plain value: what hwloc found (of this machine, of a synthetic description, of an
+//! XML file) is copied once, and nothing of hwloc shows. On it stand what the process may use
+//! ([`Limits`]), how far two CPUs are apart ([`CpuDistance`]), where workers should run ([`plan`]) and
+//! how it is drawn ([`mod@format`]).
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `cpu_set` | [`CpuId`], [`CpuSet`] |
+//! | `object` | the tree of [`Object`]s |
+//! | `topology` | [`Topology`]: the tree and the tables made from it |
+//! | `load` | from hwloc into a topology; checks of input before hwloc sees it |
+//! | `cgroup` | the CPU quota of the control groups |
+//! | `bind` | binds the calling thread and reads where it runs |
+//! | `affinity`, `plan` | which worker should run where, and why |
+//! | `format` | text, SVG and JSON |
+//!
+//! **Invariant:** no type of hwloc or of its binding stands in the public interface.
+//!
+//! # Examples
+//! ```
+//! use raddle_topology::{Affinity, Topology, plan};
+//!
+//! let topology = Topology::synthetic("numa:2 core:4 pu:2")?;
+//! assert_eq!(topology.cpus().len(), 16);
+//! let plan = plan(&topology, &Affinity::Scatter, 2)?;
+//! let nodes: Vec<_> = plan.cpus().map(|cpu| topology.cpu(cpu).and_then(|cpu| cpu.numa_node)).collect();
+//! assert_eq!(nodes, [Some(0), Some(1)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod affinity;
+mod bind;
+mod cgroup;
+mod cpu_set;
+mod error;
+pub mod format;
+mod load;
+mod object;
+mod plan;
+mod topology;
+
+pub use affinity::Affinity;
+pub use cgroup::{CpuQuota, QuotaError, cpu_quota};
+pub use cpu_set::{CPU_NUMBER_LIMIT, CpuId, CpuSet};
+pub use error::{BindError, ParseAffinityError, PlanError, TopologyError};
+pub use object::{Attributes, CacheKind, Object, ObjectKind};
+pub use plan::{Plan, PlanEntry, plan};
+pub use topology::{
+    Cache, Cpu, CpuDistance, CpuKind, LatencyMatrix, Limits, NumaNode, Source, Topology,
+};

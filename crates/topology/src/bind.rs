@@ -1,0 +1,105 @@
+//! Binds the calling thread to a CPU, and reads where it runs.
+//!
+//! hwloc answers with success when it is asked to bind to the CPUs of another machine, and does nothing. Here
+//! that is an error, and so is a CPU that the process may not use: the kernel would allow it where only
+//! an affinity mask forbids it, but whoever set that mask meant it.
+
+use hwlocality::cpu::binding::CpuBindingFlags;
+use hwlocality::cpu::cpuset::CpuSet as HwlocSet;
+
+use crate::cpu_set::{CpuId, CpuSet};
+use crate::error::BindError;
+use crate::load::cpus_in;
+use crate::topology::Topology;
+
+impl Topology {
+    /// Binds the calling thread to one CPU, until it is bound otherwise.
+    ///
+    /// # Errors
+    /// [`BindError::NotThisMachine`], [`BindError::UnknownCpu`], [`BindError::NotAllowed`], and
+    /// [`BindError::Refused`] when the operating system says no.
+    ///
+    /// # Examples
+    /// ```
+    /// use raddle_topology::Topology;
+    /// let topology = Topology::this_machine()?;
+    /// if let Some(cpu) = topology.allowed_cpus().next() {
+    ///     topology.bind_this_thread(cpu.id)?;
+    ///     assert_eq!(topology.this_thread_last_cpu()?, cpu.id);
+    ///     topology.unbind_this_thread()?;
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn bind_this_thread(&self, cpu: CpuId) -> Result<(), BindError> {
+        let binder = self.binder_or_error()?;
+        match self.cpu(cpu) {
+            None => Err(BindError::UnknownCpu {
+                cpu,
+                existing: self.cpus().iter().map(|cpu| cpu.id).collect(),
+            }),
+            Some(known) if !known.allowed => Err(BindError::NotAllowed {
+                cpu,
+                allowed: self.allowed_set(),
+            }),
+            Some(_) => bind(binder, &CpuSet::from_iter([cpu])),
+        }
+    }
+
+    /// Lets the calling thread run on every CPU that the process may use.
+    ///
+    /// # Errors
+    /// [`BindError::NotThisMachine`], and [`BindError::Refused`] when the operating system says no.
+    pub fn unbind_this_thread(&self) -> Result<(), BindError> {
+        bind(self.binder_or_error()?, &self.allowed_set())
+    }
+
+    /// Returns the CPUs that the calling thread is bound to.
+    ///
+    /// # Errors
+    /// As [`Topology::unbind_this_thread`].
+    pub fn this_thread_cpus(&self) -> Result<CpuSet, BindError> {
+        let binder = self.binder_or_error()?;
+        let set = binder
+            .cpu_binding(CpuBindingFlags::THREAD)
+            .map_err(|error| refused(&error))?;
+        Ok(cpus_in(binder, &set))
+    }
+
+    /// Returns the CPU that the calling thread ran on a moment ago; unless it is bound, it may have moved.
+    ///
+    /// # Errors
+    /// As [`Topology::unbind_this_thread`].
+    pub fn this_thread_last_cpu(&self) -> Result<CpuId, BindError> {
+        let binder = self.binder_or_error()?;
+        let set = binder
+            .last_cpu_location(CpuBindingFlags::THREAD)
+            .map_err(|error| refused(&error))?;
+        cpus_in(binder, &set)
+            .first()
+            .ok_or_else(|| BindError::Refused {
+                reason: "it does not tell where the thread runs".to_owned(),
+            })
+    }
+
+    fn binder_or_error(&self) -> Result<&hwlocality::Topology, BindError> {
+        self.binder().ok_or_else(|| BindError::NotThisMachine {
+            topology: self.source().to_string(),
+        })
+    }
+}
+
+fn bind(binder: &hwlocality::Topology, cpus: &CpuSet) -> Result<(), BindError> {
+    let mut set = HwlocSet::new();
+    for cpu in cpus.iter() {
+        set.set(cpu.index());
+    }
+    binder
+        .bind_cpu(&set, CpuBindingFlags::THREAD)
+        .map_err(|error| refused(&error))
+}
+
+fn refused(error: &dyn std::error::Error) -> BindError {
+    BindError::Refused {
+        reason: error.to_string(),
+    }
+}

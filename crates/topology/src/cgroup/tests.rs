@@ -1,0 +1,248 @@
+//! Quotas read from made-up file trees, as hosts and containers show them.
+
+use std::thread;
+
+use super::*;
+
+/// A folder of its own for each thread, and so for each test, removed at the end.
+struct Tree(PathBuf);
+
+impl Tree {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let (process, thread) = (std::process::id(), thread::current().id());
+        let root = std::env::temp_dir().join(format!("raddle-cgroup-{process}-{thread:?}"));
+        for (path, content) in files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("a file lies in a folder"))
+                .expect("a new folder");
+            fs::write(path, content).expect("a new file");
+        }
+        Self(root)
+    }
+
+    fn quota(&self) -> Result<Option<CpuQuota>, QuotaError> {
+        cpu_quota(&self.0)
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        // A folder that stays behind in the system's place for temporary files harms nobody.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const V2_MOUNT: &str = "24 1 0:22 / /proc rw - proc proc rw\n\
+     31 24 0:28 / /sys/fs/cgroup rw,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
+
+fn quota_of(quota_us: u64, period_us: u64, file: &str) -> Option<CpuQuota> {
+    Some(CpuQuota {
+        quota_us,
+        period_us,
+        file: PathBuf::from(file),
+    })
+}
+
+#[test]
+fn no_control_groups_set_no_limit() {
+    let tree = Tree::new(&[("proc/self/status", "")]);
+    assert_eq!(tree.quota().expect("nothing is wrong"), None);
+}
+
+#[test]
+fn version_two_takes_the_tightest_on_the_way_up() {
+    let tree = Tree::new(&[
+        ("proc/self/cgroup", "0::/user.slice/job/step\n"),
+        ("proc/self/mountinfo", V2_MOUNT),
+        ("sys/fs/cgroup/user.slice/cpu.max", "350000 100000\n"),
+        ("sys/fs/cgroup/user.slice/job/cpu.max", "75000 50000\n"),
+        ("sys/fs/cgroup/user.slice/job/step/cpu.max", "max 100000\n"),
+    ]);
+    let quota = tree.quota().expect("nothing is wrong");
+    assert_eq!(
+        quota,
+        quota_of(75_000, 50_000, "/sys/fs/cgroup/user.slice/job/cpu.max")
+    );
+    let quota = quota.expect("just compared");
+    assert!((quota.cpus() - 1.5).abs() < 1e-12);
+    assert_eq!(quota.worker_count_max(), 2);
+    assert_eq!(
+        quota.to_string(),
+        "1.50 CPUs (75000 of every 50000 µs, /sys/fs/cgroup/user.slice/job/cpu.max)"
+    );
+}
+
+#[test]
+fn a_group_beside_the_own_one_does_not_count() {
+    let tree = Tree::new(&[
+        ("proc/self/cgroup", "0::/a\n"),
+        ("proc/self/mountinfo", V2_MOUNT),
+        ("sys/fs/cgroup/b/cpu.max", "10000 100000\n"),
+    ]);
+    assert_eq!(tree.quota().expect("nothing is wrong"), None);
+}
+
+#[test]
+fn a_container_sees_its_group_as_the_mount_point() {
+    // The path in /proc/self/cgroup is the host's; the mount shows only the container's own part of it.
+    let tree = Tree::new(&[
+        ("proc/self/cgroup", "0::/docker/abc/inner\n"),
+        (
+            "proc/self/mountinfo",
+            "31 24 0:28 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n",
+        ),
+        ("sys/fs/cgroup/cpu.max", "200000 100000\n"),
+        ("sys/fs/cgroup/inner/cpu.max", "50000 100000\n"),
+    ]);
+    let quota = tree.quota().expect("nothing is wrong");
+    assert_eq!(
+        quota,
+        quota_of(50_000, 100_000, "/sys/fs/cgroup/inner/cpu.max")
+    );
+}
+
+#[test]
+fn a_group_outside_of_the_mount_leaves_the_mount_point() {
+    for path in ["/../../elsewhere", "/other"] {
+        let tree = Tree::new(&[
+            ("proc/self/cgroup", &format!("0::{path}\n")),
+            (
+                "proc/self/mountinfo",
+                "31 24 0:28 /docker /sys/fs/cgroup ro - cgroup2 cgroup rw\n",
+            ),
+            ("sys/fs/cgroup/cpu.max", "120000 100000\n"),
+        ]);
+        let quota = tree.quota().expect("nothing is wrong");
+        assert_eq!(
+            quota,
+            quota_of(120_000, 100_000, "/sys/fs/cgroup/cpu.max"),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn version_one_reads_quota_and_period() {
+    let mount = "40 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n\
+                 41 31 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
+    let tree = Tree::new(&[
+        (
+            "proc/self/cgroup",
+            "5:memory:/m\n4:cpu,cpuacct:/box\n0::/\n",
+        ),
+        ("proc/self/mountinfo", mount),
+        ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n"),
+        ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
+        ("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "250000\n"),
+        (
+            "sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_period_us",
+            "100000\n",
+        ),
+    ]);
+    let quota = tree.quota().expect("nothing is wrong");
+    let file = "/sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us";
+    assert_eq!(quota, quota_of(250_000, 100_000, file));
+    assert_eq!(quota.expect("just compared").worker_count_max(), 3);
+}
+
+#[test]
+fn both_versions_hold_at_once() {
+    let mounts = "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
+                  41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+    let tree = Tree::new(&[
+        ("proc/self/cgroup", "1:cpu:/\n0::/deep\n"),
+        ("proc/self/mountinfo", mounts),
+        ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "400000\n"),
+        ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"),
+        ("sys/fs/cgroup/unified/deep/cpu.max", "300000 100000\n"),
+    ]);
+    let quota = tree.quota().expect("nothing is wrong");
+    assert_eq!(
+        quota,
+        quota_of(300_000, 100_000, "/sys/fs/cgroup/unified/deep/cpu.max")
+    );
+}
+
+#[test]
+fn blanks_in_mount_points_are_unescaped() {
+    assert_eq!(unescape(r"/a\040b\134c"), r"/a b\c");
+    assert_eq!(unescape(r"\04"), r"\04");
+    assert_eq!(unescape(r"\9zz\"), r"\9zz\");
+    let tree = Tree::new(&[
+        ("proc/self/cgroup", "0::/\n"),
+        (
+            "proc/self/mountinfo",
+            "31 24 0:28 / /my\\040groups rw - cgroup2 none rw\n",
+        ),
+        ("my groups/cpu.max", "100000 100000\n"),
+    ]);
+    let quota = tree.quota().expect("nothing is wrong");
+    assert_eq!(quota, quota_of(100_000, 100_000, "/my groups/cpu.max"));
+}
+
+#[test]
+fn a_period_may_be_left_out() {
+    let tree = Tree::new(&[
+        ("proc/self/cgroup", "0::/\n"),
+        ("proc/self/mountinfo", V2_MOUNT),
+        ("sys/fs/cgroup/cpu.max", "5000"),
+    ]);
+    let quota = tree.quota().expect("nothing is wrong");
+    assert_eq!(quota, quota_of(5_000, 100_000, "/sys/fs/cgroup/cpu.max"));
+    assert_eq!(quota.expect("just compared").worker_count_max(), 1);
+}
+
+#[test]
+fn a_wrong_file_is_named_with_what_it_holds() {
+    for wrong in ["", "many 100000", "1 0", "-5 100000", "1 2 3", "max soon"] {
+        let tree = Tree::new(&[
+            ("proc/self/cgroup", "0::/\n"),
+            ("proc/self/mountinfo", V2_MOUNT),
+            ("sys/fs/cgroup/cpu.max", wrong),
+        ]);
+        let error = tree.quota().expect_err(wrong);
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "/sys/fs/cgroup/cpu.max: found {wrong:?}, expected \"max\" or a number of microseconds, \
+                 then a period in microseconds"
+            )
+        );
+    }
+    let v1 = "32 31 0:29 / /cg rw - cgroup cgroup rw,cpu\n";
+    for (quota, period, named) in [("x", "1", "cfs_quota_us"), ("1", "0", "cfs_period_us")] {
+        let tree = Tree::new(&[
+            ("proc/self/cgroup", "1:cpu:/\n"),
+            ("proc/self/mountinfo", v1),
+            ("cg/cpu.cfs_quota_us", quota),
+            ("cg/cpu.cfs_period_us", period),
+        ]);
+        let error = tree.quota().expect_err("a wrong number").to_string();
+        assert!(error.contains(named), "{error}");
+    }
+}
+
+#[test]
+fn a_folder_in_place_of_the_file_is_an_error() {
+    let tree = Tree::new(&[
+        ("proc/self/cgroup", "0::/\n"),
+        ("proc/self/mountinfo", V2_MOUNT),
+        ("sys/fs/cgroup/cpu.max/inside", ""),
+    ]);
+    let error = tree.quota().expect_err("a folder").to_string();
+    assert!(error.contains("cpu.max: "), "{error}");
+}
+
+#[test]
+fn lines_of_other_shapes_are_passed_over() {
+    assert_eq!(Group::parse("nonsense"), None);
+    assert_eq!(Group::parse("3:cpuset:/x"), None);
+    assert_eq!(Mount::parse("no separator here", Version::Two), None);
+    assert_eq!(Mount::parse("1 2 3 / - cgroup2", Version::Two), None);
+}
+
+#[test]
+fn the_quota_of_this_very_process_can_be_read() {
+    let quota = cpu_quota(Path::new("/")).expect("the kernel writes what it documents");
+    assert!(quota.is_none_or(|quota| quota.period_us > 0));
+}

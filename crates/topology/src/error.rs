@@ -1,0 +1,134 @@
+//! What can go wrong: loading a topology, binding a thread, planning where workers run.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::cpu_set::{CpuId, CpuSet};
+
+/// A topology could not be loaded.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TopologyError {
+    /// hwloc could not tell what this machine looks like.
+    #[error("hwloc could not load the topology of this machine: {reason}")]
+    ThisMachine {
+        /// hwloc's reason.
+        reason: String,
+    },
+    /// A synthetic description was not understood.
+    #[error("synthetic topology {description:?}: found {found}, expected {expected}")]
+    Synthetic {
+        /// The description as it was given.
+        description: String,
+        /// What stands there.
+        found: String,
+        /// What could have stood there.
+        expected: String,
+    },
+    /// An XML file could not be read at all.
+    #[error("{}: {cause}", .path.display())]
+    ReadXml {
+        /// The file.
+        path: PathBuf,
+        /// The operating system's reason.
+        cause: io::Error,
+    },
+    /// An XML file does not describe a topology.
+    #[error("{}:{line}:{column}: found {found}, expected {expected}", .path.display())]
+    Xml {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u32,
+        /// The column in characters, from 1.
+        column: u32,
+        /// What stands there.
+        found: String,
+        /// What could have stood there.
+        expected: String,
+    },
+    /// hwloc refused an XML file in which nothing was found to be wrong before.
+    #[error("{}: found a topology that hwloc refuses ({reason}), expected one that hwloc exported", .path.display())]
+    XmlRefused {
+        /// The file.
+        path: PathBuf,
+        /// hwloc's reason.
+        reason: String,
+    },
+}
+
+/// A thread could not be bound, or its binding not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum BindError {
+    /// The topology is that of another machine, so there is nothing to bind to.
+    #[error("cannot bind to the CPUs of another machine ({topology})")]
+    NotThisMachine {
+        /// Where the topology came from.
+        topology: String,
+    },
+    /// There is no such CPU.
+    #[error("there is no CPU {cpu}; this machine has {existing}")]
+    UnknownCpu {
+        /// The CPU that was asked for.
+        cpu: CpuId,
+        /// The CPUs that exist.
+        existing: CpuSet,
+    },
+    /// The process may not use this CPU.
+    #[error("this process may not use CPU {cpu}; it may use {allowed}")]
+    NotAllowed {
+        /// The CPU that was asked for.
+        cpu: CpuId,
+        /// The CPUs that the process may use.
+        allowed: CpuSet,
+    },
+    /// The operating system refused.
+    #[error("the operating system refused: {reason}")]
+    Refused {
+        /// Its reason.
+        reason: String,
+    },
+}
+
+/// No plan could be made.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// There is nobody to plan for.
+    #[error("there are no workers to place: the number of workers must be at least 1")]
+    NoWorkers,
+    /// The process may use no CPU of this topology.
+    #[error("there is no CPU to place workers on: none of this topology may be used")]
+    NoCpus,
+    /// An explicit list without a CPU in it.
+    #[error("the explicit list of CPUs is empty")]
+    EmptyList,
+    /// A CPU of an explicit list does not exist.
+    #[error("there is no CPU {cpu}; those that may be used are {allowed}")]
+    UnknownCpu {
+        /// The CPU that was asked for.
+        cpu: CpuId,
+        /// The CPUs that the process may use.
+        allowed: CpuSet,
+    },
+    /// A CPU of an explicit list exists, and the process may not use it.
+    #[error("CPU {cpu} may not be used by this process; those that may are {allowed}")]
+    NotAllowed {
+        /// The CPU that was asked for.
+        cpu: CpuId,
+        /// The CPUs that the process may use.
+        allowed: CpuSet,
+    },
+}
+
+/// A text is no affinity.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "found {found}, expected \"none\", \"compact\", \"scatter\" or a list of CPUs such as \"0,2,4-7\""
+)]
+pub struct ParseAffinityError {
+    pub(crate) found: String,
+}

@@ -1,0 +1,94 @@
+//! A topology as a person wants to see it: as text, as a picture, as JSON.
+
+mod layout;
+mod size;
+mod svg;
+mod text;
+
+use std::path::Path;
+
+use serde::Serializer;
+
+pub use self::svg::svg;
+pub use self::text::text;
+use crate::topology::{Source, Topology};
+
+/// Writes a topology as JSON, indented, with a line break at the end.
+///
+/// ```text
+/// { "source": "this_machine" | "environment" | {"synthetic": TEXT} | {"xml": PATH},
+///   "hwloc_version": TEXT, "is_this_machine": BOOL,
+///   "counts": {"cpus": N, "allowed_cpus": N, "cores": N, "packages": N, "numa_nodes": N},
+///   "worker_count_default": N,
+///   "limits": {"cpuset": LIST, "affinity": LIST | null, "quota": {…} | null, "notes": [TEXT]},
+///   "cpus": [Cpu], "cpu_kinds": [CpuKind], "caches": [Cache], "numa_nodes": [NumaNode],
+///   "numa_latencies": {"name": TEXT, "nodes": [N], "values": [N, row-major]} | null,
+///   "tree": Object }
+/// ```
+/// The capitalised names are this crate's types of that name, field by field; a LIST of CPUs is a text such as
+/// `0-3,8`; sizes are in bytes, times in microseconds, unknown values `null`.
+///
+/// # Examples
+/// ```
+/// use raddle_topology::{Topology, format};
+/// let topology = Topology::synthetic("core:2 pu:1")?;
+/// assert!(format::json(&topology).contains("\"cpus\": 2,"));
+/// # Ok::<(), raddle_topology::TopologyError>(())
+/// ```
+#[must_use]
+pub fn json(topology: &Topology) -> String {
+    // Every key is a text and no value can refuse, so there is no error to hand on.
+    let mut json = serde_json::to_string_pretty(topology).unwrap_or_default();
+    json.push('\n');
+    json
+}
+
+/// The lines that say where a topology came from and what the process may use of it.
+fn facts(topology: &Topology) -> Vec<(&'static str, String)> {
+    let limits = topology.limits();
+    let allowed = topology.allowed_set();
+    let mut facts = vec![
+        (
+            "source",
+            format!("{} (hwloc {})", topology.source(), topology.hwloc_version()),
+        ),
+        (
+            "allowed",
+            format!(
+                "{} of {} CPUs ({})",
+                allowed.len(),
+                topology.cpu_count(),
+                if allowed.is_empty() {
+                    "none".to_owned()
+                } else {
+                    allowed.to_string()
+                }
+            ),
+        ),
+    ];
+    let narrowed = |set: &crate::cpu_set::CpuSet| set.len() < topology.cpu_count();
+    if narrowed(&limits.cpuset) {
+        facts.push(("cpuset", limits.cpuset.to_string()));
+    }
+    if let Some(affinity) = limits.affinity.as_ref().filter(|set| narrowed(set)) {
+        facts.push(("affinity", affinity.to_string()));
+    }
+    if *topology.source() == Source::ThisMachine {
+        let quota = limits.quota.as_ref();
+        facts.push((
+            "quota",
+            quota.map_or("none".to_owned(), ToString::to_string),
+        ));
+    }
+    facts.push((
+        "workers",
+        format!("{} by default", topology.worker_count_default()),
+    ));
+    facts.extend(limits.notes.iter().map(|note| ("note", note.clone())));
+    facts
+}
+
+/// Serialises a path as text; what is no Unicode in it is replaced, where a path as such would be refused.
+pub(crate) fn path_as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}

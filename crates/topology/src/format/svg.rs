@@ -1,0 +1,190 @@
+//! A topology as a picture: SVG with boxes inside each other, and a legend.
+//!
+//! The picture stands alone: its style is inside, its fonts are the viewer's, and it loads nothing.
+
+use std::fmt::Write;
+
+use super::facts;
+use super::layout::{CHARACTER, LINE, Look, Tile, layout};
+use crate::topology::Topology;
+
+const MARGIN: f64 = 10.0;
+
+/// The most characters of a fact that are drawn, so that a long path does not make the picture wide.
+const FACT_CHARACTERS_MAX: usize = 140;
+
+/// One class per look; text is dark on light everywhere.
+const STYLE: &str = "\
+text{font:12px \"DejaVu Sans\",Verdana,sans-serif;fill:#1d2126}\
+rect{stroke:#59616b;stroke-width:1}\
+.machine{fill:#fff}.group{fill:#f2f4f7;stroke-dasharray:6 3}.package{fill:#e3e8ee}.die{fill:#eceff3}\
+.core{fill:#c5ccd6}.data{fill:#fffdf2}.instruction{fill:#f4efdc}.memory{fill:#f3dfd9}\
+.allowed{fill:#bfe5a8}.forbidden{fill:#f0a89c;stroke:#9c2717;stroke-dasharray:3 2}\
+.more{fill:#fff;stroke-dasharray:2 3}";
+
+const LEGEND: [(Look, &str); 5] = [
+    (Look::CpuAllowed, "CPU that may be used"),
+    (Look::CpuForbidden, "CPU that may not"),
+    (Look::Core, "core"),
+    (Look::DataCache, "cache"),
+    (Look::Memory, "memory"),
+];
+
+/// Draws a topology as SVG, one unit per pixel.
+///
+/// A box per object, CPUs coloured by whether the process may use them, below it what the text format
+/// says below its tree. Of a machine with more than 1024 CPUs only a part is drawn, and the rest counted.
+///
+/// # Examples
+/// ```
+/// use raddle_topology::{Topology, format};
+/// let topology = Topology::synthetic("package:2 core:4 pu:2")?;
+/// assert!(format::svg(&topology).starts_with("<svg xmlns="));
+/// # Ok::<(), raddle_topology::TopologyError>(())
+/// ```
+#[must_use]
+pub fn svg(topology: &Topology) -> String {
+    let machine = layout(topology);
+    let facts: Vec<_> = facts(topology)
+        .into_iter()
+        .map(|(name, fact)| shortened(&format!("{name}: {fact}")))
+        .collect();
+    let text_width = facts
+        .iter()
+        .map(|fact| fact.chars().count())
+        .chain([legend_characters()])
+        .max()
+        .unwrap_or(0) as f64
+        * CHARACTER;
+    let width = machine.width.max(text_width) + 2.0 * MARGIN;
+    let facts_top = MARGIN + machine.height + LINE;
+    let height = facts_top + LINE * (facts.len() + 1) as f64 + MARGIN;
+    let mut writer = Writer { svg: String::new() };
+    writer.push(&format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+         viewBox=\"0 0 {width:.0} {height:.0}\">\n<title>{}</title>\n<style>{STYLE}</style>\n\
+         <rect width=\"100%\" height=\"100%\" style=\"fill:#fff;stroke:none\"/>\n",
+        escaped(&shortened(&topology.source().to_string())),
+    ));
+    for tile in &machine.tiles {
+        writer.tile(tile, MARGIN, MARGIN);
+    }
+    writer.legend(facts_top);
+    for (line, fact) in facts.iter().enumerate() {
+        writer.line(MARGIN, facts_top + LINE * (line + 1) as f64, fact);
+    }
+    writer.push("</svg>\n");
+    writer.svg
+}
+
+struct Writer {
+    svg: String,
+}
+
+impl Writer {
+    fn tile(&mut self, tile: &Tile, dx: f64, dy: f64) {
+        self.push("<g>");
+        if !tile.hint.is_empty() {
+            self.push(&format!("<title>{}</title>", escaped(&tile.hint)));
+        }
+        let (x, y) = (tile.x + dx, tile.y + dy);
+        self.push(&format!(
+            "<rect class=\"{}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"2\"/>",
+            class(tile.look),
+            tile.width,
+            tile.height,
+        ));
+        let is_cpu = matches!(
+            tile.look,
+            Look::CpuAllowed | Look::CpuForbidden | Look::More
+        );
+        let (x, anchor) = if is_cpu {
+            (x + tile.width / 2.0, " text-anchor=\"middle\"")
+        } else {
+            (x + 5.0, "")
+        };
+        self.push(&format!(
+            "<text x=\"{x:.1}\" y=\"{:.1}\"{anchor}>{}</text></g>\n",
+            y + 13.5,
+            escaped(&tile.label)
+        ));
+    }
+
+    fn legend(&mut self, y: f64) {
+        let mut x = MARGIN;
+        for (look, label) in LEGEND {
+            let tile = Tile {
+                x,
+                y: y + 2.0,
+                width: 14.0,
+                height: 14.0,
+                look,
+                label: String::new(),
+                hint: String::new(),
+            };
+            self.tile(&tile, 0.0, 0.0);
+            self.line(x + 20.0, y, label);
+            x += 40.0 + label.len() as f64 * CHARACTER;
+        }
+    }
+
+    fn line(&mut self, x: f64, y: f64, text: &str) {
+        self.push(&format!(
+            "<text x=\"{x:.1}\" y=\"{:.1}\">{}</text>\n",
+            y + 13.5,
+            escaped(text)
+        ));
+    }
+
+    fn push(&mut self, text: &str) {
+        // Writing to a string cannot fail.
+        let _ = self.svg.write_str(text);
+    }
+}
+
+const fn class(look: Look) -> &'static str {
+    match look {
+        Look::Machine => "machine",
+        Look::Group => "group",
+        Look::Package => "package",
+        Look::Die => "die",
+        Look::Core => "core",
+        Look::DataCache => "data",
+        Look::InstructionCache => "instruction",
+        Look::Memory => "memory",
+        Look::CpuAllowed => "allowed",
+        Look::CpuForbidden => "forbidden",
+        Look::More => "more",
+    }
+}
+
+fn legend_characters() -> usize {
+    // Six characters are as wide as a box of the legend with what stands around it.
+    LEGEND.iter().map(|(_, label)| label.len() + 6).sum()
+}
+
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= FACT_CHARACTERS_MAX {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(FACT_CHARACTERS_MAX - 1).collect();
+    start + "…"
+}
+
+/// Writes text so that XML takes it as such; characters that XML cannot hold at all are replaced.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&apos;"),
+            '\t' | '\n' | '\r' => escaped.push(' '),
+            '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
