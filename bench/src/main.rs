@@ -20,7 +20,7 @@ use clap::{Parser, ValueEnum};
 
 use crate::error::BenchError;
 use crate::record::{Record, Surroundings, table_head, table_row};
-use crate::suites::{Session, forks, loops};
+use crate::suites::{Measurement, forks, loops};
 
 /// Measures Raddle and its peers, interleaved, and prints medians and ratios.
 ///
@@ -62,10 +62,10 @@ impl Suite {
         }
     }
 
-    fn run(self, session: &mut Session<'_>) -> Result<(), BenchError> {
+    fn run(self, measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
         match self {
-            Self::Forks => forks::run(session),
-            Self::Loops => loops::run(session),
+            Self::Forks => forks::run(measurement),
+            Self::Loops => loops::run(measurement),
         }
     }
 }
@@ -105,7 +105,7 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
     if !json {
         print(table_head());
     }
-    let mut session = Session {
+    let mut measurement = Measurement {
         case: arguments.case.clone(),
         pairs: usize::from(arguments.pairs),
         workers,
@@ -121,7 +121,7 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
             let _unheard = writeln!(io::stderr(), "warning: {message}");
         },
     };
-    arguments.suite.run(&mut session)
+    arguments.suite.run(&mut measurement)
 }
 
 fn default_workers() -> Vec<usize> {

@@ -27,6 +27,14 @@ pub(crate) struct PeerSource {
     flags: &'static [&'static str],
 }
 
+/// C++ without a runtime: the baseline of the C++ peers.
+pub(crate) const PLAIN_CPP: PeerSource = PeerSource {
+    name: "plain-cpp",
+    header: "vector",
+    package: "g++",
+    flags: &[],
+};
+
 /// oneTBB: forks.
 pub(crate) const ONETBB: PeerSource = PeerSource {
     name: "onetbb",

@@ -9,7 +9,7 @@ use crate::peer::{Peer, PeerSource};
 use crate::record::{Record, Surroundings};
 
 /// What the caller asked for, and where the answers go.
-pub(crate) struct Session<'output> {
+pub(crate) struct Measurement<'output> {
     /// Only this case, where one is named.
     pub(crate) case: Option<String>,
     /// Pairs a comparison.
@@ -24,7 +24,7 @@ pub(crate) struct Session<'output> {
     pub(crate) warn: &'output mut dyn FnMut(String),
 }
 
-impl Session<'_> {
+impl Measurement<'_> {
     /// Whether the case of that name is wanted.
     pub(crate) fn wants(&self, case: &str) -> bool {
         self.case.as_deref().is_none_or(|only| only == case)

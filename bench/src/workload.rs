@@ -183,7 +183,10 @@ impl Task for QueensInRow<'_> {
 }
 
 /// One iteration of the loops: a hash that no compiler folds, then a square root.
-#[inline]
+///
+/// Kept out of line on both sides: one compiler would vectorise it and the other not, and the question
+/// is what the loop costs.
+#[inline(never)]
 pub(crate) fn loop_body(index: usize) -> f64 {
     let hash = (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((hash >> 12) as i64 as f64).sqrt()

@@ -6,13 +6,13 @@
 //! | `tree24` | sum over a balanced tree of 2^24 − 1 nodes | 8 million, one cache line each |
 //! | `queens12` | all ways to place 12 queens | 0.5 million, about 0.1 µs each |
 //!
-//! Peers: `plain` (no runtime), `rayon`, `chili`, `onetbb`, `openmp`.
+//! Peers: `plain` and `plain-cpp` (no runtime), `rayon`, `chili`, `onetbb`, `openmp`.
 
 use crate::error::BenchError;
 use crate::harness::{Case, Contender, Local, Unit, timed};
-use crate::peer::{ONETBB, OPENMP};
+use crate::peer::{ONETBB, OPENMP, PLAIN_CPP};
 use crate::pools::{ChiliPools, RaddlePools, RayonPools};
-use crate::suites::Session;
+use crate::suites::Measurement;
 use crate::workload::{
     FIB_ARGUMENT, Fib, Fork, Node, Plain, Queens, Raddle, Rayon, Sum, TREE_DEPTH, Task,
 };
@@ -26,19 +26,23 @@ const FIB_RESULT: u64 = 39_088_169;
 /// Runs the suite.
 ///
 /// # Errors
-/// As [`Session::compare`].
-pub(crate) fn run(session: &mut Session<'_>) -> Result<(), BenchError> {
-    if session.wants("fib38") {
-        compare(session, case("fib38", FIB_RESULT, 1), &FibCase)?;
+/// As [`Measurement::compare`].
+pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    if measurement.wants("fib38") {
+        compare(measurement, case("fib38", FIB_RESULT, 1), &FibCase)?;
     }
-    if session.wants("tree24") {
+    if measurement.wants("tree24") {
         let mut node_count = 0;
         let tree = TreeCase(Node::tree(TREE_DEPTH, &mut node_count));
         let expected = node_count * (node_count - 1) / 2;
-        compare(session, case("tree24", expected, 4), &tree)?;
+        compare(measurement, case("tree24", expected, 4), &tree)?;
     }
-    if session.wants("queens12") {
-        compare(session, case("queens12", QUEENS_SOLUTIONS, 2), &QueensCase)?;
+    if measurement.wants("queens12") {
+        compare(
+            measurement,
+            case("queens12", QUEENS_SOLUTIONS, 2),
+            &QueensCase,
+        )?;
     }
     Ok(())
 }
@@ -86,7 +90,7 @@ impl Workload for QueensCase {
 }
 
 fn compare(
-    session: &mut Session<'_>,
+    measurement: &mut Measurement<'_>,
     case: Case<'_>,
     workload: &impl Workload,
 ) -> Result<(), BenchError> {
@@ -112,8 +116,8 @@ fn compare(
             Ok(timed(request.repetitions, || workload.run(&mut scope)))
         })),
     ];
-    for source in [ONETBB, OPENMP] {
-        peers.extend(session.peer(source));
+    for source in [PLAIN_CPP, ONETBB, OPENMP] {
+        peers.extend(measurement.peer(source));
     }
-    session.compare(&case, &mut raddle, &mut peers)
+    measurement.compare(&case, &mut raddle, &mut peers)
 }

@@ -4,15 +4,15 @@
 //! whether splitting costs anything; the short one, 2 µs in all, whether going parallel ever makes it
 //! slower. Loops run from inside the runtime, where the workers are up, as OpenMP's threads are.
 //!
-//! Peers: `serial` (a plain loop), `rayon`, `openmp` (static schedule).
+//! Peers: `serial` and `plain-cpp` (a plain loop), `rayon`, `openmp` (static schedule).
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 use crate::error::BenchError;
 use crate::harness::{Case, Contender, Local, Sample, Unit, timed};
-use crate::peer::OPENMP;
+use crate::peer::{OPENMP, PLAIN_CPP};
 use crate::pools::{RaddlePools, RayonPools};
-use crate::suites::Session;
+use crate::suites::Measurement;
 use crate::workload::{checksum, loop_body};
 
 /// The names of the cases.
@@ -25,11 +25,11 @@ const REPETITIONS: [u64; 2] = [50, 50_000];
 /// Runs the suite.
 ///
 /// # Errors
-/// As [`Session::compare`].
-pub(crate) fn run(session: &mut Session<'_>) -> Result<(), BenchError> {
+/// As [`Measurement::compare`].
+pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     for ((name, length), repetitions) in CASES.into_iter().zip(LENGTHS).zip(REPETITIONS) {
-        if session.wants(name) {
-            compare(session, name, length, repetitions)?;
+        if measurement.wants(name) {
+            compare(measurement, name, length, repetitions)?;
         }
     }
     Ok(())
@@ -56,7 +56,7 @@ fn fill_serially(out: &mut [f64]) {
 }
 
 fn compare(
-    session: &mut Session<'_>,
+    measurement: &mut Measurement<'_>,
     name: &'static str,
     length: usize,
     repetitions: u64,
@@ -93,6 +93,8 @@ fn compare(
             })
         })),
     ];
-    peers.extend(session.peer(OPENMP));
-    session.compare(&case, &mut raddle, &mut peers)
+    for source in [PLAIN_CPP, OPENMP] {
+        peers.extend(measurement.peer(source));
+    }
+    measurement.compare(&case, &mut raddle, &mut peers)
 }

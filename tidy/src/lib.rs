@@ -1,0 +1,31 @@
+//! The house rules of Raddle that no lint knows, as functions from a source tree to findings.
+//!
+//! `tests/checkout.rs` runs each rule on the checkout; each rule's own tests run it on made-up trees that
+//! break it, so that no rule can fall silent unnoticed.
+//!
+//! | rule | what it sees to |
+//! |---|---|
+//! | [`layers`](rules::layers) | dependency arrows point down; peers stay in `bench`; lints are the workspace's |
+//! | [`unsafety`](rules::unsafety) | `unsafe` only where the architecture allows it |
+//! | [`atomics`](rules::atomics) | one door to atomics; every ordering says why |
+//! | [`files`](rules::files) | headers, lengths |
+//! | [`testing`](rules::testing) | no test asserts a time or is ignored |
+//! | [`printing`](rules::printing) | libraries never print |
+//! | [`words`](rules::words) | no paths of one machine, no registry hosts |
+#![forbid(unsafe_code)]
+
+pub mod code;
+pub mod rules;
+pub mod tree;
+
+pub use tree::{Finding, Tree};
+
+/// The programs in the documents that a newcomer reads first compile and run.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../../CONTRIBUTING.md")]
+    struct Contributing;
+}

@@ -1,0 +1,100 @@
+//! One door to atomics, and a reason beside every memory ordering.
+
+use crate::code::has_word;
+use crate::tree::{Finding, SourceFile, Tree};
+
+/// The door itself; everything else goes through it.
+pub const DOOR: &str = "crates/sync/src/prim";
+/// Where every use of an ordering says why it is enough.
+pub const LABELLED: [&str; 2] = ["crates/sync/src/", "crates/runtime/src/"];
+/// How many lines above a use its reason may stand.
+pub const REASON_DISTANCE: usize = 6;
+
+const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
+
+/// Checks that nothing but the door names the standard library's atomics.
+#[must_use]
+pub fn check_door(tree: &Tree) -> Vec<Finding> {
+    tree.rust_files()
+        .filter(|file| !file.path.starts_with(DOOR))
+        .flat_map(|file| {
+            file.code
+                .lines()
+                .enumerate()
+                .filter(|(_, line)| line.contains("atomic::") || line.contains("::atomic"))
+                .map(|(index, _)| {
+                    Finding::new(
+                        &file.path,
+                        index + 1,
+                        "names `atomic`; expected raddle_sync::prim",
+                    )
+                })
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// Checks that each use of a memory ordering carries its label or its reason.
+///
+/// A reason is a comment with `ORDERING(label)`, `ORDERING:` or the word "Relaxed" on the same line or on one of the
+/// [`REASON_DISTANCE`] lines above.
+#[must_use]
+pub fn check_reasons(tree: &Tree) -> Vec<Finding> {
+    tree.rust_files()
+        .filter(|file| LABELLED.iter().any(|prefix| file.path.starts_with(prefix)))
+        .filter(|file| !file.path.starts_with(DOOR) && !file.is_test())
+        .flat_map(check_reasons_of)
+        .collect()
+}
+
+fn check_reasons_of(file: &SourceFile) -> Vec<Finding> {
+    let code = without_imports(&file.code);
+    let comments: Vec<&str> = file.text.lines().map(comment_of).collect();
+    code.lines()
+        .enumerate()
+        .filter(|(_, line)| ORDERINGS.iter().any(|ordering| has_word(line, ordering)))
+        .filter(|&(index, _)| {
+            let near = &comments[index.saturating_sub(REASON_DISTANCE)..=index];
+            !near.iter().any(|comment| is_reason(comment))
+        })
+        .map(|(index, _)| {
+            Finding::new(
+                &file.path,
+                index + 1,
+                "a memory ordering without `ORDERING(label)` or a reason for Relaxed nearby",
+            )
+        })
+        .collect()
+}
+
+fn is_reason(comment: &str) -> bool {
+    comment.contains("ORDERING(")
+        || comment.contains("ORDERING:")
+        || has_word(comment, "Relaxed")
+        || has_word(comment, "relaxed")
+}
+
+fn comment_of(line: &str) -> &str {
+    line.find("//").map_or("", |at| &line[at..])
+}
+
+/// Blanks out `use` declarations: to import a name is not to use it.
+fn without_imports(code: &str) -> String {
+    let mut inside = false;
+    let mut kept = String::with_capacity(code.len());
+    for line in code.lines() {
+        let start = line.trim_start();
+        inside = inside || start.starts_with("use ") || start.starts_with("pub use ");
+        if !inside {
+            kept.push_str(line);
+        }
+        kept.push('\n');
+        if inside && line.contains(';') {
+            inside = false;
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests;

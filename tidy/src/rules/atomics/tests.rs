@@ -1,0 +1,90 @@
+//! Atomics through the window, and orderings without a reason.
+
+use super::*;
+
+fn door(path: &str, text: &str) -> usize {
+    check_door(&Tree::made_up(&[(path, text)])).len()
+}
+
+fn reasons(text: &str) -> usize {
+    check_reasons(&Tree::made_up(&[("crates/sync/src/wait.rs", text)])).len()
+}
+
+#[test]
+fn the_standard_librarys_atomics_are_found_however_they_are_named() {
+    for text in [
+        "use std::sync::atomic::AtomicU32;",
+        "use core::sync::atomic;",
+        "use std::sync::{Arc, atomic::AtomicU32};",
+        "let x = std::sync::atomic::AtomicU32::new(0);",
+    ] {
+        assert_eq!(door("apps/graphics/src/a.rs", text), 1, "{text}");
+    }
+}
+
+#[test]
+fn the_door_may_name_them() {
+    assert_eq!(
+        door(
+            "crates/sync/src/prim/real.rs",
+            "use std::sync::atomic::AtomicU32;"
+        ),
+        0
+    );
+    assert_eq!(
+        door(
+            "crates/sync/src/wait.rs",
+            "use crate::prim::AtomicU32; // std::sync::atomic"
+        ),
+        0
+    );
+}
+
+#[test]
+fn an_ordering_without_a_reason_is_found() {
+    assert_eq!(reasons("x.load(Acquire);"), 1);
+    assert_eq!(reasons("x.load(Ordering::SeqCst);"), 1);
+}
+
+#[test]
+fn a_label_or_a_reason_for_relaxed_near_the_use_passes() {
+    assert_eq!(reasons("// ORDERING(O1): pairs.\nx.load(Acquire);"), 0);
+    assert_eq!(reasons("// ORDERING: Acquire, pairs.\nx.load(Acquire);"), 0);
+    assert_eq!(reasons("x.load(Relaxed); // Relaxed: only a hint."), 0);
+    assert_eq!(
+        reasons("// ORDERING(O1): pairs.\n\n\n\n\n\nx.load(Acquire);"),
+        0
+    );
+}
+
+#[test]
+fn a_reason_too_far_away_does_not_count() {
+    assert_eq!(
+        reasons("// ORDERING(O1): pairs.\n\n\n\n\n\n\nx.load(Acquire);"),
+        1
+    );
+}
+
+#[test]
+fn imports_need_no_reason_and_end_with_their_semicolon() {
+    assert_eq!(
+        reasons("use crate::prim::{\n    Acquire,\n    Relaxed,\n};\n"),
+        0
+    );
+    assert_eq!(
+        reasons("use crate::prim::{\n    Acquire,\n};\nx.load(Acquire);"),
+        1
+    );
+}
+
+#[test]
+fn tests_and_other_crates_are_left_alone() {
+    for path in [
+        "crates/sync/tests/a.rs",
+        "crates/sync/src/wait/tests.rs",
+        "bench/src/a.rs",
+    ] {
+        let tree = Tree::made_up(&[(path, "x.load(Acquire);")]);
+        assert!(check_reasons(&tree).is_empty(), "{path}");
+    }
+}

@@ -1,0 +1,126 @@
+//! Dependency arrows point down the layers, and what is said once is said in the root `Cargo.toml`.
+
+use toml::{Table, Value};
+
+use crate::tree::{Finding, SourceFile, Tree};
+
+/// Our crates, lowest layer first. A crate may use those of a lower number only.
+pub const LAYERS: [(&str, u8); 17] = [
+    ("raddle-sync", 0),
+    ("raddle-topology", 1),
+    ("raddle-trace", 2),
+    ("raddle-runtime", 3),
+    ("raddle-net", 4),
+    ("raddle-chare", 5),
+    ("raddle-orwl", 5),
+    ("raddle", 6),
+    ("raddle-graphics", 7),
+    ("raddle-numerics", 7),
+    ("raddle-vision", 7),
+    ("raddle-cli", 8),
+    ("raddle-bench", 9),
+    ("raddle-tidy", 9),
+    ("raddle-fuzz", 9),
+    // Apart: uses no runtime, and only programs use it.
+    ("raddle-model", 0),
+    ("raddle-macros", 0),
+];
+
+/// What only the benchmark may depend on: no user should pay for a peer.
+pub const PEERS: [&str; 4] = ["bvh", "chili", "nalgebra", "rayon"];
+
+/// Checks every `Cargo.toml` below the root.
+#[must_use]
+pub fn check(tree: &Tree) -> Vec<Finding> {
+    tree.files()
+        .iter()
+        .filter(|file| file.path.ends_with("/Cargo.toml"))
+        .flat_map(check_manifest)
+        .collect()
+}
+
+fn check_manifest(file: &SourceFile) -> Vec<Finding> {
+    let manifest: Table = match file.text.parse() {
+        Ok(manifest) => manifest,
+        Err(error) => return vec![Finding::new(&file.path, 1, format!("no TOML: {error}"))],
+    };
+    let name = manifest
+        .get("package")
+        .and_then(|package| package.get("name"))
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let Some(layer) = layer_of(name) else {
+        let what = format!("crate {name:?} has no layer; give it one in tidy/src/rules/layers.rs");
+        return vec![Finding::new(&file.path, 1, what)];
+    };
+    let mut findings = Vec::new();
+    for (dependency, value) in dependencies(&manifest) {
+        let line = line_of(&file.text, dependency);
+        let mut report = |what: String| findings.push(Finding::new(&file.path, line, what));
+        match layer_of(dependency) {
+            Some(other) if other >= layer => report(format!(
+                "{name} uses {dependency}, which does not stand below it"
+            )),
+            None if dependency.starts_with("raddle") => {
+                report(format!("{dependency} has no layer"));
+            }
+            _ => {}
+        }
+        if PEERS.contains(&dependency) && name != "raddle-bench" {
+            report(format!(
+                "{dependency} is a peer; only raddle-bench may use it"
+            ));
+        }
+        // The fuzz crate stands outside the workspace and must say versions itself.
+        if name != "raddle-fuzz" && value.get("workspace").is_none() {
+            report(format!(
+                "{dependency} has its version here; it belongs in the root Cargo.toml"
+            ));
+        }
+    }
+    let inherits_lints = manifest
+        .get("lints")
+        .and_then(|lints| lints.get("workspace"))
+        .and_then(Value::as_bool)
+        .unwrap_or_default();
+    if name != "raddle-fuzz" && !inherits_lints {
+        findings.push(Finding::new(&file.path, 1, "no `lints.workspace = true`"));
+    }
+    findings
+}
+
+fn layer_of(name: &str) -> Option<u8> {
+    LAYERS
+        .iter()
+        .find(|(layer_name, _)| *layer_name == name)
+        .map(|&(_, layer)| layer)
+}
+
+/// Every dependency of every kind, those under `[target.….…]` too.
+fn dependencies(manifest: &Table) -> Vec<(&str, &Value)> {
+    let mut tables = vec![manifest];
+    if let Some(targets) = manifest.get("target").and_then(Value::as_table) {
+        tables.extend(targets.values().filter_map(Value::as_table));
+    }
+    tables
+        .into_iter()
+        .flat_map(|table| {
+            ["dependencies", "dev-dependencies", "build-dependencies"]
+                .into_iter()
+                .filter_map(|kind| table.get(kind).and_then(Value::as_table))
+        })
+        .flat_map(|table| table.iter().map(|(name, value)| (name.as_str(), value)))
+        .collect()
+}
+
+fn line_of(text: &str, name: &str) -> usize {
+    text.lines()
+        .position(|line| {
+            line.strip_prefix(name)
+                .is_some_and(|rest| rest.starts_with(['.', ' ', '=']))
+        })
+        .map_or(1, |index| index + 1)
+}
+
+#[cfg(test)]
+mod tests;

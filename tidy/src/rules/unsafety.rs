@@ -1,0 +1,48 @@
+//! `unsafe` stands only where the architecture allows it, and every other crate forbids it.
+
+use crate::code::lines_with_word;
+use crate::tree::{Finding, SourceFile, Tree};
+
+/// Path prefixes under which `unsafe` may stand; `ARCHITECTURE.md` says why.
+pub const ALLOWED: [&str; 3] = [
+    "crates/sync/",
+    "crates/runtime/src/task",
+    "crates/runtime/src/fork",
+];
+
+const FORBID: &str = "#![forbid(unsafe_code)]";
+
+/// Checks every Rust file.
+#[must_use]
+pub fn check(tree: &Tree) -> Vec<Finding> {
+    tree.rust_files().flat_map(check_file).collect()
+}
+
+fn check_file(file: &SourceFile) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    if !ALLOWED.iter().any(|prefix| file.path.starts_with(prefix)) {
+        findings.extend(
+            lines_with_word(&file.code, "unsafe")
+                .map(|line| Finding::new(&file.path, line, "`unsafe` has no place here")),
+        );
+    }
+    if is_crate_root(&file.path) && !may_hold_unsafe(&file.path) && !file.code.contains(FORBID) {
+        findings.push(Finding::new(&file.path, 1, format!("expected {FORBID}")));
+    }
+    findings
+}
+
+fn is_crate_root(path: &str) -> bool {
+    path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs")
+}
+
+/// Whether something in the crate of this root may be unsafe.
+fn may_hold_unsafe(root: &str) -> bool {
+    let folder = root.rsplit_once('/').map_or("", |(folder, _)| folder);
+    ALLOWED
+        .iter()
+        .any(|prefix| prefix.starts_with(folder) || folder.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests;

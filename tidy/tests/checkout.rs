@@ -1,0 +1,84 @@
+//! The checkout keeps every house rule.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use raddle_tidy::rules::{atomics, files, layers, printing, testing, unsafety, words};
+use raddle_tidy::{Finding, Tree};
+
+fn checkout() -> &'static Tree {
+    static CHECKOUT: OnceLock<Tree> = OnceLock::new();
+    CHECKOUT.get_or_init(|| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let tree = Tree::of_checkout(&root).expect("the checkout is readable");
+        // A rule that looks at nothing finds nothing.
+        assert!(tree.rust_files().count() > 50, "this is no checkout");
+        tree
+    })
+}
+
+#[track_caller]
+fn expect_none(findings: &[Finding]) {
+    let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    assert!(
+        lines.is_empty(),
+        "{} findings:\n{}",
+        lines.len(),
+        lines.join("\n")
+    );
+}
+
+#[test]
+fn dependency_arrows_point_down() {
+    expect_none(&layers::check(checkout()));
+}
+
+#[test]
+fn unsafe_stands_only_where_it_is_allowed() {
+    expect_none(&unsafety::check(checkout()));
+}
+
+#[test]
+fn atomics_come_through_one_door() {
+    expect_none(&atomics::check_door(checkout()));
+}
+
+#[test]
+fn every_memory_ordering_says_why() {
+    expect_none(&atomics::check_reasons(checkout()));
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    expect_none(&files::check_headers(checkout()));
+}
+
+#[test]
+fn no_file_is_too_long() {
+    expect_none(&files::check_lengths(checkout()));
+}
+
+#[test]
+fn no_test_asserts_a_time() {
+    expect_none(&testing::check_times(checkout()));
+}
+
+#[test]
+fn only_integration_tests_read_real_data() {
+    expect_none(&testing::check_real_data(checkout()));
+}
+
+#[test]
+fn no_test_is_ignored() {
+    expect_none(&testing::check_ignored(checkout()));
+}
+
+#[test]
+fn libraries_do_not_print() {
+    expect_none(&printing::check(checkout()));
+}
+
+#[test]
+fn no_file_names_a_machine_or_a_registry() {
+    expect_none(&words::check(checkout()));
+}
