@@ -14,7 +14,24 @@
 //! Vertex normals: N. Max, Weights for Computing Vertex Normals from Facet Normals, Journal of Graphics
 //! Tools 4(2), 1999 (section 1: weighting by area needs no division).
 
+mod detect;
+mod error;
+mod faces;
+mod glb;
+mod load;
+mod obj;
+mod ply;
+mod polygon;
+mod report;
+mod source;
+mod stl;
+mod weld;
+
 use glam::{DVec3, Vec3};
+
+pub use self::error::{MeshError, MeshProblem, Place};
+pub use self::load::{LoadOptions, Loaded};
+pub use self::report::{Compression, Format, MeshReport, Progress};
 
 #[cfg(test)]
 mod tests;
@@ -177,6 +194,12 @@ impl Bounds {
         }
         self.max - self.min
     }
+}
+
+/// Tells whether a number can be a coordinate: it is no NaN, not infinite and not out of all proportion.
+#[inline]
+pub(crate) fn is_coordinate(value: f32) -> bool {
+    value.abs() <= COORDINATE_MAX
 }
 
 /// The normal of a triangle, as long as twice its area. In `f64` neither underflows nor overflows.

@@ -1,0 +1,65 @@
+//! Formats and compressions are told by their beginnings, and by names only in need.
+
+use super::*;
+
+fn kind(bytes: &[u8], name: &str) -> Option<Kind> {
+    let length = Some(bytes.len() as u64);
+    let mut source = Source::new(Box::new(bytes), length, u64::MAX, Box::new(|| ()));
+    format(&mut source, Path::new(name)).ok()
+}
+
+#[test]
+fn content_goes_before_the_name() {
+    assert_eq!(kind(b"ply\nformat ascii 1.0\n", "a.obj"), Some(Kind::Ply));
+    assert_eq!(kind(b"ply\r\nformat ascii 1.0\n", "a"), Some(Kind::Ply));
+    assert_eq!(kind(b"glTF\x02\0\0\0", "a.stl"), Some(Kind::Glb));
+    assert_eq!(kind(b"# by hand\n\nv 0 0 0\n", "a.stl"), Some(Kind::Obj));
+    assert_eq!(kind(b"  solid cube\n", "a.obj"), Some(Kind::StlText));
+    assert_eq!(kind(b"SOLID cube\n", "a.obj"), Some(Kind::StlText));
+}
+
+#[test]
+fn a_binary_stl_file_is_told_by_its_length_even_if_it_begins_with_solid() {
+    let mut bytes = b"solid, or so it says".to_vec();
+    bytes.resize(80, b' ');
+    bytes.extend(1_u32.to_le_bytes());
+    bytes.resize(134, b' ');
+    assert_eq!(kind(&bytes, "a"), Some(Kind::StlBinary));
+    bytes.push(0);
+    assert_eq!(
+        kind(&bytes, "a"),
+        Some(Kind::StlBinary),
+        "it has zero bytes"
+    );
+}
+
+#[test]
+fn names_count_where_the_content_is_mute() {
+    assert_eq!(kind(b"# nothing else\n", "a.obj"), Some(Kind::Obj));
+    assert_eq!(kind(b"# nothing else\n", "a.OBJ.gz"), Some(Kind::Obj));
+    assert_eq!(kind(b"\0\x01\x02", "a.stl.zst"), Some(Kind::StlBinary));
+    assert_eq!(kind(b"\0\x01\x02", "a.ply"), Some(Kind::Ply));
+    assert_eq!(kind(b"\0\x01\x02", "a.glb"), Some(Kind::Glb));
+    assert_eq!(kind(b"\0\x01\x02", "a.dat"), None);
+    assert_eq!(kind(b"Dear reader,\n", "letter.txt"), None);
+    assert_eq!(kind(b"", "a.ply"), None);
+}
+
+#[test]
+fn compressions_are_told_by_their_magic_bytes_and_input_stays_whole() {
+    let cases: [(&[u8], Compression); 6] = [
+        (&[0x1f, 0x8b, 8, 0, 1], Compression::Gzip),
+        (&[0x1f, 0x8b], Compression::Gzip),
+        (&[0x28, 0xb5, 0x2f, 0xfd, 1], Compression::Zstd),
+        (&[0x53, 0x2a, 0x4d, 0x18, 1], Compression::Zstd),
+        (b"ply\n", Compression::None),
+        (b"", Compression::None),
+    ];
+    for (bytes, expected) in cases {
+        let (found, mut input) = compression(bytes).expect("slices do not fail");
+        assert_eq!(found, expected, "{bytes:?}");
+        let mut back = Vec::new();
+        input.read_to_end(&mut back).expect("slices do not fail");
+        assert_eq!(back, bytes);
+    }
+}

@@ -1,0 +1,213 @@
+//! What can be wrong with a mesh file, and where.
+//!
+//! Every error of this module prints as one line, `FILE: PLACE: WHAT WAS FOUND; expected WHAT`, whatever
+//! bytes the file or its name holds: readers quote input through [`quoted`], which escapes and shortens.
+//! Readers know nothing of file names; they return a [`Fault`], and the loader adds the name.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use super::COORDINATE_MAX;
+
+/// The formats as an error message names them.
+const FORMATS: &str = "a mesh in PLY, OBJ, STL or binary glTF, plain or as .gz or .zst";
+/// The most characters of the input that a message repeats.
+const QUOTED_CHARS_MAX: usize = 40;
+
+/// A mesh file that could not be loaded: which one, where in it, and why.
+///
+/// # Examples
+/// ```
+/// use raddle_graphics::mesh::{Mesh, MeshProblem};
+///
+/// let error = Mesh::load("no/such/file.ply").unwrap_err();
+/// assert!(matches!(error.problem, MeshProblem::Open(_)));
+/// assert!(error.to_string().starts_with("no/such/file.ply: "));
+/// ```
+#[derive(Debug, Error)]
+#[error("{}: {place}{problem}", one_line(&path.to_string_lossy()))]
+#[non_exhaustive]
+pub struct MeshError {
+    /// The file, as the caller named it.
+    pub path: PathBuf,
+    /// Where in the file the reader gave up.
+    pub place: Place,
+    /// What was found there, and what was expected.
+    pub problem: MeshProblem,
+}
+
+/// Where in a file: lines for text, bytes for binary data; both of the expanded data if it is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// The file as a whole.
+    Whole,
+    /// A line, from 1.
+    Line(u64),
+    /// A byte, from 0.
+    Byte(u64),
+}
+
+impl fmt::Display for Place {
+    /// Prints the place with the colon that separates it from what follows; nothing for a whole file.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole => Ok(()),
+            Self::Line(line) => write!(formatter, "line {line}: "),
+            Self::Byte(byte) => write!(formatter, "byte {byte}: "),
+        }
+    }
+}
+
+/// What is wrong with a mesh file.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum MeshProblem {
+    /// The file is missing or may not be read.
+    #[error("{0}; expected a file that can be read")]
+    Open(std::io::Error),
+    /// The path leads to a directory.
+    #[error("a directory; expected {FORMATS}")]
+    Directory,
+    /// The disk or the decompressor failed in the middle of the file.
+    #[error("{0}; expected data that can be read and, if compressed, expanded")]
+    Read(std::io::Error),
+    /// The file has no content.
+    #[error("an empty file; expected {FORMATS}")]
+    Empty,
+    /// Neither the content nor the name tells of a format that is read here.
+    #[error("{found}; expected {FORMATS}")]
+    UnknownFormat {
+        /// The beginning of the file.
+        found: String,
+    },
+    /// The file ends too early.
+    #[error("the end of the file; expected {expected}")]
+    Truncated {
+        /// What should have stood there.
+        expected: String,
+    },
+    /// The content breaks the rules of its format.
+    #[error("{found}; expected {expected}")]
+    Syntax {
+        /// What stands there.
+        found: String,
+        /// What should stand there.
+        expected: String,
+    },
+    /// A coordinate that is no number, infinite or out of all proportion.
+    #[error("coordinate {found}; expected a finite number of magnitude at most {COORDINATE_MAX:e}")]
+    Coordinate {
+        /// The coordinate.
+        found: String,
+    },
+    /// A face that uses a vertex which does not exist.
+    #[error("vertex index {found}; expected {expected}")]
+    Index {
+        /// The index, as the file has it.
+        found: i64,
+        /// The range of the indices that exist.
+        expected: String,
+    },
+    /// A mesh of nothing but points.
+    #[error("{vertex_count} vertices without a triangle; expected at least one triangle")]
+    NoTriangles {
+        /// How many vertices the file has.
+        vertex_count: usize,
+    },
+    /// More than the limits of [`LoadOptions`](super::LoadOptions) or the 32 bits of an index allow.
+    #[error("{found}; expected {expected}")]
+    TooLarge {
+        /// What was asked for.
+        found: String,
+        /// The limit.
+        expected: String,
+    },
+}
+
+/// A [`MeshError`] before the name of the file is known.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) place: Place,
+    pub(crate) problem: MeshProblem,
+}
+
+impl Fault {
+    /// Adds the name of the file.
+    pub(crate) fn at(self, path: impl Into<PathBuf>) -> MeshError {
+        MeshError {
+            path: path.into(),
+            place: self.place,
+            problem: self.problem,
+        }
+    }
+
+    #[cold]
+    pub(crate) fn new(place: Place, problem: MeshProblem) -> Self {
+        Self { place, problem }
+    }
+
+    #[cold]
+    pub(crate) fn syntax(
+        place: Place,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        let (found, expected) = (found.into(), expected.into());
+        Self::new(place, MeshProblem::Syntax { found, expected })
+    }
+
+    #[cold]
+    pub(crate) fn truncated(place: Place, expected: impl Into<String>) -> Self {
+        let expected = expected.into();
+        Self::new(place, MeshProblem::Truncated { expected })
+    }
+
+    #[cold]
+    pub(crate) fn too_large(
+        place: Place,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        let (found, expected) = (found.into(), expected.into());
+        Self::new(place, MeshProblem::TooLarge { found, expected })
+    }
+
+    #[cold]
+    pub(crate) fn coordinate(place: Place, found: impl fmt::Display) -> Self {
+        let found = found.to_string();
+        Self::new(place, MeshProblem::Coordinate { found })
+    }
+
+    /// An index counted from 0 that is not below `vertex_count`.
+    #[cold]
+    pub(crate) fn index(place: Place, found: i64, vertex_count: usize) -> Self {
+        let expected = format!("one below {vertex_count}, the number of vertices");
+        Self::new(place, MeshProblem::Index { found, expected })
+    }
+}
+
+/// Repeats a piece of the input in quotation marks: escaped, on one line, and not too long.
+pub(crate) fn quoted(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * QUOTED_CHARS_MAX)]);
+    let mut chars = text.chars();
+    let shown: String = chars.by_ref().take(QUOTED_CHARS_MAX).collect();
+    let dots = if chars.next().is_some() { "…" } else { "" };
+    format!("\"{}{dots}\"", one_line(&shown))
+}
+
+/// Escapes what would break or garble a line: control characters, and nothing else.
+fn one_line(text: &str) -> String {
+    text.chars()
+        .flat_map(|char| {
+            let (escaped, plain) = if char.is_control() || char == '\u{fffd}' {
+                (Some(char.escape_default()), None)
+            } else {
+                (None, Some(char))
+            };
+            escaped.into_iter().flatten().chain(plain)
+        })
+        .collect()
+}

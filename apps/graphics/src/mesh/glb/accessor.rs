@@ -1,0 +1,329 @@
+//! Accessors: typed arrays that a glTF file describes on top of its binary chunk.
+//!
+//! Every offset and count is checked against the chunk before anything is read, in 64 bits that cannot
+//! overflow: an array that a view on the chunk can hold is at most as long as the file, so that memory grows
+//! with the file only. An accessor without a view is all zeros; it may be no longer than the file either.
+//!
+//! # Source
+//! glTF 2.0 Specification, 3.6.2 (accessors, alignment, sparse accessors, normalised integers).
+
+use glam::DVec3;
+use gltf::json::Root;
+use gltf::json::accessor::{Accessor, ComponentType, Type};
+use gltf::json::validation::Checked;
+
+use super::Container;
+use crate::mesh::error::{Fault, MeshProblem, Place};
+
+/// The arrays of a file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Accessors<'a> {
+    pub(super) root: &'a Root,
+    container: &'a Container,
+}
+
+/// An array in the binary chunk.
+#[derive(Debug, Clone, Copy)]
+struct Array<'a> {
+    /// From the first byte of the first item to the last byte of the last.
+    bytes: &'a [u8],
+    /// Where `bytes` begin in the file.
+    offset: u64,
+    stride: usize,
+    item_bytes: usize,
+}
+
+impl<'a> Array<'a> {
+    /// The items with their places in the file.
+    fn items(self) -> impl Iterator<Item = (Place, &'a [u8])> {
+        let items = self.bytes.chunks(self.stride).enumerate();
+        items.map(move |(number, item)| (self.place(number), &item[..self.item_bytes]))
+    }
+
+    /// Where an item begins in the file.
+    fn place(self, number: usize) -> Place {
+        Place::Byte(self.offset + (number * self.stride) as u64)
+    }
+}
+
+impl<'a> Accessors<'a> {
+    pub(super) fn new(root: &'a Root, container: &'a Container) -> Self {
+        Self { root, container }
+    }
+
+    /// Where errors of the JSON are reported.
+    pub(super) fn json_place(&self) -> Place {
+        self.container.json_place
+    }
+
+    /// A fault in the JSON.
+    #[cold]
+    pub(super) fn fault(&self, found: impl Into<String>, expected: impl Into<String>) -> Fault {
+        Fault::syntax(self.json_place(), found, expected)
+    }
+
+    /// The number of items of an accessor, which is no promise yet that they exist.
+    pub(super) fn count(&self, index: usize) -> Result<u64, Fault> {
+        self.accessor(index).map(|accessor| accessor.count.0)
+    }
+
+    /// Calls `visit` with every item of an accessor of three components.
+    pub(super) fn vectors(
+        &self,
+        index: usize,
+        mut visit: impl FnMut(Place, DVec3) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let accessor = self.accessor(index)?;
+        let component = self.component(index, accessor, Type::Vec3)?;
+        let vector = |item: &[u8]| {
+            let value = |at| {
+                number(
+                    component,
+                    accessor.normalized,
+                    &item[at * size(component)..],
+                )
+            };
+            DVec3::new(value(0), value(1), value(2))
+        };
+        let item_bytes = 3 * size(component);
+        let base = self.base(index, accessor, item_bytes)?;
+        if let (Some(base), None) = (base, &accessor.sparse) {
+            return base
+                .items()
+                .try_for_each(|(place, item)| visit(place, vector(item)));
+        }
+        let mut items = match base {
+            Some(base) => base
+                .items()
+                .map(|(place, item)| (place, vector(item)))
+                .collect(),
+            None => vec![(self.json_place(), DVec3::ZERO); self.zeros(index, accessor)?],
+        };
+        self.replace(index, accessor, item_bytes, |at, place, item| {
+            items[at] = (place, vector(item));
+        })?;
+        items
+            .into_iter()
+            .try_for_each(|(place, item)| visit(place, item))
+    }
+
+    /// Returns the items of an accessor of whole numbers, all of which must be below `vertex_count`.
+    pub(super) fn indices(&self, index: usize, vertex_count: usize) -> Result<Vec<u32>, Fault> {
+        let accessor = self.accessor(index)?;
+        let component = self.component(index, accessor, Type::Scalar)?;
+        if !matches!(
+            component,
+            ComponentType::U8 | ComponentType::U16 | ComponentType::U32
+        ) {
+            let found = format!("accessor {index} of {component:?} for indices");
+            return Err(self.fault(found, "unsigned numbers of 8, 16 or 32 bits"));
+        }
+        let item_bytes = size(component);
+        let base = self.base(index, accessor, item_bytes)?;
+        let mut indices: Vec<u32> = match base {
+            Some(base) => base.items().map(|(_, item)| unsigned(item)).collect(),
+            None => vec![0; self.zeros(index, accessor)?],
+        };
+        self.replace(index, accessor, item_bytes, |at, _, item| {
+            indices[at] = unsigned(item);
+        })?;
+        let is_bad = |&index: &u32| index as usize >= vertex_count;
+        if let Some(bad) = indices.iter().position(is_bad) {
+            let place = base.map_or(self.json_place(), |base| base.place(bad));
+            return Err(Fault::index(place, i64::from(indices[bad]), vertex_count));
+        }
+        Ok(indices)
+    }
+
+    fn accessor(&self, index: usize) -> Result<&'a Accessor, Fault> {
+        let accessors = &self.root.accessors;
+        accessors.get(index).ok_or_else(|| {
+            let expected = format!("one below {}, the number of accessors", accessors.len());
+            self.fault(format!("accessor {index}"), expected)
+        })
+    }
+
+    fn component(
+        &self,
+        index: usize,
+        accessor: &Accessor,
+        expected: Type,
+    ) -> Result<ComponentType, Fault> {
+        match (&accessor.component_type, &accessor.type_) {
+            (Checked::Valid(component), Checked::Valid(type_)) if *type_ == expected => {
+                Ok(component.0)
+            }
+            _ => {
+                let found = format!("accessor {index} of another type");
+                Err(self.fault(found, format!("{expected:?} of a known component type")))
+            }
+        }
+    }
+
+    /// The items of an accessor as they stand in its view; none if it has no view.
+    fn base(
+        &self,
+        index: usize,
+        accessor: &Accessor,
+        item_bytes: usize,
+    ) -> Result<Option<Array<'a>>, Fault> {
+        let Some(view) = accessor.buffer_view else {
+            return Ok(None);
+        };
+        let offset = accessor.byte_offset.map_or(0, |offset| offset.0);
+        let array = self.array(view.value(), offset, accessor.count.0, item_bytes);
+        array.map(Some).map_err(|found| {
+            let found = format!("accessor {index}: {found}");
+            self.fault(found, "an array inside the binary chunk of this file")
+        })
+    }
+
+    /// The number of items of an accessor without a view.
+    fn zeros(&self, index: usize, accessor: &Accessor) -> Result<usize, Fault> {
+        let count = accessor.count.0;
+        let bytes = (self.container.json.len() + self.container.binary.len()) as u64;
+        if count > bytes {
+            return Err(Fault::too_large(
+                self.json_place(),
+                format!("accessor {index}: {count} items, none of which stands in the file"),
+                format!("at most {bytes}, one for every byte of the file"),
+            ));
+        }
+        Ok(count as usize)
+    }
+
+    /// Calls `put` with every item that a sparse accessor puts in the place of another.
+    fn replace(
+        &self,
+        index: usize,
+        accessor: &Accessor,
+        item_bytes: usize,
+        mut put: impl FnMut(usize, Place, &[u8]),
+    ) -> Result<(), Fault> {
+        let Some(sparse) = &accessor.sparse else {
+            return Ok(());
+        };
+        let Checked::Valid(index_type) = &sparse.indices.component_type else {
+            let found = format!("accessor {index}: sparse indices of another type");
+            return Err(self.fault(found, "unsigned numbers of 8, 16 or 32 bits"));
+        };
+        let index_bytes = size(index_type.0);
+        let part = |view: usize, offset: u64, bytes: usize| {
+            self.array(view, offset, sparse.count.0, bytes)
+                .map_err(|found| {
+                    let found = format!("accessor {index}, sparse: {found}");
+                    self.fault(found, "an array inside the binary chunk of this file")
+                })
+        };
+        let (indices, values) = (&sparse.indices, &sparse.values);
+        let indices = part(
+            indices.buffer_view.value(),
+            indices.byte_offset.0,
+            index_bytes,
+        )?;
+        let values = part(values.buffer_view.value(), values.byte_offset.0, item_bytes)?;
+        for ((place, at), (value_place, value)) in indices.items().zip(values.items()) {
+            let at = unsigned(at);
+            if u64::from(at) >= accessor.count.0 {
+                let found = i64::from(at);
+                let expected = format!("one below {}, as accessor {index} has", accessor.count.0);
+                return Err(Fault::new(place, MeshProblem::Index { found, expected }));
+            }
+            put(at as usize, value_place, value);
+        }
+        Ok(())
+    }
+
+    /// Finds `count` items in a view, or tells what is wrong with that.
+    fn array(
+        &self,
+        view_index: usize,
+        offset: u64,
+        count: u64,
+        item_bytes: usize,
+    ) -> Result<Array<'a>, String> {
+        let root = self.root;
+        let view = root
+            .buffer_views
+            .get(view_index)
+            .ok_or_else(|| format!("view {view_index} of {}", root.buffer_views.len()))?;
+        let is_elsewhere = |uri: Option<&Option<String>>| uri.is_some_and(Option::is_some);
+        let buffer = view.buffer.value();
+        if buffer != 0 || is_elsewhere(root.buffers.first().map(|buffer| &buffer.uri)) {
+            return Err(format!("data of buffer {buffer}, which is in another file"));
+        }
+        let stride = match view.byte_stride.map_or(0, |stride| stride.0) {
+            0 => item_bytes,
+            stride if stride < item_bytes => {
+                return Err(format!("items of {item_bytes} bytes every {stride} bytes"));
+            }
+            stride => stride,
+        };
+        let start = view.byte_offset.map_or(0, |offset| offset.0);
+        let bytes = (start.checked_add(view.byte_length.0))
+            .and_then(|end| slice(&self.container.binary, start, end))
+            .ok_or_else(|| {
+                let (length, chunk) = (view.byte_length.0, self.container.binary.len());
+                format!("a view of {length} bytes from byte {start} of {chunk}")
+            })?;
+        let used = match count {
+            0 => Some(0),
+            _ => (count - 1)
+                .checked_mul(stride as u64)
+                .and_then(|bytes| bytes.checked_add(item_bytes as u64)),
+        };
+        let bytes = used
+            .and_then(|used| offset.checked_add(used))
+            .and_then(|end| slice(bytes, offset, end))
+            .ok_or_else(|| {
+                let view = view.byte_length.0;
+                format!("{count} items of {stride} bytes from byte {offset} of a view of {view}")
+            })?;
+        Ok(Array {
+            bytes,
+            offset: self.container.binary_offset + start + offset,
+            stride,
+            item_bytes,
+        })
+    }
+}
+
+fn slice(bytes: &[u8], start: u64, end: u64) -> Option<&[u8]> {
+    bytes.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+}
+
+/// The size of a component in bytes.
+fn size(component: ComponentType) -> usize {
+    match component {
+        ComponentType::I8 | ComponentType::U8 => 1,
+        ComponentType::I16 | ComponentType::U16 => 2,
+        ComponentType::U32 | ComponentType::F32 => 4,
+    }
+}
+
+/// The whole number in one, two or four bytes.
+#[inline]
+fn unsigned(bytes: &[u8]) -> u32 {
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |value, &byte| value << 8 | u32::from(byte))
+}
+
+/// The component that `bytes` begin with; a normalised one is between -1 and 1.
+fn number(component: ComponentType, is_normalized: bool, bytes: &[u8]) -> f64 {
+    let bits = unsigned(&bytes[..size(component)]);
+    let (value, largest) = match component {
+        ComponentType::F32 => return f64::from(f32::from_bits(bits)),
+        ComponentType::U32 => return f64::from(bits),
+        ComponentType::I8 => (f64::from(bits as i8), f64::from(i8::MAX)),
+        ComponentType::U8 => (f64::from(bits), f64::from(u8::MAX)),
+        ComponentType::I16 => (f64::from(bits as i16), f64::from(i16::MAX)),
+        ComponentType::U16 => (f64::from(bits), f64::from(u16::MAX)),
+    };
+    if is_normalized {
+        (value / largest).max(-1.0)
+    } else {
+        value
+    }
+}

@@ -1,0 +1,267 @@
+//! From a path, or any stream of bytes, to a mesh that keeps the promises of [`Mesh`].
+//!
+//! One way for everything: open, undo the compression, tell the format, hand the bytes to its reader, read
+//! to the end (only then has the decompressor compared its checksum), look the mesh over. A reader sees a
+//! stream and a limit on what it may build; it knows neither files nor names.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Instant;
+
+use super::error::{Fault, MeshError, MeshProblem, Place};
+use super::faces::Faces;
+use super::report::{Compression, Format, MeshReport, Progress};
+use super::source::Source;
+use super::{Mesh, detect, glb, obj, ply, stl};
+
+/// Limits on what a file may ask for.
+///
+/// # Examples
+/// ```
+/// use raddle_graphics::mesh::LoadOptions;
+///
+/// let options = LoadOptions::default().expanded_bytes_max(1 << 20);
+/// assert!(format!("{options:?}").contains("1048576"));
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct LoadOptions {
+    /// The most bytes that a compressed file may expand to; 8 GiB unless told otherwise.
+    pub expanded_bytes_max: u64,
+    /// The most triangles; 2^28 unless told otherwise, which take 3 GiB.
+    pub triangle_count_max: usize,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self {
+            expanded_bytes_max: 8 << 30,
+            triangle_count_max: 1 << 28,
+        }
+    }
+}
+
+impl LoadOptions {
+    /// Sets the most bytes that a compressed file may expand to.
+    #[must_use]
+    pub fn expanded_bytes_max(mut self, bytes: u64) -> Self {
+        self.expanded_bytes_max = bytes;
+        self
+    }
+
+    /// Sets the most triangles that a mesh may have.
+    #[must_use]
+    pub fn triangle_count_max(mut self, count: usize) -> Self {
+        self.triangle_count_max = count;
+        self
+    }
+}
+
+/// A mesh and what there is to say about the file that it came from.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// The mesh. Its normals are the file's, or none.
+    pub mesh: Mesh,
+    /// What was read and what it took.
+    pub report: MeshReport,
+}
+
+impl Mesh {
+    /// Loads a mesh from a PLY, OBJ, STL or binary glTF file, plain or compressed with gzip or zstd.
+    ///
+    /// Format and compression are told from the content; the extension counts only where the content says
+    /// nothing. The file is read as a stream, so that apart from the mesh little memory is used (of binary
+    /// glTF alone, which needs random access, the whole content is held). Cost: linear in the file.
+    /// # Errors
+    /// [`MeshError`] names the file, the place in it, what was found there and what was expected: for
+    /// files that cannot be read, that are cut short or break the rules of their format, for coordinates
+    /// that are no finite numbers, for indices of vertices that do not exist, for meshes without triangles.
+    /// Triangles of zero area are no error.
+    /// # Examples
+    /// ```
+    /// use raddle_graphics::mesh::Mesh;
+    ///
+    /// let path = std::env::temp_dir().join(format!("raddle-doc-{}.obj", std::process::id()));
+    /// std::fs::write(&path, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")?;
+    /// assert_eq!(Mesh::load(&path)?.triangles, [[0, 1, 2]]);
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, MeshError> {
+        Self::load_with(path, &LoadOptions::default(), |_| ()).map(|loaded| loaded.mesh)
+    }
+
+    /// Loads a mesh as [`load`](Self::load) does, within limits, and tells how far it has come.
+    ///
+    /// `progress` is called about once for every 256 KiB of expanded data.
+    /// # Errors
+    /// As [`load`](Self::load), and where the file goes beyond `options`.
+    pub fn load_with(
+        path: impl AsRef<Path>,
+        options: &LoadOptions,
+        progress: impl FnMut(Progress),
+    ) -> Result<Loaded, MeshError> {
+        let path = path.as_ref();
+        let (file, length) = open(path).map_err(|fault| fault.at(path))?;
+        Self::read(file, length, path, options, progress)
+    }
+
+    /// Reads a mesh from any stream, which `name` stands for in errors; its extension is a hint.
+    ///
+    /// `length` is the number of bytes that `input` delivers, where that is certain: it lets the reader
+    /// notice broken promises before it acts on them.
+    /// # Errors
+    /// As [`load_with`](Self::load_with).
+    /// # Examples
+    /// ```
+    /// use raddle_graphics::mesh::{Format, LoadOptions, Mesh};
+    ///
+    /// let text = b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
+    /// let loaded = Mesh::read(&text[..], None, "a square", &LoadOptions::default(), |_| ())?;
+    /// assert_eq!(loaded.report.format, Format::Obj);
+    /// assert_eq!(loaded.mesh.triangles.len(), 2);
+    /// # Ok::<(), raddle_graphics::mesh::MeshError>(())
+    /// ```
+    pub fn read(
+        input: impl Read,
+        length: Option<u64>,
+        name: impl AsRef<Path>,
+        options: &LoadOptions,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Loaded, MeshError> {
+        let name = name.as_ref();
+        read_stream(input, length, name, options, &mut progress).map_err(|fault| fault.at(name))
+    }
+}
+
+/// What a reader of one format makes of a stream.
+#[derive(Debug)]
+pub(crate) struct Parsed {
+    pub(crate) mesh: Mesh,
+    pub(crate) format: Format,
+    pub(crate) polygon_count: u64,
+    pub(crate) dropped_count: u64,
+}
+
+/// Opens a file for reading; its length if it is a regular file.
+fn open(path: &Path) -> Result<(File, Option<u64>), Fault> {
+    let fault = |error| Fault::new(Place::Whole, MeshProblem::Open(error));
+    let file = File::open(path).map_err(fault)?;
+    let metadata = file.metadata().map_err(fault)?;
+    if metadata.is_dir() {
+        return Err(Fault::new(Place::Whole, MeshProblem::Directory));
+    }
+    // The files of /proc are regular and have length zero, whatever they deliver.
+    let length = Some(metadata.len()).filter(|&length| metadata.is_file() && length > 0);
+    Ok((file, length))
+}
+
+fn read_stream(
+    input: impl Read,
+    length: Option<u64>,
+    name: &Path,
+    options: &LoadOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Loaded, Fault> {
+    let begun = Instant::now();
+    let unreadable = |error| Fault::new(Place::Byte(0), MeshProblem::Read(error));
+    let bytes_read = Rc::new(Cell::new(0));
+    let counted = Counted {
+        input,
+        bytes_read: Rc::clone(&bytes_read),
+    };
+    let (compression, input) = detect::compression(counted).map_err(unreadable)?;
+    let (length_expanded, bytes_max) = match compression {
+        Compression::None => (length, u64::MAX),
+        Compression::Gzip | Compression::Zstd => (None, options.expanded_bytes_max),
+    };
+    let mut source = Source::new(
+        detect::expand(compression, input).map_err(unreadable)?,
+        length_expanded,
+        bytes_max,
+        Box::new(|| {
+            progress(Progress {
+                bytes_read: bytes_read.get(),
+                bytes_total: length,
+            });
+        }),
+    );
+    let faces = Faces::new(options.triangle_count_max);
+    let mut parsed = match detect::format(&mut source, name)? {
+        detect::Kind::Ply => ply::read(&mut source, faces),
+        detect::Kind::Obj => obj::read(&mut source, faces),
+        detect::Kind::StlText => stl::read_text(&mut source, faces),
+        detect::Kind::StlBinary => stl::read_binary(&mut source, faces),
+        detect::Kind::Glb => glb::read(&mut source, faces),
+    }?;
+    let trailing_bytes = source.drain()?;
+    let (input_time, expanded_bytes) = (source.input_time(), source.offset());
+    drop(source);
+    let parse_time = begun.elapsed().saturating_sub(input_time);
+
+    let begun = Instant::now();
+    let degenerate_count = finish(&mut parsed.mesh)?;
+    Ok(Loaded {
+        report: MeshReport {
+            format: parsed.format,
+            compression,
+            file_bytes: bytes_read.get(),
+            expanded_bytes,
+            trailing_bytes,
+            vertex_count: parsed.mesh.positions.len(),
+            triangle_count: parsed.mesh.triangles.len(),
+            degenerate_count,
+            polygon_count: parsed.polygon_count,
+            dropped_count: parsed.dropped_count,
+            input_time,
+            parse_time,
+            check_time: begun.elapsed(),
+        },
+        mesh: parsed.mesh,
+    })
+}
+
+/// Looks a mesh over that a reader has made: returns its number of triangles without area.
+fn finish(mesh: &mut Mesh) -> Result<usize, Fault> {
+    if mesh.triangles.is_empty() {
+        let vertex_count = mesh.positions.len();
+        let problem = MeshProblem::NoTriangles { vertex_count };
+        return Err(Fault::new(Place::Whole, problem));
+    }
+    debug_assert!(
+        mesh.triangles
+            .iter()
+            .flatten()
+            .all(|&vertex| (vertex as usize) < mesh.positions.len())
+    );
+    debug_assert!(mesh.normals.is_empty() || mesh.normals.len() == mesh.positions.len());
+    for normal in &mut mesh.normals {
+        *normal = normal.as_dvec3().normalize_or_zero().as_vec3();
+    }
+    mesh.positions.shrink_to_fit();
+    mesh.triangles.shrink_to_fit();
+    Ok(mesh.degenerate_count())
+}
+
+/// Counts what is read of a file, under its decompressor.
+struct Counted<R> {
+    input: R,
+    bytes_read: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = loop {
+            match self.input.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                outcome => break outcome?,
+            }
+        };
+        self.bytes_read.set(self.bytes_read.get() + read as u64);
+        Ok(read)
+    }
+}

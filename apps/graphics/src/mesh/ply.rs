@@ -1,0 +1,305 @@
+//! Stanford polygon files (PLY): ASCII, and binary in both byte orders.
+//!
+//! A PLY file is a header that declares elements (records) and their properties, and then the elements, in
+//! the declared order. Taken here are `x y z` and `nx ny nz` of `vertex`, the polygons of `face`
+//! (`vertex_indices` or `vertex_index`) and the strips of `tristrips`; everything else is passed over.
+//! One reader serves all three encodings through [`Values`]; what most large files consist of (binary
+//! vertices of fixed size, triangles) has a quick way in [`quick`].
+//!
+//! The header's counts are promises that are believed only as far as the remaining bytes can keep them.
+//!
+//! # Source
+//! G. Turk, The PLY Polygon File Format, Stanford University, 1994. Triangle strips (-1 starts a new one):
+//! the plyfiles of Stanford's `vrippack`.
+
+mod header;
+mod quick;
+mod values;
+
+use glam::Vec3;
+
+use self::header::{Element, Encoding, Header, Shape};
+use self::values::{BinaryValues, TextValues, Values};
+use super::error::{Fault, Place};
+use super::faces::Faces;
+use super::load::Parsed;
+use super::report::Format;
+use super::source::Source;
+use super::{Mesh, is_coordinate};
+
+#[cfg(test)]
+mod tests;
+
+/// The properties that we take of a vertex, in the order of [`Field`]s.
+const VERTEX_PROPERTIES: [&str; 6] = ["x", "y", "z", "nx", "ny", "nz"];
+/// The names under which the corners of a face go.
+const CORNER_PROPERTIES: [&str; 2] = ["vertex_indices", "vertex_index"];
+
+/// Reads a PLY file from its first byte.
+pub(crate) fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Fault> {
+    let header = Header::read(source)?;
+    let format = match header.encoding {
+        Encoding::Text => Format::PlyText,
+        Encoding::LittleEndian => Format::PlyLittleEndian,
+        Encoding::BigEndian => Format::PlyBigEndian,
+    };
+    let body = Body::new(&header, faces)?;
+    let mut faces_and_vertices = match header.encoding {
+        Encoding::Text => body.read(&header, &mut TextValues { source }),
+        Encoding::LittleEndian => body.read(&header, &mut BinaryValues::<false> { source }),
+        Encoding::BigEndian => body.read(&header, &mut BinaryValues::<true> { source }),
+    }?;
+    let Body {
+        faces,
+        positions,
+        normals,
+        ..
+    } = &mut faces_and_vertices;
+    faces.finish(positions);
+    Ok(Parsed {
+        format,
+        polygon_count: faces.polygon_count,
+        dropped_count: faces.dropped_count,
+        mesh: Mesh {
+            positions: std::mem::take(positions),
+            normals: std::mem::take(normals),
+            triangles: std::mem::take(&mut faces.triangles),
+        },
+    })
+}
+
+/// What the elements after the header have come to so far.
+#[derive(Debug)]
+struct Body {
+    /// What the header promises.
+    vertex_count: usize,
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    faces: Faces,
+    /// The corners of the face at hand.
+    corners: Vec<i64>,
+    polygon: Vec<u32>,
+}
+
+impl Body {
+    fn new(header: &Header, faces: Faces) -> Result<Self, Fault> {
+        let mut vertices = header.elements.iter().filter(|it| it.name == "vertex");
+        let (vertex, second) = (vertices.next(), vertices.next());
+        if let Some(second) = second {
+            return Err(Fault::syntax(
+                second.place,
+                "a second element vertex",
+                "one at most",
+            ));
+        }
+        let count = vertex.map_or(0, |vertex| vertex.count);
+        let vertex_count = u32::try_from(count).map_err(|_| {
+            let place = vertex.map_or(Place::Whole, |vertex| vertex.place);
+            let expected = format!(
+                "at most {}, what an index of 32 bits can tell apart",
+                u32::MAX
+            );
+            Fault::too_large(place, format!("{count} vertices"), expected)
+        })?;
+        Ok(Self {
+            vertex_count: vertex_count as usize,
+            positions: Vec::new(),
+            normals: Vec::new(),
+            faces,
+            corners: Vec::new(),
+            polygon: Vec::new(),
+        })
+    }
+
+    fn read<V: Values>(mut self, header: &Header, values: &mut V) -> Result<Self, Fault> {
+        for element in &header.elements {
+            match element.name.as_str() {
+                "vertex" => self.read_vertices(element, values)?,
+                "face" => self.read_faces(element, values, Self::add_face)?,
+                "tristrips" => self.read_faces(element, values, Self::add_strips)?,
+                _ => skip(element, values)?,
+            }
+        }
+        Ok(self)
+    }
+
+    fn read_vertices<V: Values>(&mut self, element: &Element, values: &mut V) -> Result<(), Fault> {
+        let fields = VERTEX_PROPERTIES.map(|name| element.property(name));
+        for (name, field) in VERTEX_PROPERTIES.iter().zip(fields).take(3) {
+            if !matches!(field, Some((_, Shape::Scalar(_)))) {
+                return Err(Fault::syntax(
+                    element.place,
+                    format!("an element vertex without a number {name}"),
+                    "x, y and z",
+                ));
+            }
+        }
+        let has_normals = fields
+            .iter()
+            .all(|field| matches!(field, Some((_, Shape::Scalar(_)))));
+        let room = values
+            .source()
+            .reservation(element.count, values.bytes_min(element));
+        self.positions.reserve_exact(room);
+        self.normals
+            .reserve_exact(if has_normals { room } else { 0 });
+        if values.read_vertices_quick(element, &fields, &mut self.positions, &mut self.normals)? {
+            return Ok(());
+        }
+        let role_of = |index| {
+            let role = fields
+                .iter()
+                .position(|field| field.is_some_and(|(at, _)| at == index));
+            role.filter(|&role| role < 3 || has_normals)
+        };
+        let roles: Vec<_> = (0..element.properties.len()).map(role_of).collect();
+        for _ in 0..element.count {
+            let mut vertex = [0.0; 6];
+            for (property, &role) in element.properties.iter().zip(&roles) {
+                match (property.shape, role) {
+                    (Shape::Scalar(scalar), Some(role)) => {
+                        let place = values.place();
+                        vertex[role] = values.float(scalar)?;
+                        if role < 3 && !is_coordinate(vertex[role]) {
+                            return Err(Fault::coordinate(
+                                values.place_of_last(place),
+                                vertex[role],
+                            ));
+                        }
+                    }
+                    (shape, _) => skip_property(shape, values)?,
+                }
+            }
+            let [x, y, z, normal @ ..] = vertex;
+            self.positions.push(Vec3::new(x, y, z));
+            if has_normals {
+                self.normals.push(Vec3::from_array(normal));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the elements whose property `vertex_indices` lists corners, and gives each list to `add`.
+    fn read_faces<V: Values>(
+        &mut self,
+        element: &Element,
+        values: &mut V,
+        add: fn(&mut Self, Place) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let found = CORNER_PROPERTIES
+            .iter()
+            .find_map(|name| element.property(name));
+        let Some((list_index, Shape::List { .. })) = found else {
+            return Err(Fault::syntax(
+                element.place,
+                format!("an element {} without a list vertex_indices", element.name),
+                "the corners of each face",
+            ));
+        };
+        if element.name == "face" {
+            let room = values
+                .source()
+                .reservation(element.count, values.bytes_min(element));
+            self.faces.triangles.reserve_exact(room);
+        }
+        let mut left = element.count;
+        while left > 0 {
+            if element.name == "face" {
+                left -= values.read_triangles_quick(
+                    element,
+                    list_index,
+                    left,
+                    self.vertex_count,
+                    &mut self.faces,
+                );
+                if left == 0 {
+                    break;
+                }
+            }
+            let mut place = values.place();
+            for (index, property) in element.properties.iter().enumerate() {
+                match property.shape {
+                    Shape::List { count, item } if index == list_index => {
+                        let length = values.length(count)?;
+                        place = values.place_of_last(place);
+                        if length > self.faces.room() as u64 + 2 {
+                            let count = usize::try_from(length - 2).unwrap_or(usize::MAX);
+                            self.faces.claim(place, count)?;
+                        }
+                        self.corners.clear();
+                        for _ in 0..length {
+                            self.corners.push(values.integer(item)?);
+                        }
+                    }
+                    shape => skip_property(shape, values)?,
+                }
+            }
+            add(self, place)?;
+            left -= 1;
+        }
+        Ok(())
+    }
+
+    /// Takes the corners at hand for those of a polygon.
+    fn add_face(&mut self, place: Place) -> Result<(), Fault> {
+        self.polygon.clear();
+        for &corner in &self.corners {
+            self.polygon.push(index(corner, self.vertex_count, place)?);
+        }
+        if self.positions.len() == self.vertex_count {
+            self.faces
+                .push_polygon(place, &self.polygon, &[], &self.positions)
+        } else {
+            self.faces.push_waiting(place, &self.polygon, &[])
+        }
+    }
+
+    /// Takes the corners at hand for triangle strips with -1 between them.
+    fn add_strips(&mut self, place: Place) -> Result<(), Fault> {
+        let corners = std::mem::take(&mut self.corners);
+        for strip in corners.split(|&corner| corner == -1) {
+            self.polygon.clear();
+            for &corner in strip {
+                self.polygon.push(index(corner, self.vertex_count, place)?);
+            }
+            self.faces.push_strip(place, &self.polygon)?;
+        }
+        self.corners = corners;
+        Ok(())
+    }
+}
+
+/// Checks an index of a vertex.
+#[inline]
+fn index(corner: i64, vertex_count: usize, place: Place) -> Result<u32, Fault> {
+    match u32::try_from(corner) {
+        Ok(index) if (index as usize) < vertex_count => Ok(index),
+        _ => Err(Fault::index(place, corner, vertex_count)),
+    }
+}
+
+/// Passes over an element that we have no use for.
+fn skip<V: Values>(element: &Element, values: &mut V) -> Result<(), Fault> {
+    // Without properties an element has no bytes, whatever its count.
+    if element.properties.is_empty() || values.skip_quick(element)? {
+        return Ok(());
+    }
+    for _ in 0..element.count {
+        for property in &element.properties {
+            skip_property(property.shape, values)?;
+        }
+    }
+    Ok(())
+}
+
+fn skip_property<V: Values>(shape: Shape, values: &mut V) -> Result<(), Fault> {
+    match shape {
+        Shape::Scalar(scalar) => values.skip(scalar),
+        Shape::List { count, item } => {
+            for _ in 0..values.length(count)? {
+                values.skip(item)?;
+            }
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Stereolithography files (STL), ASCII and binary.
+//!
+//! An STL file is a list of triangles, each with its own corners; corners that are the same to the last bit
+//! become one vertex. Its normals say nothing that the corners do not, and are often wrong: they are passed
+//! over. So are the two bytes after each binary triangle, which some programs use for colours.
+//!
+//! # Source
+//! 3D Systems, StereoLithography Interface Specification, 1988, section 6.5.
+
+use glam::Vec3;
+
+use super::error::{Fault, Place, quoted};
+use super::faces::Faces;
+use super::load::Parsed;
+use super::report::Format;
+use super::source::Source;
+use super::weld::Welder;
+use super::{Mesh, is_coordinate};
+
+#[cfg(test)]
+mod tests;
+
+const HEADER_BYTES: usize = 80;
+const TRIANGLE_BYTES: usize = 50;
+
+/// Reads a binary STL file from its first byte.
+pub(crate) fn read_binary(source: &mut Source<'_>, mut faces: Faces) -> Result<Parsed, Fault> {
+    source.skip(HEADER_BYTES as u64, "a header of 80 bytes")?;
+    let count_place = source.byte();
+    let count = u32::from_le_bytes(source.take("the number of triangles")?);
+    let expected = format!("{count} triangles of {TRIANGLE_BYTES} bytes");
+    let bytes = u64::from(count) * TRIANGLE_BYTES as u64;
+    // A file that is too short for its promise is found out before it is read.
+    if let Some(remaining) = source.remaining().filter(|&remaining| remaining < bytes) {
+        source.skip(remaining, &expected)?;
+        source.peek(1, &expected)?;
+    }
+    faces.claim(count_place, count as usize)?;
+    let room = source.reservation(u64::from(count), TRIANGLE_BYTES as u64);
+    faces.triangles.reserve_exact(room);
+    let mut welder = Welder::new();
+    let mut left = count as usize;
+    while left > 0 {
+        source.peek(TRIANGLE_BYTES, &expected)?;
+        let first_byte = source.offset();
+        let records = source.buffered().chunks_exact(TRIANGLE_BYTES);
+        let mut used = 0;
+        for record in records.take(left) {
+            let place = Place::Byte(first_byte + used as u64);
+            faces.push_triangle(place, binary_triangle(record, place, &mut welder)?)?;
+            used += TRIANGLE_BYTES;
+        }
+        source.consume(used);
+        left -= used / TRIANGLE_BYTES;
+    }
+    Ok(parsed(Format::StlBinary, faces, welder))
+}
+
+fn binary_triangle(record: &[u8], place: Place, welder: &mut Welder) -> Result<[u32; 3], Fault> {
+    let mut corners = [0; 3];
+    for (corner, bytes) in corners.iter_mut().zip(record[12..48].chunks_exact(12)) {
+        let value = |at: usize| {
+            f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        *corner = weld(welder, [value(0), value(4), value(8)], place)?;
+    }
+    Ok(corners)
+}
+
+/// Reads an ASCII STL file from its first byte.
+pub(crate) fn read_text(source: &mut Source<'_>, mut faces: Faces) -> Result<Parsed, Fault> {
+    let mut welder = Welder::new();
+    let mut corners = Vec::new();
+    let mut is_open = false;
+    loop {
+        let end = source.line();
+        let Some((place, token)) = source.next_token()? else {
+            if is_open {
+                return Err(Fault::truncated(end, "\"facet\" or \"endsolid\""));
+            }
+            return Ok(parsed(Format::StlText, faces, welder));
+        };
+        if token.eq_ignore_ascii_case(b"facet") && is_open {
+            read_facet(source, &mut welder, &mut corners)?;
+            faces.push_polygon(place, &corners, &[], &welder.positions)?;
+        } else if token.eq_ignore_ascii_case(b"endsolid") && is_open {
+            is_open = false;
+            source.next_line()?;
+        } else if token.eq_ignore_ascii_case(b"solid") && !is_open {
+            is_open = true;
+            source.next_line()?;
+        } else {
+            let expected = ["\"solid\"", "\"facet\" or \"endsolid\""][usize::from(is_open)];
+            return Err(Fault::syntax(place, quoted(token), expected));
+        }
+    }
+}
+
+/// Reads what stands between `facet` and `endfacet`.
+fn read_facet(
+    source: &mut Source<'_>,
+    welder: &mut Welder,
+    corners: &mut Vec<u32>,
+) -> Result<(), Fault> {
+    corners.clear();
+    expect_word(source, "normal")?;
+    for _ in 0..3 {
+        next_word(source, "a normal")?;
+    }
+    expect_word(source, "outer")?;
+    expect_word(source, "loop")?;
+    loop {
+        let (place, token) = next_word(source, "\"vertex\" or \"endloop\"")?;
+        if token.eq_ignore_ascii_case(b"endloop") {
+            return expect_word(source, "endfacet");
+        }
+        if !token.eq_ignore_ascii_case(b"vertex") {
+            return Err(Fault::syntax(
+                place,
+                quoted(token),
+                "\"vertex\" or \"endloop\"",
+            ));
+        }
+        let mut point = [0.0; 3];
+        for value in &mut point {
+            let (place, token) = next_word(source, "a coordinate")?;
+            *value = std::str::from_utf8(token)
+                .ok()
+                .and_then(|text| text.parse().ok())
+                .ok_or_else(|| Fault::syntax(place, quoted(token), "a coordinate"))?;
+        }
+        corners.push(weld(welder, point, place)?);
+    }
+}
+
+fn next_word<'s>(source: &'s mut Source<'_>, expected: &str) -> Result<(Place, &'s [u8]), Fault> {
+    let here = source.line();
+    source
+        .next_token()?
+        .ok_or_else(|| Fault::truncated(here, expected))
+}
+
+fn expect_word(source: &mut Source<'_>, word: &str) -> Result<(), Fault> {
+    let expected = format!("\"{word}\"");
+    let (place, token) = next_word(source, &expected)?;
+    if token.eq_ignore_ascii_case(word.as_bytes()) {
+        Ok(())
+    } else {
+        Err(Fault::syntax(place, quoted(token), expected))
+    }
+}
+
+/// The number of the vertex at a point, after a look at its coordinates.
+fn weld(welder: &mut Welder, point: [f32; 3], place: Place) -> Result<u32, Fault> {
+    if let Some(bad) = point.iter().find(|value| !is_coordinate(**value)) {
+        return Err(Fault::coordinate(place, bad));
+    }
+    welder
+        .vertex(Vec3::from_array(point))
+        .ok_or_else(|| Fault::too_large(place, "one more vertex", format!("at most {}", u32::MAX)))
+}
+
+fn parsed(format: Format, faces: Faces, welder: Welder) -> Parsed {
+    Parsed {
+        format,
+        polygon_count: faces.polygon_count,
+        dropped_count: faces.dropped_count,
+        mesh: Mesh {
+            positions: welder.positions,
+            normals: Vec::new(),
+            triangles: faces.triangles,
+        },
+    }
+}
