@@ -1,4 +1,7 @@
 //! Meshes, kd-trees and ray tracing on Raddle.
 #![forbid(unsafe_code)]
 
+pub mod intersect;
+pub mod kdtree;
 pub mod mesh;
+pub mod ray;

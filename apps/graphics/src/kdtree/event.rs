@@ -1,0 +1,189 @@
+//! Events: where a sweep along one axis meets a triangle, leaves it, or passes it in one go.
+//!
+//! An event is one `u64` whose plain integer order is the order that the sweep needs: position first,
+//! then kind (end before planar before start), then the triangle, so that no two events are equal and every
+//! way of sorting gives the same list.
+//!
+//! ```text
+//!  63                            32 31  30 29                           0
+//! ┌────────────────────────────────┬──────┬──────────────────────────────┐
+//! │ position, as an ordered integer│ kind │ index of the reference       │
+//! └────────────────────────────────┴──────┴──────────────────────────────┘
+//! ```
+//!
+//! # Source
+//! I. Wald, V. Havran: On building fast kd-trees for ray tracing, and on doing that in O(N log N). IEEE
+//! Symposium on Interactive Ray Tracing 2006, sections 4.2 and 4.3. Radix keys of floats: M. Herf, Radix
+//! Tricks, 2001.
+
+#[cfg(test)]
+mod tests;
+
+/// The low bits of an event that hold the index of its reference.
+const INDEX_BITS: u32 = 30;
+/// The low bits that stay out of the sort: the events are made in the order of their indices.
+const RADIX_SKIP_BITS: u32 = INDEX_BITS;
+/// Bits per pass of the radix sort: 34 bits of kind and position take four passes.
+const RADIX_BITS: u32 = 9;
+/// Lists shorter than this are sorted by comparison.
+const RADIX_LEN_MIN: usize = 2048;
+
+/// What happens at an event. The order of the discriminants is the order at one position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(super) enum Kind {
+    /// The sweep leaves the triangle.
+    End = 0,
+    /// The triangle lies in the plane of the sweep.
+    Planar = 1,
+    /// The sweep meets the triangle.
+    Start = 2,
+}
+
+/// One event of a sweep along one axis, as the header draws it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) struct Event(u64);
+
+impl Event {
+    /// Packs an event. `position` is no NaN; `reference` is below 2^30.
+    #[inline]
+    pub(super) fn new(position: f32, kind: Kind, reference: u32) -> Self {
+        debug_assert!(!position.is_nan() && reference >> INDEX_BITS == 0);
+        Self(
+            u64::from(ordered_from_float(position)) << 32
+                | u64::from(kind as u8) << INDEX_BITS
+                | u64::from(reference),
+        )
+    }
+
+    /// Where on the axis.
+    #[inline]
+    pub(super) fn position(self) -> f32 {
+        float_from_ordered((self.0 >> 32) as u32)
+    }
+
+    /// What happens there, as the number of the [`Kind`].
+    #[inline]
+    pub(super) fn kind(self) -> u32 {
+        (self.0 as u32) >> INDEX_BITS
+    }
+
+    /// The index of the reference within its cell.
+    #[inline]
+    pub(super) fn reference(self) -> u32 {
+        self.0 as u32 & ((1 << INDEX_BITS) - 1)
+    }
+
+    /// The same event of the same triangle, where that has another index.
+    #[inline]
+    pub(super) fn with_reference(self, reference: u32) -> Self {
+        Self(self.0 & !((1 << INDEX_BITS) - 1) | u64::from(reference))
+    }
+
+    /// Whether both events are planar and at the same position.
+    #[inline]
+    pub(super) fn is_planar_with(self, other: Self) -> bool {
+        self.kind() == Kind::Planar as u32 && self.0 >> INDEX_BITS == other.0 >> INDEX_BITS
+    }
+}
+
+/// Maps a float to an integer so that the order is kept. Both zeros become the same.
+#[inline]
+fn ordered_from_float(value: f32) -> u32 {
+    let bits = (value + 0.0).to_bits();
+    bits ^ (((bits as i32 >> 31) as u32) | 0x8000_0000)
+}
+
+/// Undoes [`ordered_from_float`].
+#[inline]
+fn float_from_ordered(ordered: u32) -> f32 {
+    f32::from_bits(ordered ^ (((!ordered as i32 >> 31) as u32) | 0x8000_0000))
+}
+
+/// Sorts events that were made in the order of their references.
+///
+/// Stable radix sort from the least significant digit over position and kind; the index needs no pass.
+/// Cost: O(n); `spare` serves as the other buffer and keeps its capacity.
+pub(super) fn sort(events: &mut Vec<Event>, spare: &mut Vec<Event>) {
+    if events.len() < RADIX_LEN_MIN {
+        events.sort_unstable();
+        return;
+    }
+    spare.clear();
+    spare.resize(events.len(), Event::default());
+    let mut shift = RADIX_SKIP_BITS;
+    while shift < u64::BITS {
+        let bits = RADIX_BITS.min(u64::BITS - shift);
+        if radix_pass(events, spare, shift, bits) {
+            std::mem::swap(events, spare);
+        }
+        shift += bits;
+    }
+}
+
+/// Sorts a list that is short, or in order already.
+pub(super) fn sort_few(events: &mut [Event]) {
+    if !events.is_sorted() {
+        events.sort_unstable();
+    }
+}
+
+/// Distributes `from` into `to` by one digit, unless all events share that digit (then returns false).
+fn radix_pass(from: &[Event], to: &mut [Event], shift: u32, bits: u32) -> bool {
+    const BUCKETS: usize = 1 << RADIX_BITS;
+    let mask = (1_usize << bits) - 1;
+    let digit = |event: &Event| (event.0 >> shift) as usize & mask & (BUCKETS - 1);
+    let mut next = [0_usize; BUCKETS];
+    for event in from {
+        next[digit(event)] += 1;
+    }
+    if next.contains(&from.len()) {
+        return false;
+    }
+    let mut sum = 0;
+    for slot in &mut next {
+        sum += std::mem::replace(slot, sum);
+    }
+    for event in from {
+        let slot = &mut next[digit(event)];
+        to[*slot] = *event;
+        *slot += 1;
+    }
+    true
+}
+
+/// Merges the sorted `added` into the sorted first `len` events of `events`, in place from the back.
+///
+/// # Panics
+/// When `events` has no room for both.
+pub(super) fn merge_into(events: &mut [Event], len: usize, added: &[Event]) -> usize {
+    let total = len + added.len();
+    let events = &mut events[..total];
+    let mut old = len;
+    for (below, &event) in added.iter().enumerate().rev() {
+        // Everything behind this event moves up by the number of events still to be put in.
+        let keep = insertion_point(&events[..old], event, added.len());
+        events.copy_within(keep..old, keep + below + 1);
+        events[keep + below] = event;
+        old = keep;
+    }
+    total
+}
+
+/// Finds how many of `events` stand before `event`: from the back, in steps that fit how many there are per
+/// event to be put in, and then by bisection.
+#[inline]
+fn insertion_point(events: &[Event], event: Event, added_count: usize) -> usize {
+    let mut high = events.len();
+    let mut step = (events.len() / (2 * added_count)).max(1);
+    let mut low = high;
+    while low > 0 {
+        low = high.saturating_sub(step);
+        if low < high && events[low] < event {
+            break;
+        }
+        high = low;
+        step *= 2;
+    }
+    low + events[low..high].partition_point(|&other| other < event)
+}

@@ -1,0 +1,261 @@
+//! The sequential builder: the reference that the parallel one is held to, and what that one runs on small
+//! cells.
+//!
+//! # Memory
+//! The lists of the cells live on two stacks. A cell at an even depth is on one of them, its children go on
+//! the other; as soon as they are dealt out, the cell's own lists are taken off. So at any time only the
+//! cells that still wait are in memory, a cell needs no allocation once the stacks have grown, and what is
+//! read next was written last.
+//!
+//! # Source
+//! Wald, Havran 2006 (see [`super`]), algorithm 5.
+
+use std::ops::Range;
+
+use super::build::{Fragment, Input};
+use super::cell::{Cell, Extent, Reference};
+use super::event::Event;
+use super::node::Node;
+use super::split::{self, Added, Counts, Dealt, Route, Straddler};
+use super::sweep::{self, Plane};
+
+/// Where on a stack the lists of a cell are.
+#[derive(Debug, Clone)]
+struct Place {
+    references: Range<usize>,
+    events: [Range<usize>; 3],
+}
+
+/// Lists of cells, one on top of the other. The vectors stay as long as they have ever been; `Place`s say
+/// what of them is in use.
+#[derive(Debug, Default)]
+struct Stack {
+    references: Vec<Reference>,
+    events: [Vec<Event>; 3],
+}
+
+impl Stack {
+    fn cell(&self, place: &Place, extent: Extent) -> Cell<'_> {
+        Cell {
+            extent,
+            references: &self.references[place.references.clone()],
+            events: std::array::from_fn(|axis| &self.events[axis][place.events[axis].clone()]),
+        }
+    }
+
+    /// Makes the stack at least so high that `count` more references fit onto `top`.
+    fn grow(&mut self, top: &Top, count: usize) {
+        let len = top.references + count;
+        if self.references.len() < len {
+            self.references.resize(len, Reference::EMPTY);
+        }
+        for (events, top) in self.events.iter_mut().zip(top.events) {
+            let len = top + 2 * count;
+            if events.len() < len {
+                events.resize(len, Event::default());
+            }
+        }
+    }
+}
+
+/// How high a stack is filled.
+#[derive(Debug, Clone, Copy, Default)]
+struct Top {
+    references: usize,
+    events: [usize; 3],
+}
+
+/// What a sequential build needs besides its result. Reused from one subtree to the next.
+#[derive(Debug, Default)]
+pub(super) struct Workspace {
+    stacks: [Stack; 2],
+    tops: [Top; 2],
+    routes: Vec<Route>,
+    straddlers: Vec<Straddler>,
+    added: Added,
+}
+
+/// Builds the subtree of a cell at some depth.
+pub(super) fn build(
+    input: &Input<'_>,
+    cell: &Cell<'_>,
+    depth: u32,
+    workspace: &mut Workspace,
+) -> (Node, Fragment) {
+    let stack = &mut workspace.stacks[0];
+    stack.grow(&Top::default(), cell.references.len());
+    stack.references[..cell.references.len()].copy_from_slice(cell.references);
+    for (to, from) in stack.events.iter_mut().zip(cell.events) {
+        to[..from.len()].copy_from_slice(from);
+    }
+    subtree(
+        input,
+        cell.extent,
+        Place {
+            references: 0..cell.references.len(),
+            events: cell.events.map(|events| 0..events.len()),
+        },
+        depth,
+        workspace,
+    )
+}
+
+/// Builds the subtree of a cell at some depth; its lists become part of the workspace.
+pub(super) fn build_owned(
+    input: &Input<'_>,
+    extent: Extent,
+    references: Vec<Reference>,
+    events: [Vec<Event>; 3],
+    depth: u32,
+    workspace: &mut Workspace,
+) -> (Node, Fragment) {
+    let place = Place {
+        references: 0..references.len(),
+        events: events.each_ref().map(|events| 0..events.len()),
+    };
+    workspace.stacks[0] = Stack { references, events };
+    subtree(input, extent, place, depth, workspace)
+}
+
+/// Builds the subtree of the cell at the bottom of the first stack.
+fn subtree(
+    input: &Input<'_>,
+    extent: Extent,
+    place: Place,
+    depth: u32,
+    workspace: &mut Workspace,
+) -> (Node, Fragment) {
+    workspace.tops = [Top::default(); 2];
+    let mut builder = Builder {
+        input,
+        workspace,
+        fragment: Fragment::default(),
+    };
+    let root = builder.subtree(extent, &place, 0, depth);
+    (root, builder.fragment)
+}
+
+struct Builder<'a> {
+    input: &'a Input<'a>,
+    workspace: &'a mut Workspace,
+    fragment: Fragment,
+}
+
+impl Builder<'_> {
+    /// Builds the subtree of the cell on top of stack `side` and takes it off.
+    fn subtree(&mut self, extent: Extent, place: &Place, side: usize, depth: u32) -> Node {
+        let cell = self.workspace.stacks[side].cell(place, extent);
+        let plane = if self.input.may_split(cell.references.len(), depth) {
+            let plane = sweep::cheapest_plane(&cell, &self.input.parameters);
+            self.input.worth_it(plane, &cell)
+        } else {
+            None
+        };
+        let Some(plane) = plane else {
+            let leaf = self.fragment.leaf(cell.references);
+            self.pop(place, side);
+            return leaf;
+        };
+        let (below, above) = self.split(extent, place, side, &plane);
+        self.pop(place, side);
+        let (below_extent, above_extent) = extent.halves(plane.axis, plane.position);
+        let pair = self.fragment.open_pair();
+        let below = self.subtree(below_extent, &below, 1 - side, depth + 1);
+        self.fragment.nodes[pair] = below;
+        let above = self.subtree(above_extent, &above, 1 - side, depth + 1);
+        self.fragment.nodes[pair + 1] = above;
+        Node::inner(plane.axis, plane.position, pair)
+    }
+
+    fn pop(&mut self, place: &Place, side: usize) {
+        self.workspace.tops[side] = Top {
+            references: place.references.start,
+            events: std::array::from_fn(|axis| place.events[axis].start),
+        };
+    }
+
+    /// Deals a cell out onto the other stack: the half above the plane first, so that the one below is on top.
+    fn split(
+        &mut self,
+        extent: Extent,
+        place: &Place,
+        side: usize,
+        plane: &Plane,
+    ) -> (Place, Place) {
+        let Workspace {
+            stacks: [first, second],
+            tops,
+            routes,
+            straddlers,
+            added,
+        } = &mut *self.workspace;
+        let (from, to) = if side == 0 {
+            (&*first, second)
+        } else {
+            (&*second, first)
+        };
+        let top = &mut tops[1 - side];
+        let cell = from.cell(place, extent);
+
+        straddlers.clear();
+        let counts = split::classify(
+            &extent,
+            cell.references,
+            0,
+            plane,
+            self.input.triangles,
+            straddlers,
+        );
+        to.grow(top, counts.below + counts.above);
+        if routes.len() < cell.references.len() {
+            routes.resize(cell.references.len(), Route::default());
+        }
+        added.clear();
+        let (above, below) = to.references[top.references..][..counts.above + counts.below]
+            .split_at_mut(counts.above);
+        split::deal_references(
+            cell.references,
+            0,
+            plane,
+            straddlers,
+            routes,
+            Dealt {
+                below,
+                above,
+                first: Counts::default(),
+                added,
+            },
+        );
+        added.sort();
+
+        let middle = top.references + counts.above;
+        let end = middle + counts.below;
+        let mut below = Place {
+            references: middle..end,
+            events: Default::default(),
+        };
+        let mut above = Place {
+            references: top.references..middle,
+            events: Default::default(),
+        };
+        top.references = end;
+        for axis in 0..3 {
+            let start = top.events[axis];
+            let middle = start + 2 * counts.above;
+            let (above_events, below_events) =
+                to.events[axis][start..middle + 2 * counts.below].split_at_mut(2 * counts.above);
+            let dealt = split::deal_events(
+                cell.events[axis],
+                axis,
+                routes,
+                added,
+                below_events,
+                above_events,
+            );
+            above.events[axis] = start..start + dealt.above;
+            below.events[axis] = middle..middle + dealt.below;
+            top.events[axis] = middle + dealt.below;
+        }
+        (below, above)
+    }
+}

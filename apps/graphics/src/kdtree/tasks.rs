@@ -1,0 +1,304 @@
+//! The parallel builder: a task for every subtree, and several for the splitting of a large cell.
+//!
+//! A cell near the root is split by all workers: its references in stretches, its events axis by axis, all with
+//! the functions that the sequential builder calls. Its two halves are then built by a
+//! [`raddle::join`], down to cells so small that the sequential builder takes over. What comes back is a tree
+//! of [`Fragment`]s, which are laid end to end in the order in which the sequential builder would have
+//! written them.
+//!
+//! # Why the tree is the same
+//! Cutting the references into stretches changes neither their order nor their numbers, since the numbers of
+//! a stretch begin where those of the stretch before end. A list of events has one sorted order. The three
+//! axes are swept one by one in both builders, and the cheapest plane is chosen by the same rule. So a cell is
+//! split the same way whoever does it, and subtrees know nothing of each other.
+//!
+//! # Source
+//! Wald, Havran 2006 (see [`super`]); the scheme of tasks: B. Choi, R. Komuravelli, V. Lu, H. Sung, R. Bocchino,
+//! S. Adve, J. Hart: Parallel SAH k-D Tree Construction. High Performance Graphics 2010, section 4 ("nested").
+
+use std::sync::{Mutex, PoisonError};
+
+use super::build::{self, Fragment, Input};
+use super::cell::{Cell, Extent, Reference};
+use super::event::{self, Event};
+use super::node::Node;
+use super::sequential::{self, Workspace};
+use super::split::{self, Added, Counts, Dealt, Route, Straddler};
+use super::sweep::{self, Plane};
+
+/// Cells with fewer references than this are a single task.
+const CELL_LEN_MIN: usize = 4096;
+/// References per stretch while a large cell is split.
+const STRETCH_LEN: usize = 16 * 1024;
+
+/// A cell that owns its lists.
+#[derive(Debug)]
+struct OwnedCell {
+    extent: Extent,
+    references: Vec<Reference>,
+    events: [Vec<Event>; 3],
+}
+
+impl OwnedCell {
+    fn as_cell(&self) -> Cell<'_> {
+        Cell {
+            extent: self.extent,
+            references: &self.references,
+            events: self.events.each_ref().map(Vec::as_slice),
+        }
+    }
+}
+
+/// A subtree as the tasks left it.
+#[derive(Debug)]
+pub(super) enum Piece {
+    /// Built by one task.
+    Whole { root: Node, fragment: Fragment },
+    /// Built by several.
+    Split {
+        axis: usize,
+        position: f32,
+        halves: Box<(Piece, Piece)>,
+    },
+}
+
+/// Builds a tree over all triangles of the input.
+pub(super) fn build(input: &Input<'_>) -> (Extent, Piece) {
+    let (references, extent) = build::references_of(input.triangles);
+    let events = along_each_axis(|axis| build::events_of(&references, axis, &mut Vec::new()));
+    let tasks = Tasks {
+        input,
+        workspaces: Mutex::default(),
+    };
+    let cell = OwnedCell {
+        extent,
+        references,
+        events,
+    };
+    (extent, tasks.subtree(cell, 0))
+}
+
+/// Does something for all three axes at once.
+fn along_each_axis<T: Send>(body: impl Fn(usize) -> T + Sync) -> [T; 3] {
+    let (x, (y, z)) = raddle::join(|| body(0), || raddle::join(|| body(1), || body(2)));
+    [x, y, z]
+}
+
+struct Tasks<'a> {
+    input: &'a Input<'a>,
+    /// Those that no task uses right now.
+    workspaces: Mutex<Vec<Workspace>>,
+}
+
+impl Tasks<'_> {
+    fn subtree(&self, cell: OwnedCell, depth: u32) -> Piece {
+        if cell.references.len() < CELL_LEN_MIN
+            || !self.input.may_split(cell.references.len(), depth)
+        {
+            return self.whole(cell, depth);
+        }
+        let planes = along_each_axis(|axis| {
+            sweep::cheapest_plane_along(&cell.as_cell(), axis, &self.input.parameters)
+        });
+        let plane = self
+            .input
+            .worth_it(sweep::cheapest_of(planes), &cell.as_cell());
+        let Some(plane) = plane else {
+            return self.whole(cell, depth);
+        };
+        let (below, above) = self.split(&cell, &plane);
+        drop(cell);
+        let halves = raddle::join(
+            || self.subtree(below, depth + 1),
+            || self.subtree(above, depth + 1),
+        );
+        Piece::Split {
+            axis: plane.axis,
+            position: plane.position,
+            halves: Box::new(halves),
+        }
+    }
+
+    /// Builds a subtree as one task.
+    fn whole(&self, cell: OwnedCell, depth: u32) -> Piece {
+        // A workspace is scratch memory: what a panic left in it does not matter.
+        let idle = || {
+            self.workspaces
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        let mut workspace = idle().pop().unwrap_or_default();
+        let (root, fragment) =
+            sequential::build(self.input, &cell.as_cell(), depth, &mut workspace);
+        idle().push(workspace);
+        Piece::Whole { root, fragment }
+    }
+
+    /// Deals a large cell out to its halves.
+    fn split(&self, cell: &OwnedCell, plane: &Plane) -> (OwnedCell, OwnedCell) {
+        let stretches: Vec<&[Reference]> = cell.references.chunks(STRETCH_LEN).collect();
+        let classes: Vec<(Counts, Vec<Straddler>)> = raddle::map(0..stretches.len(), |index| {
+            let mut straddlers = Vec::new();
+            let counts = split::classify(
+                &cell.extent,
+                stretches[index],
+                index * STRETCH_LEN,
+                plane,
+                self.input.triangles,
+                &mut straddlers,
+            );
+            (counts, straddlers)
+        });
+        let total = classes
+            .iter()
+            .fold(Counts::default(), |sum, (counts, _)| sum + *counts);
+        let mut below_references = vec![Reference::EMPTY; total.below];
+        let mut above_references = vec![Reference::EMPTY; total.above];
+        let mut routes = vec![Route::default(); cell.references.len()];
+        let mut jobs = jobs_of(
+            &classes,
+            &mut below_references,
+            &mut above_references,
+            &mut routes,
+        );
+        raddle::for_each_mut(&mut jobs, |index, job| {
+            split::deal_references(
+                stretches[index],
+                index * STRETCH_LEN,
+                plane,
+                &classes[index].1,
+                job.routes,
+                Dealt {
+                    below: job.below,
+                    above: job.above,
+                    first: job.first,
+                    added: &mut job.added,
+                },
+            );
+        });
+        let added = joined(jobs.into_iter().map(|job| job.added));
+        let lists =
+            along_each_axis(|axis| deal_axis(&cell.events[axis], axis, &routes, &added, total));
+        let (below_extent, above_extent) = cell.extent.halves(plane.axis, plane.position);
+        let [x, y, z] = lists;
+        (
+            OwnedCell {
+                extent: below_extent,
+                references: below_references,
+                events: [x.0, y.0, z.0],
+            },
+            OwnedCell {
+                extent: above_extent,
+                references: above_references,
+                events: [x.1, y.1, z.1],
+            },
+        )
+    }
+}
+
+/// What the dealing of one stretch writes to.
+struct Job<'a> {
+    below: &'a mut [Reference],
+    above: &'a mut [Reference],
+    routes: &'a mut [Route],
+    first: Counts,
+    added: Added,
+}
+
+/// Cuts the lists of both halves so that every stretch has its own part.
+fn jobs_of<'a>(
+    classes: &[(Counts, Vec<Straddler>)],
+    mut below: &'a mut [Reference],
+    mut above: &'a mut [Reference],
+    routes: &'a mut [Route],
+) -> Vec<Job<'a>> {
+    let mut first = Counts::default();
+    classes
+        .iter()
+        .zip(routes.chunks_mut(STRETCH_LEN))
+        .map(|((counts, _), routes)| {
+            let job = Job {
+                below: take(&mut below, counts.below),
+                above: take(&mut above, counts.above),
+                routes,
+                first,
+                added: Added::default(),
+            };
+            first = first + *counts;
+            job
+        })
+        .collect()
+}
+
+/// Takes the first `len` elements off a slice.
+fn take<'a, T>(slice: &mut &'a mut [T], len: usize) -> &'a mut [T] {
+    let (head, tail) = std::mem::take(slice).split_at_mut(len);
+    *slice = tail;
+    head
+}
+
+/// Puts the new events of all stretches together and sorts them.
+fn joined(parts: impl Iterator<Item = Added>) -> Added {
+    let mut all = Added::default();
+    for part in parts {
+        for (list, more) in all.lists().zip(part.into_lists()) {
+            list.extend(more);
+        }
+    }
+    let mut lists: Vec<&mut Vec<Event>> = all.lists().collect();
+    raddle::for_each_mut(&mut lists, |_, list| event::sort_few(list));
+    all
+}
+
+/// Deals the events of one axis; the lists that come back are as long as they need to be.
+fn deal_axis(
+    events: &[Event],
+    axis: usize,
+    routes: &[Route],
+    added: &Added,
+    total: Counts,
+) -> (Vec<Event>, Vec<Event>) {
+    let mut below = vec![Event::default(); 2 * total.below];
+    let mut above = vec![Event::default(); 2 * total.above];
+    let counts = split::deal_events(events, axis, routes, added, &mut below, &mut above);
+    below.truncate(counts.below);
+    above.truncate(counts.above);
+    (below, above)
+}
+
+impl Piece {
+    /// Lays the fragments end to end, in the order in which the sequential builder writes them.
+    pub(super) fn into_fragment(self) -> (Node, Fragment) {
+        match self {
+            Self::Whole { root, fragment } => (root, fragment),
+            Self::Split { .. } => {
+                let mut all = Fragment::default();
+                let root = self.append_to(&mut all);
+                (root, all)
+            }
+        }
+    }
+
+    fn append_to(self, all: &mut Fragment) -> Node {
+        match self {
+            Self::Whole { root, fragment } => {
+                let (nodes, entries) = (all.nodes.len(), all.entries.len());
+                all.nodes
+                    .extend(fragment.nodes.iter().map(|node| node.moved(nodes, entries)));
+                all.entries.extend(fragment.entries);
+                root.moved(nodes, entries)
+            }
+            Self::Split {
+                axis,
+                position,
+                halves,
+            } => {
+                let pair = all.open_pair();
+                let (below, above) = *halves;
+                all.nodes[pair] = below.append_to(all);
+                all.nodes[pair + 1] = above.append_to(all);
+                Node::inner(axis, position, pair)
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! A builder without events: it counts the triangles on both sides of every candidate plane of every cell.
+
+use super::super::cell::Extent;
+use super::super::clip;
+use super::super::sweep::{Side, Surface};
+use super::*;
+
+/// A tree of boxes, easy to get right.
+#[derive(Debug)]
+pub(super) enum Naive {
+    Leaf(Vec<u32>),
+    Inner {
+        axis: usize,
+        position: f32,
+        halves: Box<(Naive, Naive)>,
+    },
+}
+
+impl Naive {
+    /// Compares with a node of a real tree, down to the leaves.
+    pub(super) fn equals(&self, tree: &KdTree, node: Node) -> bool {
+        match (self, node.kind()) {
+            (Self::Leaf(triangles), NodeKind::Leaf { .. }) => {
+                tree.triangles_of(node).eq(triangles.iter().copied())
+            }
+            (
+                Self::Inner {
+                    axis,
+                    position,
+                    halves,
+                },
+                NodeKind::Inner {
+                    axis: other_axis,
+                    position: other_position,
+                    children,
+                },
+            ) => {
+                *axis == other_axis
+                    && *position == other_position
+                    && halves.0.equals(tree, tree.nodes()[children])
+                    && halves.1.equals(tree, tree.nodes()[children + 1])
+            }
+            _ => false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Choice {
+    axis: usize,
+    position: f32,
+    side: Side,
+    cost: f64,
+}
+
+fn sides(extent: &Extent, choice: &Choice) -> (bool, bool) {
+    let (low, high) = (extent.low[choice.axis], extent.high[choice.axis]);
+    let planar = low == choice.position && high == choice.position;
+    (
+        low < choice.position || (planar && choice.side == Side::Below),
+        high > choice.position || (planar && choice.side == Side::Above),
+    )
+}
+
+fn cheapest(input: &Input<'_>, extent: &Extent, references: &[Reference]) -> Option<Choice> {
+    let choices = [0, 1, 2].map(|axis| cheapest_along(input, extent, references, axis));
+    first_cheapest(choices.into_iter().flatten())
+}
+
+fn first_cheapest(choices: impl Iterator<Item = Choice>) -> Option<Choice> {
+    choices.reduce(|best, choice| {
+        if choice.cost < best.cost {
+            choice
+        } else {
+            best
+        }
+    })
+}
+
+/// The lightest plane, and those that cut off empty space; of these the cheapest.
+fn cheapest_along(
+    input: &Input<'_>,
+    extent: &Extent,
+    references: &[Reference],
+    axis: usize,
+) -> Option<Choice> {
+    let surface = Surface::new(extent, axis);
+    let mut positions: Vec<f32> = references
+        .iter()
+        .flat_map(|reference| [reference.extent.low[axis], reference.extent.high[axis]])
+        .collect();
+    positions.sort_by(f32::total_cmp);
+    let (mut lightest, mut lightest_weight) = (None, f64::INFINITY);
+    let mut cuts = Vec::new();
+    for (position, side) in positions
+        .into_iter()
+        .flat_map(|position| [(position, Side::Above), (position, Side::Below)])
+    {
+        let mut choice = Choice {
+            axis,
+            position,
+            side,
+            cost: 0.0,
+        };
+        let (mut below, mut above) = (0, 0);
+        for reference in references {
+            let (is_below, is_above) = sides(&reference.extent, &choice);
+            below += u32::from(is_below);
+            above += u32::from(is_above);
+        }
+        let weight = surface.weight(position, below, above);
+        choice.cost = surface.cost(weight, &input.parameters);
+        if weight < lightest_weight {
+            (lightest, lightest_weight) = (Some(choice), weight);
+        }
+        if (below == 0 && position > extent.low[axis])
+            || (above == 0 && position < extent.high[axis])
+        {
+            choice.cost *= input.parameters.empty_bonus;
+            cuts.push(choice);
+        }
+    }
+    let below =
+        |choice: &Choice| lightest.is_some_and(|lightest| choice.position < lightest.position);
+    let (before, behind): (Vec<_>, Vec<_>) = cuts.into_iter().partition(below);
+    first_cheapest(before.into_iter().chain(lightest).chain(behind))
+}
+
+/// Builds a tree in O(N² log N) or so.
+pub(super) fn build(
+    input: &Input<'_>,
+    extent: Extent,
+    references: &[Reference],
+    depth: u32,
+) -> Naive {
+    let leaf = || {
+        let triangles = references.iter().map(|reference| reference.triangle);
+        Naive::Leaf(triangles.collect())
+    };
+    if depth == input.levels || extent.half_area() == 0.0 {
+        return leaf();
+    }
+    let Some(choice) = cheapest(input, &extent, references) else {
+        return leaf();
+    };
+    if choice.cost >= input.parameters.intersection_cost * references.len() as f64 {
+        return leaf();
+    }
+    let (mut below, mut above) = (Vec::new(), Vec::new());
+    for reference in references {
+        let with = |extent| Reference {
+            extent,
+            ..*reference
+        };
+        match sides(&reference.extent, &choice) {
+            (true, true) => {
+                let corners = &input.triangles[reference.triangle as usize];
+                let (first, second) = clip::halves(
+                    corners,
+                    &reference.extent,
+                    &extent,
+                    choice.axis,
+                    choice.position,
+                );
+                below.extend(first.map(with));
+                above.extend(second.map(with));
+            }
+            (true, false) => below.push(*reference),
+            _ => above.push(*reference),
+        }
+    }
+    let (first, second) = extent.halves(choice.axis, choice.position);
+    Naive::Inner {
+        axis: choice.axis,
+        position: choice.position,
+        halves: Box::new((
+            build(input, first, &below, depth + 1),
+            build(input, second, &above, depth + 1),
+        )),
+    }
+}

@@ -1,0 +1,223 @@
+//! Following a ray through the tree, from front to back.
+//!
+//! # Rounding
+//! The distance to a plane, `(position - origin) / direction`, is off by at most two units in the last place.
+//! Every stretch of a ray that a cell is visited for is therefore made longer by [`SLACK`] at either end. So
+//! each triangle that the ray hits is tested in some cell, also where it lies in a split plane, in a flat
+//! cell, or on an edge between cells; and of hits at the same distance the triangle with the lowest index
+//! wins, as in a loop over all triangles.
+//!
+//! A ray within a plane gives 0 times infinity, no number, and every comparison with it is false: the tests
+//! are put so that both children are then visited with the stretch of their parent.
+//!
+//! # Source
+//! V. Havran: Heuristic Ray Shooting Algorithms. Dissertation, Czech Technical University, 2000, appendix C
+//! (traversal by recursion unrolled with a stack).
+
+use super::node::Node;
+use super::{DEPTH_MAX, KdTree};
+use crate::intersect::{Shear, main_axis};
+use crate::ray::{Hit, Ray};
+
+/// How much longer each end of a stretch is made, relative to its distance: eight units in the last place.
+const SLACK: f32 = 1.0 / (1 << 21) as f32;
+
+/// Entries of the stack: a power of two, so that an index needs no check.
+const STACK_LEN: usize = DEPTH_MAX.next_power_of_two() as usize;
+
+/// A subtree still to be visited, and the stretch of the ray within it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pending {
+    node: Node,
+    t_min: f32,
+    t_max: f32,
+}
+
+/// A ray as the inner nodes see it. Four entries, so that an index of two bits needs no check.
+#[derive(Debug)]
+struct Slabs {
+    origin: [f32; 4],
+    inverse: [f32; 4],
+    /// 1 where the ray goes down the axis and meets the child above the plane first.
+    first_child: [u32; 4],
+}
+
+impl Slabs {
+    #[inline]
+    fn new(ray: &Ray) -> Self {
+        let origin = ray.origin.extend(0.0).to_array();
+        let direction = ray.direction.extend(1.0).to_array();
+        Self {
+            origin,
+            inverse: direction.map(|component| 1.0 / component),
+            first_child: direction.map(|component| u32::from(component.is_sign_negative())),
+        }
+    }
+}
+
+impl KdTree {
+    /// Finds the first triangle that a ray hits.
+    ///
+    /// Of several hits at the same `t` the one with the lowest triangle index counts. The answer is that of
+    /// [`Shear::test`] over all triangles. Cost: O(log N) for most scenes and rays.
+    ///
+    /// # Examples
+    /// ```
+    /// use glam::Vec3;
+    /// use raddle_graphics::{kdtree::{KdTree, Parameters}, mesh::Mesh, ray::Ray};
+    ///
+    /// let mesh = Mesh {
+    ///     positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
+    ///     normals: Vec::new(),
+    ///     triangles: vec![[0, 1, 2]],
+    /// };
+    /// let tree = KdTree::build(&mesh, &Parameters::default())?;
+    /// let hit = tree.nearest(&Ray::new(Vec3::new(0.25, 0.25, 3.0), Vec3::NEG_Z)).unwrap();
+    /// assert_eq!((hit.t, hit.triangle), (3.0, 0));
+    /// # Ok::<(), raddle_graphics::kdtree::BuildError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn nearest(&self, ray: &Ray) -> Option<Hit> {
+        match main_axis(ray) {
+            0 => self.follow::<0, false>(ray),
+            1 => self.follow::<1, false>(ray),
+            _ => self.follow::<2, false>(ray),
+        }
+    }
+
+    /// Tells whether a ray hits any triangle at all. Cost: as [`nearest`](Self::nearest), mostly less.
+    #[inline]
+    #[must_use]
+    pub fn is_hit(&self, ray: &Ray) -> bool {
+        let hit = match main_axis(ray) {
+            0 => self.follow::<0, true>(ray),
+            1 => self.follow::<1, true>(ray),
+            _ => self.follow::<2, true>(ray),
+        };
+        hit.is_some()
+    }
+
+    /// Clips a ray to the box of the tree, a little generously.
+    #[inline(always)]
+    fn stretch(&self, ray: &Ray, slabs: &Slabs) -> Option<(f32, f32)> {
+        let mut t_min = lower(ray.t_min);
+        let mut t_max = upper(ray.t_max);
+        let (low, high) = (self.bounds.min.to_array(), self.bounds.max.to_array());
+        for axis in 0..3 {
+            let (front, back) = if slabs.first_child[axis] == 0 {
+                (low[axis], high[axis])
+            } else {
+                (high[axis], low[axis])
+            };
+            let enter = lower((front - slabs.origin[axis]) * slabs.inverse[axis]);
+            let leave = upper((back - slabs.origin[axis]) * slabs.inverse[axis]);
+            t_min = if enter > t_min { enter } else { t_min };
+            t_max = if leave < t_max { leave } else { t_max };
+        }
+        (t_min <= t_max).then_some((t_min, t_max))
+    }
+
+    #[inline(never)]
+    fn follow<const Z: usize, const ANY: bool>(&self, ray: &Ray) -> Option<Hit> {
+        let slabs = Slabs::new(ray);
+        let (mut t_min, mut t_max) = self.stretch(ray, &slabs)?;
+        let shear = Shear::<Z>::new(ray);
+        let mut nearest = Nearest {
+            t: ray.t_max,
+            entry: u32::MAX,
+            weights: [0.0; 3],
+        };
+        let mut stack = [Pending::default(); STACK_LEN];
+        let mut height = 0;
+        let mut node = *self.nodes.first()?;
+        loop {
+            while !node.is_leaf() {
+                let axis = node.axis();
+                let t = (node.position() - slabs.origin[axis]) * slabs.inverse[axis];
+                let near = node.children() | slabs.first_child[axis] as usize;
+                let far = near ^ 1;
+                if t < t_min {
+                    node = self.nodes[far];
+                } else if t > t_max {
+                    node = self.nodes[near];
+                } else {
+                    let (low, high) = (lower(t), upper(t));
+                    stack[height % STACK_LEN] = Pending {
+                        node: self.nodes[far],
+                        t_min: if low > t_min { low } else { t_min },
+                        t_max,
+                    };
+                    height += 1;
+                    t_max = if high < t_max { high } else { t_max };
+                    node = self.nodes[near];
+                }
+            }
+            if node.count() > 0 {
+                self.test_leaf(node, &shear, ray.t_min, &mut nearest);
+                if ANY && nearest.entry != u32::MAX {
+                    break;
+                }
+            }
+            if height == 0 {
+                break;
+            }
+            height -= 1;
+            let pending = stack[height % STACK_LEN];
+            if nearest.t < pending.t_min {
+                break;
+            }
+            (node, t_min, t_max) = (pending.node, pending.t_min, pending.t_max);
+        }
+        (nearest.entry != u32::MAX).then(|| Hit {
+            t: nearest.t,
+            triangle: self.triangle_ids[nearest.entry as usize],
+            weights: nearest.weights,
+        })
+    }
+
+    #[inline(always)]
+    fn test_leaf<const Z: usize>(
+        &self,
+        leaf: Node,
+        shear: &Shear<Z>,
+        t_min: f32,
+        nearest: &mut Nearest,
+    ) {
+        for &entry in &self.entries[leaf.first()..][..leaf.count()] {
+            let Some(hit) = shear.test(&self.corners[entry as usize], t_min, nearest.t) else {
+                continue;
+            };
+            let is_nearer = hit.t < nearest.t
+                || nearest.entry == u32::MAX
+                || self.triangle_ids[entry as usize] < self.triangle_ids[nearest.entry as usize];
+            if is_nearer {
+                *nearest = Nearest {
+                    t: hit.t,
+                    entry,
+                    weights: hit.weights,
+                };
+            }
+        }
+    }
+}
+
+/// The best hit so far; `entry` is `u32::MAX` for none.
+#[derive(Debug, Clone, Copy)]
+struct Nearest {
+    t: f32,
+    entry: u32,
+    weights: [f32; 3],
+}
+
+/// A distance a little before `t`, which is not below zero.
+#[inline(always)]
+fn lower(t: f32) -> f32 {
+    t * (1.0 - SLACK)
+}
+
+/// A distance a little after `t`, which is not below zero.
+#[inline(always)]
+fn upper(t: f32) -> f32 {
+    t * (1.0 + SLACK)
+}
