@@ -1,4 +1,51 @@
-//! A runtime for irregular parallel programs.
+//! A runtime for irregular parallel programs: when nobody knows beforehand how much work there is, where it is, or
+//! when a message comes.
+//!
+//! This crate is the door to all of it and has no logic of its own. No set-up is needed: the default runtime comes up,
+//! placed, on first use.
+//!
+//! ```
+//! use raddle::prelude::*;
+//!
+//! enum Tree {
+//!     Leaf(u64),
+//!     Node(Box<Tree>, Box<Tree>),
+//! }
+//!
+//! fn weight(tree: &Tree) -> u64 {
+//!     match tree {
+//!         Tree::Leaf(weight) => *weight,
+//!         Tree::Node(left, right) => {
+//!             let (a, b) = raddle::join(|| weight(left), || weight(right));
+//!             a + b
+//!         }
+//!     }
+//! }
+//!
+//! let tree = Tree::Node(Box::new(Tree::Leaf(3)), Box::new(Tree::Leaf(4)));
+//! assert_eq!(weight(&tree), 7);
+//! ```
+//!
+//! | for | there is |
+//! |---|---|
+//! | two things at once | [`join`] |
+//! | any number of tasks that may borrow | [`scope`] |
+//! | loops over indices and slices | [`for_each`], [`for_each_mut`], [`for_each_chunk_mut`], [`map`], [`map_reduce`] |
+//! | a runtime of one's own, tasks with handles | [`Runtime`] |
+//! | the machine: CPUs, caches, NUMA nodes, plans | [`topology`] |
 #![forbid(unsafe_code)]
 
-pub use raddle_runtime::*;
+pub use raddle_runtime::{
+    BuildError, Builder, Handle, IdlePolicy, PoolKind, Runtime, Scope, UnknownIdlePolicy,
+    default_runtime, for_each, for_each_chunk_mut, for_each_mut, join, map, map_reduce, pool,
+    scope, worker_count, worker_index,
+};
+pub use raddle_topology as topology;
+pub use raddle_trace as trace;
+
+/// What most programs need.
+pub mod prelude {
+    pub use crate::{
+        Runtime, Scope, for_each, for_each_chunk_mut, for_each_mut, join, map, map_reduce, scope,
+    };
+}

@@ -1,29 +1,29 @@
-//! Workers, task pools, join, scopes, loops and idling.
+//! Workers, task pools, join, scopes, loops and idling: the engine under all of Raddle's models.
+//!
+//! | for | there is |
+//! |---|---|
+//! | two things at once | [`join`] |
+//! | any number of tasks that may borrow | [`scope`] |
+//! | loops over indices and slices | [`for_each`], [`for_each_mut`], [`map`], [`map_reduce`] |
+//! | a task with a result for later | [`Runtime::spawn`], [`Runtime::spawn_blocking`] |
+//! | a runtime of one's own | [`Runtime::builder`] |
+//!
+//! None of them needs any set-up: a default runtime with a worker per CPU comes up on first use.
 
-use std::ops::Range;
+mod blocking;
+mod config;
+mod fork;
+mod global;
+mod loops;
+pub mod pool;
+mod runtime;
+mod task;
+mod worker;
 
-/// Runs both closures, possibly in parallel, and returns both results.
-pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
-where
-    A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
-    (a(), b())
-}
-
-/// Calls `body` for every index.
-pub fn for_each(range: Range<usize>, body: impl Fn(usize) + Sync) {
-    range.for_each(body);
-}
-
-/// Calls `body` with every element and its index.
-pub fn for_each_mut<T: Send>(slice: &mut [T], body: impl Fn(usize, &mut T) + Sync) {
-    slice.iter_mut().enumerate().for_each(|(i, x)| body(i, x));
-}
-
-/// Collects `body(i)` for every index, in order.
-pub fn map<T: Send>(range: Range<usize>, body: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    range.map(body).collect()
-}
+pub use config::{BuildError, Builder, IdlePolicy, UnknownIdlePolicy};
+pub use fork::join;
+pub use global::{default_runtime, worker_count, worker_index};
+pub use loops::{for_each, for_each_chunk_mut, for_each_mut, map, map_reduce};
+pub use pool::PoolKind;
+pub use runtime::Runtime;
+pub use task::{Handle, Scope, Task, scope};

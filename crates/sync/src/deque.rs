@@ -204,6 +204,10 @@ impl<T: Word> Thief<T> {
         // ORDERING(D3): Acquire, the slots of a new ring are copied.
         // SAFETY: rings live as long as the deque.
         let pointer = unsafe { &*shared.ring.load(Acquire) }.get(top);
+        if pointer.is_null() {
+            // Our `top` is old: the ring has grown since, and what was taken has not been copied. The CAS would fail.
+            return Steal::Lost;
+        }
         // SAFETY: looked at only, and given up below unless the CAS makes it ours; `Word` allows the look.
         let value = ManuallyDrop::new(unsafe { T::from_raw(pointer) });
         if !wanted(&value) {

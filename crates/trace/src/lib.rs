@@ -1,1 +1,11 @@
-//! Counters of the Raddle runtime, and the tables drawn from them.
+//! Counters of the Raddle runtime, and what is drawn from them.
+//!
+//! A [`Tally`] belongs to one worker, which alone adds to it; anybody may read it. A [`Report`] is a reading of all
+//! of them at one moment, with totals, as a table ([`std::fmt::Display`]) or as JSON (`serde`).
+#![forbid(unsafe_code)]
+
+mod report;
+mod tally;
+
+pub use report::{Report, WorkerReport};
+pub use tally::{Counter, Tally};

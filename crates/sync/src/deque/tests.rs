@@ -25,7 +25,7 @@ fn item(number: usize) -> Item {
 
 #[test]
 fn owner_gets_the_youngest_and_a_thief_the_oldest() {
-    let (owner, thief) = deque();
+    let (owner, thief) = deque::<Item>();
     for number in 0..1_000 {
         owner.push(item(number));
     }
@@ -39,7 +39,7 @@ fn owner_gets_the_youngest_and_a_thief_the_oldest() {
 #[test]
 fn every_element_is_taken_exactly_once() {
     const COUNT: usize = if crate::prim::LIGHT { 50 } else { 200_000 };
-    let (owner, thief) = deque();
+    let (owner, thief) = deque::<Item>();
     let sum = AtomicUsize::new(0);
     let taken = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -68,7 +68,7 @@ fn every_element_is_taken_exactly_once() {
 
 #[test]
 fn elements_left_behind_are_dropped_with_the_deque() {
-    let (owner, thief) = deque();
+    let (owner, thief) = deque::<Item>();
     for number in 0..600 {
         owner.push(item(number));
     }

@@ -1,0 +1,10 @@
+//! How a runtime is set up: the builder, the environment, and what can be wrong with them.
+
+mod builder;
+mod error;
+mod idle;
+
+pub use builder::Builder;
+pub(crate) use builder::{Handlers, Settled};
+pub use error::BuildError;
+pub use idle::{IdlePolicy, UnknownIdlePolicy};

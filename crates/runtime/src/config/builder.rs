@@ -1,0 +1,248 @@
+//! The builder of runtimes.
+
+use std::any::Any;
+use std::env;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use raddle_topology::{Affinity, CpuId, Plan, Topology, plan};
+
+use super::{BuildError, IdlePolicy};
+use crate::pool::PoolKind;
+use crate::runtime::Runtime;
+
+/// More workers than this are a mistake.
+const WORKER_COUNT_MAX: usize = 1 << 12;
+
+type OnThread = Arc<dyn Fn(usize) + Send + Sync>;
+type OnPanic = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
+
+/// What a runtime calls on its threads; see [`Builder`].
+#[derive(Clone, Default)]
+pub(crate) struct Handlers {
+    pub(crate) start: Option<OnThread>,
+    pub(crate) exit: Option<OnThread>,
+    pub(crate) panic: Option<OnPanic>,
+}
+
+impl fmt::Debug for Handlers {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Handlers")
+            .field("start", &self.start.is_some())
+            .field("exit", &self.exit.is_some())
+            .field("panic", &self.panic.is_some())
+            .finish()
+    }
+}
+
+/// How a runtime shall be: workers, places, pool, idling, threads.
+///
+/// What is not set is taken from the environment (`RADDLE_WORKERS`, `RADDLE_AFFINITY`, `RADDLE_POOL`, `RADDLE_IDLE`), and
+/// what is not there either is chosen: a worker per CPU that the process may use, each bound to its CPU, the `deque`
+/// pool, adaptive idling.
+///
+/// # Examples
+/// ```
+/// use raddle_runtime::Runtime;
+/// let runtime = Runtime::builder().workers(2).thread_name("render").build()?;
+/// let (a, b) = runtime.install(|| raddle_runtime::join(|| 6, || 7));
+/// assert_eq!(a * b, 42);
+/// # Ok::<(), raddle_runtime::BuildError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "a builder builds nothing until `build` is called"]
+pub struct Builder {
+    worker_count: Option<usize>,
+    affinity: Option<Affinity>,
+    pool: Option<PoolKind>,
+    idle: Option<IdlePolicy>,
+    thread_name: Option<String>,
+    stack_bytes: Option<usize>,
+    handlers: Handlers,
+}
+
+/// A builder with everything decided.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    pub(crate) plan: Plan,
+    pub(crate) pool: PoolKind,
+    pub(crate) idle: IdlePolicy,
+    pub(crate) crowded: bool,
+    pub(crate) thread_name: String,
+    pub(crate) stack_bytes: Option<usize>,
+    pub(crate) handlers: Handlers,
+}
+
+impl Builder {
+    /// A builder that leaves everything to the environment and the defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the number of workers.
+    pub fn workers(mut self, worker_count: usize) -> Self {
+        self.worker_count = Some(worker_count);
+        self
+    }
+
+    /// Sets where workers run: not bound, close together, far apart, or on listed CPUs.
+    pub fn affinity(mut self, affinity: Affinity) -> Self {
+        self.affinity = Some(affinity);
+        self
+    }
+
+    /// Sets the pool.
+    pub fn pool(mut self, pool: PoolKind) -> Self {
+        self.pool = Some(pool);
+        self
+    }
+
+    /// Sets what workers do when there is no work.
+    pub fn idle(mut self, idle: IdlePolicy) -> Self {
+        self.idle = Some(idle);
+        self
+    }
+
+    /// Sets the name of the worker threads, which is followed by `-` and the worker's index.
+    pub fn thread_name(mut self, name: impl Into<String>) -> Self {
+        self.thread_name = Some(name.into());
+        self
+    }
+
+    /// Sets the size of the worker threads' stacks; the standard library's default otherwise.
+    pub fn stack_bytes(mut self, stack_bytes: usize) -> Self {
+        self.stack_bytes = Some(stack_bytes);
+        self
+    }
+
+    /// Sets what every worker thread calls with its index before its first task.
+    pub fn on_start(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.handlers.start = Some(Arc::new(call));
+        self
+    }
+
+    /// Sets what every worker thread calls with its index after its last task.
+    pub fn on_exit(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.handlers.exit = Some(Arc::new(call));
+        self
+    }
+
+    /// Sets what is called with the panic of a spawned task for whose handle nobody waits any more.
+    ///
+    /// A panic inside the handler itself is dropped.
+    pub fn on_panic(mut self, call: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
+        self.handlers.panic = Some(Arc::new(call));
+        self
+    }
+
+    /// Starts the workers.
+    ///
+    /// # Errors
+    /// [`BuildError`]: a bad environment variable, a number of workers out of range, CPUs that the process may not use, or
+    /// a system that gives no threads.
+    pub fn build(self) -> Result<Runtime, BuildError> {
+        Runtime::start(self.settle()?)
+    }
+
+    /// Starts the default runtime with these settings; to be called before anything uses it.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build), and [`BuildError::DefaultIsUp`].
+    pub fn build_default(self) -> Result<&'static Runtime, BuildError> {
+        crate::global::set_default(|| self.build())
+    }
+
+    /// Tells where the workers would run, without starting them.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn plan(self) -> Result<Plan, BuildError> {
+        Ok(self.settle()?.plan)
+    }
+
+    fn settle(self) -> Result<Settled, BuildError> {
+        let topology = Topology::this_machine()?;
+        let worker_count = match self.worker_count {
+            Some(count) => count,
+            None => from_environment::<NonZeroUsize>("RADDLE_WORKERS", "a number from 1")?
+                .map_or_else(|| topology.worker_count_default(), NonZeroUsize::get),
+        };
+        if !(1..=WORKER_COUNT_MAX).contains(&worker_count) {
+            return Err(BuildError::WorkerCount {
+                found: worker_count,
+                max: WORKER_COUNT_MAX,
+            });
+        }
+        let cpu_count = topology.worker_count_default();
+        let affinity = match self.affinity {
+            Some(affinity) => affinity,
+            None => from_environment(
+                "RADDLE_AFFINITY",
+                "none, compact, scatter or a list of CPUs",
+            )?
+            .unwrap_or_else(|| affinity_default(worker_count, topology)),
+        };
+        Ok(Settled {
+            plan: plan(topology, &affinity, worker_count)?,
+            pool: match self.pool {
+                Some(pool) => pool,
+                None => from_environment("RADDLE_POOL", "central, distributed or deque")?
+                    .unwrap_or_default(),
+            },
+            idle: match self.idle {
+                Some(idle) => idle,
+                None => {
+                    from_environment("RADDLE_IDLE", "adaptive, spin or park")?.unwrap_or_default()
+                }
+            },
+            crowded: worker_count > cpu_count || shares_a_cpu(&affinity),
+            thread_name: self.thread_name.unwrap_or_else(|| "raddle".to_owned()),
+            stack_bytes: self.stack_bytes,
+            handlers: self.handlers,
+        })
+    }
+}
+
+/// One worker per CPU: bound, neighbours close. Fewer leave it to the system, since other processes run here too,
+/// and two that both bound themselves to the first CPUs would share them. More cannot be told apart by place.
+fn affinity_default(worker_count: usize, topology: &Topology) -> Affinity {
+    if worker_count == topology.allowed_cpus().count() {
+        Affinity::Compact
+    } else {
+        Affinity::None
+    }
+}
+
+/// True when an explicit list names a CPU twice, so that its workers take turns.
+fn shares_a_cpu(affinity: &Affinity) -> bool {
+    let Affinity::Explicit(list) = affinity else {
+        return false;
+    };
+    let mut seen: Vec<CpuId> = list.clone();
+    seen.sort_unstable();
+    seen.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+/// Reads a variable; an unset or empty one is none.
+fn from_environment<T>(name: &'static str, expected: &str) -> Result<Option<T>, BuildError>
+where
+    T: FromStr,
+{
+    let Some(value) = env::var_os(name).filter(|value| !value.is_empty()) else {
+        return Ok(None);
+    };
+    value
+        .to_str()
+        .and_then(|text| text.trim().parse().ok())
+        .map(Some)
+        .ok_or_else(|| BuildError::Environment {
+            name,
+            reason: format!("found {value:?}; expected {expected}"),
+        })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+//! What can go wrong when a runtime is set up.
+
+use raddle_topology::{BindError, PlanError, TopologyError};
+
+/// A runtime could not be set up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// An environment variable has a value that means nothing.
+    #[error("environment variable {name}: {reason}")]
+    Environment {
+        /// The variable.
+        name: &'static str,
+        /// What was found and what was expected.
+        reason: String,
+    },
+    /// The number of workers is not one that a runtime can have.
+    #[error("{found} workers: expected 1 to {max}")]
+    WorkerCount {
+        /// What was asked for.
+        found: usize,
+        /// The largest number.
+        max: usize,
+    },
+    /// The machine could not be read.
+    #[error("cannot read this machine's topology: {0}")]
+    Topology(#[from] TopologyError),
+    /// The workers could not be placed.
+    #[error("cannot place the workers: {0}")]
+    Plan(#[from] PlanError),
+    /// A worker could not be bound.
+    #[error("cannot bind worker {worker_index}: {source}")]
+    Bind {
+        /// The worker.
+        worker_index: usize,
+        /// Why not.
+        source: BindError,
+    },
+    /// The system gave no thread.
+    #[error("cannot start worker {worker_index}: {source}")]
+    Thread {
+        /// The worker.
+        worker_index: usize,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The default runtime is up already.
+    #[error("the default runtime is up already; set it up before its first use")]
+    DefaultIsUp,
+}

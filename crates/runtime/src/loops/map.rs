@@ -1,0 +1,62 @@
+//! A loop that collects what its body returns.
+
+use std::ops::Range;
+
+use super::on_worker;
+use super::pace::Pace;
+use super::piece::Piece;
+use crate::fork::{current_worker, join};
+
+/// Calls `body` with every index of `range` and collects the results in the order of the indices.
+///
+/// Cost: as [`for_each`](super::for_each), one allocation, and a copy of what other workers made.
+///
+/// # Panics
+/// With the panic of some body.
+///
+/// # Examples
+/// ```
+/// let squares = raddle_runtime::map(0..5, |index| index * index);
+/// assert_eq!(squares, [0, 1, 4, 9, 16]);
+/// ```
+pub fn map<T: Send>(range: Range<usize>, body: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let mut results = Vec::with_capacity(range.len());
+    if !range.is_empty() {
+        on_worker(|| extend(&mut results, range, Pace::default(), &body));
+    }
+    results
+}
+
+/// Appends the results of `range`; the halves that others make come in vectors of their own.
+fn extend<T: Send>(
+    results: &mut Vec<T>,
+    mut range: Range<usize>,
+    mut pace: Pace,
+    body: &(impl Fn(usize) -> T + Sync),
+) {
+    let worker = current_worker().expect("loops run on workers");
+    loop {
+        let len = range.len();
+        if pace.shall_split(len, worker) {
+            let (left, right) = range.split(len.div_ceil(2));
+            let ((), mut others) = join(
+                || extend(results, left, pace, body),
+                || {
+                    let mut others = Vec::with_capacity(right.len());
+                    extend(&mut others, right, pace, body);
+                    others
+                },
+            );
+            results.append(&mut others);
+            return;
+        }
+        let chunk_len = pace.chunk_len(len);
+        if chunk_len >= len {
+            results.extend(range.map(body));
+            return;
+        }
+        let (chunk, rest) = range.split(chunk_len);
+        pace.time(chunk_len, || results.extend(chunk.map(body)));
+        range = rest;
+    }
+}

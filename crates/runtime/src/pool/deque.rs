@@ -1,0 +1,117 @@
+//! The deque pool: a lock-free deque per worker.
+//!
+//! The owner's newest task costs it one fence, a thief's steal one compare-and-swap. The default.
+
+use std::sync::Arc;
+
+use raddle_sync::deque::{Owner, Steal, Thief, deque};
+use raddle_sync::prim::Mutex;
+
+use super::queue::Queue;
+use super::{Found, Pool, Seat, Wanted, victims};
+use crate::task::Task;
+
+/// A deque per worker, and a queue for what comes from outside.
+#[derive(Debug)]
+pub(crate) struct Deque {
+    shared: Arc<Shared>,
+    /// The owners' ends, until the workers take their seats.
+    owners: Mutex<Vec<Option<Owner<Task>>>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    thieves: Box<[Thief<Task>]>,
+    outside: Queue,
+}
+
+#[derive(Debug)]
+struct DequeSeat {
+    shared: Arc<Shared>,
+    own: Owner<Task>,
+    victims: Vec<usize>,
+}
+
+impl Deque {
+    pub(crate) fn new(worker_count: usize) -> Self {
+        let (owners, thieves): (Vec<_>, Vec<_>) = (0..worker_count)
+            .map(|_| {
+                let (owner, thief) = deque();
+                (Some(owner), thief)
+            })
+            .unzip();
+        Self {
+            shared: Arc::new(Shared {
+                thieves: thieves.into(),
+                outside: Queue::default(),
+            }),
+            owners: Mutex::new(owners),
+        }
+    }
+}
+
+impl Pool for Deque {
+    fn name(&self) -> &'static str {
+        "deque"
+    }
+
+    fn seat(&self, worker_index: usize) -> Box<dyn Seat> {
+        let mut owners = self.owners.lock().expect("nothing panics under this lock");
+        let own = owners[worker_index]
+            .take()
+            .expect("every worker takes its seat once");
+        let victims = victims(worker_index, self.shared.thieves.len());
+        Box::new(DequeSeat {
+            shared: Arc::clone(&self.shared),
+            own,
+            victims,
+        })
+    }
+
+    fn put_outside(&self, task: Task) {
+        self.shared.outside.put(task);
+    }
+
+    fn has_work(&self) -> bool {
+        !self.shared.outside.is_empty() || self.shared.thieves.iter().any(|thief| !thief.is_empty())
+    }
+}
+
+impl Seat for DequeSeat {
+    fn put(&self, task: Task) {
+        self.own.push(task);
+    }
+
+    fn get(&self, wanted: Wanted<'_>, steals_tried: &mut u64) -> Option<Found> {
+        let own = match wanted {
+            Wanted::Any => self.own.pop(),
+            Wanted::Where(accepts) => self.own.pop_if(accepts),
+        };
+        if let Some(task) = own.or_else(|| self.shared.outside.take_oldest(wanted)) {
+            return Some(Found {
+                task,
+                stolen_from: None,
+            });
+        }
+        self.victims.iter().find_map(|&victim| {
+            *steals_tried += 1;
+            let task = self.steal(victim, wanted)?;
+            Some(Found {
+                task,
+                stolen_from: Some(victim),
+            })
+        })
+    }
+}
+
+impl DequeSeat {
+    fn steal(&self, victim: usize, wanted: Wanted<'_>) -> Option<Task> {
+        loop {
+            match self.shared.thieves[victim].steal_if(|task| wanted.accepts(task)) {
+                Steal::Taken(task) => return Some(task),
+                Steal::Empty => return None,
+                Steal::Lost => raddle_sync::prim::spin_loop(),
+            }
+        }
+    }
+}

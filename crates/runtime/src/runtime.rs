@@ -1,0 +1,241 @@
+//! The runtime: workers that come up, are entered, and end.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use raddle_sync::bits::AtomicBits;
+use raddle_sync::idle::IdleSet;
+use raddle_sync::prim::{AtomicBool, AtomicUsize};
+use raddle_topology::{CpuId, Plan, Topology};
+use raddle_trace::Report;
+
+use crate::blocking::BlockingThreads;
+use crate::config::{BuildError, Builder, Handlers, Settled};
+use crate::fork::{ForkStack, as_worker, current_worker};
+use crate::task::memory::Memory;
+use crate::task::{Handle, Scope, run_root, scope_in};
+use crate::worker::{Shared, Worker};
+
+/// A set of workers with one pool.
+///
+/// Most programs need none of their own: [`join`](crate::join), [`scope`](crate::scope) and the loops bring up a default
+/// runtime on first use. Dropping a runtime waits for all its tasks.
+///
+/// # Examples
+/// ```
+/// let runtime = raddle_runtime::Runtime::builder().workers(2).build()?;
+/// let handle = runtime.spawn(|| 6 * 7);
+/// assert_eq!(handle.wait(), 42);
+/// # Ok::<(), raddle_runtime::BuildError>(())
+/// ```
+#[derive(Debug)]
+pub struct Runtime {
+    shared: Arc<Shared>,
+    plan: Plan,
+    handlers: Handlers,
+    blocking: BlockingThreads,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+impl Runtime {
+    /// Settings for a new runtime.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    /// A runtime with the settings of the environment and the defaults.
+    ///
+    /// # Errors
+    /// As [`Builder::build`].
+    pub fn new() -> Result<Self, BuildError> {
+        Builder::new().build()
+    }
+
+    pub(crate) fn start(settled: Settled) -> Result<Self, BuildError> {
+        let worker_count = settled.plan.entries.len();
+        let shared = Arc::new(Shared {
+            pool: settled.pool.build(worker_count),
+            idle: IdleSet::new(worker_count),
+            forks: (0..worker_count).map(|_| ForkStack::new()).collect(),
+            memory: Memory::new(worker_count),
+            helpers: AtomicBits::new(worker_count),
+            tallies: (0..worker_count).map(|_| Default::default()).collect(),
+            policy: settled.idle,
+            crowded: settled.crowded,
+            stopping: AtomicBool::new(false),
+            live: AtomicUsize::new(0),
+            born: quanta::Instant::now(),
+        });
+        let mut runtime = Self {
+            shared,
+            plan: settled.plan,
+            handlers: settled.handlers,
+            blocking: BlockingThreads::new(&settled.thread_name),
+            threads: Vec::with_capacity(worker_count),
+        };
+        let (bound, outcomes) = mpsc::channel();
+        for entry in &runtime.plan.entries {
+            let thread = WorkerThread {
+                worker_index: entry.worker_index,
+                cpu: entry.cpu,
+                shared: Arc::clone(&runtime.shared),
+                handlers: runtime.handlers.clone(),
+                bound: bound.clone(),
+            };
+            let mut spawner = thread::Builder::new()
+                .name(format!("{}-{}", settled.thread_name, entry.worker_index));
+            if let Some(stack_bytes) = settled.stack_bytes {
+                spawner = spawner.stack_size(stack_bytes);
+            }
+            // On an error, dropping what stands lets the workers that run already end.
+            let thread =
+                spawner
+                    .spawn(move || thread.run())
+                    .map_err(|source| BuildError::Thread {
+                        worker_index: entry.worker_index,
+                        source,
+                    })?;
+            runtime.threads.push(thread);
+        }
+        drop(bound);
+        outcomes.iter().collect::<Result<(), _>>()?;
+        Ok(runtime)
+    }
+
+    /// Calls `call` on a worker of this runtime and returns its result; on such a worker already, at once.
+    ///
+    /// # Panics
+    /// With the panic of `call`.
+    pub fn install<R: Send>(&self, call: impl FnOnce() -> R + Send) -> R {
+        match current_worker() {
+            Some(worker) if Arc::ptr_eq(worker.shared(), &self.shared) => call(),
+            _ => run_root(&self.shared, call),
+        }
+    }
+
+    /// As [`crate::join`], on this runtime.
+    pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        self.install(|| crate::join(a, b))
+    }
+
+    /// As [`crate::scope`], on this runtime.
+    pub fn scope<'env, F, R>(&self, body: F) -> R
+    where
+        F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R + Send,
+        R: Send,
+    {
+        self.install(|| {
+            let worker = current_worker().expect("`install` calls on a worker");
+            scope_in(worker, body)
+        })
+    }
+
+    /// Puts a task into the pool and returns a handle to its result.
+    pub fn spawn<T: Send + 'static>(&self, call: impl FnOnce() -> T + Send + 'static) -> Handle<T> {
+        Handle::spawn(&self.shared, call, self.on_panic())
+    }
+
+    /// Calls `call` on a thread kept for work that blocks (files, sockets, locks held long), never on a worker.
+    ///
+    /// Threads come up as they are needed and go after ten seconds without work. When the system gives no thread, the call
+    /// waits for one that is up; if there is none at all, it runs on the calling thread.
+    pub fn spawn_blocking<T: Send + 'static>(
+        &self,
+        call: impl FnOnce() -> T + Send + 'static,
+    ) -> Handle<T> {
+        let (handle, finish) = Handle::new(&self.shared, self.on_panic());
+        self.blocking.run(Box::new(move || {
+            finish(catch_unwind(AssertUnwindSafe(call)))
+        }));
+        handle
+    }
+
+    /// The number of workers.
+    pub fn worker_count(&self) -> usize {
+        self.shared.worker_count()
+    }
+
+    /// Where the workers run, and why there.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The counters of all workers so far.
+    pub fn report(&self) -> Report {
+        self.shared.report()
+    }
+
+    fn on_panic(&self) -> impl FnOnce(Box<dyn Any + Send>) + Send + 'static {
+        let handler = self.handlers.panic.clone();
+        move |panic| {
+            if let Some(handler) = handler {
+                // A panic in the panic handler has nowhere to go.
+                let _ = catch_unwind(AssertUnwindSafe(|| handler(panic)));
+            }
+        }
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        self.blocking.finish();
+        self.shared.stop();
+        let on_own_worker =
+            current_worker().is_some_and(|worker| Arc::ptr_eq(worker.shared(), &self.shared));
+        for thread in self.threads.drain(..) {
+            // A worker that drops its own runtime cannot wait for itself: the workers end behind its back.
+            if !on_own_worker {
+                thread
+                    .join()
+                    .expect("workers catch every panic of their tasks");
+            }
+        }
+    }
+}
+
+/// What a worker's thread needs to begin.
+#[derive(Debug)]
+struct WorkerThread {
+    worker_index: usize,
+    cpu: Option<CpuId>,
+    shared: Arc<Shared>,
+    handlers: Handlers,
+    bound: mpsc::Sender<Result<(), BuildError>>,
+}
+
+impl WorkerThread {
+    fn run(self) {
+        // Nobody listens when another worker failed; then this one ends like all.
+        let _ = self.bound.send(self.bind());
+        drop(self.bound);
+        call(self.handlers.start.as_deref(), self.worker_index);
+        let worker = Worker::new(self.worker_index, Arc::clone(&self.shared));
+        as_worker(&worker, || worker.run_to_the_end());
+        call(self.handlers.exit.as_deref(), self.worker_index);
+    }
+
+    fn bind(&self) -> Result<(), BuildError> {
+        let Some(cpu) = self.cpu else { return Ok(()) };
+        Topology::this_machine()?
+            .bind_this_thread(cpu)
+            .map_err(|source| BuildError::Bind {
+                worker_index: self.worker_index,
+                source,
+            })
+    }
+}
+
+/// Calls a start or exit handler; its panic stays its own.
+fn call(handler: Option<&(dyn Fn(usize) + Send + Sync)>, worker_index: usize) {
+    if let Some(handler) = handler {
+        let _ = catch_unwind(AssertUnwindSafe(|| handler(worker_index)));
+    }
+}

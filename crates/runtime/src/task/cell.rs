@@ -1,0 +1,232 @@
+//! The memory of one task: header, payload, and the transitions between them.
+
+use std::mem::{MaybeUninit, align_of, size_of};
+
+use raddle_sync::offer::Offer;
+use raddle_sync::prim::{AtomicPtr, AtomicU32, Relaxed, UnsafeCell};
+use raddle_sync::returns::Linked;
+
+use crate::fork::JobRef;
+
+/// Words of payload: with the header, a cell is two cache lines of 64 bytes.
+const PAYLOAD_WORDS: usize = 10;
+
+/// What runs a closure that a cell carries.
+type RunPayload = unsafe fn(*mut u8);
+
+/// What a cell is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Kind {
+    /// A closure, run by whoever gets it from the pool.
+    Closure = 1,
+    /// A fork, run by whoever wins its offer.
+    Fork = 2,
+    /// The frame of a scope; never in a pool.
+    Frame = 3,
+}
+
+/// The memory of one task. See [`crate::task`] for who may touch what.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub struct TaskCell {
+    kind: AtomicU32,
+    depth: AtomicU32,
+    home: AtomicU32,
+    owner: AtomicU32,
+    parent: AtomicPtr<TaskCell>,
+    next: AtomicPtr<TaskCell>,
+    offer: Offer,
+    /// The worker that runs this fork, plus one; zero while nobody does.
+    thief: AtomicU32,
+    run: UnsafeCell<Option<RunPayload>>,
+    payload: UnsafeCell<[MaybeUninit<u64>; PAYLOAD_WORDS]>,
+}
+
+// SAFETY: all fields but `run` and `payload` are atomics; those two follow invariant 1 of `crate::task`.
+unsafe impl Sync for TaskCell {}
+
+// SAFETY: `next` is one field, touched by the list that holds the free cell and by nobody else.
+unsafe impl Linked for TaskCell {
+    fn next(&self) -> &AtomicPtr<Self> {
+        &self.next
+    }
+}
+
+impl TaskCell {
+    /// A free cell.
+    pub(super) fn new() -> Self {
+        Self {
+            kind: AtomicU32::new(Kind::Frame as u32),
+            depth: AtomicU32::new(0),
+            home: AtomicU32::new(0),
+            owner: AtomicU32::new(0),
+            parent: AtomicPtr::new(std::ptr::null_mut()),
+            next: AtomicPtr::new(std::ptr::null_mut()),
+            offer: Offer::new(),
+            thief: AtomicU32::new(0),
+            run: UnsafeCell::new(None),
+            payload: UnsafeCell::new([MaybeUninit::uninit(); PAYLOAD_WORDS]),
+        }
+    }
+
+    // Relaxed in all accessors below: the pool that hands the task over orders them, and a look at a stale cell
+    // counts for nothing.
+
+    pub(super) fn home(&self) -> usize {
+        self.home.load(Relaxed) as usize
+    }
+
+    pub(super) fn set_home(&self, home: usize) {
+        self.home.store(
+            u32::try_from(home).expect("fewer than 2^32 workers"),
+            Relaxed,
+        );
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        match self.kind.load(Relaxed) {
+            1 => Kind::Closure,
+            2 => Kind::Fork,
+            _ => Kind::Frame,
+        }
+    }
+
+    /// The worker that published this fork.
+    pub(crate) fn owner(&self) -> usize {
+        self.owner.load(Relaxed) as usize
+    }
+
+    /// The worker that runs this fork, once it has said so.
+    pub(crate) fn thief(&self) -> Option<usize> {
+        (self.thief.load(Relaxed) as usize).checked_sub(1)
+    }
+
+    pub(crate) fn set_thief(&self, worker_index: usize) {
+        let number = u32::try_from(worker_index + 1).expect("fewer than 2^32 workers");
+        self.thief.store(number, Relaxed);
+    }
+
+    pub(crate) fn offer(&self) -> &Offer {
+        &self.offer
+    }
+
+    /// True for a fork that its owner took back and that only waits to be removed from its pool.
+    pub(super) fn is_stale(&self) -> bool {
+        self.kind() == Kind::Fork && self.offer.is_reclaimed()
+    }
+
+    pub(super) fn is_within(&self, frame: &TaskCell) -> bool {
+        let target_depth = frame.depth.load(Relaxed);
+        let mut cell: &TaskCell = self;
+        loop {
+            if std::ptr::eq(cell, frame) {
+                return true;
+            }
+            let depth = cell.depth.load(Relaxed);
+            // SAFETY: null, or a cell, which lives as long as the process.
+            let Some(parent) = (unsafe { cell.parent.load(Relaxed).as_ref() }) else {
+                return false;
+            };
+            if depth <= target_depth || parent.depth.load(Relaxed) >= depth {
+                return false;
+            }
+            cell = parent;
+        }
+    }
+
+    fn make(&self, kind: Kind, parent: Option<&'static TaskCell>) {
+        let depth = parent.map_or(0, |parent| parent.depth.load(Relaxed) + 1);
+        self.kind.store(kind as u32, Relaxed);
+        self.depth.store(depth, Relaxed);
+        self.parent.store(
+            parent.map_or(std::ptr::null_mut(), |parent| {
+                std::ptr::from_ref(parent).cast_mut()
+            }),
+            Relaxed,
+        );
+    }
+
+    /// Makes this free cell the frame of a scope.
+    pub(super) fn make_frame(&self, parent: Option<&'static TaskCell>) {
+        self.make(Kind::Frame, parent);
+    }
+
+    /// Makes this free cell a fork, offered to thieves.
+    pub(crate) fn make_fork(&self, parent: Option<&'static TaskCell>, owner: usize, job: JobRef) {
+        self.make(Kind::Fork, parent);
+        self.owner.store(
+            u32::try_from(owner).expect("fewer than 2^32 workers"),
+            Relaxed,
+        );
+        self.thief.store(0, Relaxed);
+        self.payload.with_mut(|payload| {
+            // SAFETY: the cell is free, hence ours (invariant 1); a job is a pointer, one word of the payload.
+            unsafe { payload.cast::<JobRef>().write(job) };
+        });
+        self.offer.offer();
+    }
+
+    /// The job of a fork.
+    ///
+    /// # Safety
+    /// The caller has won the offer of this fork.
+    pub(crate) unsafe fn job(&self) -> JobRef {
+        // SAFETY: written by `make_fork`; the winner reads it (contract, invariant 1).
+        self.payload
+            .with(|payload| unsafe { payload.cast::<JobRef>().read() })
+    }
+
+    /// Makes this free cell a task that calls `closure`, which must not unwind.
+    ///
+    /// Closures up to 80 bytes lie in the cell, larger ones in a box.
+    ///
+    /// # Safety
+    /// The task is run before anything that `closure` borrows ends.
+    pub(super) unsafe fn make_closure<F: FnOnce() + Send>(
+        &self,
+        parent: Option<&'static TaskCell>,
+        closure: F,
+    ) {
+        self.make(Kind::Closure, parent);
+        if size_of::<F>() <= PAYLOAD_WORDS * size_of::<u64>()
+            && align_of::<F>() <= align_of::<u64>()
+        {
+            // SAFETY: it fits (checked), and the lifetime is the caller's promise.
+            unsafe { self.put_payload(closure) };
+        } else {
+            let boxed = Box::new(closure);
+            // SAFETY: a pointer fits; the lifetime is the caller's promise.
+            unsafe { self.put_payload(boxed) };
+        }
+    }
+
+    /// # Safety
+    /// `F` fits into the payload, and the task is run before anything that `closure` borrows ends.
+    unsafe fn put_payload<F: FnOnce() + Send>(&self, closure: F) {
+        unsafe fn run<F: FnOnce()>(payload: *mut u8) {
+            // SAFETY: `put_payload` wrote an `F` there, and `run_closure` is called once.
+            let closure = unsafe { payload.cast::<F>().read() };
+            closure();
+        }
+        // SAFETY: the cell is free, hence ours (invariant 1); it fits (contract).
+        self.payload
+            .with_mut(|payload| unsafe { payload.cast::<F>().write(closure) });
+        // SAFETY: as above.
+        self.run
+            .with_mut(|place| unsafe { *place = Some(run::<F>) });
+    }
+
+    /// Runs the closure of this task.
+    ///
+    /// # Safety
+    /// The caller got this task from a pool, its kind is [`Kind::Closure`], and it is run once.
+    pub(crate) unsafe fn run_closure(&self) {
+        // SAFETY: written when the task was made; we are its one runner (contract, invariant 1).
+        let run = self.run.with_mut(|run| unsafe { (*run).take() });
+        let run = run.expect("a closure task is made with its function, and run once");
+        // SAFETY: `run` belongs to the closure in the payload.
+        self.payload
+            .with_mut(|payload| unsafe { run(payload.cast::<u8>()) });
+    }
+}

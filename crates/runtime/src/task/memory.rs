@@ -1,0 +1,151 @@
+//! Where task cells come from: a free list per worker, slabs from the system, and the way home.
+//!
+//! A worker takes cells from its own list without any synchronisation. A cell that another thread frees goes
+//! onto the [`Returns`] of its home, which the home takes as a whole when its own list is empty. Slabs are never
+//! given back to the system: a runtime that ends leaves them to the next one. So a cell is a cell for the life of
+//! the process, which the lineage of tasks relies on.
+//!
+//! **Invariant:** memory is bounded by the largest number of cells in use at one time, rounded up to slabs.
+
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+
+use raddle_sync::CachePadded;
+use raddle_sync::prim::{Mutex, Relaxed};
+use raddle_sync::returns::{Linked, Returns};
+
+use super::TaskCell;
+
+/// Cells taken from the system at once.
+const SLAB_CELLS: usize = 64;
+
+type Slab = &'static [TaskCell];
+
+/// Slabs that no runtime uses.
+static SPARE: Mutex<Vec<Slab>> = Mutex::new(Vec::new());
+
+/// The homes of the cells of one runtime: one per worker, and a last one for everybody else.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    homes: Box<[CachePadded<Returns<TaskCell>>]>,
+    slabs: Mutex<Vec<Slab>>,
+    outside: Mutex<FreeList>,
+}
+
+/// The free cells of one home, for one thread at a time.
+#[derive(Debug)]
+pub(crate) struct FreeList {
+    home: usize,
+    first: Cell<*const TaskCell>,
+}
+
+// SAFETY: free cells belong to the list's owner alone; moving the list moves them all.
+unsafe impl Send for FreeList {}
+
+impl Memory {
+    pub(crate) fn new(worker_count: usize) -> Self {
+        Self {
+            homes: (0..=worker_count)
+                .map(|_| CachePadded::new(Returns::new()))
+                .collect(),
+            slabs: Mutex::new(Vec::new()),
+            outside: Mutex::new(FreeList::new(worker_count)),
+        }
+    }
+
+    /// A free cell for a thread that is no worker of this runtime.
+    pub(crate) fn take_outside(&self) -> &'static TaskCell {
+        self.outside
+            .lock()
+            .expect("nothing panics under this lock")
+            .take(self)
+    }
+
+    /// Frees a cell from any thread.
+    pub(crate) fn give_back(&self, cell: &'static TaskCell) {
+        // SAFETY: the caller frees the cell once (invariant 2 of `crate::task`), and it is in no list.
+        unsafe { self.homes[cell.home()].push(NonNull::from(cell)) };
+    }
+
+    #[cold]
+    fn slab(&self, home: usize) -> Slab {
+        let spare = SPARE.lock().expect("nothing panics under this lock").pop();
+        let slab = spare.unwrap_or_else(|| {
+            Box::leak(
+                (0..SLAB_CELLS)
+                    .map(|_| TaskCell::new())
+                    .collect::<Box<[_]>>(),
+            )
+        });
+        for cell in slab {
+            cell.set_home(home);
+        }
+        self.slabs
+            .lock()
+            .expect("nothing panics under this lock")
+            .push(slab);
+        slab
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let mut slabs = self.slabs.lock().expect("nothing panics under this lock");
+        SPARE
+            .lock()
+            .expect("nothing panics under this lock")
+            .append(&mut slabs);
+    }
+}
+
+impl FreeList {
+    pub(crate) fn new(home: usize) -> Self {
+        Self {
+            home,
+            first: Cell::new(ptr::null()),
+        }
+    }
+
+    /// A free cell. Cost: a few instructions, now and then the cells that came home, seldom a slab.
+    #[inline]
+    pub(crate) fn take(&self, memory: &Memory) -> &'static TaskCell {
+        // SAFETY: null, or a cell, which lives as long as the process.
+        let cell = match unsafe { self.first.get().as_ref() } {
+            Some(cell) => cell,
+            None => self.refill(memory),
+        };
+        // Relaxed: free cells belong to this list alone.
+        self.first.set(cell.next().load(Relaxed));
+        cell
+    }
+
+    /// Frees a cell whose home this is, and any other through its home.
+    #[inline]
+    pub(crate) fn give_back(&self, cell: &'static TaskCell, memory: &Memory) {
+        if cell.home() == self.home {
+            // Relaxed: as in `take`.
+            cell.next().store(self.first.get().cast_mut(), Relaxed);
+            self.first.set(cell);
+        } else {
+            memory.give_back(cell);
+        }
+    }
+
+    #[cold]
+    fn refill(&self, memory: &Memory) -> &'static TaskCell {
+        if let Some(first) = memory.homes[self.home].take_all() {
+            // SAFETY: cells live as long as the process.
+            return unsafe { first.as_ref() };
+        }
+        let slab = memory.slab(self.home);
+        for pair in slab.windows(2) {
+            // Relaxed: as in `take`.
+            pair[0]
+                .next()
+                .store(ptr::from_ref(&pair[1]).cast_mut(), Relaxed);
+        }
+        // Relaxed: as in `take`.
+        slab[SLAB_CELLS - 1].next().store(ptr::null_mut(), Relaxed);
+        &slab[0]
+    }
+}

@@ -1,0 +1,277 @@
+//! The worker: a thread that runs work to completion, and what it does when it has none.
+//!
+//! A worker's loop: take a task from the pool and run it; without one, search for a while (asking busy workers to
+//! publish their forks), then sleep until somebody has work. The places of a mailbox and of the network are before the
+//! pool.
+//!
+//! # Waiting
+//! A worker waits inside a task for a stolen fork, for its scope, or for a handle. All of it is [`Worker::wait_until`],
+//! which meanwhile runs only tasks from the subtree that is waited for. So whatever the task holds (a lock, a
+//! borrow, its place in an order) is never asked for by foreign work on the same stack.
+//!
+//! No set of waiting workers can block each other: order frames by lineage. A waiting worker's subtree has work that
+//! runs, or lies in the worker's own part of the pool, where it finds it, or was put there by a worker that is itself
+//! inside the subtree and comes back to it. The deepest waiting frames therefore always move on. Help by others
+//! makes this faster and is not needed for it.
+//!
+//! **Invariant:** a worker runs foreign work only when nothing is below it on its stack.
+
+mod search;
+mod waiting;
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use raddle_sync::CachePadded;
+use raddle_sync::bits::AtomicBits;
+use raddle_sync::idle::IdleSet;
+use raddle_sync::prim::{AtomicBool, AtomicUsize, SeqCst};
+use raddle_sync::wait::SpinBudget;
+use raddle_trace::{Report, Tally, WorkerReport};
+
+use crate::config::IdlePolicy;
+use crate::fork::ForkStack;
+use crate::pool::{Pool, Seat, Wanted};
+use crate::task::memory::{FreeList, Memory};
+use crate::task::{Kind, Task, TaskCell};
+
+/// What the workers of a runtime share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) pool: Box<dyn Pool>,
+    pub(crate) idle: IdleSet,
+    pub(crate) forks: Box<[ForkStack]>,
+    pub(crate) memory: Memory,
+    /// Workers that sleep inside a task; work from outside may be below what they wait for.
+    pub(crate) helpers: AtomicBits,
+    pub(crate) tallies: Box<[CachePadded<Tally>]>,
+    pub(crate) policy: IdlePolicy,
+    /// More workers than CPUs: spinning takes time from those who work.
+    pub(crate) crowded: bool,
+    pub(crate) stopping: AtomicBool,
+    /// Root tasks that are not finished.
+    pub(crate) live: AtomicUsize,
+    pub(crate) born: quanta::Instant,
+}
+
+/// One worker, on its own thread.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    index: usize,
+    shared: Arc<Shared>,
+    seat: Box<dyn Seat>,
+    free: FreeList,
+    /// The frames on this stack, innermost last, each with the address of its first fork slot.
+    frames: RefCell<Vec<FrameMark>>,
+    waits: RefCell<SpinBudget>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct FrameMark {
+    frame: &'static TaskCell,
+    first_slot: usize,
+}
+
+impl Shared {
+    /// Keeps a task from a thread that is no worker here, and sees to it that it is found.
+    pub(crate) fn put_outside(&self, task: Task) {
+        self.pool.put_outside(task);
+        self.idle.work_came(0);
+        // `work_came` has put a fence between the task and this look: see `Worker::sleep_until_told`.
+        while let Some(helper) = self.helpers.take_any(0) {
+            let _ = self.idle.cell(helper).notify();
+        }
+    }
+
+    pub(crate) fn worker_count(&self) -> usize {
+        self.forks.len()
+    }
+
+    /// Reads all counters.
+    pub(crate) fn report(&self) -> Report {
+        let age_ns = u64::try_from(self.born.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let workers = self
+            .tallies
+            .iter()
+            .zip(&self.forks)
+            .map(|(tally, forks)| WorkerReport::read(tally, forks.inline_count(), age_ns))
+            .collect();
+        Report::new(self.pool.name(), workers)
+    }
+
+    /// Lets the workers end when the pool is empty and no root task runs.
+    pub(crate) fn stop(&self) {
+        // ORDERING: SeqCst; the workers look at it after the fence of `IdleSet::sleep`.
+        self.stopping.store(true, SeqCst);
+        self.idle.wake_all();
+    }
+
+    fn may_end(&self) -> bool {
+        // ORDERING: SeqCst, the partner of `stop`.
+        self.stopping.load(SeqCst)
+            // ORDERING: SeqCst, the partner of the count-down in `task::root`.
+            && self.live.load(SeqCst) == 0
+    }
+}
+
+impl Worker {
+    pub(crate) fn new(index: usize, shared: Arc<Shared>) -> Self {
+        let seat = shared.pool.seat(index);
+        Self {
+            index,
+            shared,
+            seat,
+            free: FreeList::new(index),
+            frames: RefCell::default(),
+            waits: RefCell::default(),
+        }
+    }
+
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn forks(&self) -> &ForkStack {
+        &self.shared.forks[self.index]
+    }
+
+    fn tally(&self) -> &Tally {
+        &self.shared.tallies[self.index]
+    }
+
+    /// The innermost frame on this stack.
+    pub(crate) fn frame(&self) -> Option<&'static TaskCell> {
+        self.frames.borrow().last().map(|mark| mark.frame)
+    }
+
+    /// Calls `inside` with `frame` as the innermost frame.
+    pub(crate) fn in_frame<R>(&self, frame: &'static TaskCell, inside: impl FnOnce() -> R) -> R {
+        struct Leave<'a>(&'a Worker);
+        impl Drop for Leave<'_> {
+            fn drop(&mut self) {
+                self.0.frames.borrow_mut().pop();
+            }
+        }
+        self.frames.borrow_mut().push(FrameMark {
+            frame,
+            first_slot: self.forks().top(),
+        });
+        let _leave = Leave(self);
+        inside()
+    }
+
+    pub(crate) fn take_cell(&self) -> &'static TaskCell {
+        self.free.take(&self.shared.memory)
+    }
+
+    pub(crate) fn give_back(&self, cell: &'static TaskCell) {
+        self.free.give_back(cell, &self.shared.memory);
+    }
+
+    /// Keeps a task in the pool and sees to it that it is found.
+    pub(crate) fn put(&self, task: Task) {
+        self.seat.put(task);
+        self.work_came();
+        self.tell(self.forks().take_askers());
+    }
+
+    fn work_came(&self) {
+        if self.shared.idle.work_came(self.index).is_some() {
+            self.tally().wakes.add(1);
+        }
+    }
+
+    /// Publishes the oldest private fork, if there is one, because somebody asked.
+    pub(crate) fn answer(&self) {
+        let publish = |job, slot| {
+            let cell = self.take_cell();
+            cell.make_fork(self.frame_of(slot), self.index, job);
+            self.seat.put(Task::new(cell));
+            cell
+        };
+        let Some(askers) = self.forks().answer(publish) else {
+            return;
+        };
+        self.tally().forks_published.add(1);
+        self.work_came();
+        self.tell(askers);
+    }
+
+    /// Notifies sleeping askers, a bit each, that there is work which may be theirs.
+    fn tell(&self, mut askers: u64) {
+        while askers != 0 {
+            let asker = askers.trailing_zeros() as usize;
+            for index in (asker..self.shared.worker_count()).step_by(64) {
+                let _ = self.shared.idle.cell(index).notify();
+            }
+            askers &= askers - 1;
+        }
+    }
+
+    /// The frame that was innermost when the fork in the slot at this address was made.
+    fn frame_of(&self, slot: usize) -> Option<&'static TaskCell> {
+        let frames = self.frames.borrow();
+        frames
+            .iter()
+            .rfind(|mark| mark.first_slot <= slot)
+            .map(|mark| mark.frame)
+    }
+
+    /// A task that is wanted, from wherever the pool has one.
+    fn get(&self, wanted: Wanted<'_>) -> Option<Task> {
+        let mut tried = 0;
+        let found = self.seat.get(wanted, &mut tried);
+        if tried > 0 {
+            self.tally().steals_tried.add(tried);
+        }
+        let found = found?;
+        if found.stolen_from.is_some() {
+            self.tally().steals_done.add(1);
+        }
+        Some(found.task)
+    }
+
+    /// Runs a task that came from the pool, or disposes of it if its owner took it back.
+    fn run(&self, task: Task) {
+        let cell = task.cell();
+        match cell.kind() {
+            Kind::Closure => {
+                // SAFETY: we got it from the pool, which hands out every task once.
+                self.in_frame(cell, || unsafe { cell.run_closure() });
+                self.give_back(cell);
+                self.tally().tasks.add(1);
+            }
+            Kind::Fork if cell.offer().try_take() => self.run_fork(cell),
+            Kind::Fork | Kind::Frame => self.give_back(cell),
+        }
+    }
+
+    fn run_fork(&self, cell: &'static TaskCell) {
+        let owner = cell.owner();
+        cell.set_thief(self.index);
+        // The owner shall have the next one ready: it is being stolen from.
+        self.shared.forks[owner].ask();
+        // SAFETY: we won the offer.
+        let job = unsafe { cell.job() };
+        // SAFETY: we won the job, and its join waits for us.
+        self.in_frame(cell, || unsafe { job.run() });
+        self.tally().tasks.add(1);
+        cell.offer().finish();
+        let _ = self.shared.idle.cell(owner).notify();
+    }
+
+    /// Takes a published fork back, or waits until its thief has run it; true in the second case.
+    pub(crate) fn reclaim_or_wait(&self, cell: &'static TaskCell) -> bool {
+        if cell.offer().try_reclaim() {
+            self.tally().forks_reclaimed.add(1);
+            return false;
+        }
+        self.wait_until(cell, || cell.thief(), || cell.offer().is_done());
+        self.give_back(cell);
+        true
+    }
+}

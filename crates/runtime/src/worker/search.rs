@@ -1,0 +1,121 @@
+//! A worker without work: it searches, then sleeps.
+
+use std::time::{Duration, Instant};
+
+use raddle_sync::idle::Slept;
+use raddle_sync::prim::{spin_loop, yield_now};
+use raddle_sync::wait::SpinBudget;
+
+use super::Worker;
+use crate::config::IdlePolicy;
+use crate::pool::Wanted;
+use crate::task::Task;
+
+/// Looks into the pool between two readings of the clock.
+const LOOKS_PER_CLOCK: u32 = 32;
+
+impl Worker {
+    /// Runs tasks until the runtime ends.
+    pub(crate) fn run_to_the_end(&self) {
+        let mut budget = SpinBudget::default();
+        while let Some(task) = self.get(Wanted::Any).or_else(|| self.search(&mut budget)) {
+            self.run(task);
+        }
+    }
+
+    /// Searches until there is a task; nothing when the runtime ends.
+    fn search(&self, budget: &mut SpinBudget) -> Option<Task> {
+        let start = Instant::now();
+        let idle = &self.shared.idle;
+        idle.start_search();
+        let task = loop {
+            match self.spin(self.spin_time(budget)) {
+                Searched::Found(task) => break Some(task),
+                Searched::End => break None,
+                Searched::Nothing => {}
+            }
+            let has_work = || self.shared.pool.has_work() || self.shared.may_end();
+            if idle.sleep(self.index, has_work, || self.ask_everyone()) == Slept::Woken {
+                self.tally().parks.add(1);
+            }
+        };
+        let gap = start.elapsed();
+        budget.observe(gap);
+        self.tally().idle_ns.add(nanoseconds(gap));
+        if idle
+            .found(self.index, || self.shared.pool.has_work())
+            .is_some()
+        {
+            self.tally().wakes.add(1);
+        }
+        if task.is_some() && !idle.anyone_searches() && idle.anyone_sleeps() {
+            // Nobody is left to ask for those who sleep: the busy shall wake them with their next fork.
+            self.ask_everyone();
+        }
+        task
+    }
+
+    fn spin_time(&self, budget: &SpinBudget) -> Duration {
+        match self.shared.policy {
+            IdlePolicy::Spin => Duration::MAX,
+            IdlePolicy::Park => Duration::ZERO,
+            IdlePolicy::Adaptive if self.shared.crowded => Duration::ZERO,
+            IdlePolicy::Adaptive => budget.spin(),
+        }
+    }
+
+    /// Looks for work for `time`, asking one busy worker after the other.
+    fn spin(&self, time: Duration) -> Searched {
+        let start = Instant::now();
+        let mut victim = self.index;
+        loop {
+            for look in 0..LOOKS_PER_CLOCK {
+                if let Some(task) = self.get(Wanted::Any) {
+                    return Searched::Found(task);
+                }
+                if look % 4 == 0 {
+                    victim = self.ask_next(victim);
+                }
+                for _ in 0..4 {
+                    spin_loop();
+                }
+            }
+            if self.shared.may_end() && !self.shared.pool.has_work() {
+                return Searched::End;
+            }
+            if start.elapsed() >= time {
+                return Searched::Nothing;
+            }
+            if self.shared.crowded {
+                yield_now();
+            }
+        }
+    }
+
+    /// Asks the worker after `victim` for work, and returns it.
+    pub(super) fn ask_next(&self, victim: usize) -> usize {
+        let next = (victim + 1) % self.shared.worker_count();
+        if next != self.index {
+            self.shared.forks[next].ask();
+        }
+        next
+    }
+
+    fn ask_everyone(&self) {
+        for (index, forks) in self.shared.forks.iter().enumerate() {
+            if index != self.index {
+                forks.ask();
+            }
+        }
+    }
+}
+
+enum Searched {
+    Found(Task),
+    Nothing,
+    End,
+}
+
+pub(super) fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,120 @@
+//! A worker that waits inside a task, helping below what it waits for.
+
+use std::time::Instant;
+
+use raddle_sync::prim::{SeqCst, fence, spin_loop, yield_now};
+
+use super::Worker;
+use super::search::nanoseconds;
+use crate::config::IdlePolicy;
+use crate::pool::Wanted;
+use crate::task::{Task, TaskCell};
+
+/// Looks for the end between two looks for work, at most.
+const SPINS_MAX: u32 = 256;
+
+impl Worker {
+    /// Waits until `done`, running tasks from below `frame` meanwhile.
+    ///
+    /// Whoever makes `done` true notifies this worker's wait cell after it. `thief` says which worker to ask for work
+    /// first, if that is known.
+    pub(crate) fn wait_until(
+        &self,
+        frame: &TaskCell,
+        thief: impl Fn() -> Option<usize>,
+        done: impl Fn() -> bool,
+    ) {
+        if done() {
+            return;
+        }
+        let mut gap_start = Instant::now();
+        let mut spins = 4;
+        let mut victim = self.index;
+        loop {
+            let wanted = |task: &Task| task.is_within(frame);
+            if let Some(task) = self.get(Wanted::Where(&wanted)) {
+                self.count_gap(gap_start);
+                self.run(task);
+                gap_start = Instant::now();
+                spins = 4;
+            } else {
+                victim = self.ask_thief_or_next(thief(), victim);
+            }
+            if self.forks().is_asked() {
+                self.answer();
+            }
+            for _ in 0..spins {
+                if done() {
+                    self.count_gap(gap_start);
+                    return;
+                }
+                spin_loop();
+            }
+            spins = (2 * spins).min(SPINS_MAX);
+            if spins == SPINS_MAX && self.shall_sleep(gap_start) {
+                if let Some(task) = self.sleep_until_told(thief(), &wanted) {
+                    self.count_gap(gap_start);
+                    self.run(task);
+                    gap_start = Instant::now();
+                }
+            }
+        }
+    }
+
+    fn count_gap(&self, start: Instant) {
+        let gap = start.elapsed();
+        self.waits.borrow_mut().observe(gap);
+        self.tally().idle_ns.add(nanoseconds(gap));
+    }
+
+    fn shall_sleep(&self, start: Instant) -> bool {
+        match self.shared.policy {
+            IdlePolicy::Spin => false,
+            IdlePolicy::Park => true,
+            IdlePolicy::Adaptive if self.shared.crowded => {
+                yield_now();
+                true
+            }
+            IdlePolicy::Adaptive => start.elapsed() >= self.waits.borrow().spin(),
+        }
+    }
+
+    fn ask_thief_or_next(&self, thief: Option<usize>, victim: usize) -> usize {
+        match thief {
+            Some(thief) if victim == self.index => {
+                self.shared.forks[thief].ask();
+                thief
+            }
+            _ => self.ask_next(victim),
+        }
+    }
+
+    /// Sleeps until a token comes: what is waited for is done, or work has come that may be below it.
+    ///
+    /// A last look for work stands between saying so and sleeping, as in `IdleSet::sleep`; what it finds is returned.
+    fn sleep_until_told(
+        &self,
+        thief: Option<usize>,
+        wanted: &dyn Fn(&Task) -> bool,
+    ) -> Option<Task> {
+        let cell = self.shared.idle.cell(self.index);
+        if cell.try_take() {
+            return None;
+        }
+        self.shared.helpers.insert(self.index);
+        for (index, forks) in self.shared.forks.iter().enumerate() {
+            if thief.map_or(index != self.index, |thief| thief == index) {
+                forks.ask_and_tell(self.index);
+            }
+        }
+        // ORDERING: the bits are out before the last look; the partner is the fence in `IdleSet::work_came`.
+        fence(SeqCst);
+        let task = self.get(Wanted::Where(wanted));
+        if task.is_none() {
+            self.tally().parks.add(1);
+            cell.sleep(None);
+        }
+        self.shared.helpers.remove(self.index);
+        task
+    }
+}
