@@ -5,3 +5,4 @@ pub mod intersect;
 pub mod kdtree;
 pub mod mesh;
 pub mod ray;
+pub mod scene;
