@@ -30,7 +30,6 @@ fn every_mesh_has_the_counts_of_the_list() {
     ];
     for (name, triangles, vertices, degenerate) in expected {
         let Loaded { mesh, report, .. } = load(name);
-        println!("{name}: {report}");
         assert_eq!(report.triangle_count, triangles, "{name}");
         assert_eq!(report.vertex_count, vertices, "{name}");
         assert_eq!(report.degenerate_count, degenerate, "{name}");

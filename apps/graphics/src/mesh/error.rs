@@ -199,7 +199,7 @@ pub(crate) fn quoted(bytes: &[u8]) -> String {
 }
 
 /// Escapes what would break or garble a line: control characters, and nothing else.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.chars()
         .flat_map(|char| {
             let (escaped, plain) = if char.is_control() || char == '\u{fffd}' {

@@ -13,18 +13,20 @@
 mod accessor;
 mod build;
 
+use glam::{DMat4, DQuat, DVec3};
 use gltf::json::Root;
 use gltf::json::scene::Node;
 
 use self::accessor::Accessors;
 use self::build::Builder;
-use super::error::{Fault, Place, quoted};
+use super::error::{Fault, Place, one_line, quoted};
 use super::faces::Faces;
 use super::load::Parsed;
 use super::report::Format;
 use super::source::Source;
-use glam::{DMat4, DQuat, DVec3};
 
+#[cfg(test)]
+mod tests;
 
 /// What a file may require of its readers: extensions that have no say in the shape of triangles (all of
 /// those that begin so), and the one that allows small integers as coordinates.
@@ -39,13 +41,8 @@ const EXTENSIONS_HARMLESS: [&str; 5] = [
 /// Reads a binary glTF file from its first byte.
 pub(crate) fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Fault> {
     let container = Container::read(source)?;
-    let root: Root = gltf::json::deserialize::from_slice(&container.json).map_err(|error| {
-        Fault::syntax(
-            container.json_place,
-            format!("JSON chunk: {}", quoted(error.to_string().as_bytes())),
-            "a scene in glTF 2.0",
-        )
-    })?;
+    let root: Root = gltf::json::deserialize::from_slice(&container.json)
+        .map_err(|error| container.json_fault(&error))?;
     let required = root.extensions_required.iter();
     for extension in required {
         if !EXTENSIONS_HARMLESS
@@ -53,7 +50,7 @@ pub(crate) fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Faul
             .any(|known| extension.starts_with(known))
         {
             return Err(Fault::syntax(
-                container.json_place,
+                container.json_place(),
                 format!("required extension {}", quoted(extension.as_bytes())),
                 "a file that can be read without it",
             ));
@@ -61,7 +58,7 @@ pub(crate) fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Faul
     }
     let accessors = Accessors::new(&root, &container);
     let mut builder = Builder::new(accessors, faces);
-    walk(&root, container.json_place, |mesh_index, transform| {
+    walk(&root, container.json_place(), |mesh_index, transform| {
         builder.add_mesh(mesh_index, transform)
     })?;
     let (mesh, faces) = builder.finish();
@@ -77,7 +74,7 @@ pub(crate) fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Faul
 #[derive(Debug)]
 struct Container {
     json: Vec<u8>,
-    json_place: Place,
+    json_offset: u64,
     binary: Vec<u8>,
     binary_offset: u64,
 }
@@ -91,7 +88,7 @@ impl Container {
         }
         let mut container = Self {
             json: Vec::new(),
-            json_place: Place::Whole,
+            json_offset: 0,
             binary: Vec::new(),
             binary_offset: 0,
         };
@@ -109,7 +106,7 @@ impl Container {
             }
             match (chunk_number, &chunk_type.to_le_bytes()) {
                 (0, b"JSON") => {
-                    container.json_place = source.byte();
+                    container.json_offset = source.offset();
                     chunk(source, chunk_length, &mut container.json)?;
                 }
                 (0, other) => {
@@ -128,6 +125,27 @@ impl Container {
             return Err(Fault::truncated(source.byte(), "a chunk \"JSON\""));
         }
         Ok(container)
+    }
+
+    /// What the JSON parser found, at the byte of the file where it found it.
+    #[cold]
+    fn json_fault(&self, error: &gltf::json::Error) -> Fault {
+        let lines = self.json.split_inclusive(|&byte| byte == b'\n');
+        let before: usize = lines
+            .take(error.line().saturating_sub(1))
+            .map(<[u8]>::len)
+            .sum();
+        let place = Place::Byte(self.json_offset + (before + error.column()) as u64);
+        let found = format!(
+            "JSON that does not read on: {}",
+            one_line(&error.to_string())
+        );
+        Fault::syntax(place, found, "a scene in glTF 2.0")
+    }
+
+    /// The beginning of the JSON, where faults in what it says are reported.
+    fn json_place(&self) -> Place {
+        Place::Byte(self.json_offset)
     }
 }
 

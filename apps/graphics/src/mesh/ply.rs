@@ -44,26 +44,25 @@ pub(crate) fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Faul
         Encoding::BigEndian => Format::PlyBigEndian,
     };
     let body = Body::new(&header, faces)?;
-    let mut faces_and_vertices = match header.encoding {
-        Encoding::Text => body.read(&header, &mut TextValues { source }),
-        Encoding::LittleEndian => body.read(&header, &mut BinaryValues::<false> { source }),
-        Encoding::BigEndian => body.read(&header, &mut BinaryValues::<true> { source }),
-    }?;
-    let Body {
-        faces,
-        positions,
-        normals,
-        ..
-    } = &mut faces_and_vertices;
-    faces.finish(positions);
+    let mut body = match header.encoding {
+        Encoding::Text => {
+            let body = body.read(&header, &mut TextValues { source })?;
+            // The rest of the last line belongs to the mesh.
+            source.skip_white_space()?;
+            body
+        }
+        Encoding::LittleEndian => body.read(&header, &mut BinaryValues::<false> { source })?,
+        Encoding::BigEndian => body.read(&header, &mut BinaryValues::<true> { source })?,
+    };
+    body.faces.finish(&body.positions);
     Ok(Parsed {
         format,
-        polygon_count: faces.polygon_count,
-        dropped_count: faces.dropped_count,
+        polygon_count: body.faces.polygon_count,
+        dropped_count: body.faces.dropped_count,
         mesh: Mesh {
-            positions: std::mem::take(positions),
-            normals: std::mem::take(normals),
-            triangles: std::mem::take(&mut faces.triangles),
+            positions: body.positions,
+            normals: body.normals,
+            triangles: body.faces.triangles,
         },
     })
 }

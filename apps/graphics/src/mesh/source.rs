@@ -206,8 +206,8 @@ impl<'a> Source<'a> {
         Ok(Some((place, line.strip_suffix(b"\r").unwrap_or(line))))
     }
 
-    /// Returns the next word between white space, and the place of it; none at the end of the file.
-    pub(crate) fn next_token(&mut self) -> Result<Option<(Place, &[u8])>, Fault> {
+    /// Passes over white space; false at the end of the file.
+    pub(crate) fn skip_white_space(&mut self) -> Result<bool, Fault> {
         loop {
             let mut used = 0;
             let mut lines = 0;
@@ -221,11 +221,18 @@ impl<'a> Source<'a> {
             self.lines_done += lines;
             self.consume(used);
             if !self.buffered().is_empty() {
-                break;
+                return Ok(true);
             }
             if !self.fill(1)? {
-                return Ok(None);
+                return Ok(false);
             }
+        }
+    }
+
+    /// Returns the next word between white space, and the place of it; none at the end of the file.
+    pub(crate) fn next_token(&mut self) -> Result<Option<(Place, &[u8])>, Fault> {
+        if !self.skip_white_space()? {
+            return Ok(None);
         }
         let mut searched = 0;
         let length = loop {

@@ -53,7 +53,7 @@ impl<'a> Accessors<'a> {
 
     /// Where errors of the JSON are reported.
     pub(super) fn json_place(&self) -> Place {
-        self.container.json_place
+        self.container.json_place()
     }
 
     /// A fault in the JSON.

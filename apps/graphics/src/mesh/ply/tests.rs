@@ -70,7 +70,8 @@ fn strips_turn_every_other_triangle_and_begin_anew_after_minus_one() {
 
 #[test]
 fn every_type_of_number_reads_alike_in_both_byte_orders() {
-    let types: [(&str, fn(i8) -> Vec<u8>); 10] = [
+    type Write = fn(i8) -> Vec<u8>;
+    let types: [(&str, Write); 10] = [
         ("char", |value| value.to_be_bytes().to_vec()),
         ("uchar", |value| (value as u8).to_be_bytes().to_vec()),
         ("short", |value| i16::from(value).to_be_bytes().to_vec()),

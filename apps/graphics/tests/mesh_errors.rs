@@ -1,0 +1,222 @@
+//! Bad mesh files end in errors of one line that name the file, the place, what was found and what was expected.
+
+mod mesh_support;
+
+use std::path::{Path, PathBuf};
+
+use glam::Vec3;
+use mesh_support::every_format;
+use raddle_graphics::mesh::{LoadOptions, Mesh, MeshError, MeshProblem, Place};
+
+fn square() -> Mesh {
+    Mesh {
+        positions: vec![Vec3::ZERO, Vec3::X, Vec3::X + Vec3::Y, Vec3::Y],
+        normals: Vec::new(),
+        triangles: vec![[0, 1, 2], [0, 2, 3]],
+    }
+}
+
+/// A folder that goes away with its owner.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("raddle-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a temporary folder");
+        Self(path)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, bytes).expect("a temporary file");
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Loads a bad file; asserts that its error is one line that begins with its name.
+fn error(path: &Path) -> MeshError {
+    let error = Mesh::load(path).expect_err("the file is bad");
+    let message = error.to_string();
+    assert!(
+        message.starts_with(&format!("{}: ", path.display())),
+        "{message}"
+    );
+    assert!(message.contains("; expected "), "{message}");
+    assert!(!message.contains(char::is_control), "{message:?}");
+    assert_eq!(error.path, path);
+    error
+}
+
+fn read(name: &str, bytes: &[u8]) -> Result<Mesh, MeshError> {
+    let length = Some(bytes.len() as u64);
+    let options = LoadOptions::default()
+        .expanded_bytes_max(1 << 20)
+        .triangle_count_max(1 << 16);
+    Mesh::read(bytes, length, name, &options, |_| ()).map(|loaded| loaded.mesh)
+}
+
+#[test]
+fn what_is_no_file_is_said_to_be_none() {
+    let folder = Folder::new("mesh-errors-none");
+    let missing = error(&folder.0.join("missing.ply"));
+    assert!(matches!(missing.problem, MeshProblem::Open(_)));
+    assert!(matches!(error(&folder.0).problem, MeshProblem::Directory));
+    for name in ["empty.ply", "empty.obj.gz", "empty"] {
+        let empty = error(&folder.write(name, b""));
+        assert!(matches!(empty.problem, MeshProblem::Empty), "{name}");
+    }
+    let nothing = zstd::encode_all(&b""[..], 1).expect("memory takes all bytes");
+    let empty = error(&folder.write("empty.ply.zst", &nothing));
+    assert!(matches!(empty.problem, MeshProblem::Empty));
+}
+
+#[test]
+fn what_is_no_mesh_is_quoted_on_one_line() {
+    let folder = Folder::new("mesh-errors-format");
+    for (bytes, quoted) in [
+        (&b"Dear reader,\nthis is no mesh.\n"[..], "\"Dear reader,\""),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "\"\\u{fffd}PNG\\r\""),
+        (b"{\"asset\": {}}", "JSON"),
+    ] {
+        let error = error(&folder.write("letter", bytes));
+        assert!(matches!(error.problem, MeshProblem::UnknownFormat { .. }));
+        assert!(error.to_string().contains(quoted), "{error}");
+    }
+}
+
+#[test]
+fn a_name_with_a_line_break_does_not_break_the_line() {
+    let folder = Folder::new("mesh-errors-name");
+    let path = folder.write("two\nlines.ply", b"ply\n");
+    let message = Mesh::load(&path).expect_err("the file is bad").to_string();
+    assert!(
+        message.contains("two\\nlines.ply: line 2: the end"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_file_cut_short_anywhere_is_an_error_or_no_other_mesh() {
+    for (name, bytes) in every_format(&square()) {
+        for length in 0..bytes.len() {
+            match read(name, &bytes[..length]) {
+                // Text may lose its last line break, and OBJ its last faces, without anybody being able to tell.
+                Ok(mesh) => {
+                    let text =
+                        name == "mesh.obj" || length + 1 == bytes.len() || name.contains("text");
+                    assert!(text, "{name} cut at {length}");
+                    assert!(mesh.triangles.len() <= 2, "{name} cut at {length}");
+                }
+                Err(error) => {
+                    assert!(error.to_string().starts_with(name), "{error}");
+                    if let Place::Byte(byte) = error.place {
+                        assert!(byte <= length as u64, "{error}, cut at {length}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn compressed_data_cut_short_or_damaged_is_an_error() {
+    let (_, bytes) = every_format(&square()).swap_remove(1);
+    let zstd = zstd::encode_all(&bytes[..], 1).expect("memory takes all bytes");
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, &bytes).expect("memory takes all bytes");
+    let gzip = encoder.finish().expect("memory takes all bytes");
+    for (name, file) in [("it.ply.zst", zstd), ("it.ply.gz", gzip)] {
+        assert!(read(name, &file).is_ok(), "{name}");
+        for length in 5..file.len() {
+            let error = read(name, &file[..length]).expect_err("it is cut short");
+            assert!(error.to_string().starts_with(name), "{error}");
+        }
+        // The last bytes of gzip are its checksum and its length.
+        if name.ends_with("gz") {
+            let mut damaged = file.clone();
+            let last = damaged.len() - 6;
+            damaged[last] ^= 1;
+            let error = read(name, &damaged).expect_err("the checksum is wrong");
+            assert!(matches!(error.problem, MeshProblem::Read(_)), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_bomb_stops_at_the_limit() {
+    let header =
+        b"ply\nformat binary_little_endian 1.0\nelement vertex 4000000000\nproperty float x\n\
+        property float y\nproperty float z\nend_header\n";
+    let mut bomb = header.to_vec();
+    bomb.resize(64 << 20, 0);
+    let bomb = zstd::encode_all(&bomb[..], 1).expect("memory takes all bytes");
+    assert!(bomb.len() < 1 << 16, "the bomb is small");
+    let error = read("bomb.ply.zst", &bomb).expect_err("it expands beyond the limit");
+    assert!(
+        matches!(error.problem, MeshProblem::TooLarge { .. }),
+        "{error}"
+    );
+    assert!(
+        error
+            .to_string()
+            .contains("expected at most 1048576 bytes after decompression"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_mesh_of_zero_area_loads_and_is_counted() {
+    let mut flat = square();
+    flat.positions = vec![Vec3::ONE; 4];
+    for (name, bytes) in every_format(&flat) {
+        let options = LoadOptions::default();
+        let length = Some(bytes.len() as u64);
+        let loaded = Mesh::read(&bytes[..], length, name, &options, |_| ());
+        let report = loaded.unwrap_or_else(|error| panic!("{error}")).report;
+        assert_eq!(report.degenerate_count, 2, "{name}");
+        assert!(
+            report.to_string().contains("2 triangles of zero area"),
+            "{report}"
+        );
+    }
+}
+
+#[test]
+fn no_change_of_one_byte_ends_in_a_panic() {
+    for mesh in [square(), square().with_vertex_normals()] {
+        for (name, bytes) in every_format(&mesh) {
+            for at in 0..bytes.len() {
+                for change in [1, 0x80, 0xff, bytes[at], b'9' ^ bytes[at], b'-' ^ bytes[at]] {
+                    let mut changed = bytes.clone();
+                    changed[at] ^= change;
+                    match read(name, &changed) {
+                        Ok(mesh) => assert_is_sound(&mesh),
+                        Err(error) => assert!(error.to_string().lines().count() == 1, "{error}"),
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn assert_is_sound(mesh: &Mesh) {
+    let count = mesh.positions.len();
+    assert!(
+        mesh.triangles
+            .iter()
+            .flatten()
+            .all(|&corner| (corner as usize) < count)
+    );
+    assert!(
+        mesh.positions
+            .iter()
+            .all(|position| position.abs().max_element() <= 1e12)
+    );
+    assert!(mesh.normals.is_empty() || mesh.normals.len() == count);
+}
