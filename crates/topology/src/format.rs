@@ -3,6 +3,8 @@
 mod layout;
 mod size;
 mod svg;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::path::Path;
@@ -50,7 +52,11 @@ fn facts(topology: &Topology) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         (
             "source",
-            format!("{} (hwloc {})", topology.source(), topology.hwloc_version()),
+            format!(
+                "{} (hwloc API {})",
+                topology.source(),
+                topology.hwloc_version()
+            ),
         ),
         (
             "allowed",

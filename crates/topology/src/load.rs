@@ -7,6 +7,8 @@
 
 mod convert;
 mod synthetic;
+#[cfg(test)]
+mod tests;
 mod xml;
 
 use std::fs::File;
@@ -73,12 +75,12 @@ impl Topology {
             found: problem.found,
             expected: problem.expected,
         };
-        synthetic::check(description).map_err(wrong)?;
+        let checked = synthetic::check(description).map_err(wrong)?;
         let refused = |reason: String| wrong(synthetic::Problem::refused(&reason));
         let loaded = builder()
             .and_then(|builder| {
                 builder
-                    .from_synthetic(description)
+                    .from_synthetic(&checked)
                     .map_err(|error| error.to_string())
             })
             .and_then(build)
@@ -113,9 +115,13 @@ fn load_xml(path: &Path) -> Result<Topology, TopologyError> {
         cause,
     })?;
     let text = xml::decode(&bytes).map_err(wrong)?;
-    xml::check(text).map_err(wrong)?;
+    let checked = xml::check(text).map_err(wrong)?;
     let loaded = builder()
-        .and_then(|builder| builder.from_xml(text).map_err(|error| error.to_string()))
+        .and_then(|builder| {
+            builder
+                .from_xml(&checked)
+                .map_err(|error| error.to_string())
+        })
         .and_then(build)
         .map_err(|reason| TopologyError::XmlRefused {
             path: path.to_path_buf(),
@@ -186,7 +192,10 @@ fn builder() -> Result<TopologyBuilder, String> {
 }
 
 fn build(builder: TopologyBuilder) -> Result<hwlocality::Topology, String> {
-    let loaded = builder.build().map_err(|error| error.to_string())?;
+    let loaded = builder.build().map_err(|error| match error.errno {
+        Some(errno) => format!("{}: {errno}", error.api),
+        None => error.to_string(),
+    })?;
     if loaded.is_abi_compatible() {
         Ok(loaded)
     } else {

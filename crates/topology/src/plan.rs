@@ -6,6 +6,8 @@
 
 mod order;
 mod reason;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 

@@ -6,6 +6,8 @@
 
 mod serial;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,12 +1,14 @@
 //! Places a machine's objects as boxes inside each other, for a picture.
 //!
 //! An object that holds others is a box around them; a cache or a memory is a bar across what shares it.
-//! Children stand in a grid whose number of columns makes the whole look most like a page. On a machine
-//! of more than [`DRAWN_CPUS_MAX`] CPUs, children that are alike are drawn once or twice and counted.
+//! Children stand in a grid whose number of columns makes the whole look most like a page. Sizes are
+//! found from the inside out, places from the outside in: a box fills the cell that it gets. On a machine of more
+//! than [`DRAWN_CPUS_MAX`] CPUs, children that are alike are drawn three times at most and counted.
 //!
 //! # Source
 //! The look is that of hwloc's `lstopo`; the grid search is our own.
 
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::size::size;
@@ -17,17 +19,17 @@ use crate::topology::Topology;
 /// The most CPUs of which each one is drawn.
 pub(super) const DRAWN_CPUS_MAX: usize = 1024;
 
-/// Of a longer run of children that are alike, so many are drawn before the rest is only counted.
+/// Of a longer run of children that are alike, so many are drawn, then a count, then the last.
 const ALIKE_DRAWN: usize = 2;
 
 /// Width over height that a group of boxes should have.
 const RATIO: f64 = 1.5;
+/// How much worse a grid is for each cell that stays empty, relative to the cells that do not.
+const HOLE_WEIGHT: f64 = 2.0;
 const GAP: f64 = 5.0;
 const PADDING: f64 = 6.0;
 /// The height of a line of text with what stands around it.
 pub(super) const LINE: f64 = 19.0;
-/// The width that one character takes on average.
-pub(super) const CHARACTER: f64 = 7.0;
 
 /// What a box shows, which decides how it looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,34 +60,74 @@ pub(super) struct Tile {
     pub(super) hint: String,
 }
 
-/// Boxes that belong together, relative to their own upper left corner; holders before what they hold.
+/// A picture of a machine: holders before what they hold.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub(super) struct Layout {
     pub(super) width: f64,
     pub(super) height: f64,
     pub(super) tiles: Vec<Tile>,
+}
+
+/// Places the whole machine.
+pub(super) fn layout(topology: &Topology) -> Layout {
+    let mut measurer = Measurer {
+        topology,
+        collapse: topology.cpu_count() > DRAWN_CPUS_MAX,
+        label_widths: HashMap::new(),
+    };
+    topology.root().for_each(&mut |object| {
+        let width = text_width(&label(object));
+        let widest = measurer.label_widths.entry(object.kind_name()).or_default();
+        *widest = widest.max(width);
+    });
+    let machine = measurer.block(topology.root());
+    let mut tiles = Vec::new();
+    let (width, height) = (machine.width, machine.height);
+    machine.place(0.0, 0.0, width, height, &mut tiles);
+    Layout {
+        width,
+        height,
+        tiles,
+    }
+}
+
+/// Estimates how wide a text is in the picture's font.
+pub(super) fn text_width(text: &str) -> f64 {
+    text.chars()
+        .map(|character| match character {
+            ' ' | '.' | ',' | ':' | '(' | ')' | 'i' | 'j' | 'l' | '-' => 4.6,
+            'M' | 'N' | 'U' | 'A' | 'G' | 'D' | 'm' | '#' | '…' => 10.0,
+            _ => 7.9,
+        })
+        .sum()
+}
+
+/// An object with the least room that it takes.
+#[derive(Clone, Debug)]
+struct Block {
+    width: f64,
+    height: f64,
+    look: Look,
+    label: String,
+    hint: String,
+    memories: Vec<Block>,
+    children: Vec<Block>,
+    columns: usize,
     /// Equal for blocks that look alike but for their numbers.
     shape: u64,
 }
 
-/// Places the whole machine.
-pub(super) fn layout(topology: &Topology) -> Block {
-    Layouter {
-        topology,
-        collapse: topology.cpu_count() > DRAWN_CPUS_MAX,
-    }
-    .block(topology.root())
-}
-
-struct Layouter<'topology> {
+struct Measurer<'topology> {
     topology: &'topology Topology,
     collapse: bool,
+    /// The widest label of each kind, so that objects that are alike get boxes that are alike.
+    label_widths: HashMap<String, f64>,
 }
 
-impl Layouter<'_> {
+impl Measurer<'_> {
     fn block(&self, object: &Object) -> Block {
         let look = self.look(object);
-        let mut body = self.collapsed(
+        let children = self.collapsed(
             object
                 .children
                 .iter()
@@ -97,43 +139,25 @@ impl Layouter<'_> {
             .iter()
             .map(|memory| self.block(memory))
             .collect();
-        let is_bar = matches!(
-            look,
-            Look::DataCache | Look::InstructionCache | Look::Memory
-        );
         let mut shape = DefaultHasher::new();
-        (look, size_label(object)).hash(&mut shape);
-        for block in memories.iter().chain(&body) {
+        (look, object.attributes_label()).hash(&mut shape);
+        for block in memories.iter().chain(&children) {
             block.shape.hash(&mut shape);
         }
-        let label = self.label(object);
-        let inner = stack(memories, grid(std::mem::take(&mut body)));
-        let margin = if is_bar { 0.0 } else { PADDING };
-        let text_width = label.chars().count() as f64 * CHARACTER + 2.0 * PADDING;
-        let width = text_width.max(inner.width + 2.0 * margin);
-        let empty = inner.tiles.is_empty();
-        let height = match (is_bar, empty) {
-            (_, true) => LINE,
-            (true, false) => LINE + GAP + inner.height,
-            (false, false) => LINE + inner.height + margin,
-        };
-        let mut tiles = vec![Tile {
-            x: 0.0,
-            y: 0.0,
-            width,
-            height: if is_bar { LINE } else { height },
+        let label_width = self.label_widths.get(&object.kind_name()).copied();
+        let mut block = Block {
+            width: label_width.unwrap_or(0.0) + 2.0 * PADDING,
+            height: LINE,
             look,
-            label,
+            label: label(object),
             hint: hint(object),
-        }];
-        let top = if is_bar { LINE + GAP } else { LINE };
-        tiles.extend(moved(inner.tiles, margin, top));
-        Block {
-            width,
-            height,
-            tiles,
+            columns: columns(&children),
+            memories,
+            children,
             shape: shape.finish(),
-        }
+        };
+        block.measure();
+        block
     }
 
     fn look(&self, object: &Object) -> Look {
@@ -158,28 +182,6 @@ impl Layouter<'_> {
         }
     }
 
-    /// Writes `Package 0`, `L2 1024KB`, `NUMANode 0 31GB`, `PU 3`; numbers of CPUs are the operating system's.
-    fn label(&self, object: &Object) -> String {
-        let kind = object.kind_name();
-        let number = match object.kind {
-            ObjectKind::Machine | ObjectKind::Cache | ObjectKind::MemoryCache => None,
-            ObjectKind::Pu | ObjectKind::NumaNode => object.os_index.map(|index| index.to_string()),
-            _ => Some(object.logical_index.to_string()),
-        };
-        let subtype = object
-            .subtype
-            .as_ref()
-            .map(|subtype| format!("({subtype})"));
-        let memory = object.memory_total_bytes();
-        let total = (object.kind == ObjectKind::Machine && memory > 0)
-            .then(|| format!("{} of memory", size(memory)));
-        [Some(kind), subtype, number, size_label(object), total]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(" ")
-    }
-
     /// Draws only the beginning and the end of a run of blocks that look alike, where there are too many.
     fn collapsed(&self, blocks: Vec<Block>) -> Vec<Block> {
         if !self.collapse {
@@ -200,32 +202,103 @@ impl Layouter<'_> {
     }
 }
 
-/// A box that stands for `count` others.
-fn more(count: usize) -> Block {
-    let label = format!("… {count} more …");
-    let width = label.chars().count() as f64 * CHARACTER + 2.0 * PADDING;
-    Block {
-        width,
-        height: LINE,
-        tiles: vec![Tile {
-            x: 0.0,
-            y: 0.0,
+impl Block {
+    fn is_bar(&self) -> bool {
+        matches!(
+            self.look,
+            Look::DataCache | Look::InstructionCache | Look::Memory
+        )
+    }
+
+    /// The room between the edge of the box and what is inside.
+    fn margin(&self) -> f64 {
+        if self.is_bar() { 0.0 } else { PADDING }
+    }
+
+    /// Finds the least size from the sizes of what is inside.
+    fn measure(&mut self) {
+        let (widths, heights) = tracks(&self.children, self.columns);
+        let widest_memory = self.memories.iter().map(|memory| memory.width);
+        let inner_width = widest_memory.fold(span(&widths), f64::max);
+        self.width = self.width.max(inner_width + 2.0 * self.margin());
+        let mut parts: Vec<_> = self.memories.iter().map(|memory| memory.height).collect();
+        if !self.children.is_empty() {
+            parts.push(span(&heights));
+        }
+        if !parts.is_empty() {
+            let gap = if self.is_bar() { GAP } else { 0.0 };
+            self.height = LINE + gap + span(&parts) + self.margin();
+        }
+    }
+
+    /// Puts the block and all inside it into a cell that is at least as large as itself.
+    fn place(self, x: f64, y: f64, width: f64, height: f64, tiles: &mut Vec<Tile>) {
+        let (is_bar, margin) = (self.is_bar(), self.margin());
+        tiles.push(Tile {
+            x,
+            y,
             width,
-            height: LINE,
-            look: Look::More,
-            hint: format!("{count} more objects like those beside"),
-            label,
-        }],
-        shape: 0,
+            height: if is_bar { LINE } else { height },
+            look: self.look,
+            label: self.label,
+            hint: self.hint,
+        });
+        let (inner_x, inner_width) = (x + margin, width - 2.0 * margin);
+        let mut inner_y = y + LINE + if is_bar { GAP } else { 0.0 };
+        for memory in self.memories {
+            let memory_height = memory.height;
+            memory.place(inner_x, inner_y, inner_width, memory_height, tiles);
+            inner_y += memory_height + GAP;
+        }
+        let (mut widths, mut heights) = tracks(&self.children, self.columns);
+        widen(&mut widths, inner_width);
+        widen(&mut heights, y + height - margin - inner_y);
+        let mut rest = self.children.into_iter();
+        for row_height in heights {
+            let mut column_x = inner_x;
+            for (child, column_width) in rest.by_ref().take(widths.len()).zip(&widths) {
+                child.place(column_x, inner_y, *column_width, row_height, tiles);
+                column_x += column_width + GAP;
+            }
+            inner_y += row_height + GAP;
+        }
     }
 }
 
-fn size_label(object: &Object) -> Option<String> {
-    match object.attributes {
-        Attributes::Cache { size_bytes, .. } => size_bytes.map(size),
-        Attributes::Numa { memory_bytes } => memory_bytes.map(size),
-        _ => None,
+impl Object {
+    /// Writes `(1024KB)`, or `(31GB)`, where a size is known.
+    fn attributes_label(&self) -> Option<String> {
+        let bytes = match self.attributes {
+            Attributes::Cache { size_bytes, .. } => size_bytes,
+            Attributes::Numa { memory_bytes } => memory_bytes,
+            _ => None,
+        };
+        bytes.map(|bytes| format!("({})", size(bytes)))
     }
+}
+
+/// Writes `Package L#0`, `L2 (1024KB)`, `NUMANode P#0 (31GB)`, `PU P#3`.
+fn label(object: &Object) -> String {
+    let number = match object.kind {
+        ObjectKind::Machine | ObjectKind::Cache | ObjectKind::MemoryCache => None,
+        ObjectKind::Pu | ObjectKind::NumaNode => object.os_index.map(|index| format!("P#{index}")),
+        _ => Some(format!("L#{}", object.logical_index)),
+    };
+    let subtype = object.subtype.clone();
+    let memory = object.memory_total_bytes();
+    let total = (object.kind == ObjectKind::Machine && memory > 0)
+        .then(|| format!("({} total)", size(memory)));
+    [
+        Some(object.kind_name()),
+        number,
+        subtype,
+        object.attributes_label(),
+        total,
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>()
+    .join(" ")
 }
 
 /// Everything about an object that has no place in a short label.
@@ -247,71 +320,37 @@ fn hint(object: &Object) -> String {
     hint
 }
 
-/// Sets the bars of the memories above a block, each as wide as everything.
-fn stack(memories: Vec<Block>, below: Block) -> Block {
-    let width = memories
-        .iter()
-        .map(|bar| bar.width)
-        .fold(below.width, f64::max);
-    let mut tiles = Vec::new();
-    let mut y = 0.0;
-    for mut bar in memories {
-        for tile in &mut bar.tiles {
-            tile.width = width;
-        }
-        tiles.extend(moved(bar.tiles, 0.0, y));
-        y += bar.height + GAP;
-    }
-    let height = if below.tiles.is_empty() {
-        (y - GAP).max(0.0)
-    } else {
-        y + below.height
-    };
-    tiles.extend(moved(below.tiles, 0.0, y));
+/// A box that stands for `count` others.
+fn more(count: usize) -> Block {
+    let label = format!("… {count} more …");
     Block {
-        width,
-        height,
-        tiles,
+        width: text_width(&label) + 2.0 * PADDING,
+        height: LINE,
+        look: Look::More,
+        hint: format!("{count} more objects like those beside"),
+        label,
+        memories: Vec::new(),
+        children: Vec::new(),
+        columns: 1,
         shape: 0,
     }
 }
 
-/// Sets blocks in the grid that looks most like a page, in reading order.
-fn grid(blocks: Vec<Block>) -> Block {
-    let (mut columns, mut best) = (1, f64::INFINITY);
-    for candidate in 1..=blocks.len() {
-        let (widths, heights) = tracks(&blocks, candidate);
+/// Finds the number of columns of the grid that looks most like a page.
+fn columns(blocks: &[Block]) -> usize {
+    let badness = |columns: &usize| {
+        let (widths, heights) = tracks(blocks, *columns);
         let (width, height) = (span(&widths), span(&heights));
         let off = (width / height / RATIO).max(RATIO * height / width);
         let holes = (widths.len() * heights.len() - blocks.len()) as f64 / blocks.len() as f64;
-        let badness = off * (1.0 + holes);
-        if badness < best {
-            (columns, best) = (candidate, badness);
-        }
-    }
-    let (widths, heights) = tracks(&blocks, columns);
-    let mut tiles = Vec::new();
-    let mut y = 0.0;
-    let mut rest = blocks.into_iter();
-    for height in &heights {
-        let mut x = 0.0;
-        for width in &widths {
-            if let Some(block) = rest.next() {
-                tiles.extend(moved(block.tiles, x, y));
-            }
-            x += width + GAP;
-        }
-        y += height + GAP;
-    }
-    Block {
-        width: span(&widths),
-        height: span(&heights),
-        tiles,
-        shape: 0,
-    }
+        off * (1.0 + HOLE_WEIGHT * holes)
+    };
+    (1..=blocks.len())
+        .min_by(|left, right| badness(left).total_cmp(&badness(right)))
+        .unwrap_or(1)
 }
 
-/// Returns the widths of the columns and the heights of the rows.
+/// Returns the least widths of the columns and heights of the rows of a grid.
 fn tracks(blocks: &[Block], columns: usize) -> (Vec<f64>, Vec<f64>) {
     let mut widths = vec![0.0; columns.min(blocks.len())];
     let mut heights = Vec::new();
@@ -324,16 +363,16 @@ fn tracks(blocks: &[Block], columns: usize) -> (Vec<f64>, Vec<f64>) {
     (widths, heights)
 }
 
+/// Makes lengths with gaps between them fill `room`.
+fn widen(lengths: &mut [f64], room: f64) {
+    let more = (room - span(lengths)).max(0.0) / lengths.len().max(1) as f64;
+    for length in lengths {
+        *length += more;
+    }
+}
+
 /// Adds up lengths with gaps between them.
 fn span(lengths: &[f64]) -> f64 {
     let gaps = lengths.len().saturating_sub(1) as f64 * GAP;
     lengths.iter().sum::<f64>() + gaps
-}
-
-fn moved(tiles: Vec<Tile>, x: f64, y: f64) -> impl Iterator<Item = Tile> {
-    tiles.into_iter().map(move |mut tile| {
-        tile.x += x;
-        tile.y += y;
-        tile
-    })
 }

@@ -5,10 +5,13 @@
 use std::fmt::Write;
 
 use super::facts;
-use super::layout::{CHARACTER, LINE, Look, Tile, layout};
+use super::layout::{LINE, Look, Tile, layout, text_width};
 use crate::topology::Topology;
 
 const MARGIN: f64 = 10.0;
+
+/// How wide a box of the legend is with what stands around it.
+const LEGEND_BOX: f64 = 40.0;
 
 /// The most characters of a fact that are drawn, so that a long path does not make the picture wide.
 const FACT_CHARACTERS_MAX: usize = 140;
@@ -49,14 +52,11 @@ pub fn svg(topology: &Topology) -> String {
         .into_iter()
         .map(|(name, fact)| shortened(&format!("{name}: {fact}")))
         .collect();
-    let text_width = facts
+    let widest = facts
         .iter()
-        .map(|fact| fact.chars().count())
-        .chain([legend_characters()])
-        .max()
-        .unwrap_or(0) as f64
-        * CHARACTER;
-    let width = machine.width.max(text_width) + 2.0 * MARGIN;
+        .map(|fact| text_width(fact))
+        .fold(legend_width(), f64::max);
+    let width = machine.width.max(widest) + 2.0 * MARGIN;
     let facts_top = MARGIN + machine.height + LINE;
     let height = facts_top + LINE * (facts.len() + 1) as f64 + MARGIN;
     let mut writer = Writer { svg: String::new() };
@@ -124,7 +124,7 @@ impl Writer {
             };
             self.tile(&tile, 0.0, 0.0);
             self.line(x + 20.0, y, label);
-            x += 40.0 + label.len() as f64 * CHARACTER;
+            x += LEGEND_BOX + text_width(label);
         }
     }
 
@@ -158,9 +158,11 @@ const fn class(look: Look) -> &'static str {
     }
 }
 
-fn legend_characters() -> usize {
-    // Six characters are as wide as a box of the legend with what stands around it.
-    LEGEND.iter().map(|(_, label)| label.len() + 6).sum()
+fn legend_width() -> f64 {
+    LEGEND
+        .iter()
+        .map(|(_, label)| LEGEND_BOX + text_width(label))
+        .sum()
 }
 
 fn shortened(text: &str) -> String {

@@ -38,8 +38,9 @@ const LONG_KINDS: [&str; 5] = ["numa", "node", "package", "socket", "group"];
 /// Kinds that stand as they are.
 const SHORT_KINDS: [&str; 3] = ["pu", "core", "die"];
 
-/// Checks kinds and counts, and that their product is no more than [`CPU_NUMBER_LIMIT`].
-pub(super) fn check(description: &str) -> Result<(), Problem> {
+/// Checks kinds and counts, and that their product is no more than [`CPU_NUMBER_LIMIT`]; returns the
+/// description with single blanks, because hwloc knows no others.
+pub(super) fn check(description: &str) -> Result<String, Problem> {
     const EXPECTED: &str = "levels such as \"numa:2 core:4 pu:2\"";
     if description.contains('\0') {
         return Err(Problem::new("a NUL character", EXPECTED));
@@ -50,7 +51,7 @@ pub(super) fn check(description: &str) -> Result<(), Problem> {
     }
     let mut product: u64 = 1;
     let mut innermost = "";
-    for word in words {
+    for word in &words {
         let word = strip_attributes(word);
         if word.is_empty() || word.starts_with('[') {
             // Attributes of the machine itself, or memory that is attached here.
@@ -73,7 +74,7 @@ pub(super) fn check(description: &str) -> Result<(), Problem> {
     }
     let last_counts_cpus = innermost.starts_with(|first: char| first.is_ascii_digit());
     if is_cpu_level(innermost) || last_counts_cpus {
-        Ok(())
+        Ok(words.join(" "))
     } else {
         Err(Problem::new(
             format!("{innermost:?} as the last level"),

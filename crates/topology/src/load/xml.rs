@@ -1,34 +1,35 @@
 //! Checks an XML file before hwloc sees it.
 //!
-//! hwloc says of every wrong file that it is an "invalid argument", and its XML parser writes what it thinks
-//! to the standard error stream, where a library has no business. So the file is parsed here first: what is no
-//! XML, is not the export of a topology, or lacks what hwloc relies on, is told with line and column.
+//! hwloc trusts its input: it answers "invalid argument" to what is no XML, its parser writes to
+//! the standard error stream, and sets that contradict each other make it abort or read foreign memory. So
+//! everything that it relies on is checked here first and told with line and column:
+//!
+//! | file | what it checks |
+//! |---|---|
+//! | this one | text, XML, the outermost elements, matrices of distances |
+//! | `tree` | each object by itself: type, attributes, numbers, sets |
+//! | `sets` | the objects together: which types hold which, and that their sets add up |
+//! | `canonical` | nothing: it writes what was checked as hwloc would have |
 //!
 //! # Source
-//! `hwloc2.dtd` and the manual's section "Importing and exporting topologies from/to XML files".
+//! `hwloc2.dtd`; the hwloc manual, "Importing and exporting topologies from/to XML files"; the rules are those that
+//! hwloc documents for `hwloc_topology_check`.
 
-use std::collections::HashSet;
+mod canonical;
+mod sets;
+#[cfg(test)]
+mod tests;
+mod tree;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use crate::cpu_set::CPU_NUMBER_LIMIT;
-
-/// The most nodes of an XML tree that are accepted: text, elements and attributes' owners together.
+/// The most nodes of an XML tree that are accepted.
 const XML_NODES_MAX: u32 = 1 << 22;
 
-/// How many objects may stand inside each other; hwloc and we go down the tree by recursion.
-const DEPTH_MAX: usize = 128;
+/// The largest matrix of distances that is accepted, in rows.
+const MATRIX_ROWS_MAX: usize = 4096;
 
-/// The longest text of a set that is read: 32 bits take 11 characters, `0x12345678,`.
-const SET_CHARACTERS_MAX: usize = CPU_NUMBER_LIMIT as usize / 32 * 11;
-
-const NORMAL_KINDS: [&str; 20] = [
-    "Machine", "System", "Package", "Socket", "Die", "Core", "PU", "Group", "L1Cache", "L2Cache",
-    "L3Cache", "L4Cache", "L5Cache", "L1iCache", "L2iCache", "L3iCache", "Cache", "Tile", "Module",
-    "Cluster",
-];
-const MEMORY_KINDS: [&str; 4] = ["NUMANode", "Node", "MemCache", "MemorySideCache"];
-const OTHER_KINDS: [&str; 6] = ["Bridge", "PCIDev", "PCIDevice", "OSDev", "OSDevice", "Misc"];
+const EXPECTED: &str = "a topology that hwloc exported as XML";
 
 /// What is wrong with a file, and where.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,21 +45,94 @@ pub(super) fn decode(bytes: &[u8]) -> Result<&str, XmlProblem> {
     std::str::from_utf8(bytes).map_err(|error| {
         let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
         let (line, column) = end_of(&valid);
+        let wrong = bytes.get(error.valid_up_to()).copied().unwrap_or(0);
         XmlProblem {
             line,
             column,
-            found: format!(
-                "bytes that are no text (0x{:02x})",
-                bytes.get(error.valid_up_to()).copied().unwrap_or(0)
-            ),
+            found: format!("bytes that are no text (0x{wrong:02x})"),
             expected: "an XML file in UTF-8".to_owned(),
         }
     })
 }
 
-/// Checks that `text` is the export of a topology with all that hwloc relies on.
-pub(super) fn check(text: &str) -> Result<(), XmlProblem> {
-    const EXPECTED: &str = "a topology that hwloc exported as XML";
+/// Checks that `text` is the export of a topology with all that hwloc relies on, and returns it written anew.
+pub(super) fn check(text: &str) -> Result<String, XmlProblem> {
+    let document = parse(text)?;
+    let context = Context {
+        document: &document,
+    };
+    let root = document.root_element();
+    if root.tag_name().name() != "topology" {
+        let name = root.tag_name().name();
+        return context.problem(root, format!("the element <{name}>"), "<topology>");
+    }
+    let version = root.attribute("version").unwrap_or("1");
+    if !version.starts_with("2.") {
+        return context.problem(
+            root,
+            format!("a topology of format version {version:?}"),
+            "version 2, which hwloc 2 exports",
+        );
+    }
+    let mut objects = root.children().filter(|child| child.has_tag_name("object"));
+    let Some(machine) = objects.next() else {
+        return context.problem(
+            root,
+            "a topology without an object",
+            "an object of type Machine",
+        );
+    };
+    if let Some(second) = objects.next() {
+        return context.problem(second, "a second object beside the machine", "only one");
+    }
+    let machine = tree::read(context, machine)?;
+    sets::check(context, &machine)?;
+    for element in root.children().filter(Node::is_element) {
+        match element.tag_name().name() {
+            "distances2" | "distances2hetero" => check_distances(context, element)?,
+            "cpukind" => {
+                tree::read_set(context, element, "cpuset")?;
+            }
+            _ => {}
+        }
+    }
+    Ok(canonical::write(&document))
+}
+
+/// The document, to find places in.
+#[derive(Clone, Copy)]
+struct Context<'document> {
+    document: &'document Document<'document>,
+}
+
+impl Context<'_> {
+    fn problem<T>(
+        self,
+        node: Node<'_, '_>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Result<T, XmlProblem> {
+        self.problem_at(node.range().start, found, expected)
+    }
+
+    /// Reports what stands at a byte of the file.
+    fn problem_at<T>(
+        self,
+        offset: usize,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Result<T, XmlProblem> {
+        let position = self.document.text_pos_at(offset);
+        Err(XmlProblem {
+            line: position.row,
+            column: position.col,
+            found: found.into(),
+            expected: expected.into(),
+        })
+    }
+}
+
+fn parse(text: &str) -> Result<Document<'_>, XmlProblem> {
     let at_end = |found: &str| {
         let (line, column) = end_of(text);
         Err(XmlProblem {
@@ -76,197 +150,113 @@ pub(super) fn check(text: &str) -> Result<(), XmlProblem> {
         nodes_limit: XML_NODES_MAX,
         ..ParsingOptions::default()
     };
-    let document = match Document::parse_with_options(text, options) {
-        Ok(document) => document,
+    match Document::parse_with_options(text, options) {
+        Ok(document) => Ok(document),
         Err(roxmltree::Error::UnexpectedEndOfStream | roxmltree::Error::UnclosedRootNode) => {
-            return at_end("the end of the file, although elements are still open");
+            at_end("the end of the file while elements are open")
         }
         Err(error) => {
             let position = error.pos();
-            return Err(XmlProblem {
+            Err(XmlProblem {
                 line: position.row,
                 column: position.col,
                 found: format!("malformed XML ({})", without_place(&error.to_string())),
                 expected: EXPECTED.to_owned(),
-            });
+            })
         }
-    };
-    Checker {
-        document: &document,
-        cpus: HashSet::new(),
     }
-    .check_topology()
 }
 
-struct Checker<'document> {
-    document: &'document Document<'document>,
-    /// The numbers of the CPUs met so far.
-    cpus: HashSet<u32>,
-}
-
-impl Checker<'_> {
-    fn check_topology(&mut self) -> Result<(), XmlProblem> {
-        let root = self.document.root_element();
-        if root.tag_name().name() != "topology" {
-            return self.problem(
-                root,
-                format!("the element <{}>", root.tag_name().name()),
-                "<topology>",
-            );
-        }
-        let mut objects = root.children().filter(|child| child.has_tag_name("object"));
-        let Some(machine) = objects.next() else {
-            return self.problem(
-                root,
-                "a topology without an object",
-                "an object of type Machine",
-            );
-        };
-        if let Some(second) = objects.next() {
-            return self.problem(second, "a second object beside the machine", "only one");
-        }
-        let kind = machine.attribute("type").unwrap_or_default();
-        if !matches!(kind, "Machine" | "System") {
-            return self.problem(
-                machine,
-                format!("an outermost object of type {kind:?}"),
-                "one of type \"Machine\"",
-            );
-        }
-        self.check_object(machine, 0)?;
-        if self.cpus.is_empty() {
-            return self.problem(
-                machine,
-                "a machine without a CPU",
-                "at least one object of type PU",
-            );
-        }
-        Ok(())
-    }
-
-    fn check_object(&mut self, object: Node<'_, '_>, depth: usize) -> Result<(), XmlProblem> {
-        let Some(kind) = object.attribute("type") else {
-            return self.problem(object, "an object without a type", "the attribute \"type\"");
-        };
-        if depth >= DEPTH_MAX {
-            return self.problem(
-                object,
-                format!("objects inside each other {depth} deep"),
-                "a machine of fewer levels",
-            );
-        }
-        let normal = NORMAL_KINDS.contains(&kind);
-        let memory = MEMORY_KINDS.contains(&kind);
-        if !normal && !memory && !OTHER_KINDS.contains(&kind) {
-            return self.problem(
-                object,
-                format!("an object of the unknown type {kind:?}"),
-                "one that hwloc has",
-            );
-        }
-        if matches!(kind, "Machine" | "System") && depth > 0 {
-            return self.problem(
-                object,
-                "a machine inside a machine",
-                "objects that it is made of",
-            );
-        }
-        if normal {
-            self.check_set(object, "cpuset", true)?;
-        }
-        for name in [
-            "cpuset",
-            "complete_cpuset",
-            "nodeset",
-            "complete_nodeset",
-            "allowed_cpuset",
-            "allowed_nodeset",
-        ] {
-            self.check_set(object, name, false)?;
-        }
-        if kind == "PU" {
-            self.check_cpu(object)?;
-        }
-        for child in object
+/// Checks that a matrix has as many names as rows and as many values as cells.
+fn check_distances(context: Context<'_>, element: Node<'_, '_>) -> Result<(), XmlProblem> {
+    let row_count = check_distances_head(context, element)?;
+    let words = |name| {
+        element
             .children()
-            .filter(|child| child.has_tag_name("object"))
-        {
-            self.check_object(child, depth + 1)?;
-        }
-        Ok(())
+            .filter(move |child| child.has_tag_name(name))
+            .flat_map(|child| child.text().unwrap_or_default().split_ascii_whitespace())
+    };
+    let is_index = |word: &str| word.rsplit(':').next().is_some_and(is_number);
+    if let Some(word) = words("indexes").find(|word| !is_index(word)) {
+        let found = format!("{word:?} as the index of an object");
+        return context.problem(element, found, "a whole number");
     }
-
-    fn check_cpu(&mut self, object: Node<'_, '_>) -> Result<(), XmlProblem> {
-        let text = object.attribute("os_index").unwrap_or_default();
-        let number = text
-            .parse()
-            .ok()
-            .filter(|&number: &u32| number < CPU_NUMBER_LIMIT);
-        let Some(number) = number else {
-            return self.problem(
-                object,
-                format!("{text:?} as the number of a CPU"),
-                format!("\"os_index\" below {CPU_NUMBER_LIMIT}"),
-            );
-        };
-        if !self.cpus.insert(number) {
-            return self.problem(
-                object,
-                format!("CPU {number} for the second time"),
-                "each CPU once",
+    if let Some(word) = words("u64values").find(|word| !is_number(word)) {
+        return context.problem(element, format!("{word:?} as a distance"), "a whole number");
+    }
+    for (name, expected) in [("indexes", row_count), ("u64values", row_count * row_count)] {
+        let count = words(name).count();
+        if count != expected {
+            return context.problem(
+                element,
+                format!("{count} numbers as {name} of {row_count} objects"),
+                expected.to_string(),
             );
         }
-        Ok(())
     }
+    check_lengths(context, element)
+}
 
-    /// Checks that a set is written as hwloc does, `0xff`, `0x1,0x00000000`, perhaps `0xf...f,0x1`.
-    fn check_set(&self, object: Node<'_, '_>, name: &str, needed: bool) -> Result<(), XmlProblem> {
-        let Some(text) = object.attribute(name) else {
-            return if needed {
-                let kind = object.attribute("type").unwrap_or_default();
-                self.problem(
-                    object,
-                    format!("a {kind} without a {name}"),
-                    format!("the attribute {name:?}"),
-                )
-            } else {
-                Ok(())
-            };
-        };
-        let word = |word: &str| {
-            let digits = word.strip_prefix("0x").unwrap_or(word);
-            digits.len() <= 8 && digits.chars().all(|digit| digit.is_ascii_hexdigit())
-        };
-        let finite = text
-            .strip_prefix("0xf...f")
-            .map_or(text, |rest| rest.strip_prefix(',').unwrap_or(rest));
-        if text.len() > SET_CHARACTERS_MAX || !finite.split(',').all(word) {
-            let start: String = text.chars().take(40).collect();
-            return self.problem(
-                object,
-                format!("{start:?} as {name}"),
-                format!(
-                    "hexadecimal words such as \"0x000000ff\", of CPUs below {CPU_NUMBER_LIMIT}"
-                ),
+/// Checks the attributes of a matrix and returns its number of rows.
+fn check_distances_head(context: Context<'_>, element: Node<'_, '_>) -> Result<usize, XmlProblem> {
+    let text = element.attribute("nbobjs").unwrap_or_default();
+    let row_count = text.parse().unwrap_or(0);
+    if !(1..=MATRIX_ROWS_MAX).contains(&row_count) {
+        return context.problem(
+            element,
+            format!("{text:?} as the number of objects of a matrix"),
+            format!("\"nbobjs\" from 1 to {MATRIX_ROWS_MAX}"),
+        );
+    }
+    let kind = element.attribute("kind").unwrap_or_default();
+    if !kind.parse().is_ok_and(is_distance_kind) {
+        return context.problem(
+            element,
+            format!("{kind:?} as the kind of a matrix"),
+            "\"kind\", such as \"5\" for latencies that the operating system tells",
+        );
+    }
+    if element.has_tag_name("distances2hetero") {
+        return Ok(row_count);
+    }
+    if !element.attribute("type").is_some_and(tree::is_known_kind) {
+        let found = "distances between objects of no known type";
+        return context.problem(element, found, "the attribute \"type\"");
+    }
+    let indexing = element.attribute("indexing").unwrap_or_default();
+    if !matches!(indexing, "os" | "gp") {
+        return context.problem(
+            element,
+            format!("{indexing:?} as the indexing of a matrix"),
+            "\"indexing\", either \"os\" or \"gp\"",
+        );
+    }
+    Ok(row_count)
+}
+
+/// Checks that the lengths in front of texts are those of the texts, because hwloc reads so far.
+fn check_lengths(context: Context<'_>, element: Node<'_, '_>) -> Result<(), XmlProblem> {
+    for child in element.children().filter(Node::is_element) {
+        let length = child.attribute("length").unwrap_or_default();
+        let text = child.text().unwrap_or_default();
+        if length.parse() != Ok(text.len()) {
+            return context.problem(
+                child,
+                format!("the length {length:?} of a text of {} bytes", text.len()),
+                format!("\"{}\"", text.len()),
             );
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    fn problem<T>(
-        &self,
-        node: Node<'_, '_>,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Result<T, XmlProblem> {
-        let position = self.document.text_pos_at(node.range().start);
-        Err(XmlProblem {
-            line: position.row,
-            column: position.col,
-            found: found.into(),
-            expected: expected.into(),
-        })
-    }
+/// Tells whether exactly one source (bits 0 and 1) and one meaning (bits 2 and 3) are set, perhaps with bit 4.
+fn is_distance_kind(kind: u32) -> bool {
+    (kind & 3).is_power_of_two() && (kind >> 2 & 3).is_power_of_two() && kind < 1 << 5
+}
+
+fn is_number(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_digit()) && word.parse::<u64>().is_ok()
 }
 
 /// Returns line and column behind the last character, from 1.

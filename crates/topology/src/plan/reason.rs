@@ -127,7 +127,8 @@ fn shared_name(object: &Object) -> Option<String> {
         (ObjectKind::Core, _) => Some("the core".to_owned()),
         (ObjectKind::Die, _) => Some("the die".to_owned()),
         (ObjectKind::Package, _) => Some("the package".to_owned()),
-        (ObjectKind::Group, _) => Some("the group".to_owned()),
+        // A group that has memory of its own is named as that node.
+        (ObjectKind::Group, _) if object.memory_children.is_empty() => Some("the group".to_owned()),
         (
             ObjectKind::Cache,
             Attributes::Cache {

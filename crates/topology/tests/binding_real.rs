@@ -1,0 +1,166 @@
+//! Binding on this machine binds: what is read back is what was asked for.
+
+use std::ffi::OsStr;
+use std::process::Command;
+use std::thread;
+
+use raddle_topology::{Affinity, BindError, CpuId, PlanError, Source, Topology, format, plan};
+
+fn this_machine() -> &'static Topology {
+    Topology::this_machine().expect("hwloc knows this machine")
+}
+
+#[test]
+fn this_machine_is_loaded_once() {
+    assert!(std::ptr::eq(this_machine(), this_machine()));
+    assert!(this_machine().is_this_machine());
+    assert_eq!(this_machine().source(), &Source::ThisMachine);
+    assert!(this_machine().allowed_cpus().count() >= 1);
+    assert_eq!(this_machine().root().cpus.len(), this_machine().cpu_count());
+}
+
+#[test]
+fn the_default_number_of_workers_is_within_what_the_process_may_use() {
+    let workers = this_machine().worker_count_default();
+    assert!((1..=this_machine().allowed_cpus().count()).contains(&workers));
+    // The standard library reads the same mask and the same quota, which it rounds down.
+    let standard = thread::available_parallelism().expect("it can tell").get();
+    assert!(
+        workers == standard || workers == standard + 1,
+        "{workers} {standard}"
+    );
+}
+
+#[test]
+fn a_bound_thread_stays_where_it_was_bound() {
+    let topology = this_machine();
+    for cpu in topology.allowed_cpus() {
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                topology.bind_this_thread(cpu.id).expect("an allowed CPU");
+                let bound: Vec<_> = topology.this_thread_cpus().expect("a set").iter().collect();
+                assert_eq!(bound, [cpu.id]);
+                for _ in 0..100 {
+                    assert_eq!(topology.this_thread_last_cpu(), Ok(cpu.id));
+                    thread::yield_now();
+                }
+            });
+        });
+    }
+}
+
+#[test]
+fn unbinding_gives_every_allowed_cpu_back() {
+    let topology = this_machine();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let first = topology.allowed_cpus().next().expect("one CPU").id;
+            topology.bind_this_thread(first).expect("an allowed CPU");
+            topology
+                .unbind_this_thread()
+                .expect("the process's own CPUs");
+            assert_eq!(topology.this_thread_cpus(), Ok(topology.allowed_set()));
+        });
+    });
+}
+
+#[test]
+fn a_cpu_that_does_not_exist_is_named() {
+    let missing = CpuId(65_535);
+    assert_eq!(
+        this_machine().bind_this_thread(missing),
+        Err(BindError::UnknownCpu {
+            cpu: missing,
+            existing: this_machine().root().cpus.clone()
+        })
+    );
+}
+
+/// Says to a test that it runs in the child process that it started itself.
+const CHILD: &str = "RADDLE_TEST_CHILD";
+
+/// Runs one test of this file in a child process, by the words of `command` before it.
+fn run_child(command: &[&str], name: &str, variables: &[(&str, &str)]) {
+    let program = std::env::current_exe().expect("this test's own program");
+    let mut words: Vec<&OsStr> = command.iter().map(OsStr::new).collect();
+    words.push(program.as_os_str());
+    let output = Command::new(words[0])
+        .args(&words[1..])
+        .args(["--exact", name, "--nocapture"])
+        .envs(variables.iter().copied())
+        .env(CHILD, "1")
+        .output()
+        .expect("the child starts; taskset is in util-linux, which every Debian has");
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(
+        output.status.success() && out.contains("1 passed"),
+        "{out}{err}"
+    );
+}
+
+fn is_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+#[test]
+fn the_affinity_mask_of_the_process_is_obeyed() {
+    if !is_child() {
+        let last = this_machine()
+            .allowed_cpus()
+            .last()
+            .expect("one CPU")
+            .id
+            .to_string();
+        let command = ["taskset", "--cpu-list", &last];
+        return run_child(&command, "the_affinity_mask_of_the_process_is_obeyed", &[]);
+    }
+    let topology = this_machine();
+    let allowed: Vec<_> = topology.allowed_cpus().map(|cpu| cpu.id).collect();
+    let [only] = allowed[..] else {
+        panic!("the mask has one CPU, found {allowed:?}");
+    };
+    assert_eq!(topology.worker_count_default(), 1);
+    assert_eq!(
+        topology.limits().affinity.as_ref().map(ToString::to_string),
+        Some(only.to_string())
+    );
+    let plan_three = plan(topology, &Affinity::Scatter, 3).expect("one CPU is enough");
+    assert!(plan_three.cpus().all(|cpu| cpu == only));
+    if let Some(other) = topology.cpus().iter().find(|cpu| !cpu.allowed) {
+        let refused = topology.bind_this_thread(other.id);
+        assert!(matches!(refused, Err(BindError::NotAllowed { cpu, .. }) if cpu == other.id));
+        let list = Affinity::Explicit(vec![other.id]);
+        let error = plan(topology, &list, 1).expect_err("it is not allowed");
+        assert!(matches!(&error, PlanError::NotAllowed { cpu, .. } if *cpu == other.id));
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "CPU {} may not be used by this process; those that may are {only}",
+                other.id
+            )
+        );
+        assert!(format::text(topology).contains("(not allowed)"));
+        assert!(format::svg(topology).matches("class=\"forbidden\"").count() > 1);
+    }
+}
+
+#[test]
+fn hwlocs_environment_variables_put_another_machine_in_place() {
+    if !is_child() {
+        let name = "hwlocs_environment_variables_put_another_machine_in_place";
+        return run_child(&[], name, &[("HWLOC_SYNTHETIC", "package:2 core:3 pu:1")]);
+    }
+    let topology = this_machine();
+    assert_eq!(topology.source(), &Source::Environment);
+    assert_eq!(
+        (topology.cpu_count(), topology.is_this_machine()),
+        (6, false)
+    );
+    assert!(matches!(
+        topology.bind_this_thread(CpuId(0)),
+        Err(BindError::NotThisMachine { .. })
+    ));
+}
