@@ -26,6 +26,150 @@ const MACHINE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </topology>
 "#;
 
+/// What is replaced in the machine, by what, the line of the problem, and a part of its text.
+const CONTRADICTIONS: &[(&str, &str, u32, &str)] = &[
+    (
+        "<topology version=\"2.0\">",
+        "<topology>",
+        2,
+        "version \"1\"",
+    ),
+    ("version=\"2.0\"", "version=\"3.0\"", 2, "version \"3.0\""),
+    (
+        "type=\"Machine\"",
+        "type=\"Core\"",
+        3,
+        "outermost object of type \"Core\"",
+    ),
+    ("type=\"NUMANode\" os", "os", 5, "an object without a type"),
+    (
+        "type=\"L2Cache\"",
+        "type=\"Engine\"",
+        7,
+        "unknown type \"Engine\"",
+    ),
+    (
+        "type=\"L2Cache\"",
+        "type=\"Machine\"",
+        7,
+        "a machine inside a machine",
+    ),
+    (
+        "type=\"L2Cache\"",
+        "type=\"L3Cache\"",
+        7,
+        "a L3Cache of depth \"2\"",
+    ),
+    (
+        "cache_type=\"0\"",
+        "cache_type=\"2\"",
+        7,
+        "cache_type \"2\"",
+    ),
+    (" gp_index=\"5\"", "", 8, "\"\" as the identity"),
+    (
+        "gp_index=\"5\"",
+        "gp_index=\"4\"",
+        8,
+        "the identity 4 for the second time",
+    ),
+    (
+        "gp_index=\"5\"",
+        "gp_index=\"99999999999\"",
+        8,
+        "as the identity",
+    ),
+    (
+        "type=\"PU\" os_index=\"0\"",
+        "type=\"PU\"",
+        9,
+        "a PU without a number",
+    ),
+    (
+        "type=\"PU\" os_index=\"0\"",
+        "type=\"PU\" os_index=\"99999\"",
+        9,
+        "\"99999\" as the number of a PU",
+    ),
+    (
+        "type=\"PU\" os_index=\"0\"",
+        "type=\"PU\" os_index=\"3\"",
+        9,
+        "the CPUs 0 of a PU",
+    ),
+    (" cpuset=\"0x1\"", "", 8, "no cpuset"),
+    (
+        " cpuset=\"0x1\"",
+        " cpuset=\"0xf...f\"",
+        8,
+        "\"0xf...f\" as cpuset",
+    ),
+    (
+        " cpuset=\"0x1\"",
+        " cpuset=\"zwei\"",
+        8,
+        "\"zwei\" as cpuset",
+    ),
+    (" cpuset=\"0x1\"", " cpuset=\"\"", 8, "\"\" as cpuset"),
+    (
+        "complete_cpuset=\"0x7\"",
+        "complete_cpuset=\"0x1\"",
+        3,
+        "a cpuset beyond its complete_cpuset",
+    ),
+    (
+        "allowed_cpuset=\"0x3\"",
+        "allowed_cpuset=\"0x4\"",
+        3,
+        "an allowed_cpuset beyond the machine",
+    ),
+    (
+        "<object type=\"Core\" os_index=\"1\" cpuset=\"0x2\" complete_cpuset=\"0x2\"",
+        "<object type=\"Core\" os_index=\"1\" cpuset=\"0x1\" complete_cpuset=\"0x1\"",
+        11,
+        "the CPUs 0 again",
+    ),
+    (
+        "type=\"NUMANode\" os_index=\"1\"",
+        "type=\"NUMANode\" os_index=\"0\"",
+        6,
+        "the nodes 1 of a NUMANode",
+    ),
+    (
+        "type=\"Misc\" gp_index=\"9\"/>",
+        "type=\"Misc\" gp_index=\"9\"><object type=\"Core\" gp_index=\"10\"/></object>",
+        15,
+        "a \"Core\" inside a Misc",
+    ),
+    (
+        "nbobjs=\"2\"",
+        "nbobjs=\"3\"",
+        17,
+        "2 numbers as indexes of 3 objects",
+    ),
+    (
+        "nbobjs=\"2\"",
+        "nbobjs=\"0\"",
+        17,
+        "\"0\" as the number of objects",
+    ),
+    ("kind=\"5\"", "kind=\"3\"", 17, "\"3\" as the kind"),
+    (
+        "indexing=\"os\"",
+        "indexing=\"name\"",
+        17,
+        "\"name\" as the indexing",
+    ),
+    ("10 20 20 10 ", "10 20 20 x1 ", 17, "\"x1\" as a distance"),
+    ("10 20 20 10 ", "10 20 201010", 17, "3 numbers as u64values"),
+    (
+        "length=\"12\"",
+        "length=\"99\"",
+        19,
+        "the length \"99\" of a text of 12 bytes",
+    ),
+];
+
 fn problem(text: &str) -> XmlProblem {
     check(text).expect_err("something is wrong")
 }
@@ -69,150 +213,7 @@ fn comments_stray_text_and_entities_disappear() {
 
 #[test]
 fn each_contradiction_is_found_where_it_stands() {
-    // What is replaced, by what, the line of the problem, and a part of its text.
-    let cases = [
-        (
-            "<topology version=\"2.0\">",
-            "<topology>",
-            2,
-            "version \"1\"",
-        ),
-        ("version=\"2.0\"", "version=\"3.0\"", 2, "version \"3.0\""),
-        (
-            "type=\"Machine\"",
-            "type=\"Core\"",
-            3,
-            "outermost object of type \"Core\"",
-        ),
-        ("type=\"NUMANode\" os", "os", 5, "an object without a type"),
-        (
-            "type=\"L2Cache\"",
-            "type=\"Engine\"",
-            7,
-            "unknown type \"Engine\"",
-        ),
-        (
-            "type=\"L2Cache\"",
-            "type=\"Machine\"",
-            7,
-            "a machine inside a machine",
-        ),
-        (
-            "type=\"L2Cache\"",
-            "type=\"L3Cache\"",
-            7,
-            "a L3Cache of depth \"2\"",
-        ),
-        (
-            "cache_type=\"0\"",
-            "cache_type=\"2\"",
-            7,
-            "cache_type \"2\"",
-        ),
-        (" gp_index=\"5\"", "", 8, "\"\" as the identity"),
-        (
-            "gp_index=\"5\"",
-            "gp_index=\"4\"",
-            8,
-            "the identity 4 for the second time",
-        ),
-        (
-            "gp_index=\"5\"",
-            "gp_index=\"99999999999\"",
-            8,
-            "as the identity",
-        ),
-        (
-            "type=\"PU\" os_index=\"0\"",
-            "type=\"PU\"",
-            9,
-            "a PU without a number",
-        ),
-        (
-            "type=\"PU\" os_index=\"0\"",
-            "type=\"PU\" os_index=\"99999\"",
-            9,
-            "\"99999\" as the number of a PU",
-        ),
-        (
-            "type=\"PU\" os_index=\"0\"",
-            "type=\"PU\" os_index=\"3\"",
-            9,
-            "the CPUs 0 of a PU",
-        ),
-        (" cpuset=\"0x1\"", "", 8, "no cpuset"),
-        (
-            " cpuset=\"0x1\"",
-            " cpuset=\"0xf...f\"",
-            8,
-            "\"0xf...f\" as cpuset",
-        ),
-        (
-            " cpuset=\"0x1\"",
-            " cpuset=\"zwei\"",
-            8,
-            "\"zwei\" as cpuset",
-        ),
-        (" cpuset=\"0x1\"", " cpuset=\"\"", 8, "\"\" as cpuset"),
-        (
-            "complete_cpuset=\"0x7\"",
-            "complete_cpuset=\"0x1\"",
-            3,
-            "a cpuset beyond its complete_cpuset",
-        ),
-        (
-            "allowed_cpuset=\"0x3\"",
-            "allowed_cpuset=\"0x4\"",
-            3,
-            "an allowed_cpuset beyond the machine",
-        ),
-        (
-            "<object type=\"Core\" os_index=\"1\" cpuset=\"0x2\" complete_cpuset=\"0x2\"",
-            "<object type=\"Core\" os_index=\"1\" cpuset=\"0x1\" complete_cpuset=\"0x1\"",
-            11,
-            "the CPUs 0 again",
-        ),
-        (
-            "type=\"NUMANode\" os_index=\"1\"",
-            "type=\"NUMANode\" os_index=\"0\"",
-            6,
-            "the nodes 1 of a NUMANode",
-        ),
-        (
-            "type=\"Misc\" gp_index=\"9\"/>",
-            "type=\"Misc\" gp_index=\"9\"><object type=\"Core\" gp_index=\"10\"/></object>",
-            15,
-            "a \"Core\" inside a Misc",
-        ),
-        (
-            "nbobjs=\"2\"",
-            "nbobjs=\"3\"",
-            17,
-            "2 numbers as indexes of 3 objects",
-        ),
-        (
-            "nbobjs=\"2\"",
-            "nbobjs=\"0\"",
-            17,
-            "\"0\" as the number of objects",
-        ),
-        ("kind=\"5\"", "kind=\"3\"", 17, "\"3\" as the kind"),
-        (
-            "indexing=\"os\"",
-            "indexing=\"name\"",
-            17,
-            "\"name\" as the indexing",
-        ),
-        ("10 20 20 10 ", "10 20 20 x1 ", 17, "\"x1\" as a distance"),
-        ("10 20 20 10 ", "10 20 201010", 17, "3 numbers as u64values"),
-        (
-            "length=\"12\"",
-            "length=\"99\"",
-            19,
-            "the length \"99\" of a text of 12 bytes",
-        ),
-    ];
-    for (from, to, line, expected) in cases {
+    for &(from, to, line, expected) in CONTRADICTIONS {
         let found = problem(&changed(from, to));
         assert!(found.found.contains(expected), "{to}: {found:?}");
         assert_eq!(found.line, line, "{to}: {found:?}");
