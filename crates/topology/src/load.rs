@@ -133,9 +133,7 @@ fn load_xml(path: &Path) -> Result<Topology, TopologyError> {
 }
 
 fn load_this_machine() -> Result<Topology, TopologyError> {
-    let loaded = builder()
-        .and_then(build)
-        .map_err(|reason| TopologyError::ThisMachine { reason })?;
+    let loaded = probe().map_err(|reason| TopologyError::ThisMachine { reason })?;
     if !loaded.is_this_system() {
         let limits = imagined_limits(&loaded);
         return Ok(assemble(&loaded, Source::Environment, limits));
@@ -167,6 +165,23 @@ fn load_this_machine() -> Result<Topology, TopologyError> {
     Ok(Topology::assemble(parts))
 }
 
+/// Asks the operating system what the machine looks like, and the CPUs themselves only where that tells too little.
+///
+/// To ask a CPU, hwloc binds the calling thread to it, one after the other, and waits wherever something else
+/// runs: milliseconds on a busy machine, for caches that Linux tells of anyway unless `/sys` is hidden.
+fn probe() -> Result<hwlocality::Topology, String> {
+    let quick = builder_with(BuildFlags::DONT_CHANGE_BINDING).and_then(build)?;
+    let knows_caches = quick
+        .objects_with_type(ObjectType::L1Cache)
+        .next()
+        .is_some();
+    if knows_caches || !quick.is_this_system() {
+        Ok(quick)
+    } else {
+        builder().and_then(build)
+    }
+}
+
 fn assemble(loaded: &hwlocality::Topology, source: Source, limits: Limits) -> Topology {
     Topology::assemble(convert::parts(loaded, source, limits))
 }
@@ -182,8 +197,12 @@ fn imagined_limits(loaded: &hwlocality::Topology) -> Limits {
 
 /// Sets up what every load has in common: CPUs that may not be used are kept, and so are all caches.
 fn builder() -> Result<TopologyBuilder, String> {
+    builder_with(BuildFlags::empty())
+}
+
+fn builder_with(flags: BuildFlags) -> Result<TopologyBuilder, String> {
     TopologyBuilder::new()
-        .with_flags(BuildFlags::INCLUDE_DISALLOWED)
+        .with_flags(BuildFlags::INCLUDE_DISALLOWED | flags)
         .map_err(|error| error.to_string())?
         .with_cpu_icache_type_filter(TypeFilter::KeepAll)
         .map_err(|error| error.to_string())?

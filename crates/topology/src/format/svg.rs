@@ -48,10 +48,13 @@ const LEGEND: [(Look, &str); 5] = [
 #[must_use]
 pub fn svg(topology: &Topology) -> String {
     let machine = layout(topology);
-    let facts: Vec<_> = facts(topology)
+    let mut facts: Vec<_> = facts(topology)
         .into_iter()
         .map(|(name, fact)| shortened(&format!("{name}: {fact}")))
         .collect();
+    facts.push(
+        "numbers: L# counts in the order of the machine, P# is the operating system's".to_owned(),
+    );
     let widest = facts
         .iter()
         .map(|fact| text_width(fact))

@@ -167,6 +167,11 @@ impl<'document> Checker<'document> {
                 "all within it",
             );
         }
+        self.check_memories(object)
+    }
+
+    /// Rule 5 for memories, and that they belong where they stand.
+    fn check_memories(&self, object: &XmlObject<'_>) -> Result<(), XmlProblem> {
         let firsts = || {
             object
                 .memory_children
