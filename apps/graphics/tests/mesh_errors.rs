@@ -76,6 +76,15 @@ fn what_is_no_file_is_said_to_be_none() {
     assert!(matches!(empty.problem, MeshProblem::Empty));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_opens_and_does_not_read_is_an_error_at_its_byte() {
+    // The memory of a process is a file whose first page nobody may read.
+    let error = error(Path::new("/proc/self/mem"));
+    assert!(matches!(error.problem, MeshProblem::Read(_)), "{error}");
+    assert_eq!(error.place, Place::Byte(0));
+}
+
 #[test]
 fn what_is_no_mesh_is_quoted_on_one_line() {
     let folder = Folder::new("mesh-errors-format");

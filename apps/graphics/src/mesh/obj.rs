@@ -20,7 +20,7 @@ use super::error::{Fault, MeshProblem, Place, quoted};
 use super::faces::Faces;
 use super::load::Parsed;
 use super::report::Format;
-use super::source::Source;
+use super::source::{LINE_BYTES_MAX, Source, line_too_long};
 use super::{Mesh, is_coordinate};
 
 #[cfg(test)]
@@ -79,6 +79,9 @@ pub(crate) fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Faul
                 break;
             };
             joined.extend_from_slice(more);
+            if joined.len() > LINE_BYTES_MAX {
+                return Err(line_too_long(place, &joined));
+            }
         }
         reader.read_line(place, &joined)?;
     }

@@ -4,7 +4,9 @@
 //! broken the polygon is: where no ear is left because edges cross or corners coincide, the next corner is
 //! cut off regardless. Triangles without area arise only where corners stand in a line.
 //!
-//! Cost: O(n) for a convex polygon, O(n · r) for one with r corners that do not bulge outwards.
+//! Cost: O(n) for a convex polygon, O(n · r) for one with r corners that do not bulge outwards. Where that would
+//! be more than [`TESTS_MAX`] (a polygon of some 30,000 corners in zigzag, which nobody draws), corners are cut off
+//! in their order, so that no file can keep us for hours.
 //!
 //! # Source
 //! G. H. Meisters, Polygons Have Ears, American Mathematical Monthly 82(6), 1975; the update of the two
@@ -18,6 +20,9 @@ use glam::{DVec2, DVec3, Vec3};
 #[cfg(test)]
 mod tests;
 
+/// The most tests of a corner against an ear; about two seconds of them.
+const TESTS_MAX: usize = 1 << 30;
+
 /// Cuts polygons up; keeps its lists from one polygon to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Cutter {
@@ -30,6 +35,8 @@ pub(crate) struct Cutter {
     /// Corners that were ears when last looked at.
     ears: Vec<u32>,
     is_ear: Vec<bool>,
+    /// There are too many corners for a search for ears.
+    is_hopeless: bool,
 }
 
 impl Cutter {
@@ -128,6 +135,7 @@ impl Cutter {
                 self.reflex.push(corner);
             }
         }
+        self.is_hopeless = self.points.len().saturating_mul(self.reflex.len()) > TESTS_MAX;
         for corner in (0..count).rev() {
             if self.is_free(corner) {
                 self.is_ear[corner as usize] = true;
@@ -155,7 +163,7 @@ impl Cutter {
 
     /// Tells whether the triangle at a corner has an area and no other corner in it.
     fn is_free(&self, corner: u32) -> bool {
-        if self.bulge(corner) <= 0.0 {
+        if self.is_hopeless || self.bulge(corner) <= 0.0 {
             return false;
         }
         let ear = [

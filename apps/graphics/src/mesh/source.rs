@@ -16,7 +16,7 @@ mod tests;
 /// What is read from the input at once: fits the second-level cache together with what is made of it.
 const BUFFER_BYTES: usize = 256 << 10;
 /// The longest line or token: a polygon of a million corners on one line of an OBJ file fits.
-const LINE_BYTES_MAX: usize = 32 << 20;
+pub(super) const LINE_BYTES_MAX: usize = 32 << 20;
 
 /// A buffered stream that knows where it is.
 pub(crate) struct Source<'a> {
@@ -253,11 +253,7 @@ impl<'a> Source<'a> {
     /// Reads more than the `have` bytes that a line or token has so far; false at the end of the file.
     fn ensure_longer(&mut self, have: usize) -> Result<bool, Fault> {
         if have >= LINE_BYTES_MAX {
-            return Err(Fault::too_large(
-                self.line(),
-                format!("a line that begins {}", quoted(self.buffered())),
-                format!("lines of at most {LINE_BYTES_MAX} bytes"),
-            ));
+            return Err(line_too_long(self.line(), self.buffered()));
         }
         self.ensure(have + 1)
     }
@@ -297,6 +293,16 @@ impl<'a> Source<'a> {
         (self.after_fill)();
         Ok(!self.ended)
     }
+}
+
+/// The fault of a line, the beginning of which is given, that is longer than [`LINE_BYTES_MAX`].
+#[cold]
+pub(super) fn line_too_long(place: Place, line: &[u8]) -> Fault {
+    Fault::too_large(
+        place,
+        format!("a line that begins {}", quoted(line)),
+        format!("lines of at most {LINE_BYTES_MAX} bytes"),
+    )
 }
 
 impl std::fmt::Debug for Source<'_> {

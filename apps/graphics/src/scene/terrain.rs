@@ -20,10 +20,10 @@ pub(super) const TRIANGLE_COUNT_MIN: usize = 2;
 /// The side of the square.
 const SIDE: f32 = 4.0;
 /// Hills along a side, of the first octave.
-const FREQUENCY: f32 = 3.0;
+const FREQUENCY: f32 = 2.5;
 const OCTAVE_COUNT_MAX: u32 = 12;
 /// The height of an octave, that of the one before being 1: below a half, so that slopes do not grow.
-const GAIN: f32 = 0.45;
+const GAIN: f32 = 0.42;
 /// Height of the highest peaks, nearly.
 const HEIGHT: f32 = 0.9;
 

@@ -124,6 +124,14 @@ fn the_orientation_of_the_polygon_is_kept_on_every_plane() {
     }
 }
 
+#[test]
+fn a_polygon_that_would_take_hours_is_cut_all_the_same() {
+    let zigzag: Vec<Vec3> = (0..1_000_000_u32)
+        .map(|index| Vec3::new((index % 3) as f32, index as f32, 0.0))
+        .collect();
+    assert_eq!(cut(&zigzag).len(), zigzag.len() - 2);
+}
+
 proptest! {
     #[test]
     fn star_shaped_polygons_are_filled(radii in prop::collection::vec(0.2_f32..2.0, 3..40)) {
