@@ -174,6 +174,14 @@ impl KdTree {
         self.bounds
     }
 
+    /// The highest index of a triangle in any leaf. Cost: O(triangles).
+    pub(crate) fn triangle_highest(&self) -> Option<usize> {
+        self.triangle_ids
+            .iter()
+            .max()
+            .map(|&triangle| triangle as usize)
+    }
+
     /// What the tree was built with.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {

@@ -156,19 +156,26 @@ impl KdTree {
             if node.count() > 0 {
                 self.test_leaf(node, &shear, ray.t_min, &mut nearest);
                 if ANY && nearest.entry != u32::MAX {
+                    return self.hit(&nearest);
+                }
+            }
+            // Not all that is pending lies further away than what was pending before: within a plane that the
+            // ray runs in, both halves begin where their parent does. So none may be given up unseen.
+            loop {
+                if height == 0 {
+                    return self.hit(&nearest);
+                }
+                height -= 1;
+                let pending = stack[height % STACK_LEN];
+                if pending.t_min <= nearest.t {
+                    (node, t_min, t_max) = (pending.node, pending.t_min, pending.t_max);
                     break;
                 }
             }
-            if height == 0 {
-                break;
-            }
-            height -= 1;
-            let pending = stack[height % STACK_LEN];
-            if nearest.t < pending.t_min {
-                break;
-            }
-            (node, t_min, t_max) = (pending.node, pending.t_min, pending.t_max);
         }
+    }
+
+    fn hit(&self, nearest: &Nearest) -> Option<Hit> {
         (nearest.entry != u32::MAX).then(|| Hit {
             t: nearest.t,
             triangle: self.triangle_ids[nearest.entry as usize],

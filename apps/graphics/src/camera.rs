@@ -1,0 +1,224 @@
+//! A pinhole camera, and where to put it when nobody says.
+//!
+//! A [`View`] is what a person may ask for, piece by piece; what is left open is chosen so that the mesh makes
+//! a good picture. An object is looked at from three quarters and a little above, and fills the frame. A room
+//! is looked at from within, along the longest clear line.
+
+use glam::Vec3;
+use thiserror::Error;
+
+use crate::kdtree::KdTree;
+use crate::mesh::Mesh;
+use crate::ray::Ray;
+
+mod framing;
+mod room;
+#[cfg(test)]
+mod tests;
+
+/// Field of view for an object, in degrees: long enough a lens not to distort.
+const FOV_OBJECT_DEGREES: f32 = 32.0;
+/// Field of view for a room, in degrees.
+const FOV_ROOM_DEGREES: f32 = 68.0;
+
+/// A pinhole camera.
+///
+/// # Examples
+/// ```
+/// use glam::Vec3;
+/// use raddle_graphics::camera::Camera;
+///
+/// let camera = Camera::look(Vec3::new(0.0, 0.0, 5.0), Vec3::ZERO, Vec3::Y, 40.0)?;
+/// let ray = camera.ray([320.0, 240.0], (640, 480));
+/// assert_eq!(ray.direction, Vec3::NEG_Z);
+/// # Ok::<(), raddle_graphics::camera::CameraError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Camera {
+    eye: Vec3,
+    forward: Vec3,
+    right: Vec3,
+    up: Vec3,
+    /// Tangent of half of the vertical field of view.
+    tangent: f32,
+}
+
+/// What cannot be looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[non_exhaustive]
+pub enum CameraError {
+    /// The eye is where it looks.
+    #[error("eye and point to look at are both at {0}, expected two different points")]
+    NoDirection(Vec3),
+    /// There is no upright picture along the line of sight.
+    #[error("the way up is {0}, expected a direction across the line of sight")]
+    NoUpright(Vec3),
+    /// The field of view is not an angle that a picture can have.
+    #[error("the field of view is {0} degrees, expected more than 0 and less than 180")]
+    FieldOfView(f32),
+    /// A coordinate is no finite number.
+    #[error("{name} is {value}, expected finite coordinates")]
+    NotFinite {
+        /// Which point.
+        name: &'static str,
+        /// The point.
+        value: Vec3,
+    },
+}
+
+impl Camera {
+    /// A camera at `eye` that looks at a point, with the vertical field of view in degrees.
+    ///
+    /// # Errors
+    /// [`CameraError`] where the points coincide, `up` is along the line of sight, or a number makes no sense.
+    pub fn look(eye: Vec3, at: Vec3, up: Vec3, fov_degrees: f32) -> Result<Self, CameraError> {
+        let point = ("the point to look at", at);
+        for (name, value) in [("eye", eye), point, ("the way up", up)] {
+            if !value.is_finite() {
+                return Err(CameraError::NotFinite { name, value });
+            }
+        }
+        // In f64, since the points may be huge, or near each other.
+        let sight = (at.as_dvec3() - eye.as_dvec3())
+            .try_normalize()
+            .ok_or(CameraError::NoDirection(eye))?;
+        Self::along(eye, sight.as_vec3(), up, fov_degrees)
+    }
+
+    /// A camera at a point that looks along a unit vector.
+    fn along(eye: Vec3, forward: Vec3, up: Vec3, fov_degrees: f32) -> Result<Self, CameraError> {
+        if !(fov_degrees > 0.0 && fov_degrees < 180.0) {
+            return Err(CameraError::FieldOfView(fov_degrees));
+        }
+        let right = forward.cross(up.normalize_or_zero());
+        if right.length() < 1e-4 {
+            return Err(CameraError::NoUpright(up));
+        }
+        let right = right.normalize();
+        Ok(Self {
+            eye,
+            forward,
+            right,
+            up: right.cross(forward),
+            tangent: (fov_degrees.to_radians() * 0.5).tan(),
+        })
+    }
+
+    /// The ray through a point of a picture, in pixels from its upper left corner.
+    ///
+    /// The direction reaches to the plane at distance 1; it is no unit vector.
+    #[inline]
+    #[must_use]
+    pub fn ray(&self, [x, y]: [f32; 2], (width, height): (u32, u32)) -> Ray {
+        let pixel = 2.0 * self.tangent / height as f32;
+        let right = (x - 0.5 * width as f32) * pixel;
+        let up = (0.5 * height as f32 - y) * pixel;
+        Ray::new(self.eye, self.forward + right * self.right + up * self.up)
+    }
+
+    /// Where the camera stands.
+    #[must_use]
+    pub fn eye(&self) -> Vec3 {
+        self.eye
+    }
+
+    /// Unit vectors along the line of sight, to the right and up in the picture.
+    #[must_use]
+    pub fn axes(&self) -> [Vec3; 3] {
+        [self.forward, self.right, self.up]
+    }
+
+    /// The vertical field of view in degrees.
+    #[must_use]
+    pub fn fov_degrees(&self) -> f32 {
+        2.0 * self.tangent.atan().to_degrees()
+    }
+}
+
+/// What is asked of a camera; what is `None` is chosen to suit the mesh.
+///
+/// # Examples
+/// ```
+/// use glam::Vec3;
+/// use raddle_graphics::camera::View;
+///
+/// let from_above = View { eye: Some(Vec3::new(0.0, 9.0, 0.1)), ..View::default() };
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct View {
+    /// Where to stand.
+    pub eye: Option<Vec3>,
+    /// What to look at: by default the middle of the mesh.
+    pub look_at: Option<Vec3>,
+    /// What is up: by default the y axis.
+    pub up: Option<Vec3>,
+    /// The vertical field of view in degrees.
+    pub fov_degrees: Option<f32>,
+}
+
+/// What kind of scene a camera was chosen for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Setting {
+    /// Something to be looked at from outside.
+    Object,
+    /// Something to stand in.
+    Room,
+}
+
+impl View {
+    /// Makes a camera for a mesh and a picture of some size in pixels, and tells what the mesh was taken for.
+    ///
+    /// Cost: some ten thousand rays, and for an object two passes over the vertices.
+    /// # Errors
+    /// As [`Camera::look`].
+    pub fn camera(
+        &self,
+        mesh: &Mesh,
+        tree: &KdTree,
+        (width, height): (u32, u32),
+    ) -> Result<(Camera, Setting), CameraError> {
+        let up = self.up.unwrap_or(Vec3::Y);
+        let Some(upright) = up.try_normalize() else {
+            return Err(CameraError::NoUpright(up));
+        };
+        let setting = if room::is_room(mesh, tree) {
+            Setting::Room
+        } else {
+            Setting::Object
+        };
+        let fov_degrees = self.fov_degrees.unwrap_or(match setting {
+            Setting::Object => FOV_OBJECT_DEGREES,
+            Setting::Room => FOV_ROOM_DEGREES,
+        });
+        let middle = tree.bounds().center();
+        let camera = match (self.eye, self.look_at) {
+            (Some(eye), at) => {
+                let at = at.unwrap_or(middle);
+                // Straight from above or below the default has no upright; any other way up will do.
+                let up = match (self.up, (at - eye).normalize_or_zero()) {
+                    (None, sight) if sight.cross(up).length() < 1e-4 => Vec3::NEG_Z,
+                    _ => up,
+                };
+                Camera::look(eye, at, up, fov_degrees)?
+            }
+            (None, Some(at)) if setting == Setting::Object => {
+                let sight = -framing::three_quarters(upright);
+                let eye = at - sight * framing::distance(tree, fov_degrees);
+                Camera::along(eye, sight, up, fov_degrees)?
+            }
+            (None, _) if setting == Setting::Object => {
+                let aspect = width as f32 / height as f32;
+                framing::frame(mesh, tree, upright, fov_degrees, aspect)?
+            }
+            (None, at) => {
+                let (eye, sight) = room::best_view(mesh, tree, upright);
+                match at {
+                    Some(at) => Camera::look(eye, at, up, fov_degrees)?,
+                    None => Camera::along(eye, sight, up, fov_degrees)?,
+                }
+            }
+        };
+        Ok((camera, setting))
+    }
+}

@@ -1,0 +1,115 @@
+//! A camera that has all of an object in the frame and nothing to spare.
+
+use glam::Vec3;
+
+use super::{Camera, CameraError};
+use crate::kdtree::KdTree;
+use crate::mesh::Mesh;
+
+/// How much of the frame an object fills, side to side or top to bottom.
+const FILL: f32 = 0.88;
+/// The same where a few parts may stand out of the frame.
+const FILL_MOST: f32 = 0.74;
+/// The share of the corners that may stand out, at each edge of the frame.
+const STRAY_SHARE: f32 = 0.02;
+
+/// The direction from an object to the eye: three quarters from the front, a little from above.
+pub(super) fn three_quarters(up: Vec3) -> Vec3 {
+    let front = front(up);
+    let side = up.cross(front);
+    (front - 0.6 * side + 0.38 * up).normalize()
+}
+
+/// The front of a mesh: towards z, or towards x where z is up.
+pub(super) fn front(up: Vec3) -> Vec3 {
+    let across = if up.z.abs() > 0.9 { Vec3::X } else { Vec3::Z };
+    (across - across.dot(up) * up).normalize()
+}
+
+/// A distance from which the box of a tree fits into the frame.
+pub(super) fn distance(tree: &KdTree, fov_degrees: f32) -> f32 {
+    let radius = 0.5 * tree.bounds().extent().length();
+    radius / (fov_degrees.to_radians() * 0.5).sin()
+}
+
+/// The nearest camera from three quarters that sees every triangle; of an object that stands on a wide floor or
+/// has a few far parts, all but these.
+pub(super) fn frame(
+    mesh: &Mesh,
+    tree: &KdTree,
+    up: Vec3,
+    fov_degrees: f32,
+    aspect: f32,
+) -> Result<Camera, CameraError> {
+    let middle = tree.bounds().center();
+    let sight = -three_quarters(up);
+    let trial = Camera::along(middle - sight, sight, up, fov_degrees)?;
+    if tree.bounds().extent() == Vec3::ZERO {
+        return Ok(trial);
+    }
+    let tangent = (fov_degrees.to_radians() * 0.5).tan();
+    let place = |fill: f32, stray: f32| {
+        let tangents = [tangent * aspect * fill, tangent * fill];
+        Place::of(mesh, middle, trial.axes(), tangents, stray)
+    };
+    let all = place(FILL, 0.0);
+    let most = place(FILL_MOST, STRAY_SHARE);
+    let place = if most.back < 0.7 * all.back {
+        most
+    } else {
+        all
+    };
+    // Never within what is looked at, however flat it is.
+    let radius = 0.5 * tree.bounds().extent().length();
+    let back = place.back.max(0.05 * radius);
+    let [forward, right, above] = trial.axes();
+    let eye = middle + place.right * right + place.above * above - back * forward;
+    Camera::along(eye, forward, up, fov_degrees)
+}
+
+/// Where an eye is, from the middle of the mesh, along the axes of the camera.
+struct Place {
+    back: f32,
+    right: f32,
+    above: f32,
+}
+
+impl Place {
+    /// The nearest place with all but a share of the corners in the frame.
+    ///
+    /// A corner must not stand over any of four edges, each of which gives a bound on where the eye may be. The
+    /// nearest eye within all bounds is where one pair of opposite edges is touched, and it is centred for the
+    /// other pair.
+    fn of(mesh: &Mesh, middle: Vec3, axes: [Vec3; 3], tangents: [f32; 2], stray: f32) -> Self {
+        let [forward, right, above] = axes;
+        let reach = |across: Vec3, tangent: f32| {
+            let direction = across - tangent * forward;
+            let corners = mesh.triangles.iter().flatten();
+            let reaches =
+                corners.map(|&vertex| (mesh.positions[vertex as usize] - middle).dot(direction));
+            largest_but(reaches, stray)
+        };
+        let pair = |across: Vec3, tangent: f32| {
+            let (plus, minus) = (reach(across, tangent), reach(-across, tangent));
+            ((plus + minus) / (2.0 * tangent), (plus - minus) * 0.5)
+        };
+        let (back_across, right) = pair(right, tangents[0]);
+        let (back_upright, above) = pair(above, tangents[1]);
+        Self {
+            back: back_across.max(back_upright),
+            right,
+            above,
+        }
+    }
+}
+
+/// The largest value when the largest of all are left out, up to some share of them.
+fn largest_but(values: impl Iterator<Item = f32>, share: f32) -> f32 {
+    if share == 0.0 {
+        return values.fold(f32::NEG_INFINITY, f32::max);
+    }
+    let mut values: Vec<f32> = values.collect();
+    let out = (values.len() as f32 * share) as usize;
+    let index = values.len() - 1 - out;
+    *values.select_nth_unstable_by(index, f32::total_cmp).1
+}

@@ -1,0 +1,211 @@
+//! Rays of a camera, and the choice of one.
+
+use super::*;
+use crate::kdtree::Parameters;
+
+fn mesh_of_boxes(boxes: &[([f32; 3], [f32; 3])], inward: bool) -> Mesh {
+    let mut mesh = Mesh::default();
+    for (low, high) in boxes {
+        let first = mesh.positions.len() as u32;
+        for corner in 0..8 {
+            let pick = |axis: usize| {
+                if corner >> axis & 1 == 0 {
+                    low[axis]
+                } else {
+                    high[axis]
+                }
+            };
+            mesh.positions.push(Vec3::new(pick(0), pick(1), pick(2)));
+        }
+        // Wound anticlockwise as seen from outside.
+        let faces = [
+            [0, 4, 6, 2],
+            [1, 3, 7, 5],
+            [0, 1, 5, 4],
+            [2, 6, 7, 3],
+            [0, 2, 3, 1],
+            [4, 5, 7, 6],
+        ];
+        for [a, b, c, d] in faces {
+            for [a, b, c] in [[a, b, c], [a, c, d]] {
+                let triangle = if inward { [a, c, b] } else { [a, b, c] };
+                mesh.triangles.push(triangle.map(|corner| first + corner));
+            }
+        }
+    }
+    mesh
+}
+
+fn tree_of(mesh: &Mesh) -> KdTree {
+    KdTree::build_sequential(mesh, &Parameters::default()).unwrap()
+}
+
+#[test]
+fn the_middle_of_the_picture_is_what_is_looked_at() {
+    let eye = Vec3::new(3.0, 4.0, 5.0);
+    let camera = Camera::look(eye, Vec3::ZERO, Vec3::Y, 50.0).unwrap();
+    let ray = camera.ray([50.0, 25.0], (100, 50));
+    assert!(ray.direction.cross(-eye).length() < 1e-5);
+    assert!((camera.fov_degrees() - 50.0).abs() < 1e-4);
+}
+
+#[test]
+fn the_edges_of_the_picture_are_half_the_field_of_view_away() {
+    let camera = Camera::look(Vec3::ZERO, Vec3::NEG_Z, Vec3::Y, 90.0).unwrap();
+    assert!(
+        (camera.ray([50.0, 0.0], (100, 50)).direction - Vec3::new(0.0, 1.0, -1.0)).length() < 1e-6
+    );
+    assert!(
+        (camera.ray([100.0, 25.0], (100, 50)).direction - Vec3::new(2.0, 0.0, -1.0)).length()
+            < 1e-6
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let look = |eye, up, fov| Camera::look(eye, Vec3::ZERO, up, fov).unwrap_err();
+    assert_eq!(
+        look(Vec3::ZERO, Vec3::Y, 40.0),
+        CameraError::NoDirection(Vec3::ZERO)
+    );
+    assert_eq!(
+        look(Vec3::Y, Vec3::Y, 40.0),
+        CameraError::NoUpright(Vec3::Y)
+    );
+    assert_eq!(
+        look(Vec3::Z, Vec3::ZERO, 40.0),
+        CameraError::NoUpright(Vec3::ZERO)
+    );
+    for fov in [0.0, -1.0, 180.0, f32::INFINITY] {
+        assert_eq!(look(Vec3::Z, Vec3::Y, fov), CameraError::FieldOfView(fov));
+    }
+    assert!(matches!(
+        look(Vec3::Z, Vec3::Y, f32::NAN),
+        CameraError::FieldOfView(_)
+    ));
+    assert!(matches!(
+        look(Vec3::splat(f32::NAN), Vec3::Y, 40.0),
+        CameraError::NotFinite { name: "eye", .. }
+    ));
+}
+
+/// Where a point is in a picture, from -1 to 1 each way.
+fn projected(camera: &Camera, point: Vec3, aspect: f32) -> [f32; 2] {
+    let [forward, right, up] = camera.axes();
+    let offset = point - camera.eye();
+    let tangent = (camera.fov_degrees().to_radians() * 0.5).tan();
+    let depth = offset.dot(forward) * tangent;
+    assert!(depth > 0.0, "{point} is behind the camera");
+    [offset.dot(right) / (depth * aspect), offset.dot(up) / depth]
+}
+
+#[test]
+fn an_object_fills_the_frame() {
+    let shapes = [
+        ([0.0, 0.0, 0.0], [1.0, 1.0, 1.0]),
+        ([-5.0, 2.0, 1.0], [9.0, 3.0, 1.5]),
+        ([100.0, 100.0, 100.0], [100.5, 130.0, 100.5]),
+        ([0.0, 0.0, 0.0], [4.0, 0.0, 4.0]),
+    ];
+    for shape in shapes {
+        for size in [(800, 600), (300, 900), (1600, 200)] {
+            let mesh = mesh_of_boxes(&[shape], false);
+            let (camera, setting) = View::default()
+                .camera(&mesh, &tree_of(&mesh), size)
+                .unwrap();
+            assert_eq!(setting, Setting::Object);
+            let aspect = size.0 as f32 / size.1 as f32;
+            let points = mesh
+                .positions
+                .iter()
+                .map(|&point| projected(&camera, point, aspect));
+            let widest = points.flatten().map(f32::abs).fold(0.0, f32::max);
+            assert!(
+                (0.85..0.9).contains(&widest),
+                "{shape:?} in {size:?} fills {widest}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_wide_floor_does_not_shrink_what_stands_on_it() {
+    let mut boxes = vec![([-50.0, -0.1, -50.0], [50.0, 0.0, 50.0])];
+    boxes.extend((0..100).map(|level| {
+        let y = level as f32 * 0.01;
+        ([0.0, y, 0.0], [1.0, y + 0.01, 1.0])
+    }));
+    let mesh = mesh_of_boxes(&boxes, false);
+    let (camera, _) = View::default()
+        .camera(&mesh, &tree_of(&mesh), (500, 500))
+        .unwrap();
+    assert!(camera.eye().distance(Vec3::splat(0.5)) < 10.0);
+}
+
+#[test]
+fn a_box_is_a_room_from_within_only() {
+    let walls = [([0.0, 0.0, 0.0], [10.0, 3.0, 6.0])];
+    let room = mesh_of_boxes(&walls, true);
+    let (camera, setting) = View::default()
+        .camera(&room, &tree_of(&room), (500, 500))
+        .unwrap();
+    assert_eq!(setting, Setting::Room);
+    let (eye, high) = (camera.eye(), Vec3::new(10.0, 3.0, 6.0));
+    assert!(
+        eye.cmpgt(Vec3::ZERO).all() && eye.cmplt(high).all(),
+        "{eye}"
+    );
+
+    let object = mesh_of_boxes(&walls, false);
+    let (_, setting) = View::default()
+        .camera(&object, &tree_of(&object), (500, 500))
+        .unwrap();
+    assert_eq!(setting, Setting::Object);
+}
+
+#[test]
+fn what_is_asked_for_is_what_one_gets() {
+    let mesh = mesh_of_boxes(&[([0.0; 3], [1.0; 3])], false);
+    let tree = tree_of(&mesh);
+    let view = View {
+        eye: Some(Vec3::new(9.0, 0.5, 0.5)),
+        look_at: Some(Vec3::new(0.0, 0.5, 0.5)),
+        up: Some(Vec3::Z),
+        fov_degrees: Some(12.0),
+    };
+    let (camera, _) = view.camera(&mesh, &tree, (10, 10)).unwrap();
+    assert_eq!(camera.eye(), view.eye.unwrap());
+    assert_eq!(camera.axes(), [Vec3::NEG_X, Vec3::Y, Vec3::Z]);
+
+    let aside = View {
+        look_at: Some(Vec3::splat(7.0)),
+        ..View::default()
+    };
+    let (camera, _) = aside.camera(&mesh, &tree, (10, 10)).unwrap();
+    let to_target = Vec3::splat(7.0) - camera.eye();
+    assert!(camera.axes()[0].cross(to_target).length() < 1e-4 * to_target.length());
+
+    let above = View {
+        eye: Some(Vec3::new(0.5, 20.0, 0.5)),
+        ..View::default()
+    };
+    assert!(above.camera(&mesh, &tree, (10, 10)).is_ok());
+    let no_way_up = View {
+        up: Some(Vec3::ZERO),
+        ..View::default()
+    };
+    assert_eq!(
+        no_way_up.camera(&mesh, &tree, (10, 10)).unwrap_err(),
+        CameraError::NoUpright(Vec3::ZERO)
+    );
+}
+
+#[test]
+fn a_mesh_without_triangles_has_a_camera_all_the_same() {
+    let mesh = Mesh::default();
+    let (camera, setting) = View::default()
+        .camera(&mesh, &tree_of(&mesh), (10, 10))
+        .unwrap();
+    assert_eq!(setting, Setting::Object);
+    assert!(camera.eye().is_finite());
+}

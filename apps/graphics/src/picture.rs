@@ -1,0 +1,406 @@
+//! Pictures in linear light, and files of them: PNG, PPM and OpenEXR.
+//!
+//! A file is encoded in memory and written under a temporary name beside its place, then renamed: whoever looks
+//! finds the whole picture or none, also when the disk is full.
+//!
+//! # Source
+//! The transfer function of PNG and PPM: IEC 61966-2-1 (sRGB).
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Cursor, Write};
+use std::path::{Path, PathBuf};
+
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::{ExtendedColorType, ImageEncoder};
+use thiserror::Error;
+
+#[cfg(test)]
+mod tests;
+
+/// A picture: rows from the top, each from the left, red, green and blue in linear light.
+///
+/// # Examples
+/// ```
+/// use raddle_graphics::picture::Picture;
+///
+/// let mut picture = Picture::new(2, 1);
+/// picture.pixels_mut()[1] = [1.0, 0.5, 0.0];
+/// assert_eq!(picture.row(0)[1], [1.0, 0.5, 0.0]);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    width: u32,
+    height: u32,
+    pixels: Vec<[f32; 3]>,
+}
+
+/// A kind of picture file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum PictureFormat {
+    /// Portable Network Graphics: 8 bits a channel, sRGB.
+    Png,
+    /// Portable Pixmap, binary (P6): 8 bits a channel, sRGB.
+    Ppm,
+    /// OpenEXR: 32-bit floats in linear light.
+    Exr,
+}
+
+/// A picture that could not be written: which file, and why.
+#[derive(Debug, Error)]
+#[error("{}: {problem}", path.display())]
+#[non_exhaustive]
+pub struct PictureError {
+    /// The file, as the caller named it.
+    pub path: PathBuf,
+    /// What went wrong.
+    pub problem: PictureProblem,
+}
+
+/// Why a picture could not be written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PictureProblem {
+    /// The name ends in nothing that tells a format.
+    #[error("{found}; expected a name that ends in .png, .ppm or .exr")]
+    Extension {
+        /// What the name ends in, in words.
+        found: String,
+    },
+    /// The path leads to a directory.
+    #[error("a directory; expected the name of a file")]
+    Directory,
+    /// The directory for the file is not there or is none.
+    #[error("no directory {}; expected one to write the file in", .0.display())]
+    NoDirectory(PathBuf),
+    /// The file could not be written.
+    #[error("{0}; expected to write {1} bytes")]
+    Write(io::Error, usize),
+    /// The directory allows no new file in it.
+    #[error("{0}; expected a file that can be written")]
+    Open(io::Error),
+    /// A picture this large has no file of this format.
+    #[error("{width} × {height} pixels; expected a picture that the format can hold: {reason}")]
+    Encode {
+        /// Pixels per row.
+        width: u32,
+        /// Rows.
+        height: u32,
+        /// What the encoder says.
+        reason: String,
+    },
+}
+
+impl PictureProblem {
+    fn at(self, path: &Path) -> PictureError {
+        PictureError {
+            path: path.to_path_buf(),
+            problem: self,
+        }
+    }
+}
+
+impl PictureFormat {
+    /// Tells the format from the extension of a file name, in small or capital letters.
+    ///
+    /// # Errors
+    /// [`PictureProblem::Extension`] for any other extension, or none.
+    /// # Examples
+    /// ```
+    /// use raddle_graphics::picture::PictureFormat;
+    ///
+    /// assert_eq!(PictureFormat::of("out/dragon.PNG")?, PictureFormat::Png);
+    /// assert!(PictureFormat::of("dragon.gif").is_err());
+    /// # Ok::<(), raddle_graphics::picture::PictureError>(())
+    /// ```
+    pub fn of(path: impl AsRef<Path>) -> Result<Self, PictureError> {
+        let path = path.as_ref();
+        let extension = path
+            .extension()
+            .map(|extension| extension.to_string_lossy());
+        match extension.as_deref().map(str::to_ascii_lowercase).as_deref() {
+            Some("png") => Ok(Self::Png),
+            Some("ppm") => Ok(Self::Ppm),
+            Some("exr") => Ok(Self::Exr),
+            other => {
+                let found = match other {
+                    Some(extension) => format!("extension .{}", extension.escape_debug()),
+                    None => "no extension".to_owned(),
+                };
+                Err(PictureProblem::Extension { found }.at(path))
+            }
+        }
+    }
+}
+
+/// Finds out whether a picture could be written to a path, as far as can be told without writing one.
+///
+/// For callers who would rather know before a long computation than after it. An existing file is left as it
+/// is.
+///
+/// # Errors
+/// [`PictureError`] as [`Picture::save`], but for a disk that will turn out to be full.
+pub fn check_path(path: impl AsRef<Path>) -> Result<PictureFormat, PictureError> {
+    let path = path.as_ref();
+    let format = PictureFormat::of(path)?;
+    let target = Target::of(path)?;
+    match &target {
+        Target::Device(device) => OpenOptions::new().write(true).open(device).map(drop),
+        Target::File(file) => {
+            let trial = beside(file);
+            create(&trial).and_then(|_| fs::remove_file(&trial))
+        }
+    }
+    .map_err(|error| PictureProblem::Open(error).at(path))?;
+    Ok(format)
+}
+
+impl Picture {
+    /// A black picture.
+    ///
+    /// # Panics
+    /// When the picture has more pixels than memory has addresses.
+    #[must_use]
+    pub fn new(width: u32, height: u32) -> Self {
+        let len = (width as usize)
+            .checked_mul(height as usize)
+            .expect("fewer pixels than addresses");
+        Self {
+            width,
+            height,
+            pixels: vec![[0.0; 3]; len],
+        }
+    }
+
+    /// Pixels per row.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Rows.
+    #[must_use]
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// All pixels, row by row.
+    #[must_use]
+    pub fn pixels(&self) -> &[[f32; 3]] {
+        &self.pixels
+    }
+
+    /// All pixels, row by row, to be changed.
+    pub fn pixels_mut(&mut self) -> &mut [[f32; 3]] {
+        &mut self.pixels
+    }
+
+    /// A row, from 0 at the top.
+    ///
+    /// # Panics
+    /// When there are not so many rows.
+    #[must_use]
+    pub fn row(&self, row: u32) -> &[[f32; 3]] {
+        assert!(row < self.height, "row {row} of {}", self.height);
+        &self.pixels[row as usize * self.width as usize..][..self.width as usize]
+    }
+
+    /// Writes the picture to a file of the format that its extension says.
+    ///
+    /// What stands at the path is replaced, all at once. Cost: the encoded picture in memory.
+    ///
+    /// # Errors
+    /// [`PictureError`] names the file, and says whether the extension means nothing, there is no such
+    /// directory, the path is one, or writing failed; then no part of a picture is left.
+    /// # Examples
+    /// ```
+    /// use raddle_graphics::picture::Picture;
+    ///
+    /// let path = std::env::temp_dir().join(format!("raddle-doc-{}.ppm", std::process::id()));
+    /// Picture::new(4, 3).save(&path)?;
+    /// assert_eq!(std::fs::read(&path)?.len(), "P6\n4 3\n255\n".len() + 36);
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PictureError> {
+        let path = path.as_ref();
+        let format = PictureFormat::of(path)?;
+        let target = Target::of(path)?;
+        let bytes = self.encode(format).map_err(|problem| problem.at(path))?;
+        target
+            .write(&bytes)
+            .map_err(|error| PictureProblem::Write(error, bytes.len()).at(path))
+    }
+
+    /// Encodes the picture as a file of some format. The same picture always gives the same bytes.
+    ///
+    /// # Errors
+    /// [`PictureProblem::Encode`] for a picture without pixels or too large for the format.
+    pub fn encode(&self, format: PictureFormat) -> Result<Vec<u8>, PictureProblem> {
+        match format {
+            PictureFormat::Png => self.png(),
+            PictureFormat::Ppm => Ok(self.ppm()),
+            PictureFormat::Exr => self.exr(),
+        }
+    }
+
+    fn refused(&self, reason: impl ToString) -> PictureProblem {
+        PictureProblem::Encode {
+            width: self.width,
+            height: self.height,
+            reason: reason.to_string(),
+        }
+    }
+
+    fn png(&self) -> Result<Vec<u8>, PictureProblem> {
+        let mut bytes = Vec::new();
+        PngEncoder::new_with_quality(&mut bytes, CompressionType::Default, FilterType::Adaptive)
+            .write_image(
+                self.quantised().as_flattened(),
+                self.width,
+                self.height,
+                ExtendedColorType::Rgb8,
+            )
+            .map_err(|error| self.refused(error))?;
+        Ok(bytes)
+    }
+
+    fn ppm(&self) -> Vec<u8> {
+        let mut bytes = format!("P6\n{} {}\n255\n", self.width, self.height).into_bytes();
+        bytes.extend_from_slice(self.quantised().as_flattened());
+        bytes
+    }
+
+    fn exr(&self) -> Result<Vec<u8>, PictureProblem> {
+        use exr::prelude::{Image, SpecificChannels, WritableImage};
+
+        if self.pixels.is_empty() {
+            return Err(self.refused("no pixels"));
+        }
+        let (width, height) = (self.width as usize, self.height as usize);
+        let channels = SpecificChannels::rgb(|position: exr::math::Vec2<usize>| {
+            let [red, green, blue] = self.pixels[position.y() * width + position.x()];
+            (red, green, blue)
+        });
+        let mut bytes = Cursor::new(Vec::new());
+        Image::from_channels((width, height), channels)
+            .write()
+            .non_parallel()
+            .to_buffered(&mut bytes)
+            .map_err(|error| self.refused(error))?;
+        Ok(bytes.into_inner())
+    }
+
+    /// The picture in 8 bits a channel.
+    fn quantised(&self) -> Vec<[u8; 3]> {
+        let width = self.width.max(1) as usize;
+        self.pixels
+            .iter()
+            .enumerate()
+            .map(|(index, pixel)| {
+                let threshold = dither(index % width, index / width);
+                pixel.map(|channel| (srgb(channel) * 255.0 + threshold) as u8)
+            })
+            .collect()
+    }
+}
+
+/// Encodes linear light from 0 to 1; what lies outside is clipped, and what is no number is black.
+#[must_use]
+pub fn srgb(linear: f32) -> f32 {
+    let linear = if linear > 0.0 { linear.min(1.0) } else { 0.0 };
+    if linear <= 0.003_130_8 {
+        linear * 12.92
+    } else if linear == 1.0 {
+        1.0
+    } else {
+        1.055 * linear.powf(1.0 / 2.4) - 0.055
+    }
+}
+
+/// A threshold for rounding, different from pixel to pixel so that smooth gradients show no steps.
+///
+/// Between 0.25 and 0.75, so that a channel whose value is exact stays exact.
+///
+/// # Source
+/// J. Jimenez: Next Generation Post Processing in Call of Duty, 2014 (interleaved gradient noise).
+fn dither(x: usize, y: usize) -> f32 {
+    let phase = 0.067_110_56 * x as f32 + 0.005_837_15 * y as f32;
+    0.25 + 0.5 * (52.982_918 * phase.fract()).fract()
+}
+
+/// Where a picture goes.
+#[derive(Debug)]
+enum Target {
+    /// A file that is there or not, which a new one replaces.
+    File(PathBuf),
+    /// Something else that bytes can be written to.
+    Device(PathBuf),
+}
+
+impl Target {
+    fn of(path: &Path) -> Result<Self, PictureError> {
+        // Through symbolic links, so that the file is replaced and not the link.
+        if let Ok(real) = fs::canonicalize(path) {
+            let kind = fs::metadata(&real)
+                .map_err(|error| PictureProblem::Open(error).at(path))?
+                .file_type();
+            return if kind.is_dir() {
+                Err(PictureProblem::Directory.at(path))
+            } else if kind.is_file() {
+                // Replacing takes no leave to write to the file itself, but its owner would expect so.
+                match OpenOptions::new().append(true).open(&real) {
+                    Ok(_) => Ok(Self::File(real)),
+                    Err(error) => Err(PictureProblem::Open(error).at(path)),
+                }
+            } else {
+                Ok(Self::Device(real))
+            };
+        }
+        let directory = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        if directory.is_dir() {
+            Ok(Self::File(path.to_path_buf()))
+        } else {
+            Err(PictureProblem::NoDirectory(directory.to_path_buf()).at(path))
+        }
+    }
+
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Device(device) => OpenOptions::new()
+                .write(true)
+                .open(device)?
+                .write_all(bytes),
+            Self::File(file) => {
+                let part = beside(file);
+                let written = create(&part)
+                    .and_then(|mut part| part.write_all(bytes).and_then(|()| part.sync_data()))
+                    .and_then(|()| fs::rename(&part, file));
+                if written.is_err() {
+                    // Best effort: the first error is the one that matters.
+                    let _ = fs::remove_file(&part);
+                }
+                written
+            }
+        }
+    }
+}
+
+/// The temporary name for a file.
+fn beside(file: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(file.file_name().unwrap_or_default());
+    name.push(format!(".{}.part", std::process::id()));
+    file.with_file_name(name)
+}
+
+/// Makes a new file, in place of what an earlier process of the same number may have left.
+fn create(path: &Path) -> io::Result<File> {
+    let _ = fs::remove_file(path);
+    OpenOptions::new().write(true).create_new(true).open(path)
+}

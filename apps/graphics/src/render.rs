@@ -1,0 +1,246 @@
+//! Pictures of meshes: rays through every pixel, two lights, a task for every tile.
+//!
+//! A tile is a task and knows nothing of the others; which samples a pixel takes follows from its place
+//! alone. So the picture does not depend on how many workers there are, to the last bit.
+
+use std::time::{Duration, Instant};
+
+use glam::Vec3;
+
+use crate::camera::{Camera, CameraError, Setting, View};
+use crate::kdtree::KdTree;
+use crate::mesh::Mesh;
+use crate::picture::Picture;
+
+mod light;
+mod normals;
+mod shade;
+#[cfg(test)]
+mod tests;
+mod tile;
+
+use light::Lights;
+use normals::CornerNormals;
+use shade::Shader;
+use tile::{Tile, tiles_of};
+
+/// The widest and highest picture.
+pub const SIZE_MAX: u32 = 1 << 16;
+/// The most samples per pixel.
+pub const SAMPLES_MAX: u32 = 1 << 16;
+
+/// What to render.
+///
+/// # Examples
+/// ```
+/// use raddle_graphics::render::RenderOptions;
+///
+/// let options = RenderOptions { size: (320, 200), ..RenderOptions::default() };
+/// assert_eq!(options.samples, 4);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RenderOptions {
+    /// Width and height in pixels, each from 1 to [`SIZE_MAX`].
+    pub size: (u32, u32),
+    /// Rays per pixel, from 1 to [`SAMPLES_MAX`].
+    pub samples: u32,
+    /// From where; what it leaves open is chosen to suit the mesh.
+    pub view: View,
+}
+
+impl Default for RenderOptions {
+    fn default() -> Self {
+        Self {
+            size: (1024, 1024),
+            samples: 4,
+            view: View::default(),
+        }
+    }
+}
+
+/// Why there is no picture.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RenderError {
+    /// The camera cannot be set up.
+    #[error(transparent)]
+    Camera(#[from] CameraError),
+    /// A picture without pixels, or too large a one.
+    #[error("a picture of {0} × {1} pixels, expected 1 to {SIZE_MAX} each way")]
+    Size(u32, u32),
+    /// No samples, or too many.
+    #[error("{0} samples per pixel, expected 1 to {SAMPLES_MAX}")]
+    Samples(u32),
+    /// The tree was built over another mesh.
+    #[error(
+        "a tree over triangle {triangle} of a mesh with {count}, expected the tree of the mesh"
+    )]
+    OtherMesh {
+        /// A triangle that the tree has.
+        triangle: usize,
+        /// Triangles of the mesh.
+        count: usize,
+    },
+}
+
+/// A picture and what it took.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Rendering {
+    /// The picture.
+    pub picture: Picture,
+    /// What it took.
+    pub report: RenderReport,
+}
+
+/// What a rendering took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct RenderReport {
+    /// From where the picture was taken.
+    pub camera: Camera,
+    /// What the mesh was taken for.
+    pub setting: Setting,
+    /// Rays from the camera.
+    pub rays_primary: u64,
+    /// Rays from the camera that hit the mesh.
+    pub rays_hit: u64,
+    /// Rays towards the light.
+    pub rays_shadow: u64,
+    /// Tasks.
+    pub tile_count: usize,
+    /// Time to choose camera and light and to find the normals.
+    pub time_prepare: Duration,
+    /// Time to follow the rays.
+    pub time_trace: Duration,
+}
+
+impl RenderReport {
+    /// Rays of all kinds.
+    #[must_use]
+    pub fn rays(&self) -> u64 {
+        self.rays_primary + self.rays_shadow
+    }
+
+    /// Rays of all kinds per second of tracing, shading included.
+    #[must_use]
+    pub fn rays_per_second(&self) -> f64 {
+        self.rays() as f64 / self.time_trace.as_secs_f64().max(1e-9)
+    }
+}
+
+/// A tile that is done, as the progress callback hears of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TileDone {
+    /// Which one, from 0.
+    pub tile: usize,
+    /// How many there are.
+    pub tile_count: usize,
+}
+
+/// Counts of rays, summed up tile by tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct RayCounts {
+    primary: u64,
+    hit: u64,
+    shadow: u64,
+}
+
+/// Renders a mesh with all workers of the runtime.
+///
+/// `tree` is the tree of `mesh`. `on_tile` hears of every tile as it is done, in any order and from any
+/// worker. The picture depends on nothing but mesh, tree and options.
+///
+/// # Errors
+/// [`RenderError`] for sizes, samples or cameras that make no sense.
+/// # Examples
+/// ```
+/// use glam::Vec3;
+/// use raddle_graphics::kdtree::{KdTree, Parameters};
+/// use raddle_graphics::mesh::Mesh;
+/// use raddle_graphics::render::{RenderOptions, render};
+///
+/// let mesh = Mesh {
+///     positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
+///     normals: Vec::new(),
+///     triangles: vec![[0, 1, 2]],
+/// };
+/// let tree = KdTree::build(&mesh, &Parameters::default())?;
+/// let options = RenderOptions { size: (64, 48), ..RenderOptions::default() };
+/// let rendering = render(&mesh, &tree, &options, |_| ())?;
+/// assert_eq!(rendering.report.rays_primary, 64 * 48 * 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn render(
+    mesh: &Mesh,
+    tree: &KdTree,
+    options: &RenderOptions,
+    on_tile: impl Fn(TileDone) + Sync,
+) -> Result<Rendering, RenderError> {
+    check(mesh, tree, options)?;
+    let start = Instant::now();
+    let (camera, setting) = options.view.camera(mesh, tree, options.size)?;
+    let normals = CornerNormals::of(mesh);
+    let shader = Shader {
+        mesh,
+        tree,
+        normals: &normals,
+        lights: Lights::choose(tree, &camera, setting),
+        camera: &camera,
+        size: options.size,
+    };
+    let time_prepare = start.elapsed();
+
+    let start = Instant::now();
+    let mut tiles = tiles_of(options.size);
+    let tile_count = tiles.len();
+    raddle::for_each_mut(&mut tiles, |index, tile: &mut Tile| {
+        tile.render(&shader, options.samples);
+        on_tile(TileDone {
+            tile: index,
+            tile_count,
+        });
+    });
+    let mut picture = Picture::new(options.size.0, options.size.1);
+    let mut counts = RayCounts::default();
+    for tile in &tiles {
+        tile.copy_to(&mut picture);
+        counts.primary += tile.counts.primary;
+        counts.hit += tile.counts.hit;
+        counts.shadow += tile.counts.shadow;
+    }
+    let report = RenderReport {
+        camera,
+        setting,
+        rays_primary: counts.primary,
+        rays_hit: counts.hit,
+        rays_shadow: counts.shadow,
+        tile_count,
+        time_prepare,
+        time_trace: start.elapsed(),
+    };
+    Ok(Rendering { picture, report })
+}
+
+fn check(mesh: &Mesh, tree: &KdTree, options: &RenderOptions) -> Result<(), RenderError> {
+    let (width, height) = options.size;
+    if !(1..=SIZE_MAX).contains(&width) || !(1..=SIZE_MAX).contains(&height) {
+        return Err(RenderError::Size(width, height));
+    }
+    if !(1..=SAMPLES_MAX).contains(&options.samples) {
+        return Err(RenderError::Samples(options.samples));
+    }
+    match tree.triangle_highest() {
+        Some(triangle) if triangle >= mesh.triangles.len() => Err(RenderError::OtherMesh {
+            triangle,
+            count: mesh.triangles.len(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Mixes two colours.
+fn mix(from: Vec3, to: Vec3, share: f32) -> Vec3 {
+    from + share * (to - from)
+}

@@ -1,0 +1,165 @@
+//! The colour of what a ray hits.
+//!
+//! # Normals
+//! The shading normal is interpolated between the corners. Three things can go wrong with that, and each has
+//! its cure:
+//! 1. A face is seen from behind: face normal and shading normal are turned around.
+//! 2. The shading normal points away from the viewer although the face does not: it is bent until it is at
+//!    right angles to the line of sight.
+//! 3. The shadow of a face falls on its smooth neighbours in steps, since they are round only in the shading:
+//!    shadow rays start from the curved surface that the normals stand for.
+//!
+//! # Source
+//! Shadow rays from the curved surface: J. Hanika: Hacking the Shadow Terminator. Ray Tracing Gems II, chapter 4,
+//! 2021. Offset against self-intersection in units in the last place: C. Wächter, N. Binder: A Fast and Robust
+//! Method for Avoiding Self-Intersection. Ray Tracing Gems, chapter 6, 2019.
+
+use glam::Vec3;
+
+use super::RayCounts;
+use super::light::{Incoming, Lights};
+use super::normals::CornerNormals;
+use crate::camera::Camera;
+use crate::kdtree::KdTree;
+use crate::mesh::Mesh;
+use crate::ray::{Hit, Ray};
+
+/// What the surface throws back of red, green and blue.
+const ALBEDO: Vec3 = Vec3::new(0.80, 0.76, 0.70);
+/// Brightness of the highlight, and how small it is.
+const GLOSS: f32 = 0.05;
+const GLOSS_EXPONENT: i32 = 24;
+/// The backdrop, behind the middle of the picture and in its corners.
+const BACKDROP_MIDDLE: Vec3 = Vec3::new(0.56, 0.58, 0.61);
+const BACKDROP_CORNER: Vec3 = Vec3::new(0.17, 0.18, 0.20);
+
+/// Everything that shading needs.
+#[derive(Debug)]
+pub(super) struct Shader<'a> {
+    pub(super) mesh: &'a Mesh,
+    pub(super) tree: &'a KdTree,
+    pub(super) normals: &'a CornerNormals<'a>,
+    pub(super) lights: Lights,
+    pub(super) camera: &'a Camera,
+    pub(super) size: (u32, u32),
+}
+
+/// A point of a surface as shading sees it.
+struct Surface {
+    point: Vec3,
+    /// Towards the viewer.
+    face: Vec3,
+    /// What the light falls on.
+    shading: Vec3,
+    /// Where shadow rays start.
+    shadow_origin: Vec3,
+}
+
+impl Shader<'_> {
+    /// The light that comes in through a point of the picture, in pixels from the upper left.
+    #[inline]
+    pub(super) fn sample(&self, position: [f32; 2], counts: &mut RayCounts) -> Vec3 {
+        let ray = self.camera.ray(position, self.size);
+        counts.primary += 1;
+        match self.tree.nearest(&ray) {
+            None => self.backdrop(position),
+            Some(hit) => {
+                counts.hit += 1;
+                self.shade(&ray, &hit, counts)
+            }
+        }
+    }
+
+    /// What is behind everything: light in the middle, darker towards the corners.
+    fn backdrop(&self, [x, y]: [f32; 2]) -> Vec3 {
+        let (width, height) = (self.size.0 as f32, self.size.1 as f32);
+        let from_middle = [x / width - 0.5, (y / height - 0.5) * 0.9 - 0.04];
+        let radius = 2.0 * (from_middle[0] * from_middle[0] + from_middle[1] * from_middle[1]);
+        super::mix(BACKDROP_MIDDLE, BACKDROP_CORNER, radius.min(1.0))
+    }
+
+    fn shade(&self, ray: &Ray, hit: &Hit, counts: &mut RayCounts) -> Vec3 {
+        let surface = self.surface(ray, hit);
+        let mut light = self.lights.ambient(surface.shading);
+        let mut gloss = Vec3::ZERO;
+        let Incoming {
+            towards,
+            distance,
+            light: key,
+        } = self.lights.key(surface.point);
+        let cosine = surface.shading.dot(towards);
+        if cosine > 0.0 && surface.face.dot(towards) > 0.0 {
+            counts.shadow += 1;
+            let shadow = Ray {
+                origin: surface.shadow_origin,
+                direction: towards,
+                t_min: 0.0,
+                t_max: distance * 0.999,
+            };
+            if !self.tree.is_hit(&shadow) {
+                light += key * cosine;
+                let half = (towards - ray.direction.normalize_or_zero()).normalize_or_zero();
+                let highlight = surface.shading.dot(half).max(0.0).powi(GLOSS_EXPONENT);
+                gloss = key * (GLOSS * highlight);
+            }
+        }
+        ALBEDO * light + gloss
+    }
+
+    fn surface(&self, ray: &Ray, hit: &Hit) -> Surface {
+        let index = hit.triangle as usize;
+        let corners = self.mesh.triangle(index);
+        let [a, b, c] = corners;
+        // In f64 the normal of the smallest triangle has a direction.
+        let outward = (b - a)
+            .as_dvec3()
+            .cross((c - a).as_dvec3())
+            .normalize_or_zero()
+            .as_vec3();
+        let turn = if outward.dot(ray.direction) > 0.0 {
+            -1.0
+        } else {
+            1.0
+        };
+        let face = outward * turn;
+        let weigh = |values: [Vec3; 3]| {
+            values[0] * hit.weights[0] + values[1] * hit.weights[1] + values[2] * hit.weights[2]
+        };
+        let point = weigh(corners);
+        let normals = self.normals.triangle(self.mesh, index).map(|normal| {
+            // A mesh may be wound against its own normals: what counts is the side that the viewer is on.
+            if normal.dot(face) < 0.0 {
+                -normal
+            } else {
+                normal
+            }
+        });
+        let shading = weigh(normals).normalize_or(face);
+        let sight = -ray.direction.normalize_or_zero();
+        let away = shading.dot(sight);
+        let shading = if away < 0.0 {
+            (shading - away * sight).normalize_or(face)
+        } else {
+            shading
+        };
+        let lift = |corner: Vec3, normal: Vec3| {
+            let height = (point - corner).dot(normal);
+            -height.min(0.0) * normal
+        };
+        let lifts = [0, 1, 2].map(|index| lift(corners[index], normals[index]));
+        Surface {
+            point,
+            face,
+            shading,
+            shadow_origin: off_surface(point + weigh(lifts), face, corners),
+        }
+    }
+}
+
+/// Moves a point off its surface, by some units in the last place of the numbers that it was computed from.
+#[inline]
+fn off_surface(point: Vec3, normal: Vec3, corners: [Vec3; 3]) -> Vec3 {
+    let [a, b, c] = corners.map(Vec3::abs);
+    let scale = a.max(b).max(c).max_element();
+    point + normal * (scale * 32.0 * f32::EPSILON)
+}

@@ -1,0 +1,102 @@
+//! Tiles: squares of a picture, one task each.
+
+use glam::Vec3;
+
+use super::RayCounts;
+use super::shade::Shader;
+use crate::picture::Picture;
+
+/// Pixels along an edge of a tile: enough work for a task, and enough tasks for many workers.
+const EDGE: u32 = 32;
+
+/// A part of a picture and the task of rendering it.
+#[derive(Debug)]
+pub(super) struct Tile {
+    left: u32,
+    top: u32,
+    width: u32,
+    pixels: Vec<[f32; 3]>,
+    height: u32,
+    pub(super) counts: RayCounts,
+}
+
+/// Cuts a picture into tiles, row by row.
+pub(super) fn tiles_of((width, height): (u32, u32)) -> Vec<Tile> {
+    let mut tiles = Vec::new();
+    for top in (0..height).step_by(EDGE as usize) {
+        for left in (0..width).step_by(EDGE as usize) {
+            tiles.push(Tile {
+                left,
+                top,
+                width: EDGE.min(width - left),
+                height: EDGE.min(height - top),
+                pixels: Vec::new(),
+                counts: RayCounts::default(),
+            });
+        }
+    }
+    tiles
+}
+
+impl Tile {
+    /// Renders all pixels of the tile.
+    pub(super) fn render(&mut self, shader: &Shader<'_>, samples: u32) {
+        let mut counts = RayCounts::default();
+        let mut pixels = Vec::with_capacity((self.width * self.height) as usize);
+        for y in self.top..self.top + self.height {
+            for x in self.left..self.left + self.width {
+                let mut sum = Vec3::ZERO;
+                for sample in 0..samples {
+                    let [dx, dy] = sample_offset(x, y, sample, samples);
+                    sum += shader.sample([x as f32 + dx, y as f32 + dy], &mut counts);
+                }
+                pixels.push((sum / samples as f32).to_array());
+            }
+        }
+        self.pixels = pixels;
+        self.counts = counts;
+    }
+
+    /// Puts the pixels in their place.
+    pub(super) fn copy_to(&self, picture: &mut Picture) {
+        let (left, stride) = (self.left as usize, picture.width() as usize);
+        let rows = self.pixels.chunks_exact(self.width as usize);
+        for (row, pixels) in (self.top as usize..).zip(rows) {
+            picture.pixels_mut()[row * stride + left..][..pixels.len()].copy_from_slice(pixels);
+        }
+    }
+}
+
+/// Where in its pixel a sample lies, from 0 to 1 each way.
+///
+/// A single one in the middle; several as a low-discrepancy sequence, shifted from pixel to pixel so that
+/// the errors of neighbours do not line up.
+///
+/// # Source
+/// M. Roberts: The Unreasonable Effectiveness of Quasirandom Sequences, 2018 (R2). Shift: R. Cranley,
+/// T. Patterson: Randomization of Number Theoretic Methods for Multiple Integration. SIAM J. Numer. Anal.
+/// 13(6), 1976.
+fn sample_offset(x: u32, y: u32, sample: u32, samples: u32) -> [f32; 2] {
+    // Powers of the root of g^3 = g + 1, in 32-bit fixed point, where the fraction comes for free and nothing
+    // is lost for large indices.
+    const STEPS: [u32; 2] = [3_242_174_889, 2_447_445_414];
+    if samples == 1 {
+        return [0.5; 2];
+    }
+    let first = hash(x ^ y.rotate_left(16));
+    let shifts = [first, hash(first.wrapping_add(0x9E37_79B9))];
+    [0, 1].map(|axis: usize| {
+        let fixed = STEPS[axis].wrapping_mul(sample).wrapping_add(shifts[axis]);
+        (fixed >> 8) as f32 / (1 << 24) as f32
+    })
+}
+
+/// Mixes the bits of a number.
+///
+/// # Source
+/// The finaliser of MurmurHash3, A. Appleby, public domain.
+fn hash(mut hash: u32) -> u32 {
+    hash = (hash ^ hash >> 16).wrapping_mul(0x85EB_CA6B);
+    hash = (hash ^ hash >> 13).wrapping_mul(0xC2B2_AE35);
+    hash ^ hash >> 16
+}

@@ -1,0 +1,148 @@
+//! The parallel builder gives the sequential builder's tree, node for node, on generated meshes.
+
+use glam::Vec3;
+use proptest::prelude::*;
+use raddle_graphics::kdtree::{DepthLimit, KdTree, Parameters};
+use raddle_graphics::mesh::Mesh;
+use raddle_graphics::scene::{Scene, generate};
+
+/// Both trees of a mesh, which must be one.
+fn tree_of(mesh: &Mesh, parameters: &Parameters) -> KdTree {
+    let tree = KdTree::build(mesh, parameters).unwrap();
+    assert!(
+        tree == KdTree::build_sequential(mesh, parameters).unwrap(),
+        "the trees of {} triangles differ",
+        mesh.triangles.len()
+    );
+    tree
+}
+
+/// Triangles without a mesh.
+fn soup(triangles: impl IntoIterator<Item = [Vec3; 3]>) -> Mesh {
+    let positions: Vec<Vec3> = triangles.into_iter().flatten().collect();
+    let triangles =
+        (0..positions.len() as u32 / 3).map(|index| [3 * index, 3 * index + 1, 3 * index + 2]);
+    Mesh {
+        triangles: triangles.collect(),
+        positions,
+        normals: Vec::new(),
+    }
+}
+
+#[test]
+fn generated_scenes_have_one_tree() {
+    for scene in Scene::ALL {
+        for triangle_count in [1_000, 30_000, 60_000] {
+            let mesh = generate(scene, triangle_count);
+            for depth_limit in [DepthLimit::At(8), DepthLimit::At(15), DepthLimit::Automatic] {
+                let parameters = Parameters {
+                    depth_limit,
+                    ..Parameters::default()
+                };
+                let statistics = tree_of(&mesh, &parameters).statistics();
+                assert!(statistics.depth <= depth_limit.levels(mesh.triangles.len()));
+                assert!(statistics.expected_cost.is_finite());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_triangle_is_in_some_leaf() {
+    let mesh = generate(Scene::Knot, 20_000);
+    let tree = tree_of(&mesh, &Parameters::default());
+    let mut seen = vec![false; mesh.triangles.len()];
+    for &node in tree.nodes() {
+        for triangle in tree.triangles_of(node) {
+            seen[triangle as usize] = true;
+        }
+    }
+    assert_eq!(seen.iter().filter(|&&seen| !seen).count(), 0);
+}
+
+#[test]
+fn large_degenerate_inputs_have_one_tree() {
+    let count = 20_000;
+    let step = |index: usize, modulus: usize| (index * 7919 % modulus) as f32;
+    let alike = soup((0..count).map(|_| [Vec3::ZERO, Vec3::X, Vec3::Y]));
+    let flat = soup((0..count).map(|index| {
+        let corner = Vec3::new(step(index, 151), step(index, 137), 1.0);
+        [corner, corner + Vec3::X, corner + Vec3::Y]
+    }));
+    let line = soup((0..count).map(|index| {
+        let start = Vec3::X * index as f32;
+        [start, start + Vec3::X, start + Vec3::X * 2.0]
+    }));
+    let sheets = soup((0..count).map(|index| {
+        let corner = Vec3::new(step(index, 97), step(index, 7), step(index, 89));
+        [corner, corner + Vec3::X, corner + Vec3::Z]
+    }));
+    let fan = soup((0..count).map(|index| {
+        let angle = index as f32 * 0.001;
+        let rim = |angle: f32| Vec3::new(angle.cos(), angle.sin(), 0.5 * (7.0 * angle).sin());
+        [Vec3::ZERO, rim(angle), rim(angle + 0.001)]
+    }));
+    let points = soup((0..count).map(|index| [Vec3::splat(step(index, 1009)); 3]));
+    for mesh in [alike, flat, line, sheets, fan, points] {
+        for depth_limit in [DepthLimit::Automatic, DepthLimit::Unlimited] {
+            let parameters = Parameters {
+                depth_limit,
+                ..Parameters::default()
+            };
+            let statistics = tree_of(&mesh, &parameters).statistics();
+            assert!(statistics.expected_cost.is_finite());
+        }
+    }
+}
+
+#[test]
+fn tiny_inputs_have_a_tree() {
+    for count in 0..4 {
+        let mesh = soup((0..count).map(|index| {
+            let corner = Vec3::splat(3.0 * index as f32);
+            [corner, corner + Vec3::X, corner + Vec3::new(0.0, 1.0, 1.0)]
+        }));
+        let tree = tree_of(&mesh, &Parameters::default());
+        assert!(tree.statistics().entry_count >= count);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn random_triangles_have_one_tree(
+        seed in any::<u64>(),
+        count in 4_000_usize..14_000,
+        size in 0.001_f32..0.3,
+        grid in prop_oneof![Just(0.0_f32), Just(0.125), Just(0.01)],
+        intersection_cost in 0.5_f64..80.0,
+        empty_bonus in 0.0_f64..1.0,
+    ) {
+        let mut state = seed | 1;
+        let mut random = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 40) as f32 / (1 << 24) as f32
+        };
+        let mut snapped = |scale: f32| {
+            let value = random() * scale;
+            if grid > 0.0 { (value / grid).round() * grid } else { value }
+        };
+        let triangles: Vec<[Vec3; 3]> = (0..count)
+            .map(|_| {
+                let corner = Vec3::new(snapped(1.0), snapped(1.0), snapped(1.0));
+                let mut near = || corner + Vec3::new(snapped(size), snapped(size), snapped(size));
+                [corner, near(), near()]
+            })
+            .collect();
+        let parameters = Parameters {
+            intersection_cost,
+            empty_bonus,
+            depth_limit: DepthLimit::At(20),
+            ..Parameters::default()
+        };
+        tree_of(&soup(triangles), &parameters);
+    }
+}

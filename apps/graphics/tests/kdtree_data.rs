@@ -1,0 +1,83 @@
+//! The trees of the real meshes under `RADDLE_DATA`: one tree whoever builds it, and right for rays.
+
+use std::path::PathBuf;
+
+use glam::Vec3;
+use raddle_graphics::kdtree::{DepthLimit, KdTree, Parameters};
+use raddle_graphics::mesh::Mesh;
+use raddle_graphics::ray::Ray;
+
+/// All meshes of the folder of real data.
+fn meshes() -> Vec<(PathBuf, Mesh)> {
+    let folder = std::env::var_os("RADDLE_DATA").expect(
+        "RADDLE_DATA must name the folder with the real test data: this test loads mesh/*.ply.zst from it",
+    );
+    let folder = PathBuf::from(folder).join("mesh");
+    let entries =
+        std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("a directory that can be read").path())
+        .filter(|path| path.to_string_lossy().ends_with(".ply.zst"))
+        .collect();
+    paths.sort();
+    assert!(
+        paths.len() >= 6,
+        "only {} meshes in {}",
+        paths.len(),
+        folder.display()
+    );
+    paths
+        .into_iter()
+        .map(|path| {
+            let mesh = Mesh::load(&path).unwrap_or_else(|error| panic!("{error}"));
+            (path, mesh)
+        })
+        .collect()
+}
+
+#[test]
+fn every_mesh_has_one_tree() {
+    for (path, mesh) in meshes() {
+        for depth_limit in [DepthLimit::At(15), DepthLimit::Automatic] {
+            let parameters = Parameters {
+                depth_limit,
+                ..Parameters::default()
+            };
+            let tree = KdTree::build(&mesh, &parameters).unwrap();
+            let sequential = KdTree::build_sequential(&mesh, &parameters).unwrap();
+            assert!(tree == sequential, "{} at {depth_limit:?}", path.display());
+        }
+    }
+}
+
+#[test]
+fn rays_at_real_meshes_hit_what_trying_all_triangles_hits() {
+    for (path, mesh) in meshes() {
+        let tree = KdTree::build(&mesh, &Parameters::default()).unwrap();
+        // A leaf with everything in it: the same test of every triangle.
+        let parameters = Parameters {
+            depth_limit: DepthLimit::At(0),
+            ..Parameters::default()
+        };
+        let list = KdTree::build_sequential(&mesh, &parameters).unwrap();
+        let bounds = mesh.bounds();
+        let rays = 6_000_000 / mesh.triangles.len();
+        for index in 0..rays {
+            // From around the box towards corners of triangles, where a ray is most easily lost.
+            let angle = index as f32 * 2.4;
+            let around = Vec3::new(angle.cos(), (1.7 * angle).sin(), angle.sin());
+            let origin = bounds.center() + bounds.extent().length() * around;
+            let triangle = mesh.triangle(index * 7919 % mesh.triangles.len());
+            let target = triangle[index % 3];
+            let ray = Ray::new(origin, target - origin);
+            let expected = list.nearest(&ray);
+            assert_eq!(
+                tree.nearest(&ray),
+                expected,
+                "ray {index} in {}",
+                path.display()
+            );
+            assert_eq!(tree.is_hit(&ray), expected.is_some());
+        }
+    }
+}

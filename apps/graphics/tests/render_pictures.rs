@@ -1,0 +1,69 @@
+//! Pictures of generated scenes: the same whoever renders, and of something.
+
+use raddle_graphics::camera::Setting;
+use raddle_graphics::kdtree::{KdTree, Parameters};
+use raddle_graphics::render::{RenderOptions, Rendering, render};
+use raddle_graphics::scene::{Scene, generate};
+
+fn rendered(scene: Scene, options: &RenderOptions) -> Rendering {
+    let mesh = generate(scene, 5_000);
+    let tree = KdTree::build(&mesh, &Parameters::default()).unwrap();
+    render(&mesh, &tree, options, |_| ()).unwrap()
+}
+
+#[test]
+fn a_picture_is_the_same_every_time() {
+    let options = RenderOptions {
+        size: (150, 110),
+        samples: 3,
+        ..RenderOptions::default()
+    };
+    for scene in Scene::ALL {
+        let first = rendered(scene, &options);
+        let second = rendered(scene, &options);
+        assert!(first.picture == second.picture, "{scene:?}");
+        assert_eq!(first.report.rays(), second.report.rays());
+    }
+}
+
+#[test]
+fn every_scene_is_in_the_middle_of_its_picture() {
+    for scene in Scene::ALL {
+        let Rendering {
+            report, picture, ..
+        } = rendered(
+            scene,
+            &RenderOptions {
+                size: (160, 120),
+                samples: 1,
+                ..RenderOptions::default()
+            },
+        );
+        assert_eq!(report.setting, Setting::Object, "{scene:?}");
+        let share = report.rays_hit as f64 / report.rays_primary as f64;
+        assert!((0.1..0.9).contains(&share), "{scene:?} covers {share}");
+        let light = picture.pixels().as_flattened();
+        assert!(
+            light.iter().all(|value| (0.0..4.0).contains(value)),
+            "{scene:?}"
+        );
+    }
+}
+
+#[test]
+fn more_samples_change_edges_and_little_else() {
+    let options = |samples| RenderOptions {
+        size: (120, 90),
+        samples,
+        ..RenderOptions::default()
+    };
+    let few = rendered(Scene::Knot, &options(4)).picture;
+    let many = rendered(Scene::Knot, &options(64)).picture;
+    let differences = few
+        .pixels()
+        .iter()
+        .zip(many.pixels())
+        .map(|(few, many)| (few[1] - many[1]).abs());
+    let mean = differences.sum::<f32>() / few.pixels().len() as f32;
+    assert!(mean < 0.02, "mean difference {mean}");
+}
