@@ -1,0 +1,245 @@
+//! The command line: commands, options and what the help says about them.
+
+pub(crate) mod values;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
+use glam::Vec3;
+use raddle::{IdlePolicy, PoolKind};
+use raddle_topology::Affinity;
+
+use self::values::{DepthChoice, SceneChoice, Size};
+
+const EXAMPLES: &str = "\
+Examples:
+  raddle                                        render a generated scene, to have a look
+  raddle render dragon.ply.zst -o dragon.png    a mesh, from a camera that is chosen for it
+  raddle render --scene terrain:500000 -o t.exr --size 1920x1080 --samples 16
+  raddle kdtree dragon.ply --check --repeat 5   build the tree only, and compare the builders
+  raddle topology                               the machine, its caches and its CPUs
+  raddle --show-binding --workers 4             where workers would run, and why
+
+Environment: RADDLE_WORKERS, RADDLE_AFFINITY, RADDLE_POOL and RADDLE_IDLE stand in for the
+options of those names; an option wins over its variable.
+
+Exit codes: 0 done, 1 failed (one line on standard error says why), 2 wrong call.";
+
+const RENDER_EXAMPLES: &str = "\
+Examples:
+  raddle render bunny.obj -o bunny.png
+  raddle render --scene flake -o flake.png --size 1280x720 --samples 16
+  raddle render sponza.glb -o hall.png --eye=-10,2,0 --look-at=0,2,0 --fov 70
+  raddle render dragon.ply.zst -o dragon.exr --workers 2 --stats
+
+Meshes: PLY, OBJ, STL and binary glTF, each also as .gz or .zst. Pictures: .png, .ppm, .exr.";
+
+const KDTREE_EXAMPLES: &str = "\
+Examples:
+  raddle kdtree dragon.ply.zst
+  raddle kdtree dragon.ply.zst --builder sequential --depth 15 --repeat 5
+  raddle kdtree --scene knot:100000 --check --json";
+
+const TOPOLOGY_EXAMPLES: &str = "\
+Examples:
+  raddle topology
+  raddle topology --format svg -o machine.svg
+  raddle topology --synthetic \"numa:2 core:4 pu:2\"
+  raddle topology --xml other-machine.xml --format json";
+
+/// Runs irregular parallel programs: renders meshes, builds kd-trees, shows the machine.
+///
+/// Without a command it renders a generated scene into the current folder.
+#[derive(Debug, Parser)]
+#[command(name = "raddle", version, after_help = EXAMPLES, max_term_width = 100)]
+#[command(disable_help_subcommand = true)]
+pub(crate) struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    /// What every command knows.
+    #[command(flatten)]
+    pub(crate) options: Options,
+}
+
+/// What there is to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Render a mesh or a generated scene
+    #[command(after_help = RENDER_EXAMPLES)]
+    Render(RenderArguments),
+    /// Build a kd-tree and report time, nodes, leaves, depth, cost and memory
+    #[command(after_help = KDTREE_EXAMPLES)]
+    Kdtree(KdtreeArguments),
+    /// Show this machine, a synthetic one or one from an XML file
+    #[command(after_help = TOPOLOGY_EXAMPLES)]
+    Topology(TopologyArguments),
+    /// Print a completion script for a shell
+    Completions(CompletionsArguments),
+}
+
+/// Options of every command: the workers, and how results are told.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Workers and output")]
+pub(crate) struct Options {
+    /// Number of workers [default: as many as CPUs that may be used]
+    #[arg(long, global = true, value_name = "N")]
+    pub(crate) workers: Option<NonZeroUsize>,
+    /// What keeps tasks until a worker asks [default: deque]
+    #[arg(long, global = true, value_name = "NAME", value_parser = pool_parser())]
+    pub(crate) pool: Option<PoolKind>,
+    /// Where workers run: none, compact, scatter, or CPUs such as 0,2,4-7
+    #[arg(long, global = true, value_name = "WHERE")]
+    pub(crate) affinity: Option<Affinity>,
+    /// What a worker without work does [default: adaptive]
+    #[arg(long, global = true, value_name = "POLICY", value_parser = idle_parser())]
+    pub(crate) idle: Option<IdlePolicy>,
+    /// Print which worker runs on which CPU, and why
+    #[arg(long, global = true)]
+    pub(crate) show_binding: bool,
+    /// Print the workers' counters at the end
+    #[arg(long, global = true)]
+    pub(crate) stats: bool,
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print errors only
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+}
+
+fn pool_parser() -> impl TypedValueParser<Value = PoolKind> {
+    PossibleValuesParser::new(PoolKind::ALL.map(PoolKind::name))
+        .try_map(|name| name.parse::<PoolKind>())
+}
+
+fn idle_parser() -> impl TypedValueParser<Value = IdlePolicy> {
+    PossibleValuesParser::new(IdlePolicy::ALL.map(IdlePolicy::name))
+        .try_map(|name| name.parse::<IdlePolicy>())
+}
+
+/// Where the triangles come from.
+#[derive(Debug, Clone, Args)]
+#[group(id = "input", required = true, multiple = false)]
+pub(crate) struct InputArguments {
+    /// A mesh: PLY, OBJ, STL or binary glTF, also as .gz or .zst
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+    /// A generated scene instead: flake, terrain or knot, with about so many triangles
+    #[arg(long, value_name = "NAME[:TRIANGLES]")]
+    pub(crate) scene: Option<SceneChoice>,
+}
+
+/// `raddle render`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RenderArguments {
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    /// The picture; its extension (.png, .ppm, .exr) chooses the format
+    #[arg(short, long, value_name = "PICTURE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: PathBuf,
+    /// Width and height in pixels
+    #[arg(long, value_name = "WxH", default_value = "1024x768")]
+    pub(crate) size: Size,
+    /// Samples a pixel
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(crate) samples: u32,
+    /// Where the camera stands [default: chosen so that the mesh fills the picture]
+    #[arg(long, value_name = "X,Y,Z", value_parser = values::vector, allow_hyphen_values = true)]
+    pub(crate) eye: Option<Vec3>,
+    /// What the camera looks at [default: the middle of the mesh]
+    #[arg(long, value_name = "X,Y,Z", value_parser = values::vector, allow_hyphen_values = true)]
+    pub(crate) look_at: Option<Vec3>,
+    /// Which way is up [default: 0,1,0]
+    #[arg(long, value_name = "X,Y,Z", value_parser = values::direction, allow_hyphen_values = true)]
+    pub(crate) up: Option<Vec3>,
+    /// Vertical field of view in degrees
+    #[arg(long, value_name = "DEGREES", value_parser = values::field_of_view)]
+    pub(crate) fov: Option<f32>,
+}
+
+/// Which builder makes the tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BuilderChoice {
+    /// The plain one, on one thread
+    Sequential,
+    /// The one that spreads over the workers
+    Tasks,
+}
+
+impl BuilderChoice {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Sequential => "sequential",
+            Self::Tasks => "tasks",
+        }
+    }
+
+    /// The one to compare with.
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Sequential => Self::Tasks,
+            Self::Tasks => Self::Sequential,
+        }
+    }
+}
+
+/// `raddle kdtree`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct KdtreeArguments {
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+    /// Which builder
+    #[arg(long, value_enum, default_value_t = BuilderChoice::Tasks)]
+    pub(crate) builder: BuilderChoice,
+    /// Depth limit: a number, auto (from the number of triangles) or none
+    #[arg(long, value_name = "LEVELS", default_value = "auto")]
+    pub(crate) depth: DepthChoice,
+    /// Build a second tree with the other builder and compare node for node
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Build so often and report median, smallest and largest time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) repeat: u32,
+}
+
+/// How a topology is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TopologyFormat {
+    /// An indented outline
+    Text,
+    /// A picture of nested boxes
+    Svg,
+    /// Everything that is known
+    Json,
+}
+
+/// `raddle topology`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct TopologyArguments {
+    /// A made-up machine, such as "numa:2 core:4 pu:2"
+    #[arg(long, value_name = "DESCRIPTION", conflicts_with = "xml")]
+    pub(crate) synthetic: Option<String>,
+    /// A machine that hwloc wrote to an XML file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) xml: Option<PathBuf>,
+    /// How to draw it [default: text, or json with --json]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<TopologyFormat>,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// `raddle completions`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! The command line, read from made-up calls.
+
+use super::*;
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+use raddle_graphics::kdtree::DepthLimit;
+
+fn parse(words: &[&str]) -> Result<Arguments, clap::Error> {
+    Arguments::try_parse_from(["raddle"].iter().chain(words))
+}
+
+fn refused(words: &[&str]) -> ErrorKind {
+    match parse(words) {
+        Ok(arguments) => panic!("{words:?} passed: {arguments:?}"),
+        Err(error) => error.kind(),
+    }
+}
+
+#[test]
+fn the_definition_is_consistent() {
+    Arguments::command().debug_assert();
+}
+
+#[test]
+fn no_command_at_all_is_a_call() {
+    assert!(parse(&[]).expect("the demo").command.is_none());
+}
+
+#[test]
+fn options_stand_before_or_after_the_command() {
+    for words in [
+        ["--workers", "2", "topology"],
+        ["topology", "--workers", "2"],
+    ] {
+        let options = parse(&words).expect("both places").options;
+        assert_eq!(options.workers.map(NonZeroUsize::get), Some(2));
+    }
+}
+
+#[test]
+fn an_input_is_a_file_or_a_scene_and_not_both() {
+    assert_eq!(refused(&["kdtree"]), ErrorKind::MissingRequiredArgument);
+    assert_eq!(
+        refused(&["kdtree", "a.ply", "--scene", "knot"]),
+        ErrorKind::ArgumentConflict
+    );
+    assert!(parse(&["kdtree", "a.ply"]).is_ok());
+    assert!(parse(&["kdtree", "--scene", "knot:5000"]).is_ok());
+}
+
+#[test]
+fn values_out_of_range_are_refused() {
+    for words in [
+        &["--workers", "0", "topology"][..],
+        &["--workers", "many", "topology"],
+        &["--pool", "lake", "topology"],
+        &["--idle", "never", "topology"],
+        &["--affinity", "here", "topology"],
+        &["render", "a.ply", "-o", "a.png", "--size", "0x10"],
+        &["render", "a.ply", "-o", "a.png", "--size", "10"],
+        &["render", "a.ply", "-o", "a.png", "--samples", "0"],
+        &["render", "a.ply", "-o", "a.png", "--fov", "0"],
+        &["render", "a.ply", "-o", "a.png", "--fov", "NaN"],
+        &["render", "a.ply", "-o", "a.png", "--eye", "1,2"],
+        &["render", "a.ply", "-o", "a.png", "--eye", "1,2,inf"],
+        &["render", "a.ply", "-o", "a.png", "--up", "0,0,0"],
+        &["kdtree", "--scene", "sea"],
+        &["kdtree", "--scene", "knot:0"],
+        &["kdtree", "--scene", "knot:"],
+        &["kdtree", "a.ply", "--depth", "deep"],
+        &["kdtree", "a.ply", "--repeat", "0"],
+    ] {
+        let kind = refused(words);
+        assert!(
+            matches!(kind, ErrorKind::ValueValidation | ErrorKind::InvalidValue),
+            "{words:?}: {kind:?}"
+        );
+    }
+}
+
+#[test]
+fn vectors_may_be_negative_and_depths_have_three_forms() {
+    let words = ["render", "a.ply", "-o", "a.png", "--eye", "-1,2,-3.5"];
+    let Some(Command::Render(render)) = parse(&words).expect("a vector").command else {
+        panic!("not a render command");
+    };
+    assert_eq!(render.eye, Some(Vec3::new(-1.0, 2.0, -3.5)));
+    for (text, limit) in [
+        ("auto", DepthLimit::Automatic),
+        ("none", DepthLimit::Unlimited),
+        ("15", DepthLimit::At(15)),
+    ] {
+        assert_eq!(
+            text.parse::<DepthChoice>().map(|choice| choice.0),
+            Ok(limit)
+        );
+    }
+}

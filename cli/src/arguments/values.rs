@@ -1,0 +1,134 @@
+//! Values on the command line that are more than a word or a number.
+
+use std::fmt;
+use std::str::FromStr;
+
+use glam::Vec3;
+use raddle_graphics::kdtree::DepthLimit;
+use raddle_graphics::scene::Scene;
+
+/// The longest side of a picture: what the formats hold and memory stands.
+const SIDE_MAX: u32 = 32_768;
+/// Triangles of a generated scene, unless asked for otherwise.
+const SCENE_TRIANGLES: usize = 200_000;
+const SCENE_TRIANGLES_MAX: usize = 50_000_000;
+
+/// Width and height in pixels, `1024x768`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let side = |text: &str| {
+            text.parse()
+                .ok()
+                .filter(|side| (1..=SIDE_MAX).contains(side))
+        };
+        text.split_once(['x', 'X', '×'])
+            .and_then(|(width, height)| {
+                Some(Self {
+                    width: side(width)?,
+                    height: side(height)?,
+                })
+            })
+            .ok_or_else(|| {
+                format!("expected WIDTHxHEIGHT, each from 1 to {SIDE_MAX}, such as 1024x768")
+            })
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}x{}", self.width, self.height)
+    }
+}
+
+/// A generated scene and about how many triangles it shall have, `knot:100000`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct SceneChoice {
+    pub(crate) scene: Scene,
+    pub(crate) triangle_count: usize,
+}
+
+impl FromStr for SceneChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, count) = match text.split_once(':') {
+            Some((name, count)) => (name, Some(count)),
+            None => (text, None),
+        };
+        let scene = name
+            .parse()
+            .map_err(|error: <Scene as FromStr>::Err| error.to_string())?;
+        let triangle_count = match count {
+            None => SCENE_TRIANGLES,
+            Some(count) => count
+                .parse()
+                .ok()
+                .filter(|count| (1..=SCENE_TRIANGLES_MAX).contains(count))
+                .ok_or_else(|| {
+                    format!("expected 1 to {SCENE_TRIANGLES_MAX} triangles, found {count:?}")
+                })?,
+        };
+        Ok(Self {
+            scene,
+            triangle_count,
+        })
+    }
+}
+
+/// A depth limit, `auto`, `none` or a number of levels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DepthChoice(pub(crate) DepthLimit);
+
+impl FromStr for DepthChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self(DepthLimit::Automatic)),
+            "none" => Ok(Self(DepthLimit::Unlimited)),
+            _ => text
+                .parse()
+                .map(|levels| Self(DepthLimit::At(levels)))
+                .map_err(|_| "expected a number of levels, auto or none".to_owned()),
+        }
+    }
+}
+
+/// Three finite numbers, `1,2.5,-3`.
+pub(crate) fn vector(text: &str) -> Result<Vec3, String> {
+    let mut numbers = text
+        .split(',')
+        .map(|number| number.trim().parse::<f32>().ok().filter(|n| n.is_finite()));
+    match (
+        numbers.next(),
+        numbers.next(),
+        numbers.next(),
+        numbers.next(),
+    ) {
+        (Some(Some(x)), Some(Some(y)), Some(Some(z)), None) => Ok(Vec3::new(x, y, z)),
+        _ => Err("expected three finite numbers, such as 1,2.5,-3".to_owned()),
+    }
+}
+
+/// A vector that points somewhere.
+pub(crate) fn direction(text: &str) -> Result<Vec3, String> {
+    vector(text)?
+        .try_normalize()
+        .ok_or_else(|| "expected a direction, found the zero vector".to_owned())
+}
+
+/// A vertical field of view that a flat picture can show.
+pub(crate) fn field_of_view(text: &str) -> Result<f32, String> {
+    text.parse()
+        .ok()
+        .filter(|degrees| (1.0..=170.0).contains(degrees))
+        .ok_or_else(|| "expected degrees from 1 to 170".to_owned())
+}

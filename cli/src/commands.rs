@@ -1,0 +1,8 @@
+//! The commands, one module each.
+
+pub(crate) mod binding;
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod kdtree;
+pub(crate) mod render;
+pub(crate) mod topology;

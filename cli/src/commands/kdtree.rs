@@ -1,0 +1,194 @@
+//! `raddle kdtree`: builds a tree, and says what it cost and how good it is.
+
+use std::time::{Duration, Instant};
+
+use raddle::Runtime;
+use raddle_graphics::kdtree::{BuildError, KdTree, Parameters, TreeStatistics};
+use serde_json::{Map, Value, json};
+
+use crate::arguments::{BuilderChoice, KdtreeArguments, Options};
+use crate::error::CliError;
+use crate::input::Input;
+use crate::output;
+use crate::table::{self, Table};
+use crate::workers;
+
+/// Builds, checks where asked to, and reports.
+///
+/// # Errors
+/// [`CliError`]: a mesh that cannot be loaded or have a tree, builders that disagree, an output that fails.
+pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), CliError> {
+    let runtime = workers::start(options)?;
+    let input = Input::get(&arguments.input, options.quiet)?;
+    let parameters = Parameters {
+        depth_limit: arguments.depth.0,
+        ..Parameters::default()
+    };
+    let failed = |source: BuildError| CliError::Tree {
+        input: input.name.clone(),
+        source,
+    };
+    let mut times = Vec::new();
+    let tree = loop {
+        let began = Instant::now();
+        let tree = build(&runtime, arguments.builder, &input, &parameters).map_err(failed)?;
+        times.push(began.elapsed());
+        if times.len() == arguments.repeat as usize {
+            break tree;
+        }
+    };
+    let times = Times::of(times);
+    if arguments.check {
+        let reference =
+            build(&runtime, arguments.builder.other(), &input, &parameters).map_err(failed)?;
+        compare(&tree, &reference, &input)?;
+    }
+    let statistics = tree.statistics();
+    if options.json {
+        let mut result = json_of(arguments, &input, &times, &statistics);
+        workers::describe(&runtime, options, &mut result);
+        output::print(&format!("{}\n", Value::Object(result)))?;
+    } else if !options.quiet {
+        let text = text_of(arguments, &runtime, &input, &times, &statistics);
+        output::print(&text)?;
+    }
+    workers::print_stats(&runtime, options)
+}
+
+/// Builds a tree with the chosen builder, parallel ones on the runtime's workers.
+fn build(
+    runtime: &Runtime,
+    builder: BuilderChoice,
+    input: &Input,
+    parameters: &Parameters,
+) -> Result<KdTree, BuildError> {
+    match builder {
+        BuilderChoice::Sequential => KdTree::build_sequential(&input.mesh, parameters),
+        BuilderChoice::Tasks => runtime.install(|| KdTree::build(&input.mesh, parameters)),
+    }
+}
+
+fn compare(tree: &KdTree, reference: &KdTree, input: &Input) -> Result<(), CliError> {
+    if tree == reference {
+        return Ok(());
+    }
+    let same = tree
+        .nodes()
+        .iter()
+        .zip(reference.nodes())
+        .take_while(|(ours, theirs)| ours == theirs)
+        .count();
+    Err(CliError::TreesDiffer {
+        input: input.name.clone(),
+        node: same,
+    })
+}
+
+/// The build times of all repetitions.
+struct Times {
+    median: Duration,
+    min: Duration,
+    max: Duration,
+    count: usize,
+}
+
+impl Times {
+    /// There is at least one: the command line does not let `--repeat 0` through.
+    fn of(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        let count = times.len();
+        Self {
+            median: (times[(count - 1) / 2] + times[count / 2]) / 2,
+            min: times[0],
+            max: times[count - 1],
+            count,
+        }
+    }
+}
+
+fn json_of(
+    arguments: &KdtreeArguments,
+    input: &Input,
+    times: &Times,
+    statistics: &TreeStatistics,
+) -> Map<String, Value> {
+    let mut result = Map::new();
+    let mut insert = |name: &str, value: Value| result.insert(name.to_owned(), value);
+    insert("command", json!("kdtree"));
+    insert("input", input.json.clone());
+    insert("builder", json!(arguments.builder.name()));
+    insert(
+        "build_s",
+        json!({
+            "median": times.median.as_secs_f64(),
+            "min": times.min.as_secs_f64(),
+            "max": times.max.as_secs_f64(),
+            "repeats": times.count,
+        }),
+    );
+    insert("tree", json!(statistics));
+    insert("checked", json!(arguments.check));
+    insert("memory_peak_bytes", json!(workers::memory_peak_bytes()));
+    result
+}
+
+fn text_of(
+    arguments: &KdtreeArguments,
+    runtime: &Runtime,
+    input: &Input,
+    times: &Times,
+    statistics: &TreeStatistics,
+) -> String {
+    let mut table = Table::default();
+    input.describe(&mut table);
+    let by = match arguments.builder {
+        BuilderChoice::Sequential => "sequential builder".to_owned(),
+        BuilderChoice::Tasks => format!("task builder, {} workers", runtime.worker_count()),
+    };
+    table.row("built by", by);
+    if times.count == 1 {
+        table.row("built in", table::time(times.median));
+    } else {
+        table.row(
+            "built in",
+            format!(
+                "{} (median of {}, from {} to {})",
+                table::time(times.median),
+                times.count,
+                table::time(times.min),
+                table::time(times.max)
+            ),
+        );
+    }
+    table
+        .row("nodes", table::grouped(statistics.node_count))
+        .row(
+            "leaves",
+            format!(
+                "{}, {} of them empty",
+                table::grouped(statistics.leaf_count),
+                table::grouped(statistics.leaf_empty_count)
+            ),
+        )
+        .row("depth", statistics.depth.to_string())
+        .row(
+            "triangles a leaf",
+            format!("{:.2}", statistics.triangles_per_leaf),
+        )
+        .row("SAH cost", format!("{:.3}", statistics.expected_cost))
+        .row(
+            "memory of tree",
+            table::bytes(statistics.memory_bytes as u64),
+        );
+    if let Some(peak) = workers::memory_peak_bytes() {
+        table.row("memory peak", table::bytes(peak));
+    }
+    if arguments.check {
+        let other = arguments.builder.other().name();
+        table.row(
+            "check",
+            format!("equals the {other} builder's tree, node for node"),
+        );
+    }
+    table.text()
+}

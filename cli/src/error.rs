@@ -1,0 +1,83 @@
+//! What can end a command; each prints as one line that names the file and the place.
+
+use std::io;
+use std::path::PathBuf;
+
+use raddle_graphics::kdtree;
+use raddle_graphics::mesh::MeshError;
+use raddle_graphics::picture::PictureError;
+use raddle_graphics::render::RenderError;
+use raddle_topology::TopologyError;
+
+/// A failure of a command.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum CliError {
+    /// Whoever read standard output has gone; not worth a word.
+    #[error("the reader of standard output has gone")]
+    ReaderGone,
+    /// Standard output cannot be written.
+    #[error("standard output: {0}; expected to write the result there")]
+    StandardOutput(io::Error),
+    /// An output file cannot be written.
+    #[error("{}: {source}; expected a file that can be written", path.display())]
+    Output {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// An output path that leads to a directory.
+    #[error("{}: found a directory; expected a file to write", path.display())]
+    OutputIsDirectory {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A mesh cannot be loaded.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// A mesh can have no tree.
+    #[error("{input}: {source}")]
+    Tree {
+        /// The file or the scene.
+        input: String,
+        /// What is wrong with it.
+        source: kdtree::BuildError,
+    },
+    /// A mesh cannot be rendered as asked.
+    #[error("{input}: {source}")]
+    Render {
+        /// The file or the scene.
+        input: String,
+        /// What stands in the way.
+        source: RenderError,
+    },
+    /// A picture cannot be written.
+    #[error(transparent)]
+    Picture(#[from] PictureError),
+    /// A topology cannot be read.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// The runtime cannot be set up.
+    #[error(transparent)]
+    Runtime(#[from] raddle::BuildError),
+    /// The two builders disagree.
+    #[error("{input}: node {node} of the tree is not the other builder's; expected equal trees")]
+    TreesDiffer {
+        /// The file or the scene.
+        input: String,
+        /// The first node that differs.
+        node: usize,
+    },
+}
+
+/// An error's text without line breaks, whatever a library or a file name puts into it.
+pub(crate) fn one_line(error: &CliError) -> String {
+    error
+        .to_string()
+        .split(|character: char| character.is_control())
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}

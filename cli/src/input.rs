@@ -1,0 +1,114 @@
+//! Where triangles come from: a file or a generated scene.
+
+use raddle_graphics::mesh::{LoadOptions, Mesh};
+use raddle_graphics::scene;
+use serde_json::{Value, json};
+
+use crate::arguments::InputArguments;
+use crate::arguments::values::SceneChoice;
+use crate::error::CliError;
+use crate::progress::Phase;
+use crate::table::{self, Table};
+
+/// A mesh and how it came to be.
+#[derive(Debug)]
+pub(crate) struct Input {
+    /// The triangles.
+    pub(crate) mesh: Mesh,
+    /// The file or the scene, for messages.
+    pub(crate) name: String,
+    /// What a person reads about it.
+    rows: Vec<(&'static str, String)>,
+    /// What a program reads about it.
+    pub(crate) json: Value,
+}
+
+impl Input {
+    /// Loads the file or generates the scene that the arguments name.
+    ///
+    /// # Errors
+    /// [`CliError::Mesh`] names the file and the place in it.
+    pub(crate) fn get(arguments: &InputArguments, quiet: bool) -> Result<Self, CliError> {
+        match (&arguments.file, arguments.scene) {
+            (Some(path), _) => Self::load(path, quiet),
+            (None, Some(choice)) => Ok(Self::generate(choice)),
+            (None, None) => unreachable!("the command line demands one of them"),
+        }
+    }
+
+    /// Generates a scene.
+    pub(crate) fn generate(choice: SceneChoice) -> Self {
+        let phase = Phase::begin("generating", true);
+        let mesh = scene::generate(choice.scene, choice.triangle_count);
+        let time = phase.elapsed();
+        let name = format!("{}:{}", choice.scene, choice.triangle_count);
+        Self {
+            rows: vec![
+                ("scene", format!("{} (generated)", choice.scene)),
+                ("triangles", table::grouped(mesh.triangles.len())),
+                ("vertices", table::grouped(mesh.positions.len())),
+                ("generated in", table::time(time)),
+            ],
+            json: json!({
+                "scene": choice.scene.to_string(),
+                "triangles": mesh.triangles.len(),
+                "vertices": mesh.positions.len(),
+                "load_s": time.as_secs_f64(),
+            }),
+            name,
+            mesh,
+        }
+    }
+
+    fn load(path: &std::path::Path, quiet: bool) -> Result<Self, CliError> {
+        let phase = Phase::begin("loading", quiet);
+        let loaded = Mesh::load_with(path, &LoadOptions::default(), |progress| {
+            if let Some(total) = progress.bytes_total {
+                phase.at(progress.bytes_read, total);
+            }
+        })?;
+        let time = phase.elapsed();
+        drop(phase);
+        let report = loaded.report;
+        let mut rows = vec![
+            ("file", path.display().to_string()),
+            (
+                "format",
+                format!(
+                    "{}, compression {}, {}",
+                    report.format,
+                    report.compression,
+                    table::bytes(report.file_bytes)
+                ),
+            ),
+            ("triangles", table::grouped(report.triangle_count)),
+            ("vertices", table::grouped(report.vertex_count)),
+        ];
+        if report.degenerate_count > 0 {
+            rows.push(("of zero area", table::grouped(report.degenerate_count)));
+        }
+        rows.push(("loaded in", table::time(time)));
+        Ok(Self {
+            rows,
+            name: path.display().to_string(),
+            json: json!({
+                "file": path.display().to_string(),
+                "format": report.format.to_string(),
+                "compression": report.compression.to_string(),
+                "file_bytes": report.file_bytes,
+                "triangles": report.triangle_count,
+                "vertices": report.vertex_count,
+                "degenerate_triangles": report.degenerate_count,
+                "load_s": time.as_secs_f64(),
+            }),
+            mesh: loaded.mesh,
+        })
+    }
+
+    /// Adds to a table what a person wants to know.
+    pub(crate) fn describe(&self, table: &mut Table) {
+        for (name, value) in &self.rows {
+            table.row(name, value.clone());
+        }
+    }
+}

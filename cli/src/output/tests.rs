@@ -1,0 +1,49 @@
+//! Files appear whole or not at all.
+
+use super::*;
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("raddle-output-{}-{name}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a temporary folder");
+    folder
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .expect("readable")
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_written_file_has_its_content_and_leaves_nothing_beside_it() {
+    let folder = folder("whole");
+    let path = folder.join("a.txt");
+    write_file(&path, "one").expect("written");
+    write_file(&path, "two").expect("replaced");
+    assert_eq!(fs::read_to_string(&path).expect("readable"), "two");
+    assert_eq!(names(&folder), ["a.txt"]);
+    fs::remove_dir_all(folder).expect("removed");
+}
+
+#[test]
+fn a_directory_and_a_missing_folder_are_named() {
+    let folder = folder("bad");
+    let error = write_file(&folder, "x").expect_err("a directory is no file");
+    assert!(
+        matches!(error, CliError::OutputIsDirectory { .. }),
+        "{error}"
+    );
+    let missing = folder.join("nowhere").join("a.svg");
+    let error = write_file(&missing, "x").expect_err("no such folder");
+    assert!(error.to_string().contains("nowhere"), "{error}");
+    fs::remove_dir_all(folder).expect("removed");
+}

@@ -1,0 +1,70 @@
+//! From the options of the command line to a running runtime, and what is told about it afterwards.
+
+use std::num::NonZeroUsize;
+
+use raddle::{Builder, Runtime};
+use serde_json::{Map, Value, json};
+
+use crate::arguments::Options;
+use crate::error::CliError;
+use crate::output;
+
+/// A builder with what the options say; the rest comes from the environment and the defaults.
+pub(crate) fn builder(options: &Options) -> Builder {
+    let mut builder = Runtime::builder();
+    if let Some(workers) = options.workers.map(NonZeroUsize::get) {
+        builder = builder.workers(workers);
+    }
+    if let Some(pool) = options.pool {
+        builder = builder.pool(pool);
+    }
+    if let Some(affinity) = &options.affinity {
+        builder = builder.affinity(affinity.clone());
+    }
+    if let Some(idle) = options.idle {
+        builder = builder.idle(idle);
+    }
+    builder
+}
+
+/// Starts the workers, and prints the plan first where that was asked for and people read it.
+///
+/// # Errors
+/// [`CliError::Runtime`], and what [`output::print`] returns.
+pub(crate) fn start(options: &Options) -> Result<Runtime, CliError> {
+    let runtime = builder(options).build()?;
+    if options.show_binding && !options.json {
+        output::print(&format!("{}\n", runtime.plan()))?;
+    }
+    Ok(runtime)
+}
+
+/// Adds to a JSON result what is known about the workers.
+pub(crate) fn describe(runtime: &Runtime, options: &Options, result: &mut Map<String, Value>) {
+    result.insert("workers".to_owned(), json!(runtime.worker_count()));
+    if options.show_binding {
+        result.insert("binding".to_owned(), json!(runtime.plan()));
+    }
+    if options.stats {
+        result.insert("stats".to_owned(), json!(runtime.report()));
+    }
+}
+
+/// Prints the counters where they were asked for and people read them.
+///
+/// # Errors
+/// What [`output::print`] returns.
+pub(crate) fn print_stats(runtime: &Runtime, options: &Options) -> Result<(), CliError> {
+    if options.stats && !options.json {
+        output::print(&format!("\n{}", runtime.report()))?;
+    }
+    Ok(())
+}
+
+/// The most memory that this process ever held, in bytes; `None` where the system does not tell.
+pub(crate) fn memory_peak_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kibibytes * 1024)
+}
