@@ -1,0 +1,72 @@
+//! Writes the first inputs of every fuzz target: small files of each format, made here, plain and compressed.
+//!
+//! Run with `cargo run --manifest-path fuzz/Cargo.toml --example seeds`; the files go to `fuzz/corpus`, and their
+//! number is printed.
+#![forbid(unsafe_code)]
+
+#[path = "../../apps/graphics/tests/mesh_support/mod.rs"]
+mod mesh_support;
+
+use std::io::Write;
+use std::path::Path;
+
+use glam::Vec3;
+use mesh_support::{every_format, glb_file};
+use raddle_graphics::mesh::Mesh;
+
+/// A PLY file with much that most do not have.
+const PLY_ODD: &str = "ply\nformat ascii 1.0\ncomment odd\nobj_info odd\nelement range_grid 1\n\
+    property list uchar int samples\nelement face 2\nproperty uchar tag\n\
+    property list uchar uint vertex_indices\nelement vertex 5\nproperty double x\nproperty short y\n\
+    property list char float weights\nproperty float z\nelement tristrips 1\n\
+    property list int int vertex_indices\nend_header\n1 7\n0 4 0 1 2 3\n0 5 0 1 4 2 3\n0 0 1 1 0\n1 0 0 0\n\
+    1 1 2 1 1 0\n0 1 0 0\n0.5 0 0 1e-3\n6 0 1 2 -1 3 4\n";
+/// An OBJ file with much that most do not have.
+const OBJ_ODD: &str = "# odd\nmtllib a.mtl\no b\nf -1 1 2\nv 0 0 0 1\nv 1 0 0 .5 .5 .5\nv 1 1 0\nv .2 .1 0\n\
+    vn 0 0 1\nvn 0 1 0\nvt 0 0\ng c\ns off\nf 1/1/1 2//2 3//1 \\\n4//2 # end\nf 1//1 2//1 3//1\nl 1 2\n";
+/// A scene of two nodes, a strip and a sparse accessor of small integers.
+const GLB_ODD: &str = "{\"asset\":{\"version\":\"2.0\"},\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{\"children\":[1],\
+    \"scale\":[-1,2,1]},{\"mesh\":0,\"rotation\":[0,0,1,0]}],\"meshes\":[{\"primitives\":[{\"attributes\":\
+    {\"POSITION\":0},\"mode\":5}]}],\"buffers\":[{\"byteLength\":20}],\"bufferViews\":[{\"buffer\":0,\"byteLength\":16,\
+    \"byteStride\":4},{\"buffer\":0,\"byteOffset\":16,\"byteLength\":4}],\"accessors\":[{\"bufferView\":0,\
+    \"componentType\":5120,\"count\":4,\"type\":\"VEC3\",\"normalized\":true,\"sparse\":{\"count\":1,\"indices\":\
+    {\"bufferView\":1,\"componentType\":5121},\"values\":{\"bufferView\":0}}}]}";
+
+fn main() -> std::io::Result<()> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let square = Mesh {
+        positions: vec![Vec3::ZERO, Vec3::X, Vec3::X + Vec3::Y, Vec3::Y],
+        normals: Vec::new(),
+        triangles: vec![[0, 1, 2], [0, 2, 3]],
+    };
+    let mut files = every_format(&square);
+    files.extend(every_format(&square.with_vertex_normals()));
+    files.push(("odd.ply", PLY_ODD.into()));
+    files.push(("odd.obj", OBJ_ODD.into()));
+    files.push(("odd.glb", glb_file(GLB_ODD, &[0; 20])));
+    let mut written = 0;
+    for (number, (name, bytes)) in files.iter().enumerate() {
+        let kind = &name[name.len() - 3..];
+        let mut put = |target: &str, suffix: &str, bytes: &[u8]| {
+            written += 1;
+            let folder = corpus.join(target);
+            std::fs::create_dir_all(&folder)?;
+            std::fs::write(folder.join(format!("seed-{number:02}-{name}{suffix}")), bytes)
+        };
+        put(&format!("mesh_{kind}"), "", bytes)?;
+        put("mesh_file", "", bytes)?;
+        put("mesh_file", ".zst", &zstd::encode_all(&bytes[..], 1)?)?;
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(bytes)?;
+        put("mesh_file", ".gz", &gzip.finish()?)?;
+        if kind == "glb" {
+            // What the target puts into a container itself: JSON, a line break, data.
+            let json_bytes = bytes[12..16].try_into().map(u32::from_le_bytes).unwrap_or(0);
+            let (json, binary) = bytes[20..].split_at(json_bytes as usize);
+            put("mesh_glb", ".parts", &[json, b"\n", &binary[8..]].concat())?;
+        }
+    }
+    println!("{written} seeds in {}", corpus.display());
+    assert!(written > 60, "some seeds are missing");
+    Ok(())
+}

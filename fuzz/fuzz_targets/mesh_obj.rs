@@ -1,0 +1,8 @@
+//! OBJ files.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    raddle_fuzz::read_mesh(bytes, "it.obj");
+});

@@ -1,0 +1,54 @@
+//! What every fuzz target asserts: bytes end in a sound mesh or in an error of one line, and soon.
+#![forbid(unsafe_code)]
+
+use raddle_graphics::mesh::{COORDINATE_MAX, LoadOptions, Mesh};
+
+/// Reads `bytes` as a file of that name, with and without its length known, and judges what comes of it.
+///
+/// # Panics
+/// When a mesh breaks a promise of [`Mesh`], when an error takes more than a line or does not name the file, or
+/// when the same bytes have two outcomes.
+pub fn read_mesh(bytes: &[u8], name: &str) {
+    let read = |length| {
+        let options = LoadOptions::default()
+            .expanded_bytes_max(16 << 20)
+            .triangle_count_max(1 << 18);
+        Mesh::read(bytes, length, name, &options, |_| ())
+    };
+    let (known, unknown) = (read(Some(bytes.len() as u64)), read(None));
+    for outcome in [&known, &unknown] {
+        match outcome {
+            Ok(loaded) => {
+                check_mesh(&loaded.mesh);
+                assert_eq!(loaded.report.file_bytes, bytes.len() as u64);
+            }
+            Err(error) => {
+                let message = error.to_string();
+                assert!(message.starts_with(name), "{message}");
+                assert_eq!(message.lines().count(), 1, "{message}");
+                assert!(!message.contains(char::is_control), "{message:?}");
+                assert!(message.contains("; expected "), "{message}");
+            }
+        }
+    }
+    // The length of a binary STL file tells its format; nothing else may depend on it.
+    if let (Ok(known), Ok(unknown)) = (&known, &unknown)
+        && known.report.format == unknown.report.format
+    {
+        assert_eq!(known.mesh, unknown.mesh);
+    }
+}
+
+fn check_mesh(mesh: &Mesh) {
+    let count = mesh.positions.len();
+    assert!(!mesh.triangles.is_empty());
+    assert!(mesh.triangles.iter().flatten().all(|&it| (it as usize) < count));
+    let is_sound = |value: f32| value.abs() <= COORDINATE_MAX;
+    assert!(mesh.positions.iter().all(|it| it.to_array().into_iter().all(is_sound)));
+    let is_unit_or_zero = |length: f32| length == 0.0 || (length - 1.0).abs() < 1e-4;
+    assert!(mesh.normals.is_empty() || mesh.normals.len() == count);
+    assert!(mesh.normals.iter().all(|normal| is_unit_or_zero(normal.length())));
+    let smooth = mesh.clone().with_vertex_normals();
+    assert!(smooth.normals.iter().all(|normal| is_unit_or_zero(normal.length())));
+    assert!(!mesh.bounds().is_empty());
+}
