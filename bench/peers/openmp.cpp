@@ -74,15 +74,15 @@ static peer::Answer measure_forks(const peer::Request &request) {
     return answer;
 }
 
-static void loop(std::vector<double> &out, int workers) {
+static void loop(std::vector<std::uint64_t> &out, int workers) {
     const std::int64_t length = static_cast<std::int64_t>(out.size());
-    double *const data = out.data();
+    std::uint64_t *const data = out.data();
 #pragma omp parallel for schedule(static) num_threads(workers)
     for (std::int64_t i = 0; i < length; ++i) data[i] = loop_body(static_cast<std::uint64_t>(i));
 }
 
 static peer::Answer measure_loop(const peer::Request &request) {
-    std::vector<double> out(loop_length(request.name));
+    std::vector<std::uint64_t> out(loop_length(request.name));
     loop(out, request.workers);
     peer::Answer answer = peer::timed([&] {
         for (std::uint64_t i = 0; i < request.repetitions; ++i) loop(out, request.workers);

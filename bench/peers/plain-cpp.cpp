@@ -22,7 +22,7 @@ static std::uint64_t queens(const Board &board, int row) {
 }
 
 static peer::Answer measure_loop(const peer::Request &request) {
-    std::vector<double> out(loop_length(request.name));
+    std::vector<std::uint64_t> out(loop_length(request.name));
     const auto fill = [&out] {
         for (std::size_t i = 0; i < out.size(); ++i) out[i] = loop_body(i);
     };

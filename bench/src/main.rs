@@ -3,6 +3,7 @@
 //! `cargo run --release -p raddle-bench -- SUITE [--case C] [--json] [--pairs N] [--workers LIST]`
 #![forbid(unsafe_code)]
 
+mod bvh_peer;
 mod error;
 mod harness;
 mod load;
@@ -20,7 +21,7 @@ use clap::{Parser, ValueEnum};
 
 use crate::error::BenchError;
 use crate::record::{Record, Surroundings, table_head, table_row};
-use crate::suites::{Measurement, forks, loops};
+use crate::suites::{Measurement, build, forks, loops, rays};
 
 /// Measures Raddle and its peers, interleaved, and prints medians and ratios.
 ///
@@ -52,6 +53,10 @@ enum Suite {
     Forks,
     /// loop1e6, loop1e3 against a serial loop, rayon and OpenMP.
     Loops,
+    /// bunny: primary rays a second, one thread, against Embree and the crate bvh.
+    Rays,
+    /// kd-trees and pictures of real meshes, parallel against sequential.
+    Build,
 }
 
 impl Suite {
@@ -59,6 +64,8 @@ impl Suite {
         match self {
             Self::Forks => &forks::CASES,
             Self::Loops => &loops::CASES,
+            Self::Rays => &rays::CASES,
+            Self::Build => &build::CASES,
         }
     }
 
@@ -66,6 +73,8 @@ impl Suite {
         match self {
             Self::Forks => forks::run(measurement),
             Self::Loops => loops::run(measurement),
+            Self::Rays => rays::run(measurement),
+            Self::Build => build::run(measurement),
         }
     }
 }

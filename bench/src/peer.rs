@@ -189,7 +189,7 @@ fn compile(source: PeerSource) -> Result<PathBuf, BenchError> {
 }
 
 /// Beside the build's other results: `target/peers`.
-fn program_folder() -> PathBuf {
+pub(crate) fn program_folder() -> PathBuf {
     std::env::current_exe()
         .ok()
         .and_then(|program| Some(program.parent()?.parent()?.join("peers")))

@@ -10,16 +10,24 @@ use crate::error::BenchError;
 
 /// Raddle's runtimes.
 #[derive(Debug, Default)]
-pub(crate) struct RaddlePools;
+pub(crate) struct RaddlePools {
+    by_workers: BTreeMap<usize, raddle::Runtime>,
+}
 
 impl RaddlePools {
-    /// Runs `work` where Raddle's workers are.
+    /// Runs `work` on a worker of a runtime of so many.
     pub(crate) fn install<R: Send>(
         &mut self,
-        _workers: usize,
+        workers: usize,
         work: impl FnOnce() -> R + Send,
     ) -> Result<R, BenchError> {
-        Ok(work())
+        let runtime = made_once(&mut self.by_workers, workers, || {
+            raddle::Runtime::builder()
+                .workers(workers)
+                .build()
+                .map_err(|error| failure("raddle", &error))
+        })?;
+        Ok(runtime.install(work))
     }
 }
 

@@ -1,7 +1,13 @@
 //! The suites: which workloads there are and who takes part in each.
 
+pub(crate) mod build;
 pub(crate) mod forks;
 pub(crate) mod loops;
+pub(crate) mod rays;
+
+use std::path::PathBuf;
+
+use raddle_graphics::mesh::Mesh;
 
 use crate::error::BenchError;
 use crate::harness::{self, Case, Contender};
@@ -65,4 +71,20 @@ impl Measurement<'_> {
         }
         Ok(())
     }
+}
+
+/// Loads a mesh from the folder of real data.
+///
+/// # Errors
+/// [`BenchError::NoData`] when it is not there, [`BenchError::Contender`] when it cannot be read.
+fn load(file: &str) -> Result<Mesh, BenchError> {
+    let folder = std::env::var_os("RADDLE_DATA").map_or_else(PathBuf::new, PathBuf::from);
+    let path = folder.join("mesh").join(file);
+    if !path.is_file() {
+        return Err(BenchError::NoData { path });
+    }
+    Mesh::load(&path).map_err(|error| BenchError::Contender {
+        who: "raddle".to_owned(),
+        message: error.to_string(),
+    })
 }

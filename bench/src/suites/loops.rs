@@ -1,7 +1,7 @@
 //! What a parallel loop costs over tiny bodies: `loop1e6` and `loop1e3`.
 //!
-//! `out[i] = sqrt(hash(i))`, about 2 ns an element, with no grain given by the caller. The long loop asks
-//! whether splitting costs anything; the short one, 2 µs in all, whether going parallel ever makes it
+//! `out[i] = hash(i)`, about 1.5 ns an element, with no grain given by the caller. The long loop asks
+//! whether splitting costs anything; the short one, 1.5 µs in all, whether going parallel ever makes it
 //! slower. Loops run from inside the runtime, where the workers are up, as OpenMP's threads are.
 //!
 //! Peers: `serial` and `plain-cpp` (a plain loop), `rayon`, `openmp` (static schedule).
@@ -36,8 +36,8 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
 }
 
 /// Measures `fill` on a fresh array: once to touch the memory, then as often as asked.
-fn measure(length: usize, repetitions: u64, mut fill: impl FnMut(&mut [f64])) -> Sample {
-    let mut out = vec![0.0; length];
+fn measure(length: usize, repetitions: u64, mut fill: impl FnMut(&mut [u64])) -> Sample {
+    let mut out = vec![0; length];
     fill(&mut out);
     let sample = timed(repetitions, || {
         fill(std::hint::black_box(&mut out));
@@ -49,7 +49,7 @@ fn measure(length: usize, repetitions: u64, mut fill: impl FnMut(&mut [f64])) ->
     }
 }
 
-fn fill_serially(out: &mut [f64]) {
+fn fill_serially(out: &mut [u64]) {
     for (index, value) in out.iter_mut().enumerate() {
         *value = loop_body(index);
     }
