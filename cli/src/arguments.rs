@@ -156,7 +156,7 @@ pub(crate) struct RenderArguments {
     /// Which way is up [default: 0,1,0]
     #[arg(long, value_name = "X,Y,Z", value_parser = values::direction, allow_hyphen_values = true)]
     pub(crate) up: Option<Vec3>,
-    /// Vertical field of view in degrees
+    /// Vertical field of view in degrees [default: 32, or 68 within a room]
     #[arg(long, value_name = "DEGREES", value_parser = values::field_of_view)]
     pub(crate) fov: Option<f32>,
 }

@@ -1,0 +1,285 @@
+//! Bad input and bad output: one line that names file and place, exit code 1, never a panic.
+
+mod common;
+
+use std::fs::File;
+use std::os::unix::fs::symlink;
+use std::process::Stdio;
+
+use common::{Folder, Said, TETRAHEDRON, expect_one_line, raddle, run, run_badly};
+
+/// Checks that `raddle kdtree` refuses a file of that content and that the line holds every `part`.
+#[track_caller]
+fn refuses(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
+    let folder = Folder::new(&format!("refuses-{name}"));
+    let path = folder.file(name, content);
+    let line = run_badly(["kdtree".as_ref(), path.as_os_str()]);
+    for part in parts.iter().chain(&[name, "expected"]) {
+        assert!(line.contains(part), "{part:?} is missing in: {line}");
+    }
+}
+
+#[test]
+fn a_truncated_text_file_is_named_with_its_line() {
+    let text = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n\
+                property float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n\
+                0 0 0\n1 0 0\n";
+    refuses("cut.ply", text, &["line 1"]);
+}
+
+#[test]
+fn a_truncated_binary_file_is_named_with_its_byte() {
+    let mut bytes = b"ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty float x\n\
+        property float y\nproperty float z\nelement face 1\n\
+        property list uchar int vertex_indices\nend_header\n"
+        .to_vec();
+    bytes.extend_from_slice(&[0; 30]);
+    refuses("cut-binary.ply", bytes, &["byte"]);
+}
+
+#[test]
+fn an_empty_file_is_named() {
+    refuses("empty.ply", "", &["empty"]);
+}
+
+#[test]
+fn a_huge_index_is_named_with_its_line() {
+    let text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4000000000\n";
+    refuses("huge.obj", text, &["line 4", "4000000000"]);
+}
+
+#[test]
+fn a_coordinate_that_is_no_number_is_named_with_its_line() {
+    let text = "v 0 0 0\nv 1 NaN 0\nv 0 1 0\nf 1 2 3\n";
+    refuses("nan.obj", text, &["line 2"]);
+}
+
+#[test]
+fn another_format_is_named() {
+    refuses("picture.ply", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", &["ply"]);
+    refuses("text.stl", "Dear Sir or Madam,\nno triangles here.\n", &[]);
+}
+
+#[test]
+fn a_damaged_compressed_file_is_named() {
+    refuses("bad.ply.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03garbage", &[]);
+    refuses("bad.ply.zst", b"\x28\xb5\x2f\xfdgarbage", &[]);
+}
+
+#[test]
+fn triangles_of_zero_area_are_no_error() {
+    let folder = Folder::new("zero-area");
+    let text = format!("{TETRAHEDRON}f 1 1 2\nf 1 1 1\n");
+    let mesh = folder.file("flat.obj", text);
+    let said = run(["kdtree".as_ref(), mesh.as_os_str()]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.output.contains("of zero area      2"), "{said:?}");
+}
+
+#[test]
+fn a_directory_and_a_missing_file_are_named() {
+    let folder = Folder::new("no-file");
+    let line = run_badly(["kdtree".as_ref(), folder.as_ref().as_os_str()]);
+    assert!(line.contains("directory"), "{line}");
+    let line = run_badly(["kdtree".as_ref(), folder.path("none.ply").as_os_str()]);
+    assert!(line.contains("none.ply"), "{line}");
+}
+
+#[test]
+fn a_file_name_with_a_line_break_stays_on_one_line() {
+    let folder = Folder::new("line-break");
+    let path = folder.file("two\nlines.ply", "");
+    run_badly(["kdtree".as_ref(), path.as_os_str()]);
+}
+
+/// Renders the tetrahedron into `output`.
+fn render_into(folder: &Folder, output: &str) -> Said {
+    let mesh = folder.file("mesh.obj", TETRAHEDRON);
+    let output = folder.path(output);
+    run([
+        "render".as_ref(),
+        mesh.as_os_str(),
+        "-o".as_ref(),
+        output.as_os_str(),
+        "--size".as_ref(),
+        "16x12".as_ref(),
+    ])
+}
+
+#[test]
+fn an_output_that_cannot_be_is_found_out_and_named() {
+    let folder = Folder::new("no-output");
+    std::fs::create_dir(folder.path("folder.png")).expect("a folder");
+    for (output, part) in [
+        ("picture.gif", ".gif"),
+        ("picture", "no extension"),
+        ("folder.png", "directory"),
+        ("nowhere/picture.png", "nowhere"),
+    ] {
+        let said = render_into(&folder, output);
+        expect_one_line(&said);
+        assert!(said.errors.contains(part), "{said:?}");
+    }
+    assert_eq!(folder.names(), ["folder.png", "mesh.obj"]);
+}
+
+#[test]
+fn an_output_that_cannot_be_is_found_out_before_the_mesh_is_read() {
+    let folder = Folder::new("order");
+    let line = run_badly([
+        "render".as_ref(),
+        folder.path("missing.ply").as_os_str(),
+        "-o".as_ref(),
+        folder.path("picture.gif").as_os_str(),
+    ]);
+    assert!(
+        line.contains("picture.gif") && !line.contains("missing.ply"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_full_disk_is_one_line_and_leaves_nothing_behind() {
+    let folder = Folder::new("full-disk");
+    for name in ["full.png", "full.ppm", "full.exr"] {
+        symlink("/dev/full", folder.path(name)).expect("a link to the full device");
+        let said = render_into(&folder, name);
+        expect_one_line(&said);
+        assert!(said.errors.contains(name), "{said:?}");
+        assert!(said.errors.contains("No space left"), "{said:?}");
+    }
+    assert_eq!(
+        folder.names(),
+        ["full.exr", "full.png", "full.ppm", "mesh.obj"]
+    );
+}
+
+#[test]
+fn a_full_standard_output_is_one_line() {
+    for arguments in [
+        &["topology"][..],
+        &["topology", "--json"],
+        &["kdtree", "--scene", "knot:500"],
+        &["completions", "bash"],
+        &["--show-binding"],
+    ] {
+        let full = File::options()
+            .write(true)
+            .open("/dev/full")
+            .expect("the full device");
+        let said: Said = raddle()
+            .args(arguments)
+            .stdout(full)
+            .output()
+            .expect("the program starts")
+            .into();
+        expect_one_line(&said);
+        assert!(said.errors.contains("standard output"), "{said:?}");
+    }
+}
+
+#[test]
+fn a_topology_into_a_full_device_is_one_line() {
+    let line = run_badly(["topology", "-o", "/dev/full"]);
+    assert!(line.contains("/dev/full"), "{line}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = raddle()
+        .args([
+            "topology",
+            "--synthetic",
+            "package:16 core:16 pu:4",
+            "--json",
+        ])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let said: Said = child.wait_with_output().expect("it ends").into();
+    assert_eq!((said.code, said.errors.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn bad_topologies_are_named() {
+    let folder = Folder::new("bad-topologies");
+    let garbage = folder.file("garbage.xml", [0xff_u8, 0, 3, 7].repeat(100));
+    let empty = folder.file("empty.xml", "");
+    let cut = folder.file(
+        "cut.xml",
+        "<?xml version=\"1.0\"?>\n<topology><object type=\"Machine\"",
+    );
+    for path in [
+        garbage,
+        empty,
+        cut,
+        folder.path("missing.xml"),
+        folder.as_ref().to_owned(),
+    ] {
+        let line = run_badly(["topology".as_ref(), "--xml".as_ref(), path.as_os_str()]);
+        let name = path.file_name().expect("a name").to_string_lossy();
+        assert!(line.contains(&*name), "{line}");
+    }
+    let line = run_badly(["topology", "--synthetic", "numa:two"]);
+    assert!(line.contains("numa:two"), "{line}");
+}
+
+#[test]
+fn a_bad_variable_is_named_with_its_choices() {
+    for (name, value, part) in [
+        ("RADDLE_WORKERS", "0", "number"),
+        ("RADDLE_WORKERS", "many", "many"),
+        ("RADDLE_POOL", "lake", "deque"),
+        ("RADDLE_IDLE", "never", "adaptive"),
+        ("RADDLE_AFFINITY", "here", "compact"),
+    ] {
+        let said: Said = raddle()
+            .env(name, value)
+            .args(["kdtree", "--scene", "knot:500"])
+            .output()
+            .expect("the program starts")
+            .into();
+        expect_one_line(&said);
+        assert!(
+            said.errors.contains(name) && said.errors.contains(part),
+            "{said:?}"
+        );
+    }
+}
+
+#[test]
+fn an_option_wins_over_its_variable_even_over_a_bad_one() {
+    let said: Said = raddle()
+        .env("RADDLE_WORKERS", "many")
+        .args(["kdtree", "--scene", "knot:500", "--workers", "1", "--json"])
+        .output()
+        .expect("the program starts")
+        .into();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.output.contains("\"workers\":1"), "{said:?}");
+}
+
+#[test]
+fn a_cpu_that_is_not_there_is_named() {
+    let line = run_badly(["kdtree", "--scene", "knot:500", "--affinity", "65535"]);
+    assert!(line.contains("65535"), "{line}");
+}
+
+#[test]
+fn a_camera_that_cannot_see_is_one_line() {
+    let line = run_badly([
+        "render",
+        "--scene",
+        "knot:500",
+        "-o",
+        "unwritten.png",
+        "--eye",
+        "1,1,1",
+        "--look-at",
+        "1,1,1",
+    ]);
+    assert!(line.contains("knot"), "{line}");
+    assert!(!std::path::Path::new("unwritten.png").exists());
+}

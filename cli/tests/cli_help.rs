@@ -1,0 +1,115 @@
+//! The help, the completions and the exit codes of wrong calls.
+//!
+//! The help texts are snapshots under `tests/snapshots`; `RADDLE_BLESS=1 cargo test -p raddle-cli --test cli_help`
+//! writes them anew, to be read in the diff.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{Folder, raddle, run, run_well};
+
+/// Compares with the snapshot of that name, or writes it where `RADDLE_BLESS` is set.
+#[track_caller]
+fn matches_snapshot(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/snapshots")
+        .join(name);
+    if std::env::var_os("RADDLE_BLESS").is_some() {
+        fs::create_dir_all(path.parent().expect("a folder")).expect("the snapshots' folder");
+        fs::write(&path, text).expect("a snapshot");
+    }
+    let expected = fs::read_to_string(&path).expect("a snapshot; RADDLE_BLESS=1 writes it");
+    assert_eq!(
+        text, expected,
+        "the help has changed; see the header of this file"
+    );
+}
+
+#[test]
+fn the_help_reads_as_it_was_written() {
+    matches_snapshot("help.txt", &run_well(["--help"]));
+    matches_snapshot("help-short.txt", &run_well(["-h"]));
+    for command in ["render", "kdtree", "topology", "completions"] {
+        matches_snapshot(
+            &format!("help-{command}.txt"),
+            &run_well([command, "--help"]),
+        );
+    }
+}
+
+#[test]
+fn no_line_of_the_help_is_wider_than_a_page() {
+    for arguments in [
+        &["--help"][..],
+        &["render", "--help"],
+        &["kdtree", "--help"],
+    ] {
+        let text = run_well(arguments);
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(100), "{widest:?} columns: {text}");
+    }
+}
+
+#[test]
+fn the_version_is_the_packages() {
+    let expected = format!("raddle {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(run_well(["--version"]), expected);
+}
+
+#[test]
+fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
+    for (arguments, part) in [
+        (&["paint"][..], "paint"),
+        (&["render"], "--output"),
+        (&["render", "a.ply"], "--output"),
+        (&["render", "-o", "a.png"], "--scene"),
+        (&["kdtree", "a.ply", "--scene", "knot"], "--scene"),
+        (&["kdtree", "--scene", "sea"], "flake"),
+        (&["kdtree", "a.ply", "--builder", "magic"], "sequential"),
+        (&["topology", "--pool", "lake"], "deque"),
+        (&["topology", "--affinity", "here"], "scatter"),
+        (&["topology", "--synthetic", "a", "--xml", "b"], "--xml"),
+        (&["--workers", "0"], "0"),
+        (&["completions", "tcl"], "bash"),
+    ] {
+        let said = run(arguments);
+        assert_eq!(said.code, Some(2), "{arguments:?}: {said:?}");
+        assert!(said.errors.contains(part), "{arguments:?}: {said:?}");
+        assert_eq!(said.output, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn each_shell_gets_a_script_that_knows_our_commands() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = run_well(["completions", shell]);
+        for word in ["render", "kdtree", "topology", "show-binding"] {
+            assert!(script.contains(word), "{word} is missing for {shell}");
+        }
+    }
+}
+
+#[test]
+fn bash_accepts_its_script_and_completes_a_command() {
+    let folder = Folder::new("completion");
+    let script = folder.file("raddle.bash", run_well(["completions", "bash"]));
+    let ask = format!(
+        "set -e; source {}; COMP_WORDS=(raddle kd); COMP_CWORD=1; _raddle raddle kd raddle; \
+         echo \"${{COMPREPLY[@]}}\"",
+        script.display()
+    );
+    let answer = std::process::Command::new("bash")
+        .args(["-c", &ask])
+        .output()
+        .expect("bash is there");
+    assert!(answer.status.success(), "{answer:?}");
+    assert_eq!(String::from_utf8_lossy(&answer.stdout).trim(), "kdtree");
+}
+
+#[test]
+fn an_unwritable_folder_is_no_reason_to_fail_a_question() {
+    let output = raddle().current_dir("/").arg("--version").output();
+    assert!(output.expect("the program starts").status.success());
+}

@@ -1,0 +1,369 @@
+//! What the commands do and what they say about it, to people and to programs.
+
+mod common;
+
+use std::fs;
+
+use common::{Folder, TETRAHEDRON, raddle, run, run_well};
+use serde_json::Value;
+
+#[track_caller]
+fn json(text: &str) -> Value {
+    assert_eq!(
+        text.matches('\n').count(),
+        1,
+        "one object on one line: {text}"
+    );
+    serde_json::from_str(text).expect("JSON")
+}
+
+/// Checks that each path of keys, `a.b`, leads to something that is not null.
+#[track_caller]
+fn has(value: &Value, paths: &[&str]) {
+    for path in paths {
+        let pointer = format!("/{}", path.replace('.', "/"));
+        let found = value.pointer(&pointer);
+        assert!(
+            found.is_some_and(|found| !found.is_null()),
+            "{path} is missing in {value}"
+        );
+    }
+}
+
+#[test]
+fn a_picture_is_rendered_and_described() {
+    let folder = Folder::new("render");
+    let mesh = folder.file("mesh.obj", TETRAHEDRON);
+    for (name, magic) in [
+        ("a.png", &b"\x89PNG"[..]),
+        ("a.ppm", b"P6\n40 30\n"),
+        ("a.exr", b"\x76\x2f\x31\x01"),
+    ] {
+        let picture = folder.path(name);
+        let text = run_well([
+            "render".as_ref(),
+            mesh.as_os_str(),
+            "-o".as_ref(),
+            picture.as_os_str(),
+            "--size".as_ref(),
+            "40x30".as_ref(),
+        ]);
+        assert!(text.contains(name) && text.contains("40x30"), "{text}");
+        assert!(
+            fs::read(&picture).expect("a picture").starts_with(magic),
+            "{name}"
+        );
+    }
+    assert_eq!(folder.names(), ["a.exr", "a.png", "a.ppm", "mesh.obj"]);
+}
+
+#[test]
+fn a_picture_does_not_depend_on_the_workers_or_the_pool() {
+    let folder = Folder::new("same");
+    let render = |name: &str, options: &[&str]| {
+        let picture = folder.path(name);
+        let mut arguments = vec!["render", "--scene", "flake:3000", "--size", "48x36", "-o"];
+        let path = picture.to_str().expect("a plain path");
+        arguments.push(path);
+        arguments.extend(options);
+        run_well(&arguments);
+        fs::read(&picture).expect("a picture")
+    };
+    let reference = render("reference.ppm", &["--workers", "1"]);
+    for (name, options) in [
+        ("two.ppm", &["--workers", "2"][..]),
+        ("five.ppm", &["--workers", "5", "--idle", "park"]),
+        ("central.ppm", &["--workers", "2", "--pool", "central"]),
+        (
+            "distributed.ppm",
+            &[
+                "--workers",
+                "2",
+                "--pool",
+                "distributed",
+                "--affinity",
+                "none",
+            ],
+        ),
+    ] {
+        assert_eq!(render(name, options), reference, "{name}");
+    }
+}
+
+#[test]
+fn the_camera_options_change_the_picture() {
+    let folder = Folder::new("camera");
+    let render = |name: &str, options: &[&str]| {
+        let picture = folder.path(name);
+        let path = picture.to_str().expect("a plain path");
+        let mut arguments = vec![
+            "render",
+            "--scene",
+            "knot:1000",
+            "--size",
+            "32x24",
+            "-o",
+            path,
+        ];
+        arguments.extend(options);
+        run_well(&arguments);
+        fs::read(&picture).expect("a picture")
+    };
+    let pictures = [
+        render("plain.ppm", &[]),
+        render("eye.ppm", &["--eye", "-9,4,2"]),
+        render("at.ppm", &["--eye", "-9,4,2", "--look-at", "0,1,0"]),
+        render("up.ppm", &["--eye", "-9,4,2", "--up", "0,0,1"]),
+        render("fov.ppm", &["--eye", "-9,4,2", "--fov", "80"]),
+    ];
+    for (index, picture) in pictures.iter().enumerate() {
+        assert!(
+            !pictures[..index].contains(picture),
+            "picture {index} is like an earlier one"
+        );
+    }
+}
+
+#[test]
+fn the_json_of_render_has_its_documented_fields() {
+    let folder = Folder::new("render-json");
+    let picture = folder.path("a.ppm");
+    let text = run_well([
+        "render".as_ref(),
+        "--scene".as_ref(),
+        "terrain:2000".as_ref(),
+        "-o".as_ref(),
+        picture.as_os_str(),
+        "--size".as_ref(),
+        "32x24".as_ref(),
+        "--samples".as_ref(),
+        "2".as_ref(),
+        "--json".as_ref(),
+        "--stats".as_ref(),
+        "--show-binding".as_ref(),
+    ]);
+    let value = json(&text);
+    has(
+        &value,
+        &[
+            "command",
+            "input.scene",
+            "input.triangles",
+            "input.vertices",
+            "input.load_s",
+            "build_s",
+            "render_s",
+            "write_s",
+            "rays.primary",
+            "rays.hit",
+            "rays.shadow",
+            "rays.per_second",
+            "camera.eye",
+            "camera.forward",
+            "camera.fov_degrees",
+            "camera.setting",
+            "picture.file",
+            "picture.width",
+            "picture.height",
+            "picture.samples",
+            "memory_peak_bytes",
+            "workers",
+            "binding.entries",
+            "stats.total.tasks",
+            "stats.workers",
+        ],
+    );
+    assert_eq!(value["rays"]["primary"], 32 * 24 * 2);
+}
+
+#[test]
+fn the_json_of_kdtree_has_its_documented_fields() {
+    let folder = Folder::new("kdtree-json");
+    let mesh = folder.file("mesh.obj", TETRAHEDRON);
+    let text = run_well([
+        "kdtree".as_ref(),
+        mesh.as_os_str(),
+        "--json".as_ref(),
+        "--repeat".as_ref(),
+        "3".as_ref(),
+        "--check".as_ref(),
+    ]);
+    let value = json(&text);
+    has(
+        &value,
+        &[
+            "command",
+            "input.file",
+            "input.format",
+            "input.compression",
+            "input.triangles",
+            "input.vertices",
+            "input.degenerate_triangles",
+            "input.load_s",
+            "builder",
+            "build_s.median",
+            "build_s.min",
+            "build_s.max",
+            "tree.node_count",
+            "tree.leaf_count",
+            "tree.depth",
+            "tree.expected_cost",
+            "tree.memory_bytes",
+            "checked",
+            "memory_peak_bytes",
+            "workers",
+        ],
+    );
+    assert_eq!(value["build_s"]["repeats"], 3);
+    assert_eq!(value["input"]["triangles"], 4);
+}
+
+#[test]
+fn both_builders_make_the_same_tree_at_every_depth() {
+    for depth in ["auto", "none", "8", "0"] {
+        let tree = |builder: &str| {
+            let text = run_well([
+                "kdtree",
+                "--scene",
+                "flake:4000",
+                "--depth",
+                depth,
+                "--builder",
+                builder,
+                "--check",
+                "--json",
+            ]);
+            json(&text)["tree"].clone()
+        };
+        assert_eq!(tree("tasks"), tree("sequential"), "depth {depth}");
+    }
+}
+
+#[test]
+fn people_read_a_table() {
+    let text = run_well([
+        "kdtree",
+        "--scene",
+        "knot:1000",
+        "--check",
+        "--repeat",
+        "2",
+        "--stats",
+    ]);
+    for part in [
+        "triangles",
+        "built in",
+        "median of 2",
+        "nodes",
+        "leaves",
+        "depth",
+        "SAH cost",
+        "memory of tree",
+        "node for node",
+        "pool: deque",
+        "stolen",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+#[test]
+fn quiet_says_nothing() {
+    let folder = Folder::new("quiet");
+    let picture = folder.path("a.ppm");
+    assert_eq!(run_well(["kdtree", "--scene", "knot:500", "--quiet"]), "");
+    let text = run_well([
+        "render".as_ref(),
+        "--scene".as_ref(),
+        "knot:500".as_ref(),
+        "--quiet".as_ref(),
+        "--size".as_ref(),
+        "8x8".as_ref(),
+        "-o".as_ref(),
+        picture.as_os_str(),
+    ]);
+    assert_eq!(text, "");
+}
+
+#[test]
+fn the_binding_names_every_worker_and_says_why() {
+    let text = run_well(["--show-binding", "--workers", "3", "--affinity", "compact"]);
+    for worker in ["0 |", "1 |", "2 |"] {
+        assert!(text.contains(worker), "{text}");
+    }
+    assert!(text.contains("why"), "{text}");
+    let value = json(&run_well(["--show-binding", "--workers", "3", "--json"]));
+    assert_eq!(
+        value["binding"]["entries"].as_array().map(Vec::len),
+        Some(3)
+    );
+}
+
+#[test]
+fn variables_stand_in_for_options() {
+    let text = raddle()
+        .env("RADDLE_WORKERS", "3")
+        .env("RADDLE_POOL", "central")
+        .args(["kdtree", "--scene", "knot:500", "--json", "--stats"])
+        .output()
+        .expect("the program starts");
+    let value: Value = serde_json::from_slice(&text.stdout).expect("JSON");
+    assert_eq!(value["workers"], 3);
+    assert_eq!(value["stats"]["pool"], "central");
+}
+
+#[test]
+fn a_topology_has_three_forms_and_goes_to_a_file() {
+    let folder = Folder::new("topology");
+    let synthetic = ["topology", "--synthetic", "numa:2 core:4 pu:2"];
+    let text = run_well(synthetic);
+    assert!(text.contains("NUMA") && text.contains("Core"), "{text}");
+    let value: Value =
+        serde_json::from_str(&run_well(synthetic.iter().chain(&["--json"]))).expect("JSON");
+    assert_eq!(value["counts"]["cpus"], 16);
+    let svg = run_well(synthetic.iter().chain(&["--format", "svg"]));
+    assert!(svg.contains("<svg") && svg.contains("</svg>"));
+    let path = folder.path("machine.svg");
+    let said = run_well(synthetic.iter().copied().chain([
+        "--format",
+        "svg",
+        "-o",
+        path.to_str().expect("a plain path"),
+    ]));
+    assert_eq!(said, "");
+    assert_eq!(fs::read_to_string(path).expect("a file"), svg);
+}
+
+#[test]
+fn without_a_command_a_picture_appears_and_its_place_is_said() {
+    let folder = Folder::new("demo");
+    let said = raddle()
+        .current_dir(&folder)
+        .args(["--workers", "2"])
+        .output()
+        .expect("the program starts");
+    let text = String::from_utf8(said.stdout).expect("UTF-8");
+    assert!(said.status.success(), "{text}");
+    assert_eq!(folder.names(), ["raddle-demo.png"]);
+    assert!(
+        text.contains(
+            folder
+                .path("raddle-demo.png")
+                .to_str()
+                .expect("a plain path")
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn no_progress_bar_where_nobody_looks() {
+    let said = run([
+        "kdtree",
+        "--scene",
+        "terrain:50000",
+        "--builder",
+        "sequential",
+    ]);
+    assert_eq!((said.code, said.errors.as_str()), (Some(0), ""));
+}
