@@ -1,7 +1,8 @@
 //! What can be wrong with a mesh file, and where.
 //!
 //! Every error of this module prints as one line, `FILE: PLACE: WHAT WAS FOUND; expected WHAT`, whatever
-//! bytes the file or its name holds: readers quote input through [`quoted`], which escapes and shortens.
+//! bytes the file or its name holds: readers quote input through [`quoted`], which escapes and shortens, and
+//! the whole message is escaped once more, because one of them forgot.
 //! Readers know nothing of file names; they return a [`Fault`], and the loader adds the name.
 
 use std::fmt;
@@ -27,7 +28,7 @@ const QUOTED_CHARS_MAX: usize = 40;
 /// assert!(error.to_string().starts_with("no/such/file.ply: "));
 /// ```
 #[derive(Debug, Error)]
-#[error("{}: {place}{problem}", one_line(&path.to_string_lossy()))]
+#[error("{}: {place}{}", one_line(&path.to_string_lossy()), one_line(&problem.to_string()))]
 #[non_exhaustive]
 pub struct MeshError {
     /// The file, as the caller named it.

@@ -201,7 +201,8 @@ impl<const BIG: bool> Values for BinaryValues<'_, '_, BIG> {
             return Ok(false);
         };
         let bytes = element.count.saturating_mul(stride as u64);
-        let expected = format!("the end of {} {} elements", element.count, element.name);
+        let name = quoted(element.name.as_bytes());
+        let expected = format!("the end of {} elements {name}", element.count);
         self.source.skip(bytes, &expected)?;
         Ok(true)
     }
