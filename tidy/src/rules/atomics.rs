@@ -37,7 +37,8 @@ pub fn check_door(tree: &Tree) -> Vec<Finding> {
 /// Checks that each use of a memory ordering carries its label or its reason.
 ///
 /// A reason is a comment with `ORDERING(label)`, `ORDERING:` or the word "Relaxed" on the same line or on one of the
-/// [`REASON_DISTANCE`] lines above.
+/// [`REASON_DISTANCE`] lines above. A comment that speaks of "Relaxed" and "below" covers every Relaxed in the
+/// rest of its file.
 #[must_use]
 pub fn check_reasons(tree: &Tree) -> Vec<Finding> {
     tree.rust_files()
@@ -50,9 +51,18 @@ pub fn check_reasons(tree: &Tree) -> Vec<Finding> {
 fn check_reasons_of(file: &SourceFile) -> Vec<Finding> {
     let code = without_imports(&file.code);
     let comments: Vec<&str> = file.text.lines().map(comment_of).collect();
+    let relaxed_from = comments
+        .iter()
+        .position(|comment| has_word(comment, "Relaxed") && has_word(comment, "below"))
+        .unwrap_or(usize::MAX);
     code.lines()
         .enumerate()
-        .filter(|(_, line)| ORDERINGS.iter().any(|ordering| has_word(line, ordering)))
+        .filter(|&(index, line)| {
+            ORDERINGS
+                .iter()
+                .filter(|&&ordering| ordering != "Relaxed" || index < relaxed_from)
+                .any(|ordering| has_word(line, ordering))
+        })
         .filter(|&(index, _)| {
             let near = &comments[index.saturating_sub(REASON_DISTANCE)..=index];
             !near.iter().any(|comment| is_reason(comment))

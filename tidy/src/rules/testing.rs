@@ -39,6 +39,8 @@ pub fn check_ignored(tree: &Tree) -> Vec<Finding> {
 pub fn check_real_data(tree: &Tree) -> Vec<Finding> {
     tree.rust_files()
         .filter(|file| file.path.ends_with("/tests.rs") && file.path.contains("/src/"))
+        // The tests of this rule speak of the variable and never read it.
+        .filter(|file| !file.path.starts_with("tidy/"))
         .filter_map(|file| {
             let index = file
                 .text

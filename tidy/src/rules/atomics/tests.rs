@@ -88,3 +88,12 @@ fn tests_and_other_crates_are_left_alone() {
         assert!(check_reasons(&tree).is_empty(), "{path}");
     }
 }
+
+#[test]
+fn a_reason_for_all_relaxed_below_covers_no_other_ordering_and_nothing_above() {
+    let reason = "// Relaxed in all accessors below: a statistic.\n";
+    let distance = "\n".repeat(REASON_DISTANCE + 1);
+    assert_eq!(reasons(&format!("{reason}{distance}x.load(Relaxed);")), 0);
+    assert_eq!(reasons(&format!("{reason}{distance}x.load(Acquire);")), 1);
+    assert_eq!(reasons(&format!("x.load(Relaxed);{distance}{reason}")), 1);
+}
