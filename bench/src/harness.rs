@@ -2,7 +2,7 @@
 //!
 //! A pair is one run of Raddle and, right after it, one of the peer. A pair counts when nobody else used
 //! the machine meanwhile (see [`load`](crate::load)) and, with two or more workers, when the probes before
-//! and after it found the same mode (see [`probe`](crate::probe)); other pairs are repeated within a
+//! and after it found the same mode (see [`probe`]); other pairs are repeated within a
 //! bound. The ratio is the median over the pairs of Raddle's figure divided by the peer's: it means
 //! something on a shared machine, where an absolute time does not.
 
