@@ -1,7 +1,7 @@
 //! Parallel loops whose grain finds itself.
 //!
 //! A loop runs as one piece on one worker until somebody asks for work; then it splits what is left in two and goes
-//! on with the first half (lazy binary splitting). In between it runs chunks that take a few microseconds, sized by the
+//! on with the first part (lazy binary splitting). In between it runs chunks that take a few microseconds, sized by the
 //! time that the chunks before took, and looks at its gate after each. So a loop costs its body where all workers are
 //! busy, is shared within microseconds where they are not, and the caller tunes nothing.
 //!
@@ -21,6 +21,7 @@ use crate::fork::with_worker;
 
 pub use each::{for_each, for_each_chunk_mut, for_each_mut};
 pub use map::map;
+pub(crate) use pace::Regret;
 pub use reduce::map_reduce;
 
 /// Calls `run` on this thread if it is a worker, else on one of the default runtime.

@@ -31,6 +31,7 @@ use raddle_trace::{Report, Tally, WorkerReport};
 
 use crate::config::IdlePolicy;
 use crate::fork::ForkStack;
+use crate::loops::Regret;
 use crate::pool::{Pool, Seat, Wanted};
 use crate::task::memory::{FreeList, Memory};
 use crate::task::{Kind, Task, TaskCell};
@@ -64,6 +65,7 @@ pub(crate) struct Worker {
     /// The frames on this stack, innermost last, each with the address of its first fork slot.
     frames: RefCell<Vec<FrameMark>>,
     waits: RefCell<SpinBudget>,
+    regret: Regret,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -124,6 +126,7 @@ impl Worker {
             free: FreeList::new(index),
             frames: RefCell::default(),
             waits: RefCell::default(),
+            regret: Regret::default(),
         }
     }
 
@@ -137,6 +140,11 @@ impl Worker {
 
     pub(crate) fn forks(&self) -> &ForkStack {
         &self.shared.forks[self.index]
+    }
+
+    /// What its short loops could have gained by waking somebody.
+    pub(crate) fn regret(&self) -> &Regret {
+        &self.regret
     }
 
     fn tally(&self) -> &Tally {

@@ -1,6 +1,6 @@
 //! A fixed set of small numbers that threads share, one bit each.
 
-use crate::prim::{AcqRel, AtomicU64, Relaxed};
+use crate::prim::{AtomicU64, Relaxed};
 
 const BITS: usize = u64::BITS as usize;
 
@@ -24,16 +24,16 @@ impl AtomicBits {
     #[inline]
     pub fn insert(&self, number: usize) -> bool {
         let bit = 1 << (number % BITS);
-        // ORDERING: AcqRel, a set bit hands over what its number stands for, in whichever direction.
-        self.words[number / BITS].fetch_or(bit, AcqRel) & bit == 0
+        // Relaxed: a bit carries nothing but itself; callers that rely on an order put a SeqCst fence.
+        self.words[number / BITS].fetch_or(bit, Relaxed) & bit == 0
     }
 
     /// Removes `number`; true for the one caller that removed it.
     #[inline]
     pub fn remove(&self, number: usize) -> bool {
         let bit = 1 << (number % BITS);
-        // ORDERING: AcqRel, as in `insert`.
-        self.words[number / BITS].fetch_and(!bit, AcqRel) & bit != 0
+        // Relaxed: as in `insert`.
+        self.words[number / BITS].fetch_and(!bit, Relaxed) & bit != 0
     }
 
     /// Removes some number, looking from `start` upwards and around, and returns it.

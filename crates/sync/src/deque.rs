@@ -11,6 +11,10 @@
 //! | D2    | `steal` CAS of `top`                 | `push` loads `top`                    | that the slot has been read   |
 //! | D3    | `push` stores `ring`                 | `steal` loads `ring`                  | the copied slots              |
 //! | D4    | `pop` fence between its store of `bottom` and its load of `top` | `steal` fence between its loads of `top` and `bottom` | one of the two sees the other (SeqCst) |
+//!
+//! The models fail when one side of D1, D3 or D4 is weakened. D2 forbids a thief's load of a slot to happen after its
+//! later CAS, which loom's memory does not do by itself, so no model covers it; nor does one tell SeqCst from
+//! Relaxed in the two CAS, which are SeqCst as in the source.
 //! # Invariants
 //! 1. `top` only grows; an element belongs to the thread whose CAS moved `top` past it, or to the owner that
 //!    moved `bottom` below it while `top` was, after the fence, still smaller.
@@ -192,8 +196,8 @@ impl<T: Word> Thief<T> {
     /// `wanted` may be asked about an element that another thread takes meanwhile; its answer then counts for nothing.
     pub fn steal_if(&self, wanted: impl FnOnce(&T) -> bool) -> Steal<T> {
         let shared = &*self.shared;
-        // ORDERING(D2): Acquire, later loads do not run ahead of this one.
-        let top = shared.top.load(Acquire);
+        // Relaxed: the fence that follows keeps later loads behind it.
+        let top = shared.top.load(Relaxed);
         // ORDERING(D4): the partner of the fence in `pop`.
         fence(SeqCst);
         // ORDERING(D1): Acquire, the slots below it are written.

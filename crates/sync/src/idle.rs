@@ -37,7 +37,7 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 
 use crate::bits::AtomicBits;
-use crate::prim::{AcqRel, AtomicUsize, Relaxed, SeqCst, fence};
+use crate::prim::{AtomicUsize, Relaxed, SeqCst, fence};
 use crate::wait::{Notified, WaitCell};
 
 /// The workers of a runtime as seen by those who have work for them.
@@ -105,14 +105,14 @@ impl IdleSet {
 
     /// A busy worker has run out of work and begins to search.
     pub fn start_search(&self) {
-        // ORDERING: AcqRel; the count orders nothing by itself, the fences do.
-        self.searching.fetch_add(1, AcqRel);
+        // Relaxed, here and wherever the count changes: the fences order it.
+        self.searching.fetch_add(1, Relaxed);
     }
 
     /// A searching worker has found work; wakes the next worker if this was the last searcher and `has_work`.
     pub fn found(&self, worker_index: usize, has_work: impl FnOnce() -> bool) -> Option<usize> {
-        // ORDERING: AcqRel, as in `start_search`.
-        if self.searching.fetch_sub(1, AcqRel) != 1 {
+        // Relaxed: as in `start_search`.
+        if self.searching.fetch_sub(1, Relaxed) != 1 {
             return None;
         }
         // ORDERING(I2): counted down before looking for more.
@@ -134,13 +134,13 @@ impl IdleSet {
         before_sleep: impl FnOnce(),
     ) -> Slept {
         self.sleepers.insert(worker_index);
-        // ORDERING: AcqRel: who sees the lower count sees the bit.
-        self.searching.fetch_sub(1, AcqRel);
+        // Relaxed: as in `start_search`.
+        self.searching.fetch_sub(1, Relaxed);
         // ORDERING(I1): bit and count are out before looking for work.
         fence(SeqCst);
         if has_work() && self.sleepers.remove(worker_index) {
-            // ORDERING: AcqRel, as in `start_search`.
-            self.searching.fetch_add(1, AcqRel);
+            // Relaxed: as in `start_search`.
+            self.searching.fetch_add(1, Relaxed);
             return Slept::Not;
         }
         before_sleep();
@@ -162,8 +162,8 @@ impl IdleSet {
     #[cold]
     pub fn wake_one(&self, near: usize) -> Option<usize> {
         let worker_index = self.sleepers.take_any(near % self.cells.len())?;
-        // ORDERING: AcqRel, as in `start_search`; on the sleeper's behalf (invariant 2).
-        self.searching.fetch_add(1, AcqRel);
+        // Relaxed: as in `start_search`; on the sleeper's behalf (invariant 2).
+        self.searching.fetch_add(1, Relaxed);
         match self.cells[worker_index].notify() {
             Notified::Sleeper | Notified::Awake => Some(worker_index),
         }

@@ -20,43 +20,50 @@ unsafe impl Linked for Node {
     }
 }
 
+// SAFETY: loom checks every access to the content; the link is the list's.
+unsafe impl Sync for Node {}
+// SAFETY: as above.
+unsafe impl Send for Node {}
+
+fn node() -> Node {
+    Node {
+        next: AtomicPtr::new(ptr::null_mut()),
+        content: UnsafeCell::new(0),
+    }
+}
+
 /// R1: the taker sees links and content.
 #[test]
 fn nodes_come_home_with_their_content() {
     loom::model(|| {
-        let home: Arc<Returns<Node>> = Arc::new(Returns::new());
-        let threads: Vec<_> = [1, 2]
-            .into_iter()
-            .map(|number| {
-                let home = Arc::clone(&home);
+        let shared = Arc::new((Returns::new(), [node(), node()]));
+        let threads: Vec<_> = (0..2)
+            .map(|index| {
+                let shared = Arc::clone(&shared);
                 thread::spawn(move || {
-                    let node = Box::new(Node {
-                        next: AtomicPtr::new(ptr::null_mut()),
-                        content: UnsafeCell::new(0),
-                    });
+                    let node = &shared.1[index];
                     node.content
-                        .with_mut(|content| unsafe { *content = number });
-                    // SAFETY: a fresh node, given away here.
-                    unsafe { home.push(NonNull::from(Box::leak(node))) };
+                        .with_mut(|content| unsafe { *content = index + 1 });
+                    // SAFETY: in no list, given away here, and valid as long as the model's memory.
+                    unsafe { shared.0.push(NonNull::from(node)) };
                 })
             })
             .collect();
+        // Taken while the threads push, not after: joining them would order everything.
         let mut sum = 0;
-        let mut take = || {
-            let mut node = home.take_all().map_or(ptr::null_mut(), NonNull::as_ptr);
-            while !node.is_null() {
-                // SAFETY: taken from the list, ours alone.
-                let taken = unsafe { Box::from_raw(node) };
-                sum += taken.content.with(|content| unsafe { *content });
+        while sum < 3 {
+            let mut next = shared.0.take_all().map_or(ptr::null_mut(), NonNull::as_ptr);
+            // SAFETY: null, or one of the two nodes.
+            while let Some(node) = unsafe { next.as_ref() } {
+                sum += node.content.with(|content| unsafe { *content });
                 // Relaxed: published by the push.
-                node = taken.next.load(Relaxed);
+                next = node.next.load(Relaxed);
             }
-        };
-        take();
+            thread::yield_now();
+        }
         for thread in threads {
             thread.join().expect("no panic");
         }
-        take();
         assert_eq!(sum, 3);
     });
 }

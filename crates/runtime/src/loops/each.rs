@@ -100,8 +100,8 @@ fn drive<P: Piece>(mut piece: P, mut pace: Pace, run: &(impl Fn(P) + Sync)) {
     let worker = current_worker().expect("loops run on workers");
     loop {
         let len = piece.item_count();
-        if pace.shall_split(len, worker) {
-            let (left, right) = piece.split(len.div_ceil(2));
+        if let Some(gift) = pace.gift(len, worker) {
+            let (left, right) = piece.split(len - gift);
             join(|| drive(left, pace, run), || drive(right, pace, run));
             return;
         }

@@ -37,8 +37,8 @@ fn extend<T: Send>(
     let worker = current_worker().expect("loops run on workers");
     loop {
         let len = range.len();
-        if pace.shall_split(len, worker) {
-            let (left, right) = range.split(len.div_ceil(2));
+        if let Some(gift) = pace.gift(len, worker) {
+            let (left, right) = range.split(len - gift);
             let ((), mut others) = join(
                 || extend(results, left, pace, body),
                 || {

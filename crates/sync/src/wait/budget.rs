@@ -9,10 +9,10 @@ const SPIN_NS_MIN: u64 = 2_000;
 /// A gap that ended in the kernel contains the wake-up itself: up to this much still counts as short.
 const SHORT_NS_MAX: u64 = 2 * SPIN_NS_MAX;
 
-/// The spin limit of one waiting thread: twice the gap that it usually sees, or little when gaps are long.
+/// The spin limit of one waiting thread: the full price of a wake-up while gaps are short, little while they are long.
 ///
-/// Holds an exponential average over about eight gaps, where a gap longer than spinning can ever pay counts as
-/// a miss. Cost: a few instructions per gap, no shared memory.
+/// Every gap longer than spinning can pay for halves the limit, a short one restores it. Cost: a few instructions per
+/// gap, no shared memory.
 #[derive(Clone, Debug)]
 pub struct SpinBudget {
     spin_ns: u64,
@@ -34,17 +34,10 @@ impl SpinBudget {
 
     /// Learns from a wait that took `gap` in all.
     pub fn observe(&mut self, gap: Duration) {
-        let gap_ns = u64::try_from(gap.as_nanos()).unwrap_or(u64::MAX);
-        if gap_ns <= SHORT_NS_MAX {
-            let aim = (2 * gap_ns).clamp(SPIN_NS_MIN, SPIN_NS_MAX);
-            // Up at once, since sleeping was the dearer mistake; down slowly.
-            self.spin_ns = if aim > self.spin_ns {
-                aim
-            } else {
-                (7 * self.spin_ns + aim) / 8
-            };
+        self.spin_ns = if gap.as_nanos() <= u128::from(SHORT_NS_MAX) {
+            SPIN_NS_MAX
         } else {
-            self.spin_ns = (self.spin_ns * 3 / 4).max(SPIN_NS_MIN);
-        }
+            (self.spin_ns / 2).max(SPIN_NS_MIN)
+        };
     }
 }
