@@ -51,7 +51,10 @@ fn main() -> std::io::Result<()> {
             written += 1;
             let folder = corpus.join(target);
             std::fs::create_dir_all(&folder)?;
-            std::fs::write(folder.join(format!("seed-{number:02}-{name}{suffix}")), bytes)
+            std::fs::write(
+                folder.join(format!("seed-{number:02}-{name}{suffix}")),
+                bytes,
+            )
         };
         put(&format!("mesh_{kind}"), "", bytes)?;
         put("mesh_file", "", bytes)?;
@@ -61,7 +64,10 @@ fn main() -> std::io::Result<()> {
         put("mesh_file", ".gz", &gzip.finish()?)?;
         if kind == "glb" {
             // What the target puts into a container itself: JSON, a line break, data.
-            let json_bytes = bytes[12..16].try_into().map(u32::from_le_bytes).unwrap_or(0);
+            let json_bytes = bytes[12..16]
+                .try_into()
+                .map(u32::from_le_bytes)
+                .unwrap_or(0);
             let (json, binary) = bytes[20..].split_at(json_bytes as usize);
             put("mesh_glb", ".parts", &[json, b"\n", &binary[8..]].concat())?;
         }

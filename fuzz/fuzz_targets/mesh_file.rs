@@ -4,7 +4,14 @@
 use libfuzzer_sys::fuzz_target;
 
 const NAMES: [&str; 8] = [
-    "it", "it.ply", "it.obj", "it.stl", "it.glb", "it.ply.gz", "it.stl.zst", "it.gz",
+    "it",
+    "it.ply",
+    "it.obj",
+    "it.stl",
+    "it.glb",
+    "it.ply.gz",
+    "it.stl.zst",
+    "it.gz",
 ];
 
 fuzz_target!(|bytes: &[u8]| {

@@ -42,13 +42,31 @@ pub fn read_mesh(bytes: &[u8], name: &str) {
 fn check_mesh(mesh: &Mesh) {
     let count = mesh.positions.len();
     assert!(!mesh.triangles.is_empty());
-    assert!(mesh.triangles.iter().flatten().all(|&it| (it as usize) < count));
+    assert!(
+        mesh.triangles
+            .iter()
+            .flatten()
+            .all(|&it| (it as usize) < count)
+    );
     let is_sound = |value: f32| value.abs() <= COORDINATE_MAX;
-    assert!(mesh.positions.iter().all(|it| it.to_array().into_iter().all(is_sound)));
+    assert!(
+        mesh.positions
+            .iter()
+            .all(|it| it.to_array().into_iter().all(is_sound))
+    );
     let is_unit_or_zero = |length: f32| length == 0.0 || (length - 1.0).abs() < 1e-4;
     assert!(mesh.normals.is_empty() || mesh.normals.len() == count);
-    assert!(mesh.normals.iter().all(|normal| is_unit_or_zero(normal.length())));
+    assert!(
+        mesh.normals
+            .iter()
+            .all(|normal| is_unit_or_zero(normal.length()))
+    );
     let smooth = mesh.clone().with_vertex_normals();
-    assert!(smooth.normals.iter().all(|normal| is_unit_or_zero(normal.length())));
+    assert!(
+        smooth
+            .normals
+            .iter()
+            .all(|normal| is_unit_or_zero(normal.length()))
+    );
     assert!(!mesh.bounds().is_empty());
 }
