@@ -16,15 +16,9 @@
 //!   push_gate: `end` while open, null when closed:   a push at `slot >= push_gate` goes the slow way
 //!   pop_gate:  `base` while open, the last address when closed:  a pop at `slot < pop_gate` goes the slow way
 //! ```
-//! # Memory ordering
-//! | label | release side                          | acquire side                              | what it publishes          |
-//! |-------|---------------------------------------|-------------------------------------------|----------------------------|
-//! | G1    | asker sets its bit in `askers`, then closes the gates | the slow way takes `askers`  | who wants to be told       |
-//!
-//! The fast way reads the gates with Relaxed: seeing a closed gate late costs the asker time, never work, since a
-//! private fork is run by its owner in any case.
+//! The gates and their ordering are those of [`raddle_sync::gates`].
 //! # Invariants
-//! 1. Only the owner touches `top`, `base` and the slots; others write only `push_gate`, `pop_gate`, `askers`.
+//! 1. Only the owner touches `top`, `base` and the slots; others touch only the gates.
 //! 2. Slots below `base` hold published cells, slots from `base` to `top` jobs on the owner's call stack, which
 //!    stay there until their join: `join` does not return or unwind before its fork is run or taken back.
 //! 3. A worker that has no room for another fork runs it at once.
@@ -40,7 +34,8 @@ use std::cell::Cell;
 use std::ptr;
 
 use raddle_sync::CachePadded;
-use raddle_sync::prim::{AcqRel, AtomicPtr, AtomicU64, Relaxed, Release};
+use raddle_sync::gates::Gates;
+use raddle_sync::prim::{AtomicU64, Relaxed};
 
 use crate::worker::Worker;
 
@@ -75,13 +70,13 @@ impl JobRef {
 }
 
 /// What a slot holds: a job while private, a task cell once published.
-type Slot = *const ();
+pub(crate) type Slot = *const ();
 
 /// The fork stack of one worker: its private part on one cache line, what others may write on another.
 #[derive(Debug)]
 pub(crate) struct ForkStack {
     private: CachePadded<Private>,
-    gates: CachePadded<Gates>,
+    gates: CachePadded<Gates<Slot>>,
 }
 
 #[derive(Debug)]
@@ -93,14 +88,6 @@ struct Private {
     /// The worker that owns this stack; null for the stack of all other threads.
     worker: Cell<*const Worker>,
     inline: AtomicU64,
-}
-
-#[derive(Debug)]
-struct Gates {
-    push_gate: AtomicPtr<Slot>,
-    pop_gate: AtomicPtr<Slot>,
-    /// Waiting workers that want to be told when a fork is published: bit `worker_index mod 64`.
-    askers: AtomicU64,
 }
 
 // SAFETY: `private` is touched by the owning worker's thread alone (invariant 1), except `inline`, an atomic.
@@ -120,11 +107,7 @@ impl ForkStack {
                 worker: Cell::new(ptr::null()),
                 inline: AtomicU64::new(0),
             }),
-            gates: CachePadded::new(Gates {
-                push_gate: AtomicPtr::new(ptr::null_mut()),
-                pop_gate: AtomicPtr::new(ptr::null_mut()),
-                askers: AtomicU64::new(0),
-            }),
+            gates: CachePadded::new(Gates::new()),
         }
     }
 
@@ -141,48 +124,10 @@ impl ForkStack {
         stack
     }
 
-    /// True when somebody wants work from this worker. One load of a line that is seldom written.
+    /// What other workers use to ask this one for work.
     #[inline]
-    pub(crate) fn is_asked(&self) -> bool {
-        // Relaxed: see the header.
-        self.gates.push_gate.load(Relaxed).is_null()
-    }
-
-    /// Closes the gates of this stack's worker, so that it publishes a fork soon. For every thread.
-    pub(crate) fn ask(&self) {
-        if self.is_asked() {
-            return;
-        }
-        // Relaxed: the gates carry nothing but themselves.
-        self.gates.push_gate.store(ptr::null_mut(), Relaxed);
-        // Relaxed: as above.
-        self.gates
-            .pop_gate
-            .store(ptr::without_provenance_mut(usize::MAX), Relaxed);
-    }
-
-    /// As [`ask`](Self::ask), and the asker sleeps: it is to be notified.
-    pub(crate) fn ask_and_tell(&self, asker: usize) {
-        // ORDERING(G1): the bit is there before the gate is seen closed; a gate that is closed already is closed
-        // again, since its owner may have taken the bits just now.
-        self.gates.askers.fetch_or(1 << (asker % 64), AcqRel);
-        // ORDERING(G1): Release, after the bit.
-        self.gates.push_gate.store(ptr::null_mut(), Release);
-        // ORDERING(G1): Release, after the bit.
-        self.gates
-            .pop_gate
-            .store(ptr::without_provenance_mut(usize::MAX), Release);
-    }
-
-    /// The sleeping askers, a bit each, who are forgotten here: the caller tells them. For the owner alone.
-    #[inline]
-    pub(crate) fn take_askers(&self) -> u64 {
-        // Relaxed: a look that spares an exchange; a bit that is missed now is told of later work.
-        if self.gates.askers.load(Relaxed) == 0 {
-            return 0;
-        }
-        // ORDERING(G1): the askers' bits.
-        self.gates.askers.swap(0, AcqRel)
+    pub(crate) fn gates(&self) -> &Gates<Slot> {
+        &self.gates
     }
 
     /// Forks that were called at their join without ever leaving this stack.
@@ -197,10 +142,8 @@ impl ForkStack {
     }
 
     fn open_gates(&self) {
-        // Relaxed: an ask that is overwritten here is either answered by the caller, or asked again.
-        self.gates.push_gate.store(self.private.end.get(), Relaxed);
-        // Relaxed: as above.
-        self.gates.pop_gate.store(self.private.base.get(), Relaxed);
+        self.gates
+            .open(self.private.end.get(), self.private.base.get());
     }
 
     /// Opens the gates and gives the oldest private fork to `publish`; false, and gates unchanged, without one.
@@ -216,9 +159,9 @@ impl ForkStack {
             return None;
         }
         self.private.base.set(base.wrapping_add(1));
-        self.open_gates();
-        // ORDERING(G1): the bits of those who closed the gate that we saw.
-        let askers = self.gates.askers.swap(0, AcqRel);
+        let askers = self
+            .gates
+            .open_and_take(self.private.end.get(), base.wrapping_add(1));
         // SAFETY: a slot between base and top, which holds a job (invariant 2).
         let job = JobRef(unsafe { base.read() }.cast::<JobHead>());
         let cell = publish(job, base.addr());

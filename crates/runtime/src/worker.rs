@@ -184,7 +184,7 @@ impl Worker {
     pub(crate) fn put(&self, task: Task) {
         self.seat.put(task);
         self.work_came();
-        self.tell(self.forks().take_askers());
+        self.tell(self.forks().gates().take_askers());
     }
 
     fn work_came(&self) {
@@ -262,7 +262,7 @@ impl Worker {
         let owner = cell.owner();
         cell.set_thief(self.index);
         // The owner shall have the next one ready: it is being stolen from.
-        self.shared.forks[owner].ask();
+        self.shared.forks[owner].gates().close();
         // SAFETY: we won the offer.
         let job = unsafe { cell.job() };
         // SAFETY: we won the job, and its join waits for us.

@@ -8,6 +8,7 @@
 //! | [`prim`] | atomics, cells, mutex, futex: `std` or `loom` |
 //! | [`wait`] | the one place where a thread waits: spin, then futex |
 //! | [`deque`] | a work-stealing deque: one owner, many thieves |
+//! | [`gates`] | how hungry workers make a busy one look up |
 //! | [`offer`] | who may run an offered fork: its owner or one thief |
 //! | [`idle`] | who searches and who sleeps; no wake-up is lost |
 //! | [`bits`] | a fixed set of small numbers, shared |
@@ -17,6 +18,7 @@ pub mod prim;
 
 pub mod bits;
 pub mod deque;
+pub mod gates;
 pub mod idle;
 pub mod offer;
 pub mod returns;

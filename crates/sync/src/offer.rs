@@ -21,7 +21,7 @@
 //! 1. Exactly one of owner and thieves leaves `OFFERED`, and that one runs the job.
 //! 2. After `RECLAIMED` the owner, after `DONE` the thief, touches the cell no more.
 
-use crate::prim::{AcqRel, Acquire, AtomicU32, Relaxed, Release};
+use crate::prim::{Acquire, AtomicU32, Relaxed, Release};
 
 const CLOSED: u32 = 0;
 const OFFERED: u32 = 1;
@@ -70,7 +70,7 @@ impl Offer {
     pub fn try_reclaim(&self) -> bool {
         // ORDERING(F3): Release on success, the owner has read all it wanted from the cell.
         self.word
-            .compare_exchange(OFFERED, RECLAIMED, AcqRel, Relaxed)
+            .compare_exchange(OFFERED, RECLAIMED, Release, Relaxed)
             .is_ok()
     }
 

@@ -49,8 +49,7 @@ where
     let forks = current_forks();
     let job = StackJob::new(b);
     let slot = forks.private.top.get();
-    // Relaxed: see the header of the module.
-    if slot < forks.gates.push_gate.load(Relaxed) {
+    if forks.gates.lets_push(slot) {
         // SAFETY: there is room below the gate, and only we write our slots (invariant 1).
         unsafe { slot.write(job.slot()) };
         forks.private.top.set(slot.wrapping_add(1));
@@ -65,8 +64,7 @@ where
     let result_a = a();
     std::mem::forget(unwinding);
     forks.private.top.set(slot);
-    // Relaxed: see the header of the module.
-    if slot >= forks.gates.pop_gate.load(Relaxed) || !pop_slow(forks, slot) {
+    if forks.gates.lets_pop(slot) || !pop_slow(forks, slot) {
         let inline = &forks.private.inline;
         // Relaxed: a statistic that only this thread writes.
         inline.store(inline.load(Relaxed).wrapping_add(1), Relaxed);
@@ -118,7 +116,7 @@ fn pop_slow(forks: &ForkStack, slot: *mut Slot) -> bool {
     let cell = unsafe { &*cell };
     forks.private.base.set(slot);
     // Open gates follow the base; closed ones stay closed. An ask that this overwrites is asked again.
-    if !forks.is_asked() {
+    if !forks.gates.are_closed() {
         forks.open_gates();
     }
     worker.reclaim_or_wait(cell)
@@ -205,9 +203,7 @@ impl<F: FnOnce() -> R, R> Drop for PopOnUnwind<'_, F, R> {
     #[cold]
     fn drop(&mut self) {
         self.forks.private.top.set(self.slot);
-        // Relaxed: see the header of the module.
-        if self.slot >= self.forks.gates.pop_gate.load(Relaxed) || !pop_slow(self.forks, self.slot)
-        {
+        if self.forks.gates.lets_pop(self.slot) || !pop_slow(self.forks, self.slot) {
             // SAFETY: ours, and dropped without being run.
             drop(unsafe { self.job.take() });
         } else {

@@ -46,7 +46,9 @@ impl Pace {
         chunk();
         let item_ns = start.elapsed().as_nanos() as f32 / len as f32;
         // The latest chunk counts for half: bodies change along a loop. Never zero, so that chunks stay bounded.
-        let item_ns = self.item_ns.map_or(item_ns, |before| f32::midpoint(before, item_ns));
+        let item_ns = self
+            .item_ns
+            .map_or(item_ns, |before| f32::midpoint(before, item_ns));
         self.item_ns = Some(item_ns.max(0.01));
     }
 
@@ -55,12 +57,18 @@ impl Pace {
     /// Somewhat less than half, so that both end at the same time although the other begins later.
     #[inline]
     pub(super) fn gift(self, len: usize, worker: &Worker) -> Option<usize> {
-        if len > 1 && worker.forks().is_asked() { self.gift_slow(len, worker) } else { None }
+        if len > 1 && worker.forks().gates().are_closed() {
+            self.gift_slow(len, worker)
+        } else {
+            None
+        }
     }
 
     #[cold]
     fn gift_slow(self, len: usize, worker: &Worker) -> Option<usize> {
-        let Some(item_ns) = self.item_ns else { return (len < FEW_ITEMS).then_some(len / 2) };
+        let Some(item_ns) = self.item_ns else {
+            return (len < FEW_ITEMS).then_some(len / 2);
+        };
         let left_ns = item_ns * len as f32;
         if left_ns < SPLIT_AWAKE_NS {
             return None;
@@ -69,7 +77,11 @@ impl Pace {
         if !awake && left_ns < SPLIT_ASLEEP_NS && !worker.regret().is_due(left_ns) {
             return None;
         }
-        let head_start = if awake { (HANDOVER_NS / item_ns) as usize } else { 0 };
+        let head_start = if awake {
+            (HANDOVER_NS / item_ns) as usize
+        } else {
+            0
+        };
         Some((len - head_start.min(len - 2)) / 2)
     }
 }
@@ -87,8 +99,10 @@ impl Regret {
     /// The sum fades with time, half as fast as it grows in loops that follow each other without a gap.
     fn is_due(&self, left_ns: f32) -> bool {
         let now = Instant::now();
-        let passed_ns =
-            self.since.replace(Some(now)).map_or(0.0, |since| (now - since).as_nanos() as f32);
+        let passed_ns = self
+            .since
+            .replace(Some(now))
+            .map_or(0.0, |since| (now - since).as_nanos() as f32);
         let sum_ns = (self.sum_ns.get() - passed_ns / 2.0).max(0.0) + left_ns.min(CHUNK_NS);
         let is_due = sum_ns >= SPLIT_ASLEEP_NS;
         self.sum_ns.set(if is_due { 0.0 } else { sum_ns });

@@ -87,5 +87,5 @@ impl<M: Sync, C: Sync> Tree<M, C> {
 }
 
 fn is_asked() -> bool {
-    current_worker().is_some_and(|worker| worker.forks().is_asked())
+    current_worker().is_some_and(|worker| worker.forks().gates().are_closed())
 }

@@ -96,7 +96,7 @@ impl Worker {
     pub(super) fn ask_next(&self, victim: usize) -> usize {
         let next = (victim + 1) % self.shared.worker_count();
         if next != self.index {
-            self.shared.forks[next].ask();
+            self.shared.forks[next].gates().close();
         }
         next
     }
@@ -104,7 +104,7 @@ impl Worker {
     fn ask_everyone(&self) {
         for (index, forks) in self.shared.forks.iter().enumerate() {
             if index != self.index {
-                forks.ask();
+                forks.gates().close();
             }
         }
     }

@@ -40,7 +40,7 @@ impl Worker {
             } else {
                 victim = self.ask_thief_or_next(thief(), victim);
             }
-            if self.forks().is_asked() {
+            if self.forks().gates().are_closed() {
                 self.answer();
             }
             for _ in 0..spins {
@@ -51,12 +51,13 @@ impl Worker {
                 spin_loop();
             }
             spins = (2 * spins).min(SPINS_MAX);
-            if spins == SPINS_MAX && self.shall_sleep(gap_start) {
-                if let Some(task) = self.sleep_until_told(thief(), &wanted) {
-                    self.count_gap(gap_start);
-                    self.run(task);
-                    gap_start = Instant::now();
-                }
+            if spins == SPINS_MAX
+                && self.shall_sleep(gap_start)
+                && let Some(task) = self.sleep_until_told(thief(), &wanted)
+            {
+                self.count_gap(gap_start);
+                self.run(task);
+                gap_start = Instant::now();
             }
         }
     }
@@ -82,7 +83,7 @@ impl Worker {
     fn ask_thief_or_next(&self, thief: Option<usize>, victim: usize) -> usize {
         match thief {
             Some(thief) if victim == self.index => {
-                self.shared.forks[thief].ask();
+                self.shared.forks[thief].gates().close();
                 thief
             }
             _ => self.ask_next(victim),
@@ -104,7 +105,7 @@ impl Worker {
         self.shared.helpers.insert(self.index);
         for (index, forks) in self.shared.forks.iter().enumerate() {
             if thief.map_or(index != self.index, |thief| thief == index) {
-                forks.ask_and_tell(self.index);
+                forks.gates().close_and_wait(self.index);
             }
         }
         // ORDERING: the bits are out before the last look; the partner is the fence in `IdleSet::work_came`.

@@ -1,0 +1,130 @@
+//! The gates of a fork stack: how hungry workers make a busy one look up, at no cost to it until they do.
+//!
+//! The owner compares addresses it has at hand with two words that others seldom write: a push below `push`, and a pop at
+//! or above `pop`, pass. Closing both makes the next push or pop fail its compare and go the slow way, where the owner
+//! opens the gates again and answers. Askers that go to sleep leave a bit, to be told of the answer.
+//!
+//! # Memory ordering
+//! | label | release side                                  | acquire side                                    | what it publishes  |
+//! |-------|-----------------------------------------------|-------------------------------------------------|--------------------|
+//! | G1    | `close_and_wait` stores the gates, after its bit | `open` fences after the closed gate was seen, before it takes the bits | who wants to be told |
+//!
+//! The owner's compares are Relaxed: a closed gate that is seen late costs the asker time, never work.
+//! # Invariants
+//! 1. A bit that is set is taken by the owner, or the gates are closed: `open` takes the bits after it has opened, and
+//!    an asker closes after it has set its bit.
+
+use std::ptr;
+
+use crate::prim::{Acquire, AtomicPtr, AtomicU64, Relaxed, Release, fence};
+
+/// The part of a fork stack that other workers write. `T` is what a slot holds.
+#[derive(Debug)]
+pub struct Gates<T> {
+    push: AtomicPtr<T>,
+    pop: AtomicPtr<T>,
+    /// Sleeping askers: bit `worker_index mod 64`.
+    askers: AtomicU64,
+}
+
+impl<T> Gates<T> {
+    /// Gates that are closed.
+    #[cfg(not(loom))]
+    pub const fn new() -> Self {
+        Self {
+            push: AtomicPtr::new(ptr::null_mut()),
+            pop: AtomicPtr::new(ptr::null_mut()),
+            askers: AtomicU64::new(0),
+        }
+    }
+
+    /// Gates that are closed.
+    #[cfg(loom)]
+    pub fn new() -> Self {
+        Self {
+            push: AtomicPtr::new(ptr::null_mut()),
+            pop: AtomicPtr::new(ptr::null_mut()),
+            askers: AtomicU64::new(0),
+        }
+    }
+
+    /// True when a push to `slot` needs no second look. For the owner alone.
+    #[inline]
+    pub fn lets_push(&self, slot: *mut T) -> bool {
+        // Relaxed: see the header.
+        slot < self.push.load(Relaxed)
+    }
+
+    /// True when a pop of `slot` needs no second look. For the owner alone.
+    #[inline]
+    pub fn lets_pop(&self, slot: *mut T) -> bool {
+        // Relaxed: see the header.
+        slot >= self.pop.load(Relaxed)
+    }
+
+    /// True when somebody closed the gates. One load of a line that is seldom written.
+    #[inline]
+    pub fn are_closed(&self) -> bool {
+        // Relaxed: see the header.
+        self.push.load(Relaxed).is_null()
+    }
+
+    /// Closes the gates. Costs a load where they are closed already.
+    #[inline]
+    pub fn close(&self) {
+        if !self.are_closed() {
+            // Relaxed: the gates carry nothing but themselves.
+            self.push.store(ptr::null_mut(), Relaxed);
+            // Relaxed: as above.
+            self.pop
+                .store(ptr::without_provenance_mut(usize::MAX), Relaxed);
+        }
+    }
+
+    /// Closes the gates for an asker that will sleep, and is to be told when there is an answer.
+    ///
+    /// Gates that are closed already are closed again: their owner may be opening them just now.
+    pub fn close_and_wait(&self, asker: usize) {
+        // Relaxed: published by the stores that follow.
+        self.askers.fetch_or(1 << (asker % 64), Relaxed);
+        // ORDERING(G1): Release, after the bit.
+        self.pop
+            .store(ptr::without_provenance_mut(usize::MAX), Release);
+        // ORDERING(G1): Release, after the bit.
+        self.push.store(ptr::null_mut(), Release);
+    }
+
+    /// Opens the gates for pushes below `end` and pops from `base`. For the owner alone.
+    pub fn open(&self, end: *mut T, base: *mut T) {
+        // Relaxed: an ask that is overwritten here is answered by the caller, or left its bit.
+        self.push.store(end, Relaxed);
+        // Relaxed: as above.
+        self.pop.store(base, Relaxed);
+    }
+
+    /// Opens the gates and takes the bits of the sleeping askers, who are to be told. For the owner alone.
+    pub fn open_and_take(&self, end: *mut T, base: *mut T) -> u64 {
+        self.open(end, base);
+        // ORDERING(G1): Acquire, whoever closed the gate that brought us here has its bit set.
+        fence(Acquire);
+        self.take_askers()
+    }
+
+    /// Takes the bits of the sleeping askers. For the owner alone.
+    #[inline]
+    pub fn take_askers(&self) -> u64 {
+        // Relaxed: a look that spares an exchange.
+        if self.askers.load(Relaxed) == 0 {
+            return 0;
+        }
+        // Relaxed: a bit carries nothing but itself.
+        self.askers.swap(0, Relaxed)
+    }
+}
+
+#[cfg(not(loom))]
+impl<T> Default for Gates<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
