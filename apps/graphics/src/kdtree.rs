@@ -11,7 +11,7 @@
 //! sweep        the cheapest plane of a cell
 //! clip         the extents of the pieces of a triangle cut by a plane
 //! split        dealing a cell out to its halves
-//! build        what both builders share; sequential, tasks: the builders
+//! build        what both builders share; crew: who does it; sequential, tasks: the builders
 //! node         eight bytes of tree; traverse: rays; statistics: figures
 //! ```
 //!
@@ -25,6 +25,7 @@
 mod build;
 mod cell;
 mod clip;
+mod crew;
 mod error;
 mod event;
 mod node;
@@ -38,9 +39,12 @@ mod traverse;
 
 use build::{Fragment, Input};
 use cell::Extent;
+use crew::{Alone, Crew, Everybody};
+
+use sequential::Workspace;
 
 use crate::intersect::Corners;
-use crate::mesh::{Bounds, COORDINATE_MAX, Mesh};
+use crate::mesh::{Bounds, Mesh};
 
 pub use error::BuildError;
 pub use node::{Node, NodeKind};
@@ -88,17 +92,11 @@ impl KdTree {
     /// # Errors
     /// As [`build_sequential`](Self::build_sequential).
     pub fn build(mesh: &Mesh, parameters: &Parameters) -> Result<Self, BuildError> {
-        let corners = corners_of(mesh)?;
+        let corners = build::corners_of(mesh, &Everybody)?;
         let input = Input::new(&corners, parameters)?;
         let (extent, piece) = tasks::build(&input);
-        let (root, fragment) = piece.into_fragment();
-        Ok(Self::assemble(
-            *parameters,
-            extent,
-            root,
-            fragment,
-            &corners,
-        ))
+        let fragment = piece.into_fragment();
+        Ok(Self::assemble(&input, extent, fragment, &Everybody))
     }
 
     /// Builds a tree on the calling thread.
@@ -109,59 +107,50 @@ impl KdTree {
     /// [`BuildError`] where the mesh breaks the rules of [`crate::mesh`], has more than 2^26 triangles, or a
     /// parameter is out of range. A mesh without triangles has a tree: one empty leaf.
     pub fn build_sequential(mesh: &Mesh, parameters: &Parameters) -> Result<Self, BuildError> {
-        let corners = corners_of(mesh)?;
+        let corners = build::corners_of(mesh, &Alone)?;
         let input = Input::new(&corners, parameters)?;
-        let (references, extent) = build::references_of(&corners);
-        let mut spare = Vec::new();
-        let events = [0, 1, 2].map(|axis| build::events_of(&references, axis, &mut spare));
-        drop(spare);
-        let (root, fragment) = sequential::build_owned(
-            &input,
-            extent,
-            references,
-            events,
-            0,
-            &mut sequential::Workspace::default(),
-        );
-        Ok(Self::assemble(
-            *parameters,
-            extent,
-            root,
-            fragment,
-            &corners,
-        ))
+        let (references, extent) = build::references_of(&corners, &Alone);
+        let events = build::events_of(&references, &Alone);
+        let mut workspace = Workspace::default();
+        let fragment = sequential::build_whole(&input, extent, references, events, &mut workspace);
+        drop(workspace);
+        Ok(Self::assemble(&input, extent, fragment, &Alone))
     }
 
     /// Puts a finished tree together and brings the triangles into the order of the leaves.
-    fn assemble(
-        parameters: Parameters,
-        extent: Extent,
-        root: Node,
-        fragment: Fragment,
-        triangles: &[Corners],
-    ) -> Self {
-        const PAIR: usize = 2;
-        let mut nodes = Vec::with_capacity(fragment.nodes.len() + PAIR);
-        nodes.extend([root.moved(PAIR, 0), Node::default()]);
-        nodes.extend(fragment.nodes.iter().map(|node| node.moved(PAIR, 0)));
-        let mut entries = fragment.entries;
-        let mut places = vec![u32::MAX; triangles.len()];
-        let mut triangle_ids = Vec::with_capacity(triangles.len());
-        let mut corners = Vec::with_capacity(triangles.len());
-        for entry in &mut entries {
-            let triangle = *entry;
+    fn assemble(input: &Input<'_>, extent: Extent, fragment: Fragment, crew: &impl Crew) -> Self {
+        const STRETCH_LEN: usize = 16 * 1024;
+        // Whoever is named first stands first. One after the other, since that is what the order means.
+        let mut places = vec![u32::MAX; input.triangles.len()];
+        let mut triangle_ids = Vec::with_capacity(input.triangles.len());
+        for &triangle in &fragment.entries {
             let place = &mut places[triangle as usize];
             if *place == u32::MAX {
                 *place = triangle_ids.len() as u32;
                 triangle_ids.push(triangle);
-                corners.push(triangles[triangle as usize]);
             }
-            *entry = *place;
         }
+        let mut entries = fragment.entries;
+        let mut jobs: Vec<_> = entries.chunks_mut(STRETCH_LEN).collect();
+        crew.for_each(&mut jobs, |_, entries| {
+            for entry in entries.iter_mut() {
+                *entry = places[*entry as usize];
+            }
+        });
+        let mut corners = vec![[[0.0; 3]; 3]; triangle_ids.len()];
+        let mut jobs: Vec<_> = corners
+            .chunks_mut(STRETCH_LEN)
+            .zip(triangle_ids.chunks(STRETCH_LEN))
+            .collect();
+        crew.for_each(&mut jobs, |_, (corners, ids)| {
+            for (corners, &triangle) in corners.iter_mut().zip(ids.iter()) {
+                *corners = input.triangles[triangle as usize];
+            }
+        });
         Self {
             bounds: extent.into(),
-            parameters,
-            nodes,
+            parameters: input.parameters,
+            nodes: fragment.nodes,
             entries,
             corners,
             triangle_ids,
@@ -210,43 +199,4 @@ impl KdTree {
             .iter()
             .map(|&entry| self.triangle_ids[entry as usize])
     }
-}
-
-/// Copies the corners of all triangles and checks them on the way.
-fn corners_of(mesh: &Mesh) -> Result<Vec<Corners>, BuildError> {
-    let limit = split::TRIANGLES_MAX;
-    if mesh.triangles.len() > limit {
-        return Err(BuildError::TooManyTriangles {
-            found: mesh.triangles.len(),
-            limit,
-        });
-    }
-    let vertex_count = mesh.positions.len();
-    let corner = |triangle: usize, vertex: u32| {
-        let position = mesh
-            .positions
-            .get(vertex as usize)
-            .ok_or(BuildError::VertexMissing {
-                triangle,
-                vertex,
-                vertex_count,
-            })?
-            .to_array();
-        match position
-            .into_iter()
-            .find(|value| value.is_nan() || value.abs() > COORDINATE_MAX)
-        {
-            Some(value) => Err(BuildError::CoordinateOutOfRange {
-                triangle,
-                value,
-                limit: COORDINATE_MAX,
-            }),
-            None => Ok(position),
-        }
-    };
-    let mut corners = Vec::with_capacity(mesh.triangles.len());
-    for (index, &[a, b, c]) in mesh.triangles.iter().enumerate() {
-        corners.push([corner(index, a)?, corner(index, b)?, corner(index, c)?]);
-    }
-    Ok(corners)
 }

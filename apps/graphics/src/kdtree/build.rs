@@ -1,11 +1,14 @@
 //! What both builders share: the input, the decision to split, and the piece of tree that comes out.
 
 use super::cell::{Cell, Extent, Reference};
+use super::crew::Crew;
 use super::event::{self, Event};
 use super::node::Node;
+use super::split::TRIANGLES_MAX;
 use super::sweep::Plane;
 use super::{BuildError, Parameters};
 use crate::intersect::Corners;
+use crate::mesh::{COORDINATE_MAX, Mesh};
 
 /// What a tree is built over.
 #[derive(Debug)]
@@ -50,39 +53,129 @@ impl<'a> Input<'a> {
     }
 }
 
+/// Elements that one visit of a crew deals with.
+const STRETCH_LEN: usize = 16 * 1024;
+/// Shorter lists of events are sorted by one alone.
+const SORT_LEN_MIN: usize = 16 * 1024;
+
+/// Copies the corners of all triangles, and checks them on the way.
+pub(super) fn corners_of(mesh: &Mesh, crew: &impl Crew) -> Result<Vec<Corners>, BuildError> {
+    struct Job<'a> {
+        corners: &'a mut [Corners],
+        outcome: Result<(), BuildError>,
+    }
+
+    let limit = TRIANGLES_MAX;
+    if mesh.triangles.len() > limit {
+        return Err(BuildError::TooManyTriangles {
+            found: mesh.triangles.len(),
+            limit,
+        });
+    }
+    let mut corners = vec![[[0.0; 3]; 3]; mesh.triangles.len()];
+    let mut jobs: Vec<Job<'_>> = corners
+        .chunks_mut(STRETCH_LEN)
+        .map(|corners| Job {
+            corners,
+            outcome: Ok(()),
+        })
+        .collect();
+    crew.for_each(&mut jobs, |index, job| {
+        let first = index * STRETCH_LEN;
+        job.outcome = (first..)
+            .zip(&mut *job.corners)
+            .try_for_each(|(triangle, out)| {
+                *out = corners_of_triangle(mesh, triangle)?;
+                Ok(())
+            });
+    });
+    jobs.into_iter().try_for_each(|job| job.outcome)?;
+    Ok(corners)
+}
+
+fn corners_of_triangle(mesh: &Mesh, triangle: usize) -> Result<Corners, BuildError> {
+    let mut corners = [[0.0; 3]; 3];
+    for (corner, &vertex) in corners.iter_mut().zip(&mesh.triangles[triangle]) {
+        let position = mesh.positions.get(vertex as usize);
+        *corner = position
+            .ok_or(BuildError::VertexMissing {
+                triangle,
+                vertex,
+                vertex_count: mesh.positions.len(),
+            })?
+            .to_array();
+        let mut values = corner.iter();
+        if let Some(&value) = values.find(|value| value.is_nan() || value.abs() > COORDINATE_MAX) {
+            return Err(BuildError::CoordinateOutOfRange {
+                triangle,
+                value,
+                limit: COORDINATE_MAX,
+            });
+        }
+    }
+    Ok(corners)
+}
+
 /// The references of a whole mesh, one for each triangle that a ray can hit, and the box around them.
 ///
 /// A triangle with two equal corners covers no ray, in exact arithmetic as in ours, and is left out.
-pub(super) fn references_of(triangles: &[Corners]) -> (Vec<Reference>, Extent) {
-    let references: Vec<_> = triangles
-        .iter()
-        .enumerate()
-        .filter(|(_, [a, b, c])| a != b && b != c && c != a)
-        .map(|(index, triangle)| Reference {
-            extent: Extent::of_triangle(triangle),
-            triangle: index as u32,
-        })
-        .collect();
-    let extent = references
-        .iter()
-        .map(|reference| reference.extent)
+pub(super) fn references_of(triangles: &[Corners], crew: &impl Crew) -> (Vec<Reference>, Extent) {
+    let mut parts = vec![(Vec::new(), None::<Extent>); triangles.len().div_ceil(STRETCH_LEN)];
+    crew.for_each(&mut parts, |part, (references, all)| {
+        let first = part * STRETCH_LEN;
+        let end = triangles.len().min(first + STRETCH_LEN);
+        for (index, triangle) in (first..end).zip(&triangles[first..end]) {
+            let [a, b, c] = triangle;
+            if a != b && b != c && c != a {
+                let extent = Extent::of_triangle(triangle);
+                *all = Some(all.map_or(extent, |all| all.union(&extent)));
+                references.push(Reference {
+                    extent,
+                    triangle: index as u32,
+                });
+            }
+        }
+    });
+    let extents = parts.iter().filter_map(|(_, extent)| *extent);
+    let extent = extents
         .reduce(|all, extent| all.union(&extent))
         .unwrap_or(Extent::ZERO);
+    let mut references = Vec::with_capacity(parts.iter().map(|(part, _)| part.len()).sum());
+    for (part, _) in parts {
+        references.extend(part);
+    }
     (references, extent)
 }
 
-/// The sorted events of one axis.
-pub(super) fn events_of(
-    references: &[Reference],
-    axis: usize,
-    spare: &mut Vec<Event>,
-) -> Vec<Event> {
-    let mut events = Vec::with_capacity(2 * references.len());
-    for (index, reference) in references.iter().enumerate() {
-        reference.push_events(index as u32, axis, &mut events);
+/// The sorted events of all axes.
+pub(super) fn events_of(references: &[Reference], crew: &impl Crew) -> [Vec<Event>; 3] {
+    // Each part of each axis is sorted by itself; then neighbours are merged until one list is left.
+    let part_count = (references.len() / SORT_LEN_MIN)
+        .clamp(1, crew.part_count())
+        .next_power_of_two();
+    let part_len = references.len().div_ceil(part_count).max(1);
+    let mut parts = vec![Vec::new(); 3 * part_count];
+    crew.for_each(&mut parts, |index, events| {
+        let (axis, first) = (index / part_count, index % part_count * part_len);
+        let first = first.min(references.len());
+        let end = references.len().min(first + part_len);
+        *events = Vec::with_capacity(2 * (end - first));
+        for (index, reference) in (first..end).zip(&references[first..end]) {
+            reference.push_events(index as u32, axis, events);
+        }
+        event::sort(events, &mut Vec::new());
+    });
+    while parts.len() > 3 {
+        let mut pairs: Vec<[Vec<Event>; 2]> = parts
+            .chunks_exact_mut(2)
+            .map(|pair| [0, 1].map(|index: usize| std::mem::take(&mut pair[index])))
+            .collect();
+        crew.for_each(&mut pairs, |_, [first, second]| {
+            *first = event::merge(first, second);
+        });
+        parts = pairs.into_iter().map(|[merged, _]| merged).collect();
     }
-    event::sort(&mut events, spare);
-    events
+    [0, 1, 2].map(|axis: usize| std::mem::take(&mut parts[axis]))
 }
 
 /// A piece of a tree below some node: everything but that node itself.

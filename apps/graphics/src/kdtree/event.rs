@@ -152,6 +152,22 @@ fn radix_pass(from: &[Event], to: &mut [Event], shift: u32, bits: u32) -> bool {
     true
 }
 
+/// Merges two sorted lists into a new one.
+pub(super) fn merge(first: &[Event], second: &[Event]) -> Vec<Event> {
+    let mut merged = Vec::with_capacity(first.len() + second.len());
+    let (mut first, mut second) = (first, second);
+    while let (Some(&a), Some(&b)) = (first.first(), second.first()) {
+        // Both slices move by a condition that is computed, not jumped on: which list is next is pure chance.
+        let from_first = a < b;
+        merged.push(if from_first { a } else { b });
+        first = &first[usize::from(from_first)..];
+        second = &second[usize::from(!from_first)..];
+    }
+    merged.extend_from_slice(first);
+    merged.extend_from_slice(second);
+    merged
+}
+
 /// Merges the sorted `added` into the sorted first `len` events of `events`, in place from the back.
 ///
 /// # Panics

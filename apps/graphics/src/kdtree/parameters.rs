@@ -35,7 +35,9 @@ impl DepthLimit {
 /// What the surface-area heuristic weighs.
 ///
 /// Only the ratio of the two costs matters for the shape of the tree. The defaults suit the traversal of this
-/// crate.
+/// crate, where a step through an inner node waits for memory and often goes the way that the processor did not
+/// guess, and a test of a triangle does neither: on scanned models a finer tree makes rays no faster, and takes
+/// twice as long to build.
 ///
 /// # Examples
 /// ```
@@ -95,8 +97,8 @@ impl Default for Parameters {
     fn default() -> Self {
         Self {
             traversal_cost: 1.0,
-            intersection_cost: 1.5,
-            empty_bonus: 0.8,
+            intersection_cost: 0.5,
+            empty_bonus: 0.9,
             depth_limit: DepthLimit::Automatic,
         }
     }

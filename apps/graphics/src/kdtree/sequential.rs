@@ -88,57 +88,57 @@ pub(super) fn build(
     for (to, from) in stack.events.iter_mut().zip(cell.events) {
         to[..from.len()].copy_from_slice(from);
     }
-    subtree(
-        input,
-        cell.extent,
-        Place {
-            references: 0..cell.references.len(),
-            events: cell.events.map(|events| 0..events.len()),
-        },
-        depth,
-        workspace,
-    )
+    let place = Place {
+        references: 0..cell.references.len(),
+        events: cell.events.map(|events| 0..events.len()),
+    };
+    let mut fragment = Fragment::default();
+    let root = subtree(input, cell.extent, &place, depth, workspace, &mut fragment);
+    (root, fragment)
 }
 
-/// Builds the subtree of a cell at some depth; its lists become part of the workspace.
-pub(super) fn build_owned(
+/// Builds a whole tree; the lists of its cell become part of the workspace. The root fills the first pair.
+pub(super) fn build_whole(
     input: &Input<'_>,
     extent: Extent,
     references: Vec<Reference>,
     events: [Vec<Event>; 3],
-    depth: u32,
     workspace: &mut Workspace,
-) -> (Node, Fragment) {
+) -> Fragment {
     let place = Place {
         references: 0..references.len(),
         events: events.each_ref().map(|events| 0..events.len()),
     };
     workspace.stacks[0] = Stack { references, events };
-    subtree(input, extent, place, depth, workspace)
+    let mut fragment = Fragment::default();
+    let pair = fragment.open_pair();
+    let root = subtree(input, extent, &place, 0, workspace, &mut fragment);
+    fragment.nodes[pair] = root;
+    fragment
 }
 
 /// Builds the subtree of the cell at the bottom of the first stack.
 fn subtree(
     input: &Input<'_>,
     extent: Extent,
-    place: Place,
+    place: &Place,
     depth: u32,
     workspace: &mut Workspace,
-) -> (Node, Fragment) {
+    fragment: &mut Fragment,
+) -> Node {
     workspace.tops = [Top::default(); 2];
     let mut builder = Builder {
         input,
         workspace,
-        fragment: Fragment::default(),
+        fragment,
     };
-    let root = builder.subtree(extent, &place, 0, depth);
-    (root, builder.fragment)
+    builder.subtree(extent, place, 0, depth)
 }
 
 struct Builder<'a> {
     input: &'a Input<'a>,
     workspace: &'a mut Workspace,
-    fragment: Fragment,
+    fragment: &'a mut Fragment,
 }
 
 impl Builder<'_> {

@@ -20,6 +20,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::build::{self, Fragment, Input};
 use super::cell::{Cell, Extent, Reference};
+use super::crew::{Everybody, take};
 use super::event::{self, Event};
 use super::node::Node;
 use super::sequential::{self, Workspace};
@@ -64,8 +65,8 @@ pub(super) enum Piece {
 
 /// Builds a tree over all triangles of the input.
 pub(super) fn build(input: &Input<'_>) -> (Extent, Piece) {
-    let (references, extent) = build::references_of(input.triangles);
-    let events = along_each_axis(|axis| build::events_of(&references, axis, &mut Vec::new()));
+    let (references, extent) = build::references_of(input.triangles, &Everybody);
+    let events = build::events_of(&references, &Everybody);
     let tasks = Tasks {
         input,
         workspaces: Mutex::default(),
@@ -152,8 +153,10 @@ impl Tasks<'_> {
         let total = classes
             .iter()
             .fold(Counts::default(), |sum, (counts, _)| sum + *counts);
-        let mut below_references = vec![Reference::EMPTY; total.below];
-        let mut above_references = vec![Reference::EMPTY; total.above];
+        let (mut below_references, mut above_references) = raddle::join(
+            || vec![Reference::EMPTY; total.below],
+            || vec![Reference::EMPTY; total.above],
+        );
         let mut routes = vec![Route::default(); cell.references.len()];
         let mut jobs = jobs_of(
             &classes,
@@ -230,13 +233,6 @@ fn jobs_of<'a>(
         .collect()
 }
 
-/// Takes the first `len` elements off a slice.
-fn take<'a, T>(slice: &mut &'a mut [T], len: usize) -> &'a mut [T] {
-    let (head, tail) = std::mem::take(slice).split_at_mut(len);
-    *slice = tail;
-    head
-}
-
 /// Puts the new events of all stretches together and sorts them.
 fn joined(parts: impl Iterator<Item = Added>) -> Added {
     let mut all = Added::default();
@@ -267,38 +263,101 @@ fn deal_axis(
 }
 
 impl Piece {
-    /// Lays the fragments end to end, in the order in which the sequential builder writes them.
-    pub(super) fn into_fragment(self) -> (Node, Fragment) {
-        match self {
-            Self::Whole { root, fragment } => (root, fragment),
-            Self::Split { .. } => {
-                let mut all = Fragment::default();
-                let root = self.append_to(&mut all);
-                (root, all)
+    /// Lays the fragments end to end, in the order in which the sequential builder writes them. The root fills
+    /// the first pair.
+    pub(super) fn into_fragment(self) -> Fragment {
+        let mut layout = Layout::default();
+        let first = layout.open_pair();
+        let root = layout.place(self);
+        layout.late.push((first, root));
+        let mut all = Fragment {
+            nodes: vec![Node::default(); layout.nodes],
+            entries: vec![0; layout.entries],
+        };
+        let (mut nodes, mut entries) = (all.nodes.as_mut_slice(), all.entries.as_mut_slice());
+        let mut copies: Vec<_> = layout
+            .runs
+            .iter()
+            .map(|run| {
+                let nodes = take(&mut nodes, run.fragment.nodes.len());
+                let entries = take(&mut entries, run.fragment.entries.len());
+                (run, nodes, entries)
+            })
+            .collect();
+        raddle::for_each_mut(&mut copies, |_, (run, nodes, entries)| {
+            for (to, from) in nodes.iter_mut().zip(&run.fragment.nodes) {
+                *to = from.moved(run.first_node, run.first_entry);
             }
+            entries.copy_from_slice(&run.fragment.entries);
+        });
+        for (index, node) in layout.late {
+            all.nodes[index] = node;
         }
+        all
     }
+}
 
-    fn append_to(self, all: &mut Fragment) -> Node {
-        match self {
-            Self::Whole { root, fragment } => {
-                let (nodes, entries) = (all.nodes.len(), all.entries.len());
-                all.nodes
-                    .extend(fragment.nodes.iter().map(|node| node.moved(nodes, entries)));
-                all.entries.extend(fragment.entries);
-                root.moved(nodes, entries)
+/// Where the fragments of a tree go.
+#[derive(Debug, Default)]
+struct Layout {
+    /// In the order of the nodes. A pair of children that belongs to no fragment is a run by itself.
+    runs: Vec<Run>,
+    /// Nodes that are known only when what is below them has its place.
+    late: Vec<(usize, Node)>,
+    nodes: usize,
+    entries: usize,
+}
+
+/// A fragment and its place.
+#[derive(Debug)]
+struct Run {
+    fragment: Fragment,
+    first_node: usize,
+    first_entry: usize,
+}
+
+impl Layout {
+    /// Gives a piece its place and returns its root.
+    fn place(&mut self, piece: Piece) -> Node {
+        match piece {
+            Piece::Whole { root, fragment } => {
+                let root = root.moved(self.nodes, self.entries);
+                self.push(fragment);
+                root
             }
-            Self::Split {
+            Piece::Split {
                 axis,
                 position,
                 halves,
             } => {
-                let pair = all.open_pair();
+                let first = self.open_pair();
                 let (below, above) = *halves;
-                all.nodes[pair] = below.append_to(all);
-                all.nodes[pair + 1] = above.append_to(all);
-                Node::inner(axis, position, pair)
+                for (index, half) in [(first, below), (first + 1, above)] {
+                    let node = self.place(half);
+                    self.late.push((index, node));
+                }
+                Node::inner(axis, position, first)
             }
         }
+    }
+
+    /// Makes room for two nodes and returns the index of the first.
+    fn open_pair(&mut self) -> usize {
+        let mut pair = Fragment::default();
+        pair.open_pair();
+        let first = self.nodes;
+        self.push(pair);
+        first
+    }
+
+    fn push(&mut self, fragment: Fragment) {
+        let run = Run {
+            first_node: self.nodes,
+            first_entry: self.entries,
+            fragment,
+        };
+        self.nodes += run.fragment.nodes.len();
+        self.entries += run.fragment.entries.len();
+        self.runs.push(run);
     }
 }

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::build::{events_of, references_of};
+use super::super::crew::Alone;
 use super::*;
 use crate::intersect::Corners;
 
@@ -96,7 +97,7 @@ fn check(half: &Half) -> Result<(), TestCaseError> {
     for axis in 0..3 {
         prop_assert_eq!(
             &half.events[axis],
-            &events_of(&half.references, axis, &mut Vec::new())
+            &events_of(&half.references, &Alone)[axis]
         );
         for Reference { extent, .. } in &half.references {
             prop_assert!(extent.low[axis] >= half.extent.low[axis]);
@@ -120,8 +121,8 @@ proptest! {
         cuts in proptest::collection::vec((0_usize..3, 0_usize..60, any::<bool>(), any::<bool>()), 1..6),
         stretch in 1_usize..40,
     ) {
-        let (references, extent) = references_of(&triangles);
-        let events = [0, 1, 2].map(|axis| events_of(&references, axis, &mut Vec::new()));
+        let (references, extent) = references_of(&triangles, &Alone);
+        let events = events_of(&references, &Alone);
         let mut cell = Half { extent, references, events };
         for (axis, pick, side, go_below) in cuts {
             let Some(event) = cell.events[axis].get(pick % cell.events[axis].len().max(1)) else {
@@ -154,8 +155,8 @@ proptest! {
 #[test]
 fn planar_triangles_go_to_the_side_of_the_plane() {
     let triangles = [[[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]; 3];
-    let (references, extent) = references_of(&triangles);
-    let events = [0, 1, 2].map(|axis| events_of(&references, axis, &mut Vec::new()));
+    let (references, extent) = references_of(&triangles, &Alone);
+    let events = events_of(&references, &Alone);
     let cell = Half {
         extent,
         references,

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::super::build::events_of;
 use super::super::cell::Reference;
+use super::super::crew::Alone;
 use super::super::event::Event;
 use super::*;
 
@@ -69,8 +70,7 @@ fn candidates(references: &[Reference]) -> Vec<(usize, f32, Side)> {
 }
 
 fn with_cell<T>(extent: Extent, references: &[Reference], body: impl FnOnce(&Cell<'_>) -> T) -> T {
-    let events: [Vec<Event>; 3] =
-        [0, 1, 2].map(|axis| events_of(references, axis, &mut Vec::new()));
+    let events: [Vec<Event>; 3] = events_of(references, &Alone);
     body(&Cell {
         extent,
         references,
