@@ -10,6 +10,8 @@
 use glam::Vec3;
 use raddle_graphics::kdtree::{BuildError, KdTree, Parameters};
 use raddle_graphics::mesh::Mesh;
+use raddle_graphics::picture::Picture;
+use raddle_graphics::render::{self, RenderOptions};
 
 use crate::error::BenchError;
 use crate::harness::{Case, Contender, Local, Unit, timed};
@@ -17,18 +19,31 @@ use crate::pools::RaddlePools;
 use crate::suites::Measurement;
 
 /// The names of the cases.
-pub(crate) const CASES: [&str; 2] = ["tree_bunny", "tree_dragon"];
+pub(crate) const CASES: [&str; 4] = ["tree_bunny", "tree_dragon", "render_bunny", "render_dragon"];
 
 const FILES: [&str; 2] = ["stanford_bunny_69k.ply.zst", "stanford_dragon_871k.ply.zst"];
+
+const PICTURE: (u32, u32) = (512, 384);
 
 /// Runs the suite.
 ///
 /// # Errors
 /// [`BenchError::NoData`] without the meshes, and as [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
-    for (name, file) in CASES.into_iter().zip(FILES) {
-        if measurement.wants(name) {
-            compare_trees(measurement, name, &super::load(file)?)?;
+    let [tree_bunny, tree_dragon, render_bunny, render_dragon] = CASES;
+    for (tree, render, file) in [
+        (tree_bunny, render_bunny, FILES[0]),
+        (tree_dragon, render_dragon, FILES[1]),
+    ] {
+        if !measurement.wants(tree) && !measurement.wants(render) {
+            continue;
+        }
+        let mesh = super::load(file)?;
+        if measurement.wants(tree) {
+            compare_trees(measurement, tree, &mesh)?;
+        }
+        if measurement.wants(render) {
+            compare_pictures(measurement, render, &mesh)?;
         }
     }
     Ok(())
@@ -65,6 +80,52 @@ fn compare_trees(
             }))
         }))];
     measurement.compare(&case, &mut raddle, &mut peers)
+}
+
+fn compare_pictures(
+    measurement: &mut Measurement<'_>,
+    name: &'static str,
+    mesh: &Mesh,
+) -> Result<(), BenchError> {
+    let tree = KdTree::build(mesh, &Parameters::default()).map_err(failure)?;
+    let options = RenderOptions {
+        size: PICTURE,
+        ..RenderOptions::default()
+    };
+    let render = || {
+        // A picture that cannot be made has no light in it, and no such sum is expected.
+        render::render(mesh, &tree, &options, |_| ()).map_or(0, |made| light(&made.picture))
+    };
+    let case = Case {
+        suite: "build",
+        name,
+        unit: Unit::Milliseconds,
+        repetitions: 1,
+        file: None,
+        expected: render().max(1),
+        tolerance: 0,
+    };
+    let mut pools = RaddlePools::default();
+    let mut alone = RaddlePools::default();
+    let mut raddle = Local::new("raddle", |request| {
+        pools.install(request.workers, || timed(request.repetitions, render))
+    });
+    let mut peers: Vec<Box<dyn Contender + '_>> =
+        vec![Box::new(Local::new("one-worker", |request| {
+            alone.install(1, || timed(request.repetitions, render))
+        }))];
+    measurement.compare(&case, &mut raddle, &mut peers)
+}
+
+/// The sum of all pixels' bit patterns: pictures do not depend on the number of workers, to the last bit.
+fn light(picture: &Picture) -> u64 {
+    picture
+        .pixels()
+        .as_flattened()
+        .iter()
+        .fold(0, |sum, channel| {
+            sum.wrapping_add(u64::from(channel.to_bits()))
+        })
 }
 
 /// A number that differs when trees do, cheap beside a build: the size of the tree and some hits in it.
