@@ -53,10 +53,14 @@ pub trait Seat: fmt::Debug + Send {
     /// Keeps a task that this worker made.
     fn put(&self, task: Task);
 
+    /// A position among this worker's own tasks, below all that it puts from now on.
+    fn mark(&self) -> Mark;
+
     /// A task that is `wanted`: the worker's own newest one, or one from outside, or another worker's oldest.
     ///
     /// Adds every look at another worker's tasks to `steals_tried`. May return nothing while another worker is just
-    /// taking the last task. Own tasks that are wanted are found wherever they lie, unless newer unwanted ones hide them.
+    /// taking the last task. A wanted task is found wherever it lies among this worker's own (from the given mark on) and
+    /// among those from outside; of another worker's, perhaps only the oldest is looked at.
     fn get(&self, wanted: Wanted<'_>, steals_tried: &mut u64) -> Option<Found>;
 }
 
@@ -65,9 +69,14 @@ pub trait Seat: fmt::Debug + Send {
 pub enum Wanted<'a> {
     /// Any.
     Any,
-    /// Those of which the function says so: a worker that waits runs only work it waits for.
-    Where(&'a dyn Fn(&Task) -> bool),
+    /// Those of which the function says so: a worker that waits runs only work it waits for. Of its own tasks, only
+    /// those put since the mark can be such.
+    Where(&'a dyn Fn(&Task) -> bool, Mark),
 }
+
+/// A position among a worker's own tasks; what it means is its pool's affair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark(pub isize);
 
 impl Wanted<'_> {
     /// True when `task` is wanted.
@@ -75,7 +84,7 @@ impl Wanted<'_> {
     pub fn accepts(&self, task: &Task) -> bool {
         match self {
             Self::Any => true,
-            Self::Where(accepts) => accepts(task),
+            Self::Where(accepts, _) => accepts(task),
         }
     }
 }
@@ -84,7 +93,7 @@ impl fmt::Debug for Wanted<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Any => "Any",
-            Self::Where(_) => "Where(..)",
+            Self::Where(..) => "Where(..)",
         })
     }
 }

@@ -10,8 +10,9 @@
 //! borrow, its place in an order) is never asked for by foreign work on the same stack.
 //!
 //! No set of waiting workers can block each other: order frames by lineage. A waiting worker's subtree has work that
-//! runs, or lies in the worker's own part of the pool, where it finds it, or was put there by a worker that is itself
-//! inside the subtree and comes back to it. The deepest waiting frames therefore always move on. Help by others
+//! runs; or lies in the waiting worker's own part of the pool, or came from outside, where it finds it whatever else lies
+//! there; or was put by another worker that was inside the subtree then, and comes back to it after its own waits, which
+//! are deeper. The deepest waiting frames therefore always move on. Help by others
 //! makes this faster and is not needed for it.
 //!
 //! **Invariant:** a worker runs foreign work only when nothing is below it on its stack.
@@ -32,7 +33,7 @@ use raddle_trace::{Report, Tally, WorkerReport};
 use crate::config::IdlePolicy;
 use crate::fork::ForkStack;
 use crate::loops::Regret;
-use crate::pool::{Pool, Seat, Wanted};
+use crate::pool::{Mark, Pool, Seat, Wanted};
 use crate::task::memory::{FreeList, Memory};
 use crate::task::{Kind, Task, TaskCell};
 
@@ -187,6 +188,11 @@ impl Worker {
         self.tell(self.forks().gates().take_askers());
     }
 
+    /// A position below all tasks that this worker puts from now on.
+    pub(crate) fn mark(&self) -> Mark {
+        self.seat.mark()
+    }
+
     fn work_came(&self) {
         if self.shared.idle.work_came(self.index).is_some() {
             self.tally().wakes.add(1);
@@ -240,6 +246,10 @@ impl Worker {
         if found.stolen_from.is_some() {
             self.tally().steals_done.add(1);
         }
+        if let Wanted::Where(..) = wanted {
+            // Tasks that lay above it have been out of sight for a moment (`Owner::take_where`).
+            self.work_came();
+        }
         Some(found.task)
     }
 
@@ -278,7 +288,12 @@ impl Worker {
             self.tally().forks_reclaimed.add(1);
             return false;
         }
-        self.wait_until(cell, || cell.thief(), || cell.offer().is_done());
+        self.wait_until(
+            cell,
+            self.mark(),
+            || cell.thief(),
+            || cell.offer().is_done(),
+        );
         self.give_back(cell);
         true
     }

@@ -160,14 +160,41 @@ impl<T: Word> Owner<T> {
         won.then(|| unsafe { T::from_raw(ring.get(bottom)) })
     }
 
-    /// Takes the youngest element if `wanted` says so, and leaves it there otherwise.
-    pub fn pop_if(&self, wanted: impl FnOnce(&T) -> bool) -> Option<T> {
-        let value = self.pop()?;
-        if wanted(&value) {
-            return Some(value);
+    /// A position: whatever is pushed from now on lies at or above it, until something below it is popped.
+    pub fn mark(&self) -> isize {
+        // Relaxed: the owner alone writes it.
+        self.shared.bottom.load(Relaxed)
+    }
+
+    /// Takes the youngest element at or above `mark` that is `wanted`, from under those that are not.
+    ///
+    /// Unwanted elements above it are out of thieves' sight for a moment; after a success, the caller makes sure that
+    /// somebody looks again. Without one, nothing moves. Cost: a look at every element down to `mark`.
+    pub fn take_where(&self, mark: isize, wanted: impl Fn(&T) -> bool) -> Option<T> {
+        let shared = &*self.shared;
+        // Relaxed: a bound for the looks; thieves may pass it meanwhile, and `pop` knows.
+        let low = mark.max(shared.top.load(Relaxed));
+        // SAFETY: as in `push`.
+        let ring = unsafe { &*shared.ring.load(Relaxed) };
+        let index = (low..self.mark()).rev().find(|&index| {
+            // SAFETY: looked at only; the owner wrote this slot, and `Word` allows the look at what a thief has taken.
+            wanted(&ManuallyDrop::new(unsafe { T::from_raw(ring.get(index)) }))
+        })?;
+        let mut unwanted = Vec::new();
+        let mut taken = None;
+        while taken.is_none() && self.mark() > index {
+            // Nothing, when thieves were quicker with all that is left.
+            let Some(value) = self.pop() else { break };
+            if wanted(&value) {
+                taken = Some(value);
+            } else {
+                unwanted.push(value);
+            }
         }
-        self.push(value);
-        None
+        for value in unwanted.into_iter().rev() {
+            self.push(value);
+        }
+        taken
     }
 
     #[cold]

@@ -110,3 +110,23 @@ fn two_thieves_take_an_element_once() {
         assert_eq!(sum + left, 1);
     });
 }
+
+/// D1, D4: the owner takes an element from under another while a thief takes from the top.
+#[test]
+fn element_from_under_another_is_taken_once() {
+    model(|| {
+        let (owner, thief) = deque();
+        let mark = owner.mark();
+        let lower = item(1);
+        let address = &raw const *lower.0;
+        owner.push(lower);
+        owner.push(item(2));
+        let other = thread::spawn(move || stolen(thief.steal()));
+        // A look at the address alone: the content may be a thief's by now.
+        let wanted = |item: &Item| std::ptr::eq(&raw const *item.0, address);
+        let own = owner.take_where(mark, wanted).map_or(0, number);
+        let theirs = other.join().expect("no panic");
+        let left: usize = std::iter::from_fn(|| owner.pop()).map(number).sum();
+        assert_eq!(own + theirs + left, 3);
+    });
+}

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::queue::Queue;
-use super::{Found, Pool, Seat, Wanted};
+use super::{Found, Mark, Pool, Seat, Wanted};
 use crate::task::Task;
 
 /// One queue for all workers, and one for what comes from outside.
@@ -49,6 +49,11 @@ impl Pool for Central {
 impl Seat for Central {
     fn put(&self, task: Task) {
         self.shared.tasks.put(task);
+    }
+
+    /// The queue is searched as a whole: no position is needed.
+    fn mark(&self) -> Mark {
+        Mark::default()
     }
 
     fn get(&self, wanted: Wanted<'_>, _steals_tried: &mut u64) -> Option<Found> {

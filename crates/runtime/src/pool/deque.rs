@@ -8,7 +8,7 @@ use raddle_sync::deque::{Owner, Steal, Thief, deque};
 use raddle_sync::prim::Mutex;
 
 use super::queue::Queue;
-use super::{Found, Pool, Seat, Wanted, victims};
+use super::{Found, Mark, Pool, Seat, Wanted, victims};
 use crate::task::Task;
 
 /// A deque per worker, and a queue for what comes from outside.
@@ -82,10 +82,14 @@ impl Seat for DequeSeat {
         self.own.push(task);
     }
 
+    fn mark(&self) -> Mark {
+        Mark(self.own.mark())
+    }
+
     fn get(&self, wanted: Wanted<'_>, steals_tried: &mut u64) -> Option<Found> {
         let own = match wanted {
             Wanted::Any => self.own.pop(),
-            Wanted::Where(accepts) => self.own.pop_if(accepts),
+            Wanted::Where(accepts, mark) => self.own.take_where(mark.0, accepts),
         };
         if let Some(task) = own.or_else(|| self.shared.outside.take_oldest(wanted)) {
             return Some(Found {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use raddle_sync::CachePadded;
 
 use super::queue::Queue;
-use super::{Found, Pool, Seat, Wanted, victims};
+use super::{Found, Mark, Pool, Seat, Wanted, victims};
 use crate::task::Task;
 
 /// A queue per worker, and one for what comes from outside.
@@ -67,6 +67,11 @@ impl Pool for Distributed {
 impl Seat for DistributedSeat {
     fn put(&self, task: Task) {
         self.shared.queues[self.worker_index].put(task);
+    }
+
+    /// The queue is searched as a whole: no position is needed.
+    fn mark(&self) -> Mark {
+        Mark::default()
     }
 
     fn get(&self, wanted: Wanted<'_>, steals_tried: &mut u64) -> Option<Found> {

@@ -23,7 +23,7 @@ impl Queue {
     pub(super) fn take_newest(&self, wanted: Wanted<'_>) -> Option<Task> {
         self.take(|tasks| match wanted {
             Wanted::Any => tasks.pop_back(),
-            Wanted::Where(_) => {
+            Wanted::Where(..) => {
                 let index = tasks.iter().rposition(|task| wanted.accepts(task))?;
                 tasks.remove(index)
             }
@@ -34,7 +34,7 @@ impl Queue {
     pub(super) fn take_oldest(&self, wanted: Wanted<'_>) -> Option<Task> {
         self.take(|tasks| match wanted {
             Wanted::Any => tasks.pop_front(),
-            Wanted::Where(_) => {
+            Wanted::Where(..) => {
                 let index = tasks.iter().position(|task| wanted.accepts(task))?;
                 tasks.remove(index)
             }

@@ -49,11 +49,12 @@ fn empty_pool_has_no_work_and_a_put_makes_some() {
 }
 
 #[test]
-fn own_newest_wanted_task_is_found_and_the_unwanted_stay() {
+fn own_wanted_task_is_found_and_the_unwanted_stay() {
     let memory = Memory::new(1);
     for kind in PoolKind::ALL {
         let pool = kind.build(1);
         let seat = pool.seat(0);
+        let mark = seat.mark();
         let tasks: Vec<usize> = (0..3)
             .map(|_| {
                 let task = task(&memory);
@@ -62,17 +63,17 @@ fn own_newest_wanted_task_is_found_and_the_unwanted_stay() {
                 address
             })
             .collect();
-        let newest = |task: &Task| address(task) == tasks[2];
-        assert!(seat.get(Wanted::Where(&|_| false), &mut 0).is_none());
+        let middle = |task: &Task| address(task) == tasks[1];
+        assert!(seat.get(Wanted::Where(&|_| false, mark), &mut 0).is_none());
         let found = seat
-            .get(Wanted::Where(&newest), &mut 0)
+            .get(Wanted::Where(&middle, mark), &mut 0)
             .expect("it is there");
-        assert_eq!(address(&found.task), tasks[2]);
-        assert!(seat.get(Wanted::Where(&newest), &mut 0).is_none());
+        assert_eq!(address(&found.task), tasks[1]);
+        assert!(seat.get(Wanted::Where(&middle, mark), &mut 0).is_none());
         let left: Vec<usize> = std::iter::from_fn(|| seat.get(Wanted::Any, &mut 0))
             .map(|found| address(&found.task))
             .collect();
-        assert_eq!(left, [tasks[1], tasks[0]]);
+        assert_eq!(left, [tasks[2], tasks[0]]);
     }
 }
 

@@ -50,7 +50,7 @@ impl Waiter {
 /// Waits on this thread until `done`; a worker helps below `frame` meanwhile.
 fn wait_until(worker: Option<&Worker>, frame: Option<&TaskCell>, done: impl Fn() -> bool) {
     if let (Some(worker), Some(frame)) = (worker, frame) {
-        return worker.wait_until(frame, || None, done);
+        return worker.wait_until(frame, worker.mark(), || None, done);
     }
     let budget = SpinBudget::default();
     OUTSIDE.with(|cell| {
@@ -214,17 +214,11 @@ impl<T: Send + 'static> Handle<T> {
             }
         };
         let parent = Some(handle.packet.frame);
-        let put = |cell: &'static TaskCell| {
-            // SAFETY: the closure borrows nothing ('static).
-            unsafe { cell.make_closure(parent, closure) };
-            Task::new(cell)
-        };
-        match current_worker() {
-            Some(worker) if Arc::ptr_eq(worker.shared(), shared) => {
-                worker.put(put(worker.take_cell()));
-            }
-            _ => shared.put_outside(put(shared.memory.take_outside())),
-        }
+        let cell = shared.memory.take_outside();
+        // SAFETY: the closure borrows nothing ('static).
+        unsafe { cell.make_closure(parent, closure) };
+        // Always through the queue that every waiter searches as a whole: whoever has the handle can find the task.
+        shared.put_outside(Task::new(cell));
         handle
     }
 

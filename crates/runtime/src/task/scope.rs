@@ -58,6 +58,7 @@ pub(crate) fn scope_in<'env, F, R>(worker: &Worker, body: F) -> R
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
 {
+    let mark = worker.mark();
     let frame = worker.take_cell();
     frame.make_frame(worker.frame());
     let scope = Scope {
@@ -72,7 +73,7 @@ where
     let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
     scope.finish_one();
     // ORDERING(S1): Acquire, what the tasks wrote is seen by what follows the scope.
-    worker.wait_until(frame, || None, || scope.pending.load(Acquire) == 0);
+    worker.wait_until(frame, mark, || None, || scope.pending.load(Acquire) == 0);
     worker.give_back(frame);
     let panic = scope
         .panic

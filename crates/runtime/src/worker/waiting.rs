@@ -7,7 +7,7 @@ use raddle_sync::prim::{SeqCst, fence, spin_loop, yield_now};
 use super::Worker;
 use super::search::nanoseconds;
 use crate::config::IdlePolicy;
-use crate::pool::Wanted;
+use crate::pool::{Mark, Wanted};
 use crate::task::{Task, TaskCell};
 
 /// Looks for the end between two looks for work, at most.
@@ -17,10 +17,11 @@ impl Worker {
     /// Waits until `done`, running tasks from below `frame` meanwhile.
     ///
     /// Whoever makes `done` true notifies this worker's wait cell after it. `thief` says which worker to ask for work
-    /// first, if that is known.
+    /// first, if that is known; of this worker's own tasks, those from `mark` on can be below `frame`.
     pub(crate) fn wait_until(
         &self,
         frame: &TaskCell,
+        mark: Mark,
         thief: impl Fn() -> Option<usize>,
         done: impl Fn() -> bool,
     ) {
@@ -32,7 +33,7 @@ impl Worker {
         let mut victim = self.index;
         loop {
             let wanted = |task: &Task| task.is_within(frame);
-            if let Some(task) = self.get(Wanted::Where(&wanted)) {
+            if let Some(task) = self.get(Wanted::Where(&wanted, mark)) {
                 self.count_gap(gap_start);
                 self.run(task);
                 gap_start = Instant::now();
@@ -53,7 +54,7 @@ impl Worker {
             spins = (2 * spins).min(SPINS_MAX);
             if spins == SPINS_MAX
                 && self.shall_sleep(gap_start)
-                && let Some(task) = self.sleep_until_told(thief(), &wanted)
+                && let Some(task) = self.sleep_until_told(thief(), Wanted::Where(&wanted, mark))
             {
                 self.count_gap(gap_start);
                 self.run(task);
@@ -93,11 +94,7 @@ impl Worker {
     /// Sleeps until a token comes: what is waited for is done, or work has come that may be below it.
     ///
     /// A last look for work stands between saying so and sleeping, as in `IdleSet::sleep`; what it finds is returned.
-    fn sleep_until_told(
-        &self,
-        thief: Option<usize>,
-        wanted: &dyn Fn(&Task) -> bool,
-    ) -> Option<Task> {
+    fn sleep_until_told(&self, thief: Option<usize>, wanted: Wanted<'_>) -> Option<Task> {
         let cell = self.shared.idle.cell(self.index);
         if cell.try_take() {
             return None;
@@ -110,7 +107,7 @@ impl Worker {
         }
         // ORDERING: the bits are out before the last look; the partner is the fence in `IdleSet::work_came`.
         fence(SeqCst);
-        let task = self.get(Wanted::Where(wanted));
+        let task = self.get(wanted);
         if task.is_none() {
             self.tally().parks.add(1);
             cell.sleep(None);

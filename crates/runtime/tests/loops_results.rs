@@ -1,0 +1,126 @@
+//! The loops: every item once, in place, whatever the number of workers; sums that do not depend on it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+use proptest::prelude::*;
+use raddle_runtime::{
+    PoolKind, Runtime, for_each, for_each_chunk_mut, for_each_mut, map, map_reduce,
+};
+
+fn runtimes() -> Vec<Runtime> {
+    [1, 2, 8]
+        .into_iter()
+        .zip(PoolKind::ALL)
+        .map(|(workers, pool)| {
+            Runtime::builder()
+                .workers(workers)
+                .pool(pool)
+                .build()
+                .expect("a runtime")
+        })
+        .collect()
+}
+
+/// Takes time that depends on the index, so that loops split.
+fn busy(index: usize) -> u64 {
+    (0..(index * 7919) % 2_000).fold(index as u64, |sum, turn| sum.rotate_left(5) ^ turn as u64)
+}
+
+#[test]
+fn every_index_is_called_once() {
+    for runtime in runtimes() {
+        for len in [0, 1, 2, 63, 64, 1_000, 20_000] {
+            let seen: Vec<Mutex<u32>> = (0..len).map(|_| Mutex::new(0)).collect();
+            runtime.install(|| {
+                for_each(0..len, |index| {
+                    std::hint::black_box(busy(index));
+                    *seen[index].lock().expect("nobody panics") += 1;
+                });
+            });
+            assert!(
+                seen.into_iter()
+                    .all(|count| count.into_inner().expect("nobody panics") == 1)
+            );
+        }
+    }
+}
+
+#[test]
+fn elements_chunks_and_results_are_in_their_places() {
+    for runtime in runtimes() {
+        runtime.install(|| {
+            let mut elements = vec![0; 5_000];
+            for_each_mut(&mut elements, |index, element| *element = busy(index));
+            assert!(
+                elements
+                    .iter()
+                    .enumerate()
+                    .all(|(index, element)| *element == busy(index))
+            );
+            assert_eq!(map(0..5_000, busy), elements);
+            let mut chunks = vec![0; 1_003];
+            for_each_chunk_mut(&mut chunks, 10, |index, chunk| chunk.fill(index));
+            assert!(
+                chunks
+                    .iter()
+                    .enumerate()
+                    .all(|(place, index)| place / 10 == *index)
+            );
+        });
+    }
+}
+
+#[test]
+fn float_sum_has_the_same_bits_on_any_number_of_workers() {
+    for len in [1, 17, 1_000, 1_025, 300_000] {
+        let sums: Vec<u64> = runtimes()
+            .into_iter()
+            .flat_map(|runtime| {
+                let sum = || map_reduce(0..len, || 0.0, |i| 1.0 / (i + 1) as f64, |a, b| a + b);
+                [
+                    runtime.install(sum).to_bits(),
+                    runtime.install(sum).to_bits(),
+                ]
+            })
+            .collect();
+        assert!(
+            sums.windows(2).all(|pair| pair[0] == pair[1]),
+            "{len}: {sums:x?}"
+        );
+    }
+}
+
+#[test]
+fn panic_of_a_body_reaches_the_caller_and_results_are_dropped() {
+    for runtime in runtimes() {
+        for at in [0, 500, 999] {
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                runtime.install(|| {
+                    map(0..1_000, |index| {
+                        std::hint::black_box(busy(index));
+                        assert!(index != at, "there");
+                        vec![index]
+                    })
+                })
+            }));
+            assert!(result.is_err());
+        }
+        assert_eq!(runtime.install(|| map(0..3, |index| index)), [0, 1, 2]);
+    }
+}
+
+#[test]
+#[should_panic(expected = "chunk_len is 0")]
+fn chunks_of_nothing_are_refused() {
+    for_each_chunk_mut(&mut [1], 0, |_, _| {});
+}
+
+proptest! {
+    #[test]
+    fn reduction_in_order_equals_the_fold(words in prop::collection::vec("[a-z]{0,3}", 0..3_000)) {
+        // Concatenation is associative and not commutative: any mistake in the order shows.
+        let joined = map_reduce(0..words.len(), String::new, |i| words[i].clone(), |a, b| a + &b);
+        prop_assert_eq!(joined, words.concat());
+    }
+}

@@ -1,0 +1,174 @@
+//! Settings: environment, handlers, names, counters, and an idle runtime that is quiet.
+
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use raddle_runtime::{IdlePolicy, PoolKind, Runtime, join};
+
+/// Runs this test program again with one variable set, and returns what the child test printed.
+fn child(test: &str, name: &str, value: &str) -> (bool, String) {
+    let program = std::env::current_exe().expect("a test program has a path");
+    let output = Command::new(program)
+        .args(["--exact", test, "--nocapture", "--include-ignored"])
+        .env(name, value)
+        .env("RADDLE_TEST_CHILD", "1")
+        .output()
+        .expect("this program runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    (output.status.success(), text)
+}
+
+/// What a child prints; as a test of its own it checks the defaults.
+#[test]
+fn environment_child() {
+    match Runtime::new() {
+        Ok(runtime) => println!(
+            "workers={} pool={}",
+            runtime.worker_count(),
+            runtime.report().pool
+        ),
+        Err(error) => println!("error: {error}"),
+    }
+    if std::env::var_os("RADDLE_TEST_CHILD").is_none() {
+        assert!(Runtime::new().is_ok());
+    }
+}
+
+#[test]
+fn environment_sets_what_the_builder_leaves_open() {
+    assert!(
+        child("environment_child", "RADDLE_WORKERS", "3")
+            .1
+            .contains("workers=3")
+    );
+    assert!(
+        child("environment_child", "RADDLE_POOL", "central")
+            .1
+            .contains("pool=central")
+    );
+    for (name, value, expected) in [
+        (
+            "RADDLE_WORKERS",
+            "many",
+            "RADDLE_WORKERS: found \"many\"; expected a number from 1",
+        ),
+        (
+            "RADDLE_WORKERS",
+            "0",
+            "RADDLE_WORKERS: found \"0\"; expected a number from 1",
+        ),
+        (
+            "RADDLE_POOL",
+            "lifo",
+            "RADDLE_POOL: found \"lifo\"; expected central, distributed or deque",
+        ),
+        (
+            "RADDLE_IDLE",
+            "sleep",
+            "RADDLE_IDLE: found \"sleep\"; expected adaptive, spin or park",
+        ),
+        (
+            "RADDLE_AFFINITY",
+            "near",
+            "RADDLE_AFFINITY: found \"near\"; expected none, compact, scatter",
+        ),
+    ] {
+        let (_, text) = child("environment_child", name, value);
+        assert!(text.contains(expected), "{name}={value}: {text}");
+    }
+}
+
+#[test]
+fn handlers_run_on_every_worker_and_threads_have_names() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (start, exit) = (Arc::clone(&seen), Arc::clone(&seen));
+    let runtime = Runtime::builder()
+        .workers(3)
+        .thread_name("loom")
+        .on_start(move |index| start.lock().expect("no panic").push(("start", index)))
+        .on_exit(move |index| exit.lock().expect("no panic").push(("exit", index)))
+        .build()
+        .expect("a runtime");
+    let name = runtime.install(|| std::thread::current().name().map(str::to_owned));
+    assert!(name.expect("workers have names").starts_with("loom-"));
+    drop(runtime);
+    let mut seen = seen.lock().expect("no panic").clone();
+    seen.sort_unstable();
+    let each = |what| (0..3).map(move |index| (what, index));
+    assert_eq!(seen, each("exit").chain(each("start")).collect::<Vec<_>>());
+}
+
+#[test]
+fn panic_that_nobody_waits_for_goes_to_the_handler() {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let runtime = Runtime::builder()
+        .workers(1)
+        .on_panic(move |panic| {
+            let text = panic.downcast_ref::<&str>().copied().unwrap_or_default();
+            sender.send(text).expect("the test listens");
+        })
+        .build()
+        .expect("a runtime");
+    // The handle goes before the task begins: the only worker is busy until then.
+    runtime.install(|| drop(runtime.spawn(|| panic!("alone"))));
+    assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok("alone"));
+    assert_eq!(runtime.install(|| 1), 1);
+}
+
+#[test]
+fn counters_count() {
+    fn fib(n: u64) -> u64 {
+        if n < 2 {
+            return n;
+        }
+        let (a, b) = join(|| fib(n - 1), || fib(n - 2));
+        a + b
+    }
+    for pool in PoolKind::ALL {
+        let runtime = Runtime::builder()
+            .workers(2)
+            .pool(pool)
+            .build()
+            .expect("a runtime");
+        assert_eq!(runtime.install(|| fib(20)), 6_765);
+        let total = runtime.report().total;
+        // fib(20) forks 10,945 times; a fork is called in place, taken back, or stolen.
+        let stolen = total.forks_published - total.forks_reclaimed;
+        assert_eq!(total.forks_inline + total.forks_reclaimed + stolen, 10_945);
+        // A worker counts a task when it comes back from it, which is after its caller has the result.
+        let counted = (0..10_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            runtime.report().total.tasks == 1 + stolen
+        });
+        assert!(
+            counted,
+            "{} tasks, {stolen} stolen",
+            runtime.report().total.tasks
+        );
+    }
+}
+
+#[test]
+fn idle_runtime_sleeps_until_it_is_needed() {
+    for policy in [IdlePolicy::Adaptive, IdlePolicy::Park] {
+        let runtime = Runtime::builder()
+            .workers(4)
+            .idle(policy)
+            .build()
+            .expect("a runtime");
+        runtime.install(|| ());
+        // All workers have nothing to do but to fall asleep; then the count of sleeps stands still.
+        let mut before = runtime.report().total.parks;
+        loop {
+            std::thread::sleep(Duration::from_millis(50));
+            let now = runtime.report().total.parks;
+            if now == before {
+                break;
+            }
+            before = now;
+        }
+        assert_eq!(runtime.install(|| 7), 7);
+    }
+}
