@@ -1,5 +1,6 @@
-#![cfg(loom)]
 //! Models of the deque: every element is taken once, and its content is there.
+
+#![cfg(loom)]
 
 use loom::thread;
 use raddle_sync::deque::{Steal, Word, deque};

@@ -1,5 +1,6 @@
-#![cfg(loom)]
 //! A model of the gates: an asker that goes to sleep is told, or the gates stay closed for it.
+
+#![cfg(loom)]
 
 use std::ptr;
 

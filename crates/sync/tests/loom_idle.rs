@@ -1,6 +1,7 @@
-#![cfg(loom)]
 //! Models of the sleep protocol: work that came is found; a model in which it is not ends in a deadlock, which loom
 //! reports.
+
+#![cfg(loom)]
 
 use loom::sync::Arc;
 use loom::thread;

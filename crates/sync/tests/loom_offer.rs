@@ -1,5 +1,6 @@
-#![cfg(loom)]
 //! Models of the offer: one side runs the job, and each sees what the other left.
+
+#![cfg(loom)]
 
 use loom::sync::Arc;
 use loom::thread;

@@ -1,5 +1,6 @@
-#![cfg(loom)]
 //! A model of the way home: nodes that two threads free arrive, with what was written to them.
+
+#![cfg(loom)]
 
 use std::ptr::{self, NonNull};
 

@@ -1,5 +1,6 @@
-#![cfg(loom)]
 //! Models of the wait cell: no token is lost, and what was done before it is seen after it.
+
+#![cfg(loom)]
 
 use std::time::Duration;
 
