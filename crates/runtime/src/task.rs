@@ -20,6 +20,7 @@
 mod cell;
 pub(crate) mod memory;
 mod root;
+mod run;
 mod scope;
 
 use std::ptr::NonNull;

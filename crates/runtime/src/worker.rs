@@ -35,7 +35,7 @@ use crate::fork::ForkStack;
 use crate::loops::Regret;
 use crate::pool::{Mark, Pool, Seat, Wanted};
 use crate::task::memory::{FreeList, Memory};
-use crate::task::{Kind, Task, TaskCell};
+use crate::task::{Task, TaskCell};
 
 /// What the workers of a runtime share.
 #[derive(Debug)]
@@ -148,7 +148,7 @@ impl Worker {
         &self.regret
     }
 
-    fn tally(&self) -> &Tally {
+    pub(crate) fn tally(&self) -> &Tally {
         &self.shared.tallies[self.index]
     }
 
@@ -251,35 +251,6 @@ impl Worker {
             self.work_came();
         }
         Some(found.task)
-    }
-
-    /// Runs a task that came from the pool, or disposes of it if its owner took it back.
-    fn run(&self, task: Task) {
-        let cell = task.cell();
-        match cell.kind() {
-            Kind::Closure => {
-                // SAFETY: we got it from the pool, which hands out every task once.
-                self.in_frame(cell, || unsafe { cell.run_closure() });
-                self.give_back(cell);
-                self.tally().tasks.add(1);
-            }
-            Kind::Fork if cell.offer().try_take() => self.run_fork(cell),
-            Kind::Fork | Kind::Frame => self.give_back(cell),
-        }
-    }
-
-    fn run_fork(&self, cell: &'static TaskCell) {
-        let owner = cell.owner();
-        cell.set_thief(self.index);
-        // The owner shall have the next one ready: it is being stolen from.
-        self.shared.forks[owner].gates().close();
-        // SAFETY: we won the offer.
-        let job = unsafe { cell.job() };
-        // SAFETY: we won the job, and its join waits for us.
-        self.in_frame(cell, || unsafe { job.run() });
-        self.tally().tasks.add(1);
-        cell.offer().finish();
-        let _ = self.shared.idle.cell(owner).notify();
     }
 
     /// Takes a published fork back, or waits until its thief has run it; true in the second case.

@@ -22,6 +22,7 @@ fn child(test: &str, name: &str, value: &str) -> (bool, String) {
 
 /// What a child prints; as a test of its own it checks the defaults.
 #[test]
+#[expect(clippy::print_stdout, reason = "the parent test reads it")]
 fn environment_child() {
     match Runtime::new() {
         Ok(runtime) => println!(

@@ -19,7 +19,7 @@ impl Worker {
     pub(crate) fn run_to_the_end(&self) {
         let mut budget = SpinBudget::default();
         while let Some(task) = self.get(Wanted::Any).or_else(|| self.search(&mut budget)) {
-            self.run(task);
+            task.run(self);
         }
     }
 

@@ -35,7 +35,7 @@ impl Worker {
             let wanted = |task: &Task| task.is_within(frame);
             if let Some(task) = self.get(Wanted::Where(&wanted, mark)) {
                 self.count_gap(gap_start);
-                self.run(task);
+                task.run(self);
                 gap_start = Instant::now();
                 spins = 4;
             } else {
@@ -57,7 +57,7 @@ impl Worker {
                 && let Some(task) = self.sleep_until_told(thief(), Wanted::Where(&wanted, mark))
             {
                 self.count_gap(gap_start);
-                self.run(task);
+                task.run(self);
                 gap_start = Instant::now();
             }
         }

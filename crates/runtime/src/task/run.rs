@@ -1,0 +1,36 @@
+//! Running a task: the one place where a worker comes from the pool into user code.
+
+use super::{Kind, Task, TaskCell};
+use crate::worker::Worker;
+
+impl Task {
+    /// Runs the task on `worker`, which got it from the pool, or disposes of it if its owner took it back.
+    pub(crate) fn run(self, worker: &Worker) {
+        let cell = self.cell();
+        match cell.kind() {
+            Kind::Closure => {
+                // SAFETY: it comes from the pool, which hands out every task once.
+                worker.in_frame(cell, || unsafe { cell.run_closure() });
+                worker.give_back(cell);
+                worker.tally().tasks.add(1);
+            }
+            Kind::Fork if cell.offer().try_take() => run_fork(cell, worker),
+            Kind::Fork | Kind::Frame => worker.give_back(cell),
+        }
+    }
+}
+
+/// Runs a fork whose offer `worker` has won, and tells its owner.
+fn run_fork(cell: &'static TaskCell, worker: &Worker) {
+    let (owner, shared) = (cell.owner(), worker.shared());
+    cell.set_thief(worker.index());
+    // The owner shall have the next one ready: it is being stolen from.
+    shared.forks[owner].gates().close();
+    // SAFETY: we won the offer.
+    let job = unsafe { cell.job() };
+    // SAFETY: we won the job, and its join waits for us.
+    worker.in_frame(cell, || unsafe { job.run() });
+    worker.tally().tasks.add(1);
+    cell.offer().finish();
+    let _ = shared.idle.cell(owner).notify();
+}
