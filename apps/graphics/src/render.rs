@@ -181,7 +181,7 @@ pub fn render(
     check(mesh, tree, options)?;
     let start = Instant::now();
     let (camera, setting) = options.view.camera(mesh, tree, options.size)?;
-    let normals = CornerNormals::of(mesh);
+    let normals = CornerNormals::of(mesh, tree.bounds());
     let shader = Shader {
         mesh,
         tree,

@@ -82,34 +82,58 @@ impl Place {
     /// other pair.
     fn of(mesh: &Mesh, middle: Vec3, axes: [Vec3; 3], tangents: [f32; 2], stray: f32) -> Self {
         let [forward, right, above] = axes;
-        let reach = |across: Vec3, tangent: f32| {
-            let direction = across - tangent * forward;
-            let corners = mesh.triangles.iter().flatten();
-            let reaches =
-                corners.map(|&vertex| (mesh.positions[vertex as usize] - middle).dot(direction));
-            largest_but(reaches, stray)
+        let directions = [
+            right - tangents[0] * forward,
+            -right - tangents[0] * forward,
+            above - tangents[1] * forward,
+            -above - tangents[1] * forward,
+        ];
+        let reaches = if stray == 0.0 {
+            farthest(mesh, middle, directions)
+        } else {
+            directions.map(|direction| farthest_but(mesh, middle, direction, stray))
         };
-        let pair = |across: Vec3, tangent: f32| {
-            let (plus, minus) = (reach(across, tangent), reach(-across, tangent));
-            ((plus + minus) / (2.0 * tangent), (plus - minus) * 0.5)
-        };
-        let (back_across, right) = pair(right, tangents[0]);
-        let (back_upright, above) = pair(above, tangents[1]);
+        let back =
+            |pair: usize| (reaches[2 * pair] + reaches[2 * pair + 1]) / (2.0 * tangents[pair]);
+        let centre = |pair: usize| (reaches[2 * pair] - reaches[2 * pair + 1]) * 0.5;
         Self {
-            back: back_across.max(back_upright),
-            right,
-            above,
+            back: back(0).max(back(1)),
+            right: centre(0),
+            above: centre(1),
         }
     }
 }
 
-/// The largest value when the largest of all are left out, up to some share of them.
-fn largest_but(values: impl Iterator<Item = f32>, share: f32) -> f32 {
-    if share == 0.0 {
-        return values.fold(f32::NEG_INFINITY, f32::max);
-    }
-    let mut values: Vec<f32> = values.collect();
-    let out = (values.len() as f32 * share) as usize;
-    let index = values.len() - 1 - out;
-    *values.select_nth_unstable_by(index, f32::total_cmp).1
+/// How far the corners of all triangles reach in four directions.
+fn farthest(mesh: &Mesh, middle: Vec3, directions: [Vec3; 4]) -> [f32; 4] {
+    const STRETCH_LEN: usize = 1 << 15;
+    let stretches: Vec<_> = mesh.triangles.chunks(STRETCH_LEN).collect();
+    let reaches = raddle::map(0..stretches.len(), |index| {
+        let mut reaches = [f32::NEG_INFINITY; 4];
+        for &vertex in stretches[index].iter().flatten() {
+            let offset = mesh.positions[vertex as usize] - middle;
+            for (reach, direction) in reaches.iter_mut().zip(directions) {
+                *reach = reach.max(offset.dot(direction));
+            }
+        }
+        reaches
+    });
+    let larger = |a: [f32; 4], b: [f32; 4]| std::array::from_fn(|index| a[index].max(b[index]));
+    reaches.into_iter().fold([f32::NEG_INFINITY; 4], larger)
+}
+
+/// How far the corners reach in a direction when the farthest of all are left out, up to some share of them. Goes
+/// by a sample of the triangles where there are many.
+fn farthest_but(mesh: &Mesh, middle: Vec3, direction: Vec3, share: f32) -> f32 {
+    const SAMPLE_LEN: usize = 1 << 13;
+    let step = mesh.triangles.len().div_ceil(SAMPLE_LEN).max(1);
+    let mut reaches: Vec<f32> = mesh
+        .triangles
+        .iter()
+        .step_by(step)
+        .flatten()
+        .map(|&vertex| (mesh.positions[vertex as usize] - middle).dot(direction))
+        .collect();
+    let index = reaches.len() - 1 - (reaches.len() as f32 * share) as usize;
+    *reaches.select_nth_unstable_by(index, f32::total_cmp).1
 }

@@ -8,12 +8,12 @@
 //! Weights: N. Max, Weights for Computing Vertex Normals from Facet Normals. Journal of Graphics Tools 4(2),
 //! 1999, section 1.
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 
-use crate::mesh::Mesh;
+use crate::mesh::{Bounds, Mesh};
 
 /// Cosine of the crease angle, 40 degrees.
-const CREASE_COSINE: f64 = 0.766;
+const CREASE_COSINE: f32 = 0.766;
 
 /// Normals of the corners of all triangles.
 #[derive(Debug)]
@@ -25,24 +25,26 @@ pub(super) enum CornerNormals<'a> {
 }
 
 impl<'a> CornerNormals<'a> {
-    /// Takes the normals of a mesh or makes some. Cost: O(sum of squares of the triangles around a vertex).
-    pub(super) fn of(mesh: &'a Mesh) -> Self {
+    /// Takes the normals of a mesh within `bounds`, or makes some. Cost: O(sum of squares of the triangles around a vertex).
+    pub(super) fn of(mesh: &'a Mesh, bounds: Bounds) -> Self {
         if mesh.normals.len() == mesh.positions.len() {
             return Self::PerVertex(&mesh.normals);
         }
-        let areas = raddle::map(0..mesh.triangles.len(), |index| area(mesh, index));
+        // Areas in units of the box, so that none is too small for a float.
+        let unit = bounds.extent().as_dvec3().length_squared();
+        let faces = raddle::map(0..mesh.triangles.len(), |index| Face::of(mesh, index, unit));
         let around = Around::of(mesh);
         Self::PerCorner(raddle::map(0..mesh.triangles.len(), |index| {
-            let own = areas[index].normalize_or_zero();
+            let own = faces[index].normal;
             mesh.triangles[index].map(|vertex| {
-                around
-                    .triangles(vertex)
-                    .iter()
-                    .map(|&other| areas[other as usize])
-                    .filter(|area| area.dot(own) > CREASE_COSINE * area.length())
-                    .sum::<DVec3>()
-                    .normalize_or(own)
-                    .as_vec3()
+                let mut sum = Vec3::ZERO;
+                for &other in around.triangles(vertex) {
+                    let face = &faces[other as usize];
+                    if face.normal.dot(own) > CREASE_COSINE {
+                        sum += face.normal * face.area;
+                    }
+                }
+                sum.normalize_or(own)
             })
         }))
     }
@@ -59,43 +61,98 @@ impl<'a> CornerNormals<'a> {
     }
 }
 
-/// The normal of a triangle, as long as twice its area; in `f64`, where no area is too small.
-fn area(mesh: &Mesh, index: usize) -> DVec3 {
-    let [a, b, c] = mesh.triangle(index).map(|corner| corner.as_dvec3());
-    (b - a).cross(c - a)
+/// What of a triangle counts for the normals of its corners.
+#[derive(Debug, Clone, Copy)]
+struct Face {
+    /// A unit vector, or zero for a triangle without area.
+    normal: Vec3,
+    /// In some unit that is the same for all.
+    area: f32,
 }
 
-/// Which triangles there are around each vertex: the lists one after the other, and where each begins.
+impl Face {
+    fn of(mesh: &Mesh, index: usize, unit: f64) -> Self {
+        let [a, b, c] = mesh.triangle(index).map(|corner| corner.as_dvec3());
+        let area = (b - a).cross(c - a);
+        let length = area.length();
+        if length == 0.0 || unit == 0.0 {
+            return Self {
+                normal: Vec3::ZERO,
+                area: 0.0,
+            };
+        }
+        Self {
+            normal: (area / length).as_vec3(),
+            area: (length / unit) as f32,
+        }
+    }
+}
+
+/// Which triangles there are around each vertex.
+///
+/// The vertices are cut into ranges, one for each worker, which looks through all triangles for its own: that
+/// takes no lock and no second pass, and gives the same lists whatever the ranges are.
 struct Around {
+    range_len: usize,
+    ranges: Vec<Range>,
+}
+
+/// The lists of a range of vertices, one after the other, and where each begins.
+struct Range {
     starts: Vec<u32>,
     triangles: Vec<u32>,
 }
 
 impl Around {
     fn of(mesh: &Mesh) -> Self {
-        let mut starts = vec![0_u32; mesh.positions.len() + 1];
-        for &vertex in mesh.triangles.iter().flatten() {
-            starts[vertex as usize + 1] += 1;
+        let range_count = raddle::worker_count()
+            .min(mesh.positions.len() / 4096)
+            .max(1);
+        let range_len = mesh.positions.len().div_ceil(range_count).max(1);
+        Self {
+            range_len,
+            ranges: raddle::map(0..range_count, |index| {
+                let first = index * range_len;
+                Range::of(mesh, first, mesh.positions.len().min(first + range_len))
+            }),
         }
-        let mut sum = 0;
-        for start in &mut starts {
-            sum += *start;
-            *start = sum;
-        }
-        let mut next = starts.clone();
-        let mut triangles = vec![0; 3 * mesh.triangles.len()];
-        for (index, corners) in mesh.triangles.iter().enumerate() {
-            for &vertex in corners {
-                let slot = &mut next[vertex as usize];
-                triangles[*slot as usize] = index as u32;
-                *slot += 1;
-            }
-        }
-        Self { starts, triangles }
     }
 
     fn triangles(&self, vertex: u32) -> &[u32] {
-        let [first, end] = [0, 1].map(|next| self.starts[vertex as usize + next] as usize);
-        &self.triangles[first..end]
+        let range = &self.ranges[vertex as usize / self.range_len];
+        let vertex = vertex as usize % self.range_len;
+        let [first, end] = [0, 1].map(|next| range.starts[vertex + next] as usize);
+        &range.triangles[first..end]
+    }
+}
+
+impl Range {
+    fn of(mesh: &Mesh, first: usize, end: usize) -> Self {
+        let len = end.saturating_sub(first);
+        // In two passes: how many there are of each, then each to its place.
+        let mut next = vec![0_u32; len + 1];
+        for &vertex in mesh.triangles.iter().flatten() {
+            let vertex = (vertex as usize).wrapping_sub(first);
+            if vertex < len {
+                next[vertex + 1] += 1;
+            }
+        }
+        let mut sum = 0;
+        for start in &mut next {
+            sum += *start;
+            *start = sum;
+        }
+        let starts = next.clone();
+        let mut triangles = vec![0; sum as usize];
+        for (index, corners) in mesh.triangles.iter().enumerate() {
+            for &vertex in corners {
+                let vertex = (vertex as usize).wrapping_sub(first);
+                if vertex < len {
+                    triangles[next[vertex] as usize] = index as u32;
+                    next[vertex] += 1;
+                }
+            }
+        }
+        Self { starts, triangles }
     }
 }

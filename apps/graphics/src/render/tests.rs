@@ -170,7 +170,7 @@ fn a_sphere_is_smooth_and_a_box_has_edges() {
         // Two nearly in one plane, one at right angles.
         triangles: vec![[0, 1, 2], [1, 4, 2], [0, 3, 1]],
     };
-    let normals = CornerNormals::of(&mesh);
+    let normals = CornerNormals::of(&mesh, mesh.bounds());
     let [first, second, third] = [0, 1, 2].map(|index| normals.triangle(&mesh, index));
     assert_eq!(first[1], second[0]);
     assert!(first[1] != first[0] && first[1].dot(Vec3::Z) > 0.99);
