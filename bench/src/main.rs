@@ -21,7 +21,7 @@ use clap::{Parser, ValueEnum};
 
 use crate::error::BenchError;
 use crate::record::{Record, Surroundings, table_head, table_row};
-use crate::suites::{Measurement, build, forks, loops, rays};
+use crate::suites::{Measurement, build, forks, loops, rays, wake};
 
 /// Measures Raddle and its peers, interleaved, and prints medians and ratios.
 ///
@@ -57,6 +57,8 @@ enum Suite {
     Rays,
     /// kd-trees and pictures of real meshes, parallel against sequential.
     Build,
+    /// sleeping, spinning: how soon a worker without work hears of some, against a bare futex and a bare spin.
+    Wake,
 }
 
 impl Suite {
@@ -66,6 +68,7 @@ impl Suite {
             Self::Loops => &loops::CASES,
             Self::Rays => &rays::CASES,
             Self::Build => &build::CASES,
+            Self::Wake => &wake::CASES,
         }
     }
 
@@ -75,6 +78,7 @@ impl Suite {
             Self::Loops => loops::run(measurement),
             Self::Rays => rays::run(measurement),
             Self::Build => build::run(measurement),
+            Self::Wake => wake::run(measurement),
         }
     }
 }

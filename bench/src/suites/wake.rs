@@ -1,0 +1,185 @@
+//! What it takes until a worker without work has heard of some: `sleeping` and `spinning`.
+//!
+//! The time runs from before the call that brings the work, on a thread that is no worker, to the first instruction of
+//! the work, on the worker's thread. `sleeping`: the worker sleeps in the kernel; the peer `futex` is a thread in a
+//! bare futex wait that is woken by a bare futex wake. `spinning`: the worker has not given up yet; the peer `spin` is a
+//! thread that spins on a word.
+//!
+//! # Memory ordering
+//! | label | release side                   | acquire side                | what it publishes        |
+//! |-------|--------------------------------|-----------------------------|--------------------------|
+//! | K1    | either side moves `word` on    | the other side sees it      | the time that was noted  |
+
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use raddle::{IdlePolicy, Runtime};
+use raddle_sync::prim::{Acquire, Futex, Release, spin_loop};
+
+use crate::error::BenchError;
+use crate::harness::{Case, Contender, Local, Sample, Unit};
+use crate::suites::Measurement;
+
+/// The names of the cases.
+pub(crate) const CASES: [&str; 2] = ["sleeping", "spinning"];
+
+const REPETITIONS: [u64; 2] = [300, 2_000];
+/// Long enough for a thread to fall asleep, and for a spinning one to be back at its word.
+const GAPS: [Duration; 2] = [Duration::from_micros(1_000), Duration::from_micros(20)];
+
+/// The word of the peers: nobody asks, somebody asks, the thread shall end.
+const IDLE: u32 = 0;
+const ASKED: u32 = 1;
+const END: u32 = 2;
+
+/// Runs the suite, with one worker at whatever numbers were asked for: the other side is no worker.
+///
+/// # Errors
+/// As [`Measurement::compare`].
+pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    measurement.workers = vec![2];
+    for ((name, repetitions), gap) in CASES.into_iter().zip(REPETITIONS).zip(GAPS) {
+        if measurement.wants(name) {
+            compare(measurement, name, repetitions, gap)?;
+        }
+    }
+    Ok(())
+}
+
+fn compare(
+    measurement: &mut Measurement<'_>,
+    name: &'static str,
+    repetitions: u64,
+    gap: Duration,
+) -> Result<(), BenchError> {
+    let case = Case {
+        suite: "wake",
+        name,
+        unit: Unit::Microseconds,
+        repetitions,
+        file: None,
+        expected: repetitions,
+        tolerance: 0,
+    };
+    let sleeps = name == "sleeping";
+    let mut raddle = Local::new("raddle", move |request| {
+        let policy = if sleeps {
+            IdlePolicy::Park
+        } else {
+            IdlePolicy::Spin
+        };
+        let runtime = Runtime::builder().workers(1).idle(policy).build();
+        let runtime = runtime.map_err(|error| BenchError::Contender {
+            who: "raddle".to_owned(),
+            message: error.to_string(),
+        })?;
+        Ok(measure(request.repetitions, gap, || {
+            runtime.install(Instant::now)
+        }))
+    });
+    let peer = if sleeps { "futex" } else { "spin" };
+    let mut peers: Vec<Box<dyn Contender>> = vec![Box::new(Local::new(peer, move |request| {
+        let bare = Bare::start(sleeps);
+        Ok(measure(request.repetitions, gap, || bare.ask()))
+    }))];
+    measurement.compare(&case, &mut raddle, &mut peers)
+}
+
+/// Adds up the times until `ask`, which returns when the other side began, was heard.
+fn measure(repetitions: u64, gap: Duration, mut ask: impl FnMut() -> Instant) -> Sample {
+    let mut time = Duration::ZERO;
+    let mut heard = 0;
+    for _ in 0..repetitions {
+        let pause = Instant::now();
+        // Awake, so that this side's own wake-up is no part of what is measured.
+        while pause.elapsed() < gap {
+            spin_loop();
+        }
+        let asked = Instant::now();
+        time += ask().saturating_duration_since(asked);
+        heard += 1;
+    }
+    Sample {
+        time,
+        result: heard,
+    }
+}
+
+/// A thread that waits in a futex or spins, and notes when it was reached.
+struct Bare {
+    shared: Arc<Shared>,
+    sleeps: bool,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+struct Shared {
+    futex: Futex,
+    reached: Mutex<Instant>,
+}
+
+impl Bare {
+    fn start(sleeps: bool) -> Self {
+        let shared = Arc::new(Shared {
+            futex: Futex::new(IDLE),
+            reached: Mutex::new(Instant::now()),
+        });
+        let thread = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || shared.serve(sleeps)
+        });
+        Self {
+            shared,
+            sleeps,
+            thread: Some(thread),
+        }
+    }
+
+    fn say(&self, word: u32) {
+        // ORDERING(K1): Release; it carries nothing in this direction.
+        self.shared.futex.word().store(word, Release);
+        if self.sleeps {
+            self.shared.futex.wake_one();
+        }
+    }
+
+    fn ask(&self) -> Instant {
+        self.say(ASKED);
+        // ORDERING(K1): Acquire, the time.
+        while self.shared.futex.word().load(Acquire) == ASKED {
+            spin_loop();
+        }
+        *self
+            .shared
+            .reached
+            .lock()
+            .expect("nothing panics under this lock")
+    }
+}
+
+impl Drop for Bare {
+    fn drop(&mut self) {
+        self.say(END);
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("the peer's thread panics nowhere");
+        }
+    }
+}
+
+impl Shared {
+    fn serve(&self, sleeps: bool) {
+        loop {
+            // ORDERING(K1): Acquire, the partner of `say`.
+            match self.futex.word().load(Acquire) {
+                IDLE if sleeps => self.futex.wait(IDLE, None),
+                IDLE => spin_loop(),
+                ASKED => {
+                    *self.reached.lock().expect("nothing panics under this lock") = Instant::now();
+                    // ORDERING(K1): Release, the time.
+                    self.futex.word().store(IDLE, Release);
+                }
+                _ => return,
+            }
+        }
+    }
+}
