@@ -74,6 +74,8 @@ mod tests;
 pub struct KdTree {
     bounds: Bounds,
     parameters: Parameters,
+    /// The depth of the deepest leaf.
+    depth: u32,
     /// The root, a node that fills its pair, then pairs of children.
     nodes: Vec<Node>,
     /// Lists of all leaves; indices into `corners` and `triangle_ids`.
@@ -150,6 +152,7 @@ impl KdTree {
         Self {
             bounds: extent.into(),
             parameters: input.parameters,
+            depth: fragment.depth,
             nodes: fragment.nodes,
             entries,
             corners,

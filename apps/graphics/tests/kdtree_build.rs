@@ -2,6 +2,7 @@
 
 use glam::Vec3;
 use proptest::prelude::*;
+use raddle::Runtime;
 use raddle_graphics::kdtree::{DepthLimit, KdTree, Parameters};
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::scene::{Scene, generate};
@@ -44,6 +45,17 @@ fn generated_scenes_have_one_tree() {
                 assert!(statistics.expected_cost.is_finite());
             }
         }
+    }
+}
+
+#[test]
+fn the_tree_does_not_depend_on_the_number_of_workers() {
+    let mesh = generate(Scene::Terrain, 70_000);
+    let sequential = KdTree::build_sequential(&mesh, &Parameters::default()).unwrap();
+    for workers in [1, 2, 3, 8] {
+        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        let tree = runtime.install(|| KdTree::build(&mesh, &Parameters::default()).unwrap());
+        assert!(tree == sequential, "{workers} workers");
     }
 }
 

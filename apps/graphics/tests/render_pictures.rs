@@ -1,5 +1,6 @@
 //! Pictures of generated scenes: the same whoever renders, and of something.
 
+use raddle::Runtime;
 use raddle_graphics::camera::Setting;
 use raddle_graphics::kdtree::{KdTree, Parameters};
 use raddle_graphics::render::{RenderOptions, Rendering, render};
@@ -23,6 +24,22 @@ fn a_picture_is_the_same_every_time() {
         let second = rendered(scene, &options);
         assert!(first.picture == second.picture, "{scene:?}");
         assert_eq!(first.report.rays(), second.report.rays());
+    }
+}
+
+#[test]
+fn the_picture_does_not_depend_on_the_number_of_workers() {
+    let options = RenderOptions {
+        size: (130, 97),
+        samples: 2,
+        ..RenderOptions::default()
+    };
+    let expected = rendered(Scene::Flake, &options);
+    for workers in [1, 2, 3, 8] {
+        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        let rendering = runtime.install(|| rendered(Scene::Flake, &options));
+        assert!(rendering.picture == expected.picture, "{workers} workers");
+        assert_eq!(rendering.report.rays(), expected.report.rays());
     }
 }
 

@@ -186,11 +186,14 @@ pub(super) struct Fragment {
     pub(super) nodes: Vec<Node>,
     /// Triangles of all leaves, one list after the other in the order of the leaves.
     pub(super) entries: Vec<u32>,
+    /// The depth, in the whole tree, of the deepest leaf.
+    pub(super) depth: u32,
 }
 
 impl Fragment {
     /// Makes a leaf of some references.
-    pub(super) fn leaf(&mut self, references: &[Reference]) -> Node {
+    pub(super) fn leaf(&mut self, references: &[Reference], depth: u32) -> Node {
+        self.depth = self.depth.max(depth);
         let first = self.entries.len();
         self.entries
             .extend(references.iter().map(|reference| reference.triangle));

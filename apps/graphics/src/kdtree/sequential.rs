@@ -152,7 +152,7 @@ impl Builder<'_> {
             None
         };
         let Some(plane) = plane else {
-            let leaf = self.fragment.leaf(cell.references);
+            let leaf = self.fragment.leaf(cell.references, depth);
             self.pop(place, side);
             return leaf;
         };

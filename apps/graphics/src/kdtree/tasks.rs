@@ -273,6 +273,7 @@ impl Piece {
         let mut all = Fragment {
             nodes: vec![Node::default(); layout.nodes],
             entries: vec![0; layout.entries],
+            depth: layout.depth,
         };
         let (mut nodes, mut entries) = (all.nodes.as_mut_slice(), all.entries.as_mut_slice());
         let mut copies: Vec<_> = layout
@@ -306,6 +307,7 @@ struct Layout {
     late: Vec<(usize, Node)>,
     nodes: usize,
     entries: usize,
+    depth: u32,
 }
 
 /// A fragment and its place.
@@ -358,6 +360,7 @@ impl Layout {
         };
         self.nodes += run.fragment.nodes.len();
         self.entries += run.fragment.entries.len();
+        self.depth = self.depth.max(run.fragment.depth);
         self.runs.push(run);
     }
 }

@@ -22,13 +22,15 @@ use crate::ray::{Hit, Ray};
 /// How much longer each end of a stretch is made, relative to its distance: eight units in the last place.
 const SLACK: f32 = 1.0 / (1 << 21) as f32;
 
-/// Entries of the stack: a power of two, so that an index needs no check.
-const STACK_LEN: usize = DEPTH_MAX.next_power_of_two() as usize;
+/// Entries of the stack for the deepest tree there can be.
+const STACK_LEN: usize = DEPTH_MAX as usize;
+/// Entries of the stack for nearly every tree: a short one is cleared sooner, and that is done for every ray.
+const STACK_LEN_SHORT: usize = 40;
 
 /// A subtree still to be visited, and the stretch of the ray within it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pending {
-    node: Node,
+    node: u32,
     t_min: f32,
     t_max: f32,
 }
@@ -79,23 +81,28 @@ impl KdTree {
     #[inline]
     #[must_use]
     pub fn nearest(&self, ray: &Ray) -> Option<Hit> {
-        match main_axis(ray) {
-            0 => self.follow::<0, false>(ray),
-            1 => self.follow::<1, false>(ray),
-            _ => self.follow::<2, false>(ray),
-        }
+        self.first_hit::<false>(ray)
     }
 
     /// Tells whether a ray hits any triangle at all. Cost: as [`nearest`](Self::nearest), mostly less.
     #[inline]
     #[must_use]
     pub fn is_hit(&self, ray: &Ray) -> bool {
-        let hit = match main_axis(ray) {
-            0 => self.follow::<0, true>(ray),
-            1 => self.follow::<1, true>(ray),
-            _ => self.follow::<2, true>(ray),
-        };
-        hit.is_some()
+        self.first_hit::<true>(ray).is_some()
+    }
+
+    /// Picks the code for the direction of the ray and the depth of the tree.
+    #[inline]
+    fn first_hit<const ANY: bool>(&self, ray: &Ray) -> Option<Hit> {
+        let is_short = self.depth as usize <= STACK_LEN_SHORT;
+        match (main_axis(ray), is_short) {
+            (0, true) => self.follow::<0, ANY, STACK_LEN_SHORT>(ray),
+            (1, true) => self.follow::<1, ANY, STACK_LEN_SHORT>(ray),
+            (_, true) => self.follow::<2, ANY, STACK_LEN_SHORT>(ray),
+            (0, false) => self.follow::<0, ANY, STACK_LEN>(ray),
+            (1, false) => self.follow::<1, ANY, STACK_LEN>(ray),
+            (_, false) => self.follow::<2, ANY, STACK_LEN>(ray),
+        }
     }
 
     /// Clips a ray to the box of the tree, a little generously.
@@ -119,7 +126,7 @@ impl KdTree {
     }
 
     #[inline(never)]
-    fn follow<const Z: usize, const ANY: bool>(&self, ray: &Ray) -> Option<Hit> {
+    fn follow<const Z: usize, const ANY: bool, const LEN: usize>(&self, ray: &Ray) -> Option<Hit> {
         let slabs = Slabs::new(ray);
         let (mut t_min, mut t_max) = self.stretch(ray, &slabs)?;
         let shear = Shear::<Z>::new(ray);
@@ -128,7 +135,7 @@ impl KdTree {
             entry: u32::MAX,
             weights: [0.0; 3],
         };
-        let mut stack = [Pending::default(); STACK_LEN];
+        let mut stack = [Pending::default(); LEN];
         let mut height = 0;
         let mut node = *self.nodes.first()?;
         loop {
@@ -143,8 +150,8 @@ impl KdTree {
                     node = self.nodes[near];
                 } else {
                     let (low, high) = (lower(t), upper(t));
-                    stack[height % STACK_LEN] = Pending {
-                        node: self.nodes[far],
+                    stack[height] = Pending {
+                        node: far as u32,
                         t_min: if low > t_min { low } else { t_min },
                         t_max,
                     };
@@ -166,9 +173,10 @@ impl KdTree {
                     return self.hit(&nearest);
                 }
                 height -= 1;
-                let pending = stack[height % STACK_LEN];
+                let pending = stack[height];
                 if pending.t_min <= nearest.t {
-                    (node, t_min, t_max) = (pending.node, pending.t_min, pending.t_max);
+                    node = self.nodes[pending.node as usize];
+                    (t_min, t_max) = (pending.t_min, pending.t_max);
                     break;
                 }
             }

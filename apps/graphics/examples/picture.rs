@@ -1,0 +1,46 @@
+//! Renders a knot: from a mesh to a tree to a picture in a file, with all workers.
+//!
+//! `cargo run --release -p raddle-graphics --example picture [FILE]` writes `FILE`, or `knot.png` in the
+//! directory for temporary files, and prints where the picture is, how good the tree is and how many rays a
+//! second there were. A `FILE` may end in .png, .ppm or .exr.
+
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use raddle_graphics::kdtree::{KdTree, Parameters};
+use raddle_graphics::picture;
+use raddle_graphics::render::{RenderOptions, render};
+use raddle_graphics::scene::{Scene, generate};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args_os()
+        .nth(1)
+        .map_or_else(|| std::env::temp_dir().join("knot.png"), PathBuf::from);
+    // Better to know now than after all the work.
+    picture::check_path(&path)?;
+
+    let mesh = generate(Scene::Knot, 100_000);
+    let tree = KdTree::build(&mesh, &Parameters::default())?;
+    let statistics = tree.statistics();
+    let options = RenderOptions {
+        size: (800, 600),
+        ..RenderOptions::default()
+    };
+    let rendering = render(&mesh, &tree, &options, |_| ())?;
+    rendering.picture.save(&path)?;
+
+    let report = rendering.report;
+    println!("picture   {}", path.display());
+    println!(
+        "tree      {} nodes, {} levels, expected cost of a ray {:.1}",
+        statistics.node_count, statistics.depth, statistics.expected_cost
+    );
+    println!(
+        "rays      {:.2} million a second",
+        report.rays_per_second() / 1e6
+    );
+    assert!(report.rays_hit > 0, "the knot is in the picture");
+    Ok(())
+}
