@@ -6,47 +6,56 @@
 //!
 //! # Source
 //! Weights: N. Max, Weights for Computing Vertex Normals from Facet Normals. Journal of Graphics Tools 4(2),
-//! 1999, section 1.
+//! 1999, section 1. Packing: Z. Cigolle, S. Donow, D. Evangelakos, M. Mara, M. McGuire, Q. Meyer: A Survey of
+//! Efficient Representations for Independent Unit Vectors. Journal of Computer Graphics Techniques 3(2), 2014
+//! (octahedral, 16 bits an axis).
 
 use glam::Vec3;
 
 use crate::mesh::{Bounds, Mesh};
 
+#[cfg(test)]
+mod tests;
+
 /// Cosine of the crease angle, 40 degrees.
 const CREASE_COSINE: f32 = 0.766;
+/// Cosine of half of it, and a little more to be safe.
+const HALF_CREASE_COSINE: f32 = 0.9398;
 
 /// Normals of the corners of all triangles.
 #[derive(Debug)]
 pub(super) enum CornerNormals<'a> {
     /// One per vertex: those of the mesh.
     PerVertex(&'a [Vec3]),
-    /// One per corner of every triangle.
-    PerCorner(Vec<[Vec3; 3]>),
+    /// One per corner of every triangle, as the words of [`Packed`].
+    PerCorner(Vec<[u32; 3]>),
 }
 
 impl<'a> CornerNormals<'a> {
-    /// Takes the normals of a mesh within `bounds`, or makes some. Cost: O(sum of squares of the triangles around a vertex).
+    /// Takes the normals of a mesh within `bounds`, or makes some.
+    ///
+    /// Cost: O(sum of the squares of the triangles around each vertex).
     pub(super) fn of(mesh: &'a Mesh, bounds: Bounds) -> Self {
         if mesh.normals.len() == mesh.positions.len() {
             return Self::PerVertex(&mesh.normals);
         }
-        // Areas in units of the box, so that none is too small for a float.
-        let unit = bounds.extent().as_dvec3().length_squared();
-        let faces = raddle::map(0..mesh.triangles.len(), |index| Face::of(mesh, index, unit));
-        let around = Around::of(mesh);
-        Self::PerCorner(raddle::map(0..mesh.triangles.len(), |index| {
-            let own = faces[index].normal;
-            mesh.triangles[index].map(|vertex| {
-                let mut sum = Vec3::ZERO;
-                for &other in around.triangles(vertex) {
-                    let face = &faces[other as usize];
-                    if face.normal.dot(own) > CREASE_COSINE {
-                        sum += face.normal * face.area;
-                    }
+        let faces = faces_of(mesh, bounds);
+        let around = Around::of(mesh, &faces);
+        let mut normals = vec![[0; 3]; mesh.triangles.len()];
+        raddle::for_each_mut(&mut normals, |index, normals| {
+            let own = normal(&faces[index]);
+            *normals = mesh.triangles[index].map(|vertex| match around.smooth_normal(vertex) {
+                Some(normal) => normal.0,
+                None => {
+                    let near = around.triangles(vertex).iter().filter_map(|&other| {
+                        let face = &faces[other as usize];
+                        (normal(face).dot(own) > CREASE_COSINE).then(|| weighted(face))
+                    });
+                    Packed::new(near.sum::<Vec3>().normalize_or(own)).0
                 }
-                sum.normalize_or(own)
-            })
-        }))
+            });
+        });
+        Self::PerCorner(normals)
     }
 
     /// The normals of a triangle's corners: unit vectors, or zero where there is none to be had.
@@ -56,36 +65,74 @@ impl<'a> CornerNormals<'a> {
             Self::PerVertex(normals) => {
                 mesh.triangles[index].map(|vertex| normals[vertex as usize])
             }
-            Self::PerCorner(normals) => normals[index],
+            Self::PerCorner(normals) => normals[index].map(|word| Packed(word).get()),
         }
     }
 }
 
-/// What of a triangle counts for the normals of its corners.
-#[derive(Debug, Clone, Copy)]
-struct Face {
-    /// A unit vector, or zero for a triangle without area.
-    normal: Vec3,
-    /// In some unit that is the same for all.
-    area: f32,
+/// A unit vector in four bytes, right to a ten thousandth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Packed(u32);
+
+impl Packed {
+    /// The place of the vector on an octahedron that is unfolded to a square.
+    fn new(unit: Vec3) -> Self {
+        let [x, y, z] = unit.to_array();
+        let sum = x.abs() + y.abs() + z.abs();
+        if sum == 0.0 {
+            return Self(0);
+        }
+        let (x, y) = (x / sum, y / sum);
+        let (u, v) = if z < 0.0 {
+            ((1.0 - y.abs()).copysign(x), (1.0 - x.abs()).copysign(y))
+        } else {
+            (x, y)
+        };
+        // From 1 to 65535, so that 0 is left for the vector without direction.
+        let level = |value: f32| (value * 32_767.0 + 32_768.5) as u32;
+        Self(level(u) << 16 | level(v))
+    }
+
+    fn get(self) -> Vec3 {
+        if self == Self(0) {
+            return Vec3::ZERO;
+        }
+        let value = |level: u32| (level as f32 - 32_768.0) / 32_767.0;
+        let (u, v) = (value(self.0 >> 16), value(self.0 & 0xFFFF));
+        let z = 1.0 - u.abs() - v.abs();
+        let fold = (-z).max(0.0);
+        Vec3::new(u - fold.copysign(u), v - fold.copysign(v), z).normalize()
+    }
 }
 
-impl Face {
-    fn of(mesh: &Mesh, index: usize, unit: f64) -> Self {
+/// The unit normal of a triangle, zero for one without area, and its area in some unit that is the same for
+/// all.
+type Face = [f32; 4];
+
+#[inline]
+fn normal(face: &Face) -> Vec3 {
+    Vec3::new(face[0], face[1], face[2])
+}
+
+#[inline]
+fn weighted(face: &Face) -> Vec3 {
+    normal(face) * face[3]
+}
+
+fn faces_of(mesh: &Mesh, bounds: Bounds) -> Vec<Face> {
+    // In units of the box, so that no area is too small for a float.
+    let unit = bounds.extent().as_dvec3().length_squared();
+    let mut faces = vec![[0.0; 4]; mesh.triangles.len()];
+    raddle::for_each_mut(&mut faces, |index, face| {
         let [a, b, c] = mesh.triangle(index).map(|corner| corner.as_dvec3());
         let area = (b - a).cross(c - a);
         let length = area.length();
-        if length == 0.0 || unit == 0.0 {
-            return Self {
-                normal: Vec3::ZERO,
-                area: 0.0,
-            };
+        if length > 0.0 && unit > 0.0 {
+            let normal = (area / length).as_vec3();
+            *face = normal.extend((length / unit) as f32).to_array();
         }
-        Self {
-            normal: (area / length).as_vec3(),
-            area: (length / unit) as f32,
-        }
-    }
+    });
+    faces
 }
 
 /// Which triangles there are around each vertex.
@@ -97,14 +144,18 @@ struct Around {
     ranges: Vec<Range>,
 }
 
-/// The lists of a range of vertices, one after the other, and where each begins.
+/// A range of vertices.
 struct Range {
-    starts: Vec<u32>,
+    /// Where the list of each vertex ends.
+    ends: Vec<u32>,
+    /// The lists, one after the other.
     triangles: Vec<u32>,
+    /// The normal of each vertex that has the same one in all of its triangles.
+    normals: Vec<Option<Packed>>,
 }
 
 impl Around {
-    fn of(mesh: &Mesh) -> Self {
+    fn of(mesh: &Mesh, faces: &[Face]) -> Self {
         let range_count = raddle::worker_count()
             .min(mesh.positions.len() / 4096)
             .max(1);
@@ -113,46 +164,76 @@ impl Around {
             range_len,
             ranges: raddle::map(0..range_count, |index| {
                 let first = index * range_len;
-                Range::of(mesh, first, mesh.positions.len().min(first + range_len))
+                let end = mesh.positions.len().min(first + range_len);
+                Range::of(mesh, faces, first, end)
             }),
         }
     }
 
     fn triangles(&self, vertex: u32) -> &[u32] {
-        let range = &self.ranges[vertex as usize / self.range_len];
-        let vertex = vertex as usize % self.range_len;
-        let [first, end] = [0, 1].map(|next| range.starts[vertex + next] as usize);
-        &range.triangles[first..end]
+        let vertex = vertex as usize;
+        self.ranges[vertex / self.range_len].triangles(vertex % self.range_len)
+    }
+
+    fn smooth_normal(&self, vertex: u32) -> Option<Packed> {
+        let vertex = vertex as usize;
+        self.ranges[vertex / self.range_len].normals[vertex % self.range_len]
     }
 }
 
 impl Range {
-    fn of(mesh: &Mesh, first: usize, end: usize) -> Self {
+    fn of(mesh: &Mesh, faces: &[Face], first: usize, end: usize) -> Self {
         let len = end.saturating_sub(first);
-        // In two passes: how many there are of each, then each to its place.
-        let mut next = vec![0_u32; len + 1];
+        // In two passes: how many there are of each, then each to its place. What begins as the start of a list
+        // is its end when the last has been put in.
+        let mut ends = vec![0_u32; len];
         for &vertex in mesh.triangles.iter().flatten() {
-            let vertex = (vertex as usize).wrapping_sub(first);
-            if vertex < len {
-                next[vertex + 1] += 1;
+            if let Some(count) = ends.get_mut((vertex as usize).wrapping_sub(first)) {
+                *count += 1;
             }
         }
         let mut sum = 0;
-        for start in &mut next {
-            sum += *start;
-            *start = sum;
+        for end in &mut ends {
+            sum += std::mem::replace(end, sum);
         }
-        let starts = next.clone();
         let mut triangles = vec![0; sum as usize];
         for (index, corners) in mesh.triangles.iter().enumerate() {
             for &vertex in corners {
-                let vertex = (vertex as usize).wrapping_sub(first);
-                if vertex < len {
-                    triangles[next[vertex] as usize] = index as u32;
-                    next[vertex] += 1;
+                if let Some(end) = ends.get_mut((vertex as usize).wrapping_sub(first)) {
+                    triangles[*end as usize] = index as u32;
+                    *end += 1;
                 }
             }
         }
-        Self { starts, triangles }
+        let mut range = Self {
+            ends,
+            triangles,
+            normals: Vec::new(),
+        };
+        range.normals = (0..len)
+            .map(|vertex| range.smooth_normal(vertex, faces))
+            .collect();
+        range
+    }
+
+    fn triangles(&self, vertex: usize) -> &[u32] {
+        let first = vertex.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.triangles[first as usize..self.ends[vertex] as usize]
+    }
+
+    /// The mean of all normals around a vertex, if no two of them are further apart than the crease angle.
+    ///
+    /// That holds where each is within half of it from the mean. Then it is the mean for every one of the
+    /// triangles.
+    fn smooth_normal(&self, vertex: usize, faces: &[Face]) -> Option<Packed> {
+        let around = || {
+            self.triangles(vertex)
+                .iter()
+                .map(|&index| &faces[index as usize])
+        };
+        let mean = around().map(weighted).sum::<Vec3>().try_normalize()?;
+        around()
+            .all(|face| normal(face).dot(mean) > HALF_CREASE_COSINE)
+            .then(|| Packed::new(mean))
     }
 }
