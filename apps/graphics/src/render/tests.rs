@@ -43,7 +43,7 @@ fn every_ray_is_counted() {
     assert!(0 < report.rays_hit && report.rays_hit < report.rays_primary);
     // The square faces the light, so each hit looks for its shadow.
     assert_eq!(report.rays_shadow, report.rays_hit);
-    assert_eq!(report.tile_count, 2);
+    assert_eq!(report.tile_count, 3 * 2);
     assert!(report.rays_per_second() > 0.0);
 }
 
@@ -53,13 +53,13 @@ fn tiles_are_told_one_by_one() {
     let mesh = square(Vec::new());
     let tree = KdTree::build_sequential(&mesh, &Parameters::default()).unwrap();
     render(&mesh, &tree, &from_front((100, 70), 1), |done| {
-        assert_eq!(done.tile_count, 4 * 3);
+        assert_eq!(done.tile_count, 7 * 5);
         tiles.lock().unwrap().push(done.tile);
     })
     .unwrap();
     let mut tiles = tiles.into_inner().unwrap();
     tiles.sort_unstable();
-    assert_eq!(tiles, (0..12).collect::<Vec<_>>());
+    assert_eq!(tiles, (0..35).collect::<Vec<_>>());
 }
 
 #[test]

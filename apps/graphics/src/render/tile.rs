@@ -7,7 +7,7 @@ use super::shade::Shader;
 use crate::picture::Picture;
 
 /// Pixels along an edge of a tile: enough work for a task, and enough tasks for many workers.
-const EDGE: u32 = 32;
+const EDGE: u32 = 16;
 
 /// A part of a picture and the task of rendering it.
 #[derive(Debug)]
