@@ -1,7 +1,7 @@
 //! What a parallel loop costs over tiny bodies: `loop1e6` and `loop1e3`.
 //!
-//! `out[i] = hash(i)`, about 1.5 ns an element, with no grain given by the caller. The long loop asks
-//! whether splitting costs anything; the short one, 1.5 µs in all, whether going parallel ever makes it
+//! `out[i] = hash(i)`, about 2.5 ns an element, with no grain given by the caller. The long loop asks
+//! whether splitting costs anything; the short one, 2.5 µs in all, whether going parallel ever makes it
 //! slower. Loops run from inside the runtime, where the workers are up, as OpenMP's threads are.
 //!
 //! Peers: `serial` and `plain-cpp` (a plain loop), `rayon`, `openmp` (static schedule).

@@ -21,7 +21,7 @@ use crate::fork::with_worker;
 
 pub use each::{for_each, for_each_chunk_mut, for_each_mut};
 pub use map::map;
-pub(crate) use pace::Regret;
+pub(crate) use pace::Gains;
 pub use reduce::map_reduce;
 
 /// Calls `run` on this thread if it is a worker, else on one of the default runtime.

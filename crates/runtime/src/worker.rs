@@ -32,7 +32,7 @@ use raddle_trace::{Report, Tally, WorkerReport};
 
 use crate::config::IdlePolicy;
 use crate::fork::ForkStack;
-use crate::loops::Regret;
+use crate::loops::Gains;
 use crate::pool::{Mark, Pool, Seat, Wanted};
 use crate::task::memory::{FreeList, Memory};
 use crate::task::{Task, TaskCell};
@@ -66,7 +66,7 @@ pub(crate) struct Worker {
     /// The frames on this stack, innermost last, each with the address of its first fork slot.
     frames: RefCell<Vec<FrameMark>>,
     waits: RefCell<SpinBudget>,
-    regret: Regret,
+    gains: Gains,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +127,7 @@ impl Worker {
             free: FreeList::new(index),
             frames: RefCell::default(),
             waits: RefCell::default(),
-            regret: Regret::default(),
+            gains: Gains::default(),
         }
     }
 
@@ -143,9 +143,9 @@ impl Worker {
         &self.shared.forks[self.index]
     }
 
-    /// What its short loops could have gained by waking somebody.
-    pub(crate) fn regret(&self) -> &Regret {
-        &self.regret
+    /// What splitting short loops has brought this worker.
+    pub(crate) fn gains(&self) -> &Gains {
+        &self.gains
     }
 
     pub(crate) fn tally(&self) -> &Tally {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::on_worker;
 use super::pace::Pace;
 use super::piece::{Chunks, Elements, Piece};
-use crate::fork::{current_worker, join};
+use crate::fork::current_worker;
 
 /// Calls `body` with every index of `range`, on as many workers as have time.
 ///
@@ -46,9 +46,8 @@ pub fn for_each_mut<T: Send>(slice: &mut [T], body: impl Fn(usize, &mut T) + Syn
         '_,
         T,
     >| {
-        let first = elements.first;
-        for (offset, element) in elements.slice.iter_mut().enumerate() {
-            body(first + offset, element);
+        for (index, element) in (elements.first..).zip(elements.slice) {
+            body(index, element);
         }
     });
 }
@@ -91,18 +90,19 @@ pub fn for_each_chunk_mut<T: Send>(
 
 fn each<P: Piece>(piece: P, run: &(impl Fn(P) + Sync)) {
     if piece.item_count() > 0 {
-        on_worker(|| drive(piece, Pace::default(), run));
+        on_worker(|| drive(piece, Pace::start(), run));
     }
 }
 
-/// Runs a piece on the current worker, giving halves away when asked.
+/// Runs a piece on the current worker, giving parts away when asked.
 fn drive<P: Piece>(mut piece: P, mut pace: Pace, run: &(impl Fn(P) + Sync)) {
     let worker = current_worker().expect("loops run on workers");
     loop {
         let len = piece.item_count();
-        if let Some(gift) = pace.gift(len, worker) {
-            let (left, right) = piece.split(len - gift);
-            join(|| drive(left, pace, run), || drive(right, pace, run));
+        if let Some(cut) = pace.cut(len, worker) {
+            let (left, right) = piece.split(cut.left);
+            let left = |pace| drive(left, pace, run);
+            pace.split(cut, worker, left, |pace| drive(right, pace, run));
             return;
         }
         let chunk_len = pace.chunk_len(len);
@@ -110,7 +110,8 @@ fn drive<P: Piece>(mut piece: P, mut pace: Pace, run: &(impl Fn(P) + Sync)) {
             return run(piece);
         }
         let (chunk, rest) = piece.split(chunk_len);
-        pace.time(chunk_len, || run(chunk));
+        run(chunk);
+        pace.ran(chunk_len);
         piece = rest;
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::on_worker;
 use super::pace::Pace;
 use super::piece::Piece;
-use crate::fork::{current_worker, join};
+use crate::fork::current_worker;
 
 /// Calls `body` with every index of `range` and collects the results in the order of the indices.
 ///
@@ -22,7 +22,7 @@ use crate::fork::{current_worker, join};
 pub fn map<T: Send>(range: Range<usize>, body: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let mut results = Vec::with_capacity(range.len());
     if !range.is_empty() {
-        on_worker(|| extend(&mut results, range, Pace::default(), &body));
+        on_worker(|| extend(&mut results, range, Pace::start(), &body));
     }
     results
 }
@@ -37,16 +37,15 @@ fn extend<T: Send>(
     let worker = current_worker().expect("loops run on workers");
     loop {
         let len = range.len();
-        if let Some(gift) = pace.gift(len, worker) {
-            let (left, right) = range.split(len - gift);
-            let ((), mut others) = join(
-                || extend(results, left, pace, body),
-                || {
-                    let mut others = Vec::with_capacity(right.len());
-                    extend(&mut others, right, pace, body);
-                    others
-                },
-            );
+        if let Some(cut) = pace.cut(len, worker) {
+            let (left, right) = range.split(cut.left);
+            let left = |pace| extend(results, left, pace, body);
+            let right = |pace| {
+                let mut others = Vec::with_capacity(right.len());
+                extend(&mut others, right, pace, body);
+                others
+            };
+            let ((), mut others) = pace.split(cut, worker, left, right);
             results.append(&mut others);
             return;
         }
@@ -56,7 +55,8 @@ fn extend<T: Send>(
             return;
         }
         let (chunk, rest) = range.split(chunk_len);
-        pace.time(chunk_len, || results.extend(chunk.map(body)));
+        results.extend(chunk.map(body));
+        pace.ran(chunk_len);
         range = rest;
     }
 }

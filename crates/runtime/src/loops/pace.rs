@@ -1,50 +1,89 @@
 //! How long an item takes, and what follows for the size of chunks and for splitting.
 //!
-//! Whether a split pays depends on who would take the other half. A worker that searches has it within a fraction of a
-//! microsecond; one that sleeps must be woken, which costs the waker microseconds, and comes tens of microseconds
-//! later. A loop too short to wake somebody for is not split, but remembered ([`Regret`]): when many such loops come
-//! in a row, what they could have gained together pays for a wake-up, and then for the sleeper's staying awake. This is
-//! ski rental again, as in the wait cell: at most twice the cost of having known.
+//! Whether a split pays depends on who would take the other part.
+//!
+//! A worker that *searches* has it soon: within a fraction of a microsecond when the two share a cache, within more than
+//! a microsecond when they are far apart. Which of the two it is today, a worker learns ([`Gains`]): after a short split
+//! loop it compares the time with what the loop would have taken alone, and moves the length from which on it splits.
+//!
+//! A worker that *sleeps* must be woken, which costs the waker microseconds, and comes tens of microseconds later. A loop too
+//! short for that is not split, but remembered: when many such loops come in a row, what they could have gained together
+//! pays for a wake-up, and then for the sleeper's staying awake. This is ski rental again, as in the wait cell: at most
+//! twice the cost of having known.
 
 use std::cell::Cell;
+use std::sync::OnceLock;
 
 use quanta::Instant;
 
+use crate::fork::join;
 use crate::worker::Worker;
 
-/// A chunk shall take about this long: an asker waits no longer, and reading the clock costs under a percent.
-const CHUNK_NS: f32 = 4_000.0;
-/// How much later than its giver a worker that searches begins with the half that it was given, ends included.
+/// Between two looks at the gate lies an eighth of the loop, but no more and no less time than this.
+const CHUNK_NS: (f32, f32) = (4_000.0, 16_000.0);
+/// How much later than its giver a worker that searches begins with what it was given, ends included, when all is well.
 const HANDOVER_NS: f32 = 400.0;
-/// Splitting pays for loops longer than this when somebody searches.
+/// Splitting can pay for loops longer than this when somebody searches.
 const SPLIT_AWAKE_NS: f32 = 2.0 * HANDOVER_NS;
-/// Splitting pays for loops longer than this when all others sleep.
+/// Splitting pays for loops longer than this even when all others sleep.
 const SPLIT_ASLEEP_NS: f32 = 60_000.0;
+/// A short loop that was refused a split lowers the limit by this part, so that splitting is tried again in the end.
+const FADE: f32 = 1.0 / 4096.0;
+/// Splitting that takes less than this part of the time alone goes on.
+const SHARE_MAX: f32 = 0.95;
+/// What is assumed of that part before it is known.
+const SHARE_FIRST: f32 = 0.8;
+/// One split loop in so many is timed, to learn whether such loops shall be split.
+const LESSON_EVERY: u32 = 8;
 /// Loops with fewer items split before they know how long one takes.
 const FEW_ITEMS: usize = 64;
 
 /// What a loop knows about its items.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
+    /// Nanoseconds an item, once a chunk has been timed.
     item_ns: Option<f32>,
+    /// The end of the last chunk.
+    now: Instant,
 }
 
 impl Pace {
-    /// Items to run before the next look at the gate.
+    /// A loop begins.
     #[inline]
-    pub(super) fn chunk_len(self, len: usize) -> usize {
-        match self.item_ns {
-            None => (len / FEW_ITEMS).clamp(1, 16),
-            Some(item_ns) => ((CHUNK_NS / item_ns) as usize).max(1),
+    pub(super) fn start() -> Self {
+        Self {
+            item_ns: None,
+            now: Instant::now(),
         }
     }
 
-    /// Runs `chunk`, which has `len` items, and learns how long they take.
+    /// The same loop, whose next chunk begins now.
     #[inline]
-    pub(super) fn time(&mut self, len: usize, chunk: impl FnOnce()) {
-        let start = Instant::now();
-        chunk();
-        let item_ns = start.elapsed().as_nanos() as f32 / len as f32;
+    fn again(&self) -> Self {
+        Self {
+            item_ns: self.item_ns,
+            now: Instant::now(),
+        }
+    }
+
+    /// Items to run before the next look at the gate.
+    #[inline]
+    pub(super) fn chunk_len(&self, len: usize) -> usize {
+        match self.item_ns {
+            None => (len / FEW_ITEMS).clamp(1, 16),
+            Some(item_ns) => {
+                let chunk_ns = (item_ns * len as f32 / 8.0).clamp(CHUNK_NS.0, CHUNK_NS.1);
+                ((chunk_ns / item_ns) as usize).max(1)
+            }
+        }
+    }
+
+    /// A chunk of `len` items has been run since the last call: learns how long they took.
+    #[inline]
+    pub(super) fn ran(&mut self, len: usize) {
+        let before = std::mem::replace(&mut self.now, Instant::now());
+        let ns = (self.now - before).as_nanos() as f32 - clock_ns();
+        let item_ns = ns / len as f32;
         // The latest chunk counts for half: bodies change along a loop. Never zero, so that chunks stay bounded.
         let item_ns = self
             .item_ns
@@ -52,60 +91,175 @@ impl Pace {
         self.item_ns = Some(item_ns.max(0.01));
     }
 
-    /// How many of `len` items, at the end, to give to whoever asked `worker` for work; none if it does not pay.
-    ///
-    /// Somewhat less than half, so that both end at the same time although the other begins later.
+    /// Where to cut a loop of `len` items for whoever asked `worker` for work; nowhere if it does not pay.
     #[inline]
-    pub(super) fn gift(self, len: usize, worker: &Worker) -> Option<usize> {
+    pub(super) fn cut(&self, len: usize, worker: &Worker) -> Option<Cut> {
         if len > 1 && worker.forks().gates().are_closed() {
-            self.gift_slow(len, worker)
+            self.cut_slow(len, worker)
         } else {
             None
         }
     }
 
     #[cold]
-    fn gift_slow(self, len: usize, worker: &Worker) -> Option<usize> {
+    fn cut_slow(&self, len: usize, worker: &Worker) -> Option<Cut> {
         let Some(item_ns) = self.item_ns else {
-            return (len < FEW_ITEMS).then_some(len / 2);
+            return (len < FEW_ITEMS).then(|| Cut {
+                len,
+                left: len.div_ceil(2),
+                teaches: false,
+            });
         };
         let left_ns = item_ns * len as f32;
-        if left_ns < SPLIT_AWAKE_NS {
-            return None;
-        }
-        let awake = worker.shared().idle.anyone_searches();
-        if !awake && left_ns < SPLIT_ASLEEP_NS && !worker.regret().is_due(left_ns) {
-            return None;
-        }
-        let head_start = if awake {
-            (HANDOVER_NS / item_ns) as usize
+        if worker.shared().idle.anyone_searches() {
+            let head_start = ((HANDOVER_NS / item_ns) as usize).min(len - 2);
+            let left = (len + head_start).div_ceil(2);
+            let cut = Cut {
+                len,
+                left,
+                teaches: left_ns < SPLIT_ASLEEP_NS,
+            };
+            worker.gains().allow_split(left_ns).then_some(cut)
         } else {
-            0
+            let pays = left_ns >= SPLIT_ASLEEP_NS || worker.gains().allow_wake(left_ns, self.now);
+            pays.then(|| Cut {
+                len,
+                left: len.div_ceil(2),
+                teaches: false,
+            })
+        }
+    }
+
+    /// Runs a loop in two parts, `left` here and `right` where it is taken, each with a pace of its own, and learns from
+    /// it. Returns what they return.
+    pub(super) fn split<L: Send, R: Send>(
+        self,
+        cut: Cut,
+        worker: &Worker,
+        left: impl FnOnce(Self) -> L + Send,
+        right: impl FnOnce(Self) -> R + Send,
+    ) -> (L, R) {
+        if !(cut.teaches && worker.gains().is_lesson()) {
+            return join(|| left(self.again()), || right(self.again()));
+        }
+        let begin = Instant::now();
+        let timed_left = || {
+            let pace = self.again();
+            let result = left(pace);
+            (result, pace.now.elapsed())
         };
-        Some((len - head_start.min(len - 2)) / 2)
+        let ((left, own), right) = join(timed_left, || right(self.again()));
+        let alone_ns = own.as_nanos() as f32 * cut.len as f32 / cut.left as f32;
+        worker
+            .gains()
+            .learn(alone_ns, begin.elapsed().as_nanos() as f32);
+        (left, right)
     }
 }
 
-/// What a worker could have gained of late by splitting loops that were too short to wake somebody for.
-#[derive(Debug, Default)]
-pub(crate) struct Regret {
-    sum_ns: Cell<f32>,
-    since: Cell<Option<Instant>>,
+/// Where a loop is cut in two.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    /// Items of the loop.
+    len: usize,
+    /// Items that stay: somewhat more than half, so that both end at the same time although the other begins later.
+    pub(super) left: usize,
+    /// The loop is short, and somebody searched: how long it takes says whether such loops shall be split.
+    teaches: bool,
 }
 
-impl Regret {
-    /// Adds a loop of which `left_ns` are left; true when the sum is worth a wake-up, which clears it.
+/// What reading the clock twice adds to a time, in nanoseconds; found out once.
+#[inline]
+fn clock_ns() -> f32 {
+    static CLOCK_NS: OnceLock<f32> = OnceLock::new();
+    *CLOCK_NS.get_or_init(|| {
+        let gap = |_| {
+            let start = Instant::now();
+            start.elapsed().as_nanos() as f32
+        };
+        (0..100).map(gap).fold(f32::INFINITY, f32::min)
+    })
+}
+
+/// What splitting short loops has brought one worker of late.
+#[derive(Debug)]
+pub(crate) struct Gains {
+    /// The length from which on a loop is split when somebody searches.
+    limit_ns: Cell<f32>,
+    /// The time of split loops as a part of what they take alone, averaged.
+    share: Cell<f32>,
+    lessons: Cell<u32>,
+    /// What could have been gained by splitting the loops that were too short to wake somebody for.
+    missed_ns: Cell<f32>,
+    missed_until: Cell<Option<Instant>>,
+}
+
+impl Default for Gains {
+    fn default() -> Self {
+        Self {
+            limit_ns: Cell::new(SPLIT_AWAKE_NS),
+            share: Cell::new(SHARE_FIRST),
+            lessons: Cell::new(0),
+            missed_ns: Cell::new(0.0),
+            missed_until: Cell::new(None),
+        }
+    }
+}
+
+impl Gains {
+    /// True when splitting a loop of which `left_ns` are left has paid of late, or is worth another try.
+    fn allow_split(&self, left_ns: f32) -> bool {
+        let limit_ns = self.limit_ns.get();
+        if left_ns < limit_ns && left_ns >= SPLIT_AWAKE_NS {
+            self.limit_ns.set(limit_ns * (1.0 - FADE));
+        }
+        left_ns >= limit_ns
+    }
+
+    /// True for one split loop in [`LESSON_EVERY`].
+    fn is_lesson(&self) -> bool {
+        let number = self.lessons.get().wrapping_add(1);
+        self.lessons.set(number);
+        number % LESSON_EVERY == 0
+    }
+
+    /// A loop that takes `alone_ns` on one worker took `both_ns` on two.
+    ///
+    /// One lesson says little, since interrupts and moved CPUs are about: the average over some eight decides.
+    fn learn(&self, alone_ns: f32, both_ns: f32) {
+        let share = self.share.get() + ((both_ns / alone_ns).min(2.0) - self.share.get()) / 8.0;
+        let limit_ns = self.limit_ns.get();
+        if share < SHARE_MAX {
+            self.share.set(share);
+            self.limit_ns
+                .set(limit_ns.min(alone_ns).max(SPLIT_AWAKE_NS));
+        } else {
+            // The next lessons begin without prejudice.
+            self.share.set(SHARE_FIRST);
+            self.limit_ns
+                .set(limit_ns.max(1.5 * alone_ns).min(SPLIT_ASLEEP_NS));
+        }
+    }
+
+    /// Remembers a loop of which `left_ns` are left; true when all those remembered are worth a wake-up, and then forgets
+    /// them.
     ///
     /// The sum fades with time, half as fast as it grows in loops that follow each other without a gap.
-    fn is_due(&self, left_ns: f32) -> bool {
-        let now = Instant::now();
+    fn allow_wake(&self, left_ns: f32, now: Instant) -> bool {
+        if left_ns < self.limit_ns.get() {
+            return false;
+        }
         let passed_ns = self
-            .since
+            .missed_until
             .replace(Some(now))
-            .map_or(0.0, |since| (now - since).as_nanos() as f32);
-        let sum_ns = (self.sum_ns.get() - passed_ns / 2.0).max(0.0) + left_ns.min(CHUNK_NS);
-        let is_due = sum_ns >= SPLIT_ASLEEP_NS;
-        self.sum_ns.set(if is_due { 0.0 } else { sum_ns });
+            .map_or(0.0, |until| (now - until).as_nanos() as f32);
+        let missed_ns =
+            (self.missed_ns.get() - passed_ns / 2.0).max(0.0) + left_ns.min(SPLIT_ASLEEP_NS / 8.0);
+        let is_due = missed_ns >= SPLIT_ASLEEP_NS;
+        self.missed_ns.set(if is_due { 0.0 } else { missed_ns });
         is_due
     }
 }
+
+#[cfg(test)]
+mod tests;

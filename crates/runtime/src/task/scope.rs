@@ -121,10 +121,11 @@ impl<'scope, 'env> Scope<'scope, 'env> {
 
     /// One task, or the scope's own closure, has ended. The scope may be gone when this returns.
     fn finish_one(&self) {
-        let (shared, owner) = (Arc::clone(&self.shared), self.owner);
+        let owner = self.owner;
         // ORDERING(S1): Release, what the task wrote; Acquire, so that the last one hands on what all wrote.
         if self.pending.fetch_sub(1, AcqRel) == 1 {
-            let _ = shared.idle.cell(owner).notify();
+            let worker = current_worker().expect("tasks of a scope run on workers of its runtime");
+            let _ = worker.shared().idle.cell(owner).notify();
         }
     }
 }

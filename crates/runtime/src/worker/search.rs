@@ -76,9 +76,7 @@ impl Worker {
                 if look % 4 == 0 {
                     victim = self.ask_next(victim);
                 }
-                for _ in 0..4 {
-                    spin_loop();
-                }
+                spin_loop();
             }
             if self.shared.may_end() && !self.shared.pool.has_work() {
                 return Searched::End;
@@ -95,8 +93,9 @@ impl Worker {
     /// Asks the worker after `victim` for work, and returns it.
     pub(super) fn ask_next(&self, victim: usize) -> usize {
         let next = (victim + 1) % self.shared.worker_count();
-        if next != self.index {
-            self.shared.forks[next].gates().close();
+        let gates = self.shared.forks[next].gates();
+        if next != self.index && !gates.are_closed() {
+            gates.close();
         }
         next
     }

@@ -84,7 +84,10 @@ impl Worker {
     fn ask_thief_or_next(&self, thief: Option<usize>, victim: usize) -> usize {
         match thief {
             Some(thief) if victim == self.index => {
-                self.shared.forks[thief].gates().close();
+                let gates = self.shared.forks[thief].gates();
+                if !gates.are_closed() {
+                    gates.close();
+                }
                 thief
             }
             _ => self.ask_next(victim),

@@ -1,0 +1,51 @@
+//! Tests of what a worker learns from short loops; times are made up, no clock is asked.
+
+use super::*;
+
+#[test]
+fn splits_that_do_not_pay_stop_and_are_tried_again_in_the_end() {
+    let gains = Gains::default();
+    assert!(!gains.allow_split(SPLIT_AWAKE_NS / 2.0));
+    assert!(gains.allow_split(1_000.0));
+    let lessons = (1..100).find(|_| {
+        gains.learn(1_000.0, 1_200.0);
+        !gains.allow_split(1_000.0)
+    });
+    assert!(
+        (2..20).contains(&lessons.expect("it gives up")),
+        "{lessons:?}"
+    );
+    assert!(!gains.allow_split(1_000.0));
+    let refused = (1..).take_while(|_| !gains.allow_split(1_000.0)).count();
+    assert!((500..10_000).contains(&refused), "{refused}");
+}
+
+#[test]
+fn splits_that_pay_lower_the_limit_again() {
+    let gains = Gains::default();
+    while gains.allow_split(20_000.0) {
+        gains.learn(20_000.0, 20_000.0);
+    }
+    assert!(!gains.allow_split(25_000.0));
+    gains.learn(31_000.0, 16_000.0);
+    gains.learn(9_000.0, 5_000.0);
+    assert!(gains.allow_split(9_500.0));
+}
+
+#[test]
+fn loops_in_a_row_pay_for_a_wake_up_and_scattered_ones_do_not() {
+    let gains = Gains::default();
+    let mut now = Instant::now();
+    let dense = (1..1_000)
+        .find(|_| {
+            now += std::time::Duration::from_nanos(2_000);
+            gains.allow_wake(2_000.0, now)
+        })
+        .expect("a thousand loops of two microseconds are worth it");
+    assert!((40..100).contains(&dense), "{dense}");
+    let scattered = (0..1_000).any(|_| {
+        now += std::time::Duration::from_millis(1);
+        gains.allow_wake(2_000.0, now)
+    });
+    assert!(!scattered);
+}
