@@ -7,15 +7,15 @@ use crate::kdtree::KdTree;
 use crate::ray::Ray;
 
 /// The light from above, on a surface that faces up.
-const SKY: Vec3 = Vec3::new(0.36, 0.40, 0.46);
+const SKY: Vec3 = Vec3::new(0.34, 0.37, 0.42);
 /// The light from below, on a surface that faces down.
-const GROUND: Vec3 = Vec3::new(0.17, 0.155, 0.14);
+const GROUND: Vec3 = Vec3::new(0.09, 0.085, 0.08);
 /// How much of both there is in a room.
-const ROOM_SHARE: f32 = 0.6;
+const ROOM_SHARE: f32 = 0.8;
 /// The light of the sun, on a surface that faces it.
 const SUN: Vec3 = Vec3::new(0.86, 0.81, 0.73);
 /// The light of a lamp, on a surface that faces it from close by.
-const LAMP: Vec3 = Vec3::new(1.32, 1.20, 1.02);
+const LAMP: Vec3 = Vec3::new(1.25, 1.14, 0.97);
 
 /// The light that casts shadows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,8 +30,8 @@ enum Key {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lights {
     key: Key,
-    /// Unit vector to the zenith of the sky.
-    up: Vec3,
+    /// Unit vector to where the sky is brightest.
+    zenith: Vec3,
     ambient_share: f32,
 }
 
@@ -54,12 +54,13 @@ impl Lights {
             // From over the left shoulder.
             Setting::Object => Self {
                 key: Key::Sun((0.95 * up - 0.75 * right - 0.75 * forward).normalize()),
-                up,
+                // Inclined to the side that the sun leaves dark, and to the viewer, so that shadows have shape.
+                zenith: (up + 0.45 * right - 0.45 * forward).normalize(),
                 ambient_share: 1.0,
             },
             Setting::Room => Self {
                 key: lamp_ahead(tree, camera),
-                up,
+                zenith: up,
                 ambient_share: ROOM_SHARE,
             },
         }
@@ -68,7 +69,7 @@ impl Lights {
     /// What the hemisphere sheds on a surface.
     #[inline]
     pub(super) fn ambient(&self, normal: Vec3) -> Vec3 {
-        super::mix(GROUND, SKY, 0.5 + 0.5 * normal.dot(self.up)) * self.ambient_share
+        super::mix(GROUND, SKY, 0.5 + 0.5 * normal.dot(self.zenith)) * self.ambient_share
     }
 
     /// What the key light sheds on a point.
