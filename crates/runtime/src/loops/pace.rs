@@ -220,7 +220,7 @@ impl Gains {
     fn is_lesson(&self) -> bool {
         let number = self.lessons.get().wrapping_add(1);
         self.lessons.set(number);
-        number % LESSON_EVERY == 0
+        number.is_multiple_of(LESSON_EVERY)
     }
 
     /// A loop that takes `alone_ns` on one worker took `both_ns` on two.
