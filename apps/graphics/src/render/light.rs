@@ -51,11 +51,11 @@ impl Lights {
     pub(super) fn choose(tree: &KdTree, camera: &Camera, setting: Setting) -> Self {
         let [forward, right, up] = camera.axes();
         match setting {
-            // From over the left shoulder.
+            // From over the right shoulder: the eye stands to the left of the front, which is to be lit.
             Setting::Object => Self {
-                key: Key::Sun((0.95 * up - 0.75 * right - 0.75 * forward).normalize()),
+                key: Key::Sun((0.95 * up + 0.7 * right - 0.85 * forward).normalize()),
                 // Inclined to the side that the sun leaves dark, and to the viewer, so that shadows have shape.
-                zenith: (up + 0.45 * right - 0.45 * forward).normalize(),
+                zenith: (up - 0.45 * right - 0.45 * forward).normalize(),
                 ambient_share: 1.0,
             },
             Setting::Room => Self {

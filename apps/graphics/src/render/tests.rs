@@ -105,10 +105,10 @@ fn normals_that_point_away_or_nowhere_do_no_harm() {
 
 #[test]
 fn a_shadow_falls_on_what_is_behind() {
-    // A small square between the light, over the left shoulder, and the middle of a large one.
+    // A small square between the light, over the right shoulder, and the middle of a large one.
     let mut mesh = square(Vec::new());
     let middle_lit = rendered(&mesh, &from_front((33, 33), 1)).picture.row(16)[16];
-    let towards = Vec3::new(-0.75, 0.95, 0.75);
+    let towards = Vec3::new(0.7, 0.95, 0.85);
     let first = mesh.positions.len() as u32;
     for corner in [[-0.2, -0.2], [0.2, -0.2], [0.2, 0.2], [-0.2, 0.2]] {
         mesh.positions
