@@ -211,7 +211,9 @@ impl Worker {
             return;
         };
         self.tally().forks_published.add(1);
-        self.work_came();
+        if self.shared.idle.help_wanted(self.index).is_some() {
+            self.tally().wakes.add(1);
+        }
         self.tell(askers);
     }
 

@@ -103,6 +103,19 @@ impl IdleSet {
         self.wake_one(near)
     }
 
+    /// As [`work_came`](Self::work_came), for work that the caller itself will do if nobody comes: a fork.
+    ///
+    /// Without the fence, the last searcher may just be lying down and not see it; then the fork waits for its owner,
+    /// and nothing is lost but help. Cost: a load, where somebody searches.
+    #[inline]
+    pub fn help_wanted(&self, near: usize) -> Option<usize> {
+        if self.anyone_searches() {
+            None
+        } else {
+            self.work_came(near)
+        }
+    }
+
     /// A busy worker has run out of work and begins to search.
     pub fn start_search(&self) {
         // Relaxed, here and wherever the count changes: the fences order it.
