@@ -89,7 +89,7 @@ pub struct KdTree {
 impl KdTree {
     /// Builds a tree with all workers of the runtime; the tree does not depend on how many there are.
     ///
-    /// Cost: O(N log N) work; about 500 bytes per triangle while it runs.
+    /// Cost: O(N log N) work; some 250 bytes per triangle while it runs.
     ///
     /// # Errors
     /// As [`build_sequential`](Self::build_sequential).
@@ -103,7 +103,7 @@ impl KdTree {
 
     /// Builds a tree on the calling thread.
     ///
-    /// Cost: O(N log N) time; about 400 bytes per triangle while it runs.
+    /// Cost: O(N log N) time; some 250 bytes per triangle while it runs.
     ///
     /// # Errors
     /// [`BuildError`] where the mesh breaks the rules of [`crate::mesh`], has more than 2^26 triangles, or a
