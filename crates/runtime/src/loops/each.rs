@@ -46,7 +46,9 @@ pub fn for_each_mut<T: Send>(slice: &mut [T], body: impl Fn(usize, &mut T) + Syn
         '_,
         T,
     >| {
-        for (index, element) in (elements.first..).zip(elements.slice) {
+        // A bounded range, which zips into one counted loop.
+        let indices = elements.first..elements.first + elements.slice.len();
+        for (index, element) in indices.zip(elements.slice) {
             body(index, element);
         }
     });

@@ -30,7 +30,7 @@ const SPLIT_ASLEEP_NS: f32 = 60_000.0;
 /// A short loop that was refused a split lowers the limit by this part, so that splitting is tried again in the end.
 const FADE: f32 = 1.0 / 4096.0;
 /// Splitting that takes less than this part of the time alone goes on.
-const SHARE_MAX: f32 = 0.95;
+const SHARE_MAX: f32 = 0.9;
 /// What is assumed of that part before it is known.
 const SHARE_FIRST: f32 = 0.8;
 /// One split loop in so many is timed, to learn whether such loops shall be split.
@@ -142,7 +142,6 @@ impl Pace {
         if !(cut.teaches && worker.gains().is_lesson()) {
             return join(|| left(self.again()), || right(self.again()));
         }
-        let begin = Instant::now();
         let timed_left = || {
             let pace = self.again();
             let result = left(pace);
@@ -152,7 +151,7 @@ impl Pace {
         let alone_ns = own.as_nanos() as f32 * cut.len as f32 / cut.left as f32;
         worker
             .gains()
-            .learn(alone_ns, begin.elapsed().as_nanos() as f32);
+            .learn(alone_ns, self.now.elapsed().as_nanos() as f32);
         (left, right)
     }
 }
@@ -223,7 +222,7 @@ impl Gains {
         number.is_multiple_of(LESSON_EVERY)
     }
 
-    /// A loop that takes `alone_ns` on one worker took `both_ns` on two.
+    /// A loop that takes `alone_ns` on one worker took `both_ns` on two, from before the decision to split.
     ///
     /// One lesson says little, since interrupts and moved CPUs are about: the average over some eight decides.
     fn learn(&self, alone_ns: f32, both_ns: f32) {
