@@ -5,12 +5,15 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use raddle_sync::prim::Mutex;
 use raddle_sync::wait::WaitCell;
+
+use crate::task::discard;
 
 const KEEP: Duration = Duration::from_secs(10);
 /// Calls beyond this many threads queue up.
@@ -79,27 +82,38 @@ impl BlockingThreads {
                 let call = state.calls.pop_back();
                 drop(state);
                 if let Some(call) = call {
-                    call();
+                    discard(catch_unwind(AssertUnwindSafe(call)));
                 }
             }
         }
     }
 
-    /// Waits until all calls have been run and all threads are gone.
-    pub(crate) fn finish(&self) {
+    /// Lets threads without work go at once from now on.
+    pub(crate) fn end(&self) {
+        let mut state = self.state.lock().expect("nothing panics under this lock");
+        state.ending = true;
+        for cell in state.waiting.drain(..) {
+            let _ = cell.notify();
+        }
+    }
+
+    /// True when the current thread is one of these.
+    pub(crate) fn is_own_thread(&self) -> bool {
+        let state = self.state.lock().expect("nothing panics under this lock");
+        state
+            .threads
+            .iter()
+            .any(|thread| thread.thread().id() == thread::current().id())
+    }
+
+    /// Waits until all threads are gone, which they are when all calls have been run.
+    pub(crate) fn join(&self) {
         let threads = {
             let mut state = self.state.lock().expect("nothing panics under this lock");
-            state.ending = true;
-            for cell in state.waiting.drain(..) {
-                let _ = cell.notify();
-            }
             std::mem::take(&mut state.threads)
         };
         for thread in threads {
-            // The last handle of a runtime may be dropped by one of its own blocking calls.
-            if thread.thread().id() != thread::current().id() {
-                thread.join().expect("calls catch their panics");
-            }
+            thread.join().expect("calls catch their panics");
         }
     }
 }
@@ -111,7 +125,8 @@ fn serve(shared: &Mutex<State>) {
         let mut state = shared.lock().expect("nothing panics under this lock");
         if let Some(call) = state.calls.pop_front() {
             drop(state);
-            call();
+            // What the call itself does not catch are panics of destructors.
+            discard(catch_unwind(AssertUnwindSafe(call)));
             continue;
         }
         if state.ending {
@@ -130,6 +145,7 @@ fn serve(shared: &Mutex<State>) {
             state.thread_count -= 1;
             return;
         }
-        // Somebody has just chosen this thread: there is a call, or the end.
+        // Somebody has just chosen this thread, and its token may still lie there: there is a call, or the end.
+        cell.try_take();
     }
 }

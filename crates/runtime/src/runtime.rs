@@ -1,13 +1,12 @@
 //! The runtime: workers that come up, are entered, and end.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
 use raddle_sync::bits::AtomicBits;
 use raddle_sync::idle::IdleSet;
-use raddle_sync::prim::{AtomicBool, AtomicUsize};
+use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, SeqCst};
 use raddle_topology::{CpuId, Plan, Topology};
 use raddle_trace::Report;
 
@@ -15,7 +14,7 @@ use crate::blocking::BlockingThreads;
 use crate::config::{BuildError, Builder, Handlers, Settled};
 use crate::fork::{ForkStack, as_worker, current_worker};
 use crate::task::memory::Memory;
-use crate::task::{Handle, Scope, run_root, scope_in};
+use crate::task::{Handle, Scope, Waiter, discard, run_root, scope_in};
 use crate::worker::{Shared, Worker};
 
 /// A set of workers with one pool.
@@ -66,6 +65,8 @@ impl Runtime {
             crowded: settled.crowded,
             stopping: AtomicBool::new(false),
             live: AtomicUsize::new(0),
+            threads: AtomicUsize::new(0),
+            stopper: Mutex::new(None),
             born: quanta::Instant::now(),
         });
         let mut runtime = Self {
@@ -89,14 +90,16 @@ impl Runtime {
             if let Some(stack_bytes) = settled.stack_bytes {
                 spawner = spawner.stack_size(stack_bytes);
             }
-            // On an error, dropping what stands lets the workers that run already end.
-            let thread =
-                spawner
-                    .spawn(move || thread.run())
-                    .map_err(|source| BuildError::Thread {
-                        worker_index: entry.worker_index,
-                        source,
-                    })?;
+            // Counted before it starts. On an error, dropping what stands lets the workers that run already end.
+            // ORDERING: SeqCst, like all that happens to this count.
+            runtime.shared.threads.fetch_add(1, SeqCst);
+            let thread = spawner.spawn(move || thread.run()).map_err(|source| {
+                runtime.shared.end_thread();
+                BuildError::Thread {
+                    worker_index: entry.worker_index,
+                    source,
+                }
+            })?;
             runtime.threads.push(thread);
         }
         drop(bound);
@@ -140,21 +143,20 @@ impl Runtime {
 
     /// Puts a task into the pool and returns a handle to its result.
     pub fn spawn<T: Send + 'static>(&self, call: impl FnOnce() -> T + Send + 'static) -> Handle<T> {
-        Handle::spawn(&self.shared, call, self.on_panic())
+        Handle::spawn(&self.shared, self.handlers.panic.clone(), call)
     }
 
     /// Calls `call` on a thread kept for work that blocks (files, sockets, locks held long), never on a worker.
     ///
-    /// Threads come up as they are needed and go after ten seconds without work. When the system gives no thread, the call
+    /// Threads come up as they are needed, up to 512, and go after ten seconds without work; further calls queue up: calls
+    /// that wait for each other must be fewer. When the system gives no thread, the call
     /// waits for one that is up; if there is none at all, it runs on the calling thread.
     pub fn spawn_blocking<T: Send + 'static>(
         &self,
         call: impl FnOnce() -> T + Send + 'static,
     ) -> Handle<T> {
-        let (handle, finish) = Handle::new(&self.shared, self.on_panic());
-        self.blocking.run(Box::new(move || {
-            finish(catch_unwind(AssertUnwindSafe(call)))
-        }));
+        let (handle, call) = Handle::new(&self.shared, self.handlers.panic.clone(), call);
+        self.blocking.run(Box::new(call));
         handle
     }
 
@@ -172,32 +174,34 @@ impl Runtime {
     pub fn report(&self) -> Report {
         self.shared.report()
     }
-
-    fn on_panic(&self) -> impl FnOnce(Box<dyn Any + Send>) + Send + 'static {
-        let handler = self.handlers.panic.clone();
-        move |panic| {
-            if let Some(handler) = handler {
-                // A panic in the panic handler has nowhere to go.
-                let _ = catch_unwind(AssertUnwindSafe(|| handler(panic)));
-            }
-        }
-    }
 }
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        self.blocking.finish();
+        let waiter = Waiter::current();
+        let stopper = waiter.clone();
+        *self
+            .shared
+            .stopper
+            .lock()
+            .expect("nothing panics under this lock") = Some(stopper);
+        self.blocking.end();
         self.shared.stop();
         let on_own_worker =
             current_worker().is_some_and(|worker| Arc::ptr_eq(worker.shared(), &self.shared));
-        for thread in self.threads.drain(..) {
-            // A worker that drops its own runtime cannot wait for itself: the workers end behind its back.
-            if !on_own_worker {
-                thread
-                    .join()
-                    .expect("workers catch every panic of their tasks");
-            }
+        if on_own_worker || self.blocking.is_own_thread() {
+            // A thread cannot wait for its own end: the runtime ends behind its back, when its work is done.
+            return;
         }
+        // A worker of another runtime helps that one meanwhile: the work that is waited for may need it.
+        // ORDERING: SeqCst, the partner of `Shared::end_thread`.
+        waiter.wait(None, || self.shared.threads.load(SeqCst) == 0);
+        for thread in self.threads.drain(..) {
+            thread
+                .join()
+                .expect("workers catch every panic of their tasks");
+        }
+        self.blocking.join();
     }
 }
 
@@ -220,6 +224,7 @@ impl WorkerThread {
         let worker = Worker::new(self.worker_index, Arc::clone(&self.shared));
         as_worker(&worker, || worker.run_to_the_end());
         call(self.handlers.exit.as_deref(), self.worker_index);
+        self.shared.end_thread();
     }
 
     fn bind(&self) -> Result<(), BuildError> {
@@ -236,6 +241,6 @@ impl WorkerThread {
 /// Calls a start or exit handler; its panic stays its own.
 fn call(handler: Option<&(dyn Fn(usize) + Send + Sync)>, worker_index: usize) {
     if let Some(handler) = handler {
-        let _ = catch_unwind(AssertUnwindSafe(|| handler(worker_index)));
+        discard(catch_unwind(AssertUnwindSafe(|| handler(worker_index))));
     }
 }

@@ -23,13 +23,14 @@ mod root;
 mod run;
 mod scope;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 use raddle_sync::deque::Word;
 
 pub(crate) use cell::{Kind, TaskCell};
 pub use root::Handle;
-pub(crate) use root::run_root;
+pub(crate) use root::{OnPanic, Waiter, run_root};
 pub(crate) use scope::scope_in;
 pub use scope::{Scope, scope};
 
@@ -71,5 +72,12 @@ impl Task {
     pub(crate) fn is_within(&self, frame: &TaskCell) -> bool {
         let cell = self.cell();
         cell.is_stale() || cell.is_within(frame)
+    }
+}
+
+/// Drops what nobody wants; a panic of its destructor, and of the destructor of that panic, stays here.
+pub(crate) fn discard<T>(unwanted: T) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(unwanted))) {
+        std::mem::forget(panic);
     }
 }

@@ -5,20 +5,23 @@
 //! pool.
 //!
 //! # Waiting
-//! A worker waits inside a task for a stolen fork, for its scope, or for a handle. All of it is [`Worker::wait_until`],
-//! which meanwhile runs only tasks from the subtree that is waited for. So whatever the task holds (a lock, a
-//! borrow, its place in an order) is never asked for by foreign work on the same stack.
+//! A worker waits inside a task for a stolen fork, for its scope, for a handle, or for another runtime. All of it is
+//! [`Worker::wait_until`]. In a join or a scope it runs only tasks from the subtree that is waited for: whatever
+//! the task holds (a lock, a borrow, its place in an order) is never asked for by foreign work on the same stack.
 //!
-//! No set of waiting workers can block each other: order frames by lineage. A waiting worker's subtree has work that
+//! No set of workers that wait in joins and scopes can block each other: order frames by lineage. A waiting worker's subtree has work that
 //! runs; or lies in the waiting worker's own part of the pool, or came from outside, where it finds it whatever else lies
 //! there; or was put by another worker that was inside the subtree then, and comes back to it after its own waits, which
 //! are deeper. The deepest waiting frames therefore always move on. Help by others
-//! makes this faster and is not needed for it.
+//! makes this faster and is not needed for it. A handle or another runtime may be waiting for anything, so there the
+//! worker runs anything, its own subtree first: no work that is in a pool can be what keeps it waiting.
 //!
-//! **Invariant:** a worker runs foreign work only when nothing is below it on its stack.
+//! **Invariant:** inside a join or a scope, a worker runs no foreign work.
 
 mod search;
 mod waiting;
+
+pub(crate) use waiting::Helping;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -26,7 +29,7 @@ use std::sync::Arc;
 use raddle_sync::CachePadded;
 use raddle_sync::bits::AtomicBits;
 use raddle_sync::idle::IdleSet;
-use raddle_sync::prim::{AtomicBool, AtomicUsize, SeqCst};
+use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, SeqCst};
 use raddle_sync::wait::SpinBudget;
 use raddle_trace::{Report, Tally, WorkerReport};
 
@@ -35,7 +38,7 @@ use crate::fork::ForkStack;
 use crate::loops::Gains;
 use crate::pool::{Mark, Pool, Seat, Wanted};
 use crate::task::memory::{FreeList, Memory};
-use crate::task::{Task, TaskCell};
+use crate::task::{Task, TaskCell, Waiter};
 
 /// What the workers of a runtime share.
 #[derive(Debug)]
@@ -53,6 +56,9 @@ pub(crate) struct Shared {
     pub(crate) stopping: AtomicBool,
     /// Root tasks that are not finished.
     pub(crate) live: AtomicUsize,
+    /// Worker threads that have not ended, and who waits for the last one.
+    pub(crate) threads: AtomicUsize,
+    pub(crate) stopper: Mutex<Option<Waiter>>,
     pub(crate) born: quanta::Instant,
 }
 
@@ -107,6 +113,37 @@ impl Shared {
         // ORDERING: SeqCst; the workers look at it after the fence of `IdleSet::sleep`.
         self.stopping.store(true, SeqCst);
         self.idle.wake_all();
+    }
+
+    /// A root task begins to count.
+    pub(crate) fn begin_root(&self) {
+        // ORDERING: SeqCst, before the task can be found; the partner is the count-down in `end_root`.
+        self.live.fetch_add(1, SeqCst);
+    }
+
+    /// A root task has ended, with all that it dropped.
+    pub(crate) fn end_root(&self) {
+        // ORDERING: SeqCst, before the look at `stopping`, which `stop` sets before the workers look at `live`.
+        let last = self.live.fetch_sub(1, SeqCst) == 1;
+        // ORDERING: SeqCst, as above.
+        if last && self.stopping.load(SeqCst) {
+            self.idle.wake_all();
+        }
+    }
+
+    /// A worker's thread has ended; the last one tells who waits for it.
+    pub(crate) fn end_thread(&self) {
+        // ORDERING: SeqCst, before the look for the stopper, who says who it is before it looks at the count.
+        if self.threads.fetch_sub(1, SeqCst) == 1 {
+            let stopper = self
+                .stopper
+                .lock()
+                .expect("nothing panics under this lock")
+                .take();
+            if let Some(stopper) = stopper {
+                stopper.notify();
+            }
+        }
     }
 
     fn may_end(&self) -> bool {
@@ -261,12 +298,12 @@ impl Worker {
             self.tally().forks_reclaimed.add(1);
             return false;
         }
-        self.wait_until(
-            cell,
-            self.mark(),
-            || cell.thief(),
-            || cell.offer().is_done(),
-        );
+        let helping = Helping {
+            frame: cell,
+            mark: self.mark(),
+            anybody: false,
+        };
+        self.wait_until(helping, || cell.thief(), || cell.offer().is_done());
         self.give_back(cell);
         true
     }

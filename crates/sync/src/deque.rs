@@ -137,8 +137,8 @@ impl<T: Word> Owner<T> {
         }
         // SAFETY: as in `push`.
         let ring = unsafe { &*shared.ring.load(Relaxed) };
-        // Relaxed: ordered by the fence.
-        shared.bottom.store(bottom, Relaxed);
+        // ORDERING(D1): Release; a thief that reads this bottom, not that of the push, still sees the slots below it.
+        shared.bottom.store(bottom, Release);
         // ORDERING(D4): either a thief sees the lower bottom, or we see its higher top.
         fence(SeqCst);
         // Relaxed: ordered by the fence.
@@ -154,8 +154,8 @@ impl<T: Word> Owner<T> {
                 .top
                 .compare_exchange(top, top + 1, SeqCst, Relaxed)
                 .is_ok();
-        // Relaxed: the deque is empty; there is nothing to publish.
-        shared.bottom.store(bottom + 1, Relaxed);
+        // ORDERING(D1): Release, as above.
+        shared.bottom.store(bottom + 1, Release);
         // SAFETY: our CAS moved `top` past the element (invariant 1).
         won.then(|| unsafe { T::from_raw(ring.get(bottom)) })
     }

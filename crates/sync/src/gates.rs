@@ -100,6 +100,12 @@ impl<T> Gates<T> {
         self.pop.store(base, Relaxed);
     }
 
+    /// Moves the pop gate with the base, from `from` to `to`, and leaves it alone where it is closed. For the owner alone.
+    pub fn lower_pop(&self, from: *mut T, to: *mut T) {
+        // Relaxed: as in `open`; a gate that was closed meanwhile stays closed.
+        let _ = self.pop.compare_exchange(from, to, Relaxed, Relaxed);
+    }
+
     /// Opens the gates and takes the bits of the sleeping askers, who are to be told. For the owner alone.
     pub fn open_and_take(&self, end: *mut T, base: *mut T) -> u64 {
         self.open(end, base);

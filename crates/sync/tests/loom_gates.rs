@@ -8,6 +8,27 @@ use loom::sync::Arc;
 use loom::thread;
 use raddle_sync::gates::Gates;
 
+/// Invariant 1: an owner that pops a published fork does not open what an asker has closed.
+#[test]
+fn pop_gate_that_moves_with_the_base_does_not_undo_an_ask() {
+    loom::model(|| {
+        let gates: Arc<Gates<u8>> = Arc::new(Gates::new());
+        let (end, base) = (
+            ptr::without_provenance_mut(64),
+            ptr::without_provenance_mut(8),
+        );
+        gates.open(end, base);
+        let asker = {
+            let gates = Arc::clone(&gates);
+            thread::spawn(move || gates.close_and_wait(3))
+        };
+        gates.lower_pop(base, ptr::without_provenance_mut(0));
+        asker.join().expect("no panic");
+        assert!(gates.are_closed());
+        assert!(!gates.lets_pop(base));
+    });
+}
+
 /// G1, invariant 1: whenever the owner opens, it is before the asker closes, or it gets the bit.
 #[test]
 fn sleeping_asker_is_told_or_finds_the_gates_closed() {

@@ -12,12 +12,12 @@ use raddle_topology::{Affinity, CpuId, Plan, Topology, plan};
 use super::{BuildError, IdlePolicy};
 use crate::pool::PoolKind;
 use crate::runtime::Runtime;
+use crate::task::OnPanic;
 
 /// More workers than this are a mistake.
 const WORKER_COUNT_MAX: usize = 1 << 12;
 
 type OnThread = Arc<dyn Fn(usize) + Send + Sync>;
-type OnPanic = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 
 /// What a runtime calls on its threads; see [`Builder`].
 #[derive(Clone, Default)]

@@ -115,10 +115,7 @@ fn pop_slow(forks: &ForkStack, slot: *mut Slot) -> bool {
     // SAFETY: a slot below base holds a cell (invariant 2); cells live as long as the process.
     let cell = unsafe { &*cell };
     forks.private.base.set(slot);
-    // Open gates follow the base; closed ones stay closed. An ask that this overwrites is asked again.
-    if !forks.gates.are_closed() {
-        forks.open_gates();
-    }
+    forks.gates.lower_pop(base, slot);
     worker.reclaim_or_wait(cell)
 }
 
@@ -208,7 +205,7 @@ impl<F: FnOnce() -> R, R> Drop for PopOnUnwind<'_, F, R> {
             drop(unsafe { self.job.take() });
         } else {
             // SAFETY: `pop_slow` saw that a thief has run it. A panic of its own gives way to ours.
-            drop(unsafe { self.job.result() });
+            crate::task::discard(unsafe { self.job.result() });
         }
     }
 }

@@ -1,7 +1,13 @@
 //! Work that enters a runtime from outside: a call that the caller waits for, or a task with a handle.
 //!
-//! The waiting side owns a frame, under which the work is put, so that a waiting worker (of this or of another
-//! runtime) can help below it; see [`crate::task`] for lineage.
+//! Such work waits in the pool's outside queue, which every waiting worker searches as a whole, so that whoever waits for
+//! it can reach it. A handle owns a frame under which its task is put: a worker that waits for the handle prefers it.
+//!
+//! # Memory ordering
+//! | label | release side                     | acquire side                       | what it publishes                        |
+//! |-------|----------------------------------|------------------------------------|------------------------------------------|
+//! | T1    | `RootSlot::finish` stores `done` | `run_root` loads `done`            | the result                               |
+//! | T2    | `Packet::finish` stores `done`, then looks for a waiter under its lock | `wait` says who waits under that lock, then loads `done` | the result; one of the two sees the other (SeqCst) |
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -13,9 +19,12 @@ use std::thread;
 use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Release, SeqCst};
 use raddle_sync::wait::{SpinBudget, WaitCell};
 
-use super::{Task, TaskCell};
+use super::{Task, TaskCell, discard};
 use crate::fork::current_worker;
-use crate::worker::{Shared, Worker};
+use crate::worker::{Helping, Shared};
+
+/// What gets a panic that nobody waits for.
+pub(crate) type OnPanic = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 
 thread_local! {
     /// Where a thread that is no worker waits.
@@ -32,10 +41,11 @@ pub(crate) enum Waiter {
 }
 
 impl Waiter {
+    /// The current thread. A thread that is just ending has lost its own wait cell, and gets a fresh one.
     pub(crate) fn current() -> Self {
         match current_worker() {
             Some(worker) => Self::Worker(Arc::clone(worker.shared()), worker.index()),
-            None => Self::Outside(OUTSIDE.with(Arc::clone)),
+            None => Self::Outside(OUTSIDE.try_with(Arc::clone).unwrap_or_default()),
         }
     }
 
@@ -45,19 +55,34 @@ impl Waiter {
             Self::Outside(cell) => cell.notify(),
         };
     }
-}
 
-/// Waits on this thread until `done`; a worker helps below `frame` meanwhile.
-fn wait_until(worker: Option<&Worker>, frame: Option<&TaskCell>, done: impl Fn() -> bool) {
-    if let (Some(worker), Some(frame)) = (worker, frame) {
-        return worker.wait_until(frame, worker.mark(), || None, done);
-    }
-    let budget = SpinBudget::default();
-    OUTSIDE.with(|cell| {
-        while !done() {
-            cell.wait(budget.spin());
+    /// Waits on this thread, which the waiter is, until `done`, for something that may need any other work done first.
+    ///
+    /// A worker runs what lies below `frame`, or else anything. Whoever makes `done` true notifies the waiter after it.
+    pub(crate) fn wait(&self, frame: Option<&'static TaskCell>, done: impl Fn() -> bool) {
+        if let Self::Outside(cell) = self {
+            let budget = SpinBudget::default();
+            while !done() {
+                cell.wait(budget.spin());
+            }
+            return;
         }
-    });
+        let worker = current_worker().expect("a worker waits on its own thread");
+        // A frame of its own, below which there is nothing, where the caller has none.
+        let empty = worker.take_cell();
+        empty.make_frame(worker.frame());
+        let frame = frame.unwrap_or(empty);
+        worker.wait_until(
+            Helping {
+                frame,
+                mark: worker.mark(),
+                anybody: true,
+            },
+            || None,
+            done,
+        );
+        worker.give_back(empty);
+    }
 }
 
 /// Runs `call` on some worker of `shared` and waits for it.
@@ -65,12 +90,6 @@ fn wait_until(worker: Option<&Worker>, frame: Option<&TaskCell>, done: impl Fn()
 /// # Panics
 /// With the panic of `call`.
 pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R + Send) -> R {
-    let worker = current_worker();
-    let frame = worker.map(|worker| {
-        let frame = worker.take_cell();
-        frame.make_frame(worker.frame());
-        frame
-    });
     let waiter = Waiter::current();
     let slot = RootSlot {
         result: UnsafeCell::new(None),
@@ -82,13 +101,10 @@ pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R +
     };
     let cell = shared.memory.take_outside();
     // SAFETY: we wait below until the closure has said that it is done, and unwind nowhere before.
-    unsafe { cell.make_closure(frame, closure) };
+    unsafe { cell.make_closure(None, closure) };
     shared.put_outside(Task::new(cell));
     // ORDERING(T1): Acquire, to read the result.
-    wait_until(worker, frame, || slot.done.load(Acquire));
-    if let (Some(worker), Some(frame)) = (worker, frame) {
-        worker.give_back(frame);
-    }
+    waiter.wait(None, || slot.done.load(Acquire));
     match slot
         .result
         .into_inner()
@@ -122,7 +138,8 @@ impl<R> RootSlot<R> {
 
 /// What a spawned task will return.
 ///
-/// Dropping the handle lets the task run on; a panic of it then goes to the runtime's panic handler.
+/// Dropping the handle lets the task run on; a panic that nobody has waited for by then goes to the runtime's panic
+/// handler.
 pub struct Handle<T> {
     packet: Arc<Packet<T>>,
 }
@@ -133,11 +150,40 @@ struct Packet<T> {
     waiter: Mutex<Option<Waiter>>,
     frame: &'static TaskCell,
     shared: Arc<Shared>,
+    on_panic: Option<OnPanic>,
+}
+
+impl<T> Packet<T> {
+    fn finish(&self, result: thread::Result<T>) {
+        *self.result.lock().expect("nothing panics under this lock") = Some(result);
+        // ORDERING(T2): SeqCst, before the look for a waiter.
+        self.done.store(true, SeqCst);
+        let waiter = self
+            .waiter
+            .lock()
+            .expect("nothing panics under this lock")
+            .take();
+        if let Some(waiter) = waiter {
+            waiter.notify();
+        }
+    }
 }
 
 impl<T> Drop for Packet<T> {
     fn drop(&mut self) {
         self.shared.memory.give_back(self.frame);
+        let result = self
+            .result
+            .lock()
+            .expect("nothing panics under this lock")
+            .take();
+        match (result, &self.on_panic) {
+            // A panic in the panic handler has nowhere to go.
+            (Some(Err(panic)), Some(handler)) => {
+                discard(catch_unwind(AssertUnwindSafe(|| handler(panic))))
+            }
+            (result, _) => discard(result),
+        }
     }
 }
 
@@ -151,12 +197,12 @@ impl<T> fmt::Debug for Handle<T> {
 }
 
 impl<T: Send + 'static> Handle<T> {
-    /// A handle, and what is to be called with the result when it is there; `on_panic` gets a panic that no handle is
-    /// left to take.
+    /// A handle, and the call that will run `call` and fill it. The runtime ends after that call, not before.
     pub(crate) fn new(
         shared: &Arc<Shared>,
-        on_panic: impl FnOnce(Box<dyn Any + Send>) + Send + 'static,
-    ) -> (Self, impl FnOnce(thread::Result<T>) + Send + 'static) {
+        on_panic: Option<OnPanic>,
+        call: impl FnOnce() -> T + Send + 'static,
+    ) -> (Self, impl FnOnce() + Send + 'static) {
         let frame = shared.memory.take_outside();
         frame.make_frame(None);
         let packet = Arc::new(Packet {
@@ -165,74 +211,49 @@ impl<T: Send + 'static> Handle<T> {
             waiter: Mutex::new(None),
             frame,
             shared: Arc::clone(shared),
+            on_panic,
         });
-        let finish = {
-            let packet = Arc::clone(&packet);
-            move |result| match result {
-                Err(panic) if Arc::strong_count(&packet) == 1 => on_panic(panic),
-                result => {
-                    *packet
-                        .result
-                        .lock()
-                        .expect("nothing panics under this lock") = Some(result);
-                    // ORDERING(T2): SeqCst, `done` before the look for a waiter, as the waiter says who it is
-                    // before it looks at `done`; both look under the waiter's lock.
-                    packet.done.store(true, SeqCst);
-                    let waiter = packet
-                        .waiter
-                        .lock()
-                        .expect("nothing panics under this lock")
-                        .take();
-                    if let Some(waiter) = waiter {
-                        waiter.notify();
-                    }
-                }
-            }
+        let ending = EndRoot::new(shared);
+        let filling = Arc::clone(&packet);
+        let call = move || {
+            // Dropped last, also when a destructor below panics.
+            let _ending = ending;
+            filling.finish(catch_unwind(AssertUnwindSafe(call)));
+            drop(filling);
         };
-        (Self { packet }, finish)
+        (Self { packet }, call)
     }
 
     /// A task of `shared` that this handle stands for.
     pub(crate) fn spawn(
         shared: &Arc<Shared>,
+        on_panic: Option<OnPanic>,
         call: impl FnOnce() -> T + Send + 'static,
-        on_panic: impl FnOnce(Box<dyn Any + Send>) + Send + 'static,
     ) -> Self {
-        let (handle, finish) = Self::new(shared, on_panic);
-        // ORDERING: SeqCst, before the task can be found; the partner is the count-down below.
-        shared.live.fetch_add(1, SeqCst);
-        let closure = {
-            let shared = Arc::clone(shared);
-            move || {
-                finish(catch_unwind(AssertUnwindSafe(call)));
-                // ORDERING: SeqCst, before the look at `stopping`, which `stop` sets before it looks at `live`.
-                let last = shared.live.fetch_sub(1, SeqCst) == 1;
-                // ORDERING: SeqCst, as above.
-                if last && shared.stopping.load(SeqCst) {
-                    shared.idle.wake_all();
-                }
-            }
-        };
-        let parent = Some(handle.packet.frame);
+        let (handle, call) = Self::new(shared, on_panic, call);
         let cell = shared.memory.take_outside();
         // SAFETY: the closure borrows nothing ('static).
-        unsafe { cell.make_closure(parent, closure) };
-        // Always through the queue that every waiter searches as a whole: whoever has the handle can find the task.
+        unsafe { cell.make_closure(Some(handle.packet.frame), call) };
         shared.put_outside(Task::new(cell));
         handle
     }
 
-    /// Waits for the task and returns its result. A waiting worker runs the task itself if nobody has it.
+    /// Waits for the task and returns its result.
+    ///
+    /// A waiting worker runs the task itself if nobody has it, and other work if the task is under way elsewhere: do not
+    /// hold a lock that other tasks want.
     ///
     /// # Panics
     /// With the panic of the task.
     pub fn wait(self) -> T {
         let packet = &self.packet;
+        let waiter = Waiter::current();
+        // ORDERING(T2): under the lock, before the first look at `done`.
         *packet
             .waiter
             .lock()
-            .expect("nothing panics under this lock") = Some(Waiter::current());
-        wait_until(current_worker(), Some(packet.frame), || self.is_done());
+            .expect("nothing panics under this lock") = Some(waiter.clone());
+        waiter.wait(Some(packet.frame), || self.is_done());
         let result = packet
             .result
             .lock()
@@ -250,5 +271,21 @@ impl<T> Handle<T> {
     pub fn is_done(&self) -> bool {
         // ORDERING(T2): SeqCst.
         self.packet.done.load(SeqCst)
+    }
+}
+
+/// Counts a root task from its making to the end of all that it drops.
+struct EndRoot(Arc<Shared>);
+
+impl EndRoot {
+    fn new(shared: &Arc<Shared>) -> Self {
+        shared.begin_root();
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for EndRoot {
+    fn drop(&mut self) {
+        self.0.end_root();
     }
 }

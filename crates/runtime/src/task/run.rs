@@ -1,5 +1,7 @@
 //! Running a task: the one place where a worker comes from the pool into user code.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use super::{Kind, Task, TaskCell};
 use crate::worker::Worker;
 
@@ -9,8 +11,14 @@ impl Task {
         let cell = self.cell();
         match cell.kind() {
             Kind::Closure => {
-                // SAFETY: it comes from the pool, which hands out every task once.
-                worker.in_frame(cell, || unsafe { cell.run_closure() });
+                // Whoever made the closure caught the panics of user code in it, but for those of destructors.
+                let run = || {
+                    // SAFETY: it comes from the pool, which hands out every task once.
+                    unsafe { cell.run_closure() };
+                };
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| worker.in_frame(cell, run))) {
+                    super::discard(panic);
+                }
                 worker.give_back(cell);
                 worker.tally().tasks.add(1);
             }

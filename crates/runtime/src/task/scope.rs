@@ -9,7 +9,7 @@ use raddle_sync::prim::{AcqRel, Acquire, AtomicUsize, Mutex, Relaxed};
 
 use super::{Task, TaskCell};
 use crate::fork::{current_worker, with_worker};
-use crate::worker::{Shared, Worker};
+use crate::worker::{Helping, Shared, Worker};
 
 /// A place to spawn tasks from that may borrow what outlives the scope. Made by [`scope`].
 #[derive(Debug)]
@@ -73,7 +73,12 @@ where
     let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
     scope.finish_one();
     // ORDERING(S1): Acquire, what the tasks wrote is seen by what follows the scope.
-    worker.wait_until(frame, mark, || None, || scope.pending.load(Acquire) == 0);
+    let helping = Helping {
+        frame,
+        mark,
+        anybody: false,
+    };
+    worker.wait_until(helping, || None, || scope.pending.load(Acquire) == 0);
     worker.give_back(frame);
     let panic = scope
         .panic
@@ -99,8 +104,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         self.pending.fetch_add(1, Relaxed);
         let closure = move || {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(task)) {
-                let mut first = self.panic.lock().expect("nothing panics under this lock");
-                first.get_or_insert(panic);
+                self.keep_first(panic);
             }
             self.finish_one();
         };
@@ -117,6 +121,16 @@ impl<'scope, 'env> Scope<'scope, 'env> {
                 .shared
                 .put_outside(put(self.shared.memory.take_outside())),
         });
+    }
+
+    fn keep_first(&self, panic: Box<dyn Any + Send>) {
+        let mut first = self.panic.lock().expect("nothing panics under this lock");
+        if first.is_none() {
+            *first = Some(panic);
+        } else {
+            drop(first);
+            super::discard(panic);
+        }
     }
 
     /// One task, or the scope's own closure, has ended. The scope may be gone when this returns.

@@ -1,4 +1,8 @@
 //! A worker that waits inside a task, helping below what it waits for.
+//!
+//! A join and a scope wait for their own subtree, and run nothing else. A handle, another runtime, or the end of one can
+//! wait for anything, through threads that no lineage reaches: a worker that waits for one of these prefers work below it,
+//! and runs any other work rather than stand still.
 
 use std::time::Instant;
 
@@ -10,18 +14,28 @@ use crate::config::IdlePolicy;
 use crate::pool::{Mark, Wanted};
 use crate::task::{Task, TaskCell};
 
+/// What a waiting worker may run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Helping<'a> {
+    /// Work below this frame.
+    pub(crate) frame: &'a TaskCell,
+    /// Of this worker's own tasks, those from here on can be below the frame.
+    pub(crate) mark: Mark,
+    /// Any other work, too, when there is none below the frame.
+    pub(crate) anybody: bool,
+}
+
 /// Looks for the end between two looks for work, at most.
 const SPINS_MAX: u32 = 256;
 
 impl Worker {
-    /// Waits until `done`, running tasks from below `frame` meanwhile.
+    /// Waits until `done`, running tasks as `helping` says.
     ///
     /// Whoever makes `done` true notifies this worker's wait cell after it. `thief` says which worker to ask for work
-    /// first, if that is known; of this worker's own tasks, those from `mark` on can be below `frame`.
+    /// first, if that is known.
     pub(crate) fn wait_until(
         &self,
-        frame: &TaskCell,
-        mark: Mark,
+        helping: Helping<'_>,
         thief: impl Fn() -> Option<usize>,
         done: impl Fn() -> bool,
     ) {
@@ -32,8 +46,9 @@ impl Worker {
         let mut spins = 4;
         let mut victim = self.index;
         loop {
-            let wanted = |task: &Task| task.is_within(frame);
-            if let Some(task) = self.get(Wanted::Where(&wanted, mark)) {
+            let wanted = |task: &Task| task.is_within(helping.frame);
+            let wanted = Wanted::Where(&wanted, helping.mark);
+            if let Some(task) = self.get_helping(helping, wanted) {
                 self.count_gap(gap_start);
                 task.run(self);
                 gap_start = Instant::now();
@@ -54,13 +69,24 @@ impl Worker {
             spins = (2 * spins).min(SPINS_MAX);
             if spins == SPINS_MAX
                 && self.shall_sleep(gap_start)
-                && let Some(task) = self.sleep_until_told(thief(), Wanted::Where(&wanted, mark))
+                && let Some(task) = self.sleep_until_told(thief(), helping, wanted)
             {
                 self.count_gap(gap_start);
                 task.run(self);
                 gap_start = Instant::now();
             }
         }
+    }
+
+    /// A task from below the frame, or else any, where the wait is for something that may need any.
+    fn get_helping(&self, helping: Helping<'_>, wanted: Wanted<'_>) -> Option<Task> {
+        self.get(wanted).or_else(|| {
+            if helping.anybody {
+                self.get(Wanted::Any)
+            } else {
+                None
+            }
+        })
     }
 
     fn count_gap(&self, start: Instant) {
@@ -97,7 +123,12 @@ impl Worker {
     /// Sleeps until a token comes: what is waited for is done, or work has come that may be below it.
     ///
     /// A last look for work stands between saying so and sleeping, as in `IdleSet::sleep`; what it finds is returned.
-    fn sleep_until_told(&self, thief: Option<usize>, wanted: Wanted<'_>) -> Option<Task> {
+    fn sleep_until_told(
+        &self,
+        thief: Option<usize>,
+        helping: Helping<'_>,
+        wanted: Wanted<'_>,
+    ) -> Option<Task> {
         let cell = self.shared.idle.cell(self.index);
         if cell.try_take() {
             return None;
@@ -110,7 +141,7 @@ impl Worker {
         }
         // ORDERING: the bits are out before the last look; the partner is the fence in `IdleSet::work_came`.
         fence(SeqCst);
-        let task = self.get(wanted);
+        let task = self.get_helping(helping, wanted);
         if task.is_none() {
             self.tally().parks.add(1);
             cell.sleep(None);
