@@ -96,9 +96,14 @@ impl Shared {
         self.forks.len()
     }
 
+    /// Nanoseconds since the runtime came up: the clock of its counters.
+    pub(crate) fn age_ns(&self) -> u64 {
+        u64::try_from(self.born.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
     /// Reads all counters.
     pub(crate) fn report(&self) -> Report {
-        let age_ns = u64::try_from(self.born.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let age_ns = self.age_ns();
         let workers = self
             .tallies
             .iter()

@@ -82,6 +82,19 @@ fn environment_sets_what_the_builder_leaves_open() {
 }
 
 #[test]
+fn name_that_no_thread_can_have_is_an_error() {
+    let error = Runtime::builder()
+        .workers(1)
+        .thread_name("a\0b")
+        .build()
+        .expect_err("no such name");
+    assert_eq!(
+        error.to_string(),
+        "thread name \"a\\0b\": found a NUL; expected none"
+    );
+}
+
+#[test]
 fn handlers_run_on_every_worker_and_threads_have_names() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let (start, exit) = (Arc::clone(&seen), Arc::clone(&seen));
@@ -169,6 +182,15 @@ fn idle_runtime_sleeps_until_it_is_needed() {
                 break;
             }
             before = now;
+        }
+        // Who sleeps is idle, not busy, and is counted as such while it sleeps.
+        let asleep = runtime.report();
+        std::thread::sleep(Duration::from_millis(50));
+        let later = runtime.report();
+        for (before, after) in asleep.workers.iter().zip(&later.workers) {
+            assert!(before.parks > 0);
+            assert_eq!(before.busy_ns, after.busy_ns);
+            assert!(before.idle_ns < after.idle_ns);
         }
         assert_eq!(runtime.install(|| 7), 7);
     }

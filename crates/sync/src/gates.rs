@@ -7,16 +7,17 @@
 //! # Memory ordering
 //! | label | release side                                  | acquire side                                    | what it publishes  |
 //! |-------|-----------------------------------------------|-------------------------------------------------|--------------------|
-//! | G1    | `close_and_wait` stores the gates, after its bit | `open` fences after the closed gate was seen, before it takes the bits | who wants to be told |
+//! | G1    | `close_and_wait` fences between its bit and closing | `open` fences after the closed gate was seen, before it takes the bits | who wants to be told |
+//! | G2    | `follow` fences between opening and looking for who asks | `close_and_wait` fences between its bit and closing; a sleeper's fence in `IdleSet::sleep` does the same | one of the two closes last |
 //!
 //! The owner's compares are Relaxed: a closed gate that is seen late costs the asker time, never work.
 //! # Invariants
-//! 1. A bit that is set is taken by the owner, or the gates are closed: `open` takes the bits after it has opened, and
-//!    an asker closes after it has set its bit.
+//! 1. A bit that is set is taken by the owner, or the gates are closed: who opens takes the bits after that, or looks for
+//!    them and closes again, and an asker closes after it has set its bit.
 
 use std::ptr;
 
-use crate::prim::{Acquire, AtomicPtr, AtomicU64, Relaxed, Release, fence};
+use crate::prim::{Acquire, AtomicPtr, AtomicU64, Relaxed, SeqCst, fence};
 
 /// The part of a fork stack that other workers write. `T` is what a slot holds.
 #[derive(Debug)]
@@ -85,11 +86,9 @@ impl<T> Gates<T> {
     pub fn close_and_wait(&self, asker: usize) {
         // Relaxed: published by the stores that follow.
         self.askers.fetch_or(1 << (asker % 64), Relaxed);
-        // ORDERING(G1): Release, after the bit.
-        self.pop
-            .store(ptr::without_provenance_mut(usize::MAX), Release);
-        // ORDERING(G1): Release, after the bit.
-        self.push.store(ptr::null_mut(), Release);
+        // ORDERING(G1, G2): the bit is out before the gates are closed.
+        fence(SeqCst);
+        self.close();
     }
 
     /// Opens the gates for pushes below `end` and pops from `base`. For the owner alone.
@@ -100,10 +99,21 @@ impl<T> Gates<T> {
         self.pop.store(base, Relaxed);
     }
 
-    /// Moves the pop gate with the base, from `from` to `to`, and leaves it alone where it is closed. For the owner alone.
-    pub fn lower_pop(&self, from: *mut T, to: *mut T) {
-        // Relaxed: as in `open`; a gate that was closed meanwhile stays closed.
-        let _ = self.pop.compare_exchange(from, to, Relaxed, Relaxed);
+    /// Lets the open gates follow the base, and leaves closed ones closed. For the owner alone.
+    ///
+    /// An ask that comes just then may be overwritten: so the owner looks again for who asks, among those that left a bit
+    /// and by `anyone_sleeps` among the others, and closes the gates for them.
+    pub fn follow(&self, end: *mut T, base: *mut T, anyone_sleeps: impl FnOnce() -> bool) {
+        if self.are_closed() {
+            return;
+        }
+        self.open(end, base);
+        // ORDERING(G2): opened before the look for who asks.
+        fence(SeqCst);
+        // Relaxed: ordered by the fence.
+        if self.askers.load(Relaxed) != 0 || anyone_sleeps() {
+            self.close();
+        }
     }
 
     /// Opens the gates and takes the bits of the sleeping askers, who are to be told. For the owner alone.

@@ -8,4 +8,4 @@ mod report;
 mod tally;
 
 pub use report::{Report, WorkerReport};
-pub use tally::{Counter, Tally};
+pub use tally::{Counter, Gaps, Tally};

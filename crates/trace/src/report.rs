@@ -35,7 +35,7 @@ pub struct WorkerReport {
 impl WorkerReport {
     /// Reads `tally`. `forks_inline` and the worker's age come from where they are counted.
     pub fn read(tally: &Tally, forks_inline: u64, age_ns: u64) -> Self {
-        let idle_ns = tally.idle_ns.get().min(age_ns);
+        let idle_ns = tally.idle.sum(age_ns).min(age_ns);
         Self {
             tasks: tally.tasks.get(),
             // A fork that was taken back is called at its join too, but it was offered before.

@@ -40,5 +40,64 @@ pub struct Tally {
     /// Times this worker woke another.
     pub wakes: Counter,
     /// Nanoseconds without work: searching, waiting for stolen work, asleep.
-    pub idle_ns: Counter,
+    pub idle: Gaps,
+}
+
+/// The time that one thread spends in gaps, the one that it is in included.
+///
+/// Times are nanoseconds since a moment that all readers know.
+#[derive(Debug, Default)]
+pub struct Gaps {
+    ended_ns: AtomicU64,
+    /// When the gap began, plus one; zero outside gaps.
+    began_ns: AtomicU64,
+}
+
+impl Gaps {
+    /// A gap begins. For the owning thread alone, as is `end`.
+    pub fn begin(&self, now_ns: u64) {
+        // Relaxed: a statistic, written by one thread.
+        self.began_ns.store(now_ns + 1, Relaxed);
+    }
+
+    /// The gap ends; returns its length.
+    pub fn end(&self, now_ns: u64) -> u64 {
+        // Relaxed: a statistic, written by one thread.
+        let began_ns = self.began_ns.load(Relaxed);
+        let gap_ns = (now_ns + 1).saturating_sub(began_ns);
+        // Relaxed: as above.
+        self.began_ns.store(0, Relaxed);
+        // Relaxed: as above.
+        self.ended_ns
+            .store(self.ended_ns.load(Relaxed).wrapping_add(gap_ns), Relaxed);
+        gap_ns
+    }
+
+    /// The time in gaps up to now; while a gap just ends, it may be left out or counted in.
+    pub fn sum(&self, now_ns: u64) -> u64 {
+        // Relaxed: a statistic.
+        let (ended_ns, began_ns) = (self.ended_ns.load(Relaxed), self.began_ns.load(Relaxed));
+        let open_ns = if began_ns == 0 {
+            0
+        } else {
+            (now_ns + 1).saturating_sub(began_ns)
+        };
+        ended_ns.wrapping_add(open_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_gap_counts_as_far_as_it_goes() {
+        let gaps = Gaps::default();
+        assert_eq!(gaps.sum(50), 0);
+        gaps.begin(100);
+        assert_eq!(gaps.sum(130), 30);
+        assert_eq!(gaps.end(140), 40);
+        gaps.begin(200);
+        assert_eq!(gaps.sum(205), 45);
+    }
 }

@@ -16,6 +16,7 @@ use crate::task::OnPanic;
 
 /// More workers than this are a mistake.
 const WORKER_COUNT_MAX: usize = 1 << 12;
+const AFFINITIES: &str = "none, compact, scatter or a list of CPUs";
 
 type OnThread = Arc<dyn Fn(usize) + Send + Sync>;
 
@@ -165,28 +166,37 @@ impl Builder {
 
     fn settle(self) -> Result<Settled, BuildError> {
         let topology = Topology::this_machine()?;
-        let worker_count = match self.worker_count {
-            Some(count) => count,
-            None => from_environment::<NonZeroUsize>("RADDLE_WORKERS", "a number from 1")?
-                .map_or_else(|| topology.worker_count_default(), NonZeroUsize::get),
-        };
-        if !(1..=WORKER_COUNT_MAX).contains(&worker_count) {
-            return Err(BuildError::WorkerCount {
-                found: worker_count,
-                max: WORKER_COUNT_MAX,
-            });
+        let thread_name = self.thread_name.unwrap_or_else(|| "raddle".to_owned());
+        if thread_name.contains('\0') {
+            return Err(BuildError::ThreadName { name: thread_name });
         }
+        let worker_count = match self.worker_count {
+            Some(count) => in_range(count)?,
+            None => match from_environment::<NonZeroUsize>("RADDLE_WORKERS", "a number from 1")? {
+                Some(count) => blame("RADDLE_WORKERS", in_range(count.get()))?,
+                None => in_range(topology.worker_count_default())?,
+            },
+        };
         let cpu_count = topology.worker_count_default();
-        let affinity = match self.affinity {
-            Some(affinity) => affinity,
-            None => from_environment(
-                "RADDLE_AFFINITY",
-                "none, compact, scatter or a list of CPUs",
-            )?
-            .unwrap_or_else(|| affinity_default(worker_count, topology)),
+        let (affinity, plan) = match self.affinity {
+            Some(affinity) => {
+                let plan = plan(topology, &affinity, worker_count)?;
+                (affinity, plan)
+            }
+            None => match from_environment::<Affinity>("RADDLE_AFFINITY", AFFINITIES)? {
+                Some(affinity) => {
+                    let plan = plan(topology, &affinity, worker_count);
+                    (affinity, blame("RADDLE_AFFINITY", plan)?)
+                }
+                None => {
+                    let affinity = affinity_default(worker_count, topology);
+                    let plan = plan(topology, &affinity, worker_count)?;
+                    (affinity, plan)
+                }
+            },
         };
         Ok(Settled {
-            plan: plan(topology, &affinity, worker_count)?,
+            plan,
             pool: match self.pool {
                 Some(pool) => pool,
                 None => from_environment("RADDLE_POOL", "central, distributed or deque")?
@@ -199,11 +209,30 @@ impl Builder {
                 }
             },
             crowded: worker_count > cpu_count || shares_a_cpu(&affinity),
-            thread_name: self.thread_name.unwrap_or_else(|| "raddle".to_owned()),
+            thread_name,
             stack_bytes: self.stack_bytes,
             handlers: self.handlers,
         })
     }
+}
+
+fn in_range(worker_count: usize) -> Result<usize, BuildError> {
+    if (1..=WORKER_COUNT_MAX).contains(&worker_count) {
+        Ok(worker_count)
+    } else {
+        Err(BuildError::WorkerCount {
+            found: worker_count,
+            max: WORKER_COUNT_MAX,
+        })
+    }
+}
+
+/// Says which variable brought a value that is well formed and still does not do.
+fn blame<T, E: fmt::Display>(name: &'static str, result: Result<T, E>) -> Result<T, BuildError> {
+    result.map_err(|error| BuildError::Environment {
+        name,
+        reason: error.to_string(),
+    })
 }
 
 /// One worker per CPU: bound, neighbours close. Fewer leave it to the system, since other processes run here too,

@@ -22,6 +22,12 @@ pub enum BuildError {
         /// The largest number.
         max: usize,
     },
+    /// No thread can have that name.
+    #[error("thread name {name:?}: found a NUL; expected none")]
+    ThreadName {
+        /// What was asked for.
+        name: String,
+    },
     /// The machine could not be read.
     #[error("cannot read this machine's topology: {0}")]
     Topology(#[from] TopologyError),

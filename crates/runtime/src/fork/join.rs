@@ -115,7 +115,10 @@ fn pop_slow(forks: &ForkStack, slot: *mut Slot) -> bool {
     // SAFETY: a slot below base holds a cell (invariant 2); cells live as long as the process.
     let cell = unsafe { &*cell };
     forks.private.base.set(slot);
-    forks.gates.lower_pop(base, slot);
+    let idle = &worker.shared().idle;
+    forks
+        .gates
+        .follow(forks.private.end.get(), slot, || idle.anyone_sleeps());
     worker.reclaim_or_wait(cell)
 }
 

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use raddle_sync::idle::Slept;
 use raddle_sync::prim::{spin_loop, yield_now};
 use raddle_sync::wait::SpinBudget;
 
@@ -25,7 +24,7 @@ impl Worker {
 
     /// Searches until there is a task; nothing when the runtime ends.
     fn search(&self, budget: &mut SpinBudget) -> Option<Task> {
-        let start = Instant::now();
+        self.begin_gap();
         let idle = &self.shared.idle;
         idle.start_search();
         let task = loop {
@@ -35,13 +34,13 @@ impl Worker {
                 Searched::Nothing => {}
             }
             let has_work = || self.shared.pool.has_work() || self.shared.may_end();
-            if idle.sleep(self.index, has_work, || self.ask_everyone()) == Slept::Woken {
+            let before_sleep = || {
                 self.tally().parks.add(1);
-            }
+                self.ask_everyone();
+            };
+            let _ = idle.sleep(self.index, has_work, before_sleep);
         };
-        let gap = start.elapsed();
-        budget.observe(gap);
-        self.tally().idle_ns.add(nanoseconds(gap));
+        budget.observe(self.end_gap());
         if idle
             .found(self.index, || self.shared.pool.has_work())
             .is_some()
@@ -53,6 +52,16 @@ impl Worker {
             self.ask_everyone();
         }
         task
+    }
+
+    /// This worker has run out of work.
+    pub(super) fn begin_gap(&self) {
+        self.tally().idle.begin(self.shared.age_ns());
+    }
+
+    /// This worker has work again; returns how long it had none.
+    pub(super) fn end_gap(&self) -> Duration {
+        Duration::from_nanos(self.tally().idle.end(self.shared.age_ns()))
     }
 
     fn spin_time(&self, budget: &SpinBudget) -> Duration {
@@ -113,8 +122,4 @@ enum Searched {
     Found(Task),
     Nothing,
     End,
-}
-
-pub(super) fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -9,7 +9,6 @@ use std::time::Instant;
 use raddle_sync::prim::{SeqCst, fence, spin_loop, yield_now};
 
 use super::Worker;
-use super::search::nanoseconds;
 use crate::config::IdlePolicy;
 use crate::pool::{Mark, Wanted};
 use crate::task::{Task, TaskCell};
@@ -43,15 +42,17 @@ impl Worker {
             return;
         }
         let mut gap_start = Instant::now();
+        self.begin_gap();
         let mut spins = 4;
         let mut victim = self.index;
         loop {
             let wanted = |task: &Task| task.is_within(helping.frame);
             let wanted = Wanted::Where(&wanted, helping.mark);
             if let Some(task) = self.get_helping(helping, wanted) {
-                self.count_gap(gap_start);
+                self.count_gap();
                 task.run(self);
                 gap_start = Instant::now();
+                self.begin_gap();
                 spins = 4;
             } else {
                 victim = self.ask_thief_or_next(thief(), victim);
@@ -61,7 +62,7 @@ impl Worker {
             }
             for _ in 0..spins {
                 if done() {
-                    self.count_gap(gap_start);
+                    self.count_gap();
                     return;
                 }
                 spin_loop();
@@ -71,9 +72,10 @@ impl Worker {
                 && self.shall_sleep(gap_start)
                 && let Some(task) = self.sleep_until_told(thief(), helping, wanted)
             {
-                self.count_gap(gap_start);
+                self.count_gap();
                 task.run(self);
                 gap_start = Instant::now();
+                self.begin_gap();
             }
         }
     }
@@ -89,10 +91,9 @@ impl Worker {
         })
     }
 
-    fn count_gap(&self, start: Instant) {
-        let gap = start.elapsed();
+    fn count_gap(&self) {
+        let gap = self.end_gap();
         self.waits.borrow_mut().observe(gap);
-        self.tally().idle_ns.add(nanoseconds(gap));
     }
 
     fn shall_sleep(&self, start: Instant) -> bool {
