@@ -6,7 +6,7 @@
 
 use std::alloc::System;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use raddle_runtime::{IdlePolicy, PoolKind, Runtime, for_each_mut, join, map, map_reduce, scope};
@@ -157,12 +157,15 @@ fn round(seed: u64) {
     let workers = [1, 2, 8][(next(&mut state) % 3) as usize];
     let pool = PoolKind::ALL[(next(&mut state) % 3) as usize];
     let idle = [IdlePolicy::Adaptive, IdlePolicy::Park][(next(&mut state) % 2) as usize];
-    let runtime = Runtime::builder()
-        .workers(workers)
-        .pool(pool)
-        .idle(idle)
-        .build()
-        .expect("a runtime");
+    let build = || {
+        Runtime::builder()
+            .workers(workers)
+            .pool(pool)
+            .idle(idle)
+            .build()
+    };
+    let runtime = Arc::new(build().expect("a runtime"));
+    let other = Arc::new(build().expect("a runtime"));
     let trees: Vec<u64> = (0..8).map(|_| next(&mut state)).collect();
     let depth = 6;
     let expected: Vec<u64> = trees.iter().map(|&tree| sequential(tree, depth)).collect();
@@ -187,6 +190,31 @@ fn round(seed: u64) {
         }
     });
     let blocking = runtime.spawn_blocking(|| 1);
+    // Two runtimes that enter each other, and workers that wait for calls which enter their own.
+    std::thread::scope(|threads| {
+        for (first, second) in [(&runtime, &other), (&other, &runtime)] {
+            let tree = trees[1];
+            threads.spawn(move || {
+                let value =
+                    first.install(|| second.install(|| first.install(|| parallel(tree, depth))));
+                assert_eq!(
+                    value,
+                    sequential(tree, depth),
+                    "seed {seed}, {workers} workers, {pool}"
+                );
+                let inner = Arc::clone(first);
+                let value = first.install(|| {
+                    let call = move || inner.install(|| parallel(tree, depth));
+                    first.spawn_blocking(call).wait()
+                });
+                assert_eq!(
+                    value,
+                    sequential(tree, depth),
+                    "seed {seed}, {workers} workers, {pool}"
+                );
+            });
+        }
+    });
     for (handle, expected) in handles.into_iter().zip(expected) {
         assert_eq!(
             handle.wait(),
