@@ -30,6 +30,7 @@ mod error;
 mod event;
 mod node;
 mod parameters;
+mod progress;
 mod sequential;
 mod split;
 mod statistics;
@@ -41,6 +42,7 @@ use build::{Fragment, Input};
 use cell::Extent;
 use crew::{Alone, Crew, Everybody};
 
+use progress::Progress;
 use sequential::Workspace;
 
 use crate::intersect::Corners;
@@ -94,8 +96,35 @@ impl KdTree {
     /// # Errors
     /// As [`build_sequential`](Self::build_sequential).
     pub fn build(mesh: &Mesh, parameters: &Parameters) -> Result<Self, BuildError> {
+        Self::build_with(mesh, parameters, |_| ())
+    }
+
+    /// As [`build`](Self::build), and tells how much of the tree stands.
+    ///
+    /// `on_progress` hears, from any worker, the share of the triangles that are in finished subtrees, from 0
+    /// to 1; once for some thousand triangles, and at last 1. A worker that is overtaken tells an earlier share
+    /// after a later one. The last steps, which take a few per cent of the time, come after the 1.
+    ///
+    /// # Errors
+    /// As [`build_sequential`](Self::build_sequential).
+    /// # Examples
+    /// ```
+    /// use raddle_graphics::kdtree::{KdTree, Parameters};
+    /// use raddle_graphics::scene::{self, Scene};
+    ///
+    /// let mesh = scene::generate(Scene::Flake, 50_000);
+    /// let tree = KdTree::build_with(&mesh, &Parameters::default(), |share| {
+    ///     assert!(share > 0.0 && share <= 1.0);
+    /// })?;
+    /// # Ok::<(), raddle_graphics::kdtree::BuildError>(())
+    /// ```
+    pub fn build_with(
+        mesh: &Mesh,
+        parameters: &Parameters,
+        on_progress: impl Fn(f32) + Sync,
+    ) -> Result<Self, BuildError> {
         let corners = build::corners_of(mesh, &Everybody)?;
-        let input = Input::new(&corners, parameters)?;
+        let input = Input::new(&corners, parameters, Progress::new(&on_progress))?;
         let (extent, piece) = tasks::build(&input);
         let fragment = piece.into_fragment();
         Ok(Self::assemble(&input, extent, fragment, &Everybody))
@@ -109,8 +138,21 @@ impl KdTree {
     /// [`BuildError`] where the mesh breaks the rules of [`crate::mesh`], has more than 2^26 triangles, or a
     /// parameter is out of range. A mesh without triangles has a tree: one empty leaf.
     pub fn build_sequential(mesh: &Mesh, parameters: &Parameters) -> Result<Self, BuildError> {
+        Self::build_sequential_with(mesh, parameters, |_| ())
+    }
+
+    /// As [`build_sequential`](Self::build_sequential), and tells how much of the tree stands, as
+    /// [`build_with`](Self::build_with).
+    ///
+    /// # Errors
+    /// As [`build_sequential`](Self::build_sequential).
+    pub fn build_sequential_with(
+        mesh: &Mesh,
+        parameters: &Parameters,
+        on_progress: impl Fn(f32) + Sync,
+    ) -> Result<Self, BuildError> {
         let corners = build::corners_of(mesh, &Alone)?;
-        let input = Input::new(&corners, parameters)?;
+        let input = Input::new(&corners, parameters, Progress::new(&on_progress))?;
         let (references, extent) = build::references_of(&corners, &Alone);
         let events = build::events_of(&references, &Alone);
         let mut workspace = Workspace::default();

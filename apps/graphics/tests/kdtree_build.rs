@@ -1,5 +1,7 @@
 //! The parallel builder gives the sequential builder's tree, node for node, on generated meshes.
 
+use std::sync::Mutex;
+
 use glam::Vec3;
 use proptest::prelude::*;
 use raddle::Runtime;
@@ -157,4 +159,27 @@ proptest! {
         };
         tree_of(&soup(triangles), &parameters);
     }
+}
+
+/// A large mesh was built for many seconds without a sign of life, since nobody was told how far it was.
+#[test]
+fn the_shares_of_finished_subtrees_add_up_to_one() {
+    let mesh = generate(Scene::Flake, 60_000);
+    let parameters = Parameters::default();
+    let told = Mutex::new(Vec::new());
+    let note = |share: f32| told.lock().expect("no panic").push(share);
+    let check = |builder: &str| {
+        let mut shares = std::mem::take(&mut *told.lock().expect("no panic"));
+        shares.sort_by(f32::total_cmp);
+        assert!(shares.len() > 10, "{builder}: {shares:?}");
+        assert!(shares[0] > 0.0, "{builder}: {shares:?}");
+        assert_eq!(shares.last(), Some(&1.0), "{builder}: {shares:?}");
+        let step = shares.windows(2).map(|pair| pair[1] - pair[0]);
+        assert!(step.fold(0.0, f32::max) < 0.2, "{builder}: {shares:?}");
+    };
+    let tree = KdTree::build_with(&mesh, &parameters, note).expect("a tree");
+    check("tasks");
+    let other = KdTree::build_sequential_with(&mesh, &parameters, note).expect("a tree");
+    check("sequential");
+    assert!(tree == other);
 }

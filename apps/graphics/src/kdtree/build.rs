@@ -4,6 +4,7 @@ use super::cell::{Cell, Extent, Reference};
 use super::crew::Crew;
 use super::event::{self, Event};
 use super::node::Node;
+use super::progress::Progress;
 use super::split::TRIANGLES_MAX;
 use super::sweep::Plane;
 use super::{BuildError, Parameters};
@@ -18,6 +19,8 @@ pub(super) struct Input<'a> {
     pub(super) parameters: Parameters,
     /// The depth at which every cell becomes a leaf.
     pub(super) levels: u32,
+    /// How much of the tree stands.
+    pub(super) progress: Progress<'a>,
 }
 
 impl<'a> Input<'a> {
@@ -25,12 +28,14 @@ impl<'a> Input<'a> {
     pub(super) fn new(
         triangles: &'a [Corners],
         parameters: &Parameters,
+        progress: Progress<'a>,
     ) -> Result<Self, BuildError> {
         parameters.check()?;
         Ok(Self {
             triangles,
             parameters: *parameters,
             levels: parameters.depth_limit.levels(triangles.len()),
+            progress,
         })
     }
 

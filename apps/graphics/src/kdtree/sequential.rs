@@ -16,6 +16,7 @@ use super::build::{Fragment, Input};
 use super::cell::{Cell, Extent, Reference};
 use super::event::Event;
 use super::node::Node;
+use super::progress::{self, Share};
 use super::split::{self, Added, Counts, Dealt, Route, Straddler};
 use super::sweep::{self, Plane};
 
@@ -80,6 +81,7 @@ pub(super) fn build(
     input: &Input<'_>,
     cell: &Cell<'_>,
     depth: u32,
+    share: Share,
     workspace: &mut Workspace,
 ) -> (Node, Fragment) {
     let stack = &mut workspace.stacks[0];
@@ -93,7 +95,8 @@ pub(super) fn build(
         events: cell.events.map(|events| 0..events.len()),
     };
     let mut fragment = Fragment::default();
-    let root = subtree(input, cell.extent, &place, depth, workspace, &mut fragment);
+    let start = (depth, share);
+    let root = subtree(input, cell.extent, &place, start, workspace, &mut fragment);
     (root, fragment)
 }
 
@@ -112,17 +115,18 @@ pub(super) fn build_whole(
     workspace.stacks[0] = Stack { references, events };
     let mut fragment = Fragment::default();
     let pair = fragment.open_pair();
-    let root = subtree(input, extent, &place, 0, workspace, &mut fragment);
+    let start = (0, progress::WHOLE);
+    let root = subtree(input, extent, &place, start, workspace, &mut fragment);
     fragment.nodes[pair] = root;
     fragment
 }
 
-/// Builds the subtree of the cell at the bottom of the first stack.
+/// Builds the subtree of the cell at the bottom of the first stack, of some depth and share.
 fn subtree(
     input: &Input<'_>,
     extent: Extent,
     place: &Place,
-    depth: u32,
+    (depth, share): (u32, Share),
     workspace: &mut Workspace,
     fragment: &mut Fragment,
 ) -> Node {
@@ -132,7 +136,7 @@ fn subtree(
         workspace,
         fragment,
     };
-    builder.subtree(extent, place, 0, depth)
+    builder.subtree(extent, place, 0, depth, share)
 }
 
 struct Builder<'a> {
@@ -143,7 +147,14 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     /// Builds the subtree of the cell on top of stack `side` and takes it off.
-    fn subtree(&mut self, extent: Extent, place: &Place, side: usize, depth: u32) -> Node {
+    fn subtree(
+        &mut self,
+        extent: Extent,
+        place: &Place,
+        side: usize,
+        depth: u32,
+        share: Share,
+    ) -> Node {
         let cell = self.workspace.stacks[side].cell(place, extent);
         let plane = if self.input.may_split(cell.references.len(), depth) {
             let plane = sweep::cheapest_plane(&cell, &self.input.parameters);
@@ -154,16 +165,26 @@ impl Builder<'_> {
         let Some(plane) = plane else {
             let leaf = self.fragment.leaf(cell.references, depth);
             self.pop(place, side);
+            self.input.progress.add(share);
             return leaf;
         };
+        let count = cell.references.len();
         let (below, above) = self.split(extent, place, side, &plane);
+        // A small cell keeps its share until all below it is done.
+        let (own, shares) = if count < progress::CELL_LEN_MIN {
+            (share, (0, 0))
+        } else {
+            let (below, above) = (below.references.len(), above.references.len());
+            (0, progress::halves(share, below, above))
+        };
         self.pop(place, side);
         let (below_extent, above_extent) = extent.halves(plane.axis, plane.position);
         let pair = self.fragment.open_pair();
-        let below = self.subtree(below_extent, &below, 1 - side, depth + 1);
+        let below = self.subtree(below_extent, &below, 1 - side, depth + 1, shares.0);
         self.fragment.nodes[pair] = below;
-        let above = self.subtree(above_extent, &above, 1 - side, depth + 1);
+        let above = self.subtree(above_extent, &above, 1 - side, depth + 1, shares.1);
         self.fragment.nodes[pair + 1] = above;
+        self.input.progress.add(own);
         Node::inner(plane.axis, plane.position, pair)
     }
 

@@ -23,12 +23,13 @@ use super::cell::{Cell, Extent, Reference};
 use super::crew::{Everybody, take};
 use super::event::{self, Event};
 use super::node::Node;
+use super::progress::{self, Share, WHOLE};
 use super::sequential::{self, Workspace};
 use super::split::{self, Added, Counts, Dealt, Route, Straddler};
 use super::sweep::{self, Plane};
 
 /// Cells with fewer references than this are a single task.
-const CELL_LEN_MIN: usize = 4096;
+const CELL_LEN_MIN: usize = progress::CELL_LEN_MIN;
 /// References per stretch while a large cell is split.
 const STRETCH_LEN: usize = 16 * 1024;
 
@@ -76,7 +77,7 @@ pub(super) fn build(input: &Input<'_>) -> (Extent, Piece) {
         references,
         events,
     };
-    (extent, tasks.subtree(cell, 0))
+    (extent, tasks.subtree(cell, 0, WHOLE))
 }
 
 /// Does something for all three axes at once.
@@ -92,11 +93,11 @@ struct Tasks<'a> {
 }
 
 impl Tasks<'_> {
-    fn subtree(&self, cell: OwnedCell, depth: u32) -> Piece {
+    fn subtree(&self, cell: OwnedCell, depth: u32, share: Share) -> Piece {
         if cell.references.len() < CELL_LEN_MIN
             || !self.input.may_split(cell.references.len(), depth)
         {
-            return self.whole(cell, depth);
+            return self.whole(cell, depth, share);
         }
         let planes = along_each_axis(|axis| {
             sweep::cheapest_plane_along(&cell.as_cell(), axis, &self.input.parameters)
@@ -105,13 +106,14 @@ impl Tasks<'_> {
             .input
             .worth_it(sweep::cheapest_of(planes), &cell.as_cell());
         let Some(plane) = plane else {
-            return self.whole(cell, depth);
+            return self.whole(cell, depth, share);
         };
         let (below, above) = self.split(&cell, &plane);
         drop(cell);
+        let shares = progress::halves(share, below.references.len(), above.references.len());
         let halves = raddle::join(
-            || self.subtree(below, depth + 1),
-            || self.subtree(above, depth + 1),
+            || self.subtree(below, depth + 1, shares.0),
+            || self.subtree(above, depth + 1, shares.1),
         );
         Piece::Split {
             axis: plane.axis,
@@ -121,7 +123,7 @@ impl Tasks<'_> {
     }
 
     /// Builds a subtree as one task.
-    fn whole(&self, cell: OwnedCell, depth: u32) -> Piece {
+    fn whole(&self, cell: OwnedCell, depth: u32, share: Share) -> Piece {
         // A workspace is scratch memory: what a panic left in it does not matter.
         let idle = || {
             self.workspaces
@@ -130,7 +132,7 @@ impl Tasks<'_> {
         };
         let mut workspace = idle().pop().unwrap_or_default();
         let (root, fragment) =
-            sequential::build(self.input, &cell.as_cell(), depth, &mut workspace);
+            sequential::build(self.input, &cell.as_cell(), depth, share, &mut workspace);
         idle().push(workspace);
         Piece::Whole { root, fragment }
     }

@@ -1,0 +1,58 @@
+//! How much of a tree stands while it is built.
+//!
+//! The whole tree is one share, a number of parts. A cell hands its share on to its halves, by their triangles,
+//! down to cells that are soon done; these tell when they are. So the shares of all finished cells add up to
+//! the whole, whatever the planes cut and whoever builds what, and counting costs one atomic addition for some
+//! thousand triangles.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Cells with fewer references than this keep their share to themselves.
+pub(super) const CELL_LEN_MIN: usize = 4096;
+
+/// A part of the tree, in parts of [`WHOLE`]. Nothing is told of cells with none.
+pub(super) type Share = u64;
+
+/// The share of the root.
+pub(super) const WHOLE: Share = 1 << 40;
+
+/// Adds up what is done and tells it.
+pub(super) struct Progress<'a> {
+    done: AtomicU64,
+    tell: &'a (dyn Fn(f32) + Sync),
+}
+
+impl<'a> Progress<'a> {
+    pub(super) fn new(tell: &'a (dyn Fn(f32) + Sync)) -> Self {
+        Self {
+            done: AtomicU64::new(0),
+            tell,
+        }
+    }
+
+    /// Notes that a cell with that share is done.
+    pub(super) fn add(&self, share: Share) {
+        if share > 0 {
+            // A figure for people: nothing is read because of it.
+            let done = self.done.fetch_add(share, Ordering::Relaxed) + share;
+            (self.tell)((done as f64 / WHOLE as f64) as f32);
+        }
+    }
+}
+
+impl fmt::Debug for Progress<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Progress")
+            .field("done", &self.done)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Deals a share out to two halves of so many references.
+pub(super) fn halves(share: Share, below: usize, above: usize) -> (Share, Share) {
+    let all = (below + above).max(1) as u128;
+    let to_below = (u128::from(share) * below as u128 / all) as Share;
+    (to_below, share - to_below)
+}
