@@ -81,6 +81,12 @@ pub enum PictureProblem {
     /// The directory allows no new file in it.
     #[error("{0}; expected a file that can be written")]
     Open(io::Error),
+    /// There is not so much memory.
+    #[error("no memory for {bytes} bytes of pixels; expected a smaller picture")]
+    OutOfMemory {
+        /// What was asked of the system.
+        bytes: u64,
+    },
     /// A picture this large has no file of this format.
     #[error("{width} × {height} pixels; expected a picture that the format can hold: {reason}")]
     Encode {
@@ -161,7 +167,8 @@ impl Picture {
     /// A black picture.
     ///
     /// # Panics
-    /// When the picture has more pixels than memory has addresses.
+    /// When the picture has more pixels than memory has addresses. Memory that is not there ends the process;
+    /// see [`try_new`](Self::try_new).
     #[must_use]
     pub fn new(width: u32, height: u32) -> Self {
         let len = (width as usize)
@@ -172,6 +179,18 @@ impl Picture {
             height,
             pixels: vec![[0.0; 3]; len],
         }
+    }
+
+    /// A black picture, if there is memory for it.
+    ///
+    /// # Errors
+    /// [`PictureProblem::OutOfMemory`] where the system gives no 12 bytes a pixel.
+    pub fn try_new(width: u32, height: u32) -> Result<Self, PictureProblem> {
+        Ok(Self {
+            width,
+            height,
+            pixels: black(u64::from(width) * u64::from(height))?,
+        })
     }
 
     /// Pixels per row.
@@ -237,11 +256,12 @@ impl Picture {
     /// Encodes the picture as a file of some format. The same picture always gives the same bytes.
     ///
     /// # Errors
-    /// [`PictureProblem::Encode`] for a picture without pixels or too large for the format.
+    /// [`PictureProblem::Encode`] for a picture without pixels or too large for the format,
+    /// [`PictureProblem::OutOfMemory`] where there is none for its bytes.
     pub fn encode(&self, format: PictureFormat) -> Result<Vec<u8>, PictureProblem> {
         match format {
             PictureFormat::Png => self.png(),
-            PictureFormat::Ppm => Ok(self.ppm()),
+            PictureFormat::Ppm => self.ppm(),
             PictureFormat::Exr => self.exr(),
         }
     }
@@ -258,7 +278,7 @@ impl Picture {
         let mut bytes = Vec::new();
         PngEncoder::new_with_quality(&mut bytes, CompressionType::Default, FilterType::Adaptive)
             .write_image(
-                self.quantised().as_flattened(),
+                self.quantised()?.as_flattened(),
                 self.width,
                 self.height,
                 ExtendedColorType::Rgb8,
@@ -267,10 +287,12 @@ impl Picture {
         Ok(bytes)
     }
 
-    fn ppm(&self) -> Vec<u8> {
+    fn ppm(&self) -> Result<Vec<u8>, PictureProblem> {
+        let quantised = self.quantised()?;
         let mut bytes = format!("P6\n{} {}\n255\n", self.width, self.height).into_bytes();
-        bytes.extend_from_slice(self.quantised().as_flattened());
-        bytes
+        reserve(&mut bytes, quantised.as_flattened().len() as u64)?;
+        bytes.extend_from_slice(quantised.as_flattened());
+        Ok(bytes)
     }
 
     fn exr(&self) -> Result<Vec<u8>, PictureProblem> {
@@ -294,17 +316,34 @@ impl Picture {
     }
 
     /// The picture in 8 bits a channel.
-    fn quantised(&self) -> Vec<[u8; 3]> {
+    fn quantised(&self) -> Result<Vec<[u8; 3]>, PictureProblem> {
         let width = self.width.max(1) as usize;
-        self.pixels
-            .iter()
-            .enumerate()
-            .map(|(index, pixel)| {
-                let threshold = dither(index % width, index / width);
-                pixel.map(|channel| (srgb(channel) * 255.0 + threshold) as u8)
-            })
-            .collect()
+        let mut quantised = Vec::new();
+        reserve(&mut quantised, self.pixels.len() as u64)?;
+        let pixels = self.pixels.iter().enumerate().map(|(index, pixel)| {
+            let threshold = dither(index % width, index / width);
+            pixel.map(|channel| (srgb(channel) * 255.0 + threshold) as u8)
+        });
+        quantised.extend(pixels);
+        Ok(quantised)
     }
+}
+
+/// Makes room for `len` more elements, if there is memory for them.
+fn reserve<T>(list: &mut Vec<T>, len: u64) -> Result<(), PictureProblem> {
+    let refused = || PictureProblem::OutOfMemory {
+        bytes: len.saturating_mul(size_of::<T>() as u64),
+    };
+    let count = usize::try_from(len).map_err(|_| refused())?;
+    list.try_reserve_exact(count).map_err(|_| refused())
+}
+
+/// So many black pixels, if there is memory for them.
+pub(crate) fn black(len: u64) -> Result<Vec<[f32; 3]>, PictureProblem> {
+    let mut pixels = Vec::new();
+    reserve(&mut pixels, len)?;
+    pixels.resize(len as usize, [0.0; 3]);
+    Ok(pixels)
 }
 
 /// Encodes linear light from 0 to 1; what lies outside is clipped, and what is no number is black.

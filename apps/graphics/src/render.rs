@@ -10,7 +10,7 @@ use glam::Vec3;
 use crate::camera::{Camera, CameraError, Setting, View};
 use crate::kdtree::KdTree;
 use crate::mesh::Mesh;
-use crate::picture::Picture;
+use crate::picture::{Picture, black};
 
 mod light;
 mod normals;
@@ -71,6 +71,12 @@ pub enum RenderError {
     /// No samples, or too many.
     #[error("{0} samples per pixel, expected 1 to {SAMPLES_MAX}")]
     Samples(u32),
+    /// There is no memory for the picture.
+    #[error("no memory for {bytes} bytes of pixels, expected a smaller picture")]
+    OutOfMemory {
+        /// What was asked of the system.
+        bytes: u64,
+    },
     /// The tree was built over another mesh.
     #[error(
         "a tree over triangle {triangle} of a mesh with {count}, expected the tree of the mesh"
@@ -153,7 +159,8 @@ struct RayCounts {
 /// worker. The picture depends on nothing but mesh, tree and options.
 ///
 /// # Errors
-/// [`RenderError`] for sizes, samples or cameras that make no sense.
+/// [`RenderError`] for sizes, samples or cameras that make no sense, and where there is no memory for the
+/// picture.
 /// # Examples
 /// ```
 /// use glam::Vec3;
@@ -180,6 +187,8 @@ pub fn render(
 ) -> Result<Rendering, RenderError> {
     check(mesh, tree, options)?;
     let start = Instant::now();
+    // Before the rays: what memory is not there for should not be found out after the work.
+    let (mut picture, mut pixels) = memory_for(options.size)?;
     let (camera, setting) = options.view.camera(mesh, tree, options.size)?;
     let normals = CornerNormals::of(mesh, tree.bounds());
     let shader = Shader {
@@ -193,16 +202,15 @@ pub fn render(
     let time_prepare = start.elapsed();
 
     let start = Instant::now();
-    let mut tiles = tiles_of(options.size);
+    let mut tiles = tiles_of(options.size, &mut pixels);
     let tile_count = tiles.len();
-    raddle::for_each_mut(&mut tiles, |index, tile: &mut Tile| {
+    raddle::for_each_mut(&mut tiles, |index, tile: &mut Tile<'_>| {
         tile.render(&shader, options.samples);
         on_tile(TileDone {
             tile: index,
             tile_count,
         });
     });
-    let mut picture = Picture::new(options.size.0, options.size.1);
     let mut counts = RayCounts::default();
     for tile in &tiles {
         tile.copy_to(&mut picture);
@@ -221,6 +229,16 @@ pub fn render(
         time_trace: start.elapsed(),
     };
     Ok(Rendering { picture, report })
+}
+
+/// A picture, and as many pixels again for the tiles.
+fn memory_for((width, height): (u32, u32)) -> Result<(Picture, Vec<[f32; 3]>), RenderError> {
+    let len = u64::from(width) * u64::from(height);
+    let both = Picture::try_new(width, height).and_then(|picture| Ok((picture, black(len)?)));
+    // Pictures and tiles alike take three floats a pixel.
+    both.map_err(|_| RenderError::OutOfMemory {
+        bytes: 2 * len * size_of::<[f32; 3]>() as u64,
+    })
 }
 
 fn check(mesh: &Mesh, tree: &KdTree, options: &RenderOptions) -> Result<(), RenderError> {

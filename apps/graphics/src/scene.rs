@@ -20,6 +20,7 @@ use std::str::FromStr;
 use glam::Vec3;
 use thiserror::Error;
 
+use crate::camera::View;
 use crate::mesh::Mesh;
 
 #[cfg(test)]
@@ -51,6 +52,24 @@ impl Scene {
             Self::Flake => "flake",
             Self::Terrain => "terrain",
             Self::Knot => "knot",
+        }
+    }
+
+    /// From where to look at the scene. What is `None` is best chosen as for any mesh.
+    ///
+    /// # Examples
+    /// ```
+    /// use raddle_graphics::camera::View;
+    /// use raddle_graphics::scene::Scene;
+    ///
+    /// assert_eq!(Scene::Knot.view(), View::default());
+    /// assert!(Scene::Terrain.view().eye.is_some());
+    /// ```
+    #[must_use]
+    pub fn view(self) -> View {
+        match self {
+            Self::Terrain => terrain::view(),
+            Self::Flake | Self::Knot => View::default(),
         }
     }
 

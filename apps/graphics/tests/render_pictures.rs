@@ -84,3 +84,24 @@ fn more_samples_change_edges_and_little_else() {
     let mean = differences.sum::<f32>() / few.pixels().len() as f32;
     assert!(mean < 0.02, "mean difference {mean}");
 }
+
+/// A terrain was a thin band across an empty picture, since it was framed as a whole.
+#[test]
+fn scenes_fill_their_picture() {
+    for scene in Scene::ALL {
+        let mesh = generate(scene, 20_000);
+        let tree = KdTree::build(&mesh, &Parameters::default()).unwrap();
+        let options = RenderOptions {
+            size: (96, 72),
+            samples: 1,
+            view: scene.view(),
+        };
+        let report = render(&mesh, &tree, &options, |_| ()).unwrap().report;
+        let share = report.rays_hit as f64 / report.rays_primary as f64;
+        let least = match scene {
+            Scene::Terrain => 0.6,
+            _ => 0.15,
+        };
+        assert!(share > least, "{scene}: {share}");
+    }
+}

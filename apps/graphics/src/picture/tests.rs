@@ -124,3 +124,16 @@ fn checking_a_path_leaves_no_trace() {
     assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
     fs::remove_dir_all(directory).unwrap();
 }
+
+/// A picture that memory is too small for ended the process.
+#[test]
+fn memory_that_is_not_there_is_an_error() {
+    let picture = Picture::try_new(u32::MAX, u32::MAX);
+    let error = picture.expect_err("more bytes than addresses");
+    let bytes = u64::from(u32::MAX).pow(2).saturating_mul(12);
+    assert!(matches!(error, PictureProblem::OutOfMemory { bytes: asked } if asked == bytes));
+    assert_eq!(
+        Picture::try_new(3, 2).expect("memory for six pixels"),
+        Picture::new(3, 2)
+    );
+}

@@ -11,26 +11,28 @@ const EDGE: u32 = 16;
 
 /// A part of a picture and the task of rendering it.
 #[derive(Debug)]
-pub(super) struct Tile {
+pub(super) struct Tile<'a> {
     left: u32,
     top: u32,
     width: u32,
-    pixels: Vec<[f32; 3]>,
+    pixels: &'a mut [[f32; 3]],
     height: u32,
     pub(super) counts: RayCounts,
 }
 
-/// Cuts a picture into tiles, row by row.
-pub(super) fn tiles_of((width, height): (u32, u32)) -> Vec<Tile> {
+/// Cuts a picture into tiles, row by row, and deals out its pixels to them.
+pub(super) fn tiles_of((width, height): (u32, u32), mut pixels: &mut [[f32; 3]]) -> Vec<Tile<'_>> {
     let mut tiles = Vec::new();
     for top in (0..height).step_by(EDGE as usize) {
         for left in (0..width).step_by(EDGE as usize) {
+            let (tile_width, tile_height) = (EDGE.min(width - left), EDGE.min(height - top));
+            let len = (tile_width * tile_height) as usize;
             tiles.push(Tile {
                 left,
                 top,
-                width: EDGE.min(width - left),
-                height: EDGE.min(height - top),
-                pixels: Vec::new(),
+                width: tile_width,
+                height: tile_height,
+                pixels: pixels.split_off_mut(..len).unwrap_or_default(),
                 counts: RayCounts::default(),
             });
         }
@@ -38,11 +40,11 @@ pub(super) fn tiles_of((width, height): (u32, u32)) -> Vec<Tile> {
     tiles
 }
 
-impl Tile {
+impl Tile<'_> {
     /// Renders all pixels of the tile.
     pub(super) fn render(&mut self, shader: &Shader<'_>, samples: u32) {
         let mut counts = RayCounts::default();
-        let mut pixels = Vec::with_capacity((self.width * self.height) as usize);
+        let mut pixels = self.pixels.iter_mut();
         for y in self.top..self.top + self.height {
             for x in self.left..self.left + self.width {
                 let mut sum = Vec3::ZERO;
@@ -50,10 +52,11 @@ impl Tile {
                     let [dx, dy] = sample_offset(x, y, sample, samples);
                     sum += shader.sample([x as f32 + dx, y as f32 + dy], &mut counts);
                 }
-                pixels.push((sum / samples as f32).to_array());
+                if let Some(pixel) = pixels.next() {
+                    *pixel = (sum / samples as f32).to_array();
+                }
             }
         }
-        self.pixels = pixels;
         self.counts = counts;
     }
 

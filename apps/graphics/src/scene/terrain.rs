@@ -12,6 +12,7 @@
 use glam::{Vec2, Vec3};
 
 use super::{append_sheet, scramble};
+use crate::camera::View;
 use crate::mesh::Mesh;
 
 /// A square of two triangles.
@@ -26,6 +27,17 @@ const OCTAVE_COUNT_MAX: u32 = 12;
 const GAIN: f32 = 0.42;
 /// Height of the highest peaks, nearly.
 const HEIGHT: f32 = 0.9;
+
+/// From above the foothills towards the middle, so that mountains fill the picture up to the horizon: as a whole
+/// a terrain is a thin band.
+pub(super) fn view() -> View {
+    View {
+        eye: Some(Vec3::new(1.6, 1.5, 2.6)),
+        look_at: Some(Vec3::new(-0.1, 0.15, -0.2)),
+        up: None,
+        fov_degrees: Some(38.0),
+    }
+}
 
 pub(super) fn generate(triangle_count: usize, seed: u64) -> Mesh {
     let cells = triangle_count / 2;
