@@ -86,7 +86,7 @@ pub(crate) enum Command {
 #[command(next_help_heading = "Workers and output")]
 pub(crate) struct Options {
     /// Number of workers [default: as many as CPUs that may be used]
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", value_parser = values::worker_count)]
     pub(crate) workers: Option<NonZeroUsize>,
     /// What keeps tasks until a worker asks [default: deque]
     #[arg(long, global = true, value_name = "NAME", value_parser = pool_parser())]

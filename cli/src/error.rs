@@ -58,6 +58,14 @@ pub(crate) enum CliError {
     /// A topology cannot be read.
     #[error(transparent)]
     Topology(#[from] TopologyError),
+    /// Options that were well written and still cannot be followed: a wrong call.
+    #[error("{options}: {reason}")]
+    WrongCall {
+        /// The options, with their values.
+        options: String,
+        /// What is wrong with them, and what was expected.
+        reason: String,
+    },
     /// The runtime cannot be set up.
     #[error(transparent)]
     Runtime(#[from] raddle::BuildError),

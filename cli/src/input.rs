@@ -31,16 +31,17 @@ impl Input {
     pub(crate) fn get(arguments: &InputArguments, quiet: bool) -> Result<Self, CliError> {
         match (&arguments.file, arguments.scene) {
             (Some(path), _) => Self::load(path, quiet),
-            (None, Some(choice)) => Ok(Self::generate(choice)),
+            (None, Some(choice)) => Ok(Self::generate(choice, quiet)),
             (None, None) => unreachable!("the command line demands one of them"),
         }
     }
 
     /// Generates a scene.
-    pub(crate) fn generate(choice: SceneChoice) -> Self {
-        let phase = Phase::begin("generating", true);
+    pub(crate) fn generate(choice: SceneChoice, quiet: bool) -> Self {
+        let phase = Phase::begin("generating", quiet);
         let mesh = scene::generate(choice.scene, choice.triangle_count);
         let time = phase.elapsed();
+        drop(phase);
         let name = format!("{}:{}", choice.scene, choice.triangle_count);
         Self {
             rows: vec![

@@ -28,7 +28,10 @@ fn main() -> ExitCode {
         Err(error) => {
             // With the error stream gone there is nobody to tell; the exit code still says it.
             let _unheard = writeln!(io::stderr(), "error: {}", error::one_line(&error));
-            ExitCode::FAILURE
+            match error {
+                CliError::WrongCall { .. } => ExitCode::from(2),
+                _ => ExitCode::FAILURE,
+            }
         }
     }
 }

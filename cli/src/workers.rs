@@ -2,7 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-use raddle::{Builder, Runtime};
+use raddle::{BuildError, Builder, Runtime};
+use raddle_topology::PlanError;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::Options;
@@ -27,12 +28,30 @@ pub(crate) fn builder(options: &Options) -> Builder {
     builder
 }
 
+/// What stands in the way of a runtime: the call, where the option that is to blame was given.
+pub(crate) fn refused(error: BuildError, options: &Options) -> CliError {
+    match (error, &options.affinity) {
+        (
+            BuildError::Plan(
+                reason @ (PlanError::UnknownCpu { .. } | PlanError::NotAllowed { .. }),
+            ),
+            Some(affinity),
+        ) => CliError::WrongCall {
+            options: format!("--affinity {affinity}"),
+            reason: reason.to_string(),
+        },
+        (error, _) => error.into(),
+    }
+}
+
 /// Starts the workers, and prints the plan first where that was asked for and people read it.
 ///
 /// # Errors
 /// [`CliError::Runtime`], and what [`output::print`] returns.
 pub(crate) fn start(options: &Options) -> Result<Runtime, CliError> {
-    let runtime = builder(options).build()?;
+    let runtime = builder(options)
+        .build()
+        .map_err(|error| refused(error, options))?;
     if options.show_binding && !options.json {
         output::print(&format!("{}\n", runtime.plan()))?;
     }

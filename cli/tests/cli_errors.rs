@@ -261,25 +261,64 @@ fn an_option_wins_over_its_variable_even_over_a_bad_one() {
     assert!(said.output.contains("\"workers\":1"), "{said:?}");
 }
 
+/// Options that no machine or mesh can follow were blamed on the mesh, or taken for failures.
 #[test]
-fn a_cpu_that_is_not_there_is_named() {
-    let line = run_badly(["kdtree", "--scene", "knot:500", "--affinity", "65535"]);
-    assert!(line.contains("65535"), "{line}");
+fn options_that_cannot_be_followed_are_a_wrong_call_and_named() {
+    let folder = Folder::new("wrong-call");
+    let picture = folder.path("none.png");
+    let picture = picture.to_str().expect("a plain name");
+    let render = ["render", "--scene", "knot:500", "-o", picture, "--eye"];
+    let cases: [(&[&str], &[&str]); 6] = [
+        (
+            &["kdtree", "--scene", "knot:500", "--affinity", "65535"],
+            &["--affinity 65535", "may be used"],
+        ),
+        (
+            &["--show-binding", "--affinity", "65535"],
+            &["--affinity 65535", "may be used"],
+        ),
+        (&["--workers", "0"], &["--workers", "1 to 4096"]),
+        (&["--workers", "5000"], &["--workers", "1 to 4096"]),
+        (
+            &[&render[..], &["1,2,3", "--look-at", "1,2,3"]].concat(),
+            &["--eye=1,2,3 --look-at=1,2,3", "different points"],
+        ),
+        (
+            &[
+                &render[..],
+                &["0,0,9", "--look-at", "0,0,0", "--up", "0,0,1"],
+            ]
+            .concat(),
+            &["--eye=0,0,9 --look-at=0,0,0 --up=0,0,1", "way up"],
+        ),
+    ];
+    for (call, parts) in cases {
+        let said = run(call);
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert_eq!(said.output, "", "{said:?}");
+        for part in parts {
+            assert!(said.errors.contains(part), "{part:?} is missing: {said:?}");
+        }
+        assert!(!said.errors.contains("knot"), "{said:?}");
+    }
+    assert!(folder.names().is_empty());
 }
 
+/// The largest picture ended the process (signal 6) where memory was too small for it.
 #[test]
-fn a_camera_that_cannot_see_is_one_line() {
-    let line = run_badly([
-        "render",
-        "--scene",
-        "knot:500",
-        "-o",
-        "unwritten.png",
-        "--eye",
-        "1,1,1",
-        "--look-at",
-        "1,1,1",
-    ]);
-    assert!(line.contains("knot"), "{line}");
-    assert!(!std::path::Path::new("unwritten.png").exists());
+#[cfg(target_os = "linux")]
+fn a_picture_without_memory_for_it_is_one_line() {
+    let folder = Folder::new("no-memory");
+    let said: Said = std::process::Command::new("sh")
+        .args(["-c", "ulimit -v 4000000 && exec \"$@\"", "sh"])
+        .arg(env!("CARGO_BIN_EXE_raddle"))
+        .args(["render", "--scene", "knot:500", "--workers", "2"])
+        .args(["--size", "32768x32768", "--samples", "1", "-o"])
+        .arg(folder.path("large.png"))
+        .output()
+        .expect("a shell")
+        .into();
+    expect_one_line(&said);
+    assert!(said.errors.contains("25769803776 bytes"), "{said:?}");
+    assert!(folder.names().is_empty());
 }

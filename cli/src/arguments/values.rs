@@ -1,6 +1,7 @@
 //! Values on the command line that are more than a word or a number.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use glam::Vec3;
@@ -12,6 +13,8 @@ const SIDE_MAX: u32 = 32_768;
 /// Triangles of a generated scene, unless asked for otherwise.
 const SCENE_TRIANGLES: usize = 200_000;
 const SCENE_TRIANGLES_MAX: usize = 50_000_000;
+/// The most workers that the runtime takes.
+const WORKERS_MAX: usize = 4096;
 
 /// Width and height in pixels, `1024x768`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,4 +134,12 @@ pub(crate) fn field_of_view(text: &str) -> Result<f32, String> {
         .ok()
         .filter(|degrees| (1.0..=170.0).contains(degrees))
         .ok_or_else(|| "expected degrees from 1 to 170".to_owned())
+}
+
+/// As many workers as a runtime can have.
+pub(crate) fn worker_count(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .ok()
+        .filter(|count: &NonZeroUsize| count.get() <= WORKERS_MAX)
+        .ok_or_else(|| format!("expected a number from 1 to {WORKERS_MAX}"))
 }

@@ -11,7 +11,9 @@ use crate::{output, workers};
 /// # Errors
 /// [`CliError::Runtime`] when there is no plan, and what [`output::print`] returns.
 pub(crate) fn run(options: &Options) -> Result<(), CliError> {
-    let plan = workers::builder(options).plan()?;
+    let plan = workers::builder(options)
+        .plan()
+        .map_err(|error| workers::refused(error, options))?;
     if options.json {
         output::print(&format!("{}\n", json!({ "binding": plan })))
     } else {

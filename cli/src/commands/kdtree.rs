@@ -1,6 +1,6 @@
 //! `raddle kdtree`: builds a tree, and says what it cost and how good it is.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use raddle::Runtime;
 use raddle_graphics::kdtree::{BuildError, KdTree, Parameters, TreeStatistics};
@@ -10,6 +10,7 @@ use crate::arguments::{BuilderChoice, KdtreeArguments, Options};
 use crate::error::CliError;
 use crate::input::Input;
 use crate::output;
+use crate::progress::Phase;
 use crate::table::{self, Table};
 use crate::workers;
 
@@ -30,17 +31,20 @@ pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), 
     };
     let mut times = Vec::new();
     let tree = loop {
-        let began = Instant::now();
-        let tree = build(&runtime, arguments.builder, &input, &parameters).map_err(failed)?;
-        times.push(began.elapsed());
+        let phase = Phase::begin("building", options.quiet);
+        let tree =
+            build(&runtime, arguments.builder, &input, &parameters, &phase).map_err(failed)?;
+        times.push(phase.elapsed());
         if times.len() == arguments.repeat as usize {
             break tree;
         }
     };
     let times = Times::of(times);
     if arguments.check {
-        let reference =
-            build(&runtime, arguments.builder.other(), &input, &parameters).map_err(failed)?;
+        let phase = Phase::begin("checking", options.quiet);
+        let other = arguments.builder.other();
+        let reference = build(&runtime, other, &input, &parameters, &phase).map_err(failed)?;
+        drop(phase);
         compare(&tree, &reference, &input)?;
     }
     let statistics = tree.statistics();
@@ -61,10 +65,13 @@ fn build(
     builder: BuilderChoice,
     input: &Input,
     parameters: &Parameters,
+    phase: &Phase,
 ) -> Result<KdTree, BuildError> {
+    let mesh = &input.mesh;
+    let note = |share| phase.at_share(share);
     match builder {
-        BuilderChoice::Sequential => KdTree::build_sequential(&input.mesh, parameters),
-        BuilderChoice::Tasks => runtime.install(|| KdTree::build(&input.mesh, parameters)),
+        BuilderChoice::Sequential => KdTree::build_sequential_with(mesh, parameters, note),
+        BuilderChoice::Tasks => runtime.install(|| KdTree::build_with(mesh, parameters, note)),
     }
 }
 

@@ -1,12 +1,13 @@
 //! `raddle render`: from triangles to a picture.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use glam::Vec3;
 use raddle_graphics::camera::{Setting, View};
 use raddle_graphics::kdtree::{KdTree, Parameters};
 use raddle_graphics::picture;
-use raddle_graphics::render::{self, RenderOptions, RenderReport};
+use raddle_graphics::render::{self, RenderError, RenderOptions, RenderReport};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Options, RenderArguments};
@@ -25,11 +26,16 @@ pub(crate) fn run(arguments: &RenderArguments, options: &Options) -> Result<(), 
     picture::check_path(&arguments.output)?;
     let runtime = workers::start(options)?;
     let input = Input::get(&arguments.input, options.quiet)?;
-    let view = View {
+    let given = View {
         eye: arguments.eye,
         look_at: arguments.look_at,
         up: arguments.up,
         fov_degrees: arguments.fov,
+    };
+    // A scene brings a view of its own, which is of use as a whole or not at all.
+    let view = match arguments.input.scene {
+        Some(choice) if given == View::default() => choice.scene.view(),
+        _ => given,
     };
     let render_options = RenderOptions {
         size: (arguments.size.width, arguments.size.height),
@@ -61,29 +67,55 @@ fn make(
     path: &Path,
     quiet: bool,
 ) -> Result<Made, CliError> {
-    let began = Instant::now();
-    let tree =
-        KdTree::build(&input.mesh, &Parameters::default()).map_err(|source| CliError::Tree {
-            input: input.name.clone(),
-            source,
-        })?;
-    let build_time = began.elapsed();
+    let phase = Phase::begin("building", quiet);
+    let built = KdTree::build_with(&input.mesh, &Parameters::default(), |share| {
+        phase.at_share(share);
+    });
+    let build_time = phase.elapsed();
+    drop(phase);
+    let tree = built.map_err(|source| CliError::Tree {
+        input: input.name.clone(),
+        source,
+    })?;
     let phase = Phase::begin("rendering", quiet);
     let rendering = render::render(&input.mesh, &tree, options, |done| {
         phase.one_more_of(done.tile_count);
     })
-    .map_err(|source| CliError::Render {
-        input: input.name.clone(),
-        source,
-    })?;
+    .map_err(|source| refused(source, &options.view, input))?;
     drop(phase);
-    let began = Instant::now();
+    let phase = Phase::begin("writing", quiet);
     rendering.picture.save(path)?;
     Ok(Made {
         report: rendering.report,
         build_time,
-        write_time: began.elapsed(),
+        write_time: phase.elapsed(),
     })
+}
+
+/// What stands in the way of a picture: the options of the camera where they were given, or else the mesh.
+fn refused(error: RenderError, view: &View, input: &Input) -> CliError {
+    let vector = |name: &str, value: Option<Vec3>| {
+        value.map(|Vec3 { x, y, z }| format!("--{name}={x},{y},{z}"))
+    };
+    let given: Vec<String> = [
+        vector("eye", view.eye),
+        vector("look-at", view.look_at),
+        vector("up", view.up),
+        view.fov_degrees.map(|degrees| format!("--fov {degrees}")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    match error {
+        RenderError::Camera(reason) if !given.is_empty() => CliError::WrongCall {
+            options: given.join(" "),
+            reason: reason.to_string(),
+        },
+        source => CliError::Render {
+            input: input.name.clone(),
+            source,
+        },
+    }
 }
 
 impl Made {
