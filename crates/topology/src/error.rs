@@ -28,7 +28,7 @@ pub enum TopologyError {
         expected: String,
     },
     /// An XML file could not be read at all.
-    #[error("{}: {cause}", .path.display())]
+    #[error("{}: {cause}; expected the topology of one machine, in a file that hwloc exported as XML", .path.display())]
     ReadXml {
         /// The file.
         path: PathBuf,

@@ -98,11 +98,31 @@ impl Topology {
     /// [`TopologyError::ReadXml`] when the file cannot be read, [`TopologyError::Xml`] with line and
     /// column when it is no topology, [`TopologyError::XmlRefused`] when hwloc refuses it all the same.
     pub fn from_xml(path: impl AsRef<Path>) -> Result<Self, TopologyError> {
-        load_xml(path.as_ref())
+        let path = path.as_ref();
+        let bytes = read_limited(path).map_err(|cause| TopologyError::ReadXml {
+            path: path.to_path_buf(),
+            cause,
+        })?;
+        Self::read_xml(&bytes, path)
+    }
+
+    /// Makes the topology of another machine from the content of such a file, which `name` stands for in errors.
+    ///
+    /// # Errors
+    /// As [`from_xml`](Self::from_xml), but for files that cannot be read.
+    ///
+    /// # Examples
+    /// ```
+    /// use raddle_topology::Topology;
+    /// let error = Topology::read_xml(b"<svg/>", "a picture").unwrap_err().to_string();
+    /// assert_eq!(error, "a picture:1:1: found the element <svg>, expected <topology>");
+    /// ```
+    pub fn read_xml(bytes: &[u8], name: impl AsRef<Path>) -> Result<Self, TopologyError> {
+        load_xml(bytes, name.as_ref())
     }
 }
 
-fn load_xml(path: &Path) -> Result<Topology, TopologyError> {
+fn load_xml(bytes: &[u8], path: &Path) -> Result<Topology, TopologyError> {
     let wrong = |problem: XmlProblem| TopologyError::Xml {
         path: path.to_path_buf(),
         line: problem.line,
@@ -110,11 +130,7 @@ fn load_xml(path: &Path) -> Result<Topology, TopologyError> {
         found: problem.found,
         expected: problem.expected,
     };
-    let bytes = read_limited(path).map_err(|cause| TopologyError::ReadXml {
-        path: path.to_path_buf(),
-        cause,
-    })?;
-    let text = xml::decode(&bytes).map_err(wrong)?;
+    let text = xml::decode(bytes).map_err(wrong)?;
     let checked = xml::check(text).map_err(wrong)?;
     let loaded = builder()
         .and_then(|builder| {
@@ -229,7 +245,7 @@ fn read_limited(path: &Path) -> io::Result<Vec<u8>> {
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > XML_BYTES_MAX {
         return Err(io::Error::other(format!(
-            "found more than {XML_BYTES_MAX} bytes, expected the topology of one machine"
+            "found more than {XML_BYTES_MAX} bytes"
         )));
     }
     Ok(bytes)

@@ -53,8 +53,16 @@ fn error_of(path: &Path) -> String {
 #[test]
 fn a_missing_file_and_a_folder_are_errors() {
     let missing = std::env::temp_dir().join("raddle-no-such-file.xml");
-    assert!(error_of(&missing).contains("No such file"));
-    assert!(error_of(&std::env::temp_dir()).contains("Is a directory"));
+    // Neither error used to say what the path should have led to.
+    let expected = "; expected the topology of one machine, in a file that hwloc exported as XML";
+    for (path, found) in [
+        (&missing, "No such file"),
+        (&std::env::temp_dir(), "Is a directory"),
+    ] {
+        let error = error_of(path);
+        assert!(error.contains(found), "{error}");
+        assert!(error.ends_with(expected), "{error}");
+    }
     assert!(matches!(
         Topology::from_xml(&missing),
         Err(TopologyError::ReadXml { .. })
