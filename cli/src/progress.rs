@@ -127,17 +127,20 @@ impl Count {
     fn show(&self, bar: &ProgressBar, elapsed: Duration) {
         let total = self.total.load(Ordering::Relaxed);
         let done = self.done.load(Ordering::Relaxed).min(total);
+        // The look first: whatever is set after it may draw.
         let template = if total == 0 {
             TEMPLATE_SPINNER
         } else {
-            bar.set_length(total);
-            bar.set_position(done);
             TEMPLATE_BAR
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.set_prefix(to_go(done, total, elapsed));
+        if total > 0 {
+            bar.set_length(total);
+            bar.set_position(done);
+        }
         bar.tick();
     }
 }
