@@ -1,12 +1,12 @@
 //! A progress bar for what takes longer than a moment, and only where somebody looks.
 
 use std::io::{self, IsTerminal};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use raddle_sync::prim::{AtomicU64, Relaxed};
 
 /// What is done sooner than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -58,14 +58,14 @@ impl Phase {
 
     /// Notes that one more of `total` equal parts is done; as [`at`](Self::at).
     pub(crate) fn one_more_of(&self, total: usize) {
-        self.count.total.store(total as u64, Ordering::Relaxed);
-        self.count.done.fetch_add(1, Ordering::Relaxed);
+        self.count.total.store(total as u64, Relaxed);
+        self.count.done.fetch_add(1, Relaxed);
     }
 
     /// Notes that `done` of `total` is done, or more. May be called from any worker, as often as it likes.
     pub(crate) fn at(&self, done: u64, total: u64) {
-        self.count.total.store(total, Ordering::Relaxed);
-        self.count.done.fetch_max(done, Ordering::Relaxed);
+        self.count.total.store(total, Relaxed);
+        self.count.done.fetch_max(done, Relaxed);
     }
 
     /// Notes that a share from 0 to 1 is done; as [`at`](Self::at).
@@ -125,8 +125,8 @@ impl Count {
     }
 
     fn show(&self, bar: &ProgressBar, elapsed: Duration) {
-        let total = self.total.load(Ordering::Relaxed);
-        let done = self.done.load(Ordering::Relaxed).min(total);
+        let total = self.total.load(Relaxed);
+        let done = self.done.load(Relaxed).min(total);
         // The look first: whatever is set after it may draw.
         let template = if total == 0 {
             TEMPLATE_SPINNER

@@ -5,8 +5,8 @@
 //! the whole, whatever the planes cut and whoever builds what, and counting costs one atomic addition for some
 //! thousand triangles.
 
+use raddle_sync::prim::{AtomicU64, Relaxed};
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Cells with fewer references than this keep their share to themselves.
 pub(super) const CELL_LEN_MIN: usize = 4096;
@@ -35,7 +35,7 @@ impl<'a> Progress<'a> {
     pub(super) fn add(&self, share: Share) {
         if share > 0 {
             // A figure for people: nothing is read because of it.
-            let done = self.done.fetch_add(share, Ordering::Relaxed) + share;
+            let done = self.done.fetch_add(share, Relaxed) + share;
             (self.tell)((done as f64 / WHOLE as f64) as f32);
         }
     }
