@@ -6,9 +6,10 @@
 //!
 //! 1. every index of `triangles` is below `positions.len()`;
 //! 2. every coordinate is finite and of magnitude at most [`COORDINATE_MAX`];
-//! 3. `normals` is empty or as long as `positions`, and each one is a unit vector or zero.
+//! 3. `normals` is empty or as long as `positions`, and each one is a unit vector or zero;
+//! 4. at least one triangle has an area.
 //!
-//! Triangles of zero area are kept: they are counted in reports, and nobody may stumble over them.
+//! Other triangles of zero area are kept: they are counted in reports, and nobody may stumble over them.
 //!
 //! # Source
 //! Vertex normals: N. Max, Weights for Computing Vertex Normals from Facet Normals, Journal of Graphics

@@ -179,10 +179,34 @@ fn a_bomb_stops_at_the_limit() {
     );
 }
 
+/// Such meshes once loaded, and `raddle render` wrote a picture of nothing and called that a success.
 #[test]
-fn a_mesh_of_zero_area_loads_and_is_counted() {
+fn a_mesh_without_any_area_is_an_error_that_says_so() {
+    let in_a_point = vec![Vec3::ONE; 4];
+    let in_a_line = (0..4).map(|x| Vec3::X * x as f32).collect();
+    for positions in [in_a_point, in_a_line] {
+        let mut flat = square();
+        flat.positions = positions;
+        for (name, bytes) in every_format(&flat) {
+            let error = read(name, &bytes).expect_err("nothing of it can be seen");
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "{name}: 2 triangles, all of zero area; expected at least one triangle with an area"
+                )
+            );
+            assert!(
+                matches!(error.problem, MeshProblem::NoArea { triangle_count: 2 }),
+                "{error:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn triangles_of_zero_area_beside_others_load_and_are_counted() {
     let mut flat = square();
-    flat.positions = vec![Vec3::ONE; 4];
+    flat.triangles.extend([[0, 0, 0], [1, 2, 1]]);
     for (name, bytes) in every_format(&flat) {
         let options = LoadOptions::default();
         let length = Some(bytes.len() as u64);
@@ -192,6 +216,48 @@ fn a_mesh_of_zero_area_loads_and_is_counted() {
         assert!(
             report.to_string().contains("2 triangles of zero area"),
             "{report}"
+        );
+    }
+}
+
+/// The beginning of `/dev/zero` once stood in the message as forty times `\u{0}`.
+#[test]
+fn a_quoted_beginning_stays_short_when_escaped() {
+    let error = read("zeros", &[0; 4096]).expect_err("zeros are no mesh");
+    let message = error.to_string();
+    let (found, _) = message.split_once("; expected ").expect("two halves");
+    assert_eq!(
+        found,
+        format!("zeros: a file that begins with \"{}…\"", "\\u{0}".repeat(8))
+    );
+}
+
+/// Such a face once became slivers that a kd-tree takes half a minute for.
+#[test]
+fn a_face_too_intricate_to_cut_up_is_an_error_at_its_line() {
+    use std::fmt::Write;
+
+    let count = 60_000;
+    let (mut points, mut face) = (String::new(), "f".to_owned());
+    for index in 0..count {
+        let angle = f64::from(index) * (std::f64::consts::TAU / f64::from(count));
+        let radius = 1.0 + 0.5 * (1.7 * f64::from(index)).sin();
+        let (x, y) = (radius * angle.cos(), radius * angle.sin());
+        writeln!(points, "v {x} {y} 0").expect("a string takes all");
+        write!(face, " {}", index + 1).expect("a string takes all");
+    }
+    // The face after its points and before them, when it has to wait.
+    for (text, line) in [
+        (format!("{points}{face}\n"), count + 1),
+        (format!("# first\n{face}\n{points}"), 2),
+    ] {
+        let error = read("zigzag.obj", text.as_bytes()).expect_err("it would take too long");
+        let message = error.to_string();
+        let beginning = format!("zigzag.obj: line {line}: a face of 60000 corners, ");
+        assert!(message.starts_with(&beginning), "{message}");
+        assert!(
+            message.contains("; expected a product of these two of at most "),
+            "{message}"
         );
     }
 }

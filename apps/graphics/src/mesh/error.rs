@@ -14,7 +14,7 @@ use super::COORDINATE_MAX;
 
 /// The formats as an error message names them.
 const FORMATS: &str = "a mesh in PLY, OBJ, STL or binary glTF, plain or as .gz or .zst";
-/// The most characters of the input that a message repeats.
+/// The most characters that a message takes to repeat a piece of the input, escapes counted as printed.
 const QUOTED_CHARS_MAX: usize = 40;
 
 /// A mesh file that could not be loaded: which one, where in it, and why.
@@ -118,6 +118,14 @@ pub enum MeshProblem {
         /// How many vertices the file has.
         vertex_count: usize,
     },
+    /// A mesh of which nothing could ever be seen or hit.
+    #[error(
+        "{triangle_count} triangles, all of zero area; expected at least one triangle with an area"
+    )]
+    NoArea {
+        /// How many triangles the mesh has.
+        triangle_count: usize,
+    },
     /// More than the limits of [`LoadOptions`](super::LoadOptions) or the 32 bits of an index allow.
     #[error("{found}; expected {expected}")]
     TooLarge {
@@ -193,10 +201,17 @@ impl Fault {
 /// Repeats a piece of the input in quotation marks: escaped, on one line, and not too long.
 pub(crate) fn quoted(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * QUOTED_CHARS_MAX)]);
-    let mut chars = text.chars();
-    let shown: String = chars.by_ref().take(QUOTED_CHARS_MAX).collect();
-    let dots = if chars.next().is_some() { "…" } else { "" };
-    format!("\"{}{dots}\"", one_line(&shown))
+    let mut shown = String::new();
+    let mut shown_chars = 0;
+    for char in text.chars() {
+        let escaped = one_line(char.encode_utf8(&mut [0; 4]));
+        shown_chars += escaped.chars().count();
+        if shown_chars > QUOTED_CHARS_MAX {
+            return format!("\"{shown}…\"");
+        }
+        shown.push_str(&escaped);
+    }
+    format!("\"{shown}\"")
 }
 
 /// Escapes what would break or garble a line: control characters, and nothing else.

@@ -7,7 +7,7 @@
 use glam::Vec3;
 
 use super::error::{Fault, Place};
-use super::polygon::Cutter;
+use super::polygon::{Cutter, TESTS_MAX};
 
 /// The triangles of a mesh in the making.
 #[derive(Debug)]
@@ -26,6 +26,7 @@ pub(crate) struct Faces {
 /// A polygon that waits for its vertices.
 #[derive(Debug)]
 struct Waiting {
+    place: Place,
     corners: Box<[u32]>,
     normals: Box<[u32]>,
 }
@@ -84,7 +85,7 @@ impl Faces {
             }
             [_, _, _, ..] => {
                 self.claim(place, corners.len() - 2)?;
-                self.cut(corners, normals, positions);
+                self.cut(place, corners, normals, positions)?;
             }
             _ => self.dropped_count += 1,
         }
@@ -106,6 +107,7 @@ impl Faces {
         self.claim(place, corners.len() - 2)?;
         self.waiting_triangle_count += corners.len() - 2;
         self.waiting.push(Waiting {
+            place,
             corners: corners.into(),
             normals: normals.into(),
         });
@@ -131,22 +133,42 @@ impl Faces {
     }
 
     /// Cuts up the polygons that have waited. Every corner must be an index into `positions` by now.
-    pub(crate) fn finish(&mut self, positions: &[Vec3]) {
+    pub(crate) fn finish(&mut self, positions: &[Vec3]) -> Result<(), Fault> {
         for polygon in std::mem::take(&mut self.waiting) {
-            self.cut(&polygon.corners, &polygon.normals, positions);
+            let Waiting {
+                place,
+                corners,
+                normals,
+            } = &polygon;
+            self.cut(*place, corners, normals, positions)?;
         }
         self.waiting_triangle_count = 0;
+        Ok(())
     }
 
-    fn cut(&mut self, corners: &[u32], normals: &[u32], positions: &[Vec3]) {
+    fn cut(
+        &mut self,
+        place: Place,
+        corners: &[u32],
+        normals: &[u32],
+        positions: &[Vec3],
+    ) -> Result<(), Fault> {
         self.polygon_count += 1;
         let (triangles, corner_normals) = (&mut self.triangles, &mut self.corner_normals);
-        self.cutter.cut(corners, positions, |triangle| {
+        let outcome = self.cutter.cut(corners, positions, |triangle| {
             triangles.push(triangle.map(|corner| corners[corner as usize]));
             if !normals.is_empty() {
                 corner_normals.push(triangle.map(|corner| normals[corner as usize]));
             }
         });
+        outcome.map_err(|intricate| {
+            let (count, reflex_count) = (corners.len(), intricate.reflex_count);
+            Fault::too_large(
+                place,
+                format!("a face of {count} corners, {reflex_count} of which do not bulge outwards"),
+                format!("a product of these two of at most {TESTS_MAX}, or triangles instead"),
+            )
+        })
     }
 
     /// Makes sure that `count` more triangles keep to the limit.

@@ -80,7 +80,7 @@ impl Mesh {
     /// [`MeshError`] names the file, the place in it, what was found there and what was expected: for
     /// files that cannot be read, that are cut short or break the rules of their format, for coordinates
     /// that are no finite numbers, for indices of vertices that do not exist, for meshes without triangles.
-    /// Triangles of zero area are no error.
+    /// Triangles of zero area are no error unless there are no others: such a mesh cannot be seen.
     /// # Examples
     /// ```
     /// use raddle_graphics::mesh::Mesh;
@@ -244,7 +244,12 @@ fn finish(mesh: &mut Mesh) -> Result<usize, Fault> {
     }
     mesh.positions.shrink_to_fit();
     mesh.triangles.shrink_to_fit();
-    Ok(mesh.degenerate_count())
+    let (triangle_count, degenerate_count) = (mesh.triangles.len(), mesh.degenerate_count());
+    if degenerate_count == triangle_count {
+        let problem = MeshProblem::NoArea { triangle_count };
+        return Err(Fault::new(Place::Whole, problem));
+    }
+    Ok(degenerate_count)
 }
 
 /// Counts what is read of a file, under its decompressor.

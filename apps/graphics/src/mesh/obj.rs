@@ -177,7 +177,7 @@ impl Reader {
     fn finish(mut self) -> Result<Parsed, Fault> {
         check_farthest(self.farthest_point, self.points.len(), "vertices")?;
         check_farthest(self.farthest_normal, self.normals.len(), "normals")?;
-        self.faces.finish(&self.points);
+        self.faces.finish(&self.points)?;
         let mut mesh = Mesh {
             positions: self.points,
             normals: Vec::new(),

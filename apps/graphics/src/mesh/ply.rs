@@ -54,7 +54,7 @@ pub(crate) fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Faul
         Encoding::LittleEndian => body.read(&header, &mut BinaryValues::<false> { source })?,
         Encoding::BigEndian => body.read(&header, &mut BinaryValues::<true> { source })?,
     };
-    body.faces.finish(&body.positions);
+    body.faces.finish(&body.positions)?;
     Ok(Parsed {
         format,
         polygon_count: body.faces.polygon_count,

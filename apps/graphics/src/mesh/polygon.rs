@@ -5,8 +5,9 @@
 //! cut off regardless. Triangles without area arise only where corners stand in a line.
 //!
 //! Cost: O(n) for a convex polygon, O(n · r) for one with r corners that do not bulge outwards. Where that would
-//! be more than [`TESTS_MAX`] (a polygon of some 30,000 corners in zigzag, which nobody draws), corners are cut off
-//! in their order, so that no file can keep us for hours.
+//! be more than [`TESTS_MAX`] (a polygon of some 45,000 corners in zigzag, which nobody draws), the polygon is
+//! refused, so that no file can keep us for hours. Cutting off its corners in their order would be quick, but the
+//! slivers that it makes, each as long as the polygon, overlap each other and cost a tree over them far more.
 //!
 //! # Source
 //! G. H. Meisters, Polygons Have Ears, American Mathematical Monthly 82(6), 1975; the update of the two
@@ -21,7 +22,14 @@ use glam::{DVec2, DVec3, Vec3};
 mod tests;
 
 /// The most tests of a corner against an ear; about two seconds of them.
-const TESTS_MAX: usize = 1 << 30;
+pub(crate) const TESTS_MAX: usize = 1 << 30;
+
+/// A polygon that would take too many tests to cut up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooIntricate {
+    /// How many of its corners do not bulge outwards.
+    pub(crate) reflex_count: usize,
+}
 
 /// Cuts polygons up; keeps its lists from one polygon to the next.
 #[derive(Debug, Default)]
@@ -35,14 +43,16 @@ pub(crate) struct Cutter {
     /// Corners that were ears when last looked at.
     ears: Vec<u32>,
     is_ear: Vec<bool>,
-    /// There are too many corners for a search for ears.
-    is_hopeless: bool,
 }
 
 impl Cutter {
     /// Hands out the triangles of a polygon of at least three corners, which are indices into `positions`.
     ///
     /// A triangle names its corners by their numbers in the polygon, from 0.
+    ///
+    /// # Errors
+    /// [`TooIntricate`] where the search for ears could take more than [`TESTS_MAX`] tests; nothing has been
+    /// handed out then.
     ///
     /// # Panics
     /// When a corner is not below `positions.len()`.
@@ -51,15 +61,15 @@ impl Cutter {
         corners: &[u32],
         positions: &[Vec3],
         mut emit: impl FnMut([u32; 3]),
-    ) {
+    ) -> Result<(), TooIntricate> {
         self.flatten(corners, positions);
         if is_convex(&self.points) {
             for second in 1..corners.len() as u32 - 1 {
                 emit([0, second, second + 1]);
             }
-        } else {
-            self.clip(emit);
+            return Ok(());
         }
+        self.clip(emit)
     }
 
     /// Projects the corners along the largest component of the normal, so that they turn anticlockwise.
@@ -90,8 +100,8 @@ impl Cutter {
     }
 
     /// Cuts off one ear after the other, and hands out each with its corners in order.
-    fn clip(&mut self, mut emit: impl FnMut([u32; 3])) {
-        self.link();
+    fn clip(&mut self, mut emit: impl FnMut([u32; 3])) -> Result<(), TooIntricate> {
+        self.link()?;
         let mut left = self.points.len();
         let mut at = 0;
         while left > 3 {
@@ -115,10 +125,11 @@ impl Cutter {
             }
         }
         emit([self.previous[at as usize], at, self.next[at as usize]]);
+        Ok(())
     }
 
     /// Links the corners into a ring and finds the first ears.
-    fn link(&mut self) {
+    fn link(&mut self) -> Result<(), TooIntricate> {
         let count = self.points.len() as u32;
         self.previous.clear();
         self.previous
@@ -135,13 +146,17 @@ impl Cutter {
                 self.reflex.push(corner);
             }
         }
-        self.is_hopeless = self.points.len().saturating_mul(self.reflex.len()) > TESTS_MAX;
+        let reflex_count = self.reflex.len();
+        if self.points.len().saturating_mul(reflex_count) > TESTS_MAX {
+            return Err(TooIntricate { reflex_count });
+        }
         for corner in (0..count).rev() {
             if self.is_free(corner) {
                 self.is_ear[corner as usize] = true;
                 self.ears.push(corner);
             }
         }
+        Ok(())
     }
 
     /// Finds out anew whether a corner is an ear, after one of its neighbours has gone.
@@ -163,7 +178,7 @@ impl Cutter {
 
     /// Tells whether the triangle at a corner has an area and no other corner in it.
     fn is_free(&self, corner: u32) -> bool {
-        if self.is_hopeless || self.bulge(corner) <= 0.0 {
+        if self.bulge(corner) <= 0.0 {
             return false;
         }
         let ear = [

@@ -147,12 +147,18 @@ fn small_integers_strides_and_sparse_values_are_read() {
     let mesh = read(&members, &binary);
     let expected = [Vec3::ZERO, Vec3::X, Vec3::new(1., 1., 0.), Vec3::Y];
     assert_eq!(mesh.positions, expected);
-    let without_view = members.replacen("\"bufferView\":0,", "", 1);
+    // Without a view all points but those that the sparse values replace are zero, here two of four.
+    let without_view = members
+        .replacen("\"bufferView\":0,", "", 1)
+        .replace("\"sparse\":{\"count\":1", "\"sparse\":{\"count\":2")
+        .replace(
+            "\"byteOffset\":16,\"byteLength\":8",
+            "\"byteOffset\":16,\"byteLength\":12",
+        );
+    let mut binary = binary[..16].to_vec();
+    binary.extend([1, 2, 0, 0, 127, 0, 0, 0, 127, 0, 0, 0]);
     let mesh = read(&without_view, &binary);
-    assert_eq!(
-        mesh.positions,
-        [Vec3::ZERO, Vec3::ZERO, Vec3::ZERO, Vec3::Y]
-    );
+    assert_eq!(mesh.positions, [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::ZERO]);
 }
 
 #[test]
@@ -177,7 +183,10 @@ fn errors_name_the_byte_and_what_was_expected() {
             good.replace("\"bufferView\":0,", "\"bufferView\":7,"),
             "accessor 0: view 7 of 1",
         ),
-        (good.replace("\"bufferView\":0,", ""), "4 vertices"),
+        (
+            good.replace("\"bufferView\":0,", ""),
+            "all of zero area; expected at least one triangle",
+        ),
         (
             good.replace("\"count\":4", "\"count\":9999")
                 .replace("\"bufferView\":0,", ""),
@@ -231,7 +240,7 @@ fn errors_name_the_byte_and_what_was_expected() {
         ),
     ];
     for (members, expected) in cases {
-        // Zero vertices without a view are legal, and no mesh.
+        // Vertices without a view are legal, and all zero: a mesh without any area.
         let outcome = try_read(&file(&members, &square()));
         let message = match outcome {
             Ok(loaded) => format!("{} vertices", loaded.report.vertex_count),

@@ -249,7 +249,9 @@ fn a_binary_file_cut_short_is_found_out_at_its_end() {
         .replace("ascii", "binary_little_endian")
         .into_bytes();
     let start = bytes.len();
-    bytes.extend([0; 48]);
+    for coordinate in [0., 0., 0., 1., 0., 0., 1., 1., 0., 0., 1., 0_f32] {
+        bytes.extend(coordinate.to_le_bytes());
+    }
     bytes.push(3);
     for corner in 0..3_i32 {
         bytes.extend(corner.to_le_bytes());
