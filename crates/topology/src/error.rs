@@ -18,7 +18,7 @@ pub enum TopologyError {
         reason: String,
     },
     /// A synthetic description was not understood.
-    #[error("synthetic topology {description:?}: found {found}, expected {expected}")]
+    #[error("synthetic topology {description:?}: found {}, expected {}", one_line(.found), one_line(.expected))]
     Synthetic {
         /// The description as it was given.
         description: String,
@@ -36,7 +36,7 @@ pub enum TopologyError {
         cause: io::Error,
     },
     /// An XML file does not describe a topology.
-    #[error("{}:{line}:{column}: found {found}, expected {expected}", .path.display())]
+    #[error("{}:{line}:{column}: found {}, expected {}", .path.display(), one_line(.found), one_line(.expected))]
     Xml {
         /// The file.
         path: PathBuf,
@@ -131,4 +131,17 @@ pub enum PlanError {
 )]
 pub struct ParseAffinityError {
     pub(crate) found: String,
+}
+
+/// Escapes control characters, which come from the input: a terminal would obey them, and a line would break.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for char in text.chars() {
+        if char.is_control() {
+            line.extend(char.escape_default());
+        } else {
+            line.push(char);
+        }
+    }
+    line
 }
