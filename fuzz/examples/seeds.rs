@@ -1,4 +1,5 @@
-//! Writes the first inputs of every fuzz target: small files of each format, made here, plain and compressed.
+//! Writes the first inputs of every fuzz target: small files of each format, made here, plain and compressed, a
+//! small machine as XML, and what a person may write of topologies and affinities.
 //!
 //! Run with `cargo run --manifest-path fuzz/Cargo.toml --example seeds`; the files go to `fuzz/corpus`, and their
 //! number is printed.
@@ -31,6 +32,53 @@ const GLB_ODD: &str = "{\"asset\":{\"version\":\"2.0\"},\"scenes\":[{\"nodes\":[
     \"byteStride\":4},{\"buffer\":0,\"byteOffset\":16,\"byteLength\":4}],\"accessors\":[{\"bufferView\":0,\
     \"componentType\":5120,\"count\":4,\"type\":\"VEC3\",\"normalized\":true,\"sparse\":{\"count\":1,\"indices\":\
     {\"bufferView\":1,\"componentType\":5121},\"values\":{\"bufferView\":0}}}]}";
+
+/// A machine as hwloc exports it: two CPUs, two memories, a cache, a distance matrix, things that are optional.
+const MACHINE_XML: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x3" complete_cpuset="0x7" allowed_cpuset="0x3" nodeset="0x3" complete_nodeset="0x3" allowed_nodeset="0x3" gp_index="1">
+    <info name="Backend" value="&lt;none&gt;"/>
+    <object type="NUMANode" os_index="0" cpuset="0x3" complete_cpuset="0x3" nodeset="0x1" complete_nodeset="0x1" gp_index="2" local_memory="4096">
+      <page_type size="4096" count="1"/>
+    </object>
+    <object type="NUMANode" os_index="1" cpuset="0x3" complete_cpuset="0x3" nodeset="0x2" complete_nodeset="0x2" gp_index="3" subtype="HBM"/>
+    <object type="L2Cache" cpuset="0x3" complete_cpuset="0x3" nodeset="0x3" complete_nodeset="0x3" gp_index="4" cache_size="1024" depth="2" cache_linesize="64" cache_associativity="8" cache_type="0">
+      <object type="Core" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x3" complete_nodeset="0x3" gp_index="5">
+        <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x3" complete_nodeset="0x3" gp_index="6"/>
+      </object>
+      <object type="Core" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x3" complete_nodeset="0x3" gp_index="7">
+        <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x3" complete_nodeset="0x3" gp_index="8"/>
+      </object>
+    </object>
+    <object type="Misc" gp_index="9" name="note"/>
+  </object>
+  <distances2 type="NUMANode" nbobjs="2" kind="5" name="NUMALatency" indexing="os">
+    <indexes length="4">0 1 </indexes>
+    <u64values length="12">10 20 20 10 </u64values>
+  </distances2>
+</topology>
+"#;
+/// What a person may write of a machine.
+const SYNTHETIC: [&str; 7] = [
+    "pu:2",
+    "numa:2 core:4 pu:2",
+    "package:2 l3:2 core:4 pu:2",
+    "pack:1 l2:2(size=1048576) l1:1 core:1 pu:1",
+    "group:2 [numa(memory=1GB)] core:2 pu:2(indexes=0,4,2,6,1,5,3,7)",
+    "2 3 4",
+    "die:2 l1i:1 core:0 pu:99999999999",
+];
+/// What a person may write of how workers are spread.
+const AFFINITIES: [&str; 7] = [
+    "none",
+    "Compact",
+    " scatter ",
+    "0,2,4-7",
+    "3-1",
+    "0,0,",
+    "0-65535,1",
+];
 
 fn main() -> std::io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
@@ -72,7 +120,23 @@ fn main() -> std::io::Result<()> {
             put("mesh_glb", ".parts", &[json, b"\n", &binary[8..]].concat())?;
         }
     }
+    let machine_again = MACHINE_XML.replace("  ", "");
+    for (target, texts) in [
+        (
+            "topology_xml",
+            &[MACHINE_XML, &machine_again, "<topology/>"][..],
+        ),
+        ("topology_synthetic", &SYNTHETIC),
+        ("topology_affinity", &AFFINITIES),
+    ] {
+        let folder = corpus.join(target);
+        std::fs::create_dir_all(&folder)?;
+        for (number, text) in texts.iter().enumerate() {
+            written += 1;
+            std::fs::write(folder.join(format!("seed-{number:02}")), text)?;
+        }
+    }
     println!("{written} seeds in {}", corpus.display());
-    assert!(written > 60, "some seeds are missing");
+    assert!(written > 77, "some seeds are missing");
     Ok(())
 }
