@@ -126,8 +126,8 @@ fn main() -> std::io::Result<()> {
             "topology_xml",
             &[MACHINE_XML, &machine_again, "<topology/>"][..],
         ),
-        ("topology_synthetic", &SYNTHETIC),
-        ("topology_affinity", &AFFINITIES),
+        ("topology_synthetic", &SYNTHETIC[..]),
+        ("topology_affinity", &AFFINITIES[..]),
     ] {
         let folder = corpus.join(target);
         std::fs::create_dir_all(&folder)?;
