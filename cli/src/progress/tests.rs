@@ -18,12 +18,12 @@ fn the_furthest_that_was_told_counts() {
     let phase = Phase::begin("testing", true);
     phase.at_share(0.5);
     phase.at_share(0.25);
-    assert_eq!(phase.count.done.load(Ordering::Relaxed), 5_000);
-    assert_eq!(phase.count.total.load(Ordering::Relaxed), 10_000);
+    assert_eq!(phase.count.done.load(Relaxed), 5_000);
+    assert_eq!(phase.count.total.load(Relaxed), 10_000);
     let phase = Phase::begin("testing", true);
     phase.one_more_of(7);
     phase.one_more_of(7);
-    assert_eq!(phase.count.done.load(Ordering::Relaxed), 2);
+    assert_eq!(phase.count.done.load(Relaxed), 2);
 }
 
 /// Nobody looks at a spinner that stays up when its work is done, nor waits for it.
