@@ -158,7 +158,7 @@ fn files_are_found_on_disk_and_a_pipe_needs_no_length() {
     std::fs::remove_dir_all(&folder).expect("the folder is ours");
 }
 
-/// Any mesh that a file can hold: some vertices, some triangles over them.
+/// Any mesh that a file can hold: some vertices, some triangles over them, not all without area.
 fn meshes() -> impl Strategy<Value = Mesh> {
     let number = prop_oneof![
         -1e3_f32..1e3,
@@ -168,15 +168,19 @@ fn meshes() -> impl Strategy<Value = Mesh> {
         prop::num::f32::NORMAL.prop_filter("in range", |value| value.abs() <= 1e12),
     ];
     let position = [number.clone(), number.clone(), number].prop_map(Vec3::from_array);
-    prop::collection::vec(position, 1..400).prop_flat_map(|positions| {
-        let corner = 0..positions.len() as u32;
-        let triangle = [corner.clone(), corner.clone(), corner];
-        prop::collection::vec(triangle, 1..100).prop_map(move |triangles| Mesh {
-            positions: positions.clone(),
-            normals: Vec::new(),
-            triangles,
+    prop::collection::vec(position, 1..400)
+        .prop_flat_map(|positions| {
+            let corner = 0..positions.len() as u32;
+            let triangle = [corner.clone(), corner.clone(), corner];
+            prop::collection::vec(triangle, 1..100).prop_map(move |triangles| Mesh {
+                positions: positions.clone(),
+                normals: Vec::new(),
+                triangles,
+            })
         })
-    })
+        .prop_filter("some area", |mesh| {
+            mesh.degenerate_count() < mesh.triangles.len()
+        })
 }
 
 proptest! {
