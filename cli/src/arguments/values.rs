@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use glam::Vec3;
+use raddle::WORKER_COUNT_MAX;
 use raddle_graphics::kdtree::DepthLimit;
 use raddle_graphics::scene::Scene;
 
@@ -13,8 +14,6 @@ const SIDE_MAX: u32 = 32_768;
 /// Triangles of a generated scene, unless asked for otherwise.
 const SCENE_TRIANGLES: usize = 200_000;
 const SCENE_TRIANGLES_MAX: usize = 50_000_000;
-/// The most workers that the runtime takes.
-const WORKERS_MAX: usize = 4096;
 
 /// Width and height in pixels, `1024x768`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,6 +139,6 @@ pub(crate) fn field_of_view(text: &str) -> Result<f32, String> {
 pub(crate) fn worker_count(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .ok()
-        .filter(|count: &NonZeroUsize| count.get() <= WORKERS_MAX)
-        .ok_or_else(|| format!("expected a number from 1 to {WORKERS_MAX}"))
+        .filter(|count: &NonZeroUsize| count.get() <= WORKER_COUNT_MAX)
+        .ok_or_else(|| format!("expected a number from 1 to {WORKER_COUNT_MAX}"))
 }

@@ -4,7 +4,7 @@ mod builder;
 mod error;
 mod idle;
 
-pub use builder::Builder;
+pub use builder::{Builder, WORKER_COUNT_MAX};
 pub(crate) use builder::{Handlers, Settled};
 pub use error::BuildError;
 pub use idle::{IdlePolicy, UnknownIdlePolicy};

@@ -38,7 +38,7 @@ use crossbeam_utils::CachePadded;
 
 use crate::bits::AtomicBits;
 use crate::prim::{AtomicUsize, Relaxed, SeqCst, fence};
-use crate::wait::{Notified, WaitCell};
+use crate::wait::WaitCell;
 
 /// The workers of a runtime as seen by those who have work for them.
 #[derive(Debug)]
@@ -177,8 +177,7 @@ impl IdleSet {
         let worker_index = self.sleepers.take_any(near % self.cells.len())?;
         // Relaxed: as in `start_search`; on the sleeper's behalf (invariant 2).
         self.searching.fetch_add(1, Relaxed);
-        match self.cells[worker_index].notify() {
-            Notified::Sleeper | Notified::Awake => Some(worker_index),
-        }
+        let _ = self.cells[worker_index].notify();
+        Some(worker_index)
     }
 }

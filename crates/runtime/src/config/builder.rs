@@ -14,8 +14,8 @@ use crate::pool::PoolKind;
 use crate::runtime::Runtime;
 use crate::task::OnPanic;
 
-/// More workers than this are a mistake.
-const WORKER_COUNT_MAX: usize = 1 << 12;
+/// The largest number of workers of a runtime: more are a mistake.
+pub const WORKER_COUNT_MAX: usize = 1 << 12;
 const AFFINITIES: &str = "none, compact, scatter or a list of CPUs";
 
 type OnThread = Arc<dyn Fn(usize) + Send + Sync>;
