@@ -30,7 +30,7 @@ use super::{Mesh, is_coordinate};
 #[cfg(test)]
 mod tests;
 
-/// The properties that we take of a vertex, in the order of [`Field`]s.
+/// The properties that we take of a vertex, in the order of fields.
 const VERTEX_PROPERTIES: [&str; 6] = ["x", "y", "z", "nx", "ny", "nz"];
 /// The names under which the corners of a face go.
 const CORNER_PROPERTIES: [&str; 2] = ["vertex_indices", "vertex_index"];
