@@ -18,6 +18,7 @@
 mod central;
 mod deque;
 mod distributed;
+mod outside;
 mod queue;
 #[cfg(test)]
 mod tests;

@@ -155,7 +155,7 @@ impl Runtime {
         &self,
         call: impl FnOnce() -> T + Send + 'static,
     ) -> Handle<T> {
-        let (handle, call) = Handle::new(&self.shared, self.handlers.panic.clone(), call);
+        let (handle, call) = Handle::blocking(&self.shared, self.handlers.panic.clone(), call);
         self.blocking.run(Box::new(call));
         handle
     }

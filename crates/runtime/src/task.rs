@@ -18,6 +18,7 @@
 //!    pool after the owner took it back (forks, [`raddle_sync::offer`]), by its scope (frames).
 
 mod cell;
+mod handle;
 pub(crate) mod memory;
 mod root;
 mod run;
@@ -29,8 +30,9 @@ use std::ptr::NonNull;
 use raddle_sync::deque::Word;
 
 pub(crate) use cell::{Kind, TaskCell};
-pub use root::Handle;
-pub(crate) use root::{OnPanic, Waiter, run_root};
+pub use handle::Handle;
+pub(crate) use handle::OnPanic;
+pub(crate) use root::{Waiter, run_root};
 pub(crate) use scope::scope_in;
 pub use scope::{Scope, scope};
 
@@ -64,6 +66,11 @@ impl Task {
     pub(crate) fn cell(&self) -> &'static TaskCell {
         // SAFETY: cells live as long as the process and are only ever shared.
         unsafe { self.0.as_ref() }
+    }
+
+    /// True when the task is below no other: it came from outside.
+    pub(crate) fn is_root(&self) -> bool {
+        self.cell().is_root()
     }
 
     /// True when the task is `frame` or was put, at whatever distance, by work under `frame`.

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::outside::Outside;
 use super::queue::Queue;
 use super::{Found, Mark, Pool, Seat, Wanted};
 use crate::task::Task;
@@ -17,7 +18,7 @@ pub(crate) struct Central {
 #[derive(Debug, Default)]
 struct Shared {
     tasks: Queue,
-    outside: Queue,
+    outside: Outside,
 }
 
 impl Central {

@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
+use raddle_sync::CachePadded;
 use raddle_sync::deque::{Owner, Steal, Thief, deque};
 use raddle_sync::prim::Mutex;
 
-use super::queue::Queue;
+use super::outside::Outside;
 use super::{Found, Mark, Pool, Seat, Wanted, victims};
 use crate::task::Task;
 
@@ -22,7 +23,7 @@ pub(crate) struct Deque {
 #[derive(Debug)]
 struct Shared {
     thieves: Box<[Thief<Task>]>,
-    outside: Queue,
+    outside: CachePadded<Outside>,
 }
 
 #[derive(Debug)]
@@ -43,7 +44,7 @@ impl Deque {
         Self {
             shared: Arc::new(Shared {
                 thieves: thieves.into(),
-                outside: Queue::default(),
+                outside: CachePadded::default(),
             }),
             owners: Mutex::new(owners),
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use raddle_sync::CachePadded;
 
+use super::outside::Outside;
 use super::queue::Queue;
 use super::{Found, Mark, Pool, Seat, Wanted, victims};
 use crate::task::Task;
@@ -19,7 +20,7 @@ pub(crate) struct Distributed {
 #[derive(Debug)]
 struct Shared {
     queues: Box<[CachePadded<Queue>]>,
-    outside: CachePadded<Queue>,
+    outside: CachePadded<Outside>,
 }
 
 #[derive(Debug)]

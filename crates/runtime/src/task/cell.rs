@@ -116,6 +116,10 @@ impl TaskCell {
         self.kind() == Kind::Fork && self.offer.is_reclaimed()
     }
 
+    pub(super) fn is_root(&self) -> bool {
+        self.parent.load(Relaxed).is_null()
+    }
+
     pub(super) fn is_within(&self, frame: &TaskCell) -> bool {
         let target_depth = frame.depth.load(Relaxed);
         let mut cell: &TaskCell = self;

@@ -1,30 +1,21 @@
-//! Work that enters a runtime from outside: a call that the caller waits for, or a task with a handle.
-//!
-//! Such work waits in the pool's outside queue, which every waiting worker searches as a whole, so that whoever waits for
-//! it can reach it. A handle owns a frame under which its task is put: a worker that waits for the handle prefers it.
+//! A call that enters a runtime from outside and that the caller waits for; and what waits for such things.
 //!
 //! # Memory ordering
 //! | label | release side                     | acquire side                       | what it publishes                        |
 //! |-------|----------------------------------|------------------------------------|------------------------------------------|
 //! | T1    | `RootSlot::finish` stores `done` | `run_root` loads `done`            | the result                               |
-//! | T2    | `Packet::finish` stores `done`, then looks for a waiter under its lock | `wait` says who waits under that lock, then loads `done` | the result; one of the two sees the other (SeqCst) |
 
-use std::any::Any;
 use std::cell::UnsafeCell;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
 
-use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Release, SeqCst};
+use raddle_sync::prim::{Acquire, AtomicBool, Release};
 use raddle_sync::wait::{SpinBudget, WaitCell};
 
-use super::{Task, TaskCell, discard};
+use super::{Task, TaskCell};
 use crate::fork::current_worker;
 use crate::worker::{Helping, Shared};
-
-/// What gets a panic that nobody waits for.
-pub(crate) type OnPanic = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 
 thread_local! {
     /// Where a thread that is no worker waits.
@@ -133,159 +124,5 @@ impl<R> RootSlot<R> {
         // ORDERING(T1): Release, the result.
         self.done.store(true, Release);
         waiter.notify();
-    }
-}
-
-/// What a spawned task will return.
-///
-/// Dropping the handle lets the task run on; a panic that nobody has waited for by then goes to the runtime's panic
-/// handler.
-pub struct Handle<T> {
-    packet: Arc<Packet<T>>,
-}
-
-struct Packet<T> {
-    result: Mutex<Option<thread::Result<T>>>,
-    done: AtomicBool,
-    waiter: Mutex<Option<Waiter>>,
-    frame: &'static TaskCell,
-    shared: Arc<Shared>,
-    on_panic: Option<OnPanic>,
-}
-
-impl<T> Packet<T> {
-    fn finish(&self, result: thread::Result<T>) {
-        *self.result.lock().expect("nothing panics under this lock") = Some(result);
-        // ORDERING(T2): SeqCst, before the look for a waiter.
-        self.done.store(true, SeqCst);
-        let waiter = self
-            .waiter
-            .lock()
-            .expect("nothing panics under this lock")
-            .take();
-        if let Some(waiter) = waiter {
-            waiter.notify();
-        }
-    }
-}
-
-impl<T> Drop for Packet<T> {
-    fn drop(&mut self) {
-        self.shared.memory.give_back(self.frame);
-        let result = self
-            .result
-            .lock()
-            .expect("nothing panics under this lock")
-            .take();
-        match (result, &self.on_panic) {
-            // A panic in the panic handler has nowhere to go.
-            (Some(Err(panic)), Some(handler)) => {
-                discard(catch_unwind(AssertUnwindSafe(|| handler(panic))))
-            }
-            (result, _) => discard(result),
-        }
-    }
-}
-
-impl<T> fmt::Debug for Handle<T> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Handle")
-            .field("done", &self.is_done())
-            .finish_non_exhaustive()
-    }
-}
-
-impl<T: Send + 'static> Handle<T> {
-    /// A handle, and the call that will run `call` and fill it. The runtime ends after that call, not before.
-    pub(crate) fn new(
-        shared: &Arc<Shared>,
-        on_panic: Option<OnPanic>,
-        call: impl FnOnce() -> T + Send + 'static,
-    ) -> (Self, impl FnOnce() + Send + 'static) {
-        let frame = shared.memory.take_outside();
-        frame.make_frame(None);
-        let packet = Arc::new(Packet {
-            result: Mutex::new(None),
-            done: AtomicBool::new(false),
-            waiter: Mutex::new(None),
-            frame,
-            shared: Arc::clone(shared),
-            on_panic,
-        });
-        let ending = EndRoot::new(shared);
-        let filling = Arc::clone(&packet);
-        let call = move || {
-            // Dropped last, also when a destructor below panics.
-            let _ending = ending;
-            filling.finish(catch_unwind(AssertUnwindSafe(call)));
-            drop(filling);
-        };
-        (Self { packet }, call)
-    }
-
-    /// A task of `shared` that this handle stands for.
-    pub(crate) fn spawn(
-        shared: &Arc<Shared>,
-        on_panic: Option<OnPanic>,
-        call: impl FnOnce() -> T + Send + 'static,
-    ) -> Self {
-        let (handle, call) = Self::new(shared, on_panic, call);
-        let cell = shared.memory.take_outside();
-        // SAFETY: the closure borrows nothing ('static).
-        unsafe { cell.make_closure(Some(handle.packet.frame), call) };
-        shared.put_outside(Task::new(cell));
-        handle
-    }
-
-    /// Waits for the task and returns its result.
-    ///
-    /// A waiting worker runs the task itself if nobody has it, and other work if the task is under way elsewhere: do not
-    /// hold a lock that other tasks want.
-    ///
-    /// # Panics
-    /// With the panic of the task.
-    pub fn wait(self) -> T {
-        let packet = &self.packet;
-        let waiter = Waiter::current();
-        // ORDERING(T2): under the lock, before the first look at `done`.
-        *packet
-            .waiter
-            .lock()
-            .expect("nothing panics under this lock") = Some(waiter.clone());
-        waiter.wait(Some(packet.frame), || self.is_done());
-        let result = packet
-            .result
-            .lock()
-            .expect("nothing panics under this lock")
-            .take();
-        match result.expect("done says that the result is there, and it is taken once") {
-            Ok(result) => result,
-            Err(panic) => resume_unwind(panic),
-        }
-    }
-}
-
-impl<T> Handle<T> {
-    /// True when the task has ended.
-    pub fn is_done(&self) -> bool {
-        // ORDERING(T2): SeqCst.
-        self.packet.done.load(SeqCst)
-    }
-}
-
-/// Counts a root task from its making to the end of all that it drops.
-struct EndRoot(Arc<Shared>);
-
-impl EndRoot {
-    fn new(shared: &Arc<Shared>) -> Self {
-        shared.begin_root();
-        Self(Arc::clone(shared))
-    }
-}
-
-impl Drop for EndRoot {
-    fn drop(&mut self) {
-        self.0.end_root();
     }
 }

@@ -1,0 +1,40 @@
+//! What comes from threads that are no workers here: the part that all pools share.
+//!
+//! A root task (a call from outside, a task with a handle) is below nothing, so a worker that waits in a join or a scope
+//! never wants one. A task that another thread put into a scope may be just what that scope waits for. The two are kept apart, so
+//! that who waits looks through the second kind alone, however many roots are queued.
+
+use super::Wanted;
+use super::queue::Queue;
+use crate::task::Task;
+
+/// Tasks from outside, in the order in which they came.
+#[derive(Debug, Default)]
+pub(super) struct Outside {
+    roots: Queue,
+    below_scopes: Queue,
+}
+
+impl Outside {
+    pub(super) fn put(&self, task: Task) {
+        if task.is_root() {
+            self.roots.put(task);
+        } else {
+            self.below_scopes.put(task);
+        }
+    }
+
+    /// The oldest task that is wanted; those that some scope waits for go first.
+    pub(super) fn take_oldest(&self, wanted: Wanted<'_>) -> Option<Task> {
+        let below = self.below_scopes.take_oldest(wanted);
+        below.or_else(|| match wanted {
+            Wanted::Any => self.roots.take_oldest(wanted),
+            Wanted::Where(..) => None,
+        })
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.roots.is_empty() && self.below_scopes.is_empty()
+    }
+}

@@ -1,0 +1,234 @@
+//! A task whose result is waited for through a handle.
+//!
+//! The call lies in a packet that the handle shares with a task in the pool. Whoever takes the call out of the packet runs
+//! it: the worker that gets the task, or a worker of the same runtime that waits for the handle, which so need not look for the
+//! task among all that are queued. The task is then an empty one, which counts as work until it is taken from the pool.
+//!
+//! # Memory ordering
+//! | label | release side                     | acquire side                       | what it publishes                        |
+//! |-------|----------------------------------|------------------------------------|------------------------------------------|
+//! | T2    | `Packet::finish` stores `done`, then looks for a waiter under its lock | `wait` says who waits under that lock, then loads `done` | the result; one of the two sees the other (SeqCst) |
+//! # Invariants
+//! 1. The call is taken out of its packet once, and only on a worker of its runtime or, for a blocking call, on a blocking thread.
+//! 2. While the call runs on a worker, the packet's frame is its innermost frame: who waits for the handle finds by it what
+//!    the call has put.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::thread;
+
+use raddle_sync::prim::{AtomicBool, Mutex, SeqCst};
+
+use super::root::Waiter;
+use super::{Task, TaskCell, discard};
+use crate::fork::current_worker;
+use crate::worker::{Shared, Worker};
+
+/// What gets a panic that nobody waits for.
+pub(crate) type OnPanic = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
+
+type Call<T> = Box<dyn FnOnce() -> T + Send>;
+
+/// What a spawned task will return.
+///
+/// Dropping the handle lets the task run on; a panic that nobody has waited for by then goes to the runtime's panic
+/// handler.
+pub struct Handle<T> {
+    packet: Arc<Packet<T>>,
+}
+
+struct Packet<T> {
+    /// The call, until somebody begins it.
+    call: Mutex<Option<Call<T>>>,
+    /// True for a call that no worker may run.
+    blocking: bool,
+    result: Mutex<Option<thread::Result<T>>>,
+    done: AtomicBool,
+    waiter: Mutex<Option<Waiter>>,
+    frame: &'static TaskCell,
+    shared: Arc<Shared>,
+    on_panic: Option<OnPanic>,
+}
+
+impl<T> Packet<T> {
+    /// Runs the call, unless somebody has begun it.
+    fn run(&self) {
+        let call = self
+            .call
+            .lock()
+            .expect("nothing panics under this lock")
+            .take();
+        if let Some(call) = call {
+            self.finish(catch_unwind(AssertUnwindSafe(call)));
+        }
+    }
+
+    /// As [`Packet::run`], on `worker`, which this thread is.
+    fn run_on(&self, worker: &Worker) {
+        worker.in_frame(self.frame, || self.run());
+    }
+
+    fn finish(&self, result: thread::Result<T>) {
+        *self.result.lock().expect("nothing panics under this lock") = Some(result);
+        // ORDERING(T2): SeqCst, before the look for a waiter.
+        self.done.store(true, SeqCst);
+        let waiter = self
+            .waiter
+            .lock()
+            .expect("nothing panics under this lock")
+            .take();
+        if let Some(waiter) = waiter {
+            waiter.notify();
+        }
+    }
+}
+
+impl<T> Drop for Packet<T> {
+    fn drop(&mut self) {
+        self.shared.memory.give_back(self.frame);
+        let result = self
+            .result
+            .lock()
+            .expect("nothing panics under this lock")
+            .take();
+        match (result, &self.on_panic) {
+            // A panic in the panic handler has nowhere to go.
+            (Some(Err(panic)), Some(handler)) => {
+                discard(catch_unwind(AssertUnwindSafe(|| handler(panic))))
+            }
+            (result, _) => discard(result),
+        }
+    }
+}
+
+impl<T> fmt::Debug for Handle<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Handle")
+            .field("done", &self.is_done())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Send + 'static> Handle<T> {
+    fn new(
+        shared: &Arc<Shared>,
+        on_panic: Option<OnPanic>,
+        blocking: bool,
+        call: impl FnOnce() -> T + Send + 'static,
+    ) -> Self {
+        let frame = shared.memory.take_outside();
+        frame.make_frame(None);
+        Self {
+            packet: Arc::new(Packet {
+                call: Mutex::new(Some(Box::new(call))),
+                blocking,
+                result: Mutex::new(None),
+                done: AtomicBool::new(false),
+                waiter: Mutex::new(None),
+                frame,
+                shared: Arc::clone(shared),
+                on_panic,
+            }),
+        }
+    }
+
+    /// What runs this handle's call where it is called. The runtime ends after that, not before.
+    fn runner(&self) -> impl FnOnce() + Send + 'static + use<T> {
+        let ending = EndRoot::new(&self.packet.shared);
+        let packet = Arc::clone(&self.packet);
+        move || {
+            // Dropped last, also when a destructor below panics.
+            let _ending = ending;
+            match current_worker() {
+                Some(worker) => packet.run_on(worker),
+                None => packet.run(),
+            }
+            drop(packet);
+        }
+    }
+
+    /// A task of `shared` that this handle stands for.
+    pub(crate) fn spawn(
+        shared: &Arc<Shared>,
+        on_panic: Option<OnPanic>,
+        call: impl FnOnce() -> T + Send + 'static,
+    ) -> Self {
+        let handle = Self::new(shared, on_panic, false, call);
+        let cell = shared.memory.take_outside();
+        // SAFETY: the closure borrows nothing ('static).
+        unsafe { cell.make_closure(None, handle.runner()) };
+        shared.put_outside(Task::new(cell));
+        handle
+    }
+
+    /// A call for a blocking thread, and the handle that stands for it.
+    pub(crate) fn blocking(
+        shared: &Arc<Shared>,
+        on_panic: Option<OnPanic>,
+        call: impl FnOnce() -> T + Send + 'static,
+    ) -> (Self, impl FnOnce() + Send + 'static) {
+        let handle = Self::new(shared, on_panic, true, call);
+        let runner = handle.runner();
+        (handle, runner)
+    }
+
+    /// Waits for the task and returns its result.
+    ///
+    /// A waiting worker runs the task itself if nobody has it, and other work if the task is under way elsewhere: do not
+    /// hold a lock that other tasks want.
+    ///
+    /// # Panics
+    /// With the panic of the task.
+    pub fn wait(self) -> T {
+        let packet = &self.packet;
+        match current_worker() {
+            Some(worker) if !packet.blocking && Arc::ptr_eq(worker.shared(), &packet.shared) => {
+                packet.run_on(worker);
+            }
+            _ => {}
+        }
+        let waiter = Waiter::current();
+        // ORDERING(T2): under the lock, before the first look at `done`.
+        *packet
+            .waiter
+            .lock()
+            .expect("nothing panics under this lock") = Some(waiter.clone());
+        waiter.wait(Some(packet.frame), || self.is_done());
+        let result = packet
+            .result
+            .lock()
+            .expect("nothing panics under this lock")
+            .take();
+        match result.expect("done says that the result is there, and it is taken once") {
+            Ok(result) => result,
+            Err(panic) => resume_unwind(panic),
+        }
+    }
+}
+
+impl<T> Handle<T> {
+    /// True when the task has ended.
+    pub fn is_done(&self) -> bool {
+        // ORDERING(T2): SeqCst.
+        self.packet.done.load(SeqCst)
+    }
+}
+
+/// Counts a root task from its making to the end of all that it drops.
+struct EndRoot(Arc<Shared>);
+
+impl EndRoot {
+    fn new(shared: &Arc<Shared>) -> Self {
+        shared.begin_root();
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for EndRoot {
+    fn drop(&mut self) {
+        self.0.end_root();
+    }
+}
