@@ -33,6 +33,7 @@ use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, SeqCst};
 use raddle_sync::wait::SpinBudget;
 use raddle_trace::{Report, Tally, WorkerReport};
 
+use crate::clock::Instant;
 use crate::config::IdlePolicy;
 use crate::fork::ForkStack;
 use crate::loops::Gains;
@@ -59,7 +60,7 @@ pub(crate) struct Shared {
     /// Worker threads that have not ended, and who waits for the last one.
     pub(crate) threads: AtomicUsize,
     pub(crate) stopper: Mutex<Option<Waiter>>,
-    pub(crate) born: quanta::Instant,
+    pub(crate) born: Instant,
 }
 
 /// One worker, on its own thread.

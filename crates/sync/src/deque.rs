@@ -296,5 +296,5 @@ impl<T: Word> Drop for Shared<T> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;

@@ -10,13 +10,11 @@
 //! | T2    | `Packet::finish` stores `done`, then looks for a waiter under its lock | `wait` says who waits under that lock, then loads `done` | the result; one of the two sees the other (SeqCst) |
 
 use std::any::Any;
-use std::cell::UnsafeCell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::thread;
 
-use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Release, SeqCst};
+use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Release, SeqCst, UnsafeCell, thread_local};
 use raddle_sync::wait::{SpinBudget, WaitCell};
 
 use super::{Task, TaskCell, discard};
@@ -117,7 +115,7 @@ pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R +
 
 /// Where the result of a call appears; on the caller's stack.
 struct RootSlot<R> {
-    result: UnsafeCell<Option<thread::Result<R>>>,
+    result: UnsafeCell<Option<std::thread::Result<R>>>,
     done: AtomicBool,
 }
 
@@ -125,11 +123,12 @@ struct RootSlot<R> {
 unsafe impl<R: Send> Sync for RootSlot<R> {}
 
 impl<R> RootSlot<R> {
-    fn finish(&self, result: thread::Result<R>, waiter: &Waiter) {
+    fn finish(&self, result: std::thread::Result<R>, waiter: &Waiter) {
         // The slot and the waiter lie on the caller's stack, which may be gone once `done` is true.
         let waiter = waiter.clone();
         // SAFETY: the waiter reads only after `done`.
-        unsafe { *self.result.get() = Some(result) };
+        self.result
+            .with_mut(|place| unsafe { *place = Some(result) });
         // ORDERING(T1): Release, the result.
         self.done.store(true, Release);
         waiter.notify();
@@ -145,7 +144,7 @@ pub struct Handle<T> {
 }
 
 struct Packet<T> {
-    result: Mutex<Option<thread::Result<T>>>,
+    result: Mutex<Option<std::thread::Result<T>>>,
     done: AtomicBool,
     waiter: Mutex<Option<Waiter>>,
     frame: &'static TaskCell,
@@ -154,7 +153,7 @@ struct Packet<T> {
 }
 
 impl<T> Packet<T> {
-    fn finish(&self, result: thread::Result<T>) {
+    fn finish(&self, result: std::thread::Result<T>) {
         *self.result.lock().expect("nothing panics under this lock") = Some(result);
         // ORDERING(T2): SeqCst, before the look for a waiter.
         self.done.store(true, SeqCst);
