@@ -1,7 +1,9 @@
 //! Fork and join: every fork runs once, its result and its panic come back, and nobody who could help
 //! is left asleep.
 
-use crate::explore::{Flag, explore, fail_with, number_of_failure};
+use crate::explore::{Flag, beside, explore, fail_with, number_of_failure};
+use std::sync::Arc;
+
 use raddle_runtime::join;
 use raddle_sync::prim::{AtomicUsize, Mutex, SeqCst, yield_now};
 
@@ -99,6 +101,25 @@ fn waiting_owner_is_told_of_work_below_its_stolen_fork() {
             join(|| fork_until(&helped), || helped.raise());
         };
         runtime.install(|| join(|| fork_until(&stolen), below));
+    });
+}
+
+#[test]
+fn fork_is_found_by_the_one_worker_that_is_left() {
+    explore(|setting| {
+        let runtime = Arc::new(setting.runtime_of(3));
+        let flag = Arc::new(Flag::default());
+        let (inner, raise) = (Arc::clone(&runtime), Arc::clone(&flag));
+        let forks = move || inner.install(|| join(|| fork_until(&raise), || raise.raise()));
+        // One worker forks, one stands still after a wait in which it may have helped the first.
+        let stand_still = || {
+            let blocking = runtime.spawn_blocking(|| ());
+            runtime.install(|| {
+                blocking.wait();
+                flag.await_up();
+            });
+        };
+        beside(forks, stand_still);
     });
 }
 

@@ -102,6 +102,37 @@ fn waiting_scope_is_told_of_tasks_below_it() {
 }
 
 #[test]
+fn second_of_two_tasks_is_found_when_the_first_stands_still() {
+    explore(|setting| {
+        let runtime = setting.runtime_of(3);
+        let flag = &Flag::default();
+        runtime.scope(|scope| {
+            scope.spawn(|| flag.await_up());
+            scope.spawn(|| flag.raise());
+            flag.await_up();
+        });
+    });
+}
+
+#[test]
+fn task_that_was_out_of_sight_for_a_moment_is_found() {
+    explore(|setting| {
+        // One waits for the inner scope and may not run the task of the outer one, one stands still: the third has to.
+        let runtime = setting.runtime_of(3);
+        let flag = &Flag::default();
+        runtime.scope(|outer| {
+            outer.spawn(move || {
+                scope(|inner| {
+                    // Lies under the next one, which the inner scope does not want, in the deque of their worker.
+                    inner.spawn(|| flag.await_up());
+                    outer.spawn(|| flag.raise());
+                });
+            });
+        });
+    });
+}
+
+#[test]
 fn waiting_scope_runs_no_foreign_work() {
     explore(|setting| {
         let runtime = setting.runtime();
