@@ -7,10 +7,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
-use raddle_sync::prim::Mutex;
+use raddle_sync::prim::{Mutex, has_ended, thread};
 use raddle_sync::wait::WaitCell;
 
 use crate::task::discard;
@@ -74,7 +73,7 @@ impl BlockingThreads {
         {
             Ok(thread) => {
                 state.thread_count += 1;
-                state.threads.retain(|thread| !thread.is_finished());
+                state.threads.retain(|thread| !has_ended(thread));
                 state.threads.push(thread);
             }
             Err(_) if state.thread_count > 0 => {}

@@ -35,7 +35,7 @@ use std::ptr;
 
 use raddle_sync::CachePadded;
 use raddle_sync::gates::Gates;
-use raddle_sync::prim::{AtomicU64, Relaxed};
+use raddle_sync::prim::{AtomicU64, LIGHT, Relaxed};
 
 use crate::worker::Worker;
 
@@ -43,7 +43,7 @@ pub(crate) use current::{as_worker, current_worker, with_worker};
 pub use join::join;
 
 /// Forks that one worker can have open at a time: far more than fit on its call stack.
-const SLOT_COUNT: usize = 1 << 16;
+const SLOT_COUNT: usize = if LIGHT { 4 } else { 1 << 16 };
 
 /// The head of every job on a call stack: what runs it.
 #[repr(C)]
@@ -96,18 +96,20 @@ unsafe impl Sync for ForkStack {}
 unsafe impl Send for ForkStack {}
 
 impl ForkStack {
-    /// A stack without room, whose gates are closed for good: that of threads which are no workers.
-    const fn outside() -> Self {
-        Self {
-            private: CachePadded::new(Private {
-                top: Cell::new(ptr::null_mut()),
-                base: Cell::new(ptr::null_mut()),
-                first: Cell::new(ptr::null_mut()),
-                end: Cell::new(ptr::null_mut()),
-                worker: Cell::new(ptr::null()),
-                inline: AtomicU64::new(0),
-            }),
-            gates: CachePadded::new(Gates::new()),
+    raddle_sync::const_fn! {
+        /// A stack without room, whose gates are closed for good: that of threads which are no workers.
+        const fn outside() -> Self {
+            Self {
+                private: CachePadded::new(Private {
+                    top: Cell::new(ptr::null_mut()),
+                    base: Cell::new(ptr::null_mut()),
+                    first: Cell::new(ptr::null_mut()),
+                    end: Cell::new(ptr::null_mut()),
+                    worker: Cell::new(ptr::null()),
+                    inline: AtomicU64::new(0),
+                }),
+                gates: CachePadded::new(Gates::new()),
+            }
         }
     }
 

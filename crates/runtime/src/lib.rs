@@ -11,10 +11,14 @@
 //! None of them needs any set-up: a default runtime with a worker per CPU comes up on first use.
 
 mod blocking;
+mod clock;
 mod config;
 mod fork;
 mod global;
 mod loops;
+#[cfg(any(loom, shuttle))]
+#[doc(hidden)]
+pub mod model;
 pub mod pool;
 mod runtime;
 mod task;

@@ -59,10 +59,10 @@ pub trait Seat: fmt::Debug + Send {
 
     /// A task that is `wanted`: the worker's own newest one, or one from outside, or another worker's oldest.
     ///
-    /// Adds every look at another worker's tasks to `steals_tried`. May return nothing while another worker is just
+    /// Adds what it did besides to `look`. May return nothing while another worker is just
     /// taking the last task. A wanted task is found wherever it lies among this worker's own (from the given mark on) and
     /// among those from outside; of another worker's, perhaps only the oldest is looked at.
-    fn get(&self, wanted: Wanted<'_>, steals_tried: &mut u64) -> Option<Found>;
+    fn get(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found>;
 }
 
 /// Which tasks a worker may run now.
@@ -106,6 +106,15 @@ pub struct Found {
     pub task: Task,
     /// The worker that it was taken from, unless that is the caller, or nobody.
     pub stolen_from: Option<usize>,
+}
+
+/// What looking for a task did besides finding one or not.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Look {
+    /// Looks at another worker's tasks.
+    pub steals_tried: u64,
+    /// The worker's own tasks were out of the others' sight for a moment: who looked for them then has to be told.
+    pub hid: bool,
 }
 
 /// The pools to choose from, by name.

@@ -1,16 +1,16 @@
 //! The runtime: workers that come up, are entered, and end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, mpsc};
-use std::thread;
+use std::sync::Arc;
 
 use raddle_sync::bits::AtomicBits;
 use raddle_sync::idle::IdleSet;
-use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, SeqCst};
+use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, SeqCst, mpsc, thread};
 use raddle_topology::{CpuId, Plan, Topology};
 use raddle_trace::Report;
 
 use crate::blocking::BlockingThreads;
+use crate::clock::Instant;
 use crate::config::{BuildError, Builder, Handlers, Settled};
 use crate::fork::{ForkStack, as_worker, current_worker};
 use crate::task::memory::Memory;
@@ -67,7 +67,7 @@ impl Runtime {
             live: AtomicUsize::new(0),
             threads: AtomicUsize::new(0),
             stopper: Mutex::new(None),
-            born: quanta::Instant::now(),
+            born: Instant::now(),
         });
         let mut runtime = Self {
             shared,
@@ -102,8 +102,11 @@ impl Runtime {
             })?;
             runtime.threads.push(thread);
         }
-        drop(bound);
-        outcomes.iter().collect::<Result<(), _>>()?;
+        for _ in &runtime.threads {
+            outcomes
+                .recv()
+                .expect("every worker says whether it is bound")?;
+        }
         Ok(runtime)
     }
 

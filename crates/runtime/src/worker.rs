@@ -33,10 +33,11 @@ use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, SeqCst};
 use raddle_sync::wait::SpinBudget;
 use raddle_trace::{Report, Tally, WorkerReport};
 
+use crate::clock::Instant;
 use crate::config::IdlePolicy;
 use crate::fork::ForkStack;
 use crate::loops::Gains;
-use crate::pool::{Mark, Pool, Seat, Wanted};
+use crate::pool::{Look, Mark, Pool, Seat, Wanted};
 use crate::task::memory::{FreeList, Memory};
 use crate::task::{Task, TaskCell, Waiter};
 
@@ -59,7 +60,7 @@ pub(crate) struct Shared {
     /// Worker threads that have not ended, and who waits for the last one.
     pub(crate) threads: AtomicUsize,
     pub(crate) stopper: Mutex<Option<Waiter>>,
-    pub(crate) born: quanta::Instant,
+    pub(crate) born: Instant,
 }
 
 /// One worker, on its own thread.
@@ -226,8 +227,7 @@ impl Worker {
     /// Keeps a task in the pool and sees to it that it is found.
     pub(crate) fn put(&self, task: Task) {
         self.seat.put(task);
-        self.work_came();
-        self.tell(self.forks().gates().take_askers());
+        self.tell_of_work();
     }
 
     /// A position below all tasks that this worker puts from now on.
@@ -235,10 +235,12 @@ impl Worker {
         self.seat.mark()
     }
 
-    fn work_came(&self) {
+    /// Tells those who sleep of tasks that this worker has put, be it for the first time or again.
+    fn tell_of_work(&self) {
         if self.shared.idle.work_came(self.index).is_some() {
             self.tally().wakes.add(1);
         }
+        self.tell(self.forks().gates().take_askers());
     }
 
     /// Publishes the oldest private fork, if there is one, because somebody asked.
@@ -281,18 +283,17 @@ impl Worker {
 
     /// A task that is wanted, from wherever the pool has one.
     fn get(&self, wanted: Wanted<'_>) -> Option<Task> {
-        let mut tried = 0;
-        let found = self.seat.get(wanted, &mut tried);
-        if tried > 0 {
-            self.tally().steals_tried.add(tried);
+        let mut look = Look::default();
+        let found = self.seat.get(wanted, &mut look);
+        if look.steals_tried > 0 {
+            self.tally().steals_tried.add(look.steals_tried);
+        }
+        if look.hid {
+            self.tell_of_work();
         }
         let found = found?;
         if found.stolen_from.is_some() {
             self.tally().steals_done.add(1);
-        }
-        if let Wanted::Where(..) = wanted {
-            // Tasks that lay above it have been out of sight for a moment (`Owner::take_where`).
-            self.work_came();
         }
         Some(found.task)
     }

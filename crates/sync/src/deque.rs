@@ -82,6 +82,25 @@ pub enum Steal<T> {
     Lost,
 }
 
+/// What the owner took from under other elements.
+#[must_use = "elements that were out of sight may have been looked for"]
+#[derive(Debug, PartialEq, Eq)]
+pub struct Picked<T> {
+    /// The element, unless there was none or a thief was quicker.
+    pub value: Option<T>,
+    /// Other elements were out of thieves' sight for a moment.
+    pub hid: bool,
+}
+
+impl<T> Default for Picked<T> {
+    fn default() -> Self {
+        Self {
+            value: None,
+            hid: false,
+        }
+    }
+}
+
 /// Makes an empty deque and returns its two ends.
 pub fn deque<T: Word>() -> (Owner<T>, Thief<T>) {
     let shared = Arc::new(Shared {
@@ -168,18 +187,22 @@ impl<T: Word> Owner<T> {
 
     /// Takes the youngest element at or above `mark` that is `wanted`, from under those that are not.
     ///
-    /// Unwanted elements above it are out of thieves' sight for a moment; after a success, the caller makes sure that
-    /// somebody looks again. Without one, nothing moves. Cost: a look at every element down to `mark`.
-    pub fn take_where(&self, mark: isize, wanted: impl Fn(&T) -> bool) -> Option<T> {
+    /// Unwanted elements above it are out of thieves' sight for a moment, even if a thief is quicker and nothing is taken;
+    /// the result says so, and the caller makes sure that somebody looks again. Cost: a look at every element down to
+    /// `mark`.
+    pub fn take_where(&self, mark: isize, wanted: impl Fn(&T) -> bool) -> Picked<T> {
         let shared = &*self.shared;
         // Relaxed: a bound for the looks; thieves may pass it meanwhile, and `pop` knows.
         let low = mark.max(shared.top.load(Relaxed));
         // SAFETY: as in `push`.
         let ring = unsafe { &*shared.ring.load(Relaxed) };
-        let index = (low..self.mark()).rev().find(|&index| {
+        let found = (low..self.mark()).rev().find(|&index| {
             // SAFETY: looked at only; the owner wrote this slot, and `Word` allows the look at what a thief has taken.
             wanted(&ManuallyDrop::new(unsafe { T::from_raw(ring.get(index)) }))
-        })?;
+        });
+        let Some(index) = found else {
+            return Picked::default();
+        };
         let mut unwanted = Vec::new();
         let mut taken = None;
         while taken.is_none() && self.mark() > index {
@@ -191,10 +214,11 @@ impl<T: Word> Owner<T> {
                 unwanted.push(value);
             }
         }
+        let hid = !unwanted.is_empty();
         for value in unwanted.into_iter().rev() {
             self.push(value);
         }
-        taken
+        Picked { value: taken, hid }
     }
 
     #[cold]
@@ -296,5 +320,5 @@ impl<T: Word> Drop for Shared<T> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;

@@ -29,23 +29,14 @@ pub struct Gates<T> {
 }
 
 impl<T> Gates<T> {
-    /// Gates that are closed.
-    #[cfg(not(loom))]
-    pub const fn new() -> Self {
-        Self {
-            push: AtomicPtr::new(ptr::null_mut()),
-            pop: AtomicPtr::new(ptr::null_mut()),
-            askers: AtomicU64::new(0),
-        }
-    }
-
-    /// Gates that are closed.
-    #[cfg(loom)]
-    pub fn new() -> Self {
-        Self {
-            push: AtomicPtr::new(ptr::null_mut()),
-            pop: AtomicPtr::new(ptr::null_mut()),
-            askers: AtomicU64::new(0),
+    crate::const_fn! {
+        /// Gates that are closed.
+        pub const fn new() -> Self {
+            Self {
+                push: AtomicPtr::new(ptr::null_mut()),
+                pop: AtomicPtr::new(ptr::null_mut()),
+                askers: AtomicU64::new(0),
+            }
         }
     }
 
@@ -136,7 +127,6 @@ impl<T> Gates<T> {
     }
 }
 
-#[cfg(not(loom))]
 impl<T> Default for Gates<T> {
     fn default() -> Self {
         Self::new()

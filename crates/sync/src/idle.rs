@@ -27,8 +27,13 @@
 //! them is woken; whoever sets its bit after P fences after P, and sees the work. If there is no bit, every worker
 //! is busy and looks into the pool before it sleeps.
 //! # Invariants
-//! 1. `searching` counts the workers that search, and those whose bit was taken but that do not run yet.
+//! 1. `searching` counts the workers that search, and those whose bit was taken but that do not run yet. It may fall
+//!    short of them for a moment, even below zero, and never says more.
 //! 2. Who takes a bit counts up for its owner and notifies it; the owner wakes as a searcher.
+//!
+//! The count falls short while somebody has taken a bit and not yet counted up: the owner of the bit may see it gone,
+//! search, and count down first. Too low a count costs a wake-up. A count without sign would say then that very many search,
+//! and the work that comes meanwhile would be nobody's (the seeded schedules of the runtime found that).
 //! # Source
 //! The throttling by a count of searchers is that of the Go scheduler (Vyukov, 2012) and of tokio.
 
@@ -37,13 +42,13 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 
 use crate::bits::AtomicBits;
-use crate::prim::{AtomicUsize, Relaxed, SeqCst, fence};
+use crate::prim::{AtomicIsize, Relaxed, SeqCst, fence};
 use crate::wait::WaitCell;
 
 /// The workers of a runtime as seen by those who have work for them.
 #[derive(Debug)]
 pub struct IdleSet {
-    searching: CachePadded<AtomicUsize>,
+    searching: CachePadded<AtomicIsize>,
     sleepers: CachePadded<AtomicBits>,
     cells: Box<[CachePadded<WaitCell>]>,
 }
@@ -62,7 +67,7 @@ impl IdleSet {
     /// A set of `worker_count` busy workers.
     pub fn new(worker_count: usize) -> Self {
         Self {
-            searching: CachePadded::new(AtomicUsize::new(0)),
+            searching: CachePadded::new(AtomicIsize::new(0)),
             sleepers: CachePadded::new(AtomicBits::new(worker_count)),
             cells: (0..worker_count)
                 .map(|_| CachePadded::new(WaitCell::new()))
@@ -125,7 +130,7 @@ impl IdleSet {
     /// A searching worker has found work; wakes the next worker if this was the last searcher and `has_work`.
     pub fn found(&self, worker_index: usize, has_work: impl FnOnce() -> bool) -> Option<usize> {
         // Relaxed: as in `start_search`.
-        if self.searching.fetch_sub(1, Relaxed) != 1 {
+        if self.searching.fetch_sub(1, Relaxed) > 1 {
             return None;
         }
         // ORDERING(I2): counted down before looking for more.

@@ -1,11 +1,11 @@
 //! What the Raddle runtime synchronises with: the door to atomics, wait cells, queues and small protocols.
 //!
-//! Every crate above takes its atomics from [`prim`], so that the same code runs under `std` in production
-//! and under `loom` in the models (`tests/loom_*.rs`).
+//! Every crate above takes its atomics from [`prim`], so that the same code runs under `std` in production, under
+//! `loom` in the models (`tests/loom_*.rs`) and under `shuttle` in the seeded schedules of the runtime.
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`prim`] | atomics, cells, mutex, futex: `std` or `loom` |
+//! | [`prim`] | atomics, cells, mutex, futex, threads, clock: `std`, `loom` or `shuttle` |
 //! | [`wait`] | the one place where a thread waits: spin, then futex |
 //! | [`deque`] | a work-stealing deque: one owner, many thieves |
 //! | [`gates`] | how hungry workers make a busy one look up |

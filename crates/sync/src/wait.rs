@@ -33,13 +33,15 @@ mod budget;
 
 use std::time::Duration;
 
-use crate::prim::{Acquire, Futex, Relaxed, Release, spin_loop};
+use crate::prim::{Acquire, Futex, Instant, LIGHT, Relaxed, Release, spin_loop};
 
 pub use budget::SpinBudget;
 
 const EMPTY: u32 = 0;
 const NOTIFIED: u32 = 1;
 const ASLEEP: u32 = 2;
+/// Looks at the word between two readings of the clock.
+const LOOKS_PER_CLOCK: u32 = if LIGHT { 1 } else { 32 };
 
 /// A place where one thread waits for a token that any thread can leave.
 #[derive(Debug)]
@@ -64,19 +66,12 @@ impl Default for WaitCell {
 }
 
 impl WaitCell {
-    /// A cell without a token.
-    #[cfg(not(loom))]
-    pub const fn new() -> Self {
-        Self {
-            futex: Futex::new(EMPTY),
-        }
-    }
-
-    /// A cell without a token.
-    #[cfg(loom)]
-    pub fn new() -> Self {
-        Self {
-            futex: Futex::new(EMPTY),
+    crate::const_fn! {
+        /// A cell without a token.
+        pub const fn new() -> Self {
+            Self {
+                futex: Futex::new(EMPTY),
+            }
         }
     }
 
@@ -119,9 +114,9 @@ impl WaitCell {
         if spin.is_zero() {
             return false;
         }
-        let start = std::time::Instant::now();
+        let start = Instant::now();
         loop {
-            for _ in 0..32 {
+            for _ in 0..LOOKS_PER_CLOCK {
                 if self.try_take() {
                     return true;
                 }
@@ -159,5 +154,5 @@ impl WaitCell {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;

@@ -125,7 +125,7 @@ fn element_from_under_another_is_taken_once() {
         let other = thread::spawn(move || stolen(thief.steal()));
         // A look at the address alone: the content may be a thief's by now.
         let wanted = |item: &Item| std::ptr::eq(&raw const *item.0, address);
-        let own = owner.take_where(mark, wanted).map_or(0, number);
+        let own = owner.take_where(mark, wanted).value.map_or(0, number);
         let theirs = other.join().expect("no panic");
         let left: usize = std::iter::from_fn(|| owner.pop()).map(number).sum();
         assert_eq!(own + theirs + left, 3);

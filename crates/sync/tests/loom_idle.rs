@@ -90,3 +90,23 @@ fn last_searcher_wakes_the_next() {
         }
     });
 }
+
+/// Invariant 1: while one producer has taken the worker's bit and not yet counted up, the worker finds its work, searches
+/// again, and lies down. The work of the other producer wakes it all the same.
+#[test]
+fn count_that_falls_short_says_that_nobody_searches() {
+    model(|| {
+        let runtime = Runtime::new(1);
+        let producers: Vec<_> = (0..2)
+            .map(|_| {
+                let runtime = Arc::clone(&runtime);
+                thread::spawn(move || runtime.put())
+            })
+            .collect();
+        runtime.work_once(0);
+        runtime.work_once(0);
+        for producer in producers {
+            producer.join().expect("no panic");
+        }
+    });
+}

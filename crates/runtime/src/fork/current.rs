@@ -8,10 +8,19 @@ use std::cell::Cell;
 use super::ForkStack;
 use crate::worker::Worker;
 
+#[cfg(not(any(loom, shuttle)))]
 static OUTSIDE: ForkStack = ForkStack::outside();
 
+#[cfg(not(any(loom, shuttle)))]
 thread_local! {
     static CURRENT: Cell<*const ForkStack> = const { Cell::new(&raw const OUTSIDE) };
+}
+
+// In a model nothing is left from one execution to the next, so each of its threads has a stack without room of its own.
+#[cfg(any(loom, shuttle))]
+raddle_sync::prim::thread_local! {
+    static OUTSIDE: ForkStack = ForkStack::outside();
+    static CURRENT: Cell<*const ForkStack> = Cell::new(OUTSIDE.with(std::ptr::from_ref));
 }
 
 /// The fork stack of the current thread.
@@ -26,17 +35,16 @@ pub(super) fn current_forks<'a>() -> &'a ForkStack {
 
 /// Calls `run` with the current thread being `worker`.
 pub(crate) fn as_worker<R>(worker: &Worker, run: impl FnOnce() -> R) -> R {
-    struct Leave;
+    struct Leave(*const ForkStack);
     impl Drop for Leave {
         fn drop(&mut self) {
-            CURRENT.set(&raw const OUTSIDE);
+            CURRENT.with(|current| current.set(self.0));
         }
     }
     let forks = worker.forks();
     forks.private.worker.set(worker);
     // Both are borrowed until this function ends, and so does `Leave`.
-    CURRENT.set(forks);
-    let _leave = Leave;
+    let _leave = Leave(CURRENT.with(|current| current.replace(forks)));
     run()
 }
 

@@ -1,11 +1,10 @@
 //! `join`: the fork, the call, and the return.
 
-use std::cell::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::{ptr, thread};
 
-use raddle_sync::prim::Relaxed;
+use raddle_sync::prim::{Relaxed, UnsafeCell};
 
 use super::current::{current_forks, worker_of};
 use super::{ForkStack, JobHead, Slot};
@@ -169,14 +168,15 @@ impl<F: FnOnce() -> R, R> StackJob<F, R> {
     #[inline]
     unsafe fn take(&self) -> F {
         // SAFETY: nobody else touches the closure (contract).
-        ManuallyDrop::into_inner(unsafe { self.closure.get().read() })
+        let closure = self.closure.with(|closure| unsafe { closure.read() });
+        ManuallyDrop::into_inner(closure)
     }
 
     /// # Safety
     /// A thief has run the job; called once.
     unsafe fn result(&self) -> thread::Result<R> {
         // SAFETY: the thief wrote it before it finished the offer (contract).
-        let result = unsafe { self.result.get().read() };
+        let result = self.result.with(|result| unsafe { result.read() });
         // SAFETY: initialised by the thief.
         unsafe { result.assume_init() }
     }
@@ -188,7 +188,8 @@ impl<F: FnOnce() -> R, R> StackJob<F, R> {
         let closure = unsafe { job.take() };
         let result = catch_unwind(AssertUnwindSafe(closure));
         // SAFETY: nobody else touches the result until the offer is finished.
-        unsafe { job.result.get().write(MaybeUninit::new(result)) };
+        job.result
+            .with_mut(|place| unsafe { place.write(MaybeUninit::new(result)) });
     }
 }
 

@@ -12,10 +12,8 @@
 //! twice the cost of having known.
 
 use std::cell::Cell;
-use std::sync::OnceLock;
 
-use quanta::Instant;
-
+use crate::clock::{Instant, reading_ns};
 use crate::fork::join;
 use crate::worker::Worker;
 
@@ -82,7 +80,7 @@ impl Pace {
     #[inline]
     pub(super) fn ran(&mut self, len: usize) {
         let before = std::mem::replace(&mut self.now, Instant::now());
-        let ns = (self.now - before).as_nanos() as f32 - clock_ns();
+        let ns = (self.now - before).as_nanos() as f32 - reading_ns();
         let item_ns = ns / len as f32;
         // The latest chunk counts for half: bodies change along a loop. Never zero, so that chunks stay bounded.
         let item_ns = self
@@ -165,19 +163,6 @@ pub(super) struct Cut {
     pub(super) left: usize,
     /// The loop is short, and somebody searched: how long it takes says whether such loops shall be split.
     teaches: bool,
-}
-
-/// What reading the clock twice adds to a time, in nanoseconds; found out once.
-#[inline]
-fn clock_ns() -> f32 {
-    static CLOCK_NS: OnceLock<f32> = OnceLock::new();
-    *CLOCK_NS.get_or_init(|| {
-        let gap = |_| {
-            let start = Instant::now();
-            start.elapsed().as_nanos() as f32
-        };
-        (0..100).map(gap).fold(f32::INFINITY, f32::min)
-    })
 }
 
 /// What splitting short loops has brought one worker of late.

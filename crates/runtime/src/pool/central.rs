@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::outside::Outside;
 use super::queue::Queue;
-use super::{Found, Mark, Pool, Seat, Wanted};
+use super::{Found, Look, Mark, Pool, Seat, Wanted};
 use crate::task::Task;
 
 /// One queue for all workers, and one for what comes from outside.
@@ -57,7 +57,7 @@ impl Seat for Central {
         Mark::default()
     }
 
-    fn get(&self, wanted: Wanted<'_>, _steals_tried: &mut u64) -> Option<Found> {
+    fn get(&self, wanted: Wanted<'_>, _look: &mut Look) -> Option<Found> {
         let task = self
             .shared
             .tasks

@@ -9,7 +9,7 @@ use raddle_sync::deque::{Owner, Steal, Thief, deque};
 use raddle_sync::prim::Mutex;
 
 use super::outside::Outside;
-use super::{Found, Mark, Pool, Seat, Wanted, victims};
+use super::{Found, Look, Mark, Pool, Seat, Wanted, victims};
 use crate::task::Task;
 
 /// A deque per worker, and a queue for what comes from outside.
@@ -87,10 +87,14 @@ impl Seat for DequeSeat {
         Mark(self.own.mark())
     }
 
-    fn get(&self, wanted: Wanted<'_>, steals_tried: &mut u64) -> Option<Found> {
+    fn get(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
         let own = match wanted {
             Wanted::Any => self.own.pop(),
-            Wanted::Where(accepts, mark) => self.own.take_where(mark.0, accepts),
+            Wanted::Where(accepts, mark) => {
+                let picked = self.own.take_where(mark.0, accepts);
+                look.hid |= picked.hid;
+                picked.value
+            }
         };
         if let Some(task) = own.or_else(|| self.shared.outside.take_oldest(wanted)) {
             return Some(Found {
@@ -99,7 +103,7 @@ impl Seat for DequeSeat {
             });
         }
         self.victims.iter().find_map(|&victim| {
-            *steals_tried += 1;
+            look.steals_tried += 1;
             let task = self.steal(victim, wanted)?;
             Some(Found {
                 task,

@@ -8,7 +8,7 @@ use raddle_sync::CachePadded;
 
 use super::outside::Outside;
 use super::queue::Queue;
-use super::{Found, Mark, Pool, Seat, Wanted, victims};
+use super::{Found, Look, Mark, Pool, Seat, Wanted, victims};
 use crate::task::Task;
 
 /// A queue per worker, and one for what comes from outside.
@@ -75,7 +75,7 @@ impl Seat for DistributedSeat {
         Mark::default()
     }
 
-    fn get(&self, wanted: Wanted<'_>, steals_tried: &mut u64) -> Option<Found> {
+    fn get(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
         let own = self.shared.queues[self.worker_index].take_newest(wanted);
         if let Some(task) = own.or_else(|| self.shared.outside.take_oldest(wanted)) {
             return Some(Found {
@@ -84,7 +84,7 @@ impl Seat for DistributedSeat {
             });
         }
         self.victims.iter().find_map(|&victim| {
-            *steals_tried += 1;
+            look.steals_tried += 1;
             let task = self.shared.queues[victim].take_oldest(wanted)?;
             Some(Found {
                 task,

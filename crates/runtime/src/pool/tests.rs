@@ -33,17 +33,17 @@ fn empty_pool_has_no_work_and_a_put_makes_some() {
         let pool = kind.build(2);
         let (first, second) = (pool.seat(0), pool.seat(1));
         assert!(!pool.has_work());
-        assert!(first.get(Wanted::Any, &mut 0).is_none());
+        assert!(first.get(Wanted::Any, &mut Look::default()).is_none());
         first.put(task(&memory));
         assert!(pool.has_work());
         let found = second
-            .get(Wanted::Any, &mut 0)
+            .get(Wanted::Any, &mut Look::default())
             .expect("the other worker's task");
         assert_eq!(found.stolen_from, (kind != PoolKind::Central).then_some(0));
         assert!(!pool.has_work());
         pool.put_outside(task(&memory));
         assert!(pool.has_work());
-        assert!(first.get(Wanted::Any, &mut 0).is_some());
+        assert!(first.get(Wanted::Any, &mut Look::default()).is_some());
         assert!(!pool.has_work());
     }
 }
@@ -64,13 +64,19 @@ fn own_wanted_task_is_found_and_the_unwanted_stay() {
             })
             .collect();
         let middle = |task: &Task| address(task) == tasks[1];
-        assert!(seat.get(Wanted::Where(&|_| false, mark), &mut 0).is_none());
+        assert!(
+            seat.get(Wanted::Where(&|_| false, mark), &mut Look::default())
+                .is_none()
+        );
         let found = seat
-            .get(Wanted::Where(&middle, mark), &mut 0)
+            .get(Wanted::Where(&middle, mark), &mut Look::default())
             .expect("it is there");
         assert_eq!(address(&found.task), tasks[1]);
-        assert!(seat.get(Wanted::Where(&middle, mark), &mut 0).is_none());
-        let left: Vec<usize> = std::iter::from_fn(|| seat.get(Wanted::Any, &mut 0))
+        assert!(
+            seat.get(Wanted::Where(&middle, mark), &mut Look::default())
+                .is_none()
+        );
+        let left: Vec<usize> = std::iter::from_fn(|| seat.get(Wanted::Any, &mut Look::default()))
             .map(|found| address(&found.task))
             .collect();
         assert_eq!(left, [tasks[2], tasks[0]]);
@@ -100,7 +106,7 @@ fn every_task_comes_out_exactly_once() {
                             }
                             // Tasks pile up at first, and are taken by all when nobody puts any more.
                             if (put == PUTS || put % 3 != 0)
-                                && let Some(found) = seat.get(Wanted::Any, &mut 0)
+                                && let Some(found) = seat.get(Wanted::Any, &mut Look::default())
                             {
                                 // Relaxed: as above.
                                 taken.fetch_add(1, Relaxed);

@@ -17,7 +17,6 @@ use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::thread;
 
 use raddle_sync::prim::{AtomicBool, Mutex, SeqCst};
 
@@ -44,7 +43,7 @@ struct Packet<T> {
     call: Mutex<Option<Call<T>>>,
     /// True for a call that no worker may run.
     blocking: bool,
-    result: Mutex<Option<thread::Result<T>>>,
+    result: Mutex<Option<std::thread::Result<T>>>,
     done: AtomicBool,
     waiter: Mutex<Option<Waiter>>,
     frame: &'static TaskCell,
@@ -70,7 +69,7 @@ impl<T> Packet<T> {
         worker.in_frame(self.frame, || self.run());
     }
 
-    fn finish(&self, result: thread::Result<T>) {
+    fn finish(&self, result: std::thread::Result<T>) {
         *self.result.lock().expect("nothing panics under this lock") = Some(result);
         // ORDERING(T2): SeqCst, before the look for a waiter.
         self.done.store(true, SeqCst);

@@ -7,6 +7,8 @@
 //!
 //! **Invariant:** memory is bounded by the largest number of cells in use at one time, rounded up to slabs.
 
+mod spare;
+
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
@@ -17,12 +19,9 @@ use raddle_sync::returns::{Linked, Returns};
 use super::TaskCell;
 
 /// Cells taken from the system at once.
-const SLAB_CELLS: usize = 64;
+const SLAB_CELLS: usize = if raddle_sync::prim::LIGHT { 2 } else { 64 };
 
 type Slab = &'static [TaskCell];
-
-/// Slabs that no runtime uses.
-static SPARE: Mutex<Vec<Slab>> = Mutex::new(Vec::new());
 
 /// The homes of the cells of one runtime: one per worker, and a last one for everybody else.
 #[derive(Debug)]
@@ -69,8 +68,7 @@ impl Memory {
 
     #[cold]
     fn slab(&self, home: usize) -> Slab {
-        let spare = SPARE.lock().expect("nothing panics under this lock").pop();
-        let slab = spare.unwrap_or_else(|| {
+        let slab = spare::take().unwrap_or_else(|| {
             Box::leak(
                 (0..SLAB_CELLS)
                     .map(|_| TaskCell::new())
@@ -91,10 +89,7 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         let mut slabs = self.slabs.lock().expect("nothing panics under this lock");
-        SPARE
-            .lock()
-            .expect("nothing panics under this lock")
-            .append(&mut slabs);
+        spare::keep(std::mem::take(&mut slabs));
     }
 }
 

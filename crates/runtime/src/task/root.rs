@@ -5,12 +5,10 @@
 //! |-------|----------------------------------|------------------------------------|------------------------------------------|
 //! | T1    | `RootSlot::finish` stores `done` | `run_root` loads `done`            | the result                               |
 
-use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::thread;
 
-use raddle_sync::prim::{Acquire, AtomicBool, Release};
+use raddle_sync::prim::{Acquire, AtomicBool, Release, UnsafeCell, thread_local};
 use raddle_sync::wait::{SpinBudget, WaitCell};
 
 use super::{Task, TaskCell};
@@ -108,7 +106,7 @@ pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R +
 
 /// Where the result of a call appears; on the caller's stack.
 struct RootSlot<R> {
-    result: UnsafeCell<Option<thread::Result<R>>>,
+    result: UnsafeCell<Option<std::thread::Result<R>>>,
     done: AtomicBool,
 }
 
@@ -116,11 +114,12 @@ struct RootSlot<R> {
 unsafe impl<R: Send> Sync for RootSlot<R> {}
 
 impl<R> RootSlot<R> {
-    fn finish(&self, result: thread::Result<R>, waiter: &Waiter) {
+    fn finish(&self, result: std::thread::Result<R>, waiter: &Waiter) {
         // The slot and the waiter lie on the caller's stack, which may be gone once `done` is true.
         let waiter = waiter.clone();
         // SAFETY: the waiter reads only after `done`.
-        unsafe { *self.result.get() = Some(result) };
+        self.result
+            .with_mut(|place| unsafe { *place = Some(result) });
         // ORDERING(T1): Release, the result.
         self.done.store(true, Release);
         waiter.notify();

@@ -1,17 +1,18 @@
 //! A worker without work: it searches, then sleeps.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use raddle_sync::prim::{spin_loop, yield_now};
+use raddle_sync::prim::{LIGHT, spin_loop, yield_now};
 use raddle_sync::wait::SpinBudget;
 
 use super::Worker;
+use crate::clock::Instant;
 use crate::config::IdlePolicy;
 use crate::pool::Wanted;
 use crate::task::Task;
 
 /// Looks into the pool between two readings of the clock.
-const LOOKS_PER_CLOCK: u32 = 32;
+const LOOKS_PER_CLOCK: u32 = if LIGHT { 1 } else { 32 };
 
 impl Worker {
     /// Runs tasks until the runtime ends.

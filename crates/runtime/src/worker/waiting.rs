@@ -4,11 +4,10 @@
 //! wait for anything, through threads that no lineage reaches: a worker that waits for one of these prefers work below it,
 //! and runs any other work rather than stand still.
 
-use std::time::Instant;
-
-use raddle_sync::prim::{SeqCst, fence, spin_loop, yield_now};
+use raddle_sync::prim::{LIGHT, SeqCst, fence, spin_loop, yield_now};
 
 use super::Worker;
+use crate::clock::Instant;
 use crate::config::IdlePolicy;
 use crate::pool::{Mark, Wanted};
 use crate::task::{Task, TaskCell};
@@ -24,8 +23,9 @@ pub(crate) struct Helping<'a> {
     pub(crate) anybody: bool,
 }
 
-/// Looks for the end between two looks for work, at most.
-const SPINS_MAX: u32 = 256;
+/// Looks for the end between two looks for work: at first, and at most.
+const SPINS_FIRST: u32 = if LIGHT { 1 } else { 4 };
+const SPINS_MAX: u32 = if LIGHT { 2 } else { 256 };
 
 impl Worker {
     /// Waits until `done`, running tasks as `helping` says.
@@ -43,7 +43,7 @@ impl Worker {
         }
         let mut gap_start = Instant::now();
         self.begin_gap();
-        let mut spins = 4;
+        let mut spins = SPINS_FIRST;
         let mut victim = self.index;
         loop {
             let wanted = |task: &Task| task.is_within(helping.frame);
@@ -53,7 +53,7 @@ impl Worker {
                 task.run(self);
                 gap_start = Instant::now();
                 self.begin_gap();
-                spins = 4;
+                spins = SPINS_FIRST;
             } else {
                 victim = self.ask_thief_or_next(thief(), victim);
             }

@@ -32,10 +32,15 @@ fn owner_gets_the_youngest_and_a_thief_the_oldest() {
     assert_eq!(thief.steal(), Steal::Taken(item(0)));
     assert_eq!(owner.pop(), Some(item(999)));
     assert_eq!(thief.steal_if(|_| false), Steal::Empty);
-    assert_eq!(owner.take_where(0, |_| false), None);
-    assert_eq!(owner.take_where(0, |item| *item.0 == 900), Some(item(900)));
+    assert_eq!(owner.take_where(0, |_| false).value, None);
     assert_eq!(
-        owner.take_where(owner.mark() - 5, |item| *item.0 == 500),
+        owner.take_where(0, |item| *item.0 == 900).value,
+        Some(item(900))
+    );
+    assert_eq!(
+        owner
+            .take_where(owner.mark() - 5, |item| *item.0 == 500)
+            .value,
         None
     );
     assert_eq!(owner.pop(), Some(item(998)));

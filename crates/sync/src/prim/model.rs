@@ -1,16 +1,56 @@
 //! The model side of [`prim`](super): `loom`.
 
+use std::cell::Cell;
+use std::ops::Sub;
 use std::time::Duration;
 
 pub use loom::cell::UnsafeCell;
 pub use loom::hint::spin_loop;
-pub use loom::sync::Mutex;
 pub use loom::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 pub use loom::sync::atomic::{
     AtomicBool, AtomicI64, AtomicIsize, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
     fence,
 };
-pub use loom::thread::yield_now;
+pub use loom::sync::{Mutex, mpsc};
+pub use loom::thread::{self, yield_now};
+pub use loom::thread_local;
+
+/// How much time passes between two readings of the clock: more than anybody spins for.
+const TICK: Duration = Duration::from_secs(1);
+
+std::thread_local! {
+    /// The time; only differences count, so that it may go on from one execution to the next.
+    static NOW: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// A clock on which a second passes whenever somebody looks: in a model, waiting longer shows nothing new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Instant(Duration);
+
+impl Instant {
+    /// The present.
+    pub fn now() -> Self {
+        Self(NOW.replace(NOW.get() + TICK))
+    }
+
+    /// The time that has passed since.
+    pub fn elapsed(&self) -> Duration {
+        Self::now() - *self
+    }
+}
+
+impl Sub for Instant {
+    type Output = Duration;
+
+    fn sub(self, earlier: Self) -> Duration {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// True when the thread has ended; loom does not tell.
+pub fn has_ended<T>(_thread: &thread::JoinHandle<T>) -> bool {
+    false
+}
 
 /// The futex as a lock and a condition variable: comparing the word and going to sleep is one step.
 ///

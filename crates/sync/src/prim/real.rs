@@ -3,13 +3,20 @@
 use std::time::Duration;
 
 pub use std::hint::spin_loop;
-pub use std::sync::Mutex;
 pub use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 pub use std::sync::atomic::{
     AtomicBool, AtomicI64, AtomicIsize, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
     fence,
 };
-pub use std::thread::yield_now;
+pub use std::sync::{Mutex, mpsc};
+pub use std::thread::{self, yield_now};
+pub use std::thread_local;
+pub use std::time::Instant;
+
+/// True when the thread has ended, so that joining it takes no time.
+pub fn has_ended<T>(thread: &thread::JoinHandle<T>) -> bool {
+    thread.is_finished()
+}
 
 /// A cell whose content is reached through raw pointers; the same shape as loom's.
 #[derive(Debug, Default)]
@@ -19,6 +26,11 @@ impl<T> UnsafeCell<T> {
     /// Wraps `value`.
     pub const fn new(value: T) -> Self {
         Self(std::cell::UnsafeCell::new(value))
+    }
+
+    /// Takes the content out.
+    pub fn into_inner(self) -> T {
+        self.0.into_inner()
     }
 
     /// Calls `read` with a pointer that may be read through while no one writes.

@@ -1,0 +1,26 @@
+//! The clock of the runtime: a cheap one in production, the model's own in a model.
+
+#[cfg(not(any(loom, shuttle)))]
+pub(crate) use quanta::Instant;
+#[cfg(any(loom, shuttle))]
+pub(crate) use raddle_sync::prim::Instant;
+
+/// What reading the clock twice adds to a time, in nanoseconds; found out once.
+#[cfg(not(any(loom, shuttle)))]
+#[inline]
+pub(crate) fn reading_ns() -> f32 {
+    static READING_NS: std::sync::OnceLock<f32> = std::sync::OnceLock::new();
+    *READING_NS.get_or_init(|| {
+        let gap = |_| {
+            let start = Instant::now();
+            start.elapsed().as_nanos() as f32
+        };
+        (0..100).map(gap).fold(f32::INFINITY, f32::min)
+    })
+}
+
+/// In a model nothing is known of the next execution, not even this.
+#[cfg(any(loom, shuttle))]
+pub(crate) fn reading_ns() -> f32 {
+    0.0
+}

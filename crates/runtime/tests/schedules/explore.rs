@@ -1,0 +1,169 @@
+//! Running a body under many schedules, each made from a seed that can be run again.
+//!
+//! A seed decides all: the pool, the number of workers, the idle policy, the scheduler, and the schedules of its batch. Half
+//! of the seeds choose the next thread at random, half by priorities that change at a few points (PCT), which finds what
+//! needs one thread to be slow for long.
+//!
+//! | variable | what it says | without it |
+//! |---|---|---|
+//! | `RADDLE_SCHEDULES_SEED` | the first seed | 1 |
+//! | `RADDLE_SCHEDULES_COUNT` | seeds a test | four for every setting |
+//!
+//! # Source
+//! Burckhardt, Kothari, Musuvathi, Nagarakatte: A randomized scheduler with probabilistic guarantees of finding bugs.
+//! ASPLOS 2010.
+
+use std::env;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+use raddle_runtime::{IdlePolicy, PoolKind, Runtime, model};
+use raddle_sync::prim::{AtomicBool, SeqCst, thread, yield_now};
+use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
+use shuttle::{Config, MaxSteps, Runner};
+
+/// Schedules that one seed makes: the first of a PCT batch only counts the steps.
+const BATCH: usize = 12;
+/// Seeds for every setting.
+const ROUNDS: u64 = 4;
+/// Far more than any body needs: beyond it, it stands still.
+const STEPS_MAX: usize = 400_000;
+const STACK_BYTES: usize = 1 << 18;
+/// Workers, idle policies and pools multiplied with the two schedulers.
+const SETTING_COUNT: u64 = 3 * 3 * 3 * 2;
+
+/// How the runtimes of one batch of schedules are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting {
+    pub(crate) worker_count: usize,
+    pub(crate) pool: PoolKind,
+    pub(crate) idle: IdlePolicy,
+    pub(crate) crowded: bool,
+    pct: bool,
+}
+
+impl Setting {
+    fn of(seed: u64) -> Self {
+        let mut rest = seed % SETTING_COUNT;
+        let mut digit = |base: u64| {
+            let digit = rest % base;
+            rest /= base;
+            digit as usize
+        };
+        let (idle, crowded) = [
+            (IdlePolicy::Park, false),
+            (IdlePolicy::Adaptive, false),
+            (IdlePolicy::Adaptive, true),
+        ][digit(3)];
+        Self {
+            worker_count: digit(3) + 1,
+            pool: PoolKind::ALL[digit(3)],
+            idle,
+            crowded,
+            pct: digit(2) == 1,
+        }
+    }
+
+    /// A runtime as this setting says.
+    pub(crate) fn runtime(&self) -> Runtime {
+        self.runtime_of(self.worker_count)
+    }
+
+    /// As [`runtime`](Self::runtime), with a number of workers of its own.
+    pub(crate) fn runtime_of(&self, worker_count: usize) -> Runtime {
+        model::runtime(worker_count, self.pool, self.idle, self.crowded)
+    }
+}
+
+/// Runs `body` under the schedules of all seeds, in all settings.
+///
+/// # Panics
+/// When a schedule makes `body` panic or stand still, with the seed that made it.
+pub(crate) fn explore(body: impl Fn(Setting) + Send + Sync + 'static) {
+    let body = Arc::new(body);
+    let first = variable("RADDLE_SCHEDULES_SEED").unwrap_or(1);
+    let count = variable("RADDLE_SCHEDULES_COUNT").unwrap_or(ROUNDS * SETTING_COUNT);
+    for seed in first..first + count {
+        let setting = Setting::of(seed);
+        let body = Arc::clone(&body);
+        let batch = AssertUnwindSafe(|| match setting.pct {
+            true => run(PctScheduler::new_from_seed(seed, 4, BATCH), setting, body),
+            false => run(RandomScheduler::new_from_seed(seed, BATCH), setting, body),
+        });
+        if let Err(panic) = catch_unwind(batch) {
+            let what = match (panic.downcast_ref::<String>(), panic.downcast_ref::<&str>()) {
+                (Some(text), _) => text.as_str(),
+                (None, Some(text)) => text,
+                (None, None) => resume_unwind(panic),
+            };
+            panic!(
+                "seed {seed}, {setting:?}: {what}\n\
+                 again: RADDLE_SCHEDULES_SEED={seed} RADDLE_SCHEDULES_COUNT=1"
+            );
+        }
+    }
+}
+
+fn run(
+    scheduler: impl Scheduler + 'static,
+    setting: Setting,
+    body: Arc<impl Fn(Setting) + Send + Sync + 'static>,
+) {
+    let mut config = Config::new();
+    config.stack_size = STACK_BYTES;
+    config.max_steps = MaxSteps::FailAfter(STEPS_MAX);
+    config.silence_warnings = true;
+    Runner::new(scheduler, config).run(move || body(setting));
+}
+
+fn variable(name: &str) -> Option<u64> {
+    let text = env::var(name).ok()?;
+    Some(text.parse().expect("the variable holds a number"))
+}
+
+/// Panics with a number, without the panic hook: the hook takes every panic for the end of the schedule.
+pub(crate) fn fail_with(number: u32) -> ! {
+    resume_unwind(Box::new(number))
+}
+
+/// The number that `call` fails with.
+pub(crate) fn number_of_failure<R>(call: impl FnOnce() -> R) -> u32 {
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(_) => 0,
+        Err(panic) => match panic.downcast::<u32>() {
+            Ok(number) => *number,
+            Err(other) => resume_unwind(other),
+        },
+    }
+}
+
+/// Something that happens once, and that a task may stand still for.
+#[derive(Debug, Default)]
+pub(crate) struct Flag(AtomicBool);
+
+impl Flag {
+    pub(crate) fn raise(&self) {
+        self.0.store(true, SeqCst);
+    }
+
+    pub(crate) fn is_up(&self) -> bool {
+        self.0.load(SeqCst)
+    }
+
+    /// Stands still until the flag is up, without doing any other work.
+    pub(crate) fn await_up(&self) {
+        while !self.is_up() {
+            yield_now();
+        }
+    }
+}
+
+/// Calls `outside` on a thread that is no worker, meanwhile `here`, and returns both results.
+pub(crate) fn beside<R: Send + 'static, S>(
+    outside: impl FnOnce() -> R + Send + 'static,
+    here: impl FnOnce() -> S,
+) -> (R, S) {
+    let other = thread::spawn(outside);
+    let own = here();
+    (other.join().expect("the other thread does not panic"), own)
+}

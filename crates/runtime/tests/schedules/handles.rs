@@ -1,0 +1,110 @@
+//! Handles, calls from outside, blocking threads, and runtimes that enter each other.
+
+use std::panic::resume_unwind;
+use std::sync::Arc;
+
+use raddle_runtime::join;
+use raddle_sync::prim::{AtomicUsize, SeqCst};
+
+use crate::explore::{Flag, beside, explore, fail_with, number_of_failure};
+use crate::forks::leaves;
+
+#[test]
+fn handle_brings_the_result_outside_and_inside() {
+    explore(|setting| {
+        let runtime = Arc::new(setting.runtime());
+        let handle = runtime.spawn(|| leaves(1));
+        let inner = Arc::clone(&runtime);
+        let inside = runtime.install(move || {
+            let (one, other) = (inner.spawn(|| leaves(1)), inner.spawn(|| 1));
+            join(|| one.wait(), || other.wait())
+        });
+        assert_eq!(inside, (2, 1));
+        assert_eq!(handle.wait(), 2);
+    });
+}
+
+#[test]
+fn panic_goes_to_who_waits() {
+    explore(|setting| {
+        let runtime = setting.runtime();
+        let handle = runtime.spawn(|| fail_with(5));
+        assert_eq!(number_of_failure(|| runtime.install(|| fail_with(6))), 6);
+        assert_eq!(number_of_failure(|| handle.wait()), 5);
+    });
+}
+
+#[test]
+fn sleeping_workers_hear_of_every_call_from_outside() {
+    explore(|setting| {
+        let runtime = Arc::new(setting.runtime());
+        let other = Arc::clone(&runtime);
+        let calls = || {
+            let other = other;
+            (0..3).map(|number| other.install(|| number)).sum::<u32>()
+        };
+        let own = || {
+            (0..3)
+                .map(|number| runtime.spawn(move || number).wait())
+                .sum::<u32>()
+        };
+        assert_eq!(beside(calls, own), (3, 3));
+    });
+}
+
+#[test]
+fn waiting_worker_runs_what_the_wait_may_need() {
+    explore(|setting| {
+        // One worker waits for a handle whose task it cannot run; the call that the task is in enters its runtime.
+        let runtime = Arc::new(setting.runtime_of(1));
+        let (first, second) = (Arc::clone(&runtime), Arc::clone(&runtime));
+        let sum = runtime.install(move || {
+            let call = move || second.install(|| leaves(1));
+            first.spawn_blocking(call).wait()
+        });
+        assert_eq!(sum, 2);
+    });
+}
+
+#[test]
+fn blocking_threads_come_and_go() {
+    explore(|setting| {
+        let runtime = setting.runtime_of(1);
+        let count = Arc::new(AtomicUsize::new(0));
+        let handles: Vec<_> = (0..3)
+            .map(|_| {
+                let count = Arc::clone(&count);
+                runtime.spawn_blocking(move || count.fetch_add(1, SeqCst))
+            })
+            .collect();
+        let sum: usize = handles.into_iter().map(raddle_runtime::Handle::wait).sum();
+        assert_eq!(sum, 3);
+        let again = runtime.spawn_blocking(|| fail_with(8));
+        assert_eq!(number_of_failure(|| again.wait()), 8);
+    });
+}
+
+#[test]
+fn two_runtimes_enter_each_other_at_the_same_time() {
+    explore(|setting| {
+        let (one, two) = (Arc::new(setting.runtime_of(1)), Arc::new(setting.runtime()));
+        let (first, second) = (Arc::clone(&one), Arc::clone(&two));
+        let there = move || first.install(|| second.install(|| first.install(|| leaves(1))));
+        let here = || two.install(|| one.install(|| join(|| 1, || 2)));
+        assert_eq!(beside(there, here), (2, (1, 2)));
+    });
+}
+
+#[test]
+fn dropped_handle_lets_its_task_run() {
+    explore(|setting| {
+        let flag = Arc::new(Flag::default());
+        let runtime = setting.runtime();
+        let raise = Arc::clone(&flag);
+        drop(runtime.spawn(move || raise.raise()));
+        // The panic of a task that nobody waits for stays where it is.
+        drop(runtime.spawn(|| resume_unwind(Box::new(9_u32))));
+        drop(runtime);
+        assert!(flag.is_up());
+    });
+}

@@ -1,0 +1,177 @@
+//! Scopes: all tasks run before the scope ends, wherever they were spawned, and work that was put is found.
+
+use raddle_runtime::{join, scope, worker_index};
+use raddle_sync::prim::{AtomicUsize, Mutex, SeqCst};
+
+use crate::explore::{Flag, explore, fail_with, number_of_failure};
+use crate::forks::leaves;
+
+#[test]
+fn all_tasks_have_run_when_the_scope_ends() {
+    explore(|setting| {
+        let runtime = setting.runtime();
+        let mut parts = [0; 3];
+        runtime.scope(|scope| {
+            for part in &mut parts {
+                scope.spawn(move || *part = leaves(1));
+            }
+        });
+        assert_eq!(parts, [2; 3]);
+    });
+}
+
+#[test]
+fn tasks_spawn_into_scopes_further_out() {
+    explore(|setting| {
+        let runtime = setting.runtime();
+        let count = &AtomicUsize::new(0);
+        let step = move || {
+            count.fetch_add(1, SeqCst);
+        };
+        runtime.scope(|outer| {
+            outer.spawn(move || {
+                let before = count.load(SeqCst);
+                let inner_count = &AtomicUsize::new(0);
+                scope(|inner| {
+                    outer.spawn(step);
+                    inner.spawn(move || {
+                        outer.spawn(step);
+                        inner_count.fetch_add(1, SeqCst);
+                    });
+                    outer.spawn(step);
+                });
+                assert_eq!(inner_count.load(SeqCst), 1);
+                assert!(before <= count.load(SeqCst));
+                step();
+            });
+        });
+        assert_eq!(count.load(SeqCst), 4);
+    });
+}
+
+#[test]
+fn first_panic_comes_out_after_all_tasks() {
+    explore(|setting| {
+        let runtime = setting.runtime();
+        let count = AtomicUsize::new(0);
+        let failure = number_of_failure(|| {
+            runtime.scope(|scope| {
+                scope.spawn(|| fail_with(7));
+                scope.spawn(|| {
+                    leaves(1);
+                    count.fetch_add(1, SeqCst);
+                });
+                scope.spawn(|| fail_with(7));
+            });
+        });
+        assert_eq!(failure, 7);
+        assert_eq!(count.load(SeqCst), 1);
+    });
+}
+
+#[test]
+fn task_is_found_while_its_maker_stands_still() {
+    explore(|setting| {
+        let runtime = setting.runtime_of(setting.worker_count.max(2));
+        for _ in 0..2 {
+            let flag = Flag::default();
+            runtime.scope(|scope| {
+                scope.spawn(|| flag.raise());
+                flag.await_up();
+            });
+        }
+    });
+}
+
+#[test]
+fn waiting_scope_is_told_of_tasks_below_it() {
+    explore(|setting| {
+        let runtime = setting.runtime_of(2);
+        let (begun, flag) = (&Flag::default(), &Flag::default());
+        runtime.scope(|outer| {
+            // The task stands still on one worker: the other one is that of the scope, or of the task's own task.
+            outer.spawn(move || {
+                begun.raise();
+                outer.spawn(|| flag.raise());
+                flag.await_up();
+            });
+            join(|| leaves(1), || ());
+        });
+        assert!(begun.is_up());
+    });
+}
+
+#[test]
+fn second_of_two_tasks_is_found_when_the_first_stands_still() {
+    explore(|setting| {
+        let runtime = setting.runtime_of(3);
+        let flag = &Flag::default();
+        runtime.scope(|scope| {
+            scope.spawn(|| flag.await_up());
+            scope.spawn(|| flag.raise());
+            flag.await_up();
+        });
+    });
+}
+
+#[test]
+fn task_that_was_out_of_sight_for_a_moment_is_found() {
+    explore(|setting| {
+        // One waits for the inner scope and may not run the task of the outer one, one stands still: the third has to.
+        let runtime = setting.runtime_of(3);
+        let flag = &Flag::default();
+        runtime.scope(|outer| {
+            outer.spawn(move || {
+                scope(|inner| {
+                    // Lies under the next one, which the inner scope does not want, in the deque of their worker.
+                    inner.spawn(|| flag.await_up());
+                    outer.spawn(|| flag.raise());
+                });
+            });
+        });
+    });
+}
+
+#[test]
+fn waiting_scope_runs_no_foreign_work() {
+    explore(|setting| {
+        let runtime = setting.runtime();
+        let lock = Mutex::new(0);
+        runtime.scope(|outer| {
+            for _ in 0..2 {
+                let lock = &lock;
+                outer.spawn(move || {
+                    let mut sum = lock.lock().expect("nobody panics");
+                    let count = &AtomicUsize::new(0);
+                    scope(|inner| {
+                        for _ in 0..2 {
+                            inner.spawn(|| {
+                                count.fetch_add(1, SeqCst);
+                            });
+                        }
+                    });
+                    *sum += count.load(SeqCst);
+                });
+            }
+        });
+        assert_eq!(*lock.lock().expect("nobody panics"), 4);
+    });
+}
+
+#[test]
+fn task_from_another_runtime_is_found_by_the_waiting_scope() {
+    explore(|setting| {
+        let runtime = setting.runtime_of(1);
+        let other = setting.runtime();
+        let count = &AtomicUsize::new(0);
+        runtime.scope(|scope| {
+            other.install(|| {
+                assert!(worker_index().is_some());
+                scope.spawn(move || {
+                    count.fetch_add(1, SeqCst);
+                });
+            });
+        });
+        assert_eq!(count.load(SeqCst), 1);
+    });
+}
