@@ -284,8 +284,8 @@ impl Worker {
         self.tell(self.forks().gates().take_askers());
     }
 
-    /// Publishes the oldest private fork, if there is one, because somebody asked.
-    pub(crate) fn answer(&self) {
+    /// Publishes the oldest private fork, because somebody asked or will; false without one.
+    pub(crate) fn answer(&self) -> bool {
         let publish = |job, slot| {
             let cell = self.take_cell();
             cell.make_fork(self.frame_of(slot), self.index, job);
@@ -293,13 +293,14 @@ impl Worker {
             cell
         };
         let Some(askers) = self.forks().answer(publish) else {
-            return;
+            return false;
         };
         self.tally().forks_published.add(1);
         if self.shared.idle.help_wanted(self.index).is_some() {
             self.tally().wakes.add(1);
         }
         self.tell(askers);
+        true
     }
 
     /// Notifies sleeping askers, a bit each, that there is work which may be theirs.

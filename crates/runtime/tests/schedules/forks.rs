@@ -110,7 +110,12 @@ fn fork_is_found_by_the_one_worker_that_is_left() {
         let runtime = Arc::new(setting.runtime_of(3));
         let flag = Arc::new(Flag::default());
         let (inner, raise) = (Arc::clone(&runtime), Arc::clone(&flag));
-        let forks = move || inner.install(|| join(|| fork_until(&raise), || raise.raise()));
+        let forks = move || {
+            inner.install(|| {
+                join(|| leaves(1), || leaves(1));
+                join(|| fork_until(&raise), || raise.raise())
+            })
+        };
         // One worker forks, one stands still after a wait in which it may have helped the first.
         let stand_still = || {
             let blocking = runtime.spawn_blocking(|| ());
