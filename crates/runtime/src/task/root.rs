@@ -7,14 +7,17 @@
 //! | label | release side                     | acquire side                       | what it publishes                        |
 //! |-------|----------------------------------|------------------------------------|------------------------------------------|
 //! | T1    | `RootSlot::finish` stores `done` | `run_root` loads `done`            | the result                               |
-//! | T2    | `Packet::finish` stores `done`, then looks for a waiter under its lock | `wait` says who waits under that lock, then loads `done` | the result; one of the two sees the other (SeqCst) |
+//! | T2    | `Packet::finish` stores `done`   | `is_done` loads `done`             | the result, and what the task wrote      |
+//!
+//! No wait for a handle misses its end: `finish` stores `done` before it looks for a waiter under the waiter's lock, `wait`
+//! says who waits under that lock before it looks at `done`. Whichever has the lock second sees what the other did first.
 
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Release, SeqCst, UnsafeCell, thread_local};
+use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Release, UnsafeCell, thread_local};
 use raddle_sync::wait::{SpinBudget, WaitCell};
 
 use super::{Task, TaskCell, discard};
@@ -155,8 +158,8 @@ struct Packet<T> {
 impl<T> Packet<T> {
     fn finish(&self, result: std::thread::Result<T>) {
         *self.result.lock().expect("nothing panics under this lock") = Some(result);
-        // ORDERING(T2): SeqCst, before the look for a waiter.
-        self.done.store(true, SeqCst);
+        // ORDERING(T2): Release, what the task wrote; before the look for a waiter.
+        self.done.store(true, Release);
         let waiter = self
             .waiter
             .lock()
@@ -247,7 +250,7 @@ impl<T: Send + 'static> Handle<T> {
     pub fn wait(self) -> T {
         let packet = &self.packet;
         let waiter = Waiter::current();
-        // ORDERING(T2): under the lock, before the first look at `done`.
+        // Under the lock, before the first look at `done`.
         *packet
             .waiter
             .lock()
@@ -268,8 +271,8 @@ impl<T: Send + 'static> Handle<T> {
 impl<T> Handle<T> {
     /// True when the task has ended.
     pub fn is_done(&self) -> bool {
-        // ORDERING(T2): SeqCst.
-        self.packet.done.load(SeqCst)
+        // ORDERING(T2): Acquire, for who asks and does not wait.
+        self.packet.done.load(Acquire)
     }
 }
 

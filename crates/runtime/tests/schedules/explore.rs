@@ -7,7 +7,7 @@
 //! | variable | what it says | without it |
 //! |---|---|---|
 //! | `RADDLE_SCHEDULES_SEED` | the first seed | 1 |
-//! | `RADDLE_SCHEDULES_COUNT` | seeds a test | four for every setting |
+//! | `RADDLE_SCHEDULES_COUNT` | seeds a test | eight for every setting |
 //!
 //! # Source
 //! Burckhardt, Kothari, Musuvathi, Nagarakatte: A randomized scheduler with probabilistic guarantees of finding bugs.
@@ -25,7 +25,7 @@ use shuttle::{Config, MaxSteps, Runner};
 /// Schedules that one seed makes: the first of a PCT batch only counts the steps.
 const BATCH: usize = 12;
 /// Seeds for every setting.
-const ROUNDS: u64 = 4;
+const ROUNDS: u64 = 8;
 /// Far more than any body needs: beyond it, it stands still.
 const STEPS_MAX: usize = 400_000;
 const STACK_BYTES: usize = 1 << 18;
