@@ -20,7 +20,7 @@ use std::sync::Arc;
 use loom::sync::{Condvar, Mutex};
 use raddle_runtime::model::as_first_worker;
 use raddle_runtime::{IdlePolicy, PoolKind, Runtime, join, scope, worker_index};
-use raddle_sync::prim::UnsafeCell;
+use raddle_sync::prim::Tracked;
 
 /// Runs `body` under every schedule with at most `preemptions` of them, and sees to it that some run said what it must be
 /// possible to see.
@@ -46,28 +46,6 @@ fn model(preemptions: usize, body: impl Fn() -> bool + Sync + Send + 'static) {
 
 fn runtime(worker_count: usize) -> Runtime {
     raddle_runtime::model::runtime(worker_count, PoolKind::Deque, IdlePolicy::Park, false)
-}
-
-/// A number that loom watches.
-struct Tracked(UnsafeCell<u32>);
-
-// SAFETY: loom checks every access.
-unsafe impl Sync for Tracked {}
-// SAFETY: as above.
-unsafe impl Send for Tracked {}
-
-impl Tracked {
-    fn new(number: u32) -> Self {
-        Self(UnsafeCell::new(number))
-    }
-
-    fn get(&self) -> u32 {
-        self.0.with(|number| unsafe { *number })
-    }
-
-    fn set(&self, number: u32) {
-        self.0.with_mut(|place| unsafe { *place = number });
-    }
 }
 
 /// Something that happens once, and that a thread stands still for.
