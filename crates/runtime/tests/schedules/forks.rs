@@ -4,7 +4,7 @@
 use crate::explore::{Flag, beside, explore, fail_with, number_of_failure};
 use std::sync::Arc;
 
-use raddle_runtime::join;
+use raddle_runtime::{join, scope};
 use raddle_sync::prim::{AtomicUsize, Mutex, SeqCst, yield_now};
 
 /// Counts its leaves with a join in every node.
@@ -78,6 +78,24 @@ fn lock_held_across_a_join_is_never_asked_for_by_foreign_work() {
         };
         runtime.install(|| join(|| join(locked, locked), || join(locked, locked)));
         assert_eq!(*lock.lock().expect("nobody panics"), 8);
+    });
+}
+
+#[test]
+fn fork_that_a_task_publishes_is_not_below_that_task() {
+    explore(|setting| {
+        let runtime = setting.runtime();
+        let lock = Mutex::new(());
+        let locked = || {
+            let _held = lock.lock().expect("nobody panics");
+            // The forks of one task make the worker publish the second half of the join around both.
+            scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| assert_eq!(leaves(1), 2));
+                }
+            });
+        };
+        runtime.install(|| join(locked, locked));
     });
 }
 
