@@ -90,8 +90,8 @@ fn fork_that_a_task_publishes_is_not_below_that_task() {
             let _held = lock.lock().expect("nobody panics");
             // The forks of one task make the worker publish the second half of the join around both.
             scope(|scope| {
-                for _ in 0..2 {
-                    scope.spawn(|| assert_eq!(leaves(1), 2));
+                for _ in 0..3 {
+                    scope.spawn(|| assert_eq!(leaves(2), 4));
                 }
             });
         };
