@@ -44,6 +44,11 @@ fn atomics_come_through_one_door() {
 }
 
 #[test]
+fn models_see_all_threads_locks_and_clocks() {
+    expect_none(&atomics::check_models(checkout()));
+}
+
+#[test]
 fn every_memory_ordering_says_why() {
     expect_none(&atomics::check_reasons(checkout()));
 }

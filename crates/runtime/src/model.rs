@@ -1,8 +1,13 @@
 //! What models and seeded schedules need of the runtime besides its public interface.
 
+use std::sync::Arc;
+
+use raddle_sync::prim::thread;
 use raddle_topology::{Plan, PlanEntry};
 
 use crate::config::{Handlers, Settled};
+use crate::fork::as_worker;
+use crate::worker::{Shared, Worker};
 use crate::{IdlePolicy, PoolKind, Runtime};
 
 /// A runtime whose workers are bound nowhere: a model asks neither the machine nor the environment.
@@ -28,4 +33,38 @@ pub fn runtime(worker_count: usize, pool: PoolKind, idle: IdlePolicy, crowded: b
         handlers: Handlers::default(),
     })
     .expect("workers that are bound nowhere start")
+}
+
+/// Calls `call` on this thread as the first of `worker_count` workers with the default pool, and ends the others after it.
+///
+/// A model has one thread less than with [`runtime`], where nobody but the workers is looked at.
+///
+/// # Panics
+/// When a worker panics, which none does.
+pub fn as_first_worker<R>(worker_count: usize, call: impl FnOnce() -> R) -> R {
+    let shared = Arc::new(Shared::new(
+        worker_count,
+        PoolKind::default(),
+        IdlePolicy::Park,
+        false,
+    ));
+    let work = |shared: Arc<Shared>, index| {
+        let worker = Worker::new(index, shared);
+        as_worker(&worker, || worker.run_to_the_end());
+    };
+    let others: Vec<_> = (1..worker_count)
+        .map(|index| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || work(shared, index))
+        })
+        .collect();
+    let first = Worker::new(0, Arc::clone(&shared));
+    let result = as_worker(&first, call);
+    shared.stop();
+    for other in others {
+        other
+            .join()
+            .expect("workers catch every panic of their tasks");
+    }
+    result
 }

@@ -3,17 +3,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use raddle_sync::bits::AtomicBits;
-use raddle_sync::idle::IdleSet;
-use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, SeqCst, mpsc, thread};
+use raddle_sync::prim::{Relaxed, mpsc, thread};
 use raddle_topology::{CpuId, Plan, Topology};
 use raddle_trace::Report;
 
 use crate::blocking::BlockingThreads;
-use crate::clock::Instant;
 use crate::config::{BuildError, Builder, Handlers, Settled};
-use crate::fork::{ForkStack, as_worker, current_worker};
-use crate::task::memory::Memory;
+use crate::fork::{as_worker, current_worker};
 use crate::task::{Handle, Scope, Waiter, discard, run_root, scope_in};
 use crate::worker::{Shared, Worker};
 
@@ -54,21 +50,12 @@ impl Runtime {
 
     pub(crate) fn start(settled: Settled) -> Result<Self, BuildError> {
         let worker_count = settled.plan.entries.len();
-        let shared = Arc::new(Shared {
-            pool: settled.pool.build(worker_count),
-            idle: IdleSet::new(worker_count),
-            forks: (0..worker_count).map(|_| ForkStack::new()).collect(),
-            memory: Memory::new(worker_count),
-            helpers: AtomicBits::new(worker_count),
-            tallies: (0..worker_count).map(|_| Default::default()).collect(),
-            policy: settled.idle,
-            crowded: settled.crowded,
-            stopping: AtomicBool::new(false),
-            live: AtomicUsize::new(0),
-            threads: AtomicUsize::new(0),
-            stopper: Mutex::new(None),
-            born: Instant::now(),
-        });
+        let shared = Arc::new(Shared::new(
+            worker_count,
+            settled.pool,
+            settled.idle,
+            settled.crowded,
+        ));
         let mut runtime = Self {
             shared,
             plan: settled.plan,
@@ -91,8 +78,8 @@ impl Runtime {
                 spawner = spawner.stack_size(stack_bytes);
             }
             // Counted before it starts. On an error, dropping what stands lets the workers that run already end.
-            // ORDERING: SeqCst, like all that happens to this count.
-            runtime.shared.threads.fetch_add(1, SeqCst);
+            // Relaxed: the thread's start orders it before its end.
+            runtime.shared.threads.fetch_add(1, Relaxed);
             let thread = spawner.spawn(move || thread.run()).map_err(|source| {
                 runtime.shared.end_thread();
                 BuildError::Thread {
@@ -197,8 +184,8 @@ impl Drop for Runtime {
             return;
         }
         // A worker of another runtime helps that one meanwhile: the work that is waited for may need it.
-        // ORDERING: SeqCst, the partner of `Shared::end_thread`.
-        waiter.wait(None, || self.shared.threads.load(SeqCst) == 0);
+        // Relaxed: the stopper's lock orders it (`Shared::end_thread`), and the threads are joined after it.
+        waiter.wait(None, || self.shared.threads.load(Relaxed) == 0);
         for thread in self.threads.drain(..) {
             thread
                 .join()

@@ -16,6 +16,20 @@
 //! makes this faster and is not needed for it. A handle or another runtime may be waiting for anything, so there the
 //! worker runs anything, its own subtree first: no work that is in a pool can be what keeps it waiting.
 //!
+//! # The end
+//! A worker ends when the runtime is stopping, no root task lives, and the pool is empty. A worker that lies down must not
+//! miss the last of these:
+//!
+//! | label | one side                                                      | other side                                             |
+//! |-------|---------------------------------------------------------------|--------------------------------------------------------|
+//! | E1    | `stop` says so, fence(SeqCst), looks for sleepers             | sleeper: sets its bit, fence(SeqCst), looks at `stopping` |
+//! | E2    | `end_root` counts `live` down, fence(SeqCst), looks at `stopping` | `stop` as above; sleeper: as above, looks at `live` |
+//!
+//! | E3    | `stop` stores `stopping`                                      | `may_end` loads it, then `live`                        |
+//!
+//! Let a sleeper lie down while `stop` misses its bit and the last `end_root` misses `stopping`. Then the fences come in the
+//! order `end_root`, `stop`, sleeper, and the sleeper sees both.
+//!
 //! **Invariant:** inside a join or a scope, a worker runs no foreign work.
 
 mod search;
@@ -29,7 +43,7 @@ use std::sync::Arc;
 use raddle_sync::CachePadded;
 use raddle_sync::bits::AtomicBits;
 use raddle_sync::idle::IdleSet;
-use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, SeqCst};
+use raddle_sync::prim::{Acquire, AtomicBool, AtomicUsize, Mutex, Relaxed, Release, SeqCst, fence};
 use raddle_sync::wait::SpinBudget;
 use raddle_trace::{Report, Tally, WorkerReport};
 
@@ -37,7 +51,7 @@ use crate::clock::Instant;
 use crate::config::IdlePolicy;
 use crate::fork::ForkStack;
 use crate::loops::Gains;
-use crate::pool::{Look, Mark, Pool, Seat, Wanted};
+use crate::pool::{Look, Mark, Pool, PoolKind, Seat, Wanted};
 use crate::task::memory::{FreeList, Memory};
 use crate::task::{Task, TaskCell, Waiter};
 
@@ -83,6 +97,30 @@ struct FrameMark {
 }
 
 impl Shared {
+    /// A runtime of `worker_count` workers of which none runs yet.
+    pub(crate) fn new(
+        worker_count: usize,
+        pool: PoolKind,
+        policy: IdlePolicy,
+        crowded: bool,
+    ) -> Self {
+        Self {
+            pool: pool.build(worker_count),
+            idle: IdleSet::new(worker_count),
+            forks: (0..worker_count).map(|_| ForkStack::new()).collect(),
+            memory: Memory::new(worker_count),
+            helpers: AtomicBits::new(worker_count),
+            tallies: (0..worker_count).map(|_| Default::default()).collect(),
+            policy,
+            crowded,
+            stopping: AtomicBool::new(false),
+            live: AtomicUsize::new(0),
+            threads: AtomicUsize::new(0),
+            stopper: Mutex::new(None),
+            born: Instant::now(),
+        }
+    }
+
     /// Keeps a task from a thread that is no worker here, and sees to it that it is found.
     pub(crate) fn put_outside(&self, task: Task) {
         self.pool.put_outside(task);
@@ -116,31 +154,34 @@ impl Shared {
 
     /// Lets the workers end when the pool is empty and no root task runs.
     pub(crate) fn stop(&self) {
-        // ORDERING: SeqCst; the workers look at it after the fence of `IdleSet::sleep`.
-        self.stopping.store(true, SeqCst);
+        // ORDERING(E3): Release, every root task has been counted. ORDERING(E1): the fence is in `wake_all`.
+        self.stopping.store(true, Release);
         self.idle.wake_all();
     }
 
     /// A root task begins to count.
     pub(crate) fn begin_root(&self) {
-        // ORDERING: SeqCst, before the task can be found; the partner is the count-down in `end_root`.
-        self.live.fetch_add(1, SeqCst);
+        // Relaxed: the task is put after it, and who ends the task has got it from whoever put it.
+        self.live.fetch_add(1, Relaxed);
     }
 
     /// A root task has ended, with all that it dropped.
     pub(crate) fn end_root(&self) {
-        // ORDERING: SeqCst, before the look at `stopping`, which `stop` sets before the workers look at `live`.
-        let last = self.live.fetch_sub(1, SeqCst) == 1;
-        // ORDERING: SeqCst, as above.
-        if last && self.stopping.load(SeqCst) {
-            self.idle.wake_all();
+        // Relaxed: ordered by the fence.
+        if self.live.fetch_sub(1, Relaxed) == 1 {
+            // ORDERING(E2): counted down before the look at `stopping`.
+            fence(SeqCst);
+            // Relaxed: ordered by the fence.
+            if self.stopping.load(Relaxed) {
+                self.idle.wake_all();
+            }
         }
     }
 
     /// A worker's thread has ended; the last one tells who waits for it.
     pub(crate) fn end_thread(&self) {
-        // ORDERING: SeqCst, before the look for the stopper, who says who it is before it looks at the count.
-        if self.threads.fetch_sub(1, SeqCst) == 1 {
+        // Relaxed: the lock orders it; the stopper says under it who it is, and looks at the count after that.
+        if self.threads.fetch_sub(1, Relaxed) == 1 {
             let stopper = self
                 .stopper
                 .lock()
@@ -153,10 +194,10 @@ impl Shared {
     }
 
     fn may_end(&self) -> bool {
-        // ORDERING: SeqCst, the partner of `stop`.
-        self.stopping.load(SeqCst)
-            // ORDERING: SeqCst, the partner of the count-down in `task::root`.
-            && self.live.load(SeqCst) == 0
+        // ORDERING(E3): Acquire, a count that is older than some root task would end the worker before it.
+        self.stopping.load(Acquire)
+            // Relaxed: a searcher looks again; a sleeper looks after the fence of `IdleSet::sleep` (E1, E2).
+            && self.live.load(Relaxed) == 0
     }
 }
 
@@ -243,8 +284,8 @@ impl Worker {
         self.tell(self.forks().gates().take_askers());
     }
 
-    /// Publishes the oldest private fork, if there is one, because somebody asked.
-    pub(crate) fn answer(&self) {
+    /// Publishes the oldest private fork, because somebody asked or will; false without one.
+    pub(crate) fn answer(&self) -> bool {
         let publish = |job, slot| {
             let cell = self.take_cell();
             cell.make_fork(self.frame_of(slot), self.index, job);
@@ -252,13 +293,14 @@ impl Worker {
             cell
         };
         let Some(askers) = self.forks().answer(publish) else {
-            return;
+            return false;
         };
         self.tally().forks_published.add(1);
         if self.shared.idle.help_wanted(self.index).is_some() {
             self.tally().wakes.add(1);
         }
         self.tell(askers);
+        true
     }
 
     /// Notifies sleeping askers, a bit each, that there is work which may be theirs.

@@ -1,4 +1,4 @@
-//! One door to atomics, and a reason beside every memory ordering.
+//! One door to atomics, threads and the clock, and a reason beside every memory ordering.
 
 use crate::code::has_word;
 use crate::tree::{Finding, SourceFile, Tree};
@@ -7,9 +7,17 @@ use crate::tree::{Finding, SourceFile, Tree};
 pub const DOOR: &str = "crates/sync/src/prim";
 /// Where every use of an ordering says why it is enough.
 pub const LABELLED: [&str; 2] = ["crates/sync/src/", "crates/runtime/src/"];
+/// Where threads, locks and the clock come through the door too: what the models run.
+pub const MODELLED: [&str; 2] = LABELLED;
+/// The one module that chooses between the clocks.
+pub const CLOCK: &str = "crates/runtime/src/clock.rs";
 /// How many lines above a use its reason may stand.
 pub const REASON_DISTANCE: usize = 6;
 
+const BESIDE_THE_DOOR: [&str; 7] = [
+    "thread", "Mutex", "RwLock", "Condvar", "Barrier", "mpsc", "Instant",
+];
+const PATHS_BESIDE: [&str; 4] = ["std::thread", "std::sync::", "std::time::", "quanta::"];
 const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
 /// Checks that nothing but the door names the standard library's atomics.
@@ -28,6 +36,31 @@ pub fn check_door(tree: &Tree) -> Vec<Finding> {
                         index + 1,
                         "names `atomic`; expected raddle_sync::prim",
                     )
+                })
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// Checks that what the models run takes threads, locks and the clock from the door, and not from `std`.
+///
+/// Found are imports from `std` and longer paths; the result of a thread is only a type.
+#[must_use]
+pub fn check_models(tree: &Tree) -> Vec<Finding> {
+    tree.rust_files()
+        .filter(|file| MODELLED.iter().any(|prefix| file.path.starts_with(prefix)))
+        .filter(|file| !file.path.starts_with(DOOR) && file.path != CLOCK && !file.is_test())
+        .flat_map(|file| {
+            file.code
+                .lines()
+                .enumerate()
+                .filter_map(|(index, line)| {
+                    let line = line.replace("std::thread::Result", "");
+                    let from_outside = line.trim_start().starts_with("use std::")
+                        || PATHS_BESIDE.iter().any(|path| line.contains(path));
+                    let name = BESIDE_THE_DOOR.iter().find(|name| has_word(&line, name))?;
+                    let what = format!("{name} that no model sees; expected raddle_sync::prim");
+                    from_outside.then(|| Finding::new(&file.path, index + 1, what))
                 })
                 .collect::<Vec<_>>()
         })

@@ -2,7 +2,7 @@
 
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::{ptr, thread};
+use std::ptr;
 
 use raddle_sync::prim::{Relaxed, UnsafeCell};
 
@@ -141,7 +141,7 @@ where
 struct StackJob<F, R> {
     head: JobHead,
     closure: UnsafeCell<ManuallyDrop<F>>,
-    result: UnsafeCell<MaybeUninit<thread::Result<R>>>,
+    result: UnsafeCell<MaybeUninit<std::thread::Result<R>>>,
 }
 
 impl<F: FnOnce() -> R, R> StackJob<F, R> {
@@ -174,7 +174,7 @@ impl<F: FnOnce() -> R, R> StackJob<F, R> {
 
     /// # Safety
     /// A thief has run the job; called once.
-    unsafe fn result(&self) -> thread::Result<R> {
+    unsafe fn result(&self) -> std::thread::Result<R> {
         // SAFETY: the thief wrote it before it finished the offer (contract).
         let result = self.result.with(|result| unsafe { result.read() });
         // SAFETY: initialised by the thief.

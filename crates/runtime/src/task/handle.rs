@@ -7,7 +7,10 @@
 //! # Memory ordering
 //! | label | release side                     | acquire side                       | what it publishes                        |
 //! |-------|----------------------------------|------------------------------------|------------------------------------------|
-//! | T2    | `Packet::finish` stores `done`, then looks for a waiter under its lock | `wait` says who waits under that lock, then loads `done` | the result; one of the two sees the other (SeqCst) |
+//! | T2    | `Packet::finish` stores `done`   | `is_done` loads `done`             | the result, and what the task wrote      |
+//!
+//! No wait for a handle misses its end: `finish` stores `done` before it looks for a waiter under the waiter's lock, `wait`
+//! says who waits under that lock before it looks at `done`. Whichever has the lock second sees what the other did first.
 //! # Invariants
 //! 1. The call is taken out of its packet once, and only on a worker of its runtime or, for a blocking call, on a blocking thread.
 //! 2. While the call runs on a worker, the packet's frame is its innermost frame: who waits for the handle finds by it what
@@ -18,7 +21,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use raddle_sync::prim::{AtomicBool, Mutex, SeqCst};
+use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Release};
 
 use super::root::Waiter;
 use super::{Task, TaskCell, discard};
@@ -71,8 +74,8 @@ impl<T> Packet<T> {
 
     fn finish(&self, result: std::thread::Result<T>) {
         *self.result.lock().expect("nothing panics under this lock") = Some(result);
-        // ORDERING(T2): SeqCst, before the look for a waiter.
-        self.done.store(true, SeqCst);
+        // ORDERING(T2): Release, what the task wrote; before the look for a waiter.
+        self.done.store(true, Release);
         let waiter = self
             .waiter
             .lock()
@@ -190,7 +193,7 @@ impl<T: Send + 'static> Handle<T> {
             _ => {}
         }
         let waiter = Waiter::current();
-        // ORDERING(T2): under the lock, before the first look at `done`.
+        // Before the first look at `done`.
         *packet
             .waiter
             .lock()
@@ -211,8 +214,8 @@ impl<T: Send + 'static> Handle<T> {
 impl<T> Handle<T> {
     /// True when the task has ended.
     pub fn is_done(&self) -> bool {
-        // ORDERING(T2): SeqCst.
-        self.packet.done.load(SeqCst)
+        // ORDERING(T2): Acquire, what the task wrote.
+        self.packet.done.load(Acquire)
     }
 }
 

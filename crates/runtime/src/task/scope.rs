@@ -1,11 +1,16 @@
 //! Scopes: tasks that may borrow, and that have all ended when the scope ends.
+//!
+//! # Memory ordering
+//! | label | release side                       | acquire side             | what it publishes    |
+//! |-------|------------------------------------|--------------------------|----------------------|
+//! | S1    | every `finish_one` counts down     | `scope_in` loads zero    | what the tasks wrote |
 
 use std::any::Any;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use raddle_sync::prim::{AcqRel, Acquire, AtomicUsize, Mutex, Relaxed};
+use raddle_sync::prim::{Acquire, AtomicUsize, Mutex, Relaxed, Release};
 
 use super::{Task, TaskCell};
 use crate::fork::{current_worker, with_worker};
@@ -136,8 +141,9 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// One task, or the scope's own closure, has ended. The scope may be gone when this returns.
     fn finish_one(&self) {
         let owner = self.owner;
-        // ORDERING(S1): Release, what the task wrote; Acquire, so that the last one hands on what all wrote.
-        if self.pending.fetch_sub(1, AcqRel) == 1 {
+        // ORDERING(S1): Release, what the task wrote; the changes of the count are one release sequence, so that who sees
+        // the last one sees what all wrote.
+        if self.pending.fetch_sub(1, Release) == 1 {
             let worker = current_worker().expect("tasks of a scope run on workers of its runtime");
             let _ = worker.shared().idle.cell(owner).notify();
         }

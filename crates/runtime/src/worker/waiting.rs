@@ -134,6 +134,8 @@ impl Worker {
         if cell.try_take() {
             return None;
         }
+        // Asleep, this worker hears nobody who closes its gates: it keeps no fork to itself.
+        while self.answer() {}
         self.shared.helpers.insert(self.index);
         for (index, forks) in self.shared.forks.iter().enumerate() {
             if thief.map_or(index != self.index, |thief| thief == index) {

@@ -7,7 +7,7 @@
 //! | variable | what it says | without it |
 //! |---|---|---|
 //! | `RADDLE_SCHEDULES_SEED` | the first seed | 1 |
-//! | `RADDLE_SCHEDULES_COUNT` | seeds a test | four for every setting |
+//! | `RADDLE_SCHEDULES_COUNT` | seeds a test | six for every setting |
 //!
 //! # Source
 //! Burckhardt, Kothari, Musuvathi, Nagarakatte: A randomized scheduler with probabilistic guarantees of finding bugs.
@@ -25,12 +25,12 @@ use shuttle::{Config, MaxSteps, Runner};
 /// Schedules that one seed makes: the first of a PCT batch only counts the steps.
 const BATCH: usize = 12;
 /// Seeds for every setting.
-const ROUNDS: u64 = 4;
+const ROUNDS: u64 = 6;
 /// Far more than any body needs: beyond it, it stands still.
 const STEPS_MAX: usize = 400_000;
 const STACK_BYTES: usize = 1 << 18;
 /// Workers, idle policies and pools multiplied with the two schedulers.
-const SETTING_COUNT: u64 = 3 * 3 * 3 * 2;
+const SETTING_COUNT: u64 = 4 * 3 * 3 * 2;
 
 /// How the runtimes of one batch of schedules are.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,8 @@ impl Setting {
             (IdlePolicy::Park, false),
             (IdlePolicy::Adaptive, false),
             (IdlePolicy::Adaptive, true),
-        ][digit(3)];
+            (IdlePolicy::Spin, false),
+        ][digit(4)];
         Self {
             worker_count: digit(3) + 1,
             pool: PoolKind::ALL[digit(3)],

@@ -4,7 +4,7 @@
 use crate::explore::{Flag, beside, explore, fail_with, number_of_failure};
 use std::sync::Arc;
 
-use raddle_runtime::join;
+use raddle_runtime::{join, scope};
 use raddle_sync::prim::{AtomicUsize, Mutex, SeqCst, yield_now};
 
 /// Counts its leaves with a join in every node.
@@ -82,6 +82,24 @@ fn lock_held_across_a_join_is_never_asked_for_by_foreign_work() {
 }
 
 #[test]
+fn fork_that_a_task_publishes_is_not_below_that_task() {
+    explore(|setting| {
+        let runtime = setting.runtime();
+        let lock = Mutex::new(());
+        let locked = || {
+            let _held = lock.lock().expect("nobody panics");
+            // The forks of one task make the worker publish the second half of the join around both.
+            scope(|scope| {
+                for _ in 0..3 {
+                    scope.spawn(|| assert_eq!(leaves(2), 4));
+                }
+            });
+        };
+        runtime.install(|| join(locked, locked));
+    });
+}
+
+#[test]
 fn fork_of_a_busy_worker_is_taken_by_another() {
     explore(|setting| {
         let runtime = setting.runtime_of(setting.worker_count.max(2));
@@ -110,7 +128,12 @@ fn fork_is_found_by_the_one_worker_that_is_left() {
         let runtime = Arc::new(setting.runtime_of(3));
         let flag = Arc::new(Flag::default());
         let (inner, raise) = (Arc::clone(&runtime), Arc::clone(&flag));
-        let forks = move || inner.install(|| join(|| fork_until(&raise), || raise.raise()));
+        let forks = move || {
+            inner.install(|| {
+                join(|| leaves(1), || leaves(1));
+                join(|| fork_until(&raise), || raise.raise())
+            })
+        };
         // One worker forks, one stands still after a wait in which it may have helped the first.
         let stand_still = || {
             let blocking = runtime.spawn_blocking(|| ());

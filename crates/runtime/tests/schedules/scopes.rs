@@ -133,6 +133,46 @@ fn task_that_was_out_of_sight_for_a_moment_is_found() {
 }
 
 #[test]
+fn waiting_scope_is_told_of_what_was_out_of_sight() {
+    explore(|setting| {
+        let runtime = setting.runtime_of(2);
+        let flag = &Flag::default();
+        runtime.scope(|outer| {
+            outer.spawn(move || {
+                let maker = worker_index();
+                scope(|inner| {
+                    inner.spawn(move || {
+                        // Then the other worker is idle, or waits in the outer scope.
+                        if worker_index() == maker {
+                            flag.await_up();
+                        }
+                    });
+                    outer.spawn(|| flag.raise());
+                });
+            });
+        });
+    });
+}
+
+#[test]
+fn waiting_worker_gives_its_older_fork_away() {
+    explore(|setting| {
+        let runtime = setting.runtime_of(3);
+        let (begun, flag) = (&Flag::default(), &Flag::default());
+        let wait = || {
+            scope(|scope| {
+                scope.spawn(|| {
+                    begun.raise();
+                    flag.await_up();
+                });
+                begun.await_up();
+            });
+        };
+        runtime.install(|| join(wait, || flag.raise()));
+    });
+}
+
+#[test]
 fn waiting_scope_runs_no_foreign_work() {
     explore(|setting| {
         let runtime = setting.runtime();

@@ -52,6 +52,32 @@ pub fn has_ended<T>(_thread: &thread::JoinHandle<T>) -> bool {
     false
 }
 
+/// A number that threads may hand to each other and that loom watches: what user code would do with plain memory.
+#[derive(Debug)]
+pub struct Tracked(UnsafeCell<u32>);
+
+// SAFETY: loom checks every access, and fails the model where two meet.
+unsafe impl Sync for Tracked {}
+
+impl Tracked {
+    /// The number, not yet handed to anybody.
+    pub fn new(number: u32) -> Self {
+        Self(UnsafeCell::new(number))
+    }
+
+    /// Reads the number.
+    pub fn get(&self) -> u32 {
+        // SAFETY: loom sees to it that nobody writes meanwhile.
+        self.0.with(|number| unsafe { *number })
+    }
+
+    /// Writes the number.
+    pub fn set(&self, number: u32) {
+        // SAFETY: loom sees to it that nobody else is there.
+        self.0.with_mut(|place| unsafe { *place = number });
+    }
+}
+
 /// The futex as a lock and a condition variable: comparing the word and going to sleep is one step.
 ///
 /// The lock publishes nothing that the word does not: wakers take it only after their change of the word.

@@ -97,3 +97,31 @@ fn a_reason_for_all_relaxed_below_covers_no_other_ordering_and_nothing_above() {
     assert_eq!(reasons(&format!("{reason}{distance}x.load(Acquire);")), 1);
     assert_eq!(reasons(&format!("x.load(Relaxed);{distance}{reason}")), 1);
 }
+
+#[test]
+fn threads_locks_and_clocks_that_no_model_sees_are_found() {
+    let models = |path: &str, text: &str| check_models(&Tree::made_up(&[(path, text)])).len();
+    for text in [
+        "use std::thread;",
+        "use std::{ptr, thread};",
+        "use std::sync::{Arc, Mutex};",
+        "let now = std::time::Instant::now();",
+        "born: quanta::Instant,",
+    ] {
+        assert_eq!(models("crates/runtime/src/worker.rs", text), 1, "{text}");
+        assert_eq!(
+            models("crates/runtime/src/pool/tests.rs", text),
+            0,
+            "{text}"
+        );
+        assert_eq!(models("crates/sync/src/prim/real.rs", text), 0, "{text}");
+        assert_eq!(models("crates/topology/src/load.rs", text), 0, "{text}");
+    }
+    for text in [
+        "use raddle_sync::prim::{Mutex, thread};",
+        "use std::sync::Arc;",
+        "result: std::thread::Result<R>,",
+    ] {
+        assert_eq!(models("crates/runtime/src/worker.rs", text), 0, "{text}");
+    }
+}
