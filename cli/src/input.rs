@@ -27,23 +27,26 @@ impl Input {
     /// Loads the file or generates the scene that the arguments name.
     ///
     /// # Errors
-    /// [`CliError::Mesh`] names the file and the place in it.
+    /// [`CliError::Mesh`] names the file and the place in it, [`CliError::Scene`] a scene too large for memory.
     pub(crate) fn get(arguments: &InputArguments, quiet: bool) -> Result<Self, CliError> {
         match (&arguments.file, arguments.scene) {
             (Some(path), _) => Self::load(path, quiet),
-            (None, Some(choice)) => Ok(Self::generate(choice, quiet)),
+            (None, Some(choice)) => Self::generate(choice, quiet),
             (None, None) => unreachable!("the command line demands one of them"),
         }
     }
 
-    /// Generates a scene.
-    pub(crate) fn generate(choice: SceneChoice, quiet: bool) -> Self {
+    fn generate(choice: SceneChoice, quiet: bool) -> Result<Self, CliError> {
+        let name = format!("{}:{}", choice.scene, choice.triangle_count);
         let phase = Phase::begin("generating", quiet);
-        let mesh = scene::generate(choice.scene, choice.triangle_count);
+        let generated = scene::try_generate(choice.scene, choice.triangle_count);
         let time = phase.elapsed();
         drop(phase);
-        let name = format!("{}:{}", choice.scene, choice.triangle_count);
-        Self {
+        let mesh = generated.map_err(|source| CliError::Scene {
+            input: name.clone(),
+            source,
+        })?;
+        Ok(Self {
             rows: vec![
                 ("scene", format!("{} (generated)", choice.scene)),
                 ("triangles", table::grouped(mesh.triangles.len())),
@@ -58,7 +61,7 @@ impl Input {
             }),
             name,
             mesh,
-        }
+        })
     }
 
     fn load(path: &std::path::Path, quiet: bool) -> Result<Self, CliError> {
