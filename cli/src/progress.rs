@@ -1,12 +1,13 @@
 //! A progress bar for what takes longer than a moment, and only where somebody looks.
 
 use std::io::{self, IsTerminal};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use raddle_sync::prim::{AtomicU64, Relaxed};
+use raddle_sync::wait::WaitCell;
 
 /// What is done sooner than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -32,8 +33,8 @@ struct Count {
     done: AtomicU64,
     /// Zero as long as nobody knows.
     total: AtomicU64,
-    ended: Mutex<bool>,
-    end: Condvar,
+    /// The drawer waits here, from one drawing to the next, for the end of the phase.
+    end: WaitCell,
 }
 
 impl Phase {
@@ -85,12 +86,8 @@ impl Drop for Phase {
         let Some(drawer) = self.drawer.take() else {
             return;
         };
-        *self
-            .count
-            .ended
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = true;
-        self.count.end.notify_all();
+        // A drawer that was awake finds the token when it next waits.
+        let _ = self.count.end.notify();
         // A drawer that panicked has said so; the work that it drew is not concerned.
         let _panic = drawer.join();
     }
@@ -101,16 +98,7 @@ impl Count {
     fn draw(&self, name: &'static str, began: Instant) {
         let mut bar = None;
         let mut pause = PATIENCE;
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            ended = self
-                .end
-                .wait_timeout_while(ended, pause, |ended| !*ended)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-            if *ended {
-                break;
-            }
+        while !self.end.wait_timeout(pause) {
             pause = PERIOD;
             let bar = bar.get_or_insert_with(|| {
                 ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10))
