@@ -1,5 +1,6 @@
 //! Where triangles come from: a file or a generated scene.
 
+use glam::Vec3;
 use raddle_graphics::mesh::{LoadOptions, Mesh};
 use raddle_graphics::scene;
 use serde_json::{Value, json};
@@ -17,6 +18,8 @@ pub(crate) struct Input {
     pub(crate) mesh: Mesh,
     /// The file or the scene, for messages.
     pub(crate) name: String,
+    /// Which way is up in files of its format.
+    pub(crate) up: Option<Vec3>,
     /// What a person reads about it.
     rows: Vec<(&'static str, String)>,
     /// What a program reads about it.
@@ -60,6 +63,7 @@ impl Input {
                 "load_s": time.as_secs_f64(),
             }),
             name,
+            up: None,
             mesh,
         })
     }
@@ -94,6 +98,7 @@ impl Input {
         rows.push(("loaded in", table::time(time)));
         Ok(Self {
             rows,
+            up: Some(report.format.up()),
             name: path.display().to_string(),
             json: json!({
                 "file": path.display().to_string(),

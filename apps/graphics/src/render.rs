@@ -198,7 +198,7 @@ pub fn render(
         mesh,
         tree,
         normals: &normals,
-        lights: Lights::choose(tree, &camera, setting),
+        lights: Lights::choose(tree, &camera, setting, options.view.up()),
         camera: &camera,
         size: options.size,
     };
