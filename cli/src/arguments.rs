@@ -153,7 +153,7 @@ pub(crate) struct RenderArguments {
     /// What the camera looks at [default: the middle of the mesh]
     #[arg(long, value_name = "X,Y,Z", value_parser = values::vector, allow_hyphen_values = true)]
     pub(crate) look_at: Option<Vec3>,
-    /// Which way is up [default: 0,1,0]
+    /// Which way is up [default: 0,0,1 for STL, which is made upwards along z, 0,1,0 for all else]
     #[arg(long, value_name = "X,Y,Z", value_parser = values::direction, allow_hyphen_values = true)]
     pub(crate) up: Option<Vec3>,
     /// Vertical field of view in degrees [default: 32, or 68 within a room]

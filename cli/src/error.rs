@@ -7,6 +7,7 @@ use raddle_graphics::kdtree;
 use raddle_graphics::mesh::MeshError;
 use raddle_graphics::picture::PictureError;
 use raddle_graphics::render::RenderError;
+use raddle_graphics::scene::OutOfMemory;
 use raddle_topology::TopologyError;
 
 /// A failure of a command.
@@ -36,6 +37,14 @@ pub(crate) enum CliError {
     /// A mesh cannot be loaded.
     #[error(transparent)]
     Mesh(#[from] MeshError),
+    /// A scene cannot be generated.
+    #[error("{input}: {source}")]
+    Scene {
+        /// The scene.
+        input: String,
+        /// What stands in the way.
+        source: OutOfMemory,
+    },
     /// A mesh can have no tree.
     #[error("{input}: {source}")]
     Tree {

@@ -1,5 +1,6 @@
 //! Where triangles come from: a file or a generated scene.
 
+use glam::Vec3;
 use raddle_graphics::mesh::{LoadOptions, Mesh};
 use raddle_graphics::scene;
 use serde_json::{Value, json};
@@ -17,6 +18,8 @@ pub(crate) struct Input {
     pub(crate) mesh: Mesh,
     /// The file or the scene, for messages.
     pub(crate) name: String,
+    /// Which way is up in files of its format.
+    pub(crate) up: Option<Vec3>,
     /// What a person reads about it.
     rows: Vec<(&'static str, String)>,
     /// What a program reads about it.
@@ -27,23 +30,26 @@ impl Input {
     /// Loads the file or generates the scene that the arguments name.
     ///
     /// # Errors
-    /// [`CliError::Mesh`] names the file and the place in it.
+    /// [`CliError::Mesh`] names the file and the place in it, [`CliError::Scene`] a scene too large for memory.
     pub(crate) fn get(arguments: &InputArguments, quiet: bool) -> Result<Self, CliError> {
         match (&arguments.file, arguments.scene) {
             (Some(path), _) => Self::load(path, quiet),
-            (None, Some(choice)) => Ok(Self::generate(choice, quiet)),
+            (None, Some(choice)) => Self::generate(choice, quiet),
             (None, None) => unreachable!("the command line demands one of them"),
         }
     }
 
-    /// Generates a scene.
-    pub(crate) fn generate(choice: SceneChoice, quiet: bool) -> Self {
+    fn generate(choice: SceneChoice, quiet: bool) -> Result<Self, CliError> {
+        let name = format!("{}:{}", choice.scene, choice.triangle_count);
         let phase = Phase::begin("generating", quiet);
-        let mesh = scene::generate(choice.scene, choice.triangle_count);
+        let generated = scene::try_generate(choice.scene, choice.triangle_count);
         let time = phase.elapsed();
         drop(phase);
-        let name = format!("{}:{}", choice.scene, choice.triangle_count);
-        Self {
+        let mesh = generated.map_err(|source| CliError::Scene {
+            input: name.clone(),
+            source,
+        })?;
+        Ok(Self {
             rows: vec![
                 ("scene", format!("{} (generated)", choice.scene)),
                 ("triangles", table::grouped(mesh.triangles.len())),
@@ -57,8 +63,9 @@ impl Input {
                 "load_s": time.as_secs_f64(),
             }),
             name,
+            up: None,
             mesh,
-        }
+        })
     }
 
     fn load(path: &std::path::Path, quiet: bool) -> Result<Self, CliError> {
@@ -91,6 +98,7 @@ impl Input {
         rows.push(("loaded in", table::time(time)));
         Ok(Self {
             rows,
+            up: Some(report.format.up()),
             name: path.display().to_string(),
             json: json!({
                 "file": path.display().to_string(),

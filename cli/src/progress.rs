@@ -1,12 +1,14 @@
 //! A progress bar for what takes longer than a moment, and only where somebody looks.
 
+use std::fmt::Write;
 use std::io::{self, IsTerminal};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use raddle_sync::prim::{AtomicU64, Relaxed};
+use raddle_sync::wait::WaitCell;
 
 /// What is done sooner than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -14,8 +16,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const PERIOD: Duration = Duration::from_millis(100);
 /// Before so much is done nobody can say how long the rest takes.
 const SHARE_MIN: f64 = 0.02;
-const TEMPLATE_BAR: &str = "{msg:<10} [{bar:32}] {percent:>3} %  {elapsed} elapsed{prefix}";
-const TEMPLATE_SPINNER: &str = "{msg:<10} {spinner} {elapsed} elapsed";
+const TEMPLATE_BAR: &str = "{msg:<10} [{bar:32}] {percent:>3} %  {times}";
+const TEMPLATE_SPINNER: &str = "{msg:<10} {spinner}  {times}";
 
 /// One phase of a command. After half a second a thread draws a spinner on standard error, where that is a
 /// terminal, and a bar once it is known how much is done; both are gone when the phase is dropped.
@@ -32,8 +34,8 @@ struct Count {
     done: AtomicU64,
     /// Zero as long as nobody knows.
     total: AtomicU64,
-    ended: Mutex<bool>,
-    end: Condvar,
+    /// The drawer waits here, from one drawing to the next, for the end of the phase.
+    end: WaitCell,
 }
 
 impl Phase {
@@ -85,12 +87,8 @@ impl Drop for Phase {
         let Some(drawer) = self.drawer.take() else {
             return;
         };
-        *self
-            .count
-            .ended
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = true;
-        self.count.end.notify_all();
+        // A drawer that was awake finds the token when it next waits.
+        let _ = self.count.end.notify();
         // A drawer that panicked has said so; the work that it drew is not concerned.
         let _panic = drawer.join();
     }
@@ -100,59 +98,68 @@ impl Count {
     /// Waits out the patience, then draws until the phase ends.
     fn draw(&self, name: &'static str, began: Instant) {
         let mut bar = None;
+        let mut forecast = Forecast::default();
         let mut pause = PATIENCE;
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            ended = self
-                .end
-                .wait_timeout_while(ended, pause, |ended| !*ended)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-            if *ended {
-                break;
-            }
+        while !self.end.wait_timeout(pause) {
             pause = PERIOD;
             let bar = bar.get_or_insert_with(|| {
-                ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10))
-                    .with_message(name)
-                    .with_elapsed(began.elapsed())
+                ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_message(name)
             });
-            self.show(bar, began.elapsed());
+            self.show(bar, began.elapsed(), &mut forecast);
         }
         if let Some(bar) = bar {
             bar.finish_and_clear();
         }
     }
 
-    fn show(&self, bar: &ProgressBar, elapsed: Duration) {
+    /// Draws once.
+    fn show(&self, bar: &ProgressBar, elapsed: Duration, forecast: &mut Forecast) {
         let total = self.total.load(Relaxed);
         let done = self.done.load(Relaxed).min(total);
-        // The look first: whatever is set after it may draw.
         let template = if total == 0 {
             TEMPLATE_SPINNER
         } else {
             TEMPLATE_BAR
         };
+        let times = forecast.times(done as f64 / total.max(1) as f64, elapsed);
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> "));
+            let write_times = move |_: &ProgressState, out: &mut dyn Write| {
+                // A bar that cannot be written is not worth more words.
+                let _ = out.write_str(&times);
+            };
+            bar.set_style(style.progress_chars("=> ").with_key("times", write_times));
         }
-        bar.set_prefix(to_go(done, total, elapsed));
-        if total > 0 {
-            bar.set_length(total);
-            bar.set_position(done);
-        }
-        bar.tick();
+        bar.update(|state| {
+            if total > 0 {
+                state.set_len(total);
+                state.set_pos(done);
+            }
+        });
     }
 }
 
-/// What is said about the time that is left: nothing before enough is done to tell.
-fn to_go(done: u64, total: u64, elapsed: Duration) -> String {
-    let share = done as f64 / total.max(1) as f64;
-    if share < SHARE_MIN {
-        return String::new();
+/// How long the rest will take, by how long it took from where something was done first: what goes before that is
+/// no part of the pace.
+#[derive(Debug, Default)]
+struct Forecast {
+    /// The first share that was done, and when.
+    first: Option<(f64, Duration)>,
+}
+
+impl Forecast {
+    /// Says how long it has taken, and, once there is enough to go by, how long it will.
+    fn times(&mut self, share: f64, elapsed: Duration) -> String {
+        let mut times = format!("{:.0} s", elapsed.as_secs_f64());
+        if share > 0.0 {
+            let (first_share, first_elapsed) = *self.first.get_or_insert((share, elapsed));
+            let done = share - first_share;
+            if done >= SHARE_MIN {
+                let rest = (elapsed - first_elapsed).mul_f64((1.0 - share) / done);
+                times.push_str(&format!(", {:.0} s to go", rest.as_secs_f64().ceil()));
+            }
+        }
+        times
     }
-    let rest = elapsed.mul_f64((1.0 - share) / share);
-    format!(", {} s to go", rest.as_secs_f64().ceil())
 }
 
 #[cfg(test)]

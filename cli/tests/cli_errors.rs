@@ -304,21 +304,69 @@ fn options_that_cannot_be_followed_are_a_wrong_call_and_named() {
     assert!(folder.names().is_empty());
 }
 
+/// Runs the program where it can have no more memory than that.
+#[cfg(target_os = "linux")]
+fn run_with_memory(kibibytes: u32, arguments: &[&str]) -> Said {
+    std::process::Command::new("sh")
+        .args(["-c", &format!("ulimit -v {kibibytes} && exec \"$@\""), "sh"])
+        .arg(env!("CARGO_BIN_EXE_raddle"))
+        .args(["--workers", "2"])
+        .args(arguments)
+        .output()
+        .expect("a shell")
+        .into()
+}
+
 /// The largest picture ended the process (signal 6) where memory was too small for it.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_picture_without_memory_for_it_is_one_line() {
     let folder = Folder::new("no-memory");
-    let said: Said = std::process::Command::new("sh")
-        .args(["-c", "ulimit -v 4000000 && exec \"$@\"", "sh"])
-        .arg(env!("CARGO_BIN_EXE_raddle"))
-        .args(["render", "--scene", "knot:500", "--workers", "2"])
-        .args(["--size", "32768x32768", "--samples", "1", "-o"])
-        .arg(folder.path("large.png"))
-        .output()
-        .expect("a shell")
-        .into();
+    let picture = folder.path("large.png");
+    let picture = picture.to_str().expect("a name in UTF-8");
+    let size = ["--size", "32768x32768", "--samples", "1", "-o", picture];
+    let arguments = [&["render", "--scene", "knot:500"][..], &size].concat();
+    let said = run_with_memory(4_000_000, &arguments);
     expect_one_line(&said);
     assert!(said.errors.contains("25769803776 bytes"), "{said:?}");
     assert!(folder.names().is_empty());
+}
+
+/// So did a scene, a file and a tree.
+#[test]
+#[cfg(target_os = "linux")]
+fn triangles_without_memory_for_them_are_one_line() {
+    const TRIANGLES: u32 = 20_000_000;
+    let folder = Folder::new("no-memory-for-triangles");
+    let path = folder.file(
+        "large.stl",
+        [&[b' '; 80][..], &TRIANGLES.to_le_bytes()].concat(),
+    );
+    let file = File::options().write(true).open(&path).expect("the file");
+    // A file of holes, as long as it says that it is.
+    file.set_len(84 + 50 * u64::from(TRIANGLES))
+        .expect("a long file");
+    let path = path.to_str().expect("a name in UTF-8");
+    let cases = [
+        (
+            1_000_000,
+            ["--scene", "flake:50000000"],
+            "flake:50000000: no memory for 1800000000 bytes",
+        ),
+        (
+            700_000,
+            ["--scene", "flake:3000000"],
+            "to build the tree in",
+        ),
+        (
+            200_000,
+            ["--depth=auto", path],
+            "large.stl: byte 84: no memory for 240000000 more bytes",
+        ),
+    ];
+    for (kibibytes, input, expected) in cases {
+        let said = run_with_memory(kibibytes, &[&["kdtree"][..], &input].concat());
+        expect_one_line(&said);
+        assert!(said.errors.contains(expected), "{said:?}");
+    }
 }

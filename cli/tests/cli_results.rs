@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::ffi::OsStr;
 use std::fs;
 
 use common::{Folder, TETRAHEDRON, raddle, run, run_well};
@@ -366,4 +367,27 @@ fn no_progress_bar_where_nobody_looks() {
         "sequential",
     ]);
     assert_eq!((said.code, said.errors.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn an_stl_file_stands_upright_and_other_files_have_y_up() {
+    let folder = Folder::new("upright");
+    let stl = "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 1\nendloop\nendfacet\n\
+        endsolid\n";
+    let files = [
+        (folder.file("a.stl", stl), 2),
+        (folder.file("a.obj", TETRAHEDRON), 1),
+    ];
+    for (path, upright) in files {
+        let picture = folder.path("a.ppm");
+        let arguments = ["render", "--size", "9x9", "--json", "-o"].map(OsStr::new);
+        let output = run_well([&arguments[..], &[picture.as_ref(), path.as_ref()]].concat());
+        let result = json(&output);
+        // The eye stands above the middle and looks down.
+        let forward = result["camera"]["forward"][upright].as_f64();
+        assert!(
+            forward.is_some_and(|down| (-0.4..-0.2).contains(&down)),
+            "{output}"
+        );
+    }
 }

@@ -60,7 +60,7 @@ const MACHINE_XML: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </topology>
 "#;
 /// What a person may write of a machine.
-const SYNTHETIC: [&str; 7] = [
+const SYNTHETIC: [&str; 10] = [
     "pu:2",
     "numa:2 core:4 pu:2",
     "package:2 l3:2 core:4 pu:2",
@@ -68,6 +68,9 @@ const SYNTHETIC: [&str; 7] = [
     "group:2 [numa(memory=1GB)] core:2 pu:2(indexes=0,4,2,6,1,5,3,7)",
     "2 3 4",
     "die:2 l1i:1 core:0 pu:99999999999",
+    "numa:1000 core:1000 pu:1000",
+    "(memory=1MB)[numa]core:2(indexes=5,9)pu:2",
+    "numa:2 core:2 pu:2(indexes=4*2:1*4)",
 ];
 /// What a person may write of how workers are spread.
 const AFFINITIES: [&str; 7] = [

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::code::code_only;
 
 /// Folders that hold no sources of ours.
-const SKIPPED_FOLDERS: [&str; 5] = [
+const SKIPPED: [&str; 5] = [
     ".git",
     "target",
     "corpus",
@@ -101,10 +101,11 @@ impl Tree {
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = format!("{prefix}{name}");
             let kind = entry.file_type()?;
+            if SKIPPED.contains(&name.as_str()) {
+                continue;
+            }
             if kind.is_dir() {
-                if !SKIPPED_FOLDERS.contains(&name.as_str()) {
-                    self.read_folder(&entry.path(), &format!("{path}/"))?;
-                }
+                self.read_folder(&entry.path(), &format!("{path}/"))?;
             } else if kind.is_file() && is_text(&name) {
                 let text = fs::read_to_string(entry.path())
                     .map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))?;

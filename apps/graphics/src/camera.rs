@@ -150,8 +150,11 @@ pub struct View {
     pub eye: Option<Vec3>,
     /// What to look at: by default the middle of the mesh.
     pub look_at: Option<Vec3>,
-    /// What is up: by default the y axis.
+    /// What is up.
     pub up: Option<Vec3>,
+    /// What is up where `up` does not say, unless the line of sight is along it: by default the y axis. See
+    /// [`Format::up`](crate::mesh::Format::up).
+    pub up_default: Option<Vec3>,
     /// The vertical field of view in degrees.
     pub fov_degrees: Option<f32>,
 }
@@ -167,6 +170,11 @@ pub enum Setting {
 }
 
 impl View {
+    /// What is up, if a picture with it is possible.
+    pub(crate) fn up(&self) -> Vec3 {
+        self.up.or(self.up_default).unwrap_or(Vec3::Y)
+    }
+
     /// Makes a camera for a mesh and a picture of some size in pixels, and tells what the mesh was taken for.
     ///
     /// Cost: some ten thousand rays, and for an object two passes over the vertices.
@@ -178,7 +186,7 @@ impl View {
         tree: &KdTree,
         (width, height): (u32, u32),
     ) -> Result<(Camera, Setting), CameraError> {
-        let up = self.up.unwrap_or(Vec3::Y);
+        let up = self.up();
         let Some(upright) = up.try_normalize() else {
             return Err(CameraError::NoUpright(up));
         };
@@ -197,7 +205,9 @@ impl View {
                 let at = at.unwrap_or(middle);
                 // Straight from above or below the default has no upright; any other way up will do.
                 let up = match (self.up, (at - eye).normalize_or_zero()) {
-                    (None, sight) if sight.cross(up).length() < 1e-4 => Vec3::NEG_Z,
+                    (None, sight) if sight.cross(upright).length() < 1e-4 => {
+                        -framing::front(upright)
+                    }
                     _ => up,
                 };
                 Camera::look(eye, at, up, fov_degrees)?

@@ -4,6 +4,7 @@
 pub mod camera;
 pub mod intersect;
 pub mod kdtree;
+mod memory;
 pub mod mesh;
 pub mod picture;
 pub mod ray;

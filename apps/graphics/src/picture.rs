@@ -15,6 +15,8 @@ use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
 use thiserror::Error;
 
+use crate::memory::{self, NoMemory, reserve};
+
 #[cfg(test)]
 mod tests;
 
@@ -97,6 +99,12 @@ pub enum PictureProblem {
         /// What the encoder says.
         reason: String,
     },
+}
+
+impl From<NoMemory> for PictureProblem {
+    fn from(NoMemory(bytes): NoMemory) -> Self {
+        Self::OutOfMemory { bytes }
+    }
 }
 
 impl PictureProblem {
@@ -276,9 +284,12 @@ impl Picture {
 
     fn png(&self) -> Result<Vec<u8>, PictureProblem> {
         let mut bytes = Vec::new();
+        let quantised = self.quantised()?;
+        // The encoder filters into a list of its own, and packs into another before it hands that over.
+        memory::ask_for_each(self.pixels.len(), 3 * size_of::<[u8; 3]>() as u64)?;
         PngEncoder::new_with_quality(&mut bytes, CompressionType::Default, FilterType::Adaptive)
             .write_image(
-                self.quantised()?.as_flattened(),
+                quantised.as_flattened(),
                 self.width,
                 self.height,
                 ExtendedColorType::Rgb8,
@@ -306,7 +317,11 @@ impl Picture {
             let [red, green, blue] = self.pixels[position.y() * width + position.x()];
             (red, green, blue)
         });
-        let mut bytes = Cursor::new(Vec::new());
+        // Rows and their places stand behind a header; where packing gains nothing, as large as they are.
+        let mut bytes = Vec::new();
+        let row_bytes = (width * size_of::<[f32; 3]>()) as u64 + 64;
+        reserve(&mut bytes, u64::from(self.height) * row_bytes + (64 << 10))?;
+        let mut bytes = Cursor::new(bytes);
         Image::from_channels((width, height), channels)
             .write()
             .non_parallel()
@@ -327,15 +342,6 @@ impl Picture {
         quantised.extend(pixels);
         Ok(quantised)
     }
-}
-
-/// Makes room for `len` more elements, if there is memory for them.
-fn reserve<T>(list: &mut Vec<T>, len: u64) -> Result<(), PictureProblem> {
-    let refused = || PictureProblem::OutOfMemory {
-        bytes: len.saturating_mul(size_of::<T>() as u64),
-    };
-    let count = usize::try_from(len).map_err(|_| refused())?;
-    list.try_reserve_exact(count).map_err(|_| refused())
 }
 
 /// So many black pixels, if there is memory for them.

@@ -9,6 +9,7 @@ use glam::Vec3;
 
 use crate::camera::{Camera, CameraError, Setting, View};
 use crate::kdtree::KdTree;
+use crate::memory;
 use crate::mesh::Mesh;
 use crate::picture::{Picture, black};
 
@@ -71,8 +72,10 @@ pub enum RenderError {
     /// No samples, or too many.
     #[error("{0} samples per pixel, expected 1 to {SAMPLES_MAX}")]
     Samples(u32),
-    /// There is no memory for the picture.
-    #[error("no memory for {bytes} bytes of pixels, expected a smaller picture")]
+    /// There is no memory for the picture, or for the normals of a mesh that has none.
+    #[error(
+        "no memory for {bytes} bytes of pixels and normals, expected a smaller picture or mesh"
+    )]
     OutOfMemory {
         /// What was asked of the system.
         bytes: u64,
@@ -188,14 +191,14 @@ pub fn render(
     check(mesh, tree, options)?;
     let start = Instant::now();
     // Before the rays: what memory is not there for should not be found out after the work.
-    let (mut picture, mut pixels) = memory_for(options.size)?;
+    let (mut picture, mut pixels) = memory_for(mesh, options.size)?;
     let (camera, setting) = options.view.camera(mesh, tree, options.size)?;
     let normals = CornerNormals::of(mesh, tree.bounds());
     let shader = Shader {
         mesh,
         tree,
         normals: &normals,
-        lights: Lights::choose(tree, &camera, setting),
+        lights: Lights::choose(tree, &camera, setting, options.view.up()),
         camera: &camera,
         size: options.size,
     };
@@ -231,13 +234,22 @@ pub fn render(
     Ok(Rendering { picture, report })
 }
 
-/// A picture, and as many pixels again for the tiles.
-fn memory_for((width, height): (u32, u32)) -> Result<(Picture, Vec<[f32; 3]>), RenderError> {
+/// A picture, and as many pixels again for the tiles; that there is room for normals is found out with them.
+fn memory_for(
+    mesh: &Mesh,
+    (width, height): (u32, u32),
+) -> Result<(Picture, Vec<[f32; 3]>), RenderError> {
     let len = u64::from(width) * u64::from(height);
-    let both = Picture::try_new(width, height).and_then(|picture| Ok((picture, black(len)?)));
     // Pictures and tiles alike take three floats a pixel.
+    let pixel_bytes = 2 * len * size_of::<[f32; 3]>() as u64;
+    let normal_bytes = CornerNormals::bytes_for(mesh);
+    let both = Picture::try_new(width, height).and_then(|picture| {
+        let pixels = black(len)?;
+        memory::ask(normal_bytes)?;
+        Ok((picture, pixels))
+    });
     both.map_err(|_| RenderError::OutOfMemory {
-        bytes: 2 * len * size_of::<[f32; 3]>() as u64,
+        bytes: pixel_bytes + normal_bytes,
     })
 }
 

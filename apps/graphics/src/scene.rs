@@ -21,6 +21,7 @@ use glam::Vec3;
 use thiserror::Error;
 
 use crate::camera::View;
+use crate::memory::{self, NoMemory};
 use crate::mesh::Mesh;
 
 #[cfg(test)]
@@ -114,10 +115,20 @@ impl FromStr for Scene {
     }
 }
 
+/// There is no memory for a scene.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("no memory for {bytes} bytes of triangles; expected a scene of fewer")]
+#[non_exhaustive]
+pub struct OutOfMemory {
+    /// What was asked of the system.
+    pub bytes: u64,
+}
+
 /// Generates a scene of about `triangle_count` triangles, with seed 0.
 ///
 /// # Panics
-/// When `triangle_count` is more than [`TRIANGLE_COUNT_MAX`].
+/// When `triangle_count` is more than [`TRIANGLE_COUNT_MAX`]. Memory that is not there ends the process; see
+/// [`try_generate`].
 /// # Examples
 /// ```
 /// use raddle_graphics::scene::{self, Scene};
@@ -130,6 +141,20 @@ impl FromStr for Scene {
 #[must_use]
 pub fn generate(scene: Scene, triangle_count: usize) -> Mesh {
     generate_with_seed(scene, triangle_count, 0)
+}
+
+/// Generates a scene as [`generate`] does, if there is memory for it.
+///
+/// # Errors
+/// [`OutOfMemory`] where the system has not 36 bytes for each triangle.
+/// # Panics
+/// When `triangle_count` is more than [`TRIANGLE_COUNT_MAX`].
+pub fn try_generate(scene: Scene, triangle_count: usize) -> Result<Mesh, OutOfMemory> {
+    // A triangle has three indices and half a vertex; that has a position, a normal and, for a while, a sum.
+    const TRIANGLE_BYTES: u64 = 12 + (12 + 12 + 24) / 2;
+    memory::ask_for_each(triangle_count, TRIANGLE_BYTES)
+        .map_err(|NoMemory(bytes)| OutOfMemory { bytes })?;
+    Ok(generate(scene, triangle_count))
 }
 
 /// Generates a scene of about `triangle_count` triangles.

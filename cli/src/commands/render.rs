@@ -31,11 +31,15 @@ pub(crate) fn run(arguments: &RenderArguments, options: &Options) -> Result<(), 
         look_at: arguments.look_at,
         up: arguments.up,
         fov_degrees: arguments.fov,
+        up_default: None,
     };
     // A scene brings a view of its own, which is of use as a whole or not at all.
     let view = match arguments.input.scene {
         Some(choice) if given == View::default() => choice.scene.view(),
-        _ => given,
+        _ => View {
+            up_default: input.up,
+            ..given
+        },
     };
     let render_options = RenderOptions {
         size: (arguments.size.width, arguments.size.height),

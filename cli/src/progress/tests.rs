@@ -5,12 +5,15 @@ use super::*;
 /// The bar began with "0 % … 0s to go", which nobody could know.
 #[test]
 fn nothing_is_said_of_the_rest_before_there_is_something_to_go_by() {
-    let second = Duration::from_secs(1);
-    assert_eq!(to_go(0, 0, second), "");
-    assert_eq!(to_go(0, 3072, second), "");
-    assert_eq!(to_go(1, 3072, second), "");
-    assert_eq!(to_go(768, 3072, second), ", 3 s to go");
-    assert_eq!(to_go(3072, 3072, second), ", 0 s to go");
+    let mut forecast = Forecast::default();
+    let mut times = |share, seconds| forecast.times(share, Duration::from_secs(seconds));
+    assert_eq!(times(0.0, 1), "1 s");
+    assert_eq!(times(0.0, 2), "2 s");
+    assert_eq!(times(0.0625, 10), "10 s");
+    assert_eq!(times(0.0626, 11), "11 s");
+    // A quarter in five seconds, whatever went before it.
+    assert_eq!(times(0.3125, 15), "15 s, 14 s to go");
+    assert_eq!(times(1.0, 29), "29 s, 0 s to go");
 }
 
 #[test]

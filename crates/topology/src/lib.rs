@@ -2,7 +2,7 @@
 //!
 //! [`Topology`] is a plain value: what hwloc found (of this machine, of a synthetic description, of an
 //! XML file) is copied once, and nothing of hwloc shows. On it stand what the process may use
-//! ([`Limits`]), how far two CPUs are apart ([`CpuDistance`]), where workers should run ([`plan`]) and
+//! ([`Limits`]), how far two CPUs are apart ([`CpuDistance`]), where workers should run ([`plan()`]) and
 //! how it is drawn ([`mod@format`]).
 //!
 //! | module | what it does |

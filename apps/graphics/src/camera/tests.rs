@@ -172,6 +172,7 @@ fn what_is_asked_for_is_what_one_gets() {
         look_at: Some(Vec3::new(0.0, 0.5, 0.5)),
         up: Some(Vec3::Z),
         fov_degrees: Some(12.0),
+        up_default: Some(Vec3::X),
     };
     let (camera, _) = view.camera(&mesh, &tree, (10, 10)).unwrap();
     assert_eq!(camera.eye(), view.eye.unwrap());
@@ -190,6 +191,17 @@ fn what_is_asked_for_is_what_one_gets() {
         ..View::default()
     };
     assert!(above.camera(&mesh, &tree, (10, 10)).is_ok());
+    let z_up = View {
+        up_default: Some(Vec3::Z),
+        ..above
+    };
+    let (camera, _) = z_up.camera(&mesh, &tree, (10, 10)).unwrap();
+    assert!(camera.axes()[2].dot(Vec3::Z) > 0.9);
+    let along_z = View {
+        eye: Some(Vec3::new(0.5, 0.5, 20.0)),
+        ..z_up
+    };
+    assert!(along_z.camera(&mesh, &tree, (10, 10)).is_ok());
     let no_way_up = View {
         up: Some(Vec3::ZERO),
         ..View::default()

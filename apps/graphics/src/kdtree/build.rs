@@ -9,6 +9,7 @@ use super::split::TRIANGLES_MAX;
 use super::sweep::Plane;
 use super::{BuildError, Parameters};
 use crate::intersect::Corners;
+use crate::memory::{self, NoMemory};
 use crate::mesh::{COORDINATE_MAX, Mesh};
 
 /// What a tree is built over.
@@ -63,7 +64,11 @@ const STRETCH_LEN: usize = 16 * 1024;
 /// Shorter lists of events are sorted by one alone.
 const SORT_LEN_MIN: usize = 16 * 1024;
 
-/// Copies the corners of all triangles, and checks them on the way.
+/// What a build takes for each triangle at its height: corners, references and events of a cell and of its halves.
+const BUILD_BYTES: u64 = 250;
+
+/// Copies the corners of all triangles, and checks them on the way. The first step of a build, so it is here that
+/// memory is asked for.
 pub(super) fn corners_of(mesh: &Mesh, crew: &impl Crew) -> Result<Vec<Corners>, BuildError> {
     struct Job<'a> {
         corners: &'a mut [Corners],
@@ -77,6 +82,8 @@ pub(super) fn corners_of(mesh: &Mesh, crew: &impl Crew) -> Result<Vec<Corners>, 
             limit,
         });
     }
+    memory::ask_for_each(mesh.triangles.len(), BUILD_BYTES)
+        .map_err(|NoMemory(bytes)| BuildError::OutOfMemory { bytes })?;
     let mut corners = vec![[[0.0; 3]; 3]; mesh.triangles.len()];
     let mut jobs: Vec<Job<'_>> = corners
         .chunks_mut(STRETCH_LEN)

@@ -14,6 +14,12 @@ pub enum BuildError {
         /// The most there may be.
         limit: usize,
     },
+    /// There is no memory to build in.
+    #[error("no memory for {bytes} bytes to build the tree in, expected a smaller mesh")]
+    OutOfMemory {
+        /// What was asked of the system.
+        bytes: u64,
+    },
     /// A triangle refers to a vertex that is not there.
     #[error("triangle {triangle} has vertex {vertex}, expected a vertex below {vertex_count}")]
     VertexMissing {

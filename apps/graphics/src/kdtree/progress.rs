@@ -5,8 +5,9 @@
 //! the whole, whatever the planes cut and whoever builds what, and counting costs one atomic addition for some
 //! thousand triangles.
 
-use raddle_sync::prim::{AtomicU64, Relaxed};
 use std::fmt;
+
+use raddle_sync::prim::{AtomicU64, Relaxed};
 
 /// Cells with fewer references than this keep their share to themselves.
 pub(super) const CELL_LEN_MIN: usize = 4096;

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::COORDINATE_MAX;
+use crate::memory::NoMemory;
 
 /// The formats as an error message names them.
 const FORMATS: &str = "a mesh in PLY, OBJ, STL or binary glTF, plain or as .gz or .zst";
@@ -126,6 +127,12 @@ pub enum MeshProblem {
         /// How many triangles the mesh has.
         triangle_count: usize,
     },
+    /// There is no memory for the mesh.
+    #[error("no memory for {bytes} more bytes; expected a smaller mesh")]
+    OutOfMemory {
+        /// What was asked of the system.
+        bytes: u64,
+    },
     /// More than the limits of [`LoadOptions`](super::LoadOptions) or the 32 bits of an index allow.
     #[error("{found}; expected {expected}")]
     TooLarge {
@@ -182,6 +189,11 @@ impl Fault {
     ) -> Self {
         let (found, expected) = (found.into(), expected.into());
         Self::new(place, MeshProblem::TooLarge { found, expected })
+    }
+
+    #[cold]
+    pub(crate) fn no_memory(place: Place, NoMemory(bytes): NoMemory) -> Self {
+        Self::new(place, MeshProblem::OutOfMemory { bytes })
     }
 
     #[cold]

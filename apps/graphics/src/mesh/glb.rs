@@ -163,7 +163,7 @@ fn words<const COUNT: usize>(
 
 /// Reads the content of a chunk. Makes room as bytes come, not as the file promises.
 fn chunk(source: &mut Source<'_>, length: u64, bytes: &mut Vec<u8>) -> Result<(), Fault> {
-    bytes.reserve_exact(source.reservation(length, 1));
+    source.reserve(bytes, length, 1)?;
     source.read_into(bytes, length)?;
     if (bytes.len() as u64) < length {
         let expected = format!("a chunk of {length} bytes");

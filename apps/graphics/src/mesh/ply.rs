@@ -136,12 +136,12 @@ impl Body {
         let has_normals = fields
             .iter()
             .all(|field| matches!(field, Some((_, Shape::Scalar(_)))));
-        let room = values
-            .source()
-            .reservation(element.count, values.bytes_min(element));
-        self.positions.reserve_exact(room);
-        self.normals
-            .reserve_exact(if has_normals { room } else { 0 });
+        let bytes_min = values.bytes_min(element);
+        let source = values.source();
+        source.reserve(&mut self.positions, element.count, bytes_min)?;
+        if has_normals {
+            source.reserve(&mut self.normals, element.count, bytes_min)?;
+        }
         if values.read_vertices_quick(element, &fields, &mut self.positions, &mut self.normals)? {
             return Ok(());
         }
@@ -196,10 +196,11 @@ impl Body {
             ));
         };
         if element.name == "face" {
-            let room = values
+            let bytes_min = values.bytes_min(element);
+            let triangles = &mut self.faces.triangles;
+            values
                 .source()
-                .reservation(element.count, values.bytes_min(element));
-            self.faces.triangles.reserve_exact(room);
+                .reserve(triangles, element.count, bytes_min)?;
         }
         let mut left = element.count;
         while left > 0 {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use glam::Vec3;
+
 /// The format of a mesh file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -21,6 +23,22 @@ pub enum Format {
     StlBinary,
     /// Binary glTF 2.
     Glb,
+}
+
+impl Format {
+    /// Which way is up, by the standard of the format or, where it has none, by what most programs take it for.
+    ///
+    /// In glTF y is up by its standard. STL says nothing, but comes from and goes to machines that build upwards along z,
+    /// and their programs show it so. Of PLY and OBJ most programs take y; scans may lie as the scanner did.
+    #[must_use]
+    pub fn up(self) -> Vec3 {
+        match self {
+            Self::StlText | Self::StlBinary => Vec3::Z,
+            Self::PlyText | Self::PlyLittleEndian | Self::PlyBigEndian | Self::Obj | Self::Glb => {
+                Vec3::Y
+            }
+        }
+    }
 }
 
 impl fmt::Display for Format {

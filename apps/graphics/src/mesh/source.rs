@@ -9,6 +9,7 @@ use std::io::{ErrorKind, Read};
 use std::time::{Duration, Instant};
 
 use super::error::{Fault, MeshProblem, Place, quoted};
+use crate::memory;
 
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,9 @@ mod tests;
 const BUFFER_BYTES: usize = 256 << 10;
 /// The longest line or token: a polygon of a million corners on one line of an OBJ file fits.
 pub(super) const LINE_BYTES_MAX: usize = 32 << 20;
+
+/// How much is read before memory is asked for the first time.
+const MEMORY_ASKED_FIRST: u64 = 1 << 20;
 
 /// A buffered stream that knows where it is.
 pub(crate) struct Source<'a> {
@@ -34,6 +38,8 @@ pub(crate) struct Source<'a> {
     ended: bool,
     input_time: Duration,
     after_fill: Box<dyn FnMut() + 'a>,
+    /// Where in the expanded data memory is asked for the next time.
+    memory_asked_at: u64,
 }
 
 impl<'a> Source<'a> {
@@ -59,6 +65,7 @@ impl<'a> Source<'a> {
             ended: false,
             input_time: Duration::ZERO,
             after_fill,
+            memory_asked_at: MEMORY_ASKED_FIRST,
         }
     }
 
@@ -107,7 +114,7 @@ impl<'a> Source<'a> {
     /// How many items of at least `item_bytes` to make room for when the file promises `count`.
     ///
     /// No more than the remaining bytes can hold; of a compressed file, whose length is not known, a million.
-    pub(crate) fn reservation(&self, count: u64, item_bytes: u64) -> usize {
+    fn reservation(&self, count: u64, item_bytes: u64) -> usize {
         let possible = self
             .remaining()
             .map_or(1 << 20, |bytes| bytes / item_bytes.max(1));
@@ -290,8 +297,32 @@ impl<'a> Source<'a> {
                 format!("at most {} bytes after decompression", self.bytes_max),
             ));
         }
+        self.ask_for_memory(here)?;
         (self.after_fill)();
         Ok(!self.ended)
+    }
+}
+
+impl Source<'_> {
+    /// Asks for what the lists of a mesh may grow by until twice as much has been read: they double now and then,
+    /// and take no more than the text that they stand for.
+    fn ask_for_memory(&mut self, here: Place) -> Result<(), Fault> {
+        if self.offset < self.memory_asked_at {
+            return Ok(());
+        }
+        self.memory_asked_at = 2 * self.offset;
+        memory::ask(2 * self.offset).map_err(|none| Fault::no_memory(here, none))
+    }
+
+    /// Makes room in a list for what the file promises, as [`reservation`](Self::reservation) sees it.
+    pub(crate) fn reserve<T>(
+        &self,
+        list: &mut Vec<T>,
+        count: u64,
+        item_bytes: u64,
+    ) -> Result<(), Fault> {
+        let room = self.reservation(count, item_bytes) as u64;
+        memory::reserve(list, room).map_err(|none| Fault::no_memory(self.byte(), none))
     }
 }
 

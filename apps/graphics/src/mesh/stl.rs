@@ -36,8 +36,11 @@ pub(crate) fn read_binary(source: &mut Source<'_>, mut faces: Faces) -> Result<P
         source.peek(1, &expected)?;
     }
     faces.claim(count_place, count as usize)?;
-    let room = source.reservation(u64::from(count), TRIANGLE_BYTES as u64);
-    faces.triangles.reserve_exact(room);
+    source.reserve(
+        &mut faces.triangles,
+        u64::from(count),
+        TRIANGLE_BYTES as u64,
+    )?;
     let mut welder = Welder::new();
     let mut left = count as usize;
     while left > 0 {

@@ -12,6 +12,12 @@ const SKY: Vec3 = Vec3::new(0.34, 0.37, 0.42);
 const GROUND: Vec3 = Vec3::new(0.09, 0.085, 0.08);
 /// How much of both there is in a room.
 const ROOM_SHARE: f32 = 0.8;
+/// How much of both there is over a sheet, which nothing but shade gives shape.
+const FLAT_SHARE: f32 = 0.8;
+/// The most height that a sheet has, its diagonal being 1.
+const FLATNESS: f32 = 0.2;
+/// How far apart the middle half of a sheet with hills lies, at least, its height being 1.
+const RELIEF: f32 = 0.1;
 /// The light of the sun, on a surface that faces it.
 const SUN: Vec3 = Vec3::new(0.86, 0.81, 0.73);
 /// The light of a lamp, on a surface that faces it from close by.
@@ -48,9 +54,14 @@ pub(super) struct Incoming {
 
 impl Lights {
     /// Chooses lights that show what the camera sees.
-    pub(super) fn choose(tree: &KdTree, camera: &Camera, setting: Setting) -> Self {
+    pub(super) fn choose(tree: &KdTree, camera: &Camera, setting: Setting, upright: Vec3) -> Self {
         let [forward, right, up] = camera.axes();
         match setting {
+            Setting::Object if is_relief(tree, upright) => Self {
+                key: Key::Sun(raking(upright, right)),
+                zenith: up,
+                ambient_share: FLAT_SHARE,
+            },
             // From over the right shoulder: the eye stands to the left of the front, which is to be lit.
             Setting::Object => Self {
                 key: Key::Sun((0.95 * up + 0.7 * right - 0.85 * forward).normalize()),
@@ -95,6 +106,44 @@ impl Lights {
     }
 }
 
+/// Whether a mesh is a sheet that lies down and has hills: light from above would show little of them.
+///
+/// Looks down on it in a few hundred places. Something that stands on a wide floor is no such sheet, since most
+/// of what is seen from above is at one height.
+fn is_relief(tree: &KdTree, upright: Vec3) -> bool {
+    const PLACES: u8 = 16;
+    let (bounds, upright) = (tree.bounds(), upright.normalize_or_zero());
+    let extent = bounds.extent();
+    let height = extent.dot(upright.abs());
+    if height * height >= FLATNESS * FLATNESS * extent.length_squared() || upright == Vec3::ZERO {
+        return false;
+    }
+    let (across, along) = upright.any_orthonormal_pair();
+    let place = |axis: Vec3, number: u8| {
+        let share = (f32::from(number) + 0.5) / f32::from(PLACES) - 0.5;
+        share * extent.dot(axis.abs()) * axis
+    };
+    let mut depths: Vec<f32> = (0..PLACES)
+        .flat_map(|row| (0..PLACES).map(move |column| (row, column)))
+        .filter_map(|(row, column)| {
+            let above = bounds.center() + place(across, row) + place(along, column);
+            let hit = tree.nearest(&Ray::new(above + height * upright, -upright))?;
+            Some(hit.t)
+        })
+        .collect();
+    depths.sort_unstable_by(f32::total_cmp);
+    // From the quarter that lies lowest to the quarter that lies highest.
+    let quarter = depths.len() / 4;
+    quarter > 0 && depths[depths.len() - quarter] - depths[quarter] > RELIEF * height
+}
+
+/// Towards a sun that stands low to the right, so that every slope away from it is in the shade.
+fn raking(upright: Vec3, right: Vec3) -> Vec3 {
+    let upright = upright.normalize_or_zero();
+    let behind = right.cross(upright);
+    (0.8 * upright + right - 0.15 * behind).normalize()
+}
+
 /// A lamp in the open space before the camera, to its left and above, so that things throw shadows to be seen.
 fn lamp_ahead(tree: &KdTree, camera: &Camera) -> Key {
     let [forward, right, up] = camera.axes();
@@ -112,3 +161,6 @@ fn lamp_ahead(tree: &KdTree, camera: &Camera) -> Key {
         reach: (0.5 * depth).max(0.05 * size),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,6 +32,16 @@ pub(super) enum CornerNormals<'a> {
 }
 
 impl<'a> CornerNormals<'a> {
+    /// What [`of`](Self::of) takes, about: for each triangle a face, a normal for each corner, and its part of the
+    /// triangles around three vertices.
+    pub(super) fn bytes_for(mesh: &Mesh) -> u64 {
+        let own = mesh.normals.len() == mesh.positions.len();
+        let triangle_bytes = size_of::<Face>() + size_of::<[u32; 3]>() + size_of::<[u32; 3]>();
+        let vertex_bytes = size_of::<u32>();
+        let bytes = mesh.triangles.len() * triangle_bytes + mesh.positions.len() * vertex_bytes;
+        if own { 0 } else { bytes as u64 }
+    }
+
     /// Takes the normals of a mesh within `bounds`, or makes some.
     ///
     /// Cost: O(sum of the squares of the triangles around each vertex).

@@ -24,8 +24,8 @@ fn from_front(size: (u32, u32), samples: u32) -> RenderOptions {
         view: View {
             eye: Some(Vec3::new(0.0, 0.0, 5.0)),
             look_at: Some(Vec3::ZERO),
-            up: None,
             fov_degrees: Some(40.0),
+            ..View::default()
         },
     }
 }

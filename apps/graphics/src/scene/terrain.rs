@@ -34,8 +34,8 @@ pub(super) fn view() -> View {
     View {
         eye: Some(Vec3::new(1.6, 1.5, 2.6)),
         look_at: Some(Vec3::new(-0.1, 0.15, -0.2)),
-        up: None,
         fov_degrees: Some(38.0),
+        ..View::default()
     }
 }
 

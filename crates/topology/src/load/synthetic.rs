@@ -3,10 +3,22 @@
 //! hwloc only says that a description is wrong; here the word is named. What hwloc accepts is accepted
 //! here: levels `TYPE:COUNT`, bare counts, attributes in parentheses, memory attached in brackets.
 //!
+//! Sizes are bounded as well. hwloc compares every object with its siblings, set by set, so its time grows with the
+//! cube of the machine: at the limits it takes some seconds, and without them 65,536 CPUs side by side take an hour.
+//!
 //! # Source
 //! The hwloc manual, "Synthetic topologies".
 
-use crate::cpu_set::CPU_NUMBER_LIMIT;
+mod indexes;
+
+/// The most CPUs that a description may have: no machine with one memory that was ever sold has more.
+const CPUS_MAX: u64 = 4096;
+
+/// The most objects of all kinds: eight for each CPU, so that every one may have its own core and caches.
+const OBJECTS_MAX: u64 = 8 * CPUS_MAX;
+
+/// The longest description, in bytes: room for two lists of [`CPUS_MAX`] numbers.
+const LENGTH_MAX: usize = 1 << 16;
 
 /// What is wrong with a description.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,39 +50,40 @@ const LONG_KINDS: [&str; 5] = ["numa", "node", "package", "socket", "group"];
 /// Kinds that stand as they are.
 const SHORT_KINDS: [&str; 3] = ["pu", "core", "die"];
 
-/// Checks kinds and counts, and that their product is no more than [`CPU_NUMBER_LIMIT`]; returns the
-/// description with single blanks, because hwloc knows no others.
+/// Checks kinds, counts and indexes, and that there are no more CPUs and objects than the limits say; returns
+/// the description with single blanks, because hwloc knows no others.
 pub(super) fn check(description: &str) -> Result<String, Problem> {
     const EXPECTED: &str = "levels such as \"numa:2 core:4 pu:2\"";
     if description.contains('\0') {
         return Err(Problem::new("a NUL character", EXPECTED));
     }
+    if description.len() > LENGTH_MAX {
+        return Err(Problem::new(
+            format!("a description of {} bytes", description.len()),
+            format!("at most {LENGTH_MAX} bytes"),
+        ));
+    }
     let words = words(description)?;
     if words.is_empty() {
         return Err(Problem::new("nothing", EXPECTED));
     }
-    let mut product: u64 = 1;
+    let mut size = Size::default();
     let mut innermost = "";
     for word in &words {
-        let word = strip_attributes(word);
-        if word.is_empty() || word.starts_with('[') {
-            // Attributes of the machine itself, or memory that is attached here.
-            continue;
+        let (level, attributes) = split_attributes(word);
+        if !level.is_empty() && !level.starts_with('[') {
+            if is_cpu_level(innermost) {
+                return Err(Problem::new(
+                    format!("{level:?} below {innermost:?}"),
+                    "the CPUs as the last level",
+                ));
+            }
+            innermost = level;
+            size.widen(level, count(level)?)?;
         }
-        if is_cpu_level(innermost) {
-            return Err(Problem::new(
-                format!("{word:?} below {innermost:?}"),
-                "the CPUs as the last level",
-            ));
-        }
-        innermost = word;
-        product = product.saturating_mul(u64::from(count(word)?));
-        if product > u64::from(CPU_NUMBER_LIMIT) {
-            return Err(Problem::new(
-                format!("more than {CPU_NUMBER_LIMIT} objects at {word:?}"),
-                format!("at most {CPU_NUMBER_LIMIT} CPUs"),
-            ));
-        }
+        // What stands in brackets is attached to each object of the level before it.
+        size.add_objects(word)?;
+        indexes::check(attributes, size.width)?;
     }
     let last_counts_cpus = innermost.starts_with(|first: char| first.is_ascii_digit());
     if is_cpu_level(innermost) || last_counts_cpus {
@@ -83,17 +96,67 @@ pub(super) fn check(description: &str) -> Result<String, Problem> {
     }
 }
 
+/// How large the machine is, as far as it was read.
+struct Size {
+    /// The objects of the innermost level.
+    width: u64,
+    /// The objects of all levels.
+    objects: u64,
+}
+
+impl Default for Size {
+    fn default() -> Self {
+        Self {
+            width: 1,
+            objects: 1,
+        }
+    }
+}
+
+impl Size {
+    /// Goes down to a level of which each object so far has `count`.
+    fn widen(&mut self, level: &str, count: u32) -> Result<(), Problem> {
+        // No overflow: the width was at most `CPUS_MAX` before.
+        self.width *= u64::from(count);
+        // A level is no wider than the CPUs are many, because each object has at least one.
+        if self.width > CPUS_MAX {
+            return Err(Problem::new(
+                format!("{} objects at {level:?}", self.width),
+                format!("at most {CPUS_MAX} CPUs"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Counts the objects that a word makes: its own, and the cache that newer ones of hwloc put before a memory.
+    fn add_objects(&mut self, word: &str) -> Result<(), Problem> {
+        let per_place = 1 + u64::from(word.contains("memorysidecachesize="));
+        self.objects += self.width * per_place;
+        if self.objects > OBJECTS_MAX {
+            return Err(Problem::new(
+                format!("{} objects down to {word:?}", self.objects),
+                format!("at most {OBJECTS_MAX} objects"),
+            ));
+        }
+        Ok(())
+    }
+}
+
 fn is_cpu_level(word: &str) -> bool {
     word.split_once(':')
         .is_some_and(|(kind, _)| kind.eq_ignore_ascii_case("pu"))
 }
 
-/// Splits at blanks that stand in no parentheses and no brackets.
+/// Splits at blanks that stand in no parentheses and no brackets, and behind those, where hwloc needs no blank.
 fn words(description: &str) -> Result<Vec<&str>, Problem> {
     let mut words = Vec::new();
     let mut open: Vec<char> = Vec::new();
     let mut start = None;
     for (index, character) in description.char_indices() {
+        let is_outside = open.is_empty();
+        if is_outside && (character.is_ascii_whitespace() || character == '[') {
+            words.extend(start.take().map(|start| &description[start..index]));
+        }
         match character {
             '(' | '[' => open.push(character),
             ')' | ']' => {
@@ -105,12 +168,12 @@ fn words(description: &str) -> Result<Vec<&str>, Problem> {
                     ));
                 }
             }
+            blank if is_outside && blank.is_ascii_whitespace() => continue,
             _ => {}
         }
-        if character.is_ascii_whitespace() && open.is_empty() {
-            words.extend(start.take().map(|start| &description[start..index]));
-        } else {
-            start.get_or_insert(index);
+        start.get_or_insert(index);
+        if !is_outside && open.is_empty() {
+            words.extend(start.take().map(|start| &description[start..=index]));
         }
     }
     if let Some(opening) = open.pop() {
@@ -124,8 +187,10 @@ fn words(description: &str) -> Result<Vec<&str>, Problem> {
     Ok(words)
 }
 
-fn strip_attributes(word: &str) -> &str {
-    word.split_once('(').map_or(word, |(before, _)| before)
+/// Parts a word into the level, or the bracket that opens, and what stands in its parentheses.
+fn split_attributes(word: &str) -> (&str, &str) {
+    let (level, rest) = word.split_once('(').unwrap_or((word, ""));
+    (level, rest.split_once(')').map_or(rest, |(inner, _)| inner))
 }
 
 /// Reads how many objects a level has: `core:4`, or `4` alone.
@@ -143,13 +208,18 @@ fn count(word: &str) -> Result<u32, Problem> {
             digits
         }
     };
-    match digits.parse() {
-        Ok(count) if count > 0 => Ok(count),
-        _ => Err(Problem::new(
+    whole_number(digits).ok_or_else(|| {
+        Problem::new(
             format!("{digits:?} as the count of {word:?}"),
             "a whole number from 1",
-        )),
-    }
+        )
+    })
+}
+
+/// Reads a number from 1 in decimal; hwloc would take `010` for eight.
+fn whole_number(digits: &str) -> Option<u32> {
+    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    digits.parse().ok().filter(|_| is_plain)
 }
 
 /// Accepts what hwloc may know: the kinds in any case, with endings such as `numanode` or `l1dcache`.

@@ -45,9 +45,24 @@ fn the_wrong_word_of_a_description_is_named() {
         ),
         (
             "core:4000000000 pu:2",
-            "found more than 65536 objects at \"core:4000000000\"",
+            "found 4000000000 objects at \"core:4000000000\", expected at most 4096 CPUs",
         ),
-        ("core:300 core:300 pu:2", "found more than 65536 objects"),
+        (
+            "numa:64 core:65 pu:1",
+            "found 4160 objects at \"core:65\", expected at most 4096 CPUs",
+        ),
+        (
+            "4096 1 1 1 1 1 1 1",
+            "found 32769 objects down to \"1\", expected at most 32768 objects",
+        ),
+        (
+            "numa:4096(memorysidecachesize=1MB) [numa] [numa] [numa] [numa] [numa] pu:1",
+            "found 32769 objects down to \"pu:1\"",
+        ),
+        (
+            "core:010 pu:1",
+            "found \"010\" as the count of \"core:010\"",
+        ),
         ("core:2 pu:2\0", "found a NUL character"),
     ];
     for (description, expected) in cases {
@@ -58,6 +73,49 @@ fn the_wrong_word_of_a_description_is_named() {
             "{error}"
         );
         assert!(!error.contains('\n'), "{error:?} is more than one line");
+    }
+}
+
+#[test]
+fn a_size_hides_behind_no_bracket() {
+    let huge = "core:1000000 pu:1";
+    for before in [
+        "(memory=1)",
+        "[numa]",
+        "[numa(memory=1)]",
+        "package:1(memory=1)",
+    ] {
+        let error = error_of(&format!("{before}{huge}"));
+        assert!(error.contains("found 1000000 objects at"), "{error}");
+    }
+    let error = error_of(&format!("pu:2{}", " ".repeat(1 << 16)));
+    assert!(error.contains("expected at most 65536 bytes"), "{error}");
+}
+
+#[test]
+fn indexes_that_hwloc_would_ignore_or_fail_at_are_named() {
+    let cases = [
+        (
+            "pu:2(indexes=0,4000000000)",
+            "found \"4000000000\" as an index, expected a whole number below 65536",
+        ),
+        ("pu:2(indexes=0,)", "found \"\" as an index"),
+        ("pu:2(indexes=1,1)", "found the index 1 for the second time"),
+        (
+            "numa:2 pu:2(memory=1 indexes=1,2)",
+            "found 2 indexes of 4 objects",
+        ),
+        ("pu:2(indexes=2*)", "found \"2*\" as a loop of indexes"),
+        (
+            "pu:2(indexes=1*65536:1*65536:1*65536:1*65536)",
+            "found loops of 18446744073709551615 indexes for 2 objects",
+        ),
+        ("pu:2(indexes=banana)", "found the unknown level \"banana\""),
+        ("[numa(indexes=70000)] pu:2", "found \"70000\" as an index"),
+    ];
+    for (description, expected) in cases {
+        let error = error_of(description);
+        assert!(error.contains(expected), "{error}");
     }
 }
 
@@ -82,6 +140,9 @@ fn what_hwloc_accepts_is_accepted() {
         ("[numa(memory=1GB)] pu:2", 2),
         ("(memory=1048576) pu:2", 2),
         ("  package:1\tdie:2 pu:2 ", 4),
+        ("(memory=1)[numa]core:2(indexes=5,9)pu:2", 4),
+        ("core:4 pu:2(indexes=4*2:1*4)", 8),
+        ("numa:2 core:2 pu:2(indexes=numa:core)", 8),
     ];
     for (description, cpu_count) in cases {
         let topology = Topology::synthetic(description).expect(description);

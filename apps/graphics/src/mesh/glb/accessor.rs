@@ -13,6 +13,7 @@ use gltf::json::accessor::{Accessor, ComponentType, Type};
 use gltf::json::validation::Checked;
 
 use super::Container;
+use crate::memory;
 use crate::mesh::error::{Fault, MeshProblem, Place};
 
 /// The arrays of a file.
@@ -189,6 +190,8 @@ impl<'a> Accessors<'a> {
                 format!("at most {bytes}, one for every byte of the file"),
             ));
         }
+        memory::ask_for_each(count as usize, size_of::<(Place, DVec3)>() as u64)
+            .map_err(|none| Fault::no_memory(self.json_place(), none))?;
         Ok(count as usize)
     }
 

@@ -112,6 +112,12 @@ const CONTRADICTIONS: &[(&str, &str, u32, &str)] = &[
     ),
     (" cpuset=\"0x1\"", " cpuset=\"\"", 8, "\"\" as cpuset"),
     (
+        " cpuset=\"0x1\"",
+        " cpuset=\"0x1,\"",
+        8,
+        "\"0x1,\" as cpuset",
+    ),
+    (
         "complete_cpuset=\"0x7\"",
         "complete_cpuset=\"0x1\"",
         3,

@@ -301,7 +301,8 @@ fn parse_set(text: &str) -> Option<CpuSet> {
     for (word_index, word) in text.split(',').rev().enumerate() {
         let digits = word.strip_prefix("0x").unwrap_or(word);
         let hexadecimal = digits.len() <= 8 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if !hexadecimal || (digits.is_empty() && (!word.is_empty() || text.is_empty())) {
+        // An empty word is a zero, but not at the end: there hwloc would lose the word before it.
+        if !hexadecimal || (digits.is_empty() && (!word.is_empty() || word_index == 0)) {
             return None;
         }
         let bits = if digits.is_empty() {

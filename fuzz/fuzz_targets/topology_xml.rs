@@ -1,0 +1,8 @@
+//! XML files of topologies: the check, the writing anew, and hwloc, which must take everything that passed.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    raddle_fuzz::read_topology_xml(bytes);
+});
