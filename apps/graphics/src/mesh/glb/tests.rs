@@ -250,16 +250,22 @@ fn errors_name_the_byte_and_what_was_expected() {
     }
 }
 
+/// Expects an error that names the byte `offset` of the binary chunk and goes on as told.
+#[track_caller]
+fn refuses_at(members: &str, binary: &[u8], offset: usize, problem: &str) {
+    let bytes = file(members, binary);
+    let place = bytes.len() - binary.len() + offset;
+    let message = try_read(&bytes).expect_err("bad data").to_string();
+    let expected = format!("it.glb: byte {place}: {problem}");
+    assert!(message.starts_with(&expected), "{message}\n{expected}");
+}
+
 #[test]
 fn bad_coordinates_and_indices_are_found_in_the_binary_chunk() {
     let good = format!("{},{POINTS}", mesh(""));
     let mut binary = square();
     binary[20..24].copy_from_slice(&f32::NAN.to_le_bytes());
-    let bytes = file(&good, &binary);
-    let start = bytes.len() - binary.len();
-    let message = try_read(&bytes).expect_err("a point is bad").to_string();
-    let expected = format!("it.glb: byte {}: coordinate NaN; expected", start + 12);
-    assert!(message.starts_with(&expected), "{message}\n{expected}");
+    refuses_at(&good, &binary, 12, "coordinate NaN; expected");
 
     let indexed = good
         .replace("},\"mode", "},\"indices\":1,\"mode")
@@ -267,14 +273,12 @@ fn bad_coordinates_and_indices_are_found_in_the_binary_chunk() {
         .replace("\"POSITION\":0}", "\"POSITION\":0},\"indices\":1");
     let mut binary = square();
     binary[38..40].copy_from_slice(&4_u16.to_le_bytes());
-    let bytes = file(&indexed, &binary);
-    let start = bytes.len() - binary.len();
-    let message = try_read(&bytes).expect_err("an index is bad").to_string();
-    let expected = format!(
-        "it.glb: byte {}: vertex index 4; expected one below 4",
-        start + 38
+    refuses_at(
+        &indexed,
+        &binary,
+        38,
+        "vertex index 4; expected one below 4",
     );
-    assert!(message.starts_with(&expected), "{message}\n{expected}");
 }
 
 #[test]
