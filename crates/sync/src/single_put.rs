@@ -17,7 +17,9 @@
 //! DQ-SL-SP-PRIV-C in Hoffmann, Korch, Rauber, SC 2004, sect. 2.2; the list with the dummy: Michael, Scott:
 //! Nonblocking algorithms and preemption-safe locking on multiprogrammed shared memory multiprocessors. JPDC 51(1), 1998.
 
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 
@@ -27,9 +29,45 @@ use crate::prim::{Acquire, AtomicUsize, LIGHT, Relaxed, Release, UnsafeCell};
 /// Slots of a new ring.
 const CAPACITY: usize = if LIGHT { 2 } else { 64 };
 
+/// The end at which one thread puts. There is one to a queue; it may move between threads.
+#[derive(Debug)]
+pub struct Putter<L, T> {
+    shared: Arc<Shared<L, T>>,
+    not_sync: PhantomData<std::cell::Cell<()>>,
+}
+
+/// The end at which any thread takes.
+#[derive(Debug)]
+pub struct Takers<L, T> {
+    shared: Arc<Shared<L, T>>,
+}
+
+impl<L, T> Clone for Takers<L, T> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+/// Makes an empty queue and returns its two ends.
+pub fn single_put<L: Lock, T>() -> (Putter<L, T>, Takers<L, T>) {
+    let shared = Arc::new(Shared {
+        tail: CachePadded::new(AtomicUsize::new(0)),
+        head: CachePadded::new(AtomicUsize::new(0)),
+        taking: CachePadded::new(Locked::new(())),
+        ring: UnsafeCell::new(Ring::new(CAPACITY)),
+    });
+    let putter = Putter {
+        shared: Arc::clone(&shared),
+        not_sync: PhantomData,
+    };
+    (putter, Takers { shared })
+}
+
 /// What the owner writes, what takers write, and the slots, each on cache lines of its own.
 #[derive(Debug)]
-pub struct SinglePut<L, T> {
+struct Shared<L, T> {
     tail: CachePadded<AtomicUsize>,
     head: CachePadded<AtomicUsize>,
     taking: CachePadded<Locked<L, ()>>,
@@ -44,9 +82,9 @@ struct Ring<T> {
 }
 
 // SAFETY: values move from the owner to whoever has the lock (invariant 2).
-unsafe impl<L: Lock, T: Send> Sync for SinglePut<L, T> {}
+unsafe impl<L: Lock, T: Send> Sync for Shared<L, T> {}
 // SAFETY: as above.
-unsafe impl<L: Lock, T: Send> Send for SinglePut<L, T> {}
+unsafe impl<L: Lock, T: Send> Send for Shared<L, T> {}
 
 impl<T> Ring<T> {
     fn new(capacity: usize) -> Self {
@@ -93,25 +131,40 @@ impl<T> Ring<T> {
     }
 }
 
-impl<L: Lock, T> Default for SinglePut<L, T> {
-    fn default() -> Self {
-        Self {
-            tail: CachePadded::new(AtomicUsize::new(0)),
-            head: CachePadded::new(AtomicUsize::new(0)),
-            taking: CachePadded::new(Locked::new(())),
-            ring: UnsafeCell::new(Ring::new(CAPACITY)),
+impl<L: Lock, T> Putter<L, T> {
+    /// Puts a value at the end. Takes no lock unless the ring is full.
+    #[inline]
+    pub fn put(&self, value: T) {
+        let shared = &*self.shared;
+        // Relaxed: our own (invariant 2).
+        let tail = shared.tail.load(Relaxed);
+        // ORDERING(P2): Acquire, the slots before the head are free.
+        let head = shared.head.load(Acquire);
+        // SAFETY: only the owner, who we are, changes the ring (invariant 2).
+        let capacity = shared.ring.with(|ring| unsafe { &*ring }.slots.len());
+        if tail.wrapping_sub(head) == capacity {
+            // SAFETY: we are the owner: there is one `Putter`, and one thread has it.
+            unsafe { shared.grow() };
         }
+        shared.ring.with(|ring| {
+            // SAFETY: as above.
+            let ring = unsafe { &*ring };
+            // SAFETY: free: there are fewer values than slots, and slots without values are ours (invariants 1 and 2).
+            unsafe { ring.write(tail, value) };
+        });
+        // ORDERING(P1): Release, the value.
+        shared.tail.store(tail.wrapping_add(1), Release);
     }
 }
 
-impl<L: Lock, T> SinglePut<L, T> {
+impl<L: Lock, T> Takers<L, T> {
     /// The number of values at some moment during the call.
     #[inline]
     pub fn len(&self) -> usize {
         // ORDERING(P2): Acquire, so that the tail that we see is not before the head: whoever moved that had seen it.
-        let head = self.head.load(Acquire);
+        let head = self.shared.head.load(Acquire);
         // Relaxed: who relies on the answer puts a fence before it.
-        self.tail.load(Relaxed).wrapping_sub(head)
+        self.shared.tail.load(Relaxed).wrapping_sub(head)
     }
 
     /// True when there was no value at some moment during the call.
@@ -120,32 +173,29 @@ impl<L: Lock, T> SinglePut<L, T> {
         self.len() == 0
     }
 
-    /// Puts a value at the end. Takes no lock unless the ring is full.
-    ///
-    /// # Safety
-    /// The caller is the owner, of whom there is one at a time.
-    #[inline]
-    pub unsafe fn put(&self, value: T) {
-        // Relaxed: our own (invariant 2).
-        let tail = self.tail.load(Relaxed);
-        // ORDERING(P2): Acquire, the slots before the head are free.
-        let head = self.head.load(Acquire);
-        // SAFETY: only the owner, who we are, changes the ring (invariant 2).
-        let capacity = self.ring.with(|ring| unsafe { &*ring }.slots.len());
-        if tail.wrapping_sub(head) == capacity {
-            // SAFETY: we are the owner (contract).
-            unsafe { self.grow() };
+    /// Takes the oldest value that is `wanted`, after waiting for the lock.
+    pub fn take_where(&self, wanted: impl FnMut(&T) -> bool) -> Option<T> {
+        if self.is_empty() {
+            return None;
         }
-        self.ring.with(|ring| {
-            // SAFETY: as above.
-            let ring = unsafe { &*ring };
-            // SAFETY: free: there are fewer values than slots, and slots without values are ours (invariants 1 and 2).
-            unsafe { ring.write(tail, value) };
-        });
-        // ORDERING(P1): Release, the value.
-        self.tail.store(tail.wrapping_add(1), Release);
+        let shared = &*self.shared;
+        shared.taking.with(|()| shared.take_locked(wanted))
     }
 
+    /// As [`Takers::take_where`], and nothing at all when somebody else has the lock.
+    pub fn try_take_where(&self, wanted: impl FnMut(&T) -> bool) -> Option<T> {
+        if self.is_empty() {
+            return None;
+        }
+        let shared = &*self.shared;
+        shared
+            .taking
+            .try_with(|()| shared.take_locked(wanted))
+            .flatten()
+    }
+}
+
+impl<L: Lock, T> Shared<L, T> {
     /// # Safety
     /// The caller is the owner.
     #[cold]
@@ -169,24 +219,6 @@ impl<L: Lock, T> SinglePut<L, T> {
                 *ring = larger;
             });
         });
-    }
-
-    /// Takes the oldest value that is `wanted`, after waiting for the lock.
-    pub fn take_where(&self, wanted: impl FnMut(&T) -> bool) -> Option<T> {
-        if self.is_empty() {
-            return None;
-        }
-        self.taking.with(|()| self.take_locked(wanted))
-    }
-
-    /// As [`SinglePut::take_where`], and nothing at all when somebody else has the lock.
-    pub fn try_take_where(&self, wanted: impl FnMut(&T) -> bool) -> Option<T> {
-        if self.is_empty() {
-            return None;
-        }
-        self.taking
-            .try_with(|()| self.take_locked(wanted))
-            .flatten()
     }
 
     fn take_locked(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<T> {
@@ -218,7 +250,7 @@ impl<L: Lock, T> SinglePut<L, T> {
     }
 }
 
-impl<L, T> Drop for SinglePut<L, T> {
+impl<L, T> Drop for Shared<L, T> {
     fn drop(&mut self) {
         if !std::mem::needs_drop::<T>() {
             return;

@@ -3,10 +3,9 @@
 #![cfg(loom)]
 
 use loom::model::Builder;
-use loom::sync::Arc;
 use loom::thread;
 use raddle_sync::lock::{SimpleLock, TicketLock};
-use raddle_sync::single_put::SinglePut;
+use raddle_sync::single_put::single_put;
 
 fn model(check: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
@@ -18,9 +17,9 @@ fn model(check: impl Fn() + Sync + Send + 'static) {
 #[test]
 fn values_pass_once_and_in_order() {
     model(|| {
-        let queue: Arc<SinglePut<SimpleLock, Box<u32>>> = Arc::default();
+        let (putter, queue) = single_put::<SimpleLock, Box<u32>>();
         let taker = {
-            let queue = Arc::clone(&queue);
+            let queue = queue.clone();
             thread::spawn(move || {
                 (0..2)
                     .filter_map(|_| queue.take_where(|_| true))
@@ -29,8 +28,7 @@ fn values_pass_once_and_in_order() {
             })
         };
         for value in 0..3 {
-            // SAFETY: the one thread that puts.
-            unsafe { queue.put(Box::new(value)) };
+            putter.put(Box::new(value));
         }
         let mut all = taker.join().expect("no panic");
         all.extend(std::iter::from_fn(|| queue.take_where(|_| true)).map(|value| *value));
@@ -42,18 +40,15 @@ fn values_pass_once_and_in_order() {
 #[test]
 fn owner_and_thief_take_each_value_once() {
     model(|| {
-        let queue: Arc<SinglePut<TicketLock, u32>> = Arc::default();
-        // SAFETY: the one thread that puts.
-        unsafe { queue.put(1) };
-        // SAFETY: as above.
-        unsafe { queue.put(2) };
+        let (putter, queue) = single_put::<TicketLock, u32>();
+        putter.put(1);
+        putter.put(2);
         let thief = {
-            let queue = Arc::clone(&queue);
+            let queue = queue.clone();
             thread::spawn(move || queue.try_take_where(|_| true))
         };
         let own = queue.take_where(|&value| value == 2);
-        // SAFETY: as above.
-        unsafe { queue.put(3) };
+        putter.put(3);
         let stolen = thief.join().expect("no panic");
         let mut all: Vec<u32> = std::iter::from_fn(|| queue.take_where(|_| true)).collect();
         all.extend(own);
@@ -67,17 +62,16 @@ fn owner_and_thief_take_each_value_once() {
 #[test]
 fn length_is_never_more_than_what_was_put() {
     model(|| {
-        let queue: Arc<SinglePut<SimpleLock, u32>> = Arc::default();
+        let (putter, queue) = single_put::<SimpleLock, u32>();
         let taker = {
-            let queue = Arc::clone(&queue);
+            let queue = queue.clone();
             thread::spawn(move || queue.take_where(|_| true))
         };
         let looker = {
-            let queue = Arc::clone(&queue);
+            let queue = queue.clone();
             thread::spawn(move || queue.len())
         };
-        // SAFETY: the one thread that puts.
-        unsafe { queue.put(1) };
+        putter.put(1);
         assert!(looker.join().expect("no panic") <= 1);
         taker.join().expect("no panic");
     });

@@ -1,15 +1,15 @@
-//! Models of the stack with a version: a node is one thread's at a time, also when it comes back under a pop.
+//! Models of the stack with a version: an element is one thread's at a time, also when it comes back under a pop.
 
 #![cfg(loom)]
 
-use std::ptr::{self, NonNull};
+use std::ptr;
 
 use loom::cell::UnsafeCell;
 use loom::model::Builder;
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicPtr;
-use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread;
+use raddle_sync::deque::Word;
 use raddle_sync::returns::Linked;
 use raddle_sync::stack::TaggedStack;
 
@@ -19,7 +19,9 @@ fn model(check: impl Fn() + Sync + Send + 'static) {
     builder.check(check);
 }
 
+#[derive(Debug)]
 struct Node {
+    number: usize,
     link: AtomicPtr<Node>,
     /// Written by whoever has the node.
     value: UnsafeCell<u32>,
@@ -32,63 +34,80 @@ unsafe impl Linked for Node {
     }
 }
 
-/// The stack and nodes that live as long.
-struct Stack {
-    stack: TaggedStack<Node>,
-    nodes: Vec<Node>,
+/// A node that lives as long as its model.
+struct Element(*mut Node);
+
+// SAFETY: whoever has the element has the node's value alone: what these models check.
+unsafe impl Send for Element {}
+
+// SAFETY: the pointer goes out and comes back, and the node stays a node.
+unsafe impl Word for Element {
+    type Target = Node;
+
+    fn into_raw(self) -> *mut Node {
+        self.0
+    }
+
+    unsafe fn from_raw(pointer: *mut Node) -> Self {
+        Self(pointer)
+    }
 }
 
-// SAFETY: whoever pops a node has it alone: what these models check.
-unsafe impl Sync for Stack {}
-
-impl Stack {
-    /// A stack of `pushed` nodes, the first on top, out of `count`.
-    fn new(pushed: usize, count: usize) -> Arc<Self> {
-        let stack = Arc::new(Self {
-            stack: TaggedStack::new(),
-            nodes: (0..count)
-                .map(|_| Node {
-                    link: AtomicPtr::new(ptr::null_mut()),
-                    value: UnsafeCell::new(0),
-                })
-                .collect(),
-        });
-        for index in (0..pushed).rev() {
-            stack.push(index);
-        }
-        stack
+impl Element {
+    fn new(number: usize) -> Self {
+        let node = Node {
+            number,
+            link: AtomicPtr::new(ptr::null_mut()),
+            value: UnsafeCell::new(0),
+        };
+        Self(Box::into_raw(Box::new(node)))
     }
 
-    fn push(&self, index: usize) {
-        // SAFETY: the caller has the node, which lives as long as the stack.
-        unsafe { self.stack.push(NonNull::from(&self.nodes[index])) };
+    fn number(&self) -> usize {
+        // SAFETY: the node is there, and its number never changes.
+        unsafe { (*self.0).number }
     }
 
-    fn pop(&self) -> Option<usize> {
-        let node = self.stack.pop()?;
-        let index = self
-            .nodes
-            .iter()
-            .position(|other| ptr::eq(other, node.as_ptr()))
-            .expect("one of ours");
-        self.change(index);
-        Some(index)
+    /// What only the one who has the element may do.
+    fn change(self) -> Self {
+        // SAFETY: the node is there.
+        let node = unsafe { &*self.0 };
+        // SAFETY: ours: loom reports when it is not.
+        node.value.with_mut(|value| unsafe { *value += 1 });
+        self
     }
+}
 
-    /// What only the one who has the node may do.
-    fn change(&self, index: usize) {
-        let value = &self.nodes[index].value;
-        // SAFETY: the caller's: loom reports when it is not.
-        value.with_mut(|value| unsafe { *value += 1 });
+type Stack = TaggedStack<Element>;
+
+/// A stack of elements from zero on, the first on top.
+fn stack(count: usize) -> Arc<Stack> {
+    let stack = Arc::new(Stack::new());
+    for number in (0..count).rev() {
+        stack.push(Element::new(number).change());
     }
+    stack
+}
+
+/// Empties the stack; the numbers of what was there, in order.
+fn rest(stack: &Stack) -> Vec<usize> {
+    std::iter::from_fn(|| stack.pop())
+        .map(|element| {
+            let element = element.change();
+            let number = element.number();
+            // SAFETY: made by `Element::new`, and out of the stack for good.
+            drop(unsafe { Box::from_raw(element.0) });
+            number
+        })
+        .collect()
 }
 
 /// The version: one thread reads the top and its link; the other pops two and puts the first back. Were the head compared
-/// without its version, the first thread would put the second node, which is the other's, on top.
+/// without its version, the first thread would put the second element, which is the other's, on top.
 #[test]
 fn head_that_came_back_is_not_taken_for_unchanged() {
     model(|| {
-        let stack = Stack::new(3, 3);
+        let stack = stack(3);
         let other = {
             let stack = Arc::clone(&stack);
             thread::spawn(move || {
@@ -101,66 +120,78 @@ fn head_that_came_back_is_not_taken_for_unchanged() {
             })
         };
         let mine = stack.pop();
-        let second = other.join().expect("no panic");
-        let mut all: Vec<usize> = std::iter::from_fn(|| stack.pop()).collect();
-        all.extend(mine);
-        all.extend(second);
+        for taken in [mine, other.join().expect("no panic")]
+            .into_iter()
+            .flatten()
+        {
+            stack.push(taken);
+        }
+        let mut all = rest(&stack);
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2]);
     });
 }
 
-/// V1: what was written into a node before its push is seen after its pop, and the link leads to nodes.
+/// V1: what was written into an element before its push is seen after it is popped, and the link leads to elements.
 #[test]
-fn popped_node_shows_what_its_last_owner_wrote() {
+fn popped_element_shows_what_its_last_owner_wrote() {
     model(|| {
-        let stack = Stack::new(2, 2);
+        let stack = stack(2);
         let other = {
             let stack = Arc::clone(&stack);
             thread::spawn(move || {
                 for _ in 0..2 {
-                    if let Some(node) = stack.pop() {
-                        stack.push(node);
+                    if let Some(element) = stack.pop() {
+                        stack.push(element.change());
                     }
                 }
             })
         };
-        let mine = stack.pop();
-        if let Some(node) = mine {
-            stack.push(node);
+        if let Some(element) = stack.pop() {
+            stack.push(element.change());
         }
         other.join().expect("no panic");
-        assert_eq!(std::iter::from_fn(|| stack.pop()).count(), 2);
+        assert_eq!(rest(&stack).len(), 2);
     });
 }
 
-/// V1, for the way that takes everything, and chains that are put back.
+/// V1 for the way that picks, beside one that pushes.
 #[test]
-fn chain_that_was_taken_and_put_back_is_whole() {
+fn picked_element_shows_what_its_last_owner_wrote() {
     model(|| {
-        let stack = Stack::new(1, 2);
+        let stack = stack(1);
+        let other = {
+            let stack = Arc::clone(&stack);
+            thread::spawn(move || stack.push(Element::new(1).change()))
+        };
+        let picked = stack.take_where(|element| element.number() == 1).value;
+        other.join().expect("no panic");
+        if let Some(picked) = picked {
+            stack.push(picked.change());
+        }
+        assert_eq!(rest(&stack).len(), 2);
+    });
+}
+
+/// V2: who looks for an element that is there all the time finds it, though others come and go around it.
+#[test]
+fn wanted_element_is_not_overlooked() {
+    model(|| {
+        let stack = stack(3);
         let other = {
             let stack = Arc::clone(&stack);
             thread::spawn(move || {
-                stack.change(1);
-                stack.push(1);
+                let first = stack.pop();
+                let second = stack.pop();
+                for element in [first, second].into_iter().flatten() {
+                    stack.push(element);
+                }
             })
         };
-        let first = stack.stack.take_all().expect("the node that was there");
-        let mut last = first;
-        loop {
-            // SAFETY: a node that we have taken.
-            let node = unsafe { last.as_ref() };
-            // SAFETY: ours: loom reports when it is not.
-            node.value.with_mut(|value| unsafe { *value += 1 });
-            let Some(next) = NonNull::new(node.link.load(Relaxed)) else {
-                break;
-            };
-            last = next;
-        }
-        // SAFETY: ours, linked from the first to the last.
-        unsafe { stack.stack.push_chain(first, last) };
+        let picked = stack.take_where(|element| element.number() == 2).value;
         other.join().expect("no panic");
-        assert_eq!(std::iter::from_fn(|| stack.pop()).count(), 2);
+        let picked = picked.expect("it was always there");
+        stack.push(picked.change());
+        assert_eq!(rest(&stack).len(), 3);
     });
 }

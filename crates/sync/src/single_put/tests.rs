@@ -9,10 +9,9 @@ use crate::lock::{SimpleLock, TicketLock};
 
 #[test]
 fn values_come_out_in_the_order_in_which_they_went_in() {
-    let queue: SinglePut<TicketLock, usize> = SinglePut::default();
+    let (putter, queue) = single_put::<TicketLock, usize>();
     for value in 0..1_000 {
-        // SAFETY: one thread.
-        unsafe { queue.put(value) };
+        putter.put(value);
     }
     assert_eq!(queue.len(), 1_000);
     let taken: Vec<usize> = std::iter::from_fn(|| queue.take_where(|_| true)).collect();
@@ -22,18 +21,16 @@ fn values_come_out_in_the_order_in_which_they_went_in() {
 
 #[test]
 fn wanted_value_is_taken_from_the_middle_and_the_order_of_the_others_stays() {
-    let queue: SinglePut<SimpleLock, usize> = SinglePut::default();
+    let (putter, queue) = single_put::<SimpleLock, usize>();
     // Around the end of the ring.
     for value in 0..CAPACITY {
-        // SAFETY: one thread.
-        unsafe { queue.put(value) };
+        putter.put(value);
         if value < CAPACITY - 3 {
             queue.take_where(|_| true);
         }
     }
     for value in 100..105 {
-        // SAFETY: one thread.
-        unsafe { queue.put(value) };
+        putter.put(value);
     }
     assert_eq!(queue.take_where(|&value| value == 102), Some(102));
     assert_eq!(queue.take_where(|&value| value == 7_000), None);
@@ -45,20 +42,19 @@ fn wanted_value_is_taken_from_the_middle_and_the_order_of_the_others_stays() {
 #[test]
 fn values_left_behind_are_dropped() {
     let witness = Rc::new(());
-    let queue: SinglePut<SimpleLock, Rc<()>> = SinglePut::default();
+    let (putter, queue) = single_put::<SimpleLock, Rc<()>>();
     for _ in 0..100 {
-        // SAFETY: one thread.
-        unsafe { queue.put(Rc::clone(&witness)) };
+        putter.put(Rc::clone(&witness));
     }
     drop(queue.take_where(|_| true));
-    drop(queue);
+    drop((putter, queue));
     assert_eq!(Rc::strong_count(&witness), 1);
 }
 
 #[test]
 fn each_value_is_taken_once_while_the_ring_grows() {
     let count = if LIGHT { 200 } else { 50_000 };
-    let queue: SinglePut<TicketLock, usize> = SinglePut::default();
+    let (putter, queue) = single_put::<TicketLock, usize>();
     let taken: Vec<usize> = thread::scope(|scope| {
         let takers: Vec<_> = (0..3)
             .map(|taker| {
@@ -83,12 +79,10 @@ fn each_value_is_taken_once_while_the_ring_grows() {
             })
             .collect();
         for value in 0..count {
-            // SAFETY: the one thread that puts.
-            unsafe { queue.put(value) };
+            putter.put(value);
         }
         for _ in 0..3 {
-            // SAFETY: as above.
-            unsafe { queue.put(usize::MAX) };
+            putter.put(usize::MAX);
         }
         takers
             .into_iter()

@@ -3,7 +3,7 @@
 use std::thread;
 
 use super::*;
-use crate::prim::{AtomicPtr, AtomicUsize, LIGHT};
+use crate::prim::{AtomicPtr, AtomicUsize};
 
 #[derive(Debug)]
 struct Node {
@@ -18,68 +18,111 @@ unsafe impl Linked for Node {
     }
 }
 
-fn nodes(count: usize) -> Vec<&'static Node> {
-    (0..count)
-        .map(|_| {
-            &*Box::leak(Box::new(Node {
-                link: AtomicPtr::new(ptr::null_mut()),
-                uses: AtomicUsize::new(0),
-            }))
-        })
-        .collect()
-}
+/// A node that lives for ever.
+#[derive(Debug, PartialEq)]
+struct Element(*mut Node);
 
-#[test]
-fn newest_comes_first_and_a_chain_keeps_its_order() {
-    let stack = TaggedStack::new();
-    let nodes = nodes(4);
-    let at = |index: usize| NonNull::from(nodes[index]);
-    // SAFETY: each node is pushed once, and lives for ever.
-    unsafe { stack.push(at(0)) };
-    // Relaxed: one thread.
-    nodes[1].link.store(at(2).as_ptr(), Relaxed);
-    // SAFETY: as above, linked from the first to the last.
-    unsafe { stack.push_chain(at(1), at(2)) };
-    // SAFETY: as above.
-    unsafe { stack.push(at(3)) };
-    assert!(!stack.is_empty());
-    for expected in [3, 1, 2, 0] {
-        assert_eq!(stack.pop(), Some(at(expected)));
+// SAFETY: a node is two atomics.
+unsafe impl Send for Element {}
+
+// SAFETY: the pointer goes out and comes back, and the node stays a node.
+unsafe impl Word for Element {
+    type Target = Node;
+
+    fn into_raw(self) -> *mut Node {
+        self.0
     }
-    assert!(stack.is_empty());
-    assert_eq!((stack.pop(), stack.take_all()), (None, None));
+
+    unsafe fn from_raw(pointer: *mut Node) -> Self {
+        Self(pointer)
+    }
 }
 
-/// Two threads each with a node at a time: who counts on it alone has it alone.
+impl Element {
+    fn new() -> Self {
+        Self(Box::into_raw(Box::new(Node {
+            link: AtomicPtr::new(ptr::null_mut()),
+            uses: AtomicUsize::new(0),
+        })))
+    }
+
+    fn uses(&self) -> &AtomicUsize {
+        // SAFETY: it lives for ever.
+        &unsafe { &*self.0 }.uses
+    }
+}
+
 #[test]
-fn node_belongs_to_one_thread_at_a_time() {
+fn newest_comes_first() {
+    let stack = TaggedStack::new();
+    let elements: Vec<Element> = (0..3).map(|_| Element::new()).collect();
+    let expected: Vec<*mut Node> = elements.iter().rev().map(|element| element.0).collect();
+    for element in elements {
+        stack.push(element);
+    }
+    assert!(!stack.is_empty());
+    let taken: Vec<*mut Node> = std::iter::from_fn(|| stack.pop())
+        .map(|element| element.0)
+        .collect();
+    assert_eq!(taken, expected);
+    assert!(stack.is_empty());
+}
+
+#[test]
+fn wanted_element_is_taken_from_the_middle_and_the_order_of_the_others_stays() {
+    let stack = TaggedStack::new();
+    let addresses: Vec<*mut Node> = (0..4)
+        .map(|_| {
+            let element = Element::new();
+            let address = element.0;
+            stack.push(element);
+            address
+        })
+        .collect();
+    let picked = stack.take_where(|_| false);
+    assert_eq!((picked.value, picked.hid), (None, false));
+    let picked = stack.take_where(|element| element.0 == addresses[1]);
+    assert_eq!(
+        (picked.value, picked.hid),
+        (Some(Element(addresses[1])), true)
+    );
+    let left: Vec<*mut Node> = std::iter::from_fn(|| stack.pop())
+        .map(|element| element.0)
+        .collect();
+    assert_eq!(left, [addresses[3], addresses[2], addresses[0]]);
+}
+
+/// Some threads take the newest, some pick: who counts on an element alone has it alone.
+#[test]
+fn element_belongs_to_one_thread_at_a_time() {
     let rounds = if LIGHT { 100 } else { 100_000 };
     let stack = TaggedStack::new();
-    let nodes = nodes(3);
-    for node in &nodes {
-        // SAFETY: each node is pushed once, and lives for ever.
-        unsafe { stack.push(NonNull::from(*node)) };
+    for _ in 0..3 {
+        stack.push(Element::new());
     }
     thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                for _ in 0..rounds {
-                    let Some(node) = stack.pop() else { continue };
-                    // SAFETY: it lives for ever.
-                    let uses = &unsafe { node.as_ref() }.uses;
+        for thread in 0..4 {
+            let stack = &stack;
+            scope.spawn(move || {
+                for round in 0..rounds {
+                    let taken = match thread {
+                        // Relaxed: any answer does.
+                        0 => {
+                            stack
+                                .take_where(|element| element.uses().load(Relaxed) % 2 == round % 2)
+                                .value
+                        }
+                        _ => stack.pop(),
+                    };
+                    let Some(element) = taken else { continue };
                     // Relaxed: ours alone, and published by the push.
-                    let before = uses.load(Relaxed);
-                    uses.store(before + 1, Relaxed);
-                    assert_eq!(uses.load(Relaxed), before + 1);
-                    // SAFETY: ours, and in no list.
-                    unsafe { stack.push(node) };
+                    let before = element.uses().load(Relaxed);
+                    element.uses().store(before + 1, Relaxed);
+                    assert_eq!(element.uses().load(Relaxed), before + 1);
+                    stack.push(element);
                 }
             });
         }
     });
-    let mut left = 0;
-    while stack.pop().is_some() {
-        left += 1;
-    }
-    assert_eq!(left, nodes.len());
+    assert_eq!(std::iter::from_fn(|| stack.pop()).count(), 3);
 }
