@@ -10,7 +10,7 @@ use std::sync::Arc;
 use raddle_topology::{Affinity, CpuId, Plan, Topology, plan};
 
 use super::{BuildError, IdlePolicy};
-use crate::pool::PoolKind;
+use crate::pool::{BlockShape, PoolKind, Setup};
 use crate::runtime::Runtime;
 use crate::task::OnPanic;
 
@@ -59,6 +59,7 @@ pub struct Builder {
     worker_count: Option<usize>,
     affinity: Option<Affinity>,
     pool: Option<PoolKind>,
+    blocks: BlockShape,
     idle: Option<IdlePolicy>,
     thread_name: Option<String>,
     stack_bytes: Option<usize>,
@@ -70,6 +71,7 @@ pub struct Builder {
 pub(crate) struct Settled {
     pub(crate) plan: Plan,
     pub(crate) pool: PoolKind,
+    pub(crate) pool_setup: Setup,
     pub(crate) idle: IdlePolicy,
     pub(crate) crowded: bool,
     pub(crate) thread_name: String,
@@ -98,6 +100,12 @@ impl Builder {
     /// Sets the pool.
     pub fn pool(mut self, pool: PoolKind) -> Self {
         self.pool = Some(pool);
+        self
+    }
+
+    /// Sets how block-distributed pools group tasks.
+    pub fn blocks(mut self, blocks: BlockShape) -> Self {
+        self.blocks = blocks;
         self
     }
 
@@ -199,9 +207,9 @@ impl Builder {
             plan,
             pool: match self.pool {
                 Some(pool) => pool,
-                None => from_environment("RADDLE_POOL", "central, distributed or deque")?
-                    .unwrap_or_default(),
+                None => from_environment("RADDLE_POOL", &PoolKind::expected())?.unwrap_or_default(),
             },
+            pool_setup: Setup::new(worker_count, self.blocks),
             idle: match self.idle {
                 Some(idle) => idle,
                 None => {
