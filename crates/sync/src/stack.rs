@@ -40,12 +40,10 @@ impl<T: Word<Target: Linked>> Default for TaggedStack<T> {
 }
 
 impl<T: Word<Target: Linked>> TaggedStack<T> {
-    crate::const_fn! {
-        /// The empty stack.
-        pub const fn new() -> Self {
-            Self {
-                head: AtomicPair::null(),
-            }
+    /// The empty stack.
+    pub fn new() -> Self {
+        Self {
+            head: AtomicPair::null(),
         }
     }
 
