@@ -19,6 +19,7 @@ mod central;
 mod deque;
 mod distributed;
 mod kind;
+mod options;
 mod outside;
 mod store;
 #[cfg(all(test, not(any(loom, shuttle))))]
@@ -29,7 +30,8 @@ use std::fmt;
 use crate::task::Task;
 
 pub(crate) use kind::Setup;
-pub use kind::{BlockShape, PoolKind, UnknownPool};
+pub use kind::{PoolKind, UnknownPool};
+pub use options::{BadBlockShape, BlockShape, UnknownVictimOrder, VictimOrder};
 
 /// The structure that keeps the tasks of one runtime.
 pub trait Pool: fmt::Debug + Send + Sync {

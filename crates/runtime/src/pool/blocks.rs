@@ -323,12 +323,12 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Seat for BlocksSeat<Q, P, SIN
         let BlockShape { tasks, blocks } = self.shared.shape;
         let private = &mut *self.private.borrow_mut();
         private.current.put_first(task);
-        if private.current.len() < tasks {
+        if private.current.len() < tasks.get() {
             return Put::Private;
         }
         private.full.push_back(std::mem::take(&mut private.current));
         let mut put = Put::Private;
-        while self.own().len() < blocks
+        while self.own().len() < blocks.get()
             && let Some(block) = private.full.pop_front()
         {
             self.own().put(&self.owner, block);

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use raddle_sync::lock::{ClhLock, PthreadLock, SimpleLock, TicketLock};
 
-use super::Pool;
 use super::blocks::{Blocks, Queue, SingleQueue};
 use super::central::Central;
 use super::deque::Deque;
 use super::distributed::{Dense, Distributed, NoBuffer, OneTask, Padded};
 use super::store::{Lifo, List, LockFree, Single};
+use super::{BlockShape, Pool};
 
 /// What a pool is built for.
 #[derive(Clone, Debug)]
@@ -66,24 +66,6 @@ fn next_random(state: &mut u64) -> u64 {
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     mixed ^ (mixed >> 31)
-}
-
-/// How block-distributed pools group tasks. The study's choice is the default: four tasks a block, two public blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockShape {
-    /// Tasks in a block, at least one.
-    pub tasks: usize,
-    /// Blocks that a worker keeps public, at least one.
-    pub blocks: usize,
-}
-
-impl Default for BlockShape {
-    fn default() -> Self {
-        Self {
-            tasks: 4,
-            blocks: 2,
-        }
-    }
 }
 
 /// Declares the pools: a line for each, with its name and its parts.

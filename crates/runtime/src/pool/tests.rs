@@ -163,13 +163,7 @@ fn worker_that_waits_in_vain_leaves_nothing_private() {
 #[test]
 fn thief_takes_a_block_and_leaves_the_private_ones() {
     let memory = Memory::new(2);
-    let setup = Setup::new(
-        2,
-        BlockShape {
-            tasks: 3,
-            blocks: 1,
-        },
-    );
+    let setup = Setup::new(2, BlockShape::new(3, 1));
     let pool = PoolKind::DqBlTlC.build(&setup);
     let (first, second) = (pool.seat(0), pool.seat(1));
     for _ in 0..8 {
@@ -183,6 +177,24 @@ fn thief_takes_a_block_and_leaves_the_private_ones() {
     let _ = first.put(task(&memory));
     assert!(pool.has_work(), "there is room for the next block");
     assert_eq!(std::iter::from_fn(|| get(&*first, Wanted::Any)).count(), 6);
+}
+
+#[test]
+fn shapes_and_orders_read_back() {
+    let shape = BlockShape::new(8, 3);
+    assert_eq!(shape.to_string().parse(), Ok(shape));
+    for bad in ["", "4", "4x", "0x2", "4x0", "4x-1", "4x2x1"] {
+        let error = bad.parse::<BlockShape>().expect_err("no shape");
+        assert!(error.to_string().ends_with("such as 4x2"), "{error}");
+    }
+    for order in VictimOrder::ALL {
+        assert_eq!(order.name().parse(), Ok(order));
+    }
+    let error = "far".parse::<VictimOrder>().expect_err("no order");
+    assert_eq!(
+        error.to_string(),
+        "no order of victims named \"far\"; expected permuted or near"
+    );
 }
 
 #[test]
