@@ -9,7 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use glam::Vec3;
-use raddle::{IdlePolicy, PoolKind};
+use raddle::{BlockShape, IdlePolicy, PoolKind, VictimOrder};
 use raddle_topology::Affinity;
 
 use self::values::{DepthChoice, SceneChoice, Size};
@@ -23,8 +23,8 @@ Examples:
   raddle topology                               the machine, its caches and its CPUs
   raddle --show-binding --workers 4             where workers would run, and why
 
-Environment: RADDLE_WORKERS, RADDLE_AFFINITY, RADDLE_POOL and RADDLE_IDLE stand in for the
-options of those names; an option wins over its variable.
+Environment: RADDLE_WORKERS, RADDLE_POOL, RADDLE_BLOCKS, RADDLE_VICTIMS, RADDLE_AFFINITY and
+RADDLE_IDLE stand in for the options of those names; an option wins over its variable.
 
 Exit codes: 0 done, 1 failed (one line on standard error says why), 2 wrong call.";
 
@@ -89,8 +89,14 @@ pub(crate) struct Options {
     #[arg(long, global = true, value_name = "N", value_parser = values::worker_count)]
     pub(crate) workers: Option<NonZeroUsize>,
     /// What keeps tasks until a worker asks [default: deque]
-    #[arg(long, global = true, value_name = "NAME", value_parser = pool_parser())]
+    #[arg(long, global = true, value_name = "NAME", ignore_case = true, value_parser = pool_parser())]
     pub(crate) pool: Option<PoolKind>,
+    /// Tasks in a block and public blocks of a pool DQ-BL-* [default: 4x2]
+    #[arg(long, global = true, value_name = "TASKSxBLOCKS")]
+    pub(crate) blocks: Option<BlockShape>,
+    /// In which order a worker looks through the others for work [default: permuted]
+    #[arg(long, global = true, value_name = "ORDER", value_parser = victims_parser())]
+    pub(crate) victims: Option<VictimOrder>,
     /// Where workers run: none, compact, scatter, or CPUs such as 0,2,4-7
     #[arg(long, global = true, value_name = "WHERE")]
     pub(crate) affinity: Option<Affinity>,
@@ -112,8 +118,12 @@ pub(crate) struct Options {
 }
 
 fn pool_parser() -> impl TypedValueParser<Value = PoolKind> {
-    PossibleValuesParser::new(PoolKind::ALL.map(PoolKind::name))
-        .try_map(|name| name.parse::<PoolKind>())
+    PossibleValuesParser::new(PoolKind::names()).try_map(|name| name.parse::<PoolKind>())
+}
+
+fn victims_parser() -> impl TypedValueParser<Value = VictimOrder> {
+    PossibleValuesParser::new(VictimOrder::ALL.map(VictimOrder::name))
+        .try_map(|name| name.parse::<VictimOrder>())
 }
 
 fn idle_parser() -> impl TypedValueParser<Value = IdlePolicy> {

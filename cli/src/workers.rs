@@ -19,6 +19,12 @@ pub(crate) fn builder(options: &Options) -> Builder {
     if let Some(pool) = options.pool {
         builder = builder.pool(pool);
     }
+    if let Some(blocks) = options.blocks {
+        builder = builder.blocks(blocks);
+    }
+    if let Some(victims) = options.victims {
+        builder = builder.victims(victims);
+    }
     if let Some(affinity) = &options.affinity {
         builder = builder.affinity(affinity.clone());
     }

@@ -310,7 +310,7 @@ fn variables_stand_in_for_options() {
         .expect("the program starts");
     let value: Value = serde_json::from_slice(&text.stdout).expect("JSON");
     assert_eq!(value["workers"], 3);
-    assert_eq!(value["stats"]["pool"], "central");
+    assert_eq!(value["stats"]["pool"], "SQ-TL");
 }
 
 #[test]

@@ -181,12 +181,15 @@ pub struct UnknownPool {
 }
 
 impl PoolKind {
-    /// All names that are understood, for messages.
-    pub fn expected() -> String {
+    /// All names that are understood: families, then pools.
+    pub fn names() -> impl Iterator<Item = &'static str> {
         let families = FAMILIES.iter().map(|(name, _)| *name);
-        let mut names: Vec<&str> = families
-            .chain(Self::ALL.iter().map(|kind| kind.name()))
-            .collect();
+        families.chain(Self::ALL.into_iter().map(Self::name))
+    }
+
+    /// As [`names`](Self::names), for messages.
+    pub(crate) fn expected() -> String {
+        let mut names: Vec<&str> = Self::names().collect();
         let last = names.pop().expect("there are pools");
         format!("{} or {last}", names.join(", "))
     }
