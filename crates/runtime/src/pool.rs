@@ -14,6 +14,7 @@
 //! # Source
 //! Hoffmann, Korch, Rauber: Performance evaluation of task pools based on hardware synchronization. SC 2004, sect. 2.
 
+mod auto;
 mod blocks;
 mod central;
 mod deque;
@@ -48,6 +49,11 @@ pub trait Pool: fmt::Debug + Send + Sync {
     ///
     /// The caller has put a SeqCst fence before it, and relies on seeing every task put before a fence of the putter.
     fn has_work(&self) -> bool;
+
+    /// What the pool has decided so far, for people; nothing where it decides nothing.
+    fn decisions(&self) -> Option<String> {
+        None
+    }
 }
 
 /// One worker's access to the pool. Used by one thread at a time.

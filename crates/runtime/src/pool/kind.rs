@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use raddle_sync::lock::{ClhLock, PthreadLock, SimpleLock, TicketLock};
 
+use super::auto::Auto;
 use super::blocks::{Blocks, Queue, SingleQueue};
 use super::central::Central;
 use super::deque::Deque;
@@ -154,9 +155,11 @@ pools! {
     DqBlSpTryC = "DQ-BL-SP-TRY-C": Blocks<SingleQueue<SimpleLock>, Padded, TRY>;
     /// Blocks under CLH locks.
     DqBlClhC = "DQ-BL-CLH-C": Blocks<Queue<ClhLock>, Padded, WAIT>;
-    /// A lock-free deque for each worker (Chase and Lev); the default.
-    #[default]
+    /// A lock-free deque for each worker (Chase and Lev).
     Deque = "deque": Deque;
+    /// One of the others, chosen while the program runs; the default.
+    #[default]
+    Auto = "auto": Auto;
 }
 
 /// Names of whole families, and the member that each stands for.

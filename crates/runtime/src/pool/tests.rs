@@ -39,15 +39,15 @@ fn names_read_back_in_letters_of_either_case() {
     let error = "stack".parse::<PoolKind>().expect_err("no such pool");
     let message = error.to_string();
     assert!(message.starts_with("no pool named \"stack\"; expected central, distributed, "));
-    assert!(message.ends_with("DQ-BL-CLH-C or deque"), "{message}");
+    assert!(message.ends_with("DQ-BL-CLH-C, deque or auto"), "{message}");
 }
 
 #[test]
-fn names_are_those_of_the_study_and_the_deque() {
+fn names_are_those_of_the_study_the_deque_and_auto() {
     // Table 1 there, and the two pools of blocks that it has besides.
     let study = "SQ-PTH SQ-SL SQ-TL SQ-LF DQ-PTH DQ-SL DQ-SL-PRIV DQ-SL-PRIV-C DQ-SL-TRY-PRIV-C DQ-TL-PRIV-C \
                  DQ-SL-SP-PRIV-C DQ-CLH-PRIV-C DQ-LF-PRIV-C DQ-BL-PTH DQ-BL-SL-C DQ-BL-SL-TRY-C DQ-BL-TL-C \
-                 DQ-BL-TL-TRY-C DQ-BL-SP-C DQ-BL-SP-TRY-C DQ-BL-CLH-C deque";
+                 DQ-BL-TL-TRY-C DQ-BL-SP-C DQ-BL-SP-TRY-C DQ-BL-CLH-C deque auto";
     let expected: BTreeSet<&str> = study.split_whitespace().collect();
     let names: BTreeSet<&str> = PoolKind::ALL.iter().map(|kind| kind.name()).collect();
     assert_eq!(names, expected);
