@@ -37,6 +37,24 @@ fn every_runtime_agrees_with_the_plain_function() {
 }
 
 #[test]
+fn every_runtime_sorts() {
+    let pool = chili::ThreadPool::new();
+    let mut scope = pool.scope();
+    let mut sorts: [(&str, &mut dyn FnMut(Quicksort<'_>)); 4] = [
+        ("plain", &mut |task| task.run(&mut Plain)),
+        ("raddle", &mut |task| task.run(&mut Raddle)),
+        ("rayon", &mut |task| task.run(&mut Rayon)),
+        ("chili", &mut |task| task.run(&mut scope)),
+    ];
+    for (name, sort) in &mut sorts {
+        let mut items = vec![0; 50_000];
+        raddle_numerics::random::fill(&mut items, 1);
+        sort(Quicksort(Part::whole(&mut items)));
+        assert!(items.is_sorted(), "{name}");
+    }
+}
+
+#[test]
 fn the_checksum_sees_one_wrong_bit() {
     let mut values: Vec<u64> = (0..100).map(loop_body).collect();
     let right = checksum(&values);
