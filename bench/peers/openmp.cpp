@@ -75,25 +75,22 @@ static peer::Answer measure_forks(const peer::Request &request) {
     return answer;
 }
 
-// Nothing follows the parts: nobody waits before the end of the whole.
-static void quicksort(const sorting::Part &part) {
+static void quicksort(sorting::Part part) {
     if (part.len <= sorting::CUTOFF) return sorting::sort_sequential(part);
     const auto halves = sorting::split(part);
-    // Not const: what is const may be shared, and this is gone before the task runs.
+    // Not const: what is const may be shared, and each task shall have its own.
     sorting::Part left = halves.first;
 #pragma omp task firstprivate(left)
     quicksort(left);
     quicksort(halves.second);
+#pragma omp taskwait
 }
 
 static peer::Answer measure_sort(const peer::Request &request) {
     peer::Answer answer;
 #pragma omp parallel num_threads(request.workers)
 #pragma omp single
-    answer = sorting::measure(request, [](const sorting::Part &part) {
-#pragma omp taskgroup
-        quicksort(part);
-    });
+    answer = sorting::measure(request, quicksort);
     return answer;
 }
 

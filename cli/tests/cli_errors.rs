@@ -322,3 +322,22 @@ fn a_picture_without_memory_for_it_is_one_line() {
     assert!(said.errors.contains("25769803776 bytes"), "{said:?}");
     assert!(folder.names().is_empty());
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn more_numbers_than_memory_holds_are_one_line() {
+    for count in ["1e13", "4611686018427387904", "18446744073709551615"] {
+        let line = run_badly(["sort", count, "--workers", "1"]);
+        assert!(line.contains("numbers: no memory for"), "{line}");
+        assert!(line.contains("expected"), "{line}");
+    }
+    let said: Said = std::process::Command::new("sh")
+        .args(["-c", "ulimit -v 4000000 && exec \"$@\"", "sh"])
+        .arg(env!("CARGO_BIN_EXE_raddle"))
+        .args(["sort", "1e9", "--workers", "2"])
+        .output()
+        .expect("a shell")
+        .into();
+    expect_one_line(&said);
+    assert!(said.errors.contains("4000000000 bytes"), "{said:?}");
+}

@@ -36,22 +36,21 @@ fn every_runtime_agrees_with_the_plain_function() {
     assert_eq!(Sum(&tree).run(&mut scope), expected);
 }
 
+#[track_caller]
+fn check_sort(fork: &mut impl Fork) {
+    let mut items = vec![0; 50_000];
+    raddle_numerics::random::fill(&mut items, 1);
+    Quicksort(Part::whole(&mut items)).run(fork);
+    assert!(items.is_sorted());
+}
+
 #[test]
 fn every_runtime_sorts() {
     let pool = chili::ThreadPool::new();
-    let mut scope = pool.scope();
-    let mut sorts: [(&str, &mut dyn FnMut(Quicksort<'_>)); 4] = [
-        ("plain", &mut |task| task.run(&mut Plain)),
-        ("raddle", &mut |task| task.run(&mut Raddle)),
-        ("rayon", &mut |task| task.run(&mut Rayon)),
-        ("chili", &mut |task| task.run(&mut scope)),
-    ];
-    for (name, sort) in &mut sorts {
-        let mut items = vec![0; 50_000];
-        raddle_numerics::random::fill(&mut items, 1);
-        sort(Quicksort(Part::whole(&mut items)));
-        assert!(items.is_sorted(), "{name}");
-    }
+    check_sort(&mut Plain);
+    check_sort(&mut Raddle);
+    check_sort(&mut Rayon);
+    check_sort(&mut pool.scope());
 }
 
 #[test]
