@@ -191,8 +191,8 @@ where
 /// Takes blocks until nothing is left.
 fn take_part<'items, T, F>(middle: &Mutex<Middle<'items, T>>, goes_left: F) -> Option<Open>
 where
-    T: Copy,
-    F: Fn(T) -> bool + Copy,
+    T: Copy + Send,
+    F: Fn(T) -> bool + Copy + Send,
 {
     // The lock is gone before a block is looked at: the two never share a statement.
     let take = |take: for<'a> fn(&'a mut Middle<'items, T>) -> Option<Block<'items, T>>| {
@@ -218,12 +218,17 @@ where
     }
 }
 
-fn parted<'items, T: Copy>(
-    block: Option<Block<'items, T>>,
-    goes_left: impl Fn(T) -> bool,
-) -> Option<Block<'items, T>> {
+/// Partitions a block. It is one half of a join, of which the other is nothing: where somebody has become hungry since
+/// the last fork, this one makes the oldest a task, and that is the share of those who have not come yet.
+fn parted<'items, T, F>(block: Option<Block<'items, T>>, goes_left: F) -> Option<Block<'items, T>>
+where
+    T: Copy + Send,
+    F: Fn(T) -> bool + Copy + Send,
+{
     let mut block = block?;
-    block.left_count = partition::partition(block.items, goes_left);
+    let items = &mut *block.items;
+    let (left_count, ()) = raddle::join(move || partition::partition(items, goes_left), || ());
+    block.left_count = left_count;
     Some(block)
 }
 

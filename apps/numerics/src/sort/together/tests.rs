@@ -94,3 +94,21 @@ fn a_part_is_shared_only_where_somebody_would_be_idle() {
     assert_eq!(Together::new(2, 1_000).len_min, 750);
     assert_eq!(Together::new(8, 1_000).len_min, 187);
 }
+
+/// A guard that lived to the end of a statement once kept every worker but one out: slower than one worker alone.
+#[test]
+fn nobody_holds_the_lock_while_partitioning() {
+    let mut items: Vec<u32> = (0..200).rev().collect();
+    let middle = Mutex::new(Middle {
+        items: &mut items,
+        first: 0,
+        block_len: BLOCK_LEN,
+    });
+    let shared = &middle;
+    let open = take_part(shared, move |item| {
+        assert!(shared.try_lock().is_ok(), "the lock is held");
+        item < 100
+    });
+    assert!(open.is_none_or(|block| block.range.len() == BLOCK_LEN));
+    assert!(middle.into_inner().expect("no panic").items.is_empty());
+}
