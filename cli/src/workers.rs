@@ -85,11 +85,3 @@ pub(crate) fn print_stats(runtime: &Runtime, options: &Options) -> Result<(), Cl
     }
     Ok(())
 }
-
-/// The most memory that this process ever held, in bytes; `None` where the system does not tell.
-pub(crate) fn memory_peak_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kibibytes * 1024)
-}
