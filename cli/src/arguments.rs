@@ -101,7 +101,7 @@ pub(crate) struct Options {
     /// Number of workers [default: as many as CPUs that may be used]
     #[arg(long, global = true, value_name = "N", value_parser = values::worker_count)]
     pub(crate) workers: Option<NonZeroUsize>,
-    /// What keeps tasks until a worker asks [default: deque]
+    /// What keeps tasks until a worker asks [default: auto]
     #[arg(long, global = true, value_name = "NAME", ignore_case = true, value_parser = pool_parser())]
     pub(crate) pool: Option<PoolKind>,
     /// Tasks in a block and public blocks of a pool DQ-BL-* [default: 4x2]

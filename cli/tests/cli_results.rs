@@ -261,7 +261,7 @@ fn people_read_a_table() {
         "SAH cost",
         "memory of tree",
         "node for node",
-        "pool: deque",
+        "pool: auto: now ",
         "stolen",
     ] {
         assert!(text.contains(part), "{part:?} is missing in:\n{text}");
@@ -270,7 +270,7 @@ fn people_read_a_table() {
 
 #[test]
 fn numbers_are_sorted_on_every_pool_and_in_both_ways() {
-    for pool in ["central", "distributed", "deque"] {
+    for pool in ["central", "distributed", "blocks", "deque", "auto"] {
         for way in [&[][..], &["--tasks"]] {
             let arguments = [
                 "sort",

@@ -28,6 +28,8 @@ mod tests;
 
 use std::fmt;
 
+use raddle_trace::Choice;
+
 use crate::task::Task;
 
 pub(crate) use kind::Setup;
@@ -50,8 +52,8 @@ pub trait Pool: fmt::Debug + Send + Sync {
     /// The caller has put a SeqCst fence before it, and relies on seeing every task put before a fence of the putter.
     fn has_work(&self) -> bool;
 
-    /// What the pool has decided so far, for people; nothing where it decides nothing.
-    fn decisions(&self) -> Option<String> {
+    /// What the pool has chosen so far; nothing where it chooses nothing.
+    fn choice(&self) -> Option<Choice> {
         None
     }
 }

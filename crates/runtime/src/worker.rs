@@ -149,7 +149,7 @@ impl Shared {
             .zip(&self.forks)
             .map(|(tally, forks)| WorkerReport::read(tally, forks.inline_count(), age_ns))
             .collect();
-        Report::new(self.pool.name(), workers)
+        Report::new(self.pool.name(), workers).with_choice(self.pool.choice())
     }
 
     /// Lets the workers end when the pool is empty and no root task runs.

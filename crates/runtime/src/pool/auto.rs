@@ -24,13 +24,13 @@
 //! 1. Of the workers, one at a time weighs and moves: whoever has the lock of `judge`; nobody waits for it.
 
 use std::cell::Cell;
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_sync::CachePadded;
 use raddle_sync::lock::{Locked, SimpleLock};
 use raddle_sync::prim::{Acquire, AtomicU64, AtomicUsize, Relaxed, Release};
+use raddle_trace::Choice;
 
 use super::{Found, Look, Mark, Pool, PoolKind, Put, Seat, Setup, Wanted};
 use crate::clock::Instant;
@@ -162,7 +162,7 @@ impl Pool for Auto {
             .any(|pool| self.shared.pools[pool].has_work())
     }
 
-    fn decisions(&self) -> Option<String> {
+    fn choice(&self) -> Option<Choice> {
         Some(self.shared.judge.with(|judge| judge.tell()))
     }
 }
@@ -312,19 +312,15 @@ impl Judge {
         self.phase = Phase::Rest(self.rest_turns);
     }
 
-    fn tell(&self) -> String {
+    fn tell(&self) -> Choice {
         let all: u64 = self.turns.iter().sum();
-        let chosen = CANDIDATES[self.chosen];
-        let mut text = format!("{chosen} now, {} moves", self.moves);
+        let mut choice = Choice::new(CANDIDATES[self.chosen].name(), self.moves);
         for ((kind, turns), loss) in CANDIDATES.iter().zip(self.turns).zip(self.losses) {
             if turns > 0 {
-                let share = 100.0 * turns as f64 / all as f64;
-                let loss = 100.0 * loss;
-                write!(text, "; {kind} {share:.0} % of the time, {loss:.1} % lost")
-                    .expect("a string takes all");
+                choice.add(kind.name(), turns as f64 / all as f64, loss);
             }
         }
-        text
+        choice
     }
 }
 

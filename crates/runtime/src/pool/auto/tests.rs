@@ -53,8 +53,8 @@ fn program_that_changes_is_followed() {
     turns(&mut judge, 8_000, |pool| if pool == 2 { 0.03 } else { 0.4 });
     assert_eq!((judge.chosen, judge.moves), (2, 2));
     let told = judge.tell();
-    assert!(
-        told.starts_with("DQ-TL-PRIV-C now, 2 moves; deque "),
-        "{told}"
-    );
+    assert_eq!((&*told.now, told.moves), ("DQ-TL-PRIV-C", 2));
+    assert_eq!(told.tried.len(), CANDIDATES.len());
+    let all: f64 = told.tried.iter().map(|tried| tried.share).sum();
+    assert!((all - 1.0).abs() < 1e-9);
 }
