@@ -4,6 +4,7 @@
 #include <tbb/task_group.h>
 
 #include "protocol.hpp"
+#include "sort.hpp"
 #include "workloads.hpp"
 
 using namespace workload;
@@ -48,6 +49,15 @@ static std::uint64_t queens(const Board &board, int row) {
     return total;
 }
 
+static void quicksort(const sorting::Part &part) {
+    if (part.len <= sorting::CUTOFF) return sorting::sort_sequential(part);
+    const auto halves = sorting::split(part);
+    tbb::task_group group;
+    group.run([&halves] { quicksort(halves.first); });
+    quicksort(halves.second);
+    group.wait();
+}
+
 static std::uint64_t run(const std::string &name) {
     if (name == "fib38") return fib(FIB_ARGUMENT);
     if (name == "tree24") return sum(tree());
@@ -62,6 +72,11 @@ int main() {
                                         static_cast<std::size_t>(request.workers));
         tbb::task_arena arena(request.workers);
         arena.execute([] { fib(16); });
+        if (sorting::is_case(request.name)) {
+            return sorting::measure(request, [&arena](const sorting::Part &part) {
+                arena.execute([&part] { quicksort(part); });
+            });
+        }
         return peer::timed([&] {
             std::uint64_t result = 0;
             for (std::uint64_t i = 0; i < request.repetitions; ++i) {

@@ -2,6 +2,7 @@
 #include <omp.h>
 
 #include "protocol.hpp"
+#include "sort.hpp"
 #include "workloads.hpp"
 
 using namespace workload;
@@ -74,6 +75,25 @@ static peer::Answer measure_forks(const peer::Request &request) {
     return answer;
 }
 
+static void quicksort(sorting::Part part) {
+    if (part.len <= sorting::CUTOFF) return sorting::sort_sequential(part);
+    const auto halves = sorting::split(part);
+    // Not const: what is const may be shared, and each task shall have its own.
+    sorting::Part left = halves.first;
+#pragma omp task firstprivate(left)
+    quicksort(left);
+    quicksort(halves.second);
+#pragma omp taskwait
+}
+
+static peer::Answer measure_sort(const peer::Request &request) {
+    peer::Answer answer;
+#pragma omp parallel num_threads(request.workers)
+#pragma omp single
+    answer = sorting::measure(request, quicksort);
+    return answer;
+}
+
 static void loop(std::vector<std::uint64_t> &out, int workers) {
     const std::int64_t length = static_cast<std::int64_t>(out.size());
     std::uint64_t *const data = out.data();
@@ -95,6 +115,7 @@ static peer::Answer measure_loop(const peer::Request &request) {
 int main() {
     omp_set_dynamic(0);
     return peer::serve([](const peer::Request &request) {
+        if (sorting::is_case(request.name)) return measure_sort(request);
         return is_fork(request.name) ? measure_forks(request) : measure_loop(request);
     });
 }

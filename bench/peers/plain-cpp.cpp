@@ -1,6 +1,7 @@
 // Peer `plain-cpp`: no runtime at all, C++'s own baseline, so that a gap between two compilers is not
 // taken for one between two runtimes.
 #include "protocol.hpp"
+#include "sort.hpp"
 #include "workloads.hpp"
 
 using namespace workload;
@@ -51,6 +52,7 @@ int main() {
         if (request.name == "fib38") return measure(request, [] { return fib(argument); });
         if (request.name == "tree24") return measure(request, [root = tree()] { return sum(root); });
         if (request.name == "queens12") return measure(request, [] { return queens(Board{}, 0); });
+        if (sorting::is_case(request.name)) return sorting::measure(request, sorting::sort_sequential);
         return measure_loop(request);
     });
 }

@@ -21,7 +21,7 @@ use clap::{Parser, ValueEnum};
 
 use crate::error::BenchError;
 use crate::record::{Record, Surroundings, table_head, table_row};
-use crate::suites::{Measurement, build, forks, loops, rays, wake};
+use crate::suites::{Measurement, build, forks, loops, rays, sort, wake};
 
 /// Measures Raddle and its peers, interleaved, and prints medians and ratios.
 ///
@@ -57,6 +57,8 @@ enum Suite {
     Rays,
     /// kd-trees and pictures of real meshes, parallel against sequential.
     Build,
+    /// sort2e7: quicksort of 2·10^7 numbers against plain code, rayon, chili, oneTBB and OpenMP.
+    Sort,
     /// sleeping, spinning: how soon a worker without work hears of some, against a bare futex and a bare spin.
     Wake,
 }
@@ -68,6 +70,7 @@ impl Suite {
             Self::Loops => &loops::CASES,
             Self::Rays => &rays::CASES,
             Self::Build => &build::CASES,
+            Self::Sort => &sort::CASES,
             Self::Wake => &wake::CASES,
         }
     }
@@ -78,6 +81,7 @@ impl Suite {
             Self::Loops => loops::run(measurement),
             Self::Rays => rays::run(measurement),
             Self::Build => build::run(measurement),
+            Self::Sort => sort::run(measurement),
             Self::Wake => wake::run(measurement),
         }
     }

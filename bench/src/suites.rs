@@ -4,6 +4,7 @@ pub(crate) mod build;
 pub(crate) mod forks;
 pub(crate) mod loops;
 pub(crate) mod rays;
+pub(crate) mod sort;
 pub(crate) mod wake;
 
 use std::path::PathBuf;

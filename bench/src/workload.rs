@@ -1,8 +1,10 @@
-//! The workloads of `forks` and `loops`, written once for every runtime.
+//! The workloads of `forks`, `loops` and `sort`, written once for every runtime.
 //!
 //! A fork workload is a [`Task`]: a small value that knows how to run itself with the help of a [`Fork`].
 //! Each runtime is one `Fork`, so every one of them compiles the same algorithm. The C++ peers define
-//! the same workloads in `peers/workloads.hpp`; a change here is a change there.
+//! the same workloads in `peers/workloads.hpp` (quicksort in `peers/sort.hpp`); a change here is a change there.
+
+use raddle_numerics::sort::{CUTOFF, Part};
 
 /// The argument of the case `fib38`.
 pub(crate) const FIB_ARGUMENT: u64 = 38;
@@ -179,6 +181,24 @@ impl Task for QueensInRow<'_> {
         };
         let (a, b) = fork.join(first, rest);
         a + b
+    }
+}
+
+/// Quicksort of a part: a fork for every split, down to the cut-off.
+#[derive(Debug)]
+pub(crate) struct Quicksort<'items>(pub(crate) Part<'items, i32>);
+
+impl Task for Quicksort<'_> {
+    type Output = ();
+
+    #[inline]
+    fn run<F: Fork>(self, fork: &mut F) {
+        let Quicksort(part) = self;
+        if part.len() <= CUTOFF {
+            return part.sort_sequential();
+        }
+        let (left, right) = part.split();
+        fork.join(Quicksort(left), Quicksort(right));
     }
 }
 

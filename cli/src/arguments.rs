@@ -9,7 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use glam::Vec3;
-use raddle::{IdlePolicy, PoolKind};
+use raddle::{BlockShape, IdlePolicy, PoolKind, VictimOrder};
 use raddle_topology::Affinity;
 
 use self::values::{DepthChoice, SceneChoice, Size};
@@ -20,11 +20,12 @@ Examples:
   raddle render dragon.ply.zst -o dragon.png    a mesh, from a camera that is chosen for it
   raddle render --scene terrain:500000 -o t.exr --size 1920x1080 --samples 16
   raddle kdtree dragon.ply --check --repeat 5   build the tree only, and compare the builders
+  raddle sort 2e7                               quicksort, and its speedup
   raddle topology                               the machine, its caches and its CPUs
   raddle --show-binding --workers 4             where workers would run, and why
 
-Environment: RADDLE_WORKERS, RADDLE_AFFINITY, RADDLE_POOL and RADDLE_IDLE stand in for the
-options of those names; an option wins over its variable.
+Environment: RADDLE_WORKERS, RADDLE_POOL, RADDLE_BLOCKS, RADDLE_VICTIMS, RADDLE_AFFINITY and
+RADDLE_IDLE stand in for the options of those names; an option wins over its variable.
 
 Exit codes: 0 done, 1 failed (one line on standard error says why), 2 wrong call.";
 
@@ -43,6 +44,15 @@ Examples:
   raddle kdtree dragon.ply.zst --builder sequential --depth 15 --repeat 5
   raddle kdtree --scene knot:100000 --check --json";
 
+const SORT_EXAMPLES: &str = "\
+Examples:
+  raddle sort 2e7
+  raddle sort 1e8 --seed 7 --repeat 11 --stats
+  raddle sort 1e7 --tasks --pool central --workers 8 --json
+
+The numbers are 32-bit integers. The speedup that is printed beside the measured one is
+N log N / T(N, p) for T(N, p) = 2 N (1 - 1/2^ceil(log p)) + N/p (log N - ceil(log p)).";
+
 const TOPOLOGY_EXAMPLES: &str = "\
 Examples:
   raddle topology
@@ -50,7 +60,7 @@ Examples:
   raddle topology --synthetic \"numa:2 core:4 pu:2\"
   raddle topology --xml other-machine.xml --format json";
 
-/// Runs irregular parallel programs: renders meshes, builds kd-trees, shows the machine.
+/// Runs irregular parallel programs: renders meshes, builds kd-trees, sorts, shows the machine.
 ///
 /// Without a command it renders a generated scene into the current folder.
 #[derive(Debug, Parser)]
@@ -74,6 +84,9 @@ pub(crate) enum Command {
     /// Build a kd-tree and report time, nodes, leaves, depth, cost and memory
     #[command(after_help = KDTREE_EXAMPLES)]
     Kdtree(KdtreeArguments),
+    /// Sort random numbers and report time, speedup, tasks and their size
+    #[command(after_help = SORT_EXAMPLES)]
+    Sort(SortArguments),
     /// Show this machine, a synthetic one or one from an XML file
     #[command(after_help = TOPOLOGY_EXAMPLES)]
     Topology(TopologyArguments),
@@ -88,9 +101,15 @@ pub(crate) struct Options {
     /// Number of workers [default: as many as CPUs that may be used]
     #[arg(long, global = true, value_name = "N", value_parser = values::worker_count)]
     pub(crate) workers: Option<NonZeroUsize>,
-    /// What keeps tasks until a worker asks [default: deque]
-    #[arg(long, global = true, value_name = "NAME", value_parser = pool_parser())]
+    /// What keeps tasks until a worker asks [default: auto]
+    #[arg(long, global = true, value_name = "NAME", ignore_case = true, value_parser = pool_parser())]
     pub(crate) pool: Option<PoolKind>,
+    /// Tasks in a block and public blocks of a pool DQ-BL-* [default: 4x2]
+    #[arg(long, global = true, value_name = "TASKSxBLOCKS")]
+    pub(crate) blocks: Option<BlockShape>,
+    /// In which order a worker looks through the others for work [default: permuted]
+    #[arg(long, global = true, value_name = "ORDER", value_parser = victims_parser())]
+    pub(crate) victims: Option<VictimOrder>,
     /// Where workers run: none, compact, scatter, or CPUs such as 0,2,4-7
     #[arg(long, global = true, value_name = "WHERE")]
     pub(crate) affinity: Option<Affinity>,
@@ -112,8 +131,12 @@ pub(crate) struct Options {
 }
 
 fn pool_parser() -> impl TypedValueParser<Value = PoolKind> {
-    PossibleValuesParser::new(PoolKind::ALL.map(PoolKind::name))
-        .try_map(|name| name.parse::<PoolKind>())
+    PossibleValuesParser::new(PoolKind::names()).try_map(|name| name.parse::<PoolKind>())
+}
+
+fn victims_parser() -> impl TypedValueParser<Value = VictimOrder> {
+    PossibleValuesParser::new(VictimOrder::ALL.map(VictimOrder::name))
+        .try_map(|name| name.parse::<VictimOrder>())
 }
 
 fn idle_parser() -> impl TypedValueParser<Value = IdlePolicy> {
@@ -204,6 +227,26 @@ pub(crate) struct KdtreeArguments {
     /// Build so often and report median, smallest and largest time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repeat: u32,
+}
+
+/// `raddle sort`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SortArguments {
+    /// How many numbers, such as 20000000 or 2e7
+    #[arg(value_name = "N", value_parser = values::number_count)]
+    pub(crate) count: usize,
+    /// Where the numbers come from: the same seed, the same numbers
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Parts of at most so many numbers are sorted by one task
+    #[arg(long, value_name = "C", default_value = "1000")]
+    pub(crate) cutoff: NonZeroUsize,
+    /// Sort so often and report median, smallest and largest time
+    #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) repeat: u32,
+    /// Make a pool task of every part, instead of joins that become tasks when somebody asks
+    #[arg(long)]
+    pub(crate) tasks: bool,
 }
 
 /// How a topology is drawn.

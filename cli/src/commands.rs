@@ -5,4 +5,5 @@ pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod kdtree;
 pub(crate) mod render;
+pub(crate) mod sort;
 pub(crate) mod topology;

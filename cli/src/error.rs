@@ -78,6 +78,26 @@ pub(crate) enum CliError {
     /// The runtime cannot be set up.
     #[error(transparent)]
     Runtime(#[from] raddle::BuildError),
+    /// There is no memory for so many numbers.
+    #[error("{count} numbers: no memory for {bytes} bytes; expected {available}")]
+    NumbersTooMany {
+        /// How many were asked for.
+        count: usize,
+        /// What they take.
+        bytes: u64,
+        /// What there is, or what to do.
+        available: String,
+    },
+    /// A sort that did not sort.
+    #[error("{count} numbers of seed {seed}: {what}")]
+    SortedWrong {
+        /// How many there are.
+        count: usize,
+        /// Where they come from.
+        seed: u64,
+        /// What was found, and what was expected.
+        what: String,
+    },
     /// The two builders disagree.
     #[error("{input}: node {node} of the tree is not the other builder's; expected equal trees")]
     TreesDiffer {

@@ -8,9 +8,11 @@ mod arguments;
 mod commands;
 mod error;
 mod input;
+mod memory;
 mod output;
 mod progress;
 mod table;
+mod times;
 mod workers;
 
 use std::io::{self, Write};
@@ -41,6 +43,7 @@ fn run(arguments: &Arguments) -> Result<(), CliError> {
     match &arguments.command {
         Some(Command::Render(render)) => commands::render::run(render, options),
         Some(Command::Kdtree(kdtree)) => commands::kdtree::run(kdtree, options),
+        Some(Command::Sort(sort)) => commands::sort::run(sort, options),
         Some(Command::Topology(topology)) => commands::topology::run(topology, options),
         Some(Command::Completions(completions)) => commands::completions::run(completions),
         None if options.show_binding => commands::binding::run(options),

@@ -60,8 +60,13 @@ impl Phase {
 
     /// Notes that one more of `total` equal parts is done; as [`at`](Self::at).
     pub(crate) fn one_more_of(&self, total: usize) {
-        self.count.total.store(total as u64, Relaxed);
-        self.count.done.fetch_add(1, Relaxed);
+        self.more_of(1, total as u64);
+    }
+
+    /// Notes that `more` of `total` is done; as [`at`](Self::at).
+    pub(crate) fn more_of(&self, more: u64, total: u64) {
+        self.count.total.store(total, Relaxed);
+        self.count.done.fetch_add(more, Relaxed);
     }
 
     /// Notes that `done` of `total` is done, or more. May be called from any worker, as often as it likes.

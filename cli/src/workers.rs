@@ -19,6 +19,12 @@ pub(crate) fn builder(options: &Options) -> Builder {
     if let Some(pool) = options.pool {
         builder = builder.pool(pool);
     }
+    if let Some(blocks) = options.blocks {
+        builder = builder.blocks(blocks);
+    }
+    if let Some(victims) = options.victims {
+        builder = builder.victims(victims);
+    }
     if let Some(affinity) = &options.affinity {
         builder = builder.affinity(affinity.clone());
     }
@@ -78,12 +84,4 @@ pub(crate) fn print_stats(runtime: &Runtime, options: &Options) -> Result<(), Cl
         output::print(&format!("\n{}", runtime.report()))?;
     }
     Ok(())
-}
-
-/// The most memory that this process ever held, in bytes; `None` where the system does not tell.
-pub(crate) fn memory_peak_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kibibytes * 1024)
 }

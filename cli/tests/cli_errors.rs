@@ -370,3 +370,16 @@ fn triangles_without_memory_for_them_are_one_line() {
         assert!(said.errors.contains(expected), "{said:?}");
     }
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn more_numbers_than_memory_holds_are_one_line() {
+    for count in ["1e13", "4611686018427387904", "18446744073709551615"] {
+        let line = run_badly(["sort", count, "--workers", "1"]);
+        assert!(line.contains("numbers: no memory for"), "{line}");
+        assert!(line.contains("expected"), "{line}");
+    }
+    let said = run_with_memory(4_000_000, &["sort", "1e9", "--workers", "2"]);
+    expect_one_line(&said);
+    assert!(said.errors.contains("4000000000 bytes"), "{said:?}");
+}

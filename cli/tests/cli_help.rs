@@ -31,7 +31,7 @@ fn matches_snapshot(name: &str, text: &str) {
 fn the_help_reads_as_it_was_written() {
     matches_snapshot("help.txt", &run_well(["--help"]));
     matches_snapshot("help-short.txt", &run_well(["-h"]));
-    for command in ["render", "kdtree", "topology", "completions"] {
+    for command in ["render", "kdtree", "sort", "topology", "completions"] {
         matches_snapshot(
             &format!("help-{command}.txt"),
             &run_well([command, "--help"]),
@@ -45,6 +45,7 @@ fn no_line_of_the_help_is_wider_than_a_page() {
         &["--help"][..],
         &["render", "--help"],
         &["kdtree", "--help"],
+        &["sort", "--help"],
     ] {
         let text = run_well(arguments);
         let widest = text.lines().map(|line| line.chars().count()).max();
@@ -68,6 +69,10 @@ fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
         (&["kdtree", "a.ply", "--scene", "knot"], "--scene"),
         (&["kdtree", "--scene", "sea"], "flake"),
         (&["kdtree", "a.ply", "--builder", "magic"], "sequential"),
+        (&["sort"], "N"),
+        (&["sort", "many"], "2e7"),
+        (&["sort", "0"], "2e7"),
+        (&["sort", "1e3", "--cutoff", "0"], "--cutoff"),
         (&["topology", "--pool", "lake"], "deque"),
         (&["topology", "--affinity", "here"], "scatter"),
         (&["topology", "--synthetic", "a", "--xml", "b"], "--xml"),
@@ -85,7 +90,14 @@ fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
 fn each_shell_gets_a_script_that_knows_our_commands() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = run_well(["completions", shell]);
-        for word in ["render", "kdtree", "topology", "show-binding"] {
+        for word in [
+            "render",
+            "kdtree",
+            "sort",
+            "cutoff",
+            "topology",
+            "show-binding",
+        ] {
             assert!(script.contains(word), "{word} is missing for {shell}");
         }
     }

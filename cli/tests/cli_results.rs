@@ -261,11 +261,89 @@ fn people_read_a_table() {
         "SAH cost",
         "memory of tree",
         "node for node",
-        "pool: deque",
+        "pool: auto: now ",
         "stolen",
     ] {
         assert!(text.contains(part), "{part:?} is missing in:\n{text}");
     }
+}
+
+#[test]
+fn numbers_are_sorted_on_every_pool_and_in_both_ways() {
+    for pool in ["central", "distributed", "blocks", "deque", "auto"] {
+        for way in [&[][..], &["--tasks"]] {
+            let arguments = [
+                "sort",
+                "5e4",
+                "--repeat",
+                "2",
+                "--workers",
+                "2",
+                "--pool",
+                pool,
+            ];
+            let value = json(&run_well(
+                [&arguments, way, &["--json", "--stats"]].concat(),
+            ));
+            has(
+                &value,
+                &[
+                    "input.seed",
+                    "sort_s.median",
+                    "sequential_s.max",
+                    "speedup",
+                    "task_us",
+                    "stats.total",
+                ],
+            );
+            assert_eq!(value["input"]["numbers"], 50_000);
+            assert_eq!(value["sort_s"]["repeats"], 2);
+            assert_eq!(value["by"], if way.is_empty() { "joins" } else { "tasks" });
+            let ideal = value["speedup_ideal"].as_f64().expect("a number");
+            assert!((ideal - 1.8795).abs() < 0.001, "{ideal}");
+            // At least one for every thousand numbers, and each but the first is half of a split.
+            let tasks = value["tasks"].as_u64().expect("a number");
+            assert!((50..1_000).contains(&tasks) && tasks % 2 == 1, "{tasks}");
+        }
+    }
+}
+
+#[test]
+fn the_cutoff_decides_how_many_tasks_a_sort_has() {
+    let tasks = |options: &[&str]| {
+        let arguments = [&["sort", "1e4", "--repeat", "1", "--json"], options].concat();
+        json(&run_well(arguments))["tasks"].as_u64()
+    };
+    assert_eq!(tasks(&["--cutoff", "10000"]), Some(1));
+    assert!(tasks(&["--cutoff", "9999"]) >= Some(3));
+    assert!(tasks(&["--cutoff", "10"]) > tasks(&["--cutoff", "100"]));
+}
+
+#[test]
+fn people_read_how_a_sort_went() {
+    let text = run_well([
+        "sort",
+        "12345",
+        "--seed",
+        "9",
+        "--workers",
+        "2",
+        "--repeat",
+        "3",
+    ]);
+    for part in [
+        "12,345, random (seed 9)",
+        "joins, 2 workers, cut-off 1,000",
+        "median of 3",
+        "sequential",
+        "speedup",
+        "µs each",
+        "in order",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+    assert!(run_well(["sort", "1", "--workers", "1"]).contains("median of 5"));
+    assert_eq!(run_well(["sort", "100", "--quiet"]), "");
 }
 
 #[test]
@@ -310,7 +388,7 @@ fn variables_stand_in_for_options() {
         .expect("the program starts");
     let value: Value = serde_json::from_slice(&text.stdout).expect("JSON");
     assert_eq!(value["workers"], 3);
-    assert_eq!(value["stats"]["pool"], "central");
+    assert_eq!(value["stats"]["pool"], "SQ-TL");
 }
 
 #[test]

@@ -36,6 +36,23 @@ fn every_runtime_agrees_with_the_plain_function() {
     assert_eq!(Sum(&tree).run(&mut scope), expected);
 }
 
+#[track_caller]
+fn check_sort(fork: &mut impl Fork) {
+    let mut items = vec![0; 50_000];
+    raddle_numerics::random::fill(&mut items, 1);
+    Quicksort(Part::whole(&mut items)).run(fork);
+    assert!(items.is_sorted());
+}
+
+#[test]
+fn every_runtime_sorts() {
+    let pool = chili::ThreadPool::new();
+    check_sort(&mut Plain);
+    check_sort(&mut Raddle);
+    check_sort(&mut Rayon);
+    check_sort(&mut pool.scope());
+}
+
 #[test]
 fn the_checksum_sees_one_wrong_bit() {
     let mut values: Vec<u64> = (0..100).map(loop_body).collect();

@@ -69,6 +69,14 @@ fn values_out_of_range_are_refused() {
         &["kdtree", "--scene", "knot:"],
         &["kdtree", "a.ply", "--depth", "deep"],
         &["kdtree", "a.ply", "--repeat", "0"],
+        &["sort", "0"],
+        &["sort", "1e"],
+        &["sort", "e7"],
+        &["sort", "2e-3"],
+        &["sort", "1e99"],
+        &["sort", "99e18"],
+        &["sort", "1e3", "--cutoff", "0"],
+        &["sort", "1e3", "--repeat", "0"],
     ] {
         let kind = refused(words);
         assert!(
@@ -94,5 +102,12 @@ fn vectors_may_be_negative_and_depths_have_three_forms() {
             text.parse::<DepthChoice>().map(|choice| choice.0),
             Ok(limit)
         );
+    }
+}
+
+#[test]
+fn numbers_are_counted_in_full_or_by_a_power_of_ten() {
+    for (text, count) in [("20000000", 20_000_000), ("2e7", 20_000_000), ("1E0", 1)] {
+        assert_eq!(values::number_count(text), Ok(count));
     }
 }

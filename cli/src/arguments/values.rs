@@ -135,6 +135,21 @@ pub(crate) fn field_of_view(text: &str) -> Result<f32, String> {
         .ok_or_else(|| "expected degrees from 1 to 170".to_owned())
 }
 
+/// A number of numbers: `20000000`, or `2e7`.
+pub(crate) fn number_count(text: &str) -> Result<usize, String> {
+    let (digits, exponent) = match text.split_once(['e', 'E']) {
+        Some((digits, exponent)) => (digits, exponent.parse().ok()),
+        None => (text, Some(0)),
+    };
+    let count = digits.parse().ok().and_then(|digits: usize| {
+        let power = 10_usize.checked_pow(exponent?)?;
+        digits.checked_mul(power)
+    });
+    count
+        .filter(|&count| count > 0)
+        .ok_or_else(|| "expected a whole number from 1, such as 20000000 or 2e7".to_owned())
+}
+
 /// As many workers as a runtime can have.
 pub(crate) fn worker_count(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()

@@ -1,7 +1,5 @@
 //! `raddle kdtree`: builds a tree, and says what it cost and how good it is.
 
-use std::time::Duration;
-
 use raddle::Runtime;
 use raddle_graphics::kdtree::{BuildError, KdTree, Parameters, TreeStatistics};
 use serde_json::{Map, Value, json};
@@ -12,7 +10,8 @@ use crate::input::Input;
 use crate::output;
 use crate::progress::Phase;
 use crate::table::{self, Table};
-use crate::workers;
+use crate::times::Times;
+use crate::{memory, workers};
 
 /// Builds, checks where asked to, and reports.
 ///
@@ -91,28 +90,6 @@ fn compare(tree: &KdTree, reference: &KdTree, input: &Input) -> Result<(), CliEr
     })
 }
 
-/// The build times of all repetitions.
-struct Times {
-    median: Duration,
-    min: Duration,
-    max: Duration,
-    count: usize,
-}
-
-impl Times {
-    /// There is at least one: the command line does not let `--repeat 0` through.
-    fn of(mut times: Vec<Duration>) -> Self {
-        times.sort_unstable();
-        let count = times.len();
-        Self {
-            median: (times[(count - 1) / 2] + times[count / 2]) / 2,
-            min: times[0],
-            max: times[count - 1],
-            count,
-        }
-    }
-}
-
 fn json_of(
     arguments: &KdtreeArguments,
     input: &Input,
@@ -124,18 +101,10 @@ fn json_of(
     insert("command", json!("kdtree"));
     insert("input", input.json.clone());
     insert("builder", json!(arguments.builder.name()));
-    insert(
-        "build_s",
-        json!({
-            "median": times.median.as_secs_f64(),
-            "min": times.min.as_secs_f64(),
-            "max": times.max.as_secs_f64(),
-            "repeats": times.count,
-        }),
-    );
+    insert("build_s", times.json());
     insert("tree", json!(statistics));
     insert("checked", json!(arguments.check));
-    insert("memory_peak_bytes", json!(workers::memory_peak_bytes()));
+    insert("memory_peak_bytes", json!(memory::peak_bytes()));
     result
 }
 
@@ -153,20 +122,7 @@ fn text_of(
         BuilderChoice::Tasks => format!("task builder, {} workers", runtime.worker_count()),
     };
     table.row("built by", by);
-    if times.count == 1 {
-        table.row("built in", table::time(times.median));
-    } else {
-        table.row(
-            "built in",
-            format!(
-                "{} (median of {}, from {} to {})",
-                table::time(times.median),
-                times.count,
-                table::time(times.min),
-                table::time(times.max)
-            ),
-        );
-    }
+    table.row("built in", times.text());
     table
         .row("nodes", table::grouped(statistics.node_count))
         .row(
@@ -187,7 +143,7 @@ fn text_of(
             "memory of tree",
             table::bytes(statistics.memory_bytes as u64),
         );
-    if let Some(peak) = workers::memory_peak_bytes() {
+    if let Some(peak) = memory::peak_bytes() {
         table.row("memory peak", table::bytes(peak));
     }
     if arguments.check {

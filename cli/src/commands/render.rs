@@ -16,7 +16,7 @@ use crate::input::Input;
 use crate::output;
 use crate::progress::Phase;
 use crate::table::{self, Table};
-use crate::workers;
+use crate::{memory, workers};
 
 /// Renders what the arguments name.
 ///
@@ -163,7 +163,7 @@ impl Made {
                 "samples": arguments.samples,
             }),
         );
-        insert("memory_peak_bytes", json!(workers::memory_peak_bytes()));
+        insert("memory_peak_bytes", json!(memory::peak_bytes()));
         result
     }
 
@@ -200,7 +200,7 @@ impl Made {
                     report.camera.fov_degrees()
                 ),
             );
-        if let Some(peak) = workers::memory_peak_bytes() {
+        if let Some(peak) = memory::peak_bytes() {
             table.row("memory peak", table::bytes(peak));
         }
         table.row(

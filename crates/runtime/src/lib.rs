@@ -28,6 +28,6 @@ pub use config::{BuildError, Builder, IdlePolicy, UnknownIdlePolicy, WORKER_COUN
 pub use fork::join;
 pub use global::{default_runtime, worker_count, worker_index};
 pub use loops::{for_each, for_each_chunk_mut, for_each_mut, map, map_reduce};
-pub use pool::PoolKind;
+pub use pool::{BlockShape, PoolKind, UnknownPool, VictimOrder};
 pub use runtime::Runtime;
 pub use task::{Handle, Scope, Task, scope};

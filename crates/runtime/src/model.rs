@@ -7,8 +7,9 @@ use raddle_topology::{Plan, PlanEntry};
 
 use crate::config::{Handlers, Settled};
 use crate::fork::as_worker;
+use crate::pool::Setup;
 use crate::worker::{Shared, Worker};
-use crate::{IdlePolicy, PoolKind, Runtime};
+use crate::{BlockShape, IdlePolicy, PoolKind, Runtime};
 
 /// A runtime whose workers are bound nowhere: a model asks neither the machine nor the environment.
 ///
@@ -26,6 +27,7 @@ pub fn runtime(worker_count: usize, pool: PoolKind, idle: IdlePolicy, crowded: b
             entries: entries.collect(),
         },
         pool,
+        pool_setup: Setup::new(worker_count, BlockShape::default()),
         idle,
         crowded,
         thread_name: "model".to_owned(),
@@ -44,7 +46,7 @@ pub fn runtime(worker_count: usize, pool: PoolKind, idle: IdlePolicy, crowded: b
 pub fn as_first_worker<R>(worker_count: usize, call: impl FnOnce() -> R) -> R {
     let shared = Arc::new(Shared::new(
         worker_count,
-        PoolKind::default(),
+        PoolKind::default().build(&Setup::new(worker_count, BlockShape::default())),
         IdlePolicy::Park,
         false,
     ));

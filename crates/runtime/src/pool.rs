@@ -4,33 +4,37 @@
 //! things (the owner's end of a deque, a buffer) without any synchronisation. Pools only keep and hand out tasks.
 //! Waking sleepers, counting, and telling a live fork from a stale one is done above them, once for all pools.
 //!
-//! | name | what it is |
-//! |---|---|
-//! | `central` | one queue under one lock |
-//! | `distributed` | a queue under a lock per worker; others steal the oldest |
-//! | `deque` | a lock-free Chase–Lev deque per worker; the default |
+//! A pool is made of parts that go with each other in any way: a [`store`] (a list in some order under some lock, a lock-free
+//! stack, a queue that its owner fills without a lock), one of them for all or one for each worker, side by side or on
+//! cache lines of their own, a private buffer, blocks of several tasks, thieves that wait for a lock or go on. [`kind`] has the
+//! list. Beside them stands the deque of Chase and Lev, one for each worker.
 //!
 //! **Invariant:** a pool never runs, drops or copies a task; what is put in comes out exactly once.
 //!
 //! # Source
 //! Hoffmann, Korch, Rauber: Performance evaluation of task pools based on hardware synchronization. SC 2004, sect. 2.
 
+mod auto;
+mod blocks;
 mod central;
 mod deque;
 mod distributed;
+mod kind;
+mod options;
 mod outside;
-mod queue;
-#[cfg(test)]
+mod store;
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
 
 use std::fmt;
-use std::str::FromStr;
+
+use raddle_trace::Choice;
 
 use crate::task::Task;
 
-pub(crate) use central::Central;
-pub(crate) use deque::Deque;
-pub(crate) use distributed::Distributed;
+pub(crate) use kind::Setup;
+pub use kind::{PoolKind, UnknownPool};
+pub use options::{BadBlockShape, BlockShape, UnknownVictimOrder, VictimOrder};
 
 /// The structure that keeps the tasks of one runtime.
 pub trait Pool: fmt::Debug + Send + Sync {
@@ -47,12 +51,20 @@ pub trait Pool: fmt::Debug + Send + Sync {
     ///
     /// The caller has put a SeqCst fence before it, and relies on seeing every task put before a fence of the putter.
     fn has_work(&self) -> bool;
+
+    /// What the pool has chosen so far; nothing where it chooses nothing.
+    fn choice(&self) -> Option<Choice> {
+        None
+    }
 }
 
 /// One worker's access to the pool. Used by one thread at a time.
 pub trait Seat: fmt::Debug + Send {
     /// Keeps a task that this worker made.
-    fn put(&self, task: Task);
+    fn put(&self, task: Task) -> Put;
+
+    /// Keeps a task where the others find it: somebody has asked for one.
+    fn share(&self, task: Task);
 
     /// A position among this worker's own tasks, below all that it puts from now on.
     fn mark(&self) -> Mark;
@@ -63,6 +75,16 @@ pub trait Seat: fmt::Debug + Send {
     /// taking the last task. A wanted task is found wherever it lies among this worker's own (from the given mark on) and
     /// among those from outside; of another worker's, perhaps only the oldest is looked at.
     fn get(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found>;
+}
+
+/// Who can find a task that was put.
+#[must_use = "those who sleep have to be told of what they can find"]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// Only this worker, which takes it before it looks for others.
+    Private,
+    /// Everybody, be it this task or an older one that made room for it.
+    Shared,
 }
 
 /// Which tasks a worker may run now.
@@ -115,75 +137,6 @@ pub struct Look {
     pub steals_tried: u64,
     /// The worker's own tasks were out of the others' sight for a moment: who looked for them then has to be told.
     pub hid: bool,
-}
-
-/// The pools to choose from, by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PoolKind {
-    /// One queue under one lock.
-    Central,
-    /// A queue under a lock per worker.
-    Distributed,
-    /// A lock-free deque per worker.
-    #[default]
-    Deque,
-}
-
-impl PoolKind {
-    /// All of them, in the order of the table above.
-    pub const ALL: [Self; 3] = [Self::Central, Self::Distributed, Self::Deque];
-
-    /// The name that `--pool` and `RADDLE_POOL` take.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Central => "central",
-            Self::Distributed => "distributed",
-            Self::Deque => "deque",
-        }
-    }
-
-    /// An empty pool for `worker_count` workers.
-    pub(crate) fn build(self, worker_count: usize) -> Box<dyn Pool> {
-        match self {
-            Self::Central => Box::new(Central::new()),
-            Self::Distributed => Box::new(Distributed::new(worker_count)),
-            Self::Deque => Box::new(Deque::new(worker_count)),
-        }
-    }
-}
-
-impl fmt::Display for PoolKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
-/// No pool has that name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no pool named {found:?}; expected central, distributed or deque")]
-pub struct UnknownPool {
-    /// What was asked for.
-    pub found: String,
-}
-
-impl FromStr for PoolKind {
-    type Err = UnknownPool;
-
-    fn from_str(name: &str) -> Result<Self, UnknownPool> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name)
-            .ok_or_else(|| UnknownPool {
-                found: name.to_owned(),
-            })
-    }
-}
-
-/// The other workers in the order in which `worker_index` looks for work: each begins elsewhere, so that hungry
-/// workers do not all ask the same one.
-pub(crate) fn victims(worker_index: usize, worker_count: usize) -> Vec<usize> {
-    (1..worker_count)
-        .map(|step| (worker_index + step) % worker_count)
-        .collect()
+    /// A lock was taken, and rather than wait for it the worker went on.
+    pub busy: bool,
 }

@@ -52,7 +52,7 @@ impl Runtime {
         let worker_count = settled.plan.entries.len();
         let shared = Arc::new(Shared::new(
             worker_count,
-            settled.pool,
+            settled.pool.build(&settled.pool_setup),
             settled.idle,
             settled.crowded,
         ));

@@ -19,6 +19,7 @@
 
 mod cell;
 mod handle;
+mod list;
 pub(crate) mod memory;
 mod root;
 mod run;
@@ -32,6 +33,7 @@ use raddle_sync::deque::Word;
 pub(crate) use cell::{Kind, TaskCell};
 pub use handle::Handle;
 pub(crate) use handle::OnPanic;
+pub(crate) use list::TaskList;
 pub(crate) use root::{Waiter, run_root};
 pub(crate) use scope::scope_in;
 pub use scope::{Scope, scope};

@@ -51,7 +51,7 @@ use crate::clock::Instant;
 use crate::config::IdlePolicy;
 use crate::fork::ForkStack;
 use crate::loops::Gains;
-use crate::pool::{Look, Mark, Pool, PoolKind, Seat, Wanted};
+use crate::pool::{Look, Mark, Pool, Put, Seat, Wanted};
 use crate::task::memory::{FreeList, Memory};
 use crate::task::{Task, TaskCell, Waiter};
 
@@ -100,12 +100,12 @@ impl Shared {
     /// A runtime of `worker_count` workers of which none runs yet.
     pub(crate) fn new(
         worker_count: usize,
-        pool: PoolKind,
+        pool: Box<dyn Pool>,
         policy: IdlePolicy,
         crowded: bool,
     ) -> Self {
         Self {
-            pool: pool.build(worker_count),
+            pool,
             idle: IdleSet::new(worker_count),
             forks: (0..worker_count).map(|_| ForkStack::new()).collect(),
             memory: Memory::new(worker_count),
@@ -149,7 +149,7 @@ impl Shared {
             .zip(&self.forks)
             .map(|(tally, forks)| WorkerReport::read(tally, forks.inline_count(), age_ns))
             .collect();
-        Report::new(self.pool.name(), workers)
+        Report::new(self.pool.name(), workers).with_choice(self.pool.choice())
     }
 
     /// Lets the workers end when the pool is empty and no root task runs.
@@ -267,8 +267,9 @@ impl Worker {
 
     /// Keeps a task in the pool and sees to it that it is found.
     pub(crate) fn put(&self, task: Task) {
-        self.seat.put(task);
-        self.tell_of_work();
+        if self.seat.put(task) == Put::Shared {
+            self.tell_of_work();
+        }
     }
 
     /// A position below all tasks that this worker puts from now on.
@@ -289,7 +290,7 @@ impl Worker {
         let publish = |job, slot| {
             let cell = self.take_cell();
             cell.make_fork(self.frame_of(slot), self.index, job);
-            self.seat.put(Task::new(cell));
+            self.seat.share(Task::new(cell));
             cell
         };
         let Some(askers) = self.forks().answer(publish) else {

@@ -9,17 +9,21 @@ use raddle_runtime::{
 };
 
 fn runtimes() -> Vec<Runtime> {
-    [1, 2, 8]
-        .into_iter()
-        .zip(PoolKind::ALL)
-        .map(|(workers, pool)| {
-            Runtime::builder()
-                .workers(workers)
-                .pool(pool)
-                .build()
-                .expect("a runtime")
-        })
-        .collect()
+    [
+        (1, PoolKind::SqTl),
+        (2, PoolKind::DqTlPrivC),
+        (2, PoolKind::DqBlTlC),
+        (8, PoolKind::Deque),
+    ]
+    .into_iter()
+    .map(|(workers, pool)| {
+        Runtime::builder()
+            .workers(workers)
+            .pool(pool)
+            .build()
+            .expect("a runtime")
+    })
+    .collect()
 }
 
 /// Takes time that depends on the index, so that loops split.

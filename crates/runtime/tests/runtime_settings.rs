@@ -47,7 +47,7 @@ fn environment_sets_what_the_builder_leaves_open() {
     assert!(
         child("environment_child", "RADDLE_POOL", "central")
             .1
-            .contains("pool=central")
+            .contains("pool=SQ-TL")
     );
     for (name, value, expected) in [
         (
@@ -63,7 +63,7 @@ fn environment_sets_what_the_builder_leaves_open() {
         (
             "RADDLE_POOL",
             "lifo",
-            "RADDLE_POOL: found \"lifo\"; expected central, distributed or deque",
+            "RADDLE_POOL: found \"lifo\"; expected central, distributed, blocks, SQ-PTH, ",
         ),
         (
             "RADDLE_IDLE",

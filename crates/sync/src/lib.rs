@@ -7,6 +7,10 @@
 //! |---|---|
 //! | [`prim`] | atomics, cells, mutex, futex, threads, clock: `std`, `loom` or `shuttle` |
 //! | [`wait`] | the one place where a thread waits: spin, then futex |
+//! | [`backoff`] | how short waits pause, and give the CPU away |
+//! | [`lock`] | simple, ticket, CLH, MCS and Pthreads locks |
+//! | [`stack`] | a lock-free stack with a version against ABA |
+//! | [`single_put`] | a queue that its owner fills without a lock |
 //! | [`deque`] | a work-stealing deque: one owner, many thieves |
 //! | [`gates`] | how hungry workers make a busy one look up |
 //! | [`offer`] | who may run an offered fork: its owner or one thief |
@@ -16,12 +20,16 @@
 
 pub mod prim;
 
+pub mod backoff;
 pub mod bits;
 pub mod deque;
 pub mod gates;
 pub mod idle;
+pub mod lock;
 pub mod offer;
 pub mod returns;
+pub mod single_put;
+pub mod stack;
 pub mod wait;
 
 pub use crossbeam_utils::CachePadded;

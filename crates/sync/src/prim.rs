@@ -23,6 +23,9 @@ mod schedule;
 #[cfg(shuttle)]
 pub use schedule::*;
 
+mod pair;
+pub use pair::{AtomicPair, Pair};
+
 /// True where time or state space is dear (loom, shuttle, miri): sizes and counts shrink.
 pub const LIGHT: bool = cfg!(any(loom, shuttle, miri));
 

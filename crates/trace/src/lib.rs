@@ -4,8 +4,10 @@
 //! of them at one moment, with totals, as a table ([`std::fmt::Display`]) or as JSON (`serde`).
 #![forbid(unsafe_code)]
 
+mod choice;
 mod report;
 mod tally;
 
+pub use choice::{Choice, Tried};
 pub use report::{Report, WorkerReport};
 pub use tally::{Counter, Gaps, Tally};

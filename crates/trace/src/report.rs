@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::Tally;
+use crate::{Choice, Tally};
 
 /// One worker's counters at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -93,11 +93,14 @@ impl WorkerReport {
 /// assert_eq!(report.total.tasks, 3);
 /// assert!(report.to_string().contains("inline"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
     /// The pool that the workers drew from.
     pub pool: String,
+    /// What that pool has chosen, if it is one that chooses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Choice>,
     /// One entry per worker, in the order of their indices.
     pub workers: Vec<WorkerReport>,
     /// The sums over the workers.
@@ -112,9 +115,17 @@ impl Report {
             .fold(WorkerReport::default(), |sum, worker| sum.plus(worker));
         Self {
             pool: pool.to_owned(),
+            choice: None,
             workers,
             total,
         }
+    }
+
+    /// The same, and what the pool has chosen.
+    #[must_use]
+    pub fn with_choice(mut self, choice: Option<Choice>) -> Self {
+        self.choice = choice;
+        self
     }
 }
 
@@ -146,7 +157,10 @@ impl fmt::Display for Report {
         let widths: Vec<usize> = (0..HEADS.len())
             .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
             .collect();
-        writeln!(formatter, "pool: {}", self.pool)?;
+        match &self.choice {
+            Some(choice) => writeln!(formatter, "pool: {}: {choice}", self.pool)?,
+            None => writeln!(formatter, "pool: {}", self.pool)?,
+        }
         for row in rows {
             let line: Vec<String> = row
                 .iter()

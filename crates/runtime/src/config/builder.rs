@@ -10,7 +10,7 @@ use std::sync::Arc;
 use raddle_topology::{Affinity, CpuId, Plan, Topology, plan};
 
 use super::{BuildError, IdlePolicy};
-use crate::pool::PoolKind;
+use crate::pool::{BlockShape, PoolKind, Setup, VictimOrder};
 use crate::runtime::Runtime;
 use crate::task::OnPanic;
 
@@ -41,7 +41,8 @@ impl fmt::Debug for Handlers {
 
 /// How a runtime shall be: workers, places, pool, idling, threads.
 ///
-/// What is not set is taken from the environment (`RADDLE_WORKERS`, `RADDLE_AFFINITY`, `RADDLE_POOL`, `RADDLE_IDLE`), and
+/// What is not set is taken from the environment (`RADDLE_WORKERS`, `RADDLE_AFFINITY`, `RADDLE_POOL`,
+/// `RADDLE_BLOCKS`, `RADDLE_VICTIMS`, `RADDLE_IDLE`), and
 /// what is not there either is chosen: a worker per CPU that the process may use, each bound to its CPU, the `deque`
 /// pool, adaptive idling.
 ///
@@ -59,6 +60,8 @@ pub struct Builder {
     worker_count: Option<usize>,
     affinity: Option<Affinity>,
     pool: Option<PoolKind>,
+    blocks: Option<BlockShape>,
+    victims: Option<VictimOrder>,
     idle: Option<IdlePolicy>,
     thread_name: Option<String>,
     stack_bytes: Option<usize>,
@@ -70,6 +73,7 @@ pub struct Builder {
 pub(crate) struct Settled {
     pub(crate) plan: Plan,
     pub(crate) pool: PoolKind,
+    pub(crate) pool_setup: Setup,
     pub(crate) idle: IdlePolicy,
     pub(crate) crowded: bool,
     pub(crate) thread_name: String,
@@ -98,6 +102,18 @@ impl Builder {
     /// Sets the pool.
     pub fn pool(mut self, pool: PoolKind) -> Self {
         self.pool = Some(pool);
+        self
+    }
+
+    /// Sets how block-distributed pools group tasks.
+    pub fn blocks(mut self, blocks: BlockShape) -> Self {
+        self.blocks = Some(blocks);
+        self
+    }
+
+    /// Sets in which order a worker looks through the others for work.
+    pub fn victims(mut self, victims: VictimOrder) -> Self {
+        self.victims = Some(victims);
         self
     }
 
@@ -195,13 +211,22 @@ impl Builder {
                 }
             },
         };
+        let blocks = match self.blocks {
+            Some(blocks) => blocks,
+            None => from_environment("RADDLE_BLOCKS", BlockShape::EXPECTED)?.unwrap_or_default(),
+        };
+        let victims = match self.victims {
+            Some(victims) => victims,
+            None => from_environment("RADDLE_VICTIMS", VictimOrder::EXPECTED)?.unwrap_or_default(),
+        };
+        let pool_setup = pool_setup(topology, &plan, blocks, victims);
         Ok(Settled {
             plan,
             pool: match self.pool {
                 Some(pool) => pool,
-                None => from_environment("RADDLE_POOL", "central, distributed or deque")?
-                    .unwrap_or_default(),
+                None => from_environment("RADDLE_POOL", &PoolKind::expected())?.unwrap_or_default(),
             },
+            pool_setup,
             idle: match self.idle {
                 Some(idle) => idle,
                 None => {
@@ -213,6 +238,18 @@ impl Builder {
             stack_bytes: self.stack_bytes,
             handlers: self.handlers,
         })
+    }
+}
+
+/// What a pool has to know of the workers.
+fn pool_setup(topology: &Topology, plan: &Plan, blocks: BlockShape, victims: VictimOrder) -> Setup {
+    let setup = Setup::new(plan.entries.len(), blocks);
+    match victims {
+        VictimOrder::Permuted => setup,
+        VictimOrder::Near => setup.near_first(|worker, victim| {
+            let cpu = |worker_index: usize| plan.entries[worker_index].cpu;
+            topology.distance(cpu(worker)?, cpu(victim)?)
+        }),
     }
 }
 

@@ -1,41 +1,58 @@
-//! The central pool: one stack of tasks under one lock.
+//! Central pools: one store for all workers.
 //!
-//! Good balance, and the order of a depth-first run; the lock is the bottleneck when tasks are small.
+//! The best balance, and the order of a depth-first run; the store is the bottleneck when tasks are small.
+//!
+//! # Source
+//! SQ-* in Hoffmann, Korch, Rauber, SC 2004, sect. 2.1.
 
 use std::sync::Arc;
 
+use raddle_sync::CachePadded;
+
 use super::outside::Outside;
-use super::queue::Queue;
-use super::{Found, Look, Mark, Pool, Seat, Wanted};
+use super::store::Store;
+use super::{Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::task::Task;
 
-/// One queue for all workers, and one for what comes from outside.
-#[derive(Clone, Debug)]
-pub(crate) struct Central {
-    shared: Arc<Shared>,
+/// One store for all workers, and a queue for what comes from outside.
+#[derive(Debug)]
+pub(super) struct Central<S> {
+    name: &'static str,
+    shared: Arc<Shared<S>>,
 }
 
-#[derive(Debug, Default)]
-struct Shared {
-    tasks: Queue,
-    outside: Outside,
+#[derive(Debug)]
+struct Shared<S> {
+    tasks: CachePadded<S>,
+    outside: CachePadded<Outside>,
 }
 
-impl Central {
-    pub(crate) fn new() -> Self {
-        Self {
-            shared: Arc::default(),
-        }
+#[derive(Debug)]
+struct CentralSeat<S> {
+    shared: Arc<Shared<S>>,
+}
+
+impl<S: Store<Owner = ()>> Central<S> {
+    pub(super) fn build(name: &'static str, _setup: &Setup) -> Box<dyn Pool> {
+        let (tasks, ()) = S::new();
+        Box::new(Self {
+            name,
+            shared: Arc::new(Shared {
+                tasks: CachePadded::new(tasks),
+                outside: CachePadded::default(),
+            }),
+        })
     }
 }
 
-impl Pool for Central {
+impl<S: Store<Owner = ()>> Pool for Central<S> {
     fn name(&self) -> &'static str {
-        "central"
+        self.name
     }
 
     fn seat(&self, _worker_index: usize) -> Box<dyn Seat> {
-        Box::new(self.clone())
+        let shared = Arc::clone(&self.shared);
+        Box::new(CentralSeat { shared })
     }
 
     fn put_outside(&self, task: Task) {
@@ -43,26 +60,28 @@ impl Pool for Central {
     }
 
     fn has_work(&self) -> bool {
-        !self.shared.tasks.is_empty() || !self.shared.outside.is_empty()
+        self.shared.tasks.has_tasks() || !self.shared.outside.is_empty()
     }
 }
 
-impl Seat for Central {
-    fn put(&self, task: Task) {
-        self.shared.tasks.put(task);
+impl<S: Store<Owner = ()>> Seat for CentralSeat<S> {
+    fn put(&self, task: Task) -> Put {
+        self.shared.tasks.put(&(), task);
+        Put::Shared
     }
 
-    /// The queue is searched as a whole: no position is needed.
+    fn share(&self, task: Task) {
+        self.shared.tasks.put(&(), task);
+    }
+
+    /// The store is searched as a whole: no position is needed.
     fn mark(&self) -> Mark {
         Mark::default()
     }
 
-    fn get(&self, wanted: Wanted<'_>, _look: &mut Look) -> Option<Found> {
-        let task = self
-            .shared
-            .tasks
-            .take_newest(wanted)
-            .or_else(|| self.shared.outside.take_oldest(wanted))?;
+    fn get(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
+        let own = self.shared.tasks.take(wanted, look);
+        let task = own.or_else(|| self.shared.outside.take_oldest(wanted))?;
         Some(Found {
             task,
             stolen_from: None,

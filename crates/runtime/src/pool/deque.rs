@@ -9,15 +9,17 @@ use raddle_sync::deque::{Owner, Steal, Thief, deque};
 use raddle_sync::prim::Mutex;
 
 use super::outside::Outside;
-use super::{Found, Look, Mark, Pool, Seat, Wanted, victims};
+use super::{Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::task::Task;
 
 /// A deque per worker, and a queue for what comes from outside.
 #[derive(Debug)]
-pub(crate) struct Deque {
+pub(super) struct Deque {
+    name: &'static str,
     shared: Arc<Shared>,
     /// The owners' ends, until the workers take their seats.
     owners: Mutex<Vec<Option<Owner<Task>>>>,
+    victims: Vec<Arc<[usize]>>,
 }
 
 #[derive(Debug)]
@@ -30,30 +32,33 @@ struct Shared {
 struct DequeSeat {
     shared: Arc<Shared>,
     own: Owner<Task>,
-    victims: Vec<usize>,
+    victims: Arc<[usize]>,
 }
 
 impl Deque {
-    pub(crate) fn new(worker_count: usize) -> Self {
-        let (owners, thieves): (Vec<_>, Vec<_>) = (0..worker_count)
+    /// There is one such pool, whose name it is.
+    pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
+        let (owners, thieves): (Vec<_>, Vec<_>) = (0..setup.worker_count())
             .map(|_| {
                 let (owner, thief) = deque();
                 (Some(owner), thief)
             })
             .unzip();
-        Self {
+        Box::new(Self {
+            name,
             shared: Arc::new(Shared {
                 thieves: thieves.into(),
                 outside: CachePadded::default(),
             }),
             owners: Mutex::new(owners),
-        }
+            victims: setup.victims.clone(),
+        })
     }
 }
 
 impl Pool for Deque {
     fn name(&self) -> &'static str {
-        "deque"
+        self.name
     }
 
     fn seat(&self, worker_index: usize) -> Box<dyn Seat> {
@@ -61,11 +66,10 @@ impl Pool for Deque {
         let own = owners[worker_index]
             .take()
             .expect("every worker takes its seat once");
-        let victims = victims(worker_index, self.shared.thieves.len());
         Box::new(DequeSeat {
             shared: Arc::clone(&self.shared),
             own,
-            victims,
+            victims: Arc::clone(&self.victims[worker_index]),
         })
     }
 
@@ -79,7 +83,12 @@ impl Pool for Deque {
 }
 
 impl Seat for DequeSeat {
-    fn put(&self, task: Task) {
+    fn put(&self, task: Task) -> Put {
+        self.own.push(task);
+        Put::Shared
+    }
+
+    fn share(&self, task: Task) {
         self.own.push(task);
     }
 

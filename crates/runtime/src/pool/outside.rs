@@ -4,15 +4,17 @@
 //! never wants one. A task that another thread put into a scope may be just what that scope waits for. The two are kept apart, so
 //! that who waits looks through the second kind alone, however many roots are queued.
 
+use raddle_sync::lock::SimpleLock;
+
 use super::Wanted;
-use super::queue::Queue;
+use super::store::{Fifo, List};
 use crate::task::Task;
 
 /// Tasks from outside, in the order in which they came.
 #[derive(Debug, Default)]
 pub(super) struct Outside {
-    roots: Queue,
-    below_scopes: Queue,
+    roots: List<SimpleLock, Fifo>,
+    below_scopes: List<SimpleLock, Fifo>,
 }
 
 impl Outside {
@@ -26,9 +28,9 @@ impl Outside {
 
     /// The oldest task that is wanted; those that some scope waits for go first.
     pub(super) fn take_oldest(&self, wanted: Wanted<'_>) -> Option<Task> {
-        let below = self.below_scopes.take_oldest(wanted);
+        let below = self.below_scopes.take(wanted);
         below.or_else(|| match wanted {
-            Wanted::Any => self.roots.take_oldest(wanted),
+            Wanted::Any => self.roots.take(wanted),
             Wanted::Where(..) => None,
         })
     }

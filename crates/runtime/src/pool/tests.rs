@@ -1,5 +1,7 @@
 //! The battery that every pool passes, without a runtime around it.
 
+use std::collections::BTreeSet;
+
 use super::*;
 use crate::task::memory::Memory;
 use raddle_sync::prim::{AtomicUsize, Relaxed};
@@ -13,108 +15,218 @@ fn address(task: &Task) -> usize {
     std::ptr::from_ref(task.cell()).addr()
 }
 
+fn build(kind: PoolKind, worker_count: usize) -> Box<dyn Pool> {
+    kind.build(&Setup::new(worker_count, BlockShape::default()))
+}
+
+fn get(seat: &dyn Seat, wanted: Wanted<'_>) -> Option<Task> {
+    let found = seat.get(wanted, &mut Look::default());
+    found.map(|found| found.task)
+}
+
+fn is_central(kind: PoolKind) -> bool {
+    kind.name().starts_with("SQ-")
+}
+
 #[test]
-fn names_read_back() {
+fn names_read_back_in_letters_of_either_case() {
     for kind in PoolKind::ALL {
         assert_eq!(kind.name().parse(), Ok(kind));
-        assert_eq!(kind.build(2).name(), kind.name());
+        assert_eq!(kind.name().to_lowercase().parse(), Ok(kind));
+        assert_eq!(build(kind, 2).name(), kind.name());
     }
+    assert_eq!("distributed".parse(), Ok(PoolKind::DqTlPrivC));
     let error = "stack".parse::<PoolKind>().expect_err("no such pool");
+    let message = error.to_string();
+    assert!(message.starts_with("no pool named \"stack\"; expected central, distributed, "));
+    assert!(message.ends_with("DQ-BL-CLH-C, deque or auto"), "{message}");
+}
+
+#[test]
+fn names_are_those_of_the_study_the_deque_and_auto() {
+    // Table 1 there, and the two pools of blocks that it has besides.
+    let study = "SQ-PTH SQ-SL SQ-TL SQ-LF DQ-PTH DQ-SL DQ-SL-PRIV DQ-SL-PRIV-C DQ-SL-TRY-PRIV-C DQ-TL-PRIV-C \
+                 DQ-SL-SP-PRIV-C DQ-CLH-PRIV-C DQ-LF-PRIV-C DQ-BL-PTH DQ-BL-SL-C DQ-BL-SL-TRY-C DQ-BL-TL-C \
+                 DQ-BL-TL-TRY-C DQ-BL-SP-C DQ-BL-SP-TRY-C DQ-BL-CLH-C deque auto";
+    let expected: BTreeSet<&str> = study.split_whitespace().collect();
+    let names: BTreeSet<&str> = PoolKind::ALL.iter().map(|kind| kind.name()).collect();
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn shared_task_is_work_and_another_worker_finds_it() {
+    let memory = Memory::new(2);
+    for kind in PoolKind::ALL {
+        let pool = build(kind, 2);
+        let (first, second) = (pool.seat(0), pool.seat(1));
+        assert!(!pool.has_work());
+        assert!(get(&*first, Wanted::Any).is_none());
+        first.share(task(&memory));
+        assert!(pool.has_work(), "{kind}");
+        let mut look = Look::default();
+        let found = second
+            .get(Wanted::Any, &mut look)
+            .expect("the other worker's task");
+        assert_eq!(
+            found.stolen_from,
+            (!is_central(kind)).then_some(0),
+            "{kind}"
+        );
+        assert_eq!(look.steals_tried, u64::from(!is_central(kind)));
+        assert!(!pool.has_work());
+        pool.put_outside(task(&memory));
+        assert!(pool.has_work());
+        assert!(get(&*first, Wanted::Any).is_some());
+        assert!(!pool.has_work());
+    }
+}
+
+#[test]
+fn put_says_whether_others_find_something() {
+    let memory = Memory::new(2);
+    for kind in PoolKind::ALL {
+        let pool = build(kind, 2);
+        let (first, second) = (pool.seat(0), pool.seat(1));
+        for round in 0..20 {
+            let had_work = pool.has_work();
+            match first.put(task(&memory)) {
+                Put::Shared => assert!(pool.has_work(), "{kind}"),
+                Put::Private => assert_eq!(pool.has_work(), had_work, "{kind}"),
+            }
+            if round % 3 == 0 {
+                get(&*second, Wanted::Any);
+            }
+        }
+        while get(&*second, Wanted::Any).is_some() {}
+        // What is left is the first worker's own.
+        while get(&*first, Wanted::Any).is_some() {}
+        assert!(!pool.has_work(), "{kind}");
+    }
+}
+
+#[test]
+fn own_wanted_task_is_found_wherever_it_lies_and_the_unwanted_stay() {
+    let memory = Memory::new(1);
+    for kind in PoolKind::ALL {
+        for position in 0..14 {
+            let pool = build(kind, 1);
+            let seat = pool.seat(0);
+            let mark = seat.mark();
+            let mut tasks: Vec<usize> = Vec::new();
+            for _ in 0..14 {
+                let task = task(&memory);
+                tasks.push(address(&task));
+                let _ = seat.put(task);
+            }
+            let chosen = |task: &Task| address(task) == tasks[position];
+            assert!(get(&*seat, Wanted::Where(&|_| false, mark)).is_none());
+            let found = get(&*seat, Wanted::Where(&chosen, mark)).expect("it is there");
+            assert_eq!(address(&found), tasks[position], "{kind}");
+            assert!(get(&*seat, Wanted::Where(&chosen, mark)).is_none());
+            let mut left: Vec<usize> = std::iter::from_fn(|| get(&*seat, Wanted::Any))
+                .map(|task| address(&task))
+                .collect();
+            left.push(tasks[position]);
+            left.sort_unstable();
+            tasks.sort_unstable();
+            assert_eq!(left, tasks, "{kind}");
+        }
+    }
+}
+
+#[test]
+fn worker_that_waits_in_vain_leaves_nothing_private() {
+    let memory = Memory::new(2);
+    for kind in PoolKind::ALL {
+        let pool = build(kind, 2);
+        let (first, second) = (pool.seat(0), pool.seat(1));
+        let mark = first.mark();
+        for _ in 0..7 {
+            let _ = first.put(task(&memory));
+        }
+        let mut look = Look::default();
+        let before = pool.has_work();
+        assert!(
+            first
+                .get(Wanted::Where(&|_| false, mark), &mut look)
+                .is_none()
+        );
+        assert!(
+            look.hid || before,
+            "{kind}: who sleeps is told of what became public"
+        );
+        let taken = std::iter::from_fn(|| get(&*second, Wanted::Any)).count();
+        assert_eq!(taken, 7, "{kind}");
+    }
+}
+
+#[test]
+fn thief_takes_a_block_and_leaves_the_private_ones() {
+    let memory = Memory::new(2);
+    let setup = Setup::new(2, BlockShape::new(3, 1));
+    let pool = PoolKind::DqBlTlC.build(&setup);
+    let (first, second) = (pool.seat(0), pool.seat(1));
+    for _ in 0..8 {
+        let _ = first.put(task(&memory));
+    }
+    // One block is public, one is full and private, and two tasks are in the third.
+    for _ in 0..3 {
+        assert!(get(&*second, Wanted::Any).is_some());
+    }
+    assert!(get(&*second, Wanted::Any).is_none());
+    let _ = first.put(task(&memory));
+    assert!(pool.has_work(), "there is room for the next block");
+    assert_eq!(std::iter::from_fn(|| get(&*first, Wanted::Any)).count(), 6);
+}
+
+#[test]
+fn shapes_and_orders_read_back() {
+    let shape = BlockShape::new(8, 3);
+    assert_eq!(shape.to_string().parse(), Ok(shape));
+    for bad in ["", "4", "4x", "0x2", "4x0", "4x-1", "4x2x1"] {
+        let error = bad.parse::<BlockShape>().expect_err("no shape");
+        assert!(error.to_string().ends_with("such as 4x2"), "{error}");
+    }
+    for order in VictimOrder::ALL {
+        assert_eq!(order.name().parse(), Ok(order));
+    }
+    let error = "far".parse::<VictimOrder>().expect_err("no order");
     assert_eq!(
         error.to_string(),
-        "no pool named \"stack\"; expected central, distributed or deque"
+        "no order of victims named \"far\"; expected permuted or near"
     );
 }
 
 #[test]
-fn empty_pool_has_no_work_and_a_put_makes_some() {
-    let memory = Memory::new(2);
-    for kind in PoolKind::ALL {
-        let pool = kind.build(2);
-        let (first, second) = (pool.seat(0), pool.seat(1));
-        assert!(!pool.has_work());
-        assert!(first.get(Wanted::Any, &mut Look::default()).is_none());
-        first.put(task(&memory));
-        assert!(pool.has_work());
-        let found = second
-            .get(Wanted::Any, &mut Look::default())
-            .expect("the other worker's task");
-        assert_eq!(found.stolen_from, (kind != PoolKind::Central).then_some(0));
-        assert!(!pool.has_work());
-        pool.put_outside(task(&memory));
-        assert!(pool.has_work());
-        assert!(first.get(Wanted::Any, &mut Look::default()).is_some());
-        assert!(!pool.has_work());
+fn victims_are_all_the_others_in_an_order_of_ones_own() {
+    let setup = Setup::new(16, BlockShape::default());
+    let mut orders = BTreeSet::new();
+    for (worker_index, victims) in setup.victims.iter().enumerate() {
+        let all: BTreeSet<usize> = victims.iter().copied().chain([worker_index]).collect();
+        assert!(all.into_iter().eq(0..16));
+        orders.insert(victims[0]);
+    }
+    assert!(orders.len() > 8, "hungry workers begin in different places");
+    let near = Setup::new(16, BlockShape::default()).near_first(|a, b| a.abs_diff(b));
+    for (worker_index, victims) in near.victims.iter().enumerate() {
+        assert!(victims.is_sorted_by_key(|victim| worker_index.abs_diff(*victim)));
     }
 }
 
-#[test]
-fn own_wanted_task_is_found_and_the_unwanted_stay() {
-    let memory = Memory::new(1);
-    for kind in PoolKind::ALL {
-        let pool = kind.build(1);
-        let seat = pool.seat(0);
-        let mark = seat.mark();
-        let tasks: Vec<usize> = (0..3)
-            .map(|_| {
-                let task = task(&memory);
-                let address = address(&task);
-                seat.put(task);
-                address
-            })
-            .collect();
-        let middle = |task: &Task| address(task) == tasks[1];
-        assert!(
-            seat.get(Wanted::Where(&|_| false, mark), &mut Look::default())
-                .is_none()
-        );
-        let found = seat
-            .get(Wanted::Where(&middle, mark), &mut Look::default())
-            .expect("it is there");
-        assert_eq!(address(&found.task), tasks[1]);
-        assert!(
-            seat.get(Wanted::Where(&middle, mark), &mut Look::default())
-                .is_none()
-        );
-        let left: Vec<usize> = std::iter::from_fn(|| seat.get(Wanted::Any, &mut Look::default()))
-            .map(|found| address(&found.task))
-            .collect();
-        assert_eq!(left, [tasks[2], tasks[0]]);
-    }
-}
-
+/// Workers put, share, get and pick as they like; in the end every task has come out once.
 #[test]
 fn every_task_comes_out_exactly_once() {
     const WORKERS: usize = 4;
-    const PUTS: usize = if raddle_sync::prim::LIGHT { 20 } else { 20_000 };
+    const PUTS: usize = if raddle_sync::prim::LIGHT { 20 } else { 5_000 };
     let memory = Memory::new(WORKERS);
     for kind in PoolKind::ALL {
-        let pool = kind.build(WORKERS);
+        let pool = build(kind, WORKERS);
         let taken = AtomicUsize::new(0);
         let mut seen: Vec<usize> = std::thread::scope(|scope| {
             let workers: Vec<_> = (0..WORKERS)
                 .map(|index| {
                     let (seat, memory, taken) = (pool.seat(index), &memory, &taken);
-                    scope.spawn(move || {
-                        let mut seen = Vec::new();
-                        let mut put = 0;
-                        // Relaxed: joining the threads orders the rest.
-                        while taken.load(Relaxed) < WORKERS * PUTS {
-                            if put < PUTS {
-                                put += 1;
-                                seat.put(task(memory));
-                            }
-                            // Tasks pile up at first, and are taken by all when nobody puts any more.
-                            if (put == PUTS || put % 3 != 0)
-                                && let Some(found) = seat.get(Wanted::Any, &mut Look::default())
-                            {
-                                // Relaxed: as above.
-                                taken.fetch_add(1, Relaxed);
-                                seen.push(address(&found.task));
-                            }
-                        }
-                        seen
-                    })
+                    scope.spawn(move || work(&*seat, memory, taken, WORKERS * PUTS, PUTS))
                 })
                 .collect();
             workers
@@ -125,5 +237,45 @@ fn every_task_comes_out_exactly_once() {
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen.len(), WORKERS * PUTS, "{kind}");
+        assert!(!pool.has_work());
     }
+}
+
+fn work(
+    seat: &dyn Seat,
+    memory: &Memory,
+    taken: &AtomicUsize,
+    all: usize,
+    puts: usize,
+) -> Vec<usize> {
+    let mut seen = Vec::new();
+    let (mut put, mut turn) = (0, 0_usize);
+    // Relaxed: joining the threads orders the rest.
+    while taken.load(Relaxed) < all {
+        turn += 1;
+        if put < puts {
+            put += 1;
+            match turn % 5 {
+                0 => seat.share(task(memory)),
+                _ => drop(seat.put(task(memory))),
+            }
+        }
+        // Tasks pile up at first, and are taken by all when nobody puts any more.
+        if put < puts && turn.is_multiple_of(3) {
+            continue;
+        }
+        let picky = |task: &Task| address(task).is_multiple_of(128 * 3);
+        let wanted = match turn % 4 {
+            0 => Wanted::Where(&picky, seat.mark()),
+            _ => Wanted::Any,
+        };
+        if let Some(task) = get(seat, wanted) {
+            // Relaxed: as above.
+            taken.fetch_add(1, Relaxed);
+            seen.push(address(&task));
+        } else if put == puts {
+            std::thread::yield_now();
+        }
+    }
+    seen
 }

@@ -58,7 +58,7 @@ impl Setting {
         ][digit(4)];
         Self {
             worker_count: digit(3) + 1,
-            pool: PoolKind::ALL[digit(3)],
+            pool: PoolKind::ALL[digit(PoolKind::ALL.len() as u64)],
             idle,
             crowded,
             pct: digit(2) == 1,

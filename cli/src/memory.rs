@@ -1,0 +1,46 @@
+//! How much memory there is, and how much was used, as far as the system tells.
+
+use std::fs;
+
+/// The most memory that this process ever held, in bytes; `None` where the system does not tell.
+pub(crate) fn peak_bytes() -> Option<u64> {
+    kibibytes(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
+}
+
+/// How much this process may still take before the system runs out or ends it, in bytes; `None` where the system does
+/// not tell.
+pub(crate) fn available_bytes() -> Option<u64> {
+    let machine = fs::read_to_string("/proc/meminfo")
+        .ok()
+        .and_then(|text| kibibytes(&text, "MemAvailable:"));
+    machine.into_iter().chain(left_in_group()).min()
+}
+
+/// What the control group still grants, where there is a limit.
+fn left_in_group() -> Option<u64> {
+    let bytes = |name: &str| -> Option<u64> {
+        let text = fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?;
+        text.trim().parse().ok()
+    };
+    Some(bytes("memory.max")?.saturating_sub(bytes("memory.current")?))
+}
+
+/// The number in the line that begins with `name`, in bytes.
+fn kibibytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_found_by_its_name() {
+        let text = "MemTotal:  16 kB\nMemAvailable:   12 kB\n";
+        assert_eq!(kibibytes(text, "MemAvailable:"), Some(12 * 1024));
+        assert_eq!(kibibytes(text, "MemFree:"), None);
+        assert_eq!(kibibytes("VmHWM: many kB", "VmHWM:"), None);
+    }
+}

@@ -1,0 +1,357 @@
+//! Block-distributed pools: workers steal several tasks at once.
+//!
+//! A worker puts its tasks into a private block; a full one joins its private blocks. As long as its public queue has room, the
+//! oldest private block goes there, where the others steal it as a whole; the owner itself takes the newest first. So
+//! small tasks cost a lock once a block. In exchange, tasks in private blocks are out of the others' reach until the owner
+//! puts again, or has to wait: then it makes all that it has public.
+//!
+//! A worker that waits in a join or a scope steals no blocks, only single tasks: what a block holds besides might be what
+//! others wait for, and would lie with a worker that may not run it.
+//!
+//! # Source
+//! DQ-BL-* in Hoffmann, Korch, Rauber, SC 2004, sect. 2.2.2; Korch, Rauber: A comparison of task pools for dynamic load balancing of
+//! irregular algorithms. Concurrency and Computation 16(1), 2004.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use raddle_sync::CachePadded;
+use raddle_sync::lock::{Lock, Locked};
+use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
+use raddle_sync::single_put::{Putter, Takers, single_put};
+
+use super::distributed::Layout;
+use super::outside::Outside;
+use super::{BlockShape, Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
+use crate::task::{Task, TaskList};
+
+/// The public blocks of one worker.
+pub(super) trait Public: fmt::Debug + Send + Sync + Sized + 'static {
+    /// What only the queue's owner has.
+    type Owner: fmt::Debug + Send;
+
+    /// An empty queue.
+    fn new() -> (Self, Self::Owner);
+
+    /// Adds a block.
+    fn put(&self, owner: &Self::Owner, block: TaskList);
+
+    /// The oldest block that is `wanted`; gives up when that needs waiting and `single_try` is set.
+    fn take(
+        &self,
+        wanted: impl Fn(&TaskList) -> bool,
+        single_try: bool,
+        look: &mut Look,
+    ) -> Option<TaskList>;
+
+    /// The number of blocks at some moment during the call.
+    fn len(&self) -> usize;
+}
+
+/// A queue of blocks under a lock.
+#[derive(Debug)]
+pub(super) struct Queue<L> {
+    blocks: Locked<L, VecDeque<TaskList>>,
+    len: AtomicUsize,
+}
+
+impl<L: Lock + 'static> Public for Queue<L> {
+    type Owner = ();
+
+    fn new() -> (Self, ()) {
+        let queue = Self {
+            blocks: Locked::default(),
+            len: AtomicUsize::new(0),
+        };
+        (queue, ())
+    }
+
+    fn put(&self, (): &(), block: TaskList) {
+        self.blocks.with(|blocks| {
+            blocks.push_back(block);
+            // Relaxed: written under the lock; read as a hint, or after a fence (`Pool::has_work`).
+            self.len.store(blocks.len(), Relaxed);
+        });
+    }
+
+    fn take(
+        &self,
+        wanted: impl Fn(&TaskList) -> bool,
+        single_try: bool,
+        look: &mut Look,
+    ) -> Option<TaskList> {
+        if self.len() == 0 {
+            return None;
+        }
+        let take = |blocks: &mut VecDeque<TaskList>| {
+            let index = blocks.iter().position(wanted)?;
+            let block = blocks.remove(index);
+            // Relaxed: as above.
+            self.len.store(blocks.len(), Relaxed);
+            block
+        };
+        if single_try {
+            let tried = self.blocks.try_with(take);
+            look.busy |= tried.is_none();
+            tried.flatten()
+        } else {
+            self.blocks.with(take)
+        }
+    }
+
+    fn len(&self) -> usize {
+        // Relaxed: as above.
+        self.len.load(Relaxed)
+    }
+}
+
+/// A queue of blocks that its owner fills without a lock.
+#[derive(Debug)]
+pub(super) struct SingleQueue<L> {
+    takers: Takers<L, TaskList>,
+}
+
+impl<L: Lock + 'static> Public for SingleQueue<L> {
+    type Owner = Putter<L, TaskList>;
+
+    fn new() -> (Self, Self::Owner) {
+        let (putter, takers) = single_put();
+        (Self { takers }, putter)
+    }
+
+    fn put(&self, owner: &Self::Owner, block: TaskList) {
+        owner.put(block);
+    }
+
+    fn take(
+        &self,
+        wanted: impl Fn(&TaskList) -> bool,
+        single_try: bool,
+        look: &mut Look,
+    ) -> Option<TaskList> {
+        if single_try {
+            let tried = self.takers.try_take_where(wanted);
+            look.busy |= tried.is_none() && !self.takers.is_empty();
+            tried
+        } else {
+            self.takers.take_where(wanted)
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.takers.len()
+    }
+}
+
+/// A public queue of blocks for each worker, and one for what comes from outside. With `SINGLE_TRY`, a thief goes on to the next
+/// victim rather than wait for a lock.
+#[derive(Debug)]
+pub(super) struct Blocks<Q: Public, P: Layout, const SINGLE_TRY: bool> {
+    name: &'static str,
+    shared: Arc<Shared<Q, P>>,
+    /// What only owners have, until the workers take their seats.
+    owners: Mutex<Vec<Option<Q::Owner>>>,
+    victims: Vec<Arc<[usize]>>,
+}
+
+#[derive(Debug)]
+struct Shared<Q: Public, P: Layout> {
+    queues: Box<[P::Of<Q>]>,
+    outside: CachePadded<Outside>,
+    shape: BlockShape,
+}
+
+#[derive(Debug)]
+struct BlocksSeat<Q: Public, P: Layout, const SINGLE_TRY: bool> {
+    private: RefCell<Private>,
+    shared: Arc<Shared<Q, P>>,
+    owner: Q::Owner,
+    worker_index: usize,
+    victims: Arc<[usize]>,
+}
+
+/// What only its owner can reach.
+#[derive(Debug, Default)]
+struct Private {
+    /// The block that is being filled, newest task first.
+    current: TaskList,
+    /// Full ones, newest last.
+    full: VecDeque<TaskList>,
+}
+
+impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Blocks<Q, P, SINGLE_TRY> {
+    pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
+        let (queues, owners): (Vec<_>, Vec<_>) = (0..setup.worker_count())
+            .map(|_| {
+                let (queue, owner) = Q::new();
+                (P::Of::from(queue), Some(owner))
+            })
+            .unzip();
+        Box::new(Self {
+            name,
+            shared: Arc::new(Shared {
+                queues: queues.into(),
+                outside: CachePadded::default(),
+                shape: setup.blocks,
+            }),
+            owners: Mutex::new(owners),
+            victims: setup.victims.clone(),
+        })
+    }
+}
+
+impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Pool for Blocks<Q, P, SINGLE_TRY> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn seat(&self, worker_index: usize) -> Box<dyn Seat> {
+        let mut owners = self.owners.lock().expect("nothing panics under this lock");
+        let owner = owners[worker_index]
+            .take()
+            .expect("every worker takes its seat once");
+        Box::new(BlocksSeat::<Q, P, SINGLE_TRY> {
+            private: RefCell::default(),
+            shared: Arc::clone(&self.shared),
+            owner,
+            worker_index,
+            victims: Arc::clone(&self.victims[worker_index]),
+        })
+    }
+
+    fn put_outside(&self, task: Task) {
+        self.shared.outside.put(task);
+    }
+
+    fn has_work(&self) -> bool {
+        !self.shared.outside.is_empty() || self.shared.queues.iter().any(|queue| queue.len() > 0)
+    }
+}
+
+impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> {
+    fn own(&self) -> &Q {
+        &self.shared.queues[self.worker_index]
+    }
+
+    fn take_any(&self, look: &mut Look) -> Option<Found> {
+        let private = &mut *self.private.borrow_mut();
+        if private.current.is_empty() {
+            let mine = |_: &TaskList| true;
+            let block = private.full.pop_back();
+            private.current = block
+                .or_else(|| self.own().take(mine, false, look))
+                .unwrap_or_default();
+        }
+        let mut stolen_from = None;
+        if private.current.is_empty() {
+            if let Some(task) = self.shared.outside.take_oldest(Wanted::Any) {
+                return Some(Found { task, stolen_from });
+            }
+            let (victim, block) = self.steal(|_| true, look)?;
+            stolen_from = Some(victim);
+            private.current = block;
+        }
+        let task = private.current.take_first()?;
+        Some(Found { task, stolen_from })
+    }
+
+    fn take_where(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
+        let accepts = |task: &Task| wanted.accepts(task);
+        let own = self.take_own(accepts, look);
+        if let Some(task) = own.or_else(|| self.shared.outside.take_oldest(wanted)) {
+            return Some(Found {
+                task,
+                stolen_from: None,
+            });
+        }
+        self.share_all(look);
+        let single = |block: &TaskList| block.len() == 1 && block.first_is(accepts);
+        let (victim, mut block) = self.steal(single, look)?;
+        let task = block.take_first()?;
+        Some(Found {
+            task,
+            stolen_from: Some(victim),
+        })
+    }
+
+    /// A wanted task from wherever it lies among this worker's own.
+    fn take_own(&self, accepts: impl Fn(&Task) -> bool + Copy, look: &mut Look) -> Option<Task> {
+        let private = &mut *self.private.borrow_mut();
+        let mut blocks = std::iter::once(&mut private.current).chain(private.full.iter_mut().rev());
+        if let Some(task) = blocks.find_map(|block| block.take_where(accepts)) {
+            private.full.retain(|block| !block.is_empty());
+            return Some(task);
+        }
+        let mut block = self.own().take(|block| block.any(accepts), false, look)?;
+        look.hid = true;
+        let task = block.take_where(accepts);
+        if !block.is_empty() {
+            self.own().put(&self.owner, block);
+        }
+        task
+    }
+
+    /// Makes all tasks public, because this worker has to wait.
+    fn share_all(&self, look: &mut Look) {
+        let private = std::mem::take(&mut *self.private.borrow_mut());
+        for block in private.full.into_iter().chain([private.current]) {
+            if !block.is_empty() {
+                look.hid = true;
+                self.own().put(&self.owner, block);
+            }
+        }
+    }
+
+    #[cold]
+    fn steal(
+        &self,
+        wanted: impl Fn(&TaskList) -> bool + Copy,
+        look: &mut Look,
+    ) -> Option<(usize, TaskList)> {
+        self.victims.iter().find_map(|&victim| {
+            look.steals_tried += 1;
+            let block = self.shared.queues[victim].take(wanted, SINGLE_TRY, look)?;
+            Some((victim, block))
+        })
+    }
+}
+
+impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Seat for BlocksSeat<Q, P, SINGLE_TRY> {
+    fn put(&self, task: Task) -> Put {
+        let BlockShape { tasks, blocks } = self.shared.shape;
+        let private = &mut *self.private.borrow_mut();
+        private.current.put_first(task);
+        if private.current.len() < tasks.get() {
+            return Put::Private;
+        }
+        private.full.push_back(std::mem::take(&mut private.current));
+        let mut put = Put::Private;
+        while self.own().len() < blocks.get()
+            && let Some(block) = private.full.pop_front()
+        {
+            self.own().put(&self.owner, block);
+            put = Put::Shared;
+        }
+        put
+    }
+
+    fn share(&self, task: Task) {
+        let mut block = TaskList::default();
+        block.put_first(task);
+        self.own().put(&self.owner, block);
+    }
+
+    /// The blocks are searched as a whole: no position is needed.
+    fn mark(&self) -> Mark {
+        Mark::default()
+    }
+
+    fn get(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
+        match wanted {
+            Wanted::Any => self.take_any(look),
+            Wanted::Where(..) => self.take_where(wanted, look),
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Where a pool keeps tasks that any worker may take: the part that differs in its lock and its order.
+//!
+//! | store | lock | order | who puts |
+//! |---|---|---|---|
+//! | [`List`] | any | newest or oldest first | anybody |
+//! | [`LockFree`] | none | newest first | anybody |
+//! | [`Single`] | any, for taking only | oldest first | its owner |
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use raddle_sync::lock::{Lock, Locked};
+use raddle_sync::prim::{AtomicUsize, Relaxed};
+use raddle_sync::single_put::{Putter, Takers, single_put};
+use raddle_sync::stack::TaggedStack;
+
+use super::{Look, Wanted};
+use crate::task::{Task, TaskList};
+
+/// Tasks that any worker may take.
+pub(super) trait Store: fmt::Debug + Send + Sync + Sized + 'static {
+    /// What only the store's owner has.
+    type Owner: fmt::Debug + Send;
+
+    /// An empty store.
+    fn new() -> (Self, Self::Owner);
+
+    /// Keeps a task.
+    fn put(&self, owner: &Self::Owner, task: Task);
+
+    /// The first task that is wanted, wherever it lies.
+    fn take(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Task>;
+
+    /// The first task if it is wanted; gives up when that needs waiting and `single_try` is set.
+    fn steal(&self, wanted: Wanted<'_>, single_try: bool, look: &mut Look) -> Option<Task>;
+
+    /// False when there was no task at some moment during the call.
+    fn has_tasks(&self) -> bool;
+}
+
+/// Which task comes first.
+pub(super) trait Order: fmt::Debug + Send + Sync + 'static {
+    fn put(list: &mut TaskList, task: Task);
+}
+
+/// The newest task first: a stack.
+#[derive(Debug)]
+pub(super) struct Lifo;
+
+/// The oldest task first: a queue.
+#[derive(Debug)]
+pub(super) struct Fifo;
+
+impl Order for Lifo {
+    #[inline]
+    fn put(list: &mut TaskList, task: Task) {
+        list.put_first(task);
+    }
+}
+
+impl Order for Fifo {
+    #[inline]
+    fn put(list: &mut TaskList, task: Task) {
+        list.put_last(task);
+    }
+}
+
+/// A list under a lock; a look at an empty one takes no lock.
+#[derive(Debug)]
+pub(super) struct List<L, O> {
+    tasks: Locked<L, TaskList>,
+    len: AtomicUsize,
+    order: PhantomData<O>,
+}
+
+impl<L: Lock, O> Default for List<L, O> {
+    fn default() -> Self {
+        Self {
+            tasks: Locked::new(TaskList::default()),
+            len: AtomicUsize::new(0),
+            order: PhantomData,
+        }
+    }
+}
+
+impl<L: Lock, O: Order> List<L, O> {
+    #[inline]
+    pub(super) fn put(&self, task: Task) {
+        self.tasks.with(|tasks| {
+            O::put(tasks, task);
+            self.note(tasks);
+        });
+    }
+
+    #[inline]
+    pub(super) fn take(&self, wanted: Wanted<'_>) -> Option<Task> {
+        if self.is_empty() {
+            return None;
+        }
+        self.tasks.with(|tasks| {
+            let task = match wanted {
+                Wanted::Any => tasks.take_first(),
+                Wanted::Where(accepts, _) => tasks.take_where(accepts),
+            };
+            self.note(tasks);
+            task
+        })
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        // Relaxed: callers that rely on the answer put a SeqCst fence before it (`Pool::has_work`).
+        self.len.load(Relaxed) == 0
+    }
+
+    fn note(&self, tasks: &TaskList) {
+        // Relaxed: written under the lock; read as a hint, or after a fence (`is_empty`).
+        self.len.store(tasks.len(), Relaxed);
+    }
+
+    /// The first task if it is wanted.
+    fn take_first(&self, tasks: &mut TaskList, wanted: Wanted<'_>) -> Option<Task> {
+        let task = tasks.take_first()?;
+        if wanted.accepts(&task) {
+            self.note(tasks);
+            return Some(task);
+        }
+        tasks.put_first(task);
+        None
+    }
+}
+
+impl<L: Lock + 'static, O: Order> Store for List<L, O> {
+    type Owner = ();
+
+    fn new() -> (Self, ()) {
+        (Self::default(), ())
+    }
+
+    #[inline]
+    fn put(&self, (): &(), task: Task) {
+        Self::put(self, task);
+    }
+
+    #[inline]
+    fn take(&self, wanted: Wanted<'_>, _look: &mut Look) -> Option<Task> {
+        Self::take(self, wanted)
+    }
+
+    fn steal(&self, wanted: Wanted<'_>, single_try: bool, look: &mut Look) -> Option<Task> {
+        if self.is_empty() {
+            return None;
+        }
+        let take = |tasks: &mut TaskList| self.take_first(tasks, wanted);
+        if single_try {
+            let tried = self.tasks.try_with(take);
+            look.busy |= tried.is_none();
+            tried.flatten()
+        } else {
+            self.tasks.with(take)
+        }
+    }
+
+    fn has_tasks(&self) -> bool {
+        !self.is_empty()
+    }
+}
+
+/// A lock-free stack.
+#[derive(Debug)]
+pub(super) struct LockFree {
+    tasks: TaggedStack<Task>,
+}
+
+impl Store for LockFree {
+    type Owner = ();
+
+    fn new() -> (Self, ()) {
+        let tasks = TaggedStack::new();
+        (Self { tasks }, ())
+    }
+
+    #[inline]
+    fn put(&self, (): &(), task: Task) {
+        self.tasks.push(task);
+    }
+
+    #[inline]
+    fn take(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Task> {
+        match wanted {
+            Wanted::Any => self.tasks.pop(),
+            Wanted::Where(accepts, _) => {
+                let picked = self.tasks.take_where(accepts);
+                look.hid |= picked.hid;
+                picked.value
+            }
+        }
+    }
+
+    fn steal(&self, wanted: Wanted<'_>, _single_try: bool, look: &mut Look) -> Option<Task> {
+        self.take(wanted, look)
+    }
+
+    fn has_tasks(&self) -> bool {
+        !self.tasks.is_empty()
+    }
+}
+
+/// A queue that its owner fills without a lock.
+#[derive(Debug)]
+pub(super) struct Single<L> {
+    takers: Takers<L, Task>,
+}
+
+impl<L: Lock + 'static> Store for Single<L> {
+    type Owner = Putter<L, Task>;
+
+    fn new() -> (Self, Self::Owner) {
+        let (putter, takers) = single_put();
+        (Self { takers }, putter)
+    }
+
+    #[inline]
+    fn put(&self, owner: &Self::Owner, task: Task) {
+        owner.put(task);
+    }
+
+    #[inline]
+    fn take(&self, wanted: Wanted<'_>, _look: &mut Look) -> Option<Task> {
+        self.takers.take_where(|task| wanted.accepts(task))
+    }
+
+    fn steal(&self, wanted: Wanted<'_>, single_try: bool, look: &mut Look) -> Option<Task> {
+        let accepts = |task: &Task| wanted.accepts(task);
+        if single_try {
+            let tried = self.takers.try_take_where(accepts);
+            look.busy |= tried.is_none() && !self.takers.is_empty();
+            tried
+        } else {
+            self.takers.take_where(accepts)
+        }
+    }
+
+    fn has_tasks(&self) -> bool {
+        !self.takers.is_empty()
+    }
+}

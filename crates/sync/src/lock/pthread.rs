@@ -1,0 +1,75 @@
+//! The Pthreads mutex, as the C library has it.
+//!
+//! Who waits sleeps in the kernel. Its state is the C library's; a normal mutex of glibc and musl holds no pointer to
+//! itself, so that it may be moved while nobody has it.
+//!
+//! # Source
+//! POSIX.1-2017, `pthread_mutex_lock`.
+
+use std::cell::UnsafeCell;
+use std::fmt;
+
+use super::Lock;
+
+/// A `pthread_mutex_t` of the normal kind.
+pub struct PthreadLock {
+    mutex: UnsafeCell<libc::pthread_mutex_t>,
+}
+
+// SAFETY: a mutex is made to be used by many threads.
+unsafe impl Send for PthreadLock {}
+// SAFETY: as above.
+unsafe impl Sync for PthreadLock {}
+
+impl fmt::Debug for PthreadLock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("PthreadLock")
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for PthreadLock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PthreadLock {
+    /// A free lock.
+    pub const fn new() -> Self {
+        Self {
+            mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
+        }
+    }
+}
+
+impl Drop for PthreadLock {
+    fn drop(&mut self) {
+        // SAFETY: nobody has it: whoever had would borrow it.
+        unsafe { libc::pthread_mutex_destroy(self.mutex.get()) };
+    }
+}
+
+// SAFETY: mutual exclusion, and the ordering of memory, are what POSIX promises.
+unsafe impl Lock for PthreadLock {
+    #[inline]
+    fn lock(&self) {
+        // SAFETY: initialised; a normal mutex fails in no way but by waiting for itself.
+        let failed = unsafe { libc::pthread_mutex_lock(self.mutex.get()) };
+        debug_assert_eq!(failed, 0, "a normal mutex is locked without errors");
+    }
+
+    #[inline]
+    fn try_lock(&self) -> bool {
+        // SAFETY: initialised.
+        unsafe { libc::pthread_mutex_trylock(self.mutex.get()) == 0 }
+    }
+
+    #[inline]
+    unsafe fn unlock(&self) {
+        // SAFETY: the caller has it (contract).
+        let failed = unsafe { libc::pthread_mutex_unlock(self.mutex.get()) };
+        debug_assert_eq!(failed, 0, "the holder unlocks without errors");
+    }
+}

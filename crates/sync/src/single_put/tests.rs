@@ -1,0 +1,96 @@
+//! The queue with one owner, on real threads.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::thread;
+
+use super::*;
+use crate::lock::{SimpleLock, TicketLock};
+
+#[test]
+fn values_come_out_in_the_order_in_which_they_went_in() {
+    let (putter, queue) = single_put::<TicketLock, usize>();
+    for value in 0..1_000 {
+        putter.put(value);
+    }
+    assert_eq!(queue.len(), 1_000);
+    let taken: Vec<usize> = std::iter::from_fn(|| queue.take_where(|_| true)).collect();
+    assert!(taken.into_iter().eq(0..1_000));
+    assert!(queue.is_empty());
+}
+
+#[test]
+fn wanted_value_is_taken_from_the_middle_and_the_order_of_the_others_stays() {
+    let (putter, queue) = single_put::<SimpleLock, usize>();
+    // Around the end of the ring.
+    for value in 0..CAPACITY {
+        putter.put(value);
+        if value < CAPACITY - 3 {
+            queue.take_where(|_| true);
+        }
+    }
+    for value in 100..105 {
+        putter.put(value);
+    }
+    assert_eq!(queue.take_where(|&value| value == 102), Some(102));
+    assert_eq!(queue.take_where(|&value| value == 7_000), None);
+    let rest: Vec<usize> = std::iter::from_fn(|| queue.take_where(|_| true)).collect();
+    let oldest = CAPACITY - 3;
+    assert_eq!(rest, [oldest, oldest + 1, oldest + 2, 100, 101, 103, 104]);
+}
+
+#[test]
+fn values_left_behind_are_dropped() {
+    let witness = Rc::new(());
+    let (putter, queue) = single_put::<SimpleLock, Rc<()>>();
+    for _ in 0..100 {
+        putter.put(Rc::clone(&witness));
+    }
+    drop(queue.take_where(|_| true));
+    drop((putter, queue));
+    assert_eq!(Rc::strong_count(&witness), 1);
+}
+
+#[test]
+fn each_value_is_taken_once_while_the_ring_grows() {
+    let count = if LIGHT { 200 } else { 50_000 };
+    let (putter, queue) = single_put::<TicketLock, usize>();
+    let taken: Vec<usize> = thread::scope(|scope| {
+        let takers: Vec<_> = (0..3)
+            .map(|taker| {
+                let queue = &queue;
+                scope.spawn(move || {
+                    let mut taken = Vec::new();
+                    while taken.last() != Some(&usize::MAX) {
+                        let value = match taker {
+                            0 => queue.take_where(|_| true),
+                            _ => {
+                                queue.try_take_where(|value| value % 3 > 0 || *value == usize::MAX)
+                            }
+                        };
+                        match value {
+                            Some(value) => taken.push(value),
+                            None => thread::yield_now(),
+                        }
+                    }
+                    taken.pop();
+                    taken
+                })
+            })
+            .collect();
+        for value in 0..count {
+            putter.put(value);
+        }
+        for _ in 0..3 {
+            putter.put(usize::MAX);
+        }
+        takers
+            .into_iter()
+            .flat_map(|taker| taker.join().expect("no panic"))
+            .collect()
+    });
+    let left: Vec<usize> = std::iter::from_fn(|| queue.take_where(|_| true)).collect();
+    let all: BTreeSet<usize> = taken.iter().chain(&left).copied().collect();
+    assert_eq!(taken.len() + left.len(), count);
+    assert!(all.into_iter().eq(0..count));
+}

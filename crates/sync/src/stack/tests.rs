@@ -1,0 +1,128 @@
+//! The stack, on real threads.
+
+use std::thread;
+
+use super::*;
+use crate::prim::{AtomicPtr, AtomicUsize};
+
+#[derive(Debug)]
+struct Node {
+    link: AtomicPtr<Node>,
+    uses: AtomicUsize,
+}
+
+// SAFETY: one field.
+unsafe impl Linked for Node {
+    fn next(&self) -> &AtomicPtr<Self> {
+        &self.link
+    }
+}
+
+/// A node that lives for ever.
+#[derive(Debug, PartialEq)]
+struct Element(*mut Node);
+
+// SAFETY: a node is two atomics.
+unsafe impl Send for Element {}
+
+// SAFETY: the pointer goes out and comes back, and the node stays a node.
+unsafe impl Word for Element {
+    type Target = Node;
+
+    fn into_raw(self) -> *mut Node {
+        self.0
+    }
+
+    unsafe fn from_raw(pointer: *mut Node) -> Self {
+        Self(pointer)
+    }
+}
+
+impl Element {
+    fn new() -> Self {
+        Self(Box::into_raw(Box::new(Node {
+            link: AtomicPtr::new(ptr::null_mut()),
+            uses: AtomicUsize::new(0),
+        })))
+    }
+
+    fn uses(&self) -> &AtomicUsize {
+        // SAFETY: it lives for ever.
+        &unsafe { &*self.0 }.uses
+    }
+}
+
+#[test]
+fn newest_comes_first() {
+    let stack = TaggedStack::new();
+    let elements: Vec<Element> = (0..3).map(|_| Element::new()).collect();
+    let expected: Vec<*mut Node> = elements.iter().rev().map(|element| element.0).collect();
+    for element in elements {
+        stack.push(element);
+    }
+    assert!(!stack.is_empty());
+    let taken: Vec<*mut Node> = std::iter::from_fn(|| stack.pop())
+        .map(|element| element.0)
+        .collect();
+    assert_eq!(taken, expected);
+    assert!(stack.is_empty());
+}
+
+#[test]
+fn wanted_element_is_taken_from_the_middle_and_the_order_of_the_others_stays() {
+    let stack = TaggedStack::new();
+    let addresses: Vec<*mut Node> = (0..4)
+        .map(|_| {
+            let element = Element::new();
+            let address = element.0;
+            stack.push(element);
+            address
+        })
+        .collect();
+    let picked = stack.take_where(|_| false);
+    assert_eq!((picked.value, picked.hid), (None, false));
+    let picked = stack.take_where(|element| element.0 == addresses[1]);
+    assert_eq!(
+        (picked.value, picked.hid),
+        (Some(Element(addresses[1])), true)
+    );
+    let left: Vec<*mut Node> = std::iter::from_fn(|| stack.pop())
+        .map(|element| element.0)
+        .collect();
+    assert_eq!(left, [addresses[3], addresses[2], addresses[0]]);
+}
+
+/// Some threads take the newest, some pick: who counts on an element alone has it alone.
+#[test]
+fn element_belongs_to_one_thread_at_a_time() {
+    let rounds = if LIGHT { 100 } else { 100_000 };
+    let stack = TaggedStack::new();
+    for _ in 0..3 {
+        stack.push(Element::new());
+    }
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let stack = &stack;
+            scope.spawn(move || {
+                for round in 0..rounds {
+                    let taken = match thread {
+                        // Relaxed: any answer does.
+                        0 => {
+                            stack
+                                .take_where(|element| element.uses().load(Relaxed) % 2 == round % 2)
+                                .value
+                        }
+                        _ => stack.pop(),
+                    };
+                    let Some(element) = taken else { continue };
+                    // Relaxed: ours alone, and published by the push.
+                    let before = element.uses().load(Relaxed);
+                    element.uses().store(before + 1, Relaxed);
+                    assert_eq!(element.uses().load(Relaxed), before + 1);
+                    stack.push(element);
+                }
+            });
+        }
+    });
+    assert_eq!(std::iter::from_fn(|| stack.pop()).count(), 3);
+}
