@@ -113,17 +113,20 @@ impl ForkStack {
         }
     }
 
-    /// The empty stack of a worker.
+    /// The stack of a worker that has not begun: without room, its gates closed.
     pub(crate) fn new() -> Self {
-        let stack = Self::outside();
+        Self::outside()
+    }
+
+    /// Makes room, because the worker begins on this thread.
+    fn make_room(&self) {
         let slots: Box<[Slot]> = vec![ptr::null(); SLOT_COUNT].into_boxed_slice();
         let first = Box::into_raw(slots).cast::<Slot>();
-        stack.private.first.set(first);
-        stack.private.top.set(first);
-        stack.private.base.set(first);
-        stack.private.end.set(first.wrapping_add(SLOT_COUNT));
-        stack.open_gates();
-        stack
+        self.private.first.set(first);
+        self.private.top.set(first);
+        self.private.base.set(first);
+        self.private.end.set(first.wrapping_add(SLOT_COUNT));
+        self.open_gates();
     }
 
     /// What other workers use to ask this one for work.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use raddle_sync::prim::thread;
 use raddle_topology::{Plan, PlanEntry};
 
-use crate::config::{Handlers, Settled};
+use crate::config::Settled;
 use crate::fork::as_worker;
 use crate::pool::Setup;
-use crate::worker::{Shared, Worker};
+use crate::worker::{SUBSTITUTES_MAX, Shared, Worker, WorkerThreads};
 use crate::{BlockShape, IdlePolicy, PoolKind, Runtime};
 
 /// A runtime whose workers are bound nowhere: a model asks neither the machine nor the environment.
@@ -27,12 +27,10 @@ pub fn runtime(worker_count: usize, pool: PoolKind, idle: IdlePolicy, crowded: b
             entries: entries.collect(),
         },
         pool,
-        pool_setup: Setup::new(worker_count, BlockShape::default()),
+        pool_setup: Setup::new(worker_count, SUBSTITUTES_MAX, BlockShape::default()),
         idle,
         crowded,
-        thread_name: "model".to_owned(),
-        stack_bytes: None,
-        handlers: Handlers::default(),
+        threads: WorkerThreads::default(),
     })
     .expect("workers that are bound nowhere start")
 }
@@ -45,10 +43,11 @@ pub fn runtime(worker_count: usize, pool: PoolKind, idle: IdlePolicy, crowded: b
 /// When a worker panics, which none does.
 pub fn as_first_worker<R>(worker_count: usize, call: impl FnOnce() -> R) -> R {
     let shared = Arc::new(Shared::new(
-        worker_count,
-        PoolKind::default().build(&Setup::new(worker_count, BlockShape::default())),
+        PoolKind::Deque,
+        &Setup::new(worker_count, 0, BlockShape::default()),
         IdlePolicy::Park,
         false,
+        WorkerThreads::default(),
     ));
     let work = |shared: Arc<Shared>, index| {
         let worker = Worker::new(index, shared);

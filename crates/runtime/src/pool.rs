@@ -35,6 +35,7 @@ use crate::task::Task;
 pub(crate) use kind::Setup;
 pub use kind::{PoolKind, UnknownPool};
 pub use options::{BadBlockShape, BlockShape, UnknownVictimOrder, VictimOrder};
+pub(crate) use outside::Outside;
 
 /// The structure that keeps the tasks of one runtime.
 pub trait Pool: fmt::Debug + Send + Sync {
@@ -44,10 +45,8 @@ pub trait Pool: fmt::Debug + Send + Sync {
     /// The seat of a worker; asked for once per worker, in any order.
     fn seat(&self, worker_index: usize) -> Box<dyn Seat>;
 
-    /// Keeps a task that comes from a thread that is no worker of this runtime. Such tasks are served in order.
-    fn put_outside(&self, task: Task);
-
-    /// False when the pool was empty at some moment during the call.
+    /// False when there was no task that others than its worker can find, at some moment during the call. Those from outside do
+    /// not count.
     ///
     /// The caller has put a SeqCst fence before it, and relies on seeing every task put before a fence of the putter.
     fn has_work(&self) -> bool;

@@ -1,6 +1,5 @@
 //! The runtime: workers that come up, are entered, and end.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use raddle_sync::prim::{Relaxed, mpsc, thread};
@@ -8,10 +7,10 @@ use raddle_topology::{CpuId, Plan, Topology};
 use raddle_trace::Report;
 
 use crate::blocking::BlockingThreads;
-use crate::config::{BuildError, Builder, Handlers, Settled};
-use crate::fork::{as_worker, current_worker};
-use crate::task::{Handle, Scope, Waiter, discard, run_root, scope_in};
-use crate::worker::{Shared, Worker};
+use crate::config::{BuildError, Builder, Settled};
+use crate::fork::current_worker;
+use crate::task::{Handle, Scope, Waiter, run_root, scope_in};
+use crate::worker::{Shared, run_worker};
 
 /// A set of workers with one pool.
 ///
@@ -29,7 +28,6 @@ use crate::worker::{Shared, Worker};
 pub struct Runtime {
     shared: Arc<Shared>,
     plan: Plan,
-    handlers: Handlers,
     blocking: BlockingThreads,
     threads: Vec<thread::JoinHandle<()>>,
 }
@@ -51,16 +49,16 @@ impl Runtime {
     pub(crate) fn start(settled: Settled) -> Result<Self, BuildError> {
         let worker_count = settled.plan.entries.len();
         let shared = Arc::new(Shared::new(
-            worker_count,
-            settled.pool.build(&settled.pool_setup),
+            settled.pool,
+            &settled.pool_setup,
             settled.idle,
             settled.crowded,
+            settled.threads.clone(),
         ));
         let mut runtime = Self {
             shared,
             plan: settled.plan,
-            handlers: settled.handlers,
-            blocking: BlockingThreads::new(&settled.thread_name),
+            blocking: BlockingThreads::new(&settled.threads.name),
             threads: Vec::with_capacity(worker_count),
         };
         let (bound, outcomes) = mpsc::channel();
@@ -69,12 +67,11 @@ impl Runtime {
                 worker_index: entry.worker_index,
                 cpu: entry.cpu,
                 shared: Arc::clone(&runtime.shared),
-                handlers: runtime.handlers.clone(),
                 bound: bound.clone(),
             };
             let mut spawner = thread::Builder::new()
-                .name(format!("{}-{}", settled.thread_name, entry.worker_index));
-            if let Some(stack_bytes) = settled.stack_bytes {
+                .name(format!("{}-{}", settled.threads.name, entry.worker_index));
+            if let Some(stack_bytes) = settled.threads.stack_bytes {
                 spawner = spawner.stack_size(stack_bytes);
             }
             // Counted before it starts. On an error, dropping what stands lets the workers that run already end.
@@ -133,7 +130,7 @@ impl Runtime {
 
     /// Puts a task into the pool and returns a handle to its result.
     pub fn spawn<T: Send + 'static>(&self, call: impl FnOnce() -> T + Send + 'static) -> Handle<T> {
-        Handle::spawn(&self.shared, self.handlers.panic.clone(), call)
+        Handle::spawn(&self.shared, self.shared.substitutes.on_panic(), call)
     }
 
     /// Calls `call` on a thread kept for work that blocks (files, sockets, locks held long), never on a worker.
@@ -145,7 +142,8 @@ impl Runtime {
         &self,
         call: impl FnOnce() -> T + Send + 'static,
     ) -> Handle<T> {
-        let (handle, call) = Handle::blocking(&self.shared, self.handlers.panic.clone(), call);
+        let (handle, call) =
+            Handle::blocking(&self.shared, self.shared.substitutes.on_panic(), call);
         self.blocking.run(Box::new(call));
         handle
     }
@@ -191,6 +189,11 @@ impl Drop for Runtime {
                 .join()
                 .expect("workers catch every panic of their tasks");
         }
+        for thread in self.shared.substitutes.take_handles() {
+            thread
+                .join()
+                .expect("workers catch every panic of their tasks");
+        }
         self.blocking.join();
     }
 }
@@ -201,7 +204,6 @@ struct WorkerThread {
     worker_index: usize,
     cpu: Option<CpuId>,
     shared: Arc<Shared>,
-    handlers: Handlers,
     bound: mpsc::Sender<Result<(), BuildError>>,
 }
 
@@ -210,11 +212,7 @@ impl WorkerThread {
         // Nobody listens when another worker failed; then this one ends like all.
         let _ = self.bound.send(self.bind());
         drop(self.bound);
-        call(self.handlers.start.as_deref(), self.worker_index);
-        let worker = Worker::new(self.worker_index, Arc::clone(&self.shared));
-        as_worker(&worker, || worker.run_to_the_end());
-        call(self.handlers.exit.as_deref(), self.worker_index);
-        self.shared.end_thread();
+        run_worker(self.worker_index, self.shared);
     }
 
     fn bind(&self) -> Result<(), BuildError> {
@@ -225,12 +223,5 @@ impl WorkerThread {
                 worker_index: self.worker_index,
                 source,
             })
-    }
-}
-
-/// Calls a start or exit handler; its panic stays its own.
-fn call(handler: Option<&(dyn Fn(usize) + Send + Sync)>, worker_index: usize) {
-    if let Some(handler) = handler {
-        discard(catch_unwind(AssertUnwindSafe(|| handler(worker_index))));
     }
 }

@@ -6,15 +6,18 @@
 //!
 //! # Waiting
 //! A worker waits inside a task for a stolen fork, for its scope, for a handle, or for another runtime. All of it is
-//! [`Worker::wait_until`]. In a join or a scope it runs only tasks from the subtree that is waited for: whatever
-//! the task holds (a lock, a borrow, its place in an order) is never asked for by foreign work on the same stack.
+//! [`Worker::wait_until`]. Meanwhile it runs only tasks from the subtree that is waited for: whatever
+//! the task holds (a lock, a borrow, its place in an order) is never asked for by foreign work on the same stack, and no work
+//! is ever buried under what waits for it.
 //!
-//! No set of workers that wait in joins and scopes can block each other: order frames by lineage. A waiting worker's subtree has work that
-//! runs; or lies in the waiting worker's own part of the pool, or came from outside, where it finds it whatever else lies
-//! there; or was put by another worker that was inside the subtree then, and comes back to it after its own waits, which
-//! are deeper. The deepest waiting frames therefore always move on. Help by others
-//! makes this faster and is not needed for it. A handle or another runtime may be waiting for anything, so there the
-//! worker runs anything, its own subtree first: no work that is in a pool can be what keeps it waiting.
+//! No set of workers that wait in joins and scopes can block each other: order frames by lineage. A waiting worker's subtree
+//! has work that runs; or lies in the waiting worker's own part of the pool, or came from outside, where it finds it
+//! whatever else lies there; or was put by another worker that was inside the subtree then, and comes back to it after its own
+//! waits, which are deeper. The deepest waiting frames therefore always move on. Help by others makes this faster and is
+//! not needed for it.
+//!
+//! A handle or another runtime can wait for anything. There the worker lends its place to a substitute
+//! ([`substitutes`]), which runs any work.
 //!
 //! # The end
 //! A worker ends when the runtime is stopping, no root task lives, and the pool is empty. A worker that lies down must not
@@ -24,20 +27,24 @@
 //! |-------|---------------------------------------------------------------|--------------------------------------------------------|
 //! | E1    | `stop` says so, fence(SeqCst), looks for sleepers             | sleeper: sets its bit, fence(SeqCst), looks at `stopping` |
 //! | E2    | `end_root` counts `live` down, fence(SeqCst), looks at `stopping` | `stop` as above; sleeper: as above, looks at `live` |
-//!
 //! | E3    | `stop` stores `stopping`                                      | `may_end` loads it, then `live`                        |
 //!
 //! Let a sleeper lie down while `stop` misses its bit and the last `end_root` misses `stopping`. Then the fences come in the
 //! order `end_root`, `stop`, sleeper, and the sleeper sees both.
 //!
-//! **Invariant:** inside a join or a scope, a worker runs no foreign work.
+//! A substitute that rests looks under the lock under which it is woken.
+//!
+//! **Invariant:** while it waits, a worker runs no foreign work.
 
 mod search;
+mod substitutes;
 mod waiting;
 
+use substitutes::Substitutes;
+pub(crate) use substitutes::{SUBSTITUTES_MAX, WorkerThreads, run as run_worker};
 pub(crate) use waiting::Helping;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use raddle_sync::CachePadded;
@@ -51,7 +58,7 @@ use crate::clock::Instant;
 use crate::config::IdlePolicy;
 use crate::fork::ForkStack;
 use crate::loops::Gains;
-use crate::pool::{Look, Mark, Pool, Put, Seat, Wanted};
+use crate::pool::{Look, Mark, Outside, Pool, PoolKind, Put, Seat, Setup, Wanted};
 use crate::task::memory::{FreeList, Memory};
 use crate::task::{Task, TaskCell, Waiter};
 
@@ -59,12 +66,15 @@ use crate::task::{Task, TaskCell, Waiter};
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) pool: Box<dyn Pool>,
+    pub(crate) outside: Arc<Outside>,
     pub(crate) idle: IdleSet,
     pub(crate) forks: Box<[ForkStack]>,
     pub(crate) memory: Memory,
     /// Workers that sleep inside a task; work from outside may be below what they wait for.
     pub(crate) helpers: AtomicBits,
     pub(crate) tallies: Box<[CachePadded<Tally>]>,
+    worker_count: usize,
+    pub(crate) substitutes: Substitutes,
     pub(crate) policy: IdlePolicy,
     /// More workers than CPUs: spinning takes time from those who work.
     pub(crate) crowded: bool,
@@ -88,6 +98,8 @@ pub(crate) struct Worker {
     frames: RefCell<Vec<FrameMark>>,
     waits: RefCell<SpinBudget>,
     gains: Gains,
+    /// Calls that this worker runs inside waits for them.
+    nested: Cell<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -97,20 +109,25 @@ struct FrameMark {
 }
 
 impl Shared {
-    /// A runtime of `worker_count` workers of which none runs yet.
+    /// A runtime of which no worker runs yet.
     pub(crate) fn new(
-        worker_count: usize,
-        pool: Box<dyn Pool>,
+        pool: PoolKind,
+        setup: &Setup,
         policy: IdlePolicy,
         crowded: bool,
+        threads: WorkerThreads,
     ) -> Self {
+        let limit = setup.worker_limit();
         Self {
-            pool,
-            idle: IdleSet::new(worker_count),
-            forks: (0..worker_count).map(|_| ForkStack::new()).collect(),
-            memory: Memory::new(worker_count),
-            helpers: AtomicBits::new(worker_count),
-            tallies: (0..worker_count).map(|_| Default::default()).collect(),
+            pool: pool.build(setup),
+            outside: Arc::clone(&setup.outside),
+            idle: IdleSet::new(limit),
+            forks: (0..limit).map(|_| ForkStack::new()).collect(),
+            memory: Memory::new(limit),
+            helpers: AtomicBits::new(limit),
+            tallies: (0..limit).map(|_| Default::default()).collect(),
+            worker_count: setup.worker_count(),
+            substitutes: Substitutes::new(setup, threads),
             policy,
             crowded,
             stopping: AtomicBool::new(false),
@@ -123,7 +140,7 @@ impl Shared {
 
     /// Keeps a task from a thread that is no worker here, and sees to it that it is found.
     pub(crate) fn put_outside(&self, task: Task) {
-        self.pool.put_outside(task);
+        self.outside.put(task);
         self.idle.work_came(0);
         // `work_came` has put a fence between the task and this look: see `Worker::sleep_until_told`.
         while let Some(helper) = self.helpers.take_any(0) {
@@ -131,8 +148,24 @@ impl Shared {
         }
     }
 
+    /// The workers that there are from the start.
     pub(crate) fn worker_count(&self) -> usize {
-        self.forks.len()
+        self.worker_count
+    }
+
+    /// Those, and all substitutes that were ever needed.
+    fn present(&self) -> usize {
+        self.substitutes.present()
+    }
+
+    /// The fork stacks of those, with the index of each.
+    fn present_forks(&self) -> impl Iterator<Item = (usize, &ForkStack)> {
+        self.forks.iter().enumerate().take(self.present())
+    }
+
+    /// True when somebody but a worker would find work.
+    fn has_work(&self) -> bool {
+        !self.outside.is_empty() || self.pool.has_work()
     }
 
     /// Nanoseconds since the runtime came up: the clock of its counters.
@@ -147,6 +180,7 @@ impl Shared {
             .tallies
             .iter()
             .zip(&self.forks)
+            .take(self.present())
             .map(|(tally, forks)| WorkerReport::read(tally, forks.inline_count(), age_ns))
             .collect();
         Report::new(self.pool.name(), workers).with_choice(self.pool.choice())
@@ -156,7 +190,7 @@ impl Shared {
     pub(crate) fn stop(&self) {
         // ORDERING(E3): Release, every root task has been counted. ORDERING(E1): the fence is in `wake_all`.
         self.stopping.store(true, Release);
-        self.idle.wake_all();
+        self.wake_all();
     }
 
     /// A root task begins to count.
@@ -173,9 +207,14 @@ impl Shared {
             fence(SeqCst);
             // Relaxed: ordered by the fence.
             if self.stopping.load(Relaxed) {
-                self.idle.wake_all();
+                self.wake_all();
             }
         }
+    }
+
+    fn wake_all(&self) {
+        self.idle.wake_all();
+        self.wake_resting();
     }
 
     /// A worker's thread has ended; the last one tells who waits for it.
@@ -212,6 +251,7 @@ impl Worker {
             frames: RefCell::default(),
             waits: RefCell::default(),
             gains: Gains::default(),
+            nested: Cell::new(0),
         }
     }
 
@@ -308,7 +348,7 @@ impl Worker {
     fn tell(&self, mut askers: u64) {
         while askers != 0 {
             let asker = askers.trailing_zeros() as usize;
-            for index in (asker..self.shared.worker_count()).step_by(64) {
+            for index in (asker..self.shared.present()).step_by(64) {
                 let _ = self.shared.idle.cell(index).notify();
             }
             askers &= askers - 1;
@@ -350,7 +390,7 @@ impl Worker {
         let helping = Helping {
             frame: cell,
             mark: self.mark(),
-            anybody: false,
+            lends: false,
         };
         self.wait_until(helping, || cell.thief(), || cell.offer().is_done());
         self.give_back(cell);

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::env;
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -12,7 +13,8 @@ use raddle_topology::{Affinity, CpuId, Plan, Topology, plan};
 use super::{BuildError, IdlePolicy};
 use crate::pool::{BlockShape, PoolKind, Setup, VictimOrder};
 use crate::runtime::Runtime;
-use crate::task::OnPanic;
+use crate::task::{OnPanic, discard};
+use crate::worker::{SUBSTITUTES_MAX, WorkerThreads};
 
 /// The largest number of workers of a runtime: more are a mistake.
 pub const WORKER_COUNT_MAX: usize = 1 << 12;
@@ -26,6 +28,24 @@ pub(crate) struct Handlers {
     pub(crate) start: Option<OnThread>,
     pub(crate) exit: Option<OnThread>,
     pub(crate) panic: Option<OnPanic>,
+}
+
+impl Handlers {
+    /// Calls the start handler; its panic stays its own.
+    pub(crate) fn call_start(&self, worker_index: usize) {
+        call(self.start.as_deref(), worker_index);
+    }
+
+    /// Calls the exit handler; its panic stays its own.
+    pub(crate) fn call_exit(&self, worker_index: usize) {
+        call(self.exit.as_deref(), worker_index);
+    }
+}
+
+fn call(handler: Option<&(dyn Fn(usize) + Send + Sync)>, worker_index: usize) {
+    if let Some(handler) = handler {
+        discard(catch_unwind(AssertUnwindSafe(|| handler(worker_index))));
+    }
 }
 
 impl fmt::Debug for Handlers {
@@ -76,9 +96,7 @@ pub(crate) struct Settled {
     pub(crate) pool_setup: Setup,
     pub(crate) idle: IdlePolicy,
     pub(crate) crowded: bool,
-    pub(crate) thread_name: String,
-    pub(crate) stack_bytes: Option<usize>,
-    pub(crate) handlers: Handlers,
+    pub(crate) threads: WorkerThreads,
 }
 
 impl Builder {
@@ -234,16 +252,18 @@ impl Builder {
                 }
             },
             crowded: worker_count > cpu_count || shares_a_cpu(&affinity),
-            thread_name,
-            stack_bytes: self.stack_bytes,
-            handlers: self.handlers,
+            threads: WorkerThreads {
+                name: thread_name,
+                stack_bytes: self.stack_bytes,
+                handlers: self.handlers,
+            },
         })
     }
 }
 
 /// What a pool has to know of the workers.
 fn pool_setup(topology: &Topology, plan: &Plan, blocks: BlockShape, victims: VictimOrder) -> Setup {
-    let setup = Setup::new(plan.entries.len(), blocks);
+    let setup = Setup::new(plan.entries.len(), SUBSTITUTES_MAX, blocks);
     match victims {
         VictimOrder::Permuted => setup,
         VictimOrder::Near => setup.near_first(|worker, victim| {

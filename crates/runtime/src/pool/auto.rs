@@ -122,7 +122,7 @@ struct AutoSeat {
 
 impl Auto {
     pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
-        let meters = (0..setup.worker_count()).map(|_| CachePadded::default());
+        let meters = (0..setup.worker_limit()).map(|_| CachePadded::default());
         Box::new(Self {
             name,
             shared: Arc::new(Shared {
@@ -150,10 +150,6 @@ impl Pool for Auto {
             shared: Arc::clone(&self.shared),
             calls: Cell::new(0),
         })
-    }
-
-    fn put_outside(&self, task: Task) {
-        self.shared.pools[self.shared.current()].put_outside(task);
     }
 
     fn has_work(&self) -> bool {

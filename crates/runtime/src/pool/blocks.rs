@@ -17,12 +17,12 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use raddle_sync::CachePadded;
 use raddle_sync::lock::{Lock, Locked};
 use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 use raddle_sync::single_put::{Putter, Takers, single_put};
 
 use super::distributed::Layout;
+use super::kind::Victims;
 use super::outside::Outside;
 use super::{BlockShape, Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::task::{Task, TaskList};
@@ -145,7 +145,7 @@ impl<L: Lock + 'static> Public for SingleQueue<L> {
     }
 }
 
-/// A public queue of blocks for each worker, and one for what comes from outside. With `SINGLE_TRY`, a thief goes on to the next
+/// A public queue of blocks for each worker. With `SINGLE_TRY`, a thief goes on to the next
 /// victim rather than wait for a lock.
 #[derive(Debug)]
 pub(super) struct Blocks<Q: Public, P: Layout, const SINGLE_TRY: bool> {
@@ -153,13 +153,13 @@ pub(super) struct Blocks<Q: Public, P: Layout, const SINGLE_TRY: bool> {
     shared: Arc<Shared<Q, P>>,
     /// What only owners have, until the workers take their seats.
     owners: Mutex<Vec<Option<Q::Owner>>>,
-    victims: Vec<Arc<[usize]>>,
+    victims: Vec<Victims>,
 }
 
 #[derive(Debug)]
 struct Shared<Q: Public, P: Layout> {
     queues: Box<[P::Of<Q>]>,
-    outside: CachePadded<Outside>,
+    outside: Arc<Outside>,
     shape: BlockShape,
 }
 
@@ -169,7 +169,7 @@ struct BlocksSeat<Q: Public, P: Layout, const SINGLE_TRY: bool> {
     shared: Arc<Shared<Q, P>>,
     owner: Q::Owner,
     worker_index: usize,
-    victims: Arc<[usize]>,
+    victims: Victims,
 }
 
 /// What only its owner can reach.
@@ -183,7 +183,7 @@ struct Private {
 
 impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Blocks<Q, P, SINGLE_TRY> {
     pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
-        let (queues, owners): (Vec<_>, Vec<_>) = (0..setup.worker_count())
+        let (queues, owners): (Vec<_>, Vec<_>) = (0..setup.worker_limit())
             .map(|_| {
                 let (queue, owner) = Q::new();
                 (P::Of::from(queue), Some(owner))
@@ -193,7 +193,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Blocks<Q, P, SINGLE_TRY> {
             name,
             shared: Arc::new(Shared {
                 queues: queues.into(),
-                outside: CachePadded::default(),
+                outside: Arc::clone(&setup.outside),
                 shape: setup.blocks,
             }),
             owners: Mutex::new(owners),
@@ -217,16 +217,12 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Pool for Blocks<Q, P, SINGLE_
             shared: Arc::clone(&self.shared),
             owner,
             worker_index,
-            victims: Arc::clone(&self.victims[worker_index]),
+            victims: self.victims[worker_index].clone(),
         })
     }
 
-    fn put_outside(&self, task: Task) {
-        self.shared.outside.put(task);
-    }
-
     fn has_work(&self) -> bool {
-        !self.shared.outside.is_empty() || self.shared.queues.iter().any(|queue| queue.len() > 0)
+        self.shared.queues.iter().any(|queue| queue.len() > 0)
     }
 }
 
@@ -310,7 +306,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
         wanted: impl Fn(&TaskList) -> bool + Copy,
         look: &mut Look,
     ) -> Option<(usize, TaskList)> {
-        self.victims.iter().find_map(|&victim| {
+        self.victims.iter().find_map(|victim| {
             look.steals_tried += 1;
             let block = self.shared.queues[victim].take(wanted, SINGLE_TRY, look)?;
             Some((victim, block))

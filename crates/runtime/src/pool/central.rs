@@ -14,7 +14,7 @@ use super::store::Store;
 use super::{Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::task::Task;
 
-/// One store for all workers, and a queue for what comes from outside.
+/// One store for all workers.
 #[derive(Debug)]
 pub(super) struct Central<S> {
     name: &'static str,
@@ -24,7 +24,7 @@ pub(super) struct Central<S> {
 #[derive(Debug)]
 struct Shared<S> {
     tasks: CachePadded<S>,
-    outside: CachePadded<Outside>,
+    outside: Arc<Outside>,
 }
 
 #[derive(Debug)]
@@ -33,13 +33,13 @@ struct CentralSeat<S> {
 }
 
 impl<S: Store<Owner = ()>> Central<S> {
-    pub(super) fn build(name: &'static str, _setup: &Setup) -> Box<dyn Pool> {
+    pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
         let (tasks, ()) = S::new();
         Box::new(Self {
             name,
             shared: Arc::new(Shared {
                 tasks: CachePadded::new(tasks),
-                outside: CachePadded::default(),
+                outside: Arc::clone(&setup.outside),
             }),
         })
     }
@@ -55,12 +55,8 @@ impl<S: Store<Owner = ()>> Pool for Central<S> {
         Box::new(CentralSeat { shared })
     }
 
-    fn put_outside(&self, task: Task) {
-        self.shared.outside.put(task);
-    }
-
     fn has_work(&self) -> bool {
-        self.shared.tasks.has_tasks() || !self.shared.outside.is_empty()
+        self.shared.tasks.has_tasks()
     }
 }
 

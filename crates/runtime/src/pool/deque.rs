@@ -4,41 +4,41 @@
 
 use std::sync::Arc;
 
-use raddle_sync::CachePadded;
 use raddle_sync::deque::{Owner, Steal, Thief, deque};
 use raddle_sync::prim::Mutex;
 
+use super::kind::Victims;
 use super::outside::Outside;
 use super::{Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::task::Task;
 
-/// A deque per worker, and a queue for what comes from outside.
+/// A deque per worker.
 #[derive(Debug)]
 pub(super) struct Deque {
     name: &'static str,
     shared: Arc<Shared>,
     /// The owners' ends, until the workers take their seats.
     owners: Mutex<Vec<Option<Owner<Task>>>>,
-    victims: Vec<Arc<[usize]>>,
+    victims: Vec<Victims>,
 }
 
 #[derive(Debug)]
 struct Shared {
     thieves: Box<[Thief<Task>]>,
-    outside: CachePadded<Outside>,
+    outside: Arc<Outside>,
 }
 
 #[derive(Debug)]
 struct DequeSeat {
     shared: Arc<Shared>,
     own: Owner<Task>,
-    victims: Arc<[usize]>,
+    victims: Victims,
 }
 
 impl Deque {
     /// There is one such pool, whose name it is.
     pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
-        let (owners, thieves): (Vec<_>, Vec<_>) = (0..setup.worker_count())
+        let (owners, thieves): (Vec<_>, Vec<_>) = (0..setup.worker_limit())
             .map(|_| {
                 let (owner, thief) = deque();
                 (Some(owner), thief)
@@ -48,7 +48,7 @@ impl Deque {
             name,
             shared: Arc::new(Shared {
                 thieves: thieves.into(),
-                outside: CachePadded::default(),
+                outside: Arc::clone(&setup.outside),
             }),
             owners: Mutex::new(owners),
             victims: setup.victims.clone(),
@@ -69,16 +69,12 @@ impl Pool for Deque {
         Box::new(DequeSeat {
             shared: Arc::clone(&self.shared),
             own,
-            victims: Arc::clone(&self.victims[worker_index]),
+            victims: self.victims[worker_index].clone(),
         })
     }
 
-    fn put_outside(&self, task: Task) {
-        self.shared.outside.put(task);
-    }
-
     fn has_work(&self) -> bool {
-        !self.shared.outside.is_empty() || self.shared.thieves.iter().any(|thief| !thief.is_empty())
+        self.shared.thieves.iter().any(|thief| !thief.is_empty())
     }
 }
 
@@ -111,7 +107,7 @@ impl Seat for DequeSeat {
                 stolen_from: None,
             });
         }
-        self.victims.iter().find_map(|&victim| {
+        self.victims.iter().find_map(|victim| {
             look.steals_tried += 1;
             let task = self.steal(victim, wanted)?;
             Some(Found {

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use raddle_sync::CachePadded;
 use raddle_sync::prim::Mutex;
 
+use super::kind::Victims;
 use super::outside::Outside;
 use super::store::Store;
 use super::{Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
@@ -105,7 +106,7 @@ impl Buffer for OneTask {
     }
 }
 
-/// A store for each worker, and a queue for what comes from outside. With `SINGLE_TRY`, a thief goes on to the next victim
+/// A store for each worker. With `SINGLE_TRY`, a thief goes on to the next victim
 /// rather than wait for a lock.
 #[derive(Debug)]
 pub(super) struct Distributed<S: Store, P: Layout, B, const SINGLE_TRY: bool> {
@@ -113,14 +114,14 @@ pub(super) struct Distributed<S: Store, P: Layout, B, const SINGLE_TRY: bool> {
     shared: Arc<Shared<S, P>>,
     /// What only owners have, until the workers take their seats.
     owners: Mutex<Vec<Option<S::Owner>>>,
-    victims: Vec<Arc<[usize]>>,
+    victims: Vec<Victims>,
     buffer: PhantomData<fn() -> B>,
 }
 
 #[derive(Debug)]
 struct Shared<S: Store, P: Layout> {
     stores: Box<[P::Of<S>]>,
-    outside: CachePadded<Outside>,
+    outside: Arc<Outside>,
 }
 
 #[derive(Debug)]
@@ -129,12 +130,12 @@ struct DistributedSeat<S: Store, P: Layout, B, const SINGLE_TRY: bool> {
     shared: Arc<Shared<S, P>>,
     owner: S::Owner,
     worker_index: usize,
-    victims: Arc<[usize]>,
+    victims: Victims,
 }
 
 impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Distributed<S, P, B, SINGLE_TRY> {
     pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
-        let (stores, owners): (Vec<_>, Vec<_>) = (0..setup.worker_count())
+        let (stores, owners): (Vec<_>, Vec<_>) = (0..setup.worker_limit())
             .map(|_| {
                 let (store, owner) = S::new();
                 (P::Of::from(store), Some(owner))
@@ -144,7 +145,7 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Distributed<S, P, B
             name,
             shared: Arc::new(Shared {
                 stores: stores.into(),
-                outside: CachePadded::default(),
+                outside: Arc::clone(&setup.outside),
             }),
             owners: Mutex::new(owners),
             victims: setup.victims.clone(),
@@ -170,16 +171,12 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Pool
             shared: Arc::clone(&self.shared),
             owner,
             worker_index,
-            victims: Arc::clone(&self.victims[worker_index]),
+            victims: self.victims[worker_index].clone(),
         })
     }
 
-    fn put_outside(&self, task: Task) {
-        self.shared.outside.put(task);
-    }
-
     fn has_work(&self) -> bool {
-        !self.shared.outside.is_empty() || self.shared.stores.iter().any(|store| store.has_tasks())
+        self.shared.stores.iter().any(|store| store.has_tasks())
     }
 }
 
@@ -202,7 +199,7 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> DistributedSeat<S, 
 
     #[cold]
     fn steal(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
-        self.victims.iter().find_map(|&victim| {
+        self.victims.iter().find_map(|victim| {
             look.steals_tried += 1;
             let task = self.shared.stores[victim].steal(wanted, SINGLE_TRY, look)?;
             Some(Found {

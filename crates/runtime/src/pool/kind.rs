@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use raddle_sync::lock::{ClhLock, PthreadLock, SimpleLock, TicketLock};
+use raddle_sync::prim::{AtomicUsize, Relaxed};
 
 use super::auto::Auto;
 use super::blocks::{Blocks, Queue, SingleQueue};
@@ -12,37 +13,86 @@ use super::central::Central;
 use super::deque::Deque;
 use super::distributed::{Dense, Distributed, NoBuffer, OneTask, Padded};
 use super::store::{Lifo, List, LockFree, Single};
-use super::{BlockShape, Pool};
+use super::{BlockShape, Outside, Pool};
 
 /// What a pool is built for.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
-    /// For each worker, the others in the order in which it looks for work.
-    pub(super) victims: Vec<Arc<[usize]>>,
+    pub(super) victims: Vec<Victims>,
+    worker_count: usize,
+    /// Workers that there have been: the first ones, and those substitutes that were ever needed.
+    present: Arc<AtomicUsize>,
     pub(super) blocks: BlockShape,
+    /// What comes from threads that are no workers: workers look there after their own tasks.
+    pub(crate) outside: Arc<Outside>,
+}
+
+/// The others in the order in which a worker looks for work.
+#[derive(Clone, Debug)]
+pub(super) struct Victims {
+    order: Arc<[usize]>,
+    present: Arc<AtomicUsize>,
+}
+
+impl Victims {
+    /// Those that there have been. Substitutes come last, in the order in which they come up.
+    #[inline]
+    pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        // Relaxed: who is seen late is asked late.
+        let count = self.present.load(Relaxed) - 1;
+        self.order[..count].iter().copied()
+    }
 }
 
 impl Setup {
-    /// For workers of whom each looks through the others in an order of its own.
-    pub(crate) fn new(worker_count: usize, blocks: BlockShape) -> Self {
-        let victims = (0..worker_count)
-            .map(|worker_index| permuted(worker_index, worker_count).into())
-            .collect();
-        Self { victims, blocks }
+    /// For workers of whom each looks through the others in an order of its own, and up to `substitute_count` more.
+    pub(crate) fn new(worker_count: usize, substitute_count: usize, blocks: BlockShape) -> Self {
+        let present = Arc::new(AtomicUsize::new(worker_count));
+        let substitutes = worker_count..worker_count + substitute_count;
+        let victims = (0..worker_count + substitute_count).map(|worker_index| {
+            let others = substitutes.clone().filter(|&other| other != worker_index);
+            let order = permuted(worker_index, worker_count)
+                .into_iter()
+                .chain(others);
+            Victims {
+                order: order.collect(),
+                present: Arc::clone(&present),
+            }
+        });
+        Self {
+            victims: victims.collect(),
+            worker_count,
+            present,
+            blocks,
+            outside: Arc::default(),
+        }
     }
 
     /// The same, but near workers before far ones: `distance` tells for two workers how far apart they are.
     pub(crate) fn near_first<D: Ord>(mut self, distance: impl Fn(usize, usize) -> D) -> Self {
-        for (worker_index, victims) in self.victims.iter_mut().enumerate() {
-            let mut near_first = victims.to_vec();
-            near_first.sort_by_key(|&victim| distance(worker_index, victim));
-            *victims = near_first.into();
+        for worker_index in 0..self.worker_count {
+            let victims = &mut self.victims[worker_index];
+            let mut near_first = victims.order.to_vec();
+            near_first[..self.worker_count - 1]
+                .sort_by_key(|&victim| distance(worker_index, victim));
+            victims.order = near_first.into();
         }
         self
     }
 
-    pub(super) fn worker_count(&self) -> usize {
+    /// Workers that there may ever be, with all substitutes.
+    pub(crate) fn worker_limit(&self) -> usize {
         self.victims.len()
+    }
+
+    /// Workers that there are from the start.
+    pub(crate) fn worker_count(&self) -> usize {
+        self.worker_count
+    }
+
+    /// How many workers there have been, for whoever starts one.
+    pub(crate) fn present(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.present)
     }
 }
 

@@ -113,6 +113,22 @@ impl<L: Lock, O: Order> List<L, O> {
         self.len.load(Relaxed) == 0
     }
 
+    /// The number of tasks at some moment during the call.
+    pub(super) fn len(&self) -> usize {
+        // Relaxed: a hint.
+        self.len.load(Relaxed)
+    }
+
+    /// Takes out the root tasks that were begun by who waits for them. Cost: a look at each task.
+    #[cold]
+    pub(super) fn take_begun(&self) -> TaskList {
+        self.tasks.with(|tasks| {
+            let begun = tasks.take_begun();
+            self.note(tasks);
+            begun
+        })
+    }
+
     fn note(&self, tasks: &TaskList) {
         // Relaxed: written under the lock; read as a hint, or after a fence (`is_empty`).
         self.len.store(tasks.len(), Relaxed);

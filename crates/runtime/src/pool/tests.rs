@@ -16,7 +16,7 @@ fn address(task: &Task) -> usize {
 }
 
 fn build(kind: PoolKind, worker_count: usize) -> Box<dyn Pool> {
-    kind.build(&Setup::new(worker_count, BlockShape::default()))
+    kind.build(&Setup::new(worker_count, 0, BlockShape::default()))
 }
 
 fn get(seat: &dyn Seat, wanted: Wanted<'_>) -> Option<Task> {
@@ -57,7 +57,8 @@ fn names_are_those_of_the_study_the_deque_and_auto() {
 fn shared_task_is_work_and_another_worker_finds_it() {
     let memory = Memory::new(2);
     for kind in PoolKind::ALL {
-        let pool = build(kind, 2);
+        let setup = Setup::new(2, 0, BlockShape::default());
+        let pool = kind.build(&setup);
         let (first, second) = (pool.seat(0), pool.seat(1));
         assert!(!pool.has_work());
         assert!(get(&*first, Wanted::Any).is_none());
@@ -74,10 +75,9 @@ fn shared_task_is_work_and_another_worker_finds_it() {
         );
         assert_eq!(look.steals_tried, u64::from(!is_central(kind)));
         assert!(!pool.has_work());
-        pool.put_outside(task(&memory));
-        assert!(pool.has_work());
-        assert!(get(&*first, Wanted::Any).is_some());
-        assert!(!pool.has_work());
+        setup.outside.put(task(&memory));
+        assert!(get(&*second, Wanted::Any).is_some(), "{kind}");
+        assert!(setup.outside.is_empty());
     }
 }
 
@@ -163,7 +163,7 @@ fn worker_that_waits_in_vain_leaves_nothing_private() {
 #[test]
 fn thief_takes_a_block_and_leaves_the_private_ones() {
     let memory = Memory::new(2);
-    let setup = Setup::new(2, BlockShape::new(3, 1));
+    let setup = Setup::new(2, 0, BlockShape::new(3, 1));
     let pool = PoolKind::DqBlTlC.build(&setup);
     let (first, second) = (pool.seat(0), pool.seat(1));
     for _ in 0..8 {
@@ -199,18 +199,32 @@ fn shapes_and_orders_read_back() {
 
 #[test]
 fn victims_are_all_the_others_in_an_order_of_ones_own() {
-    let setup = Setup::new(16, BlockShape::default());
+    let setup = Setup::new(16, 0, BlockShape::default());
     let mut orders = BTreeSet::new();
     for (worker_index, victims) in setup.victims.iter().enumerate() {
-        let all: BTreeSet<usize> = victims.iter().copied().chain([worker_index]).collect();
+        let all: BTreeSet<usize> = victims.iter().chain([worker_index]).collect();
         assert!(all.into_iter().eq(0..16));
-        orders.insert(victims[0]);
+        orders.insert(victims.iter().next());
     }
     assert!(orders.len() > 8, "hungry workers begin in different places");
-    let near = Setup::new(16, BlockShape::default()).near_first(|a, b| a.abs_diff(b));
+    let near = Setup::new(16, 0, BlockShape::default()).near_first(|a, b| a.abs_diff(b));
     for (worker_index, victims) in near.victims.iter().enumerate() {
-        assert!(victims.is_sorted_by_key(|victim| worker_index.abs_diff(*victim)));
+        let order: Vec<usize> = victims.iter().collect();
+        assert!(order.is_sorted_by_key(|victim| worker_index.abs_diff(*victim)));
     }
+}
+
+#[test]
+fn substitutes_are_victims_once_they_are_there() {
+    let setup = Setup::new(2, 3, BlockShape::default());
+    let order = |worker_index: usize| setup.victims[worker_index].iter().collect::<Vec<_>>();
+    assert_eq!(order(0), [1]);
+    // Relaxed: one thread.
+    setup.present().store(4, Relaxed);
+    assert_eq!((order(0), order(1)), (vec![1, 2, 3], vec![0, 2, 3]));
+    let mut of_substitute = order(3);
+    of_substitute.sort_unstable();
+    assert_eq!(of_substitute, [0, 1, 2]);
 }
 
 /// Workers put, share, get and pick as they like; in the end every task has come out once.

@@ -1,11 +1,13 @@
 //! The memory of one task: header, payload, and the transitions between them.
 
 use std::mem::{MaybeUninit, align_of, size_of};
+use std::sync::Arc;
 
 use raddle_sync::offer::Offer;
 use raddle_sync::prim::{AtomicPtr, AtomicU32, Relaxed, UnsafeCell};
 use raddle_sync::returns::Linked;
 
+use super::handle::RootCall;
 use crate::fork::JobRef;
 
 /// Words of payload: with the header, a cell is two cache lines of 64 bytes.
@@ -24,6 +26,8 @@ pub(crate) enum Kind {
     Fork = 2,
     /// The frame of a scope; never in a pool.
     Frame = 3,
+    /// A call that is waited for through a handle, run by whoever begins it first.
+    Root = 4,
 }
 
 /// The memory of one task. See [`crate::task`] for who may touch what.
@@ -88,6 +92,7 @@ impl TaskCell {
         match self.kind.load(Relaxed) {
             1 => Kind::Closure,
             2 => Kind::Fork,
+            4 => Kind::Root,
             _ => Kind::Frame,
         }
     }
@@ -219,6 +224,39 @@ impl TaskCell {
         // SAFETY: as above.
         self.run
             .with_mut(|place| unsafe { *place = Some(run::<F>) });
+    }
+
+    /// Makes this free cell a root task.
+    pub(super) fn make_root(&self, call: Arc<dyn RootCall>) {
+        const { assert!(size_of::<Arc<dyn RootCall>>() <= PAYLOAD_WORDS * size_of::<u64>()) };
+        self.make(Kind::Root, None);
+        self.payload.with_mut(|payload| {
+            // SAFETY: the cell is free, hence ours (invariant 1); the call fits.
+            unsafe { payload.cast::<Arc<dyn RootCall>>().write(call) };
+        });
+    }
+
+    /// Takes the call out of a root task.
+    ///
+    /// # Safety
+    /// The caller got this task from a pool, its kind is [`Kind::Root`], and this is done once.
+    pub(super) unsafe fn take_root(&self) -> Arc<dyn RootCall> {
+        self.payload.with_mut(|payload| {
+            // SAFETY: written by `make_root`; we are its one reader (contract).
+            unsafe { payload.cast::<Arc<dyn RootCall>>().read() }
+        })
+    }
+
+    /// True when the call of a root task was begun already.
+    ///
+    /// # Safety
+    /// The task is the caller's, and its kind is [`Kind::Root`].
+    pub(super) unsafe fn is_begun(&self) -> bool {
+        self.payload.with(|payload| {
+            // SAFETY: written by `make_root`, and not taken out (contract).
+            let call = unsafe { &*payload.cast::<Arc<dyn RootCall>>() };
+            call.is_begun()
+        })
     }
 
     /// Runs the closure of this task.

@@ -2,7 +2,8 @@
 //!
 //! The call lies in a packet that the handle shares with a task in the pool. Whoever takes the call out of the packet runs
 //! it: the worker that gets the task, or a worker of the same runtime that waits for the handle, which so need not look for the
-//! task among all that are queued. The task is then an empty one, which counts as work until it is taken from the pool.
+//! task among all that are queued. The task is then an empty one; it counts as work until it is taken from the queue, at the latest
+//! when half of the queue is empty ones.
 //!
 //! # Memory ordering
 //! | label | release side                     | acquire side                       | what it publishes                        |
@@ -21,7 +22,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Release};
+use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Relaxed, Release};
 
 use super::root::Waiter;
 use super::{Task, TaskCell, discard};
@@ -41,9 +42,19 @@ pub struct Handle<T> {
     packet: Arc<Packet<T>>,
 }
 
+/// A call that is waited for through a handle.
+pub(super) trait RootCall: Send + Sync {
+    /// True when somebody has begun it.
+    fn is_begun(&self) -> bool;
+
+    /// Runs it on `worker`, which this thread is, unless somebody has begun it. Does not unwind.
+    fn run(&self, worker: &Worker);
+}
+
 struct Packet<T> {
     /// The call, until somebody begins it.
     call: Mutex<Option<Call<T>>>,
+    begun: AtomicBool,
     /// True for a call that no worker may run.
     blocking: bool,
     result: Mutex<Option<std::thread::Result<T>>>,
@@ -55,21 +66,34 @@ struct Packet<T> {
 }
 
 impl<T> Packet<T> {
-    /// Runs the call, unless somebody has begun it.
-    fn run(&self) {
+    /// Runs the call, unless somebody has begun it; true if it ran.
+    fn run_here(&self) -> bool {
         let call = self
             .call
             .lock()
             .expect("nothing panics under this lock")
             .take();
-        if let Some(call) = call {
-            self.finish(catch_unwind(AssertUnwindSafe(call)));
-        }
+        let Some(call) = call else { return false };
+        // Relaxed: a hint for who clears up.
+        self.begun.store(true, Relaxed);
+        self.finish(catch_unwind(AssertUnwindSafe(call)));
+        true
     }
 
-    /// As [`Packet::run`], on `worker`, which this thread is.
-    fn run_on(&self, worker: &Worker) {
-        worker.in_frame(self.frame, || self.run());
+    /// As [`Packet::run_here`], on `worker`, which this thread is.
+    fn run_on(&self, worker: &Worker) -> bool {
+        worker.in_frame(self.frame, || self.run_here())
+    }
+
+    /// Runs the call on the worker that waits for it, unless somebody has begun it.
+    fn begin_waiting(&self, worker: &Worker) {
+        if !worker.may_nest() || !worker.nest(|| self.run_on(worker)) {
+            return;
+        }
+        let mut empty = self.shared.outside.count_begun();
+        while let Some(task) = empty.take_first() {
+            task.run(worker);
+        }
     }
 
     fn finish(&self, result: std::thread::Result<T>) {
@@ -84,6 +108,17 @@ impl<T> Packet<T> {
         if let Some(waiter) = waiter {
             waiter.notify();
         }
+    }
+}
+
+impl<T: Send> RootCall for Packet<T> {
+    fn is_begun(&self) -> bool {
+        // Relaxed: a hint.
+        self.begun.load(Relaxed)
+    }
+
+    fn run(&self, worker: &Worker) {
+        self.run_on(worker);
     }
 }
 
@@ -126,6 +161,7 @@ impl<T: Send + 'static> Handle<T> {
         Self {
             packet: Arc::new(Packet {
                 call: Mutex::new(Some(Box::new(call))),
+                begun: AtomicBool::new(false),
                 blocking,
                 result: Mutex::new(None),
                 done: AtomicBool::new(false),
@@ -137,21 +173,6 @@ impl<T: Send + 'static> Handle<T> {
         }
     }
 
-    /// What runs this handle's call where it is called. The runtime ends after that, not before.
-    fn runner(&self) -> impl FnOnce() + Send + 'static + use<T> {
-        let ending = EndRoot::new(&self.packet.shared);
-        let packet = Arc::clone(&self.packet);
-        move || {
-            // Dropped last, also when a destructor below panics.
-            let _ending = ending;
-            match current_worker() {
-                Some(worker) => packet.run_on(worker),
-                None => packet.run(),
-            }
-            drop(packet);
-        }
-    }
-
     /// A task of `shared` that this handle stands for.
     pub(crate) fn spawn(
         shared: &Arc<Shared>,
@@ -160,20 +181,27 @@ impl<T: Send + 'static> Handle<T> {
     ) -> Self {
         let handle = Self::new(shared, on_panic, false, call);
         let cell = shared.memory.take_outside();
-        // SAFETY: the closure borrows nothing ('static).
-        unsafe { cell.make_closure(None, handle.runner()) };
+        cell.make_root(Arc::clone(&handle.packet) as Arc<dyn RootCall>);
+        shared.begin_root();
         shared.put_outside(Task::new(cell));
         handle
     }
 
-    /// A call for a blocking thread, and the handle that stands for it.
+    /// A call for a blocking thread, and the handle that stands for it. The runtime ends after that call, not before.
     pub(crate) fn blocking(
         shared: &Arc<Shared>,
         on_panic: Option<OnPanic>,
         call: impl FnOnce() -> T + Send + 'static,
     ) -> (Self, impl FnOnce() + Send + 'static) {
         let handle = Self::new(shared, on_panic, true, call);
-        let runner = handle.runner();
+        let packet = Arc::clone(&handle.packet);
+        let ending = EndRoot::new(shared);
+        let runner = move || {
+            // Dropped last, also when a destructor below panics.
+            let _ending = ending;
+            packet.run_here();
+            drop(packet);
+        };
         (handle, runner)
     }
 
@@ -188,7 +216,7 @@ impl<T: Send + 'static> Handle<T> {
         let packet = &self.packet;
         match current_worker() {
             Some(worker) if !packet.blocking && Arc::ptr_eq(worker.shared(), &packet.shared) => {
-                packet.run_on(worker);
+                packet.begin_waiting(worker);
             }
             _ => {}
         }

@@ -10,7 +10,7 @@ use raddle_sync::deque::Word;
 use raddle_sync::prim::Relaxed;
 use raddle_sync::returns::Linked;
 
-use super::{Task, TaskCell};
+use super::{Kind, Task, TaskCell};
 
 /// Tasks in a row.
 #[derive(Debug)]
@@ -113,6 +113,22 @@ impl TaskList {
             at = next;
         }
         None
+    }
+
+    /// Takes out the root tasks whose call was begun already. Cost: a look at each task.
+    pub(crate) fn take_begun(&mut self) -> Self {
+        let (mut begun, mut others) = (Self::default(), Self::default());
+        while let Some(task) = self.take_first() {
+            let cell = task.cell();
+            // SAFETY: the task is ours, and a root.
+            if cell.kind() == Kind::Root && unsafe { cell.is_begun() } {
+                begun.put_last(task);
+            } else {
+                others.put_last(task);
+            }
+        }
+        *self = others;
+        begun
     }
 
     /// True when the first task is such.

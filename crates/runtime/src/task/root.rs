@@ -65,7 +65,7 @@ impl Waiter {
             Helping {
                 frame,
                 mark: worker.mark(),
-                anybody: true,
+                lends: true,
             },
             || None,
             done,

@@ -1,7 +1,9 @@
 //! Running a task: the one place where a worker comes from the pool into user code.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
+use super::handle::RootCall;
 use super::{Kind, Task, TaskCell};
 use crate::worker::Worker;
 
@@ -22,10 +24,24 @@ impl Task {
                 worker.give_back(cell);
                 worker.tally().tasks.add(1);
             }
+            Kind::Root => {
+                // SAFETY: as above.
+                let call = unsafe { cell.take_root() };
+                worker.give_back(cell);
+                call.run(worker);
+                worker.tally().tasks.add(1);
+                drop_root(call, worker);
+            }
             Kind::Fork if cell.offer().try_take() => run_fork(cell, worker),
             Kind::Fork | Kind::Frame => worker.give_back(cell),
         }
     }
+}
+
+/// Lets go of a root task; what that drops may panic. The task stops counting after it.
+fn drop_root(call: Arc<dyn RootCall>, worker: &Worker) {
+    super::discard(call);
+    worker.shared().end_root();
 }
 
 /// Runs a fork whose offer `worker` has won, and tells its owner.

@@ -81,7 +81,7 @@ where
     let helping = Helping {
         frame,
         mark,
-        anybody: false,
+        lends: false,
     };
     worker.wait_until(helping, || None, || scope.pending.load(Acquire) == 0);
     worker.give_back(frame);

@@ -18,41 +18,52 @@ impl Worker {
     /// Runs tasks until the runtime ends.
     pub(crate) fn run_to_the_end(&self) {
         let mut budget = SpinBudget::default();
-        while let Some(task) = self.get(Wanted::Any).or_else(|| self.search(&mut budget)) {
-            task.run(self);
+        loop {
+            if self.shall_rest() && !self.rest() {
+                return;
+            }
+            if let Some(task) = self.get(Wanted::Any) {
+                task.run(self);
+                continue;
+            }
+            match self.search(&mut budget) {
+                Searched::Found(task) => task.run(self),
+                Searched::End => return,
+                Searched::Nothing => {}
+            }
         }
     }
 
-    /// Searches until there is a task; nothing when the runtime ends.
-    fn search(&self, budget: &mut SpinBudget) -> Option<Task> {
+    /// Searches until there is a task, the runtime ends, or, with nothing found, this substitute is not needed any more.
+    fn search(&self, budget: &mut SpinBudget) -> Searched {
         self.begin_gap();
         let idle = &self.shared.idle;
         idle.start_search();
-        let task = loop {
-            match self.spin(self.spin_time(budget)) {
-                Searched::Found(task) => break Some(task),
-                Searched::End => break None,
-                Searched::Nothing => {}
+        let searched = loop {
+            let searched = self.spin(self.spin_time(budget));
+            if !matches!(searched, Searched::Nothing) || self.is_surplus() {
+                break searched;
             }
-            let has_work = || self.shared.pool.has_work() || self.shared.may_end();
+            let has_work = || self.shared.has_work() || self.shared.may_end();
             let before_sleep = || {
                 self.tally().parks.add(1);
                 self.ask_everyone();
             };
             let _ = idle.sleep(self.index, has_work, before_sleep);
+            if self.is_surplus() {
+                break Searched::Nothing;
+            }
         };
         budget.observe(self.end_gap());
-        if idle
-            .found(self.index, || self.shared.pool.has_work())
-            .is_some()
-        {
+        if idle.found(self.index, || self.shared.has_work()).is_some() {
             self.tally().wakes.add(1);
         }
-        if task.is_some() && !idle.anyone_searches() && idle.anyone_sleeps() {
+        if matches!(searched, Searched::Found(_)) && !idle.anyone_searches() && idle.anyone_sleeps()
+        {
             // Nobody is left to ask for those who sleep: the busy shall wake them with their next fork.
             self.ask_everyone();
         }
-        task
+        searched
     }
 
     /// This worker has run out of work.
@@ -88,7 +99,7 @@ impl Worker {
                 }
                 spin_loop();
             }
-            if self.shared.may_end() && !self.shared.pool.has_work() {
+            if self.shared.may_end() && !self.shared.has_work() {
                 return Searched::End;
             }
             if start.elapsed() >= time {
@@ -102,7 +113,7 @@ impl Worker {
 
     /// Asks the worker after `victim` for work, and returns it.
     pub(super) fn ask_next(&self, victim: usize) -> usize {
-        let next = (victim + 1) % self.shared.worker_count();
+        let next = (victim + 1) % self.shared.present();
         let gates = self.shared.forks[next].gates();
         if next != self.index && !gates.are_closed() {
             gates.close();
@@ -111,7 +122,7 @@ impl Worker {
     }
 
     fn ask_everyone(&self) {
-        for (index, forks) in self.shared.forks.iter().enumerate() {
+        for (index, forks) in self.shared.present_forks() {
             if index != self.index {
                 forks.gates().close();
             }

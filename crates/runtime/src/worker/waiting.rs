@@ -1,8 +1,7 @@
 //! A worker that waits inside a task, helping below what it waits for.
 //!
-//! A join and a scope wait for their own subtree, and run nothing else. A handle, another runtime, or the end of one can
-//! wait for anything, through threads that no lineage reaches: a worker that waits for one of these prefers work below it,
-//! and runs any other work rather than stand still.
+//! A join and a scope wait for their own subtree. A handle, another runtime, or the end of one can wait for anything, through
+//! threads that no lineage reaches: a worker that waits for one of these lends its place before it sleeps.
 
 use raddle_sync::prim::{LIGHT, SeqCst, fence, spin_loop, yield_now};
 
@@ -19,9 +18,12 @@ pub(crate) struct Helping<'a> {
     pub(crate) frame: &'a TaskCell,
     /// Of this worker's own tasks, those from here on can be below the frame.
     pub(crate) mark: Mark,
-    /// Any other work, too, when there is none below the frame.
-    pub(crate) anybody: bool,
+    /// The wait may need any other work: the place is lent before it sleeps.
+    pub(crate) lends: bool,
 }
+
+/// Calls that a worker runs inside waits for them, one in the other: each takes stack.
+const NESTED_MAX: u32 = 64;
 
 /// Looks for the end between two looks for work: at first, and at most.
 const SPINS_FIRST: u32 = if LIGHT { 1 } else { 4 };
@@ -45,10 +47,11 @@ impl Worker {
         self.begin_gap();
         let mut spins = SPINS_FIRST;
         let mut victim = self.index;
+        let mut lent = None;
         loop {
             let wanted = |task: &Task| task.is_within(helping.frame);
             let wanted = Wanted::Where(&wanted, helping.mark);
-            if let Some(task) = self.get_helping(helping, wanted) {
+            if let Some(task) = self.get(wanted) {
                 self.count_gap();
                 task.run(self);
                 gap_start = Instant::now();
@@ -68,9 +71,14 @@ impl Worker {
                 spin_loop();
             }
             spins = (2 * spins).min(SPINS_MAX);
-            if spins == SPINS_MAX
-                && self.shall_sleep(gap_start)
-                && let Some(task) = self.sleep_until_told(thief(), helping, wanted)
+            if spins < SPINS_MAX || !self.is_long(gap_start) {
+                continue;
+            }
+            if helping.lends && lent.is_none() {
+                lent = Some(self.lend());
+            }
+            if self.shared.policy != IdlePolicy::Spin
+                && let Some(task) = self.sleep_until_told(thief(), wanted)
             {
                 self.count_gap();
                 task.run(self);
@@ -80,15 +88,17 @@ impl Worker {
         }
     }
 
-    /// A task from below the frame, or else any, where the wait is for something that may need any.
-    fn get_helping(&self, helping: Helping<'_>, wanted: Wanted<'_>) -> Option<Task> {
-        self.get(wanted).or_else(|| {
-            if helping.anybody {
-                self.get(Wanted::Any)
-            } else {
-                None
-            }
-        })
+    /// True when one more call may be run inside the wait for it.
+    pub(crate) fn may_nest(&self) -> bool {
+        self.nested.get() < NESTED_MAX
+    }
+
+    /// Calls `call`, which runs inside the wait for it.
+    pub(crate) fn nest<R>(&self, call: impl FnOnce() -> R) -> R {
+        self.nested.set(self.nested.get() + 1);
+        let result = call();
+        self.nested.set(self.nested.get() - 1);
+        result
     }
 
     fn count_gap(&self) {
@@ -96,15 +106,17 @@ impl Worker {
         self.waits.borrow_mut().observe(gap);
     }
 
-    fn shall_sleep(&self, start: Instant) -> bool {
+    /// True when the wait has taken so long that sleeping pays.
+    fn is_long(&self, start: Instant) -> bool {
         match self.shared.policy {
-            IdlePolicy::Spin => false,
             IdlePolicy::Park => true,
             IdlePolicy::Adaptive if self.shared.crowded => {
                 yield_now();
                 true
             }
-            IdlePolicy::Adaptive => start.elapsed() >= self.waits.borrow().spin(),
+            IdlePolicy::Adaptive | IdlePolicy::Spin => {
+                start.elapsed() >= self.waits.borrow().spin()
+            }
         }
     }
 
@@ -124,12 +136,7 @@ impl Worker {
     /// Sleeps until a token comes: what is waited for is done, or work has come that may be below it.
     ///
     /// A last look for work stands between saying so and sleeping, as in `IdleSet::sleep`; what it finds is returned.
-    fn sleep_until_told(
-        &self,
-        thief: Option<usize>,
-        helping: Helping<'_>,
-        wanted: Wanted<'_>,
-    ) -> Option<Task> {
+    fn sleep_until_told(&self, thief: Option<usize>, wanted: Wanted<'_>) -> Option<Task> {
         let cell = self.shared.idle.cell(self.index);
         if cell.try_take() {
             return None;
@@ -137,14 +144,14 @@ impl Worker {
         // Asleep, this worker hears nobody who closes its gates: it keeps no fork to itself.
         while self.answer() {}
         self.shared.helpers.insert(self.index);
-        for (index, forks) in self.shared.forks.iter().enumerate() {
+        for (index, forks) in self.shared.present_forks() {
             if thief.map_or(index != self.index, |thief| thief == index) {
                 forks.gates().close_and_wait(self.index);
             }
         }
         // ORDERING: the bits are out before the last look; the partner is the fence in `IdleSet::work_came`.
         fence(SeqCst);
-        let task = self.get_helping(helping, wanted);
+        let task = self.get(wanted);
         if task.is_none() {
             self.tally().parks.add(1);
             cell.sleep(None);
