@@ -70,7 +70,7 @@ pub(crate) struct Shared {
     pub(crate) idle: IdleSet,
     pub(crate) forks: Box<[ForkStack]>,
     pub(crate) memory: Memory,
-    /// Workers that sleep inside a task; work from outside may be below what they wait for.
+    /// Workers that sleep inside a task; a task that comes from outside may be below what they wait for.
     pub(crate) helpers: AtomicBits,
     pub(crate) tallies: Box<[CachePadded<Tally>]>,
     worker_count: usize,
@@ -140,8 +140,13 @@ impl Shared {
 
     /// Keeps a task from a thread that is no worker here, and sees to it that it is found.
     pub(crate) fn put_outside(&self, task: Task) {
+        let is_root = task.is_root();
         self.outside.put(task);
         self.idle.work_came(0);
+        if is_root {
+            // Below nothing that anybody waits for in a task.
+            return;
+        }
         // `work_came` has put a fence between the task and this look: see `Worker::sleep_until_told`.
         while let Some(helper) = self.helpers.take_any(0) {
             let _ = self.idle.cell(helper).notify();

@@ -241,20 +241,6 @@ fn handle_brings_its_result_and_its_effects() {
     });
 }
 
-/// A worker that waits for a handle, asleep, is told of work from outside, which its wait may need.
-#[test]
-fn sleeping_helper_is_told_of_a_call_from_outside() {
-    model(2, || {
-        let runtime = Arc::new(runtime(1));
-        let (first, second) = (Arc::clone(&runtime), Arc::clone(&runtime));
-        let number = runtime.install(move || {
-            let call = move || second.install(|| 4);
-            first.spawn_blocking(call).wait()
-        });
-        number == 4
-    });
-}
-
 /// The end: a runtime that is dropped waits for the work that is left, and every thread ends.
 #[test]
 fn runtime_ends_after_its_work() {
