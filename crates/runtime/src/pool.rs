@@ -4,9 +4,9 @@
 //! things (the owner's end of a deque, a buffer) without any synchronisation. Pools only keep and hand out tasks.
 //! Waking sleepers, counting, and telling a live fork from a stale one is done above them, once for all pools.
 //!
-//! A pool is made of parts that go with each other in any way: a [`store`] (a list in some order under some lock, a lock-free
+//! A pool is made of parts that go with each other in any way: a store (a list in some order under some lock, a lock-free
 //! stack, a queue that its owner fills without a lock), one of them for all or one for each worker, side by side or on
-//! cache lines of their own, a private buffer, blocks of several tasks, thieves that wait for a lock or go on. [`kind`] has the
+//! cache lines of their own, a private buffer, blocks of several tasks, thieves that wait for a lock or go on. [`PoolKind`] has the
 //! list. Beside them stands the deque of Chase and Lev, one for each worker.
 //!
 //! **Invariant:** a pool never runs, drops or copies a task; what is put in comes out exactly once.

@@ -15,7 +15,8 @@ use crate::worker::{Shared, run_worker};
 /// A set of workers with one pool.
 ///
 /// Most programs need none of their own: [`join`](crate::join), [`scope`](crate::scope) and the loops bring up a default
-/// runtime on first use. Dropping a runtime waits for all its tasks.
+/// runtime on first use. Dropping a runtime waits for all its tasks; on one of its own threads, which cannot wait for their own end,
+/// it returns at once, and the runtime ends when its tasks have.
 ///
 /// # Examples
 /// ```

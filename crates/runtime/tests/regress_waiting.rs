@@ -4,7 +4,7 @@
 //! that of a blocking call which enters the runtime again, and two runtimes can enter each other at the same time: the work
 //! that was waited for lay in a queue, and every worker that could run it waited. Dropping a runtime on a worker of another
 //! one waited without helping at all. And a result or a panic whose destructor panics unwound through the worker's loop: the
-//! worker died, and the count of live tasks never came down. A review with small hostile programs found all of these.
+//! worker died, and the count of live tasks never came down.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::{Arc, Barrier, mpsc};

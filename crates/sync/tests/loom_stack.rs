@@ -7,9 +7,9 @@ use std::ptr;
 use loom::cell::UnsafeCell;
 use loom::model::Builder;
 use loom::sync::Arc;
-use loom::sync::atomic::AtomicPtr;
 use loom::thread;
 use raddle_sync::deque::Word;
+use raddle_sync::prim::AtomicPtr;
 use raddle_sync::returns::Linked;
 use raddle_sync::stack::TaggedStack;
 

@@ -153,7 +153,9 @@ impl Builder {
         self
     }
 
-    /// Sets what every worker thread calls with its index before its first task.
+    /// Sets what every worker thread calls with its index before its first task, as the worker that it is.
+    ///
+    /// So do substitutes, whose indices lie beyond the number of workers.
     pub fn on_start(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.handlers.start = Some(Arc::new(call));
         self

@@ -13,7 +13,8 @@
 //! No wait for a handle misses its end: `finish` stores `done` before it looks for a waiter under the waiter's lock, `wait`
 //! says who waits under that lock before it looks at `done`. Whichever has the lock second sees what the other did first.
 //! # Invariants
-//! 1. The call is taken out of its packet once, and only on a worker of its runtime or, for a blocking call, on a blocking thread.
+//! 1. The call is taken out of its packet once: on a worker of its runtime; or, a blocking one, on a blocking thread, or
+//!    where the system gives none, on the thread that asked for it.
 //! 2. While the call runs on a worker, the packet's frame is its innermost frame: who waits for the handle finds by it what
 //!    the call has put.
 
@@ -55,7 +56,7 @@ struct Packet<T> {
     /// The call, until somebody begins it.
     call: Mutex<Option<Call<T>>>,
     begun: AtomicBool,
-    /// True for a call that no worker may run.
+    /// True for a call that no waiting worker begins.
     blocking: bool,
     result: Mutex<Option<std::thread::Result<T>>>,
     done: AtomicBool,
@@ -207,8 +208,9 @@ impl<T: Send + 'static> Handle<T> {
 
     /// Waits for the task and returns its result.
     ///
-    /// A waiting worker runs the task itself if nobody has it, and other work if the task is under way elsewhere: do not
-    /// hold a lock that other tasks want.
+    /// A waiting worker runs the task itself if nobody has begun it. If the task is under way elsewhere, the worker helps with what
+    /// lies below it, and else lends its place to a substitute (up to 64 for a runtime) and sleeps: no other work is
+    /// ever run on its stack.
     ///
     /// # Panics
     /// With the panic of the task.

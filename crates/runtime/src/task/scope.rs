@@ -92,7 +92,15 @@ where
         .take();
     match (result, panic) {
         (Ok(result), None) => result,
-        (Err(panic), _) | (Ok(_), Some(panic)) => resume_unwind(panic),
+        (Err(panic), other) => {
+            // Not while unwinding: its own destructor may panic, and a second panic would end the process.
+            super::discard(other);
+            resume_unwind(panic)
+        }
+        (Ok(result), Some(panic)) => {
+            super::discard(result);
+            resume_unwind(panic)
+        }
     }
 }
 
