@@ -207,35 +207,44 @@ impl Shared {
 
 impl Meter {
     fn lost_ns(&self, now_ns: u64) -> u64 {
-        // Relaxed, like all here: a statistic; what is counted late is counted in the next turn.
-        let since = self.idle_since_ns.load(Relaxed);
-        let idle_now = if since == 0 {
-            0
-        } else {
-            now_ns.saturating_sub(since - 1)
+        let idle_now_ns = match read(&self.idle_since_ns) {
+            0 => 0,
+            since_ns => now_ns.saturating_sub(since_ns - 1),
         };
-        self.in_pool_ns.load(Relaxed) + self.idle_ns.load(Relaxed) + idle_now
+        read(&self.in_pool_ns) + read(&self.idle_ns) + idle_now_ns
     }
 
     fn begin_idle(&self, now_ns: u64) {
-        self.idle_since_ns.store(now_ns + 1, Relaxed);
+        write(&self.idle_since_ns, now_ns + 1);
     }
 
+    #[inline]
     fn is_idle(&self) -> bool {
-        self.idle_since_ns.load(Relaxed) != 0
+        read(&self.idle_since_ns) != 0
     }
 
     fn end_idle(&self, now_ns: u64) {
-        let gap = now_ns.saturating_sub(self.idle_since_ns.load(Relaxed) - 1);
-        self.idle_ns
-            .store(self.idle_ns.load(Relaxed) + gap, Relaxed);
-        self.idle_since_ns.store(0, Relaxed);
+        let gap_ns = now_ns.saturating_sub(read(&self.idle_since_ns) - 1);
+        write(&self.idle_ns, read(&self.idle_ns) + gap_ns);
+        write(&self.idle_since_ns, 0);
     }
 
     fn count_in_pool(&self, time_ns: u64) {
-        self.in_pool_ns
-            .store(self.in_pool_ns.load(Relaxed) + time_ns, Relaxed);
+        write(&self.in_pool_ns, read(&self.in_pool_ns) + time_ns);
     }
+}
+
+/// Reads a meter.
+#[inline]
+fn read(meter: &AtomicU64) -> u64 {
+    // Relaxed: a statistic; what is counted late is counted in the next turn.
+    meter.load(Relaxed)
+}
+
+/// Writes a meter, which one worker alone does.
+fn write(meter: &AtomicU64, value: u64) {
+    // Relaxed: as above.
+    meter.store(value, Relaxed);
 }
 
 impl Judge {
