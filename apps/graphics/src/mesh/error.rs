@@ -105,9 +105,11 @@ pub enum MeshProblem {
         /// The coordinate.
         found: String,
     },
-    /// A face that uses a vertex which does not exist.
-    #[error("vertex index {found}; expected {expected}")]
+    /// A face that uses a vertex or a normal which does not exist.
+    #[error("{of} index {found}; expected {expected}")]
     Index {
+        /// What does not exist: `vertex` or `normal`.
+        of: &'static str,
         /// The index, as the file has it.
         found: i64,
         /// The range of the indices that exist.
@@ -206,7 +208,15 @@ impl Fault {
     #[cold]
     pub(crate) fn index(place: Place, found: i64, vertex_count: usize) -> Self {
         let expected = format!("one below {vertex_count}, the number of vertices");
-        Self::new(place, MeshProblem::Index { found, expected })
+        let of = "vertex";
+        Self::new(
+            place,
+            MeshProblem::Index {
+                of,
+                found,
+                expected,
+            },
+        )
     }
 }
 

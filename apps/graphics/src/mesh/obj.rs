@@ -176,7 +176,7 @@ impl Reader {
 
     fn finish(mut self) -> Result<Parsed, Fault> {
         check_farthest(self.farthest_point, self.points.len(), "vertices")?;
-        check_farthest(self.farthest_normal, self.normals.len(), "normals")?;
+        check_farthest(self.farthest_normal, self.normals.len(), NORMALS)?;
         self.faces.finish(&self.points)?;
         let mut mesh = Mesh {
             positions: self.points,
@@ -195,6 +195,8 @@ impl Reader {
     }
 }
 
+/// What a corner may name besides vertices.
+const NORMALS: &str = "normals";
 const CORNER_EXPECTED: &str = "a corner V, V/T, V//N or V/T/N";
 
 /// Reads three numbers; more may follow.
@@ -283,7 +285,12 @@ fn bad_index(place: Place, found: i64, count: usize, what: &str) -> Fault {
         0 => format!("none at all, with 0 {what}"),
         _ => format!("1 to {count} or -{count} to -1, with {count} {what}"),
     };
-    Fault::new(place, MeshProblem::Index { found, expected })
+    let problem = MeshProblem::Index {
+        of: if what == NORMALS { "normal" } else { "vertex" },
+        found,
+        expected,
+    };
+    Fault::new(place, problem)
 }
 
 /// Gives each vertex of `mesh` a normal, and makes a vertex more of a point for each further normal there.

@@ -230,7 +230,13 @@ impl<'a> Accessors<'a> {
             if u64::from(at) >= accessor.count.0 {
                 let found = i64::from(at);
                 let expected = format!("one below {}, as accessor {index} has", accessor.count.0);
-                return Err(Fault::new(place, MeshProblem::Index { found, expected }));
+                let of = "vertex";
+                let problem = MeshProblem::Index {
+                    of,
+                    found,
+                    expected,
+                };
+                return Err(Fault::new(place, problem));
             }
             put(at as usize, value_place, value);
         }

@@ -105,7 +105,7 @@ fn errors_name_the_line_and_what_was_expected() {
         ),
         (
             "v 0 0 0\nf 1//2 1//1 1//1\n",
-            "line 2: vertex index 2; expected none at all, with 0 normals",
+            "line 2: normal index 2; expected none at all, with 0 normals",
         ),
         (
             "v 0 0 0\nf 1 1/1/1/1 1\n",
