@@ -118,15 +118,16 @@ impl ForkStack {
         Self::outside()
     }
 
-    /// Makes room, because the worker begins on this thread.
-    fn make_room(&self) {
+    /// Makes room, because the worker begins on this thread. Others may have gone to sleep before, and have asked.
+    fn make_room(&self, anyone_sleeps: impl FnOnce() -> bool) {
         let slots: Box<[Slot]> = vec![ptr::null(); SLOT_COUNT].into_boxed_slice();
         let first = Box::into_raw(slots).cast::<Slot>();
         self.private.first.set(first);
         self.private.top.set(first);
         self.private.base.set(first);
         self.private.end.set(first.wrapping_add(SLOT_COUNT));
-        self.open_gates();
+        self.gates
+            .open_unless_asked(self.private.end.get(), first, anyone_sleeps);
     }
 
     /// What other workers use to ask this one for work.
@@ -144,11 +145,6 @@ impl ForkStack {
     /// The slot that the next fork will have. For the owner alone, like all that follows.
     pub(crate) fn top(&self) -> usize {
         self.private.top.get().addr()
-    }
-
-    fn open_gates(&self) {
-        self.gates
-            .open(self.private.end.get(), self.private.base.get());
     }
 
     /// Opens the gates and gives the oldest private fork to `publish`; false, and gates unchanged, without one.

@@ -95,9 +95,18 @@ impl<T> Gates<T> {
     /// An ask that comes just then may be overwritten: so the owner looks again for who asks, among those that left a bit
     /// and by `anyone_sleeps` among the others, and closes the gates for them.
     pub fn follow(&self, end: *mut T, base: *mut T, anyone_sleeps: impl FnOnce() -> bool) {
-        if self.are_closed() {
-            return;
+        if !self.are_closed() {
+            self.open_unless_asked(end, base, anyone_sleeps);
         }
+    }
+
+    /// Opens the gates, and closes them again if somebody asks: an ask may just have been overwritten. For the owner alone.
+    pub fn open_unless_asked(
+        &self,
+        end: *mut T,
+        base: *mut T,
+        anyone_sleeps: impl FnOnce() -> bool,
+    ) {
         self.open(end, base);
         // ORDERING(G2): opened before the look for who asks.
         fence(SeqCst);

@@ -42,7 +42,7 @@ pub(crate) fn as_worker<R>(worker: &Worker, run: impl FnOnce() -> R) -> R {
         }
     }
     let forks = worker.forks();
-    forks.make_room();
+    forks.make_room(|| worker.shared().idle.anyone_sleeps());
     forks.private.worker.set(worker);
     // Both are borrowed until this function ends, and so does `Leave`.
     let _leave = Leave(CURRENT.with(|current| current.replace(forks)));
