@@ -4,33 +4,37 @@
 //! thread began, and the ask of one who slept by then was lost: one runtime in twenty-five ran all on one worker until work came
 //! from elsewhere. Now a worker that begins looks for sleepers after it has opened its gates.
 
+use std::hint::spin_loop;
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use raddle_runtime::{Runtime, join, worker_index};
+use raddle_runtime::{Runtime, for_each, worker_index};
 
-/// How long the first half waits for the second, if nobody takes that: a hang with an end.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Items of the loop, each of which takes so long until both workers have been seen: two seconds if one never comes.
+const ITEMS: usize = 100_000;
+const ITEM: Duration = Duration::from_micros(20);
 
 #[test]
-fn fork_wakes_a_worker_that_slept_before_the_other_began() {
+fn loop_wakes_a_worker_that_slept_before_the_other_began() {
     for round in 0..150 {
         let runtime = Runtime::builder().workers(2).build().expect("a runtime");
         thread::sleep(Duration::from_micros(500));
-        let second: Mutex<Option<usize>> = Mutex::new(None);
-        let first = runtime.install(|| {
-            let start = Instant::now();
-            let wait = || {
-                while second.lock().expect("no panic").is_none() && start.elapsed() < PATIENCE {
-                    thread::yield_now();
+        let seen = Mutex::new([false; 2]);
+        runtime.install(|| {
+            for_each(0..ITEMS, |_| {
+                let all = {
+                    let mut seen = seen.lock().expect("no panic");
+                    seen[worker_index().expect("loops run on workers")] = true;
+                    *seen == [true; 2]
+                };
+                let start = Instant::now();
+                while !all && start.elapsed() < ITEM {
+                    spin_loop();
                 }
-                worker_index()
-            };
-            let run = || *second.lock().expect("no panic") = worker_index();
-            join(wait, run).0
+            });
         });
-        let second = second.into_inner().expect("no panic");
-        assert_ne!(first, second, "round {round}: the fork was not taken");
+        let seen = seen.into_inner().expect("no panic");
+        assert_eq!(seen, [true; 2], "round {round}");
     }
 }
