@@ -203,6 +203,9 @@ mod spare {
     #[cfg(not(any(loom, shuttle)))]
     static LEFT: Mutex<Vec<&'static Node>> = Mutex::new(Vec::new());
 
+    /// Nodes that a thread keeps besides the one that it uses.
+    const KEPT_MAX: usize = 8;
+
     struct Spare {
         /// The one that every lock takes and most give back.
         one: Cell<Option<&'static Node>>,
@@ -253,14 +256,19 @@ mod spare {
         }
     }
 
+    /// More than a few are for whoever needs them: locks may be made by one thread and dropped by another.
     #[cold]
     fn keep_slow(node: &'static Node) {
-        if SPARE
-            .try_with(|spare| spare.more.borrow_mut().push(node))
-            .is_err()
-        {
-            leave(vec![node]);
-        }
+        let surplus = SPARE.try_with(|spare| {
+            let mut more = spare.more.borrow_mut();
+            more.push(node);
+            if more.len() > KEPT_MAX {
+                std::mem::take(&mut *more)
+            } else {
+                Vec::new()
+            }
+        });
+        leave(surplus.unwrap_or_else(|_| vec![node]));
     }
 
     impl Drop for Spare {
