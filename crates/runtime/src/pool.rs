@@ -22,6 +22,7 @@ mod distributed;
 mod kind;
 mod options;
 mod outside;
+mod owners;
 mod store;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
@@ -136,6 +137,4 @@ pub struct Look {
     pub steals_tried: u64,
     /// The worker's own tasks were out of the others' sight for a moment: who looked for them then has to be told.
     pub hid: bool,
-    /// A lock was taken, and rather than wait for it the worker went on.
-    pub busy: bool,
 }

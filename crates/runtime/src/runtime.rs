@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use raddle_sync::prim::{Relaxed, mpsc, thread};
+use raddle_sync::prim::{Relaxed, mpsc};
 use raddle_topology::{CpuId, Plan, Topology};
 use raddle_trace::Report;
 
@@ -30,7 +30,6 @@ pub struct Runtime {
     shared: Arc<Shared>,
     plan: Plan,
     blocking: BlockingThreads,
-    threads: Vec<thread::JoinHandle<()>>,
 }
 
 impl Runtime {
@@ -48,19 +47,18 @@ impl Runtime {
     }
 
     pub(crate) fn start(settled: Settled) -> Result<Self, BuildError> {
-        let worker_count = settled.plan.entries.len();
+        let blocking = BlockingThreads::new(&settled.threads.name);
         let shared = Arc::new(Shared::new(
             settled.pool,
             &settled.pool_setup,
             settled.idle,
             settled.crowded,
-            settled.threads.clone(),
+            settled.threads,
         ));
-        let mut runtime = Self {
+        let runtime = Self {
             shared,
             plan: settled.plan,
-            blocking: BlockingThreads::new(&settled.threads.name),
-            threads: Vec::with_capacity(worker_count),
+            blocking,
         };
         let (bound, outcomes) = mpsc::channel();
         for entry in &runtime.plan.entries {
@@ -70,24 +68,16 @@ impl Runtime {
                 shared: Arc::clone(&runtime.shared),
                 bound: bound.clone(),
             };
-            let mut spawner = thread::Builder::new()
-                .name(format!("{}-{}", settled.threads.name, entry.worker_index));
-            if let Some(stack_bytes) = settled.threads.stack_bytes {
-                spawner = spawner.stack_size(stack_bytes);
-            }
-            // Counted before it starts. On an error, dropping what stands lets the workers that run already end.
-            // Relaxed: the thread's start orders it before its end.
-            runtime.shared.threads.fetch_add(1, Relaxed);
-            let thread = spawner.spawn(move || thread.run()).map_err(|source| {
-                runtime.shared.end_thread();
-                BuildError::Thread {
-                    worker_index: entry.worker_index,
-                    source,
-                }
+            // On an error, dropping what stands lets the workers that run already end.
+            let started = runtime
+                .shared
+                .start_thread(entry.worker_index, move || thread.run());
+            started.map_err(|source| BuildError::Thread {
+                worker_index: entry.worker_index,
+                source,
             })?;
-            runtime.threads.push(thread);
         }
-        for _ in &runtime.threads {
+        for _ in &runtime.plan.entries {
             outcomes
                 .recv()
                 .expect("every worker says whether it is bound")?;
@@ -185,11 +175,6 @@ impl Drop for Runtime {
         // A worker of another runtime helps that one meanwhile: the work that is waited for may need it.
         // Relaxed: the stopper's lock orders it (`Shared::end_thread`), and the threads are joined after it.
         waiter.wait(None, || self.shared.threads.load(Relaxed) == 0);
-        for thread in self.threads.drain(..) {
-            thread
-                .join()
-                .expect("workers catch every panic of their tasks");
-        }
         for thread in self.shared.substitutes.take_handles() {
             thread
                 .join()

@@ -63,8 +63,8 @@ impl fmt::Debug for Handlers {
 ///
 /// What is not set is taken from the environment (`RADDLE_WORKERS`, `RADDLE_AFFINITY`, `RADDLE_POOL`,
 /// `RADDLE_BLOCKS`, `RADDLE_VICTIMS`, `RADDLE_IDLE`), and
-/// what is not there either is chosen: a worker per CPU that the process may use, each bound to its CPU, the `deque`
-/// pool, adaptive idling.
+/// what is not there either is chosen: a worker per CPU that the process may use, each bound to its CPU, the pool that
+/// chooses itself, adaptive idling.
 ///
 /// # Examples
 /// ```

@@ -18,12 +18,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use raddle_sync::lock::{Lock, Locked};
-use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
+use raddle_sync::prim::{AtomicUsize, Relaxed};
 use raddle_sync::single_put::{Putter, Takers, single_put};
 
 use super::distributed::Layout;
 use super::kind::Victims;
 use super::outside::Outside;
+use super::owners::Owners;
 use super::{BlockShape, Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::task::{Task, TaskList};
 
@@ -39,12 +40,7 @@ pub(super) trait Public: fmt::Debug + Send + Sync + Sized + 'static {
     fn put(&self, owner: &Self::Owner, block: TaskList);
 
     /// The oldest block that is `wanted`; gives up when that needs waiting and `single_try` is set.
-    fn take(
-        &self,
-        wanted: impl Fn(&TaskList) -> bool,
-        single_try: bool,
-        look: &mut Look,
-    ) -> Option<TaskList>;
+    fn take(&self, wanted: impl Fn(&TaskList) -> bool, single_try: bool) -> Option<TaskList>;
 
     /// The number of blocks at some moment during the call.
     fn len(&self) -> usize;
@@ -76,12 +72,7 @@ impl<L: Lock + 'static> Public for Queue<L> {
         });
     }
 
-    fn take(
-        &self,
-        wanted: impl Fn(&TaskList) -> bool,
-        single_try: bool,
-        look: &mut Look,
-    ) -> Option<TaskList> {
+    fn take(&self, wanted: impl Fn(&TaskList) -> bool, single_try: bool) -> Option<TaskList> {
         if self.len() == 0 {
             return None;
         }
@@ -93,9 +84,7 @@ impl<L: Lock + 'static> Public for Queue<L> {
             block
         };
         if single_try {
-            let tried = self.blocks.try_with(take);
-            look.busy |= tried.is_none();
-            tried.flatten()
+            self.blocks.try_with(take).flatten()
         } else {
             self.blocks.with(take)
         }
@@ -125,16 +114,9 @@ impl<L: Lock + 'static> Public for SingleQueue<L> {
         owner.put(block);
     }
 
-    fn take(
-        &self,
-        wanted: impl Fn(&TaskList) -> bool,
-        single_try: bool,
-        look: &mut Look,
-    ) -> Option<TaskList> {
+    fn take(&self, wanted: impl Fn(&TaskList) -> bool, single_try: bool) -> Option<TaskList> {
         if single_try {
-            let tried = self.takers.try_take_where(wanted);
-            look.busy |= tried.is_none() && !self.takers.is_empty();
-            tried
+            self.takers.try_take_where(wanted)
         } else {
             self.takers.take_where(wanted)
         }
@@ -151,8 +133,7 @@ impl<L: Lock + 'static> Public for SingleQueue<L> {
 pub(super) struct Blocks<Q: Public, P: Layout, const SINGLE_TRY: bool> {
     name: &'static str,
     shared: Arc<Shared<Q, P>>,
-    /// What only owners have, until the workers take their seats.
-    owners: Mutex<Vec<Option<Q::Owner>>>,
+    owners: Owners<Q::Owner>,
     victims: Vec<Victims>,
 }
 
@@ -183,20 +164,18 @@ struct Private {
 
 impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Blocks<Q, P, SINGLE_TRY> {
     pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
-        let (queues, owners): (Vec<_>, Vec<_>) = (0..setup.worker_limit())
-            .map(|_| {
-                let (queue, owner) = Q::new();
-                (P::Of::from(queue), Some(owner))
-            })
-            .unzip();
+        let (queues, owners) = Owners::with_parts(setup.worker_limit(), || {
+            let (queue, owner) = Q::new();
+            (P::Of::from(queue), owner)
+        });
         Box::new(Self {
             name,
             shared: Arc::new(Shared {
-                queues: queues.into(),
+                queues,
                 outside: Arc::clone(&setup.outside),
                 shape: setup.blocks,
             }),
-            owners: Mutex::new(owners),
+            owners,
             victims: setup.victims.clone(),
         })
     }
@@ -208,10 +187,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Pool for Blocks<Q, P, SINGLE_
     }
 
     fn seat(&self, worker_index: usize) -> Box<dyn Seat> {
-        let mut owners = self.owners.lock().expect("nothing panics under this lock");
-        let owner = owners[worker_index]
-            .take()
-            .expect("every worker takes its seat once");
+        let owner = self.owners.take(worker_index);
         Box::new(BlocksSeat::<Q, P, SINGLE_TRY> {
             private: RefCell::default(),
             shared: Arc::clone(&self.shared),
@@ -237,7 +213,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
             let mine = |_: &TaskList| true;
             let block = private.full.pop_back();
             private.current = block
-                .or_else(|| self.own().take(mine, false, look))
+                .or_else(|| self.own().take(mine, false))
                 .unwrap_or_default();
         }
         let mut stolen_from = None;
@@ -280,7 +256,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
             private.full.retain(|block| !block.is_empty());
             return Some(task);
         }
-        let mut block = self.own().take(|block| block.any(accepts), false, look)?;
+        let mut block = self.own().take(|block| block.any(accepts), false)?;
         look.hid = true;
         let task = block.take_where(accepts);
         if !block.is_empty() {
@@ -308,7 +284,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
     ) -> Option<(usize, TaskList)> {
         self.victims.iter().find_map(|victim| {
             look.steals_tried += 1;
-            let block = self.shared.queues[victim].take(wanted, SINGLE_TRY, look)?;
+            let block = self.shared.queues[victim].take(wanted, SINGLE_TRY)?;
             Some((victim, block))
         })
     }

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use raddle_sync::deque::{Owner, Steal, Thief, deque};
-use raddle_sync::prim::Mutex;
 
 use super::kind::Victims;
 use super::outside::Outside;
+use super::owners::Owners;
 use super::{Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::task::Task;
 
@@ -17,8 +17,7 @@ use crate::task::Task;
 pub(super) struct Deque {
     name: &'static str,
     shared: Arc<Shared>,
-    /// The owners' ends, until the workers take their seats.
-    owners: Mutex<Vec<Option<Owner<Task>>>>,
+    owners: Owners<Owner<Task>>,
     victims: Vec<Victims>,
 }
 
@@ -38,19 +37,17 @@ struct DequeSeat {
 impl Deque {
     /// There is one such pool, whose name it is.
     pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
-        let (owners, thieves): (Vec<_>, Vec<_>) = (0..setup.worker_limit())
-            .map(|_| {
-                let (owner, thief) = deque();
-                (Some(owner), thief)
-            })
-            .unzip();
+        let (thieves, owners) = Owners::with_parts(setup.worker_limit(), || {
+            let (owner, thief) = deque();
+            (thief, owner)
+        });
         Box::new(Self {
             name,
             shared: Arc::new(Shared {
-                thieves: thieves.into(),
+                thieves,
                 outside: Arc::clone(&setup.outside),
             }),
-            owners: Mutex::new(owners),
+            owners,
             victims: setup.victims.clone(),
         })
     }
@@ -62,10 +59,7 @@ impl Pool for Deque {
     }
 
     fn seat(&self, worker_index: usize) -> Box<dyn Seat> {
-        let mut owners = self.owners.lock().expect("nothing panics under this lock");
-        let own = owners[worker_index]
-            .take()
-            .expect("every worker takes its seat once");
+        let own = self.owners.take(worker_index);
         Box::new(DequeSeat {
             shared: Arc::clone(&self.shared),
             own,

@@ -13,10 +13,10 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use raddle_sync::CachePadded;
-use raddle_sync::prim::Mutex;
 
 use super::kind::Victims;
 use super::outside::Outside;
+use super::owners::Owners;
 use super::store::Store;
 use super::{Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::task::Task;
@@ -112,8 +112,7 @@ impl Buffer for OneTask {
 pub(super) struct Distributed<S: Store, P: Layout, B, const SINGLE_TRY: bool> {
     name: &'static str,
     shared: Arc<Shared<S, P>>,
-    /// What only owners have, until the workers take their seats.
-    owners: Mutex<Vec<Option<S::Owner>>>,
+    owners: Owners<S::Owner>,
     victims: Vec<Victims>,
     buffer: PhantomData<fn() -> B>,
 }
@@ -135,19 +134,17 @@ struct DistributedSeat<S: Store, P: Layout, B, const SINGLE_TRY: bool> {
 
 impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Distributed<S, P, B, SINGLE_TRY> {
     pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
-        let (stores, owners): (Vec<_>, Vec<_>) = (0..setup.worker_limit())
-            .map(|_| {
-                let (store, owner) = S::new();
-                (P::Of::from(store), Some(owner))
-            })
-            .unzip();
+        let (stores, owners) = Owners::with_parts(setup.worker_limit(), || {
+            let (store, owner) = S::new();
+            (P::Of::from(store), owner)
+        });
         Box::new(Self {
             name,
             shared: Arc::new(Shared {
-                stores: stores.into(),
+                stores,
                 outside: Arc::clone(&setup.outside),
             }),
-            owners: Mutex::new(owners),
+            owners,
             victims: setup.victims.clone(),
             buffer: PhantomData,
         })
@@ -162,10 +159,7 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Pool
     }
 
     fn seat(&self, worker_index: usize) -> Box<dyn Seat> {
-        let mut owners = self.owners.lock().expect("nothing panics under this lock");
-        let owner = owners[worker_index]
-            .take()
-            .expect("every worker takes its seat once");
+        let owner = self.owners.take(worker_index);
         Box::new(DistributedSeat::<S, P, B, SINGLE_TRY> {
             private: B::default(),
             shared: Arc::clone(&self.shared),

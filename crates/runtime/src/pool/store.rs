@@ -163,15 +163,13 @@ impl<L: Lock + 'static, O: Order> Store for List<L, O> {
         Self::take(self, wanted)
     }
 
-    fn steal(&self, wanted: Wanted<'_>, single_try: bool, look: &mut Look) -> Option<Task> {
+    fn steal(&self, wanted: Wanted<'_>, single_try: bool, _look: &mut Look) -> Option<Task> {
         if self.is_empty() {
             return None;
         }
         let take = |tasks: &mut TaskList| self.take_first(tasks, wanted);
         if single_try {
-            let tried = self.tasks.try_with(take);
-            look.busy |= tried.is_none();
-            tried.flatten()
+            self.tasks.try_with(take).flatten()
         } else {
             self.tasks.with(take)
         }
@@ -246,12 +244,10 @@ impl<L: Lock + 'static> Store for Single<L> {
         self.takers.take_where(|task| wanted.accepts(task))
     }
 
-    fn steal(&self, wanted: Wanted<'_>, single_try: bool, look: &mut Look) -> Option<Task> {
+    fn steal(&self, wanted: Wanted<'_>, single_try: bool, _look: &mut Look) -> Option<Task> {
         let accepts = |task: &Task| wanted.accepts(task);
         if single_try {
-            let tried = self.takers.try_take_where(accepts);
-            look.busy |= tried.is_none() && !self.takers.is_empty();
-            tried
+            self.takers.try_take_where(accepts)
         } else {
             self.takers.take_where(accepts)
         }

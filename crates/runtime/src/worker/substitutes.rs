@@ -19,6 +19,7 @@
 //! The managed blocking of Java's fork-join pools: Lea: A Java fork/join framework. Java Grande 2000, and `ForkJoinPool`'s
 //! documentation.
 
+use std::io;
 use std::sync::Arc;
 
 use raddle_sync::prim::thread;
@@ -65,6 +66,7 @@ struct State {
     running: usize,
     /// Indices of workers.
     resting: Vec<usize>,
+    /// All workers' threads.
     handles: Vec<thread::JoinHandle<()>>,
 }
 
@@ -156,6 +158,28 @@ impl Drop for Lent<'_> {
 }
 
 impl Shared {
+    /// Starts a thread for a worker, be it one of the first or a substitute, which calls [`run`] in `call`.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub(crate) fn start_thread(
+        &self,
+        worker_index: usize,
+        call: impl FnOnce() + Send + 'static,
+    ) -> io::Result<()> {
+        let threads = &self.substitutes.threads;
+        let mut spawner = thread::Builder::new().name(format!("{}-{worker_index}", threads.name));
+        if let Some(stack_bytes) = threads.stack_bytes {
+            spawner = spawner.stack_size(stack_bytes);
+        }
+        // Counted before it starts.
+        // Relaxed: the thread's start orders it before its end.
+        self.threads.fetch_add(1, Relaxed);
+        let handle = spawner.spawn(call).inspect_err(|_| self.end_thread())?;
+        self.substitutes.change(|state| state.handles.push(handle));
+        Ok(())
+    }
+
     /// Wakes all resting substitutes, because the runtime may be ending.
     pub(super) fn wake_resting(&self) {
         self.substitutes.change(|state| {
@@ -175,7 +199,14 @@ impl Worker {
             Taker::Resting(worker_index) => {
                 let _ = shared.idle.cell(worker_index).notify();
             }
-            Taker::New(worker_index) => start(shared, worker_index),
+            Taker::New(worker_index) => {
+                let its_own = Arc::clone(shared);
+                let started = shared.start_thread(worker_index, move || run(worker_index, its_own));
+                if started.is_err() {
+                    // Without a thread for it, the place stays empty, and the index is lost.
+                    shared.substitutes.change(|state| state.running -= 1);
+                }
+            }
         }
         Lent(shared)
     }
@@ -218,30 +249,6 @@ impl Worker {
         let none = self.get(Wanted::Where(&|_| false, Mark::default()));
         debug_assert!(none.is_none(), "nothing was wanted");
         self.tell_of_work();
-    }
-}
-
-/// Starts a substitute. Without a thread for it, the place stays empty, and the index is lost.
-fn start(shared: &Arc<Shared>, worker_index: usize) {
-    let threads = &shared.substitutes.threads;
-    let mut spawner = thread::Builder::new().name(format!("{}-{worker_index}", threads.name));
-    if let Some(stack_bytes) = threads.stack_bytes {
-        spawner = spawner.stack_size(stack_bytes);
-    }
-    // Counted before it starts.
-    // Relaxed: the thread's start orders it before its end.
-    shared.threads.fetch_add(1, Relaxed);
-    let its_own = Arc::clone(shared);
-    match spawner.spawn(move || run(worker_index, its_own)) {
-        Ok(handle) => {
-            shared
-                .substitutes
-                .change(|state| state.handles.push(handle));
-        }
-        Err(_) => {
-            shared.substitutes.change(|state| state.running -= 1);
-            shared.end_thread();
-        }
     }
 }
 
