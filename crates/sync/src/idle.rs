@@ -81,11 +81,17 @@ impl IdleSet {
         &self.cells[worker_index]
     }
 
+    /// How many workers look for work, or are about to.
+    #[inline]
+    pub fn searching(&self) -> usize {
+        // Relaxed: a hint. The count may fall below zero (invariant 1).
+        usize::try_from(self.searching.load(Relaxed)).unwrap_or(0)
+    }
+
     /// True when some worker is looking for work, or about to.
     #[inline]
     pub fn anyone_searches(&self) -> bool {
-        // Relaxed: a hint.
-        self.searching.load(Relaxed) > 0
+        self.searching() > 0
     }
 
     /// True when some worker sleeps.
@@ -128,6 +134,8 @@ impl IdleSet {
     }
 
     /// A searching worker has found work; wakes the next worker if this was the last searcher and `has_work`.
+    ///
+    /// `has_work` is asked only where somebody sleeps: whoever lies down later looks for work itself (I1).
     pub fn found(&self, worker_index: usize, has_work: impl FnOnce() -> bool) -> Option<usize> {
         // Relaxed: as in `start_search`.
         if self.searching.fetch_sub(1, Relaxed) > 1 {
@@ -135,7 +143,7 @@ impl IdleSet {
         }
         // ORDERING(I2): counted down before looking for more.
         fence(SeqCst);
-        if has_work() {
+        if !self.sleepers.is_empty() && has_work() {
             self.wake_one(worker_index)
         } else {
             None

@@ -107,13 +107,12 @@ fn drive<P: Piece>(mut piece: P, mut pace: Pace, run: &(impl Fn(P) + Sync)) {
             pace.split(cut, worker, left, |pace| drive(right, pace, run));
             return;
         }
-        let chunk_len = pace.chunk_len(len);
-        if chunk_len >= len {
+        let Some(chunk_len) = pace.begin_chunk(len) else {
             return run(piece);
-        }
+        };
         let (chunk, rest) = piece.split(chunk_len);
         run(chunk);
-        pace.ran(chunk_len);
+        pace.end_chunk(chunk_len);
         piece = rest;
     }
 }

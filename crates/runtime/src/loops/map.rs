@@ -49,14 +49,13 @@ fn extend<T: Send>(
             results.append(&mut others);
             return;
         }
-        let chunk_len = pace.chunk_len(len);
-        if chunk_len >= len {
+        let Some(chunk_len) = pace.begin_chunk(len) else {
             results.extend(range.map(body));
             return;
-        }
+        };
         let (chunk, rest) = range.split(chunk_len);
         results.extend(chunk.map(body));
-        pace.ran(chunk_len);
+        pace.end_chunk(chunk_len);
         range = rest;
     }
 }

@@ -25,8 +25,9 @@ const HANDOVER_NS: f32 = 400.0;
 const SPLIT_AWAKE_NS: f32 = 2.0 * HANDOVER_NS;
 /// Splitting pays for loops longer than this even when all others sleep.
 const SPLIT_ASLEEP_NS: f32 = 60_000.0;
-/// A short loop that was refused a split lowers the limit by this part, so that splitting is tried again in the end.
-const FADE: f32 = 1.0 / 4096.0;
+/// A short loop that was refused a split lowers the limit by this part, so that splitting is tried again in the end; by half
+/// of it each time that the try failed again, down to the second.
+const FADE: (f32, f32) = (1.0 / 4096.0, 1.0 / 65_536.0);
 /// Splitting that takes less than this part of the time alone goes on.
 const SHARE_MAX: f32 = 0.9;
 /// What is assumed of that part before it is known.
@@ -41,8 +42,10 @@ const FEW_ITEMS: usize = 64;
 pub(super) struct Pace {
     /// Nanoseconds an item, once a chunk has been timed.
     item_ns: Option<f32>,
-    /// The end of the last chunk.
-    now: Instant,
+    /// The end of the last chunk; none where other things were done since.
+    now: Option<Instant>,
+    /// Parts given away since the last chunk. Perhaps nobody has taken them yet, and who searches still is to have them.
+    given: usize,
 }
 
 impl Pace {
@@ -51,36 +54,44 @@ impl Pace {
     pub(super) fn start() -> Self {
         Self {
             item_ns: None,
-            now: Instant::now(),
+            now: None,
+            given: 0,
         }
     }
 
-    /// The same loop, whose next chunk begins now.
+    /// For a part of the same loop, whose worker has just given away `given` other parts.
     #[inline]
-    fn again(&self) -> Self {
+    fn part(&self, given: usize) -> Self {
         Self {
             item_ns: self.item_ns,
-            now: Instant::now(),
+            now: None,
+            given,
         }
     }
 
-    /// Items to run before the next look at the gate.
+    /// Items of the next chunk, before the next look at the gate, when `len` are left; none when these make one chunk.
     #[inline]
-    pub(super) fn chunk_len(&self, len: usize) -> usize {
-        match self.item_ns {
+    pub(super) fn begin_chunk(&mut self, len: usize) -> Option<usize> {
+        let chunk_len = match self.item_ns {
             None => (len / FEW_ITEMS).clamp(1, 16),
             Some(item_ns) => {
                 let chunk_ns = (item_ns * len as f32 / 8.0).clamp(CHUNK_NS.0, CHUNK_NS.1);
                 ((chunk_ns / item_ns) as usize).max(1)
             }
-        }
+        };
+        (chunk_len < len).then(|| {
+            self.now.get_or_insert_with(Instant::now);
+            chunk_len
+        })
     }
 
-    /// A chunk of `len` items has been run since the last call: learns how long they took.
+    /// The chunk of `len` items has been run: learns how long they took.
     #[inline]
-    pub(super) fn ran(&mut self, len: usize) {
-        let before = std::mem::replace(&mut self.now, Instant::now());
-        let ns = (self.now - before).as_nanos() as f32 - reading_ns();
+    pub(super) fn end_chunk(&mut self, len: usize) {
+        let now = Instant::now();
+        let begun = self.now.replace(now).unwrap_or(now);
+        self.given = 0;
+        let ns = (now - begun).as_nanos() as f32 - reading_ns();
         let item_ns = ns / len as f32;
         // The latest chunk counts for half: bodies change along a loop. Never zero, so that chunks stay bounded.
         let item_ns = self
@@ -109,7 +120,8 @@ impl Pace {
             });
         };
         let left_ns = item_ns * len as f32;
-        if worker.shared().idle.anyone_searches() {
+        let searching = worker.shared().idle.searching();
+        if searching > self.given {
             let head_start = ((HANDOVER_NS / item_ns) as usize).min(len - 2);
             let left = (len + head_start).div_ceil(2);
             let cut = Cut {
@@ -118,13 +130,16 @@ impl Pace {
                 teaches: left_ns < SPLIT_ASLEEP_NS,
             };
             worker.gains().allow_split(left_ns).then_some(cut)
-        } else {
-            let pays = left_ns >= SPLIT_ASLEEP_NS || worker.gains().allow_wake(left_ns, self.now);
+        } else if searching == 0 {
+            let now = self.now.unwrap_or_else(Instant::now);
+            let pays = left_ns >= SPLIT_ASLEEP_NS || worker.gains().allow_wake(left_ns, now);
             pays.then(|| Cut {
                 len,
                 left: len.div_ceil(2),
                 teaches: false,
             })
+        } else {
+            None
         }
     }
 
@@ -137,19 +152,22 @@ impl Pace {
         left: impl FnOnce(Self) -> L + Send,
         right: impl FnOnce(Self) -> R + Send,
     ) -> (L, R) {
+        let (left_pace, right_pace) = (self.part(self.given + 1), self.part(0));
         if !(cut.teaches && worker.gains().is_lesson()) {
-            return join(|| left(self.again()), || right(self.again()));
+            return join(|| left(left_pace), || right(right_pace));
         }
+        let start = Instant::now();
         let timed_left = || {
-            let pace = self.again();
-            let result = left(pace);
-            (result, pace.now.elapsed())
+            // What giving away has cost is no part of the time alone.
+            let begun = Instant::now();
+            let result = left(left_pace);
+            (result, begun.elapsed())
         };
-        let ((left, own), right) = join(timed_left, || right(self.again()));
+        let ((left, own), right) = join(timed_left, || right(right_pace));
         let alone_ns = own.as_nanos() as f32 * cut.len as f32 / cut.left as f32;
         worker
             .gains()
-            .learn(alone_ns, self.now.elapsed().as_nanos() as f32);
+            .learn(alone_ns, start.elapsed().as_nanos() as f32);
         (left, right)
     }
 }
@@ -170,6 +188,8 @@ pub(super) struct Cut {
 pub(crate) struct Gains {
     /// The length from which on a loop is split when somebody searches.
     limit_ns: Cell<f32>,
+    /// By what part a refused loop lowers it.
+    fade: Cell<f32>,
     /// The time of split loops as a part of what they take alone, averaged.
     share: Cell<f32>,
     lessons: Cell<u32>,
@@ -182,6 +202,7 @@ impl Default for Gains {
     fn default() -> Self {
         Self {
             limit_ns: Cell::new(SPLIT_AWAKE_NS),
+            fade: Cell::new(FADE.0),
             share: Cell::new(SHARE_FIRST),
             lessons: Cell::new(0),
             missed_ns: Cell::new(0.0),
@@ -195,7 +216,7 @@ impl Gains {
     fn allow_split(&self, left_ns: f32) -> bool {
         let limit_ns = self.limit_ns.get();
         if left_ns < limit_ns && left_ns >= SPLIT_AWAKE_NS {
-            self.limit_ns.set(limit_ns * (1.0 - FADE));
+            self.limit_ns.set(limit_ns * (1.0 - self.fade.get()));
         }
         left_ns >= limit_ns
     }
@@ -215,11 +236,15 @@ impl Gains {
         let limit_ns = self.limit_ns.get();
         if share < SHARE_MAX {
             self.share.set(share);
+            if share < SHARE_FIRST {
+                self.fade.set(FADE.0);
+            }
             self.limit_ns
                 .set(limit_ns.min(alone_ns).max(SPLIT_AWAKE_NS));
         } else {
             // The next lessons begin without prejudice.
             self.share.set(SHARE_FIRST);
+            self.fade.set((self.fade.get() / 2.0).max(FADE.1));
             self.limit_ns
                 .set(limit_ns.max(1.5 * alone_ns).min(SPLIT_ASLEEP_NS));
         }
@@ -230,7 +255,7 @@ impl Gains {
     ///
     /// The sum fades with time, half as fast as it grows in loops that follow each other without a gap.
     fn allow_wake(&self, left_ns: f32, now: Instant) -> bool {
-        if left_ns < self.limit_ns.get() {
+        if !self.allow_split(left_ns) {
             return false;
         }
         let passed_ns = self

@@ -49,3 +49,19 @@ fn loops_in_a_row_pay_for_a_wake_up_and_scattered_ones_do_not() {
     });
     assert!(!scattered);
 }
+
+/// The limit once came down only while somebody searched: after a bad spell, whose end put the other worker to sleep, short
+/// loops ran alone for seconds.
+#[test]
+fn splits_are_tried_again_where_the_others_have_gone_to_sleep() {
+    let gains = Gains::default();
+    while gains.allow_split(2_000.0) {
+        gains.learn(2_000.0, 4_000.0);
+    }
+    let mut now = Instant::now();
+    let refused = (1..10_000).find(|_| {
+        now += std::time::Duration::from_nanos(2_000);
+        gains.allow_wake(2_000.0, now)
+    });
+    assert!(refused.is_some(), "{gains:?}");
+}
