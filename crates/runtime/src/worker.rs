@@ -159,7 +159,7 @@ impl Shared {
     }
 
     /// Those, and all substitutes that were ever needed.
-    fn present(&self) -> usize {
+    pub(crate) fn present(&self) -> usize {
         self.substitutes.present()
     }
 

@@ -10,6 +10,9 @@
 //! short for that is not split, but remembered: when many such loops come in a row, what they could have gained together
 //! pays for a wake-up, and then for the sleeper's staying awake. This is ski rental again, as in the wait cell: at most
 //! twice the cost of having known.
+//!
+//! All that is for items that are short. A long item leaves whoever asks to wait for its end, so before each the other half of
+//! what is left is published, asked for or not, as a task would be: it costs little beside the item.
 
 use std::cell::Cell;
 
@@ -36,6 +39,10 @@ const SHARE_FIRST: f32 = 0.8;
 const LESSON_EVERY: u32 = 8;
 /// Loops with fewer items split before they know how long one takes.
 const FEW_ITEMS: usize = 64;
+/// Loops with fewer items run one to learn how long it takes, longer ones several, for a better reading.
+const LONG_LOOP: usize = 512;
+/// Who asks during an item that takes longer would wait too long for the end of it: a part is given away beforehand.
+const COARSE_NS: f32 = 20_000.0;
 
 /// What a loop knows about its items.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +80,8 @@ impl Pace {
     #[inline]
     pub(super) fn begin_chunk(&mut self, len: usize) -> Option<usize> {
         let chunk_len = match self.item_ns {
-            None => (len / FEW_ITEMS).clamp(1, 16),
+            None if len < LONG_LOOP => 1,
+            None => (len / FEW_ITEMS).min(16),
             Some(item_ns) => {
                 let chunk_ns = (item_ns * len as f32 / 8.0).clamp(CHUNK_NS.0, CHUNK_NS.1);
                 ((chunk_ns / item_ns) as usize).max(1)
@@ -103,22 +111,36 @@ impl Pace {
     /// Where to cut a loop of `len` items for whoever asked `worker` for work; nowhere if it does not pay.
     #[inline]
     pub(super) fn cut(&self, len: usize, worker: &Worker) -> Option<Cut> {
-        if len > 1 && worker.forks().gates().are_closed() {
+        if len > 1 && (worker.forks().gates().are_closed() || self.is_coarse()) {
             self.cut_slow(len, worker)
         } else {
             None
         }
     }
 
+    #[inline]
+    fn is_coarse(&self) -> bool {
+        self.item_ns.is_some_and(|item_ns| item_ns >= COARSE_NS)
+    }
+
     #[cold]
     fn cut_slow(&self, len: usize, worker: &Worker) -> Option<Cut> {
-        let Some(item_ns) = self.item_ns else {
-            return (len < FEW_ITEMS).then(|| Cut {
-                len,
-                left: len.div_ceil(2),
-                teaches: false,
-            });
+        let halves = Cut {
+            len,
+            left: len.div_ceil(2),
+            teaches: false,
         };
+        let Some(item_ns) = self.item_ns else {
+            return (len < FEW_ITEMS).then_some(halves);
+        };
+        if self.is_coarse() {
+            if worker.shared().present() == 1 {
+                return None;
+            }
+            // Asks in the name of whoever will: the fork is published as soon as it is there.
+            worker.forks().gates().close();
+            return Some(halves);
+        }
         let left_ns = item_ns * len as f32;
         let searching = worker.shared().idle.searching();
         if searching > self.given {
@@ -133,11 +155,7 @@ impl Pace {
         } else if searching == 0 {
             let now = self.now.unwrap_or_else(Instant::now);
             let pays = left_ns >= SPLIT_ASLEEP_NS || worker.gains().allow_wake(left_ns, now);
-            pays.then(|| Cut {
-                len,
-                left: len.div_ceil(2),
-                teaches: false,
-            })
+            pays.then_some(halves)
         } else {
             None
         }

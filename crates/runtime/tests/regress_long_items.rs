@@ -1,0 +1,45 @@
+//! A loop once gave parts away only when its worker looked up, between two items: with items of two milliseconds, as the
+//! tiles of a picture are, whoever asked waited for one millisecond on average, time and again.
+
+use std::sync::{Barrier, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use raddle_runtime::{Runtime, for_each, join, scope, worker_index};
+
+const LONG: Duration = Duration::from_secs(30);
+
+#[test]
+fn who_asks_during_a_long_item_need_not_wait_for_its_end() {
+    let runtime = Runtime::builder()
+        .workers(2)
+        .build()
+        .expect("two workers come up");
+    let (held, free) = (Barrier::new(2), Barrier::new(2));
+    let (help, helped) = mpsc::channel();
+    let (help, helped) = (Mutex::new(help), Mutex::new(helped));
+    runtime.install(|| {
+        let owner = worker_index();
+        scope(|scope| {
+            scope.spawn(|| {
+                held.wait();
+                free.wait();
+            });
+            held.wait();
+            // Answers what was asked before: from here on nobody asks.
+            join(|| (), || ());
+            for_each(0..100, |index| {
+                if worker_index() != owner {
+                    let help = help.lock().expect("no item panics here");
+                    help.send(()).expect("the test holds the other end");
+                } else if index == 0 {
+                    thread::sleep(Duration::from_millis(1));
+                } else if index == 1 {
+                    free.wait();
+                    let helped = helped.lock().expect("no item panics here");
+                    helped.recv_timeout(LONG).expect("help comes");
+                }
+            });
+        });
+    });
+}
