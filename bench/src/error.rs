@@ -58,6 +58,14 @@ pub(crate) enum BenchError {
         /// What it said.
         message: String,
     },
+    /// The picture of the speedups cannot be written.
+    #[error("{path}: {message}")]
+    Plot {
+        /// Where it was to go.
+        path: PathBuf,
+        /// What stood in the way.
+        message: String,
+    },
     /// An operating-system call failed.
     #[error("{what}: {source}")]
     System {

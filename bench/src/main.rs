@@ -11,17 +11,19 @@ mod peer;
 mod pools;
 mod probe;
 mod record;
+mod speedup;
 mod suites;
 mod workload;
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 
 use crate::error::BenchError;
 use crate::record::{Record, Surroundings, table_head, table_row};
-use crate::suites::{Measurement, build, forks, loops, rays, sort, wake};
+use crate::suites::{Measurement, build, forks, loops, pools as task_pools, rays, sort, wake};
 
 /// Measures Raddle and its peers, interleaved, and prints medians and ratios.
 ///
@@ -44,6 +46,9 @@ struct Arguments {
     /// Numbers of workers, separated by commas; without it, 1 and as many as there are CPUs.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     workers: Vec<u16>,
+    /// Draw the speedups of `pools` into this SVG file.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
 }
 
 /// The suites.
@@ -61,6 +66,9 @@ enum Suite {
     Sort,
     /// sleeping, spinning: how soon a worker without work hears of some, against a bare futex and a bare spin.
     Wake,
+    /// every pool on trees of tasks of 1 to 420 µs, tiles of a picture and quicksort, against auto and a stack without
+    /// synchronisation.
+    Pools,
 }
 
 impl Suite {
@@ -72,6 +80,7 @@ impl Suite {
             Self::Build => &build::CASES,
             Self::Sort => &sort::CASES,
             Self::Wake => &wake::CASES,
+            Self::Pools => &task_pools::CASES,
         }
     }
 
@@ -83,6 +92,7 @@ impl Suite {
             Self::Build => build::run(measurement),
             Self::Sort => sort::run(measurement),
             Self::Wake => wake::run(measurement),
+            Self::Pools => task_pools::run(measurement),
         }
     }
 }
@@ -94,6 +104,12 @@ fn main() -> ExitCode {
     {
         let choices = arguments.suite.cases().join(", ");
         return fail(&format!("no case {case:?}; expected one of {choices}"), 2);
+    }
+    if arguments.plot.is_some() && arguments.suite != Suite::Pools {
+        return fail(
+            "--plot draws speedups of the suite pools, and of no other",
+            2,
+        );
     }
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -127,6 +143,7 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         pairs: usize::from(arguments.pairs),
         workers,
         surroundings: Surroundings::find(),
+        records: Vec::new(),
         emit: &mut |record: &Record| {
             print(if json {
                 serde_json::to_string(record).unwrap_or_else(|error| error.to_string())
@@ -138,7 +155,15 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
             let _unheard = writeln!(io::stderr(), "warning: {message}");
         },
     };
-    arguments.suite.run(&mut measurement)
+    arguments.suite.run(&mut measurement)?;
+    let records = measurement.records;
+    if arguments.suite == Suite::Pools && !json {
+        print(format!("\n{}", speedup::table(&records)));
+    }
+    match &arguments.plot {
+        Some(path) => speedup::plot(&records, path),
+        None => Ok(()),
+    }
 }
 
 fn default_workers() -> Vec<usize> {

@@ -11,19 +11,30 @@ use crate::error::BenchError;
 /// Raddle's runtimes.
 #[derive(Debug, Default)]
 pub(crate) struct RaddlePools {
+    kind: raddle::PoolKind,
     by_workers: BTreeMap<usize, raddle::Runtime>,
 }
 
 impl RaddlePools {
+    /// Those with a pool of this kind.
+    pub(crate) fn of(kind: raddle::PoolKind) -> Self {
+        Self {
+            kind,
+            ..Self::default()
+        }
+    }
+
     /// Runs `work` on a worker of a runtime of so many.
     pub(crate) fn install<R: Send>(
         &mut self,
         workers: usize,
         work: impl FnOnce() -> R + Send,
     ) -> Result<R, BenchError> {
+        let kind = self.kind;
         let runtime = made_once(&mut self.by_workers, workers, || {
             raddle::Runtime::builder()
                 .workers(workers)
+                .pool(kind)
                 .build()
                 .map_err(|error| failure("raddle", &error))
         })?;

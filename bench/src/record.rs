@@ -122,7 +122,7 @@ pub(crate) fn range(values: &[f64]) -> (f64, f64) {
 /// The head of the table whose rows [`table_row`] makes.
 pub(crate) fn table_head() -> String {
     format!(
-        "{:<10} {:>7}  {:<10} {:>11} {:>11} {:>11} {:<7} {:>5}  {:>6}  {:<13} {}",
+        "{:<10} {:>7}  {:<16} {:>11} {:>11} {:>11} {:<7} {:>5}  {:>6}  {:<13} {}",
         "case",
         "workers",
         "who",
@@ -140,7 +140,7 @@ pub(crate) fn table_head() -> String {
 /// One row, for people.
 pub(crate) fn table_row(record: &Record) -> String {
     let mut row = format!(
-        "{:<10} {:>7}  {:<10} {:>11.3} {:>11.3} {:>11.3} {:<7} {:>5}",
+        "{:<10} {:>7}  {:<16} {:>11.3} {:>11.3} {:>11.3} {:<7} {:>5}",
         record.case,
         record.workers,
         record.who,

@@ -3,6 +3,7 @@
 pub(crate) mod build;
 pub(crate) mod forks;
 pub(crate) mod loops;
+pub(crate) mod pools;
 pub(crate) mod rays;
 pub(crate) mod sort;
 pub(crate) mod wake;
@@ -28,6 +29,8 @@ pub(crate) struct Measurement<'output> {
     pub(crate) surroundings: Surroundings,
     /// Takes each record as it comes.
     pub(crate) emit: &'output mut dyn FnMut(&Record),
+    /// All records so far.
+    pub(crate) records: Vec<Record>,
     /// Takes what a person should know beside the figures.
     pub(crate) warn: &'output mut dyn FnMut(String),
 }
@@ -70,6 +73,7 @@ impl Measurement<'_> {
                 self.warn,
             )?;
             records.iter().for_each(|record| (self.emit)(record));
+            self.records.extend(records);
         }
         Ok(())
     }

@@ -123,7 +123,7 @@ fn measure(repetitions: u64, input: &[i32], mut sort: impl FnMut(&mut [i32])) ->
 }
 
 /// Depends on every item and on the order.
-fn checksum(items: &[i32]) -> u64 {
+pub(super) fn checksum(items: &[i32]) -> u64 {
     items.iter().fold(0, |hash: u64, &item| {
         hash.wrapping_mul(31)
             .wrapping_add(u64::from(item.cast_unsigned()))

@@ -87,10 +87,16 @@ impl<T: Word<Target: Linked>> TaggedStack<T> {
     /// Takes the newest element.
     #[inline]
     pub fn pop(&self) -> Option<T> {
+        self.pop_if(|_| true)
+    }
+
+    /// Takes the newest element if it is `wanted`.
+    #[inline]
+    fn pop_if(&self, wanted: impl Fn(&T) -> bool) -> Option<T> {
         // ORDERING(V1): Acquire, the element's link.
         let mut head = self.head.load(Acquire);
         let mut backoff = Backoff::new();
-        while !head.pointer.is_null() {
+        while !head.pointer.is_null() && is_wanted(head.pointer, &wanted) {
             // Relaxed: published with the head (V1), or stale, and then the CAS fails.
             let next = next_of::<T>(head.pointer, Relaxed);
             // ORDERING(V1): Acquire on failure, as for the load above; what success takes was acquired with the head.
@@ -110,8 +116,15 @@ impl<T: Word<Target: Linked>> TaggedStack<T> {
     /// Takes the newest element that is `wanted`, from under those that are not.
     ///
     /// Elements left behind are out of the others' sight for a moment; the result says so, and the caller makes sure that
-    /// somebody looks again. Where nothing is wanted, nothing moves. Cost: a look at every element down to the wanted one.
+    /// somebody looks again. Where nothing is wanted, nothing moves. Cost: that of [`pop`](Self::pop) where the newest is wanted, and a
+    /// look at every element otherwise.
     pub fn take_where(&self, wanted: impl Fn(&T) -> bool) -> Picked<T> {
+        if let Some(value) = self.pop_if(&wanted) {
+            return Picked {
+                value: Some(value),
+                hid: false,
+            };
+        }
         if !self.may_hold(&wanted) {
             return Picked::default();
         }

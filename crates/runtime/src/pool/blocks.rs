@@ -5,8 +5,8 @@
 //! small tasks cost a lock once a block. In exchange, tasks in private blocks are out of the others' reach until the owner
 //! puts again, or has to wait: then it makes all that it has public.
 //!
-//! A worker that waits in a join or a scope steals no blocks, only single tasks: what a block holds besides might be what
-//! others wait for, and would lie with a worker that may not run it.
+//! A worker that waits in a join or a scope steals only blocks of which it may run every task: what else lay in a block might be
+//! what others wait for.
 //!
 //! # Source
 //! DQ-BL-* in Hoffmann, Korch, Rauber, SC 2004, sect. 2.2.2; Korch, Rauber: A comparison of task pools for dynamic load balancing of
@@ -239,9 +239,10 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
             });
         }
         self.share_all(look);
-        let single = |block: &TaskList| block.len() == 1 && block.first_is(accepts);
-        let (victim, mut block) = self.steal(single, look)?;
+        let (victim, mut block) = self.steal(|block| block.all(accepts), look)?;
         let task = block.take_first()?;
+        // Empty until now: all that was private has just been shared.
+        self.private.borrow_mut().current = block;
         Some(Found {
             task,
             stolen_from: Some(victim),

@@ -131,9 +131,9 @@ impl TaskList {
         begun
     }
 
-    /// True when the first task is such.
-    pub(crate) fn first_is(&self, wanted: impl Fn(&Task) -> bool) -> bool {
-        !self.is_empty() && wanted(&look_at(self.first))
+    /// True when every task is such. Cost: a look at each.
+    pub(crate) fn all(&self, wanted: impl Fn(&Task) -> bool) -> bool {
+        !self.any(|task| !wanted(task))
     }
 
     /// True when some task is such. Cost: a look at each.

@@ -1,0 +1,188 @@
+//! What the pools make of the workers: speedups over `base` as a table and as a picture.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use plotters::prelude::*;
+
+use crate::error::BenchError;
+use crate::record::Record;
+
+/// Who every speedup is over.
+pub(crate) const BASE: &str = "base";
+
+/// The speedup of one contender in one case.
+#[derive(Debug, Clone, PartialEq)]
+struct Speedup<'records> {
+    case: &'records str,
+    workers: usize,
+    who: &'records str,
+    value: f64,
+}
+
+/// Every contender's, in the order of the records; none for cases that have no `base`.
+///
+/// Ratios to the contender that was measured in turn with both, not medians of times taken minutes apart.
+fn speedups(records: &[Record]) -> Vec<Speedup<'_>> {
+    let base_of = |record: &Record| {
+        records
+            .iter()
+            .find(|base| {
+                base.who == BASE && base.case == record.case && base.workers == record.workers
+            })
+            .and_then(|base| base.ratio)
+    };
+    records
+        .iter()
+        .filter(|record| record.who != BASE)
+        .filter_map(|record| {
+            Some(Speedup {
+                case: &record.case,
+                workers: record.workers,
+                who: &record.who,
+                value: record.ratio.unwrap_or(1.0) / base_of(record)?,
+            })
+        })
+        .collect()
+}
+
+/// A row for each contender, a column for each case and number of workers, as in table 1 of the study.
+pub(crate) fn table(records: &[Record]) -> String {
+    let speedups = speedups(records);
+    let columns = in_order(
+        speedups
+            .iter()
+            .map(|speedup| (speedup.case, speedup.workers)),
+    );
+    let mut text = format!("{:<16}", "speedup");
+    // Writing to a string cannot fail, here and below.
+    for (case, workers) in &columns {
+        let _infallible = write!(text, " {:>12}", format!("{case}/{workers}"));
+    }
+    for who in in_order(speedups.iter().map(|speedup| speedup.who)) {
+        let _infallible = write!(text, "\n{who:<16}");
+        for &(case, workers) in &columns {
+            let found = speedups.iter().find(|speedup| {
+                (speedup.case, speedup.workers, speedup.who) == (case, workers, who)
+            });
+            let value = found.map_or_else(String::new, |found| format!("{:.2}", found.value));
+            let _infallible = write!(text, " {value:>12}");
+        }
+    }
+    text
+}
+
+/// The different items, each where it comes first.
+fn in_order<T: Ord + Copy>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = BTreeSet::new();
+    items.filter(|&item| seen.insert(item)).collect()
+}
+
+/// Draws speedup over workers, a panel for each case and a line for each contender, into an SVG file.
+///
+/// # Errors
+/// [`BenchError::Plot`] where the file cannot be written.
+pub(crate) fn plot(records: &[Record], path: &Path) -> Result<(), BenchError> {
+    draw(&speedups(records), path).map_err(|message| BenchError::Plot {
+        path: path.to_owned(),
+        message,
+    })
+}
+
+const PANEL: (u32, u32) = (420, 320);
+const PANELS_PER_ROW: usize = 3;
+
+fn draw(speedups: &[Speedup<'_>], path: &Path) -> Result<(), String> {
+    let cases = in_order(speedups.iter().map(|speedup| speedup.case));
+    let names = in_order(speedups.iter().map(|speedup| speedup.who));
+    // The last panel holds the names.
+    let columns = PANELS_PER_ROW.min(cases.len() + 1);
+    let rows = (cases.len() + 1).div_ceil(columns);
+    let size = (PANEL.0 * columns as u32, PANEL.1 * rows as u32);
+    let mut svg = String::new();
+    {
+        let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        root.fill(&WHITE).map_err(|error| error.to_string())?;
+        let panels = root.split_evenly((rows, columns));
+        for (case, panel) in cases.iter().zip(&panels) {
+            let of_case: Vec<_> = speedups.iter().filter(|one| one.case == *case).collect();
+            draw_case(case, &of_case, &names, panel).map_err(|error| error.to_string())?;
+        }
+        draw_names(&names, &panels[cases.len()]).map_err(|error| error.to_string())?;
+        root.present().map_err(|error| error.to_string())?;
+    }
+    std::fs::write(path, svg).map_err(|error| error.to_string())
+}
+
+type Area<'svg> = DrawingArea<SVGBackend<'svg>, plotters::coord::Shift>;
+type Drawn<'svg> =
+    Result<(), DrawingAreaErrorKind<<SVGBackend<'svg> as DrawingBackend>::ErrorType>>;
+
+fn draw_case<'svg>(
+    case: &str,
+    speedups: &[&Speedup<'_>],
+    names: &[&str],
+    panel: &Area<'svg>,
+) -> Drawn<'svg> {
+    let workers_max = speedups.iter().map(|one| one.workers).max().unwrap_or(1);
+    let value_max = speedups.iter().map(|one| one.value).fold(1.0, f64::max);
+    let mut chart = ChartBuilder::on(panel)
+        .caption(case, ("sans-serif", 16))
+        .margin(10)
+        .x_label_area_size(34)
+        .y_label_area_size(44)
+        .build_cartesian_2d(0.5..workers_max as f64 + 0.5, 0.0..value_max * 1.1)?;
+    chart
+        .configure_mesh()
+        .x_desc("workers")
+        .y_desc("speedup")
+        .x_label_formatter(&|workers| format!("{workers:.0}"))
+        .x_labels(workers_max.min(8) + 1)
+        .light_line_style(WHITE)
+        .draw()?;
+    let ideal = [(1.0, 1.0), (workers_max as f64, workers_max as f64)];
+    chart.draw_series(DashedLineSeries::new(ideal, 4, 4, BLACK.mix(0.4).into()))?;
+    for name in names {
+        let points: Vec<(f64, f64)> = speedups
+            .iter()
+            .filter(|one| one.who == *name)
+            .map(|one| (one.workers as f64, one.value))
+            .collect();
+        let style = style_of(name);
+        chart.draw_series(LineSeries::new(points.iter().copied(), style))?;
+        chart.draw_series(points.iter().map(|&at| Circle::new(at, 2, style.filled())))?;
+    }
+    Ok(())
+}
+
+fn draw_names<'svg>(names: &[&str], panel: &Area<'svg>) -> Drawn<'svg> {
+    const LINES: usize = 14;
+    for (index, name) in names.iter().enumerate() {
+        let x = 20 + 190 * (index / LINES) as i32;
+        let y = 24 + 20 * (index % LINES) as i32;
+        let line = vec![(x, y + 6), (x + 22, y + 6)];
+        panel.draw(&PathElement::new(line, style_of(name)))?;
+        panel.draw(&Text::new(*name, (x + 28, y), ("sans-serif", 13)))?;
+    }
+    Ok(())
+}
+
+/// A colour for each family of pools, in as many shades as it has members; the pool that chooses itself stands out.
+fn style_of(name: &str) -> ShapeStyle {
+    let shade = name
+        .bytes()
+        .fold(0_u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte));
+    let lightness = 0.3 + f64::from(shade % 8) / 20.0;
+    let hue = match name {
+        "auto" => return BLACK.stroke_width(3),
+        "deque" => return MAGENTA.stroke_width(2),
+        _ if name.starts_with("SQ-") => 0.0,
+        _ if name.starts_with("DQ-BL-") => 0.6,
+        _ => 0.33,
+    };
+    HSLColor(hue, 0.8, lightness).stroke_width(1)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! Speedups out of made-up records.
+
+use super::*;
+
+fn record(who: &str, workers: usize, ratio: Option<f64>) -> Record {
+    Record {
+        suite: "pools".into(),
+        case: "tiles".into(),
+        who: who.into(),
+        workers,
+        unit: "ms".into(),
+        median: 1.0,
+        min: 1.0,
+        max: 1.0,
+        pairs: 5,
+        ratio,
+        ratio_range: None,
+        machine: "a machine".into(),
+        mode: "near".into(),
+        commit: "0123".into(),
+    }
+}
+
+/// On two workers `auto` takes half of the time of `base`, and `SQ-PTH` twice that of `auto`.
+fn records() -> Vec<Record> {
+    vec![
+        record("auto", 1, None),
+        record("base", 1, Some(1.0)),
+        record("auto", 2, None),
+        record("base", 2, Some(0.5)),
+        record("SQ-PTH", 2, Some(0.5)),
+    ]
+}
+
+#[test]
+fn a_speedup_is_over_the_base_of_its_case() {
+    let records = records();
+    let values: Vec<_> = speedups(&records)
+        .into_iter()
+        .map(|one| (one.who, one.workers, one.value))
+        .collect();
+    assert_eq!(
+        values,
+        [("auto", 1, 1.0), ("auto", 2, 2.0), ("SQ-PTH", 2, 1.0)]
+    );
+}
+
+#[test]
+fn the_table_has_a_row_for_each_pool() {
+    let table = table(&records());
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(rows[0], ["speedup", "tiles/1", "tiles/2"]);
+    assert_eq!(rows[1], ["auto", "1.00", "2.00"]);
+    assert_eq!(rows[2], ["SQ-PTH", "1.00"]);
+}
+
+#[test]
+fn the_plot_shows_every_case_and_pool() {
+    let path = std::env::temp_dir().join(format!("raddle-speedup-{}.svg", std::process::id()));
+    plot(&records(), &path).expect("the folder of temporary files can be written");
+    let svg = std::fs::read_to_string(&path).expect("just written");
+    std::fs::remove_file(&path).expect("just written");
+    for text in ["tiles", "auto", "SQ-PTH", "workers", "speedup"] {
+        assert!(svg.contains(text), "{text} is missing");
+    }
+    let refused = plot(&records(), Path::new("/nowhere/plot.svg")).expect_err("no such folder");
+    assert!(
+        refused.to_string().starts_with("/nowhere/plot.svg: "),
+        "{refused}"
+    );
+}

@@ -1,0 +1,102 @@
+//! Every pool on irregular work: what a task costs it, and what it makes of the workers.
+//!
+//! | case | tasks | of |
+//! |---|---|---|
+//! | `sort1e7`, `sort1e8` | parts of a quicksort, down to 1,000 items | 10⁷ and 10⁸ random numbers |
+//! | `tree1us` … `tree420us` | nodes of a random tree, exponentially long, so long on average | 0.2 s of work |
+//! | `tiles` | tiles of 8 × 8 pixels, split in halves from the whole picture | a knot of 100,000 triangles |
+//!
+//! `auto`, the default pool, is measured in turn with each of the others, and with `base`: a stack without any synchronisation on
+//! one thread, whatever the number of workers. A speedup is that of a pool over `base`, both taken as ratios to the
+//! `auto` beside them. Creating a task costs the base next to nothing, so that a speedup on one worker is what is left after the
+//! pool's own cost.
+//!
+//! `sort1e8` takes most of an hour and runs when it is asked for by name.
+//!
+//! # Source
+//! R. Hoffmann, M. Korch, T. Rauber: Performance evaluation of task pools based on hardware synchronization. SC 2004, sections 3
+//! to 6; the mean times of tasks are those of its applications.
+
+mod job;
+mod parts;
+mod picture;
+mod tree;
+
+use raddle::PoolKind;
+
+use self::job::{How, Workload};
+use self::parts::Parts;
+use self::picture::Picture;
+use self::tree::Tree;
+use crate::error::BenchError;
+use crate::harness::{Case, Contender, Local, Unit};
+use crate::pools::RaddlePools;
+use crate::suites::Measurement;
+
+/// The names of the cases.
+pub(crate) const CASES: [&str; 8] = [
+    "tree1us",
+    "tree6us",
+    "tree84us",
+    "tree109us",
+    "tree420us",
+    "tiles",
+    "sort1e7",
+    ONLY_BY_NAME,
+];
+
+const ONLY_BY_NAME: &str = "sort1e8";
+
+/// Runs the suite.
+///
+/// # Errors
+/// As [`Measurement::compare`].
+pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    for name in CASES {
+        if !measurement.wants(name) {
+            continue;
+        }
+        match name {
+            "tree1us" => compare(measurement, name, &Tree::new(1.0)),
+            "tree6us" => compare(measurement, name, &Tree::new(6.0)),
+            "tree84us" => compare(measurement, name, &Tree::new(84.0)),
+            "tree109us" => compare(measurement, name, &Tree::new(109.0)),
+            "tree420us" => compare(measurement, name, &Tree::new(420.0)),
+            "tiles" => compare(measurement, name, &Picture::new()?),
+            "sort1e7" => compare(measurement, name, &Parts::new(10_000_000)),
+            _ if measurement.case.is_some() => compare(measurement, name, &Parts::new(100_000_000)),
+            _ => Ok(()),
+        }?;
+    }
+    Ok(())
+}
+
+fn compare(
+    measurement: &mut Measurement<'_>,
+    name: &'static str,
+    workload: &dyn Workload,
+) -> Result<(), BenchError> {
+    let case = Case {
+        suite: "pools",
+        name,
+        unit: Unit::Milliseconds,
+        repetitions: 1,
+        file: None,
+        expected: workload.measure(How::Alone).result,
+        tolerance: 0,
+    };
+    let on = |kind: PoolKind| {
+        let mut pools = RaddlePools::of(kind);
+        Local::new(kind.name(), move |request| {
+            pools.install(request.workers, || workload.measure(How::InPool))
+        })
+    };
+    let base = Local::new("base", |_| Ok(workload.measure(How::Alone)));
+    let mut peers: Vec<Box<dyn Contender + '_>> = vec![Box::new(base)];
+    for kind in PoolKind::ALL {
+        if kind != PoolKind::default() {
+            peers.push(Box::new(on(kind)));
+        }
+    }
+    measurement.compare(&case, &mut on(PoolKind::default()), &mut peers)
+}
