@@ -42,6 +42,7 @@ pub use raddle_runtime::{
     worker_index,
 };
 pub use raddle_topology as topology;
+pub use raddle_topology::Affinity;
 pub use raddle_trace as trace;
 
 /// What most programs need.
