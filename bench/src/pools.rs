@@ -11,15 +11,15 @@ use crate::error::BenchError;
 /// Raddle's runtimes.
 #[derive(Debug, Default)]
 pub(crate) struct RaddlePools {
-    kind: raddle::PoolKind,
+    builder: raddle::Builder,
     by_workers: BTreeMap<usize, raddle::Runtime>,
 }
 
 impl RaddlePools {
-    /// Those with a pool of this kind.
-    pub(crate) fn of(kind: raddle::PoolKind) -> Self {
+    /// Those that this builder makes.
+    pub(crate) fn of(builder: raddle::Builder) -> Self {
         Self {
-            kind,
+            builder,
             ..Self::default()
         }
     }
@@ -30,11 +30,10 @@ impl RaddlePools {
         workers: usize,
         work: impl FnOnce() -> R + Send,
     ) -> Result<R, BenchError> {
-        let kind = self.kind;
         let runtime = made_once(&mut self.by_workers, workers, || {
-            raddle::Runtime::builder()
+            self.builder
+                .clone()
                 .workers(workers)
-                .pool(kind)
                 .build()
                 .map_err(|error| failure("raddle", &error))
         })?;

@@ -9,7 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use glam::Vec3;
-use raddle::{BlockShape, IdlePolicy, PoolKind, VictimOrder};
+use raddle::{BlockShape, IdlePolicy, PoolKind, TaskMemory, VictimOrder};
 use raddle_topology::Affinity;
 
 use self::values::{DepthChoice, SceneChoice, Size};
@@ -24,8 +24,8 @@ Examples:
   raddle topology                               the machine, its caches and its CPUs
   raddle --show-binding --workers 4             where workers would run, and why
 
-Environment: RADDLE_WORKERS, RADDLE_POOL, RADDLE_BLOCKS, RADDLE_VICTIMS, RADDLE_AFFINITY and
-RADDLE_IDLE stand in for the options of those names; an option wins over its variable.
+Environment: RADDLE_WORKERS, RADDLE_POOL, RADDLE_BLOCKS, RADDLE_VICTIMS, RADDLE_AFFINITY,
+RADDLE_IDLE and RADDLE_TASK_MEMORY stand in for the options of those names; an option wins over its variable.
 
 Exit codes: 0 done, 1 failed (one line on standard error says why), 2 wrong call.";
 
@@ -116,6 +116,9 @@ pub(crate) struct Options {
     /// What a worker without work does [default: adaptive]
     #[arg(long, global = true, value_name = "POLICY", value_parser = idle_parser())]
     pub(crate) idle: Option<IdlePolicy>,
+    /// Where the closures of tasks lie [default: cells]
+    #[arg(long, global = true, value_name = "WHERE", value_parser = task_memory_parser())]
+    pub(crate) task_memory: Option<TaskMemory>,
     /// Print which worker runs on which CPU, and why
     #[arg(long, global = true)]
     pub(crate) show_binding: bool,
@@ -137,6 +140,11 @@ fn pool_parser() -> impl TypedValueParser<Value = PoolKind> {
 fn victims_parser() -> impl TypedValueParser<Value = VictimOrder> {
     PossibleValuesParser::new(VictimOrder::ALL.map(VictimOrder::name))
         .try_map(|name| name.parse::<VictimOrder>())
+}
+
+fn task_memory_parser() -> impl TypedValueParser<Value = TaskMemory> {
+    PossibleValuesParser::new(TaskMemory::ALL.map(TaskMemory::name))
+        .try_map(|name| name.parse::<TaskMemory>())
 }
 
 fn idle_parser() -> impl TypedValueParser<Value = IdlePolicy> {

@@ -31,6 +31,9 @@ pub(crate) fn builder(options: &Options) -> Builder {
     if let Some(idle) = options.idle {
         builder = builder.idle(idle);
     }
+    if let Some(task_memory) = options.task_memory {
+        builder = builder.task_memory(task_memory);
+    }
     builder
 }
 

@@ -11,6 +11,8 @@
 //! `auto` beside them. Creating a task costs the base next to nothing, so that a speedup on one worker is what is left after the
 //! pool's own cost.
 //!
+//! `auto-malloc` is `auto` with the closure of each task in a block from the system.
+//!
 //! `sort1e8` takes most of an hour and runs when it is asked for by name.
 //!
 //! # Source
@@ -22,7 +24,7 @@ mod parts;
 mod picture;
 mod tree;
 
-use raddle::PoolKind;
+use raddle::{PoolKind, Runtime, TaskMemory};
 
 use self::job::{How, Workload};
 use self::parts::Parts;
@@ -85,18 +87,22 @@ fn compare(
         expected: workload.measure(How::Alone).result,
         tolerance: 0,
     };
-    let on = |kind: PoolKind| {
-        let mut pools = RaddlePools::of(kind);
-        Local::new(kind.name(), move |request| {
+    let on = |name: &'static str, kind: PoolKind, task_memory: TaskMemory| {
+        let builder = Runtime::builder().pool(kind).task_memory(task_memory);
+        let mut pools = RaddlePools::of(builder);
+        Local::new(name, move |request| {
             pools.install(request.workers, || workload.measure(How::InPool))
         })
     };
+    let auto = PoolKind::default();
     let base = Local::new("base", |_| Ok(workload.measure(How::Alone)));
-    let mut peers: Vec<Box<dyn Contender + '_>> = vec![Box::new(base)];
+    let malloc = on("auto-malloc", auto, TaskMemory::Malloc);
+    let mut peers: Vec<Box<dyn Contender + '_>> = vec![Box::new(base), Box::new(malloc)];
     for kind in PoolKind::ALL {
-        if kind != PoolKind::default() {
-            peers.push(Box::new(on(kind)));
+        if kind != auto {
+            peers.push(Box::new(on(kind.name(), kind, TaskMemory::Cells)));
         }
     }
-    measurement.compare(&case, &mut on(PoolKind::default()), &mut peers)
+    let mut auto = on(auto.name(), auto, TaskMemory::Cells);
+    measurement.compare(&case, &mut auto, &mut peers)
 }

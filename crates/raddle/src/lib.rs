@@ -36,8 +36,8 @@
 #![forbid(unsafe_code)]
 
 pub use raddle_runtime::{
-    BlockShape, BuildError, Builder, Handle, IdlePolicy, PoolKind, Runtime, Scope,
-    UnknownIdlePolicy, VictimOrder, WORKER_COUNT_MAX, default_runtime, for_each,
+    BlockShape, BuildError, Builder, Handle, IdlePolicy, PoolKind, Runtime, Scope, TaskMemory,
+    UnknownIdlePolicy, UnknownTaskMemory, VictimOrder, WORKER_COUNT_MAX, default_runtime, for_each,
     for_each_chunk_mut, for_each_mut, join, map, map_reduce, pool, scope, worker_count,
     worker_index,
 };

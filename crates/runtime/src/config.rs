@@ -3,8 +3,10 @@
 mod builder;
 mod error;
 mod idle;
+mod task_memory;
 
 pub use builder::{Builder, WORKER_COUNT_MAX};
 pub(crate) use builder::{Handlers, Settled};
 pub use error::BuildError;
 pub use idle::{IdlePolicy, UnknownIdlePolicy};
+pub use task_memory::{TaskMemory, UnknownTaskMemory};

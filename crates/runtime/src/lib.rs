@@ -24,7 +24,10 @@ mod runtime;
 mod task;
 mod worker;
 
-pub use config::{BuildError, Builder, IdlePolicy, UnknownIdlePolicy, WORKER_COUNT_MAX};
+pub use config::{
+    BuildError, Builder, IdlePolicy, TaskMemory, UnknownIdlePolicy, UnknownTaskMemory,
+    WORKER_COUNT_MAX,
+};
 pub use fork::join;
 pub use global::{default_runtime, worker_count, worker_index};
 pub use loops::{for_each, for_each_chunk_mut, for_each_mut, map, map_reduce};

@@ -9,7 +9,7 @@ use crate::config::Settled;
 use crate::fork::as_worker;
 use crate::pool::Setup;
 use crate::worker::{SUBSTITUTES_MAX, Shared, Worker, WorkerThreads};
-use crate::{BlockShape, IdlePolicy, PoolKind, Runtime};
+use crate::{BlockShape, IdlePolicy, PoolKind, Runtime, TaskMemory};
 
 /// A runtime whose workers are bound nowhere: a model asks neither the machine nor the environment.
 ///
@@ -30,6 +30,7 @@ pub fn runtime(worker_count: usize, pool: PoolKind, idle: IdlePolicy, crowded: b
         pool_setup: Setup::new(worker_count, SUBSTITUTES_MAX, BlockShape::default()),
         idle,
         crowded,
+        task_memory: TaskMemory::default(),
         threads: WorkerThreads::default(),
     })
     .expect("workers that are bound nowhere start")
@@ -47,6 +48,7 @@ pub fn as_first_worker<R>(worker_count: usize, call: impl FnOnce() -> R) -> R {
         &Setup::new(worker_count, 0, BlockShape::default()),
         IdlePolicy::Park,
         false,
+        TaskMemory::default(),
         WorkerThreads::default(),
     ));
     let work = |shared: Arc<Shared>, index| {

@@ -53,6 +53,7 @@ impl Runtime {
             &settled.pool_setup,
             settled.idle,
             settled.crowded,
+            settled.task_memory,
             settled.threads,
         ));
         let runtime = Self {

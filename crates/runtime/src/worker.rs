@@ -55,7 +55,7 @@ use raddle_sync::wait::SpinBudget;
 use raddle_trace::{Report, Tally, WorkerReport};
 
 use crate::clock::Instant;
-use crate::config::IdlePolicy;
+use crate::config::{IdlePolicy, TaskMemory};
 use crate::fork::ForkStack;
 use crate::loops::Gains;
 use crate::pool::{Look, Mark, Outside, Pool, PoolKind, Put, Seat, Setup, Wanted};
@@ -115,6 +115,7 @@ impl Shared {
         setup: &Setup,
         policy: IdlePolicy,
         crowded: bool,
+        task_memory: TaskMemory,
         threads: WorkerThreads,
     ) -> Self {
         let limit = setup.worker_limit();
@@ -123,7 +124,7 @@ impl Shared {
             outside: Arc::clone(&setup.outside),
             idle: IdleSet::new(limit),
             forks: (0..limit).map(|_| ForkStack::new()).collect(),
-            memory: Memory::new(limit),
+            memory: Memory::new(limit, task_memory),
             helpers: AtomicBits::new(limit),
             tallies: (0..limit).map(|_| Default::default()).collect(),
             worker_count: setup.worker_count(),

@@ -71,6 +71,11 @@ fn environment_sets_what_the_builder_leaves_open() {
             "RADDLE_IDLE: found \"sleep\"; expected adaptive, spin or park",
         ),
         (
+            "RADDLE_TASK_MEMORY",
+            "disk",
+            "RADDLE_TASK_MEMORY: found \"disk\"; expected cells or malloc",
+        ),
+        (
             "RADDLE_AFFINITY",
             "near",
             "RADDLE_AFFINITY: found \"near\"; expected none, compact, scatter",

@@ -9,7 +9,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use raddle_runtime::{IdlePolicy, PoolKind, Runtime, for_each_mut, join, map, map_reduce, scope};
+use raddle_runtime::{
+    IdlePolicy, PoolKind, Runtime, TaskMemory, for_each_mut, join, map, map_reduce, scope,
+};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -157,8 +159,10 @@ fn round(seed: u64) {
     let workers = [1, 2, 8][(next(&mut state) % 3) as usize];
     let pool = PoolKind::ALL[(next(&mut state) % PoolKind::ALL.len() as u64) as usize];
     let idle = [IdlePolicy::Adaptive, IdlePolicy::Park][(next(&mut state) % 2) as usize];
+    let task_memory = TaskMemory::ALL[(next(&mut state) % 2) as usize];
     let build = || {
         Runtime::builder()
+            .task_memory(task_memory)
             .workers(workers)
             .pool(pool)
             .idle(idle)

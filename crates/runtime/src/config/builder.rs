@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use raddle_topology::{Affinity, CpuId, Plan, Topology, plan};
 
-use super::{BuildError, IdlePolicy};
+use super::{BuildError, IdlePolicy, TaskMemory};
 use crate::pool::{BlockShape, PoolKind, Setup, VictimOrder};
 use crate::runtime::Runtime;
 use crate::task::{OnPanic, discard};
@@ -62,7 +62,7 @@ impl fmt::Debug for Handlers {
 /// How a runtime shall be: workers, places, pool, idling, threads.
 ///
 /// What is not set is taken from the environment (`RADDLE_WORKERS`, `RADDLE_AFFINITY`, `RADDLE_POOL`,
-/// `RADDLE_BLOCKS`, `RADDLE_VICTIMS`, `RADDLE_IDLE`), and
+/// `RADDLE_BLOCKS`, `RADDLE_VICTIMS`, `RADDLE_IDLE`, `RADDLE_TASK_MEMORY`), and
 /// what is not there either is chosen: a worker per CPU that the process may use, each bound to its CPU, the pool that
 /// chooses itself, adaptive idling.
 ///
@@ -83,6 +83,7 @@ pub struct Builder {
     blocks: Option<BlockShape>,
     victims: Option<VictimOrder>,
     idle: Option<IdlePolicy>,
+    task_memory: Option<TaskMemory>,
     thread_name: Option<String>,
     stack_bytes: Option<usize>,
     handlers: Handlers,
@@ -95,6 +96,7 @@ pub(crate) struct Settled {
     pub(crate) pool: PoolKind,
     pub(crate) pool_setup: Setup,
     pub(crate) idle: IdlePolicy,
+    pub(crate) task_memory: TaskMemory,
     pub(crate) crowded: bool,
     pub(crate) threads: WorkerThreads,
 }
@@ -138,6 +140,12 @@ impl Builder {
     /// Sets what workers do when there is no work.
     pub fn idle(mut self, idle: IdlePolicy) -> Self {
         self.idle = Some(idle);
+        self
+    }
+
+    /// Sets where the closures of tasks lie.
+    pub fn task_memory(mut self, task_memory: TaskMemory) -> Self {
+        self.task_memory = Some(task_memory);
         self
     }
 
@@ -252,6 +260,11 @@ impl Builder {
                 None => {
                     from_environment("RADDLE_IDLE", "adaptive, spin or park")?.unwrap_or_default()
                 }
+            },
+            task_memory: match self.task_memory {
+                Some(task_memory) => task_memory,
+                None => from_environment("RADDLE_TASK_MEMORY", TaskMemory::EXPECTED)?
+                    .unwrap_or_default(),
             },
             crowded: worker_count > cpu_count || shares_a_cpu(&affinity),
             threads: WorkerThreads {

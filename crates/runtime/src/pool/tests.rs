@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::config::TaskMemory;
 use crate::task::memory::Memory;
 use raddle_sync::prim::{AtomicUsize, Relaxed};
 
@@ -55,7 +56,7 @@ fn names_are_those_of_the_study_the_deque_and_auto() {
 
 #[test]
 fn shared_task_is_work_and_another_worker_finds_it() {
-    let memory = Memory::new(2);
+    let memory = Memory::new(2, TaskMemory::Cells);
     for kind in PoolKind::ALL {
         let setup = Setup::new(2, 0, BlockShape::default());
         let pool = kind.build(&setup);
@@ -83,7 +84,7 @@ fn shared_task_is_work_and_another_worker_finds_it() {
 
 #[test]
 fn put_says_whether_others_find_something() {
-    let memory = Memory::new(2);
+    let memory = Memory::new(2, TaskMemory::Cells);
     for kind in PoolKind::ALL {
         let pool = build(kind, 2);
         let (first, second) = (pool.seat(0), pool.seat(1));
@@ -106,7 +107,7 @@ fn put_says_whether_others_find_something() {
 
 #[test]
 fn own_wanted_task_is_found_wherever_it_lies_and_the_unwanted_stay() {
-    let memory = Memory::new(1);
+    let memory = Memory::new(1, TaskMemory::Cells);
     for kind in PoolKind::ALL {
         for position in 0..14 {
             let pool = build(kind, 1);
@@ -136,7 +137,7 @@ fn own_wanted_task_is_found_wherever_it_lies_and_the_unwanted_stay() {
 
 #[test]
 fn worker_that_waits_in_vain_leaves_nothing_private() {
-    let memory = Memory::new(2);
+    let memory = Memory::new(2, TaskMemory::Cells);
     for kind in PoolKind::ALL {
         let pool = build(kind, 2);
         let (first, second) = (pool.seat(0), pool.seat(1));
@@ -162,7 +163,7 @@ fn worker_that_waits_in_vain_leaves_nothing_private() {
 
 #[test]
 fn thief_takes_a_block_and_leaves_the_private_ones() {
-    let memory = Memory::new(2);
+    let memory = Memory::new(2, TaskMemory::Cells);
     let setup = Setup::new(2, 0, BlockShape::new(3, 1));
     let pool = PoolKind::DqBlTlC.build(&setup);
     let (first, second) = (pool.seat(0), pool.seat(1));
@@ -232,7 +233,7 @@ fn substitutes_are_victims_once_they_are_there() {
 fn every_task_comes_out_exactly_once() {
     const WORKERS: usize = 4;
     const PUTS: usize = if raddle_sync::prim::LIGHT { 20 } else { 5_000 };
-    let memory = Memory::new(WORKERS);
+    let memory = Memory::new(WORKERS, TaskMemory::Cells);
     for kind in PoolKind::ALL {
         let pool = build(kind, WORKERS);
         let taken = AtomicUsize::new(0);

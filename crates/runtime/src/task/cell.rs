@@ -8,6 +8,7 @@ use raddle_sync::prim::{AtomicPtr, AtomicU32, Relaxed, UnsafeCell};
 use raddle_sync::returns::Linked;
 
 use super::handle::RootCall;
+use crate::config::TaskMemory;
 use crate::fork::JobRef;
 
 /// Words of payload: with the header, a cell is two cache lines of 64 bytes.
@@ -188,17 +189,19 @@ impl TaskCell {
 
     /// Makes this free cell a task that calls `closure`, which must not unwind.
     ///
-    /// Closures up to 80 bytes lie in the cell, larger ones in a box.
+    /// Closures up to 80 bytes lie in the cell where `memory` says so, others in a box.
     ///
     /// # Safety
     /// The task is run before anything that `closure` borrows ends.
     pub(super) unsafe fn make_closure<F: FnOnce() + Send>(
         &self,
         parent: Option<&'static TaskCell>,
+        memory: TaskMemory,
         closure: F,
     ) {
         self.make(Kind::Closure, parent);
-        if size_of::<F>() <= PAYLOAD_WORDS * size_of::<u64>()
+        if memory == TaskMemory::Cells
+            && size_of::<F>() <= PAYLOAD_WORDS * size_of::<u64>()
             && align_of::<F>() <= align_of::<u64>()
         {
             // SAFETY: it fits (checked), and the lifetime is the caller's promise.

@@ -17,6 +17,7 @@ use raddle_sync::prim::{Mutex, Relaxed};
 use raddle_sync::returns::{Linked, Returns};
 
 use super::TaskCell;
+use crate::config::TaskMemory;
 
 /// Cells taken from the system at once.
 const SLAB_CELLS: usize = if raddle_sync::prim::LIGHT { 2 } else { 64 };
@@ -29,6 +30,7 @@ pub(crate) struct Memory {
     homes: Box<[CachePadded<Returns<TaskCell>>]>,
     slabs: Mutex<Vec<Slab>>,
     outside: Mutex<FreeList>,
+    closures: TaskMemory,
 }
 
 /// The free cells of one home, for one thread at a time.
@@ -42,14 +44,21 @@ pub(crate) struct FreeList {
 unsafe impl Send for FreeList {}
 
 impl Memory {
-    pub(crate) fn new(worker_count: usize) -> Self {
+    pub(crate) fn new(worker_count: usize, closures: TaskMemory) -> Self {
         Self {
+            closures,
             homes: (0..=worker_count)
                 .map(|_| CachePadded::new(Returns::new()))
                 .collect(),
             slabs: Mutex::new(Vec::new()),
             outside: Mutex::new(FreeList::new(worker_count)),
         }
+    }
+
+    /// Where the closures lie.
+    #[inline]
+    pub(super) fn closures(&self) -> TaskMemory {
+        self.closures
     }
 
     /// A free cell for a thread that is no worker of this runtime.

@@ -90,7 +90,7 @@ pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R +
     };
     let cell = shared.memory.take_outside();
     // SAFETY: we wait below until the closure has said that it is done, and unwind nowhere before.
-    unsafe { cell.make_closure(None, closure) };
+    unsafe { cell.make_closure(None, shared.memory.closures(), closure) };
     shared.put_outside(Task::new(cell));
     // ORDERING(T1): Acquire, to read the result.
     waiter.wait(None, || slot.done.load(Acquire));

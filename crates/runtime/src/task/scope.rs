@@ -123,7 +123,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         };
         let put = |cell: &'static TaskCell| {
             // SAFETY: `scope_in` does not return before `pending` is zero, and `'scope` lasts until it returns.
-            unsafe { cell.make_closure(Some(self.frame), closure) };
+            unsafe { cell.make_closure(Some(self.frame), self.shared.memory.closures(), closure) };
             Task::new(cell)
         };
         with_worker(|worker| match worker {
