@@ -108,6 +108,8 @@ pub(crate) enum Unit {
     Milliseconds,
     /// Microseconds a repetition: less is better.
     Microseconds,
+    /// Nanoseconds a repetition: less is better.
+    Nanoseconds,
     /// Millions of events a second, so many events a repetition: more is better.
     MillionsPerSecond {
         /// What is counted.
@@ -122,6 +124,7 @@ impl Unit {
         match self {
             Self::Milliseconds => "ms",
             Self::Microseconds => "us",
+            Self::Nanoseconds => "ns",
             Self::MillionsPerSecond { name, .. } => name,
         }
     }
@@ -131,6 +134,7 @@ impl Unit {
         match self {
             Self::Milliseconds => seconds * 1e3,
             Self::Microseconds => seconds * 1e6,
+            Self::Nanoseconds => seconds * 1e9,
             Self::MillionsPerSecond { events, .. } => events as f64 / seconds / 1e6,
         }
     }

@@ -23,7 +23,9 @@ use clap::{Parser, ValueEnum};
 
 use crate::error::BenchError;
 use crate::record::{Record, Surroundings, table_head, table_row};
-use crate::suites::{Measurement, build, forks, loops, pools as task_pools, rays, sort, wake};
+use crate::suites::{
+    Measurement, build, forks, locks, loops, pools as task_pools, rays, sort, wake,
+};
 
 /// Measures Raddle and its peers, interleaved, and prints medians and ratios.
 ///
@@ -69,6 +71,9 @@ enum Suite {
     /// every pool on trees of tasks of 1 to 420 µs, tiles of a picture and quicksort, against auto and a stack without
     /// synchronisation.
     Pools,
+    /// ticket, simple, clh, mcs, each uncontended, against a Pthreads mutex; queue, private: a task put into
+    /// DQ-TL-PRIV-C and got back.
+    Locks,
 }
 
 impl Suite {
@@ -81,6 +86,7 @@ impl Suite {
             Self::Sort => &sort::CASES,
             Self::Wake => &wake::CASES,
             Self::Pools => &task_pools::CASES,
+            Self::Locks => &locks::CASES,
         }
     }
 
@@ -93,6 +99,7 @@ impl Suite {
             Self::Sort => sort::run(measurement),
             Self::Wake => wake::run(measurement),
             Self::Pools => task_pools::run(measurement),
+            Self::Locks => locks::run(measurement),
         }
     }
 }

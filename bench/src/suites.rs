@@ -2,6 +2,7 @@
 
 pub(crate) mod build;
 pub(crate) mod forks;
+pub(crate) mod locks;
 pub(crate) mod loops;
 pub(crate) mod pools;
 pub(crate) mod rays;

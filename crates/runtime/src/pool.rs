@@ -23,6 +23,9 @@ mod kind;
 mod options;
 mod outside;
 mod owners;
+#[doc(hidden)]
+#[cfg(not(any(loom, shuttle)))]
+pub mod probe;
 mod store;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;

@@ -1,0 +1,103 @@
+//! What locks and pools cost a thread that meets nobody: `ticket`, `simple`, `clh`, `mcs`, and `queue`, `private`.
+//!
+//! | case | one round | peer |
+//! |---|---|---|
+//! | `ticket`, `simple`, `clh`, `mcs` | lock, count, unlock | `pthread`: the same under a Pthreads mutex |
+//! | `queue` | a task put into the worker's own queue of DQ-TL-PRIV-C, and got back | |
+//! | `private` | the same for the private buffer of that pool | |
+//!
+//! Another thread is alive meanwhile: without one, glibc spares the mutex its atomic operations.
+
+use std::sync::mpsc;
+use std::thread;
+
+use raddle::{PoolKind, pool};
+use raddle_sync::lock::{ClhLock, Lock, Locked, McsLock, PthreadLock, SimpleLock, TicketLock};
+
+use crate::error::BenchError;
+use crate::harness::{Case, Contender, Local, Sample, Unit, timed};
+use crate::suites::Measurement;
+
+/// The names of the cases.
+pub(crate) const CASES: [&str; 6] = ["ticket", "simple", "clh", "mcs", "queue", "private"];
+
+const ROUNDS: u64 = 5_000_000;
+/// Tasks that lie in the queue at a time: more than the buffer takes.
+const DEPTH: usize = 16;
+
+/// Runs the suite, on one thread whatever was asked for.
+///
+/// # Errors
+/// As [`Measurement::compare`].
+pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    measurement.workers = vec![1];
+    let (end, ended) = mpsc::channel::<()>();
+    let companion = thread::spawn(move || ended.recv());
+    let done = CASES
+        .into_iter()
+        .filter(|name| measurement.wants(name))
+        .collect::<Vec<_>>()
+        .into_iter()
+        .try_for_each(|name| match name {
+            "ticket" => compare::<TicketLock>(measurement, name),
+            "simple" => compare::<SimpleLock>(measurement, name),
+            "clh" => compare::<ClhLock>(measurement, name),
+            "mcs" => compare::<McsLock>(measurement, name),
+            "queue" => put_and_get(measurement, name, DEPTH),
+            _ => put_and_get(measurement, name, 1),
+        });
+    drop(end);
+    // It ends with the error that nobody sends any more.
+    let _ended = companion.join();
+    done
+}
+
+fn case(name: &'static str) -> Case<'static> {
+    Case {
+        suite: "locks",
+        name,
+        unit: Unit::Nanoseconds,
+        repetitions: ROUNDS,
+        file: None,
+        expected: ROUNDS,
+        tolerance: 0,
+    }
+}
+
+fn compare<L: Lock + 'static>(
+    measurement: &mut Measurement<'_>,
+    name: &'static str,
+) -> Result<(), BenchError> {
+    let mut own = Local::new("raddle", |_| Ok(count::<L>()));
+    let mut peers: Vec<Box<dyn Contender>> = vec![Box::new(Local::new("pthread", |_| {
+        Ok(count::<PthreadLock>())
+    }))];
+    measurement.compare(&case(name), &mut own, &mut peers)
+}
+
+/// Counts the rounds under a lock.
+fn count<L: Lock>() -> Sample {
+    let number = Locked::<L, u64>::new(0);
+    timed(1, || {
+        let number = std::hint::black_box(&number);
+        for _ in 0..ROUNDS {
+            number.with(|number| *number += 1);
+        }
+        number.with(|number| *number)
+    })
+}
+
+fn put_and_get(
+    measurement: &mut Measurement<'_>,
+    name: &'static str,
+    depth: usize,
+) -> Result<(), BenchError> {
+    let mut own = Local::new("raddle", move |_| {
+        let mut probe = pool::probe::Probe::new(PoolKind::DqTlPrivC);
+        Ok(timed(1, || {
+            (0..ROUNDS / depth as u64).fold(0, |got, _| got + probe.put_and_get(depth))
+                + ROUNDS % depth as u64
+        }))
+    });
+    measurement.compare(&case(name), &mut own, &mut [])
+}
