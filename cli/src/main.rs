@@ -24,7 +24,10 @@ use crate::arguments::{Arguments, Command};
 use crate::error::CliError;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(told) => return tell(&told),
+    };
     match run(&arguments) {
         Ok(()) | Err(CliError::ReaderGone) => ExitCode::SUCCESS,
         Err(error) => {
@@ -38,6 +41,21 @@ fn main() -> ExitCode {
     }
 }
 
+/// Prints the help, the version, or what is wrong with the call.
+fn tell(told: &clap::Error) -> ExitCode {
+    let written = told.print().and_then(|()| io::stdout().flush());
+    match (written, u8::try_from(told.exit_code())) {
+        (Ok(()), Ok(code)) => ExitCode::from(code),
+        (Err(error), _) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        (Err(error), _) => {
+            // As in `main`.
+            let _unheard = writeln!(io::stderr(), "error: standard output: {error}");
+            ExitCode::FAILURE
+        }
+        (Ok(()), Err(_)) => ExitCode::FAILURE,
+    }
+}
+
 fn run(arguments: &Arguments) -> Result<(), CliError> {
     let options = &arguments.options;
     match &arguments.command {
@@ -45,7 +63,7 @@ fn run(arguments: &Arguments) -> Result<(), CliError> {
         Some(Command::Kdtree(kdtree)) => commands::kdtree::run(kdtree, options),
         Some(Command::Sort(sort)) => commands::sort::run(sort, options),
         Some(Command::Topology(topology)) => commands::topology::run(topology, options),
-        Some(Command::Completions(completions)) => commands::completions::run(completions),
+        Some(Command::Completions(completions)) => commands::completions::run(completions, options),
         None if options.show_binding => commands::binding::run(options),
         None => commands::demo::run(options),
     }

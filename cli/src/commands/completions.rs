@@ -2,15 +2,21 @@
 
 use clap::CommandFactory;
 
-use crate::arguments::{Arguments, CompletionsArguments};
+use crate::arguments::{Arguments, CompletionsArguments, Options};
 use crate::error::CliError;
 use crate::output;
 
 /// Prints the script.
 ///
 /// # Errors
-/// What [`output::print`] returns.
-pub(crate) fn run(arguments: &CompletionsArguments) -> Result<(), CliError> {
+/// [`CliError::WrongCall`] with `--json`, and what [`output::print`] returns.
+pub(crate) fn run(arguments: &CompletionsArguments, options: &Options) -> Result<(), CliError> {
+    if options.json {
+        return Err(CliError::WrongCall {
+            options: "--json".to_owned(),
+            reason: "a completion script is no JSON; expected a call without it".to_owned(),
+        });
+    }
     let mut script = Vec::new();
     clap_complete::generate(
         arguments.shell,

@@ -95,6 +95,17 @@ fn float_sum_has_the_same_bits_on_any_number_of_workers() {
     }
 }
 
+/// The end of the last block was once computed beyond the largest index, and the block left out.
+#[test]
+fn last_indices_there_are_count_too() {
+    let range = usize::MAX - 3_074..usize::MAX;
+    for runtime in runtimes() {
+        let range = range.clone();
+        let count = runtime.install(|| map_reduce(range, || 0, |_| 1, |a, b| a + b));
+        assert_eq!(count, 3_074);
+    }
+}
+
 #[test]
 fn panic_of_a_body_reaches_the_caller_and_results_are_dropped() {
     for runtime in runtimes() {

@@ -5,7 +5,59 @@ use std::sync::{Barrier, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use raddle_runtime::{Runtime, for_each, join, scope, worker_index};
+use raddle_runtime::{Runtime, for_each, join, map, scope, worker_index};
+
+/// The first item took long, and the whole loop was thought to be of such items: it was published item by item.
+#[test]
+fn one_long_item_does_not_make_all_others_long() {
+    let runtime = Runtime::builder()
+        .workers(2)
+        .build()
+        .expect("two workers come up");
+    let published = || runtime.report().total.forks_published;
+    let before = published();
+    runtime.install(|| {
+        for_each(0..1_000_000, |index| {
+            if index == 0 {
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let squares = map(0..1_000_000, |index| {
+            if index == 0 {
+                thread::sleep(Duration::from_millis(1));
+            }
+            index * index
+        });
+        assert_eq!(squares[999], 999 * 999);
+    });
+    let published = published() - before;
+    assert!(published < 2_000, "{published}");
+}
+
+/// Long items among the first of a loop once ran one after the other, before anybody looked up.
+#[test]
+fn second_item_need_not_wait_for_help_when_the_first_was_long() {
+    let runtime = Runtime::builder()
+        .workers(2)
+        .build()
+        .expect("two workers come up");
+    let (help, helped) = mpsc::channel();
+    let (help, helped) = (Mutex::new(help), Mutex::new(helped));
+    runtime.install(|| {
+        let owner = worker_index();
+        for_each(0..1_000, |index| {
+            if worker_index() != owner {
+                let help = help.lock().expect("no item panics here");
+                help.send(()).expect("the test holds the other end");
+            } else if index == 0 {
+                thread::sleep(Duration::from_millis(1));
+            } else if index == 1 {
+                let helped = helped.lock().expect("no item panics here");
+                helped.recv_timeout(LONG).expect("help comes");
+            }
+        });
+    });
+}
 
 const LONG: Duration = Duration::from_secs(30);
 

@@ -101,18 +101,27 @@ fn drive<P: Piece>(mut piece: P, mut pace: Pace, run: &(impl Fn(P) + Sync)) {
     let worker = current_worker().expect("loops run on workers");
     loop {
         let len = piece.item_count();
+        if len == 0 {
+            return;
+        }
         if let Some(cut) = pace.cut(len, worker) {
             let (left, right) = piece.split(cut.left);
             let left = |pace| drive(left, pace, run);
             pace.split(cut, worker, left, |pace| drive(right, pace, run));
             return;
         }
-        let Some(chunk_len) = pace.begin_chunk(len) else {
+        let Some(mut chunk) = pace.begin_chunk(len, worker) else {
             return run(piece);
         };
-        let (chunk, rest) = piece.split(chunk_len);
-        run(chunk);
-        pace.end_chunk(chunk_len);
-        piece = rest;
+        loop {
+            let count = chunk.step();
+            let (step, rest) = piece.split(count);
+            run(step);
+            piece = rest;
+            if chunk.is_over(count, worker) {
+                break;
+            }
+        }
+        pace.end_chunk(&chunk);
     }
 }

@@ -37,6 +37,9 @@ fn extend<T: Send>(
     let worker = current_worker().expect("loops run on workers");
     loop {
         let len = range.len();
+        if len == 0 {
+            return;
+        }
         if let Some(cut) = pace.cut(len, worker) {
             let (left, right) = range.split(cut.left);
             let left = |pace| extend(results, left, pace, body);
@@ -49,13 +52,19 @@ fn extend<T: Send>(
             results.append(&mut others);
             return;
         }
-        let Some(chunk_len) = pace.begin_chunk(len) else {
+        let Some(mut chunk) = pace.begin_chunk(len, worker) else {
             results.extend(range.map(body));
             return;
         };
-        let (chunk, rest) = range.split(chunk_len);
-        results.extend(chunk.map(body));
-        pace.end_chunk(chunk_len);
-        range = rest;
+        loop {
+            let count = chunk.step();
+            let (step, rest) = range.split(count);
+            results.extend(step.map(body));
+            range = rest;
+            if chunk.is_over(count, worker) {
+                break;
+            }
+        }
+        pace.end_chunk(&chunk);
     }
 }

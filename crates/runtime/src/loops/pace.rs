@@ -12,7 +12,8 @@
 //! twice the cost of having known.
 //!
 //! All that is for items that are short. A long item leaves whoever asks to wait for its end, so before each the other half of
-//! what is left is published, asked for or not, as a task would be: it costs little beside the item.
+//! what is left is published, and half of the rest, and so on, asked for or not, as tasks would be. Each of these parts begins by
+//! timing its own items: one long item says nothing about those far away.
 
 use std::cell::Cell;
 
@@ -22,6 +23,8 @@ use crate::worker::Worker;
 
 /// Between two looks at the gate lies an eighth of the loop, but no more and no less time than this.
 const CHUNK_NS: (f32, f32) = (4_000.0, 16_000.0);
+/// Between two steps of a chunk lies so much, at the pace of the items before.
+const STEP_NS: f32 = 1_000.0;
 /// How much later than its giver a worker that searches begins with what it was given, ends included, when all is well.
 const HANDOVER_NS: f32 = 400.0;
 /// Splitting can pay for loops longer than this when somebody searches.
@@ -76,31 +79,41 @@ impl Pace {
         }
     }
 
-    /// Items of the next chunk, before the next look at the gate, when `len` are left; none when these make one chunk.
+    /// The next chunk, when `len` items are left; none when these are so little that they are run in one go.
     #[inline]
-    pub(super) fn begin_chunk(&mut self, len: usize) -> Option<usize> {
-        let chunk_len = match self.item_ns {
-            None if len < LONG_LOOP => 1,
-            None => (len / FEW_ITEMS).min(16),
+    pub(super) fn begin_chunk(&mut self, len: usize, worker: &Worker) -> Option<Chunk> {
+        let (left, step, watch) = match self.item_ns {
+            None if len < LONG_LOOP => (1, 1, Watch::First),
+            None => ((len / FEW_ITEMS).min(16), 1, Watch::First),
+            Some(item_ns) if item_ns * len as f32 <= CHUNK_NS.0 => return None,
             Some(item_ns) => {
                 let chunk_ns = (item_ns * len as f32 / 8.0).clamp(CHUNK_NS.0, CHUNK_NS.1);
-                ((chunk_ns / item_ns) as usize).max(1)
+                let watch = if worker.forks().gates().are_closed() {
+                    Watch::Clock
+                } else {
+                    Watch::Gate
+                };
+                let items = |ns: f32| ((ns / item_ns) as usize).max(1);
+                (items(chunk_ns), items(STEP_NS), watch)
             }
         };
-        (chunk_len < len).then(|| {
-            self.now.get_or_insert_with(Instant::now);
-            chunk_len
+        Some(Chunk {
+            left: left.min(len),
+            step,
+            done: 0,
+            watch,
+            begun: *self.now.get_or_insert_with(Instant::now),
         })
     }
 
-    /// The chunk of `len` items has been run: learns how long they took.
+    /// The chunk has been run, or a part of it: learns how long its items took.
     #[inline]
-    pub(super) fn end_chunk(&mut self, len: usize) {
+    pub(super) fn end_chunk(&mut self, chunk: &Chunk) {
         let now = Instant::now();
-        let begun = self.now.replace(now).unwrap_or(now);
+        self.now = Some(now);
         self.given = 0;
-        let ns = (now - begun).as_nanos() as f32 - reading_ns();
-        let item_ns = ns / len as f32;
+        let ns = (now - chunk.begun).as_nanos() as f32 - reading_ns();
+        let item_ns = ns / chunk.done as f32;
         // The latest chunk counts for half: bodies change along a loop. Never zero, so that chunks stay bounded.
         let item_ns = self
             .item_ns
@@ -145,7 +158,7 @@ impl Pace {
         let searching = worker.shared().idle.searching();
         if searching > self.given {
             let head_start = ((HANDOVER_NS / item_ns) as usize).min(len - 2);
-            let left = (len + head_start).div_ceil(2);
+            let left = len.div_ceil(2) + head_start / 2;
             let cut = Cut {
                 len,
                 left,
@@ -170,7 +183,12 @@ impl Pace {
         left: impl FnOnce(Self) -> L + Send,
         right: impl FnOnce(Self) -> R + Send,
     ) -> (L, R) {
-        let (left_pace, right_pace) = (self.part(self.given + 1), self.part(0));
+        let left_pace = self.part(self.given + 1);
+        let right_pace = if self.is_coarse() {
+            Self::start()
+        } else {
+            self.part(0)
+        };
         if !(cut.teaches && worker.gains().is_lesson()) {
             return join(|| left(left_pace), || right(right_pace));
         }
@@ -187,6 +205,58 @@ impl Pace {
             .gains()
             .learn(alone_ns, start.elapsed().as_nanos() as f32);
         (left, right)
+    }
+}
+
+/// Some items, run step by step.
+#[derive(Debug)]
+pub(super) struct Chunk {
+    /// Items that are still to be run,
+    left: usize,
+    /// so many of them before the next look at `watch`,
+    step: usize,
+    /// and items that have been run.
+    done: usize,
+    watch: Watch,
+    begun: Instant,
+}
+
+/// What ends a chunk before its time: items may turn out longer than those before them.
+#[derive(Clone, Copy, Debug)]
+enum Watch {
+    /// The first item, when it alone tells enough.
+    First,
+    /// Somebody asks.
+    Gate,
+    /// Somebody has asked before, in vain: the clock.
+    Clock,
+}
+
+impl Chunk {
+    /// Items to run now.
+    #[inline]
+    pub(super) fn step(&self) -> usize {
+        self.step.min(self.left)
+    }
+
+    /// These have been run; true when the chunk is at its end.
+    #[inline]
+    pub(super) fn is_over(&mut self, count: usize, worker: &Worker) -> bool {
+        self.done += count;
+        self.left -= count;
+        self.left == 0
+            || match self.watch {
+                Watch::First => {
+                    self.step = self.left;
+                    self.has_taken(CHUNK_NS.0)
+                }
+                Watch::Gate => worker.forks().gates().are_closed(),
+                Watch::Clock => self.has_taken(2.0 * CHUNK_NS.1),
+            }
+    }
+
+    fn has_taken(&self, ns: f32) -> bool {
+        self.begun.elapsed().as_nanos() as f32 > ns
     }
 }
 

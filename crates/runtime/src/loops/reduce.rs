@@ -80,7 +80,7 @@ impl<M: Sync, C: Sync> Tree<M, C> {
         C: Fn(T, T) -> T,
     {
         let start = self.range.start + index * self.block_len;
-        let end = self.range.end.min(start + self.block_len);
+        let end = self.range.end.min(start.saturating_add(self.block_len));
         let first = (self.map)(start);
         (start + 1..end).fold(first, |sum, index| (self.combine)(sum, (self.map)(index)))
     }

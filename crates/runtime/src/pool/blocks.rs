@@ -3,7 +3,7 @@
 //! A worker puts its tasks into a private block; a full one joins its private blocks. As long as its public queue has room, the
 //! oldest private block goes there, where the others steal it as a whole; the owner itself takes the newest first. So
 //! small tasks cost a lock once a block. In exchange, tasks in private blocks are out of the others' reach until the owner
-//! puts again, or has to wait: then it makes all that it has public.
+//! puts again, or has to wait: then it makes all that it has public, unless there is something public already.
 //!
 //! A worker that waits in a join or a scope steals only blocks of which it may run every task: what else lay in a block might be
 //! what others wait for.
@@ -232,6 +232,10 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
     fn take_where(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
         let accepts = |task: &Task| wanted.accepts(task);
         let own = self.take_own(accepts, look);
+        if own.is_some() && self.own().len() == 0 {
+            // The others shall have something while this worker runs it.
+            self.share_all(look);
+        }
         if let Some(task) = own.or_else(|| self.shared.outside.take_oldest(wanted)) {
             return Some(Found {
                 task,

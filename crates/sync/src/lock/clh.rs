@@ -226,16 +226,26 @@ mod spare {
     pub(super) fn exchange(
         enter: impl FnOnce(&'static Node) -> Result<Option<&'static Node>, &'static Node>,
     ) -> bool {
-        let node = SPARE.try_with(|spare| spare.one.take()).ok().flatten();
-        let outcome = enter(node.unwrap_or_else(take_slow));
-        let (node, entered) = match outcome {
-            Ok(before) => (before, true),
-            Err(own) => (Some(own), false),
+        let mut enter = Some(enter);
+        let mut exchange = |node: Option<&'static Node>| {
+            let enter = enter.take().expect("one of two calls below");
+            match enter(node.unwrap_or_else(take_slow)) {
+                Ok(before) => (before, true),
+                Err(own) => (Some(own), false),
+            }
         };
-        if let Some(node) = node {
-            keep(node);
-        }
-        entered
+        // One look at the thread's own, not one before and one after.
+        let entered = SPARE.try_with(|spare| {
+            let (node, entered) = exchange(spare.one.take());
+            spare.one.set(node);
+            entered
+        });
+        entered.unwrap_or_else(|_| {
+            // This thread is just ending.
+            let (node, entered) = exchange(None);
+            leave(node.into_iter().collect());
+            entered
+        })
     }
 
     #[cold]
