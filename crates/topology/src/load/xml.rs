@@ -67,7 +67,8 @@ pub(super) fn check(text: &str) -> Result<String, XmlProblem> {
         return context.problem(root, format!("the element <{name}>"), "<topology>");
     }
     let version = root.attribute("version").unwrap_or("1");
-    if !version.starts_with("2.") {
+    let minor = version.strip_prefix("2.").map(str::parse::<u16>);
+    if !matches!(minor, Some(Ok(_))) {
         return context.problem(
             root,
             format!("a topology of format version {version:?}"),

@@ -35,6 +35,7 @@ const CONTRADICTIONS: &[(&str, &str, u32, &str)] = &[
         "version \"1\"",
     ),
     ("version=\"2.0\"", "version=\"3.0\"", 2, "version \"3.0\""),
+    ("version=\"2.0\"", "version=\"2.o0\"", 2, "version \"2.o0\""),
     (
         "type=\"Machine\"",
         "type=\"Core\"",
