@@ -11,7 +11,9 @@
 use std::sync::mpsc;
 use std::thread;
 
-use raddle::{PoolKind, pool};
+use raddle::pool::probe::{Probe, get};
+use raddle::pool::{self, Task};
+use raddle::{BlockShape, PoolKind};
 use raddle_sync::lock::{ClhLock, Lock, Locked, McsLock, PthreadLock, SimpleLock, TicketLock};
 
 use crate::error::BenchError;
@@ -33,19 +35,15 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     measurement.workers = vec![1];
     let (end, ended) = mpsc::channel::<()>();
     let companion = thread::spawn(move || ended.recv());
-    let done = CASES
-        .into_iter()
-        .filter(|name| measurement.wants(name))
-        .collect::<Vec<_>>()
-        .into_iter()
-        .try_for_each(|name| match name {
-            "ticket" => compare::<TicketLock>(measurement, name),
-            "simple" => compare::<SimpleLock>(measurement, name),
-            "clh" => compare::<ClhLock>(measurement, name),
-            "mcs" => compare::<McsLock>(measurement, name),
-            "queue" => put_and_get(measurement, name, DEPTH),
-            _ => put_and_get(measurement, name, 1),
-        });
+    let done = CASES.into_iter().try_for_each(|name| match name {
+        _ if !measurement.wants(name) => Ok(()),
+        "ticket" => compare::<TicketLock>(measurement, name),
+        "simple" => compare::<SimpleLock>(measurement, name),
+        "clh" => compare::<ClhLock>(measurement, name),
+        "mcs" => compare::<McsLock>(measurement, name),
+        "queue" => put_and_get(measurement, name, DEPTH),
+        _ => put_and_get(measurement, name, 1),
+    });
     drop(end);
     // It ends with the error that nobody sends any more.
     let _ended = companion.join();
@@ -93,11 +91,33 @@ fn put_and_get(
     depth: usize,
 ) -> Result<(), BenchError> {
     let mut own = Local::new("raddle", move |_| {
-        let mut probe = pool::probe::Probe::new(PoolKind::DqTlPrivC);
+        let pool = Probe::new(PoolKind::DqTlPrivC, 2, BlockShape::default());
+        let seat = pool.seat(0);
+        let mut tasks: Vec<_> = (0..depth).map(|_| pool.task()).collect();
         Ok(timed(1, || {
-            (0..ROUNDS / depth as u64).fold(0, |got, _| got + probe.put_and_get(depth))
-                + ROUNDS % depth as u64
+            let rounds = ROUNDS / depth as u64;
+            let got: u64 = (0..rounds)
+                .map(|_| put_and_get_all(&*seat, &mut tasks))
+                .sum();
+            got + ROUNDS % depth as u64
         }))
     });
     measurement.compare(&case(name), &mut own, &mut [])
+}
+
+/// Puts all tasks and gets them back; returns how many came.
+///
+/// The pool keeps one task in its private buffer: with more, all but one go to the queue and come from there.
+#[inline]
+fn put_and_get_all(seat: &dyn pool::Seat, tasks: &mut Vec<Task>) -> u64 {
+    let count = tasks.len();
+    for task in tasks.drain(..) {
+        let _seen_by_nobody = seat.put(task);
+    }
+    while tasks.len() < count
+        && let Some(task) = get(seat)
+    {
+        tasks.push(task);
+    }
+    tasks.len() as u64
 }

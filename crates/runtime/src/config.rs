@@ -1,12 +1,14 @@
 //! How a runtime is set up: the builder, the environment, and what can be wrong with them.
 
 mod builder;
+mod choice;
 mod error;
 mod idle;
 mod task_memory;
 
 pub use builder::{Builder, WORKER_COUNT_MAX};
 pub(crate) use builder::{Handlers, Settled};
+pub(crate) use choice::choice;
 pub use error::BuildError;
 pub use idle::{IdlePolicy, UnknownIdlePolicy};
 pub use task_memory::{TaskMemory, UnknownTaskMemory};

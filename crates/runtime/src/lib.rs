@@ -33,4 +33,4 @@ pub use global::{default_runtime, worker_count, worker_index};
 pub use loops::{for_each, for_each_chunk_mut, for_each_mut, map, map_reduce};
 pub use pool::{BlockShape, PoolKind, UnknownPool, VictimOrder};
 pub use runtime::Runtime;
-pub use task::{Handle, Scope, Task, scope};
+pub use task::{Handle, Scope, scope};

@@ -12,6 +12,7 @@
 //! Tzannes, Caragea, Barua, Vishkin: Lazy binary-splitting: a run-time adaptive work-stealing scheduler. PPoPP 2010.
 
 mod each;
+mod gains;
 mod map;
 mod pace;
 mod piece;
@@ -20,8 +21,8 @@ mod reduce;
 use crate::fork::with_worker;
 
 pub use each::{for_each, for_each_chunk_mut, for_each_mut};
+pub(crate) use gains::Gains;
 pub use map::map;
-pub(crate) use pace::Gains;
 pub use reduce::map_reduce;
 
 /// Calls `run` on this thread if it is a worker, else on one of the default runtime.

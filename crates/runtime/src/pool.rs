@@ -24,7 +24,6 @@ mod options;
 mod outside;
 mod owners;
 #[doc(hidden)]
-#[cfg(not(any(loom, shuttle)))]
 pub mod probe;
 mod store;
 #[cfg(all(test, not(any(loom, shuttle))))]
@@ -34,12 +33,12 @@ use std::fmt;
 
 use raddle_trace::Choice;
 
-use crate::task::Task;
-
 pub(crate) use kind::Setup;
 pub use kind::{PoolKind, UnknownPool};
 pub use options::{BadBlockShape, BlockShape, UnknownVictimOrder, VictimOrder};
 pub(crate) use outside::Outside;
+
+pub use crate::task::Task;
 
 /// The structure that keeps the tasks of one runtime.
 pub trait Pool: fmt::Debug + Send + Sync {

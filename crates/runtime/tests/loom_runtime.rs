@@ -4,7 +4,7 @@
 //! is an error of the model even where the value happens to be right. A wake-up that is lost is a deadlock, which loom
 //! reports.
 //!
-//! Weakening either side of F2, S1, T1, T2 and E1, or the fence of E2, makes a model here fail. Three things none can show:
+//! Weakening either side of F2, S1, T1, T2, E1 and R1, or the fence of E2, makes a model here fail. Three things none can show:
 //!
 //! - F1 stands beside the ordering of the deque that hands the cell over; the model of the offer alone has it
 //!   (`raddle_sync`).
@@ -163,7 +163,8 @@ fn sleeping_owner_is_told_of_an_answer() {
     });
 }
 
-/// S1: what the tasks of a scope wrote is there when it ends.
+/// S1: what the tasks of a scope wrote is there when it ends. R1: the second task may lie in the cell of the first, which its thief
+/// freed.
 #[test]
 fn scope_ends_after_its_tasks() {
     model(2, || {

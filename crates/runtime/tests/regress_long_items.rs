@@ -7,13 +7,45 @@ use std::time::Duration;
 
 use raddle_runtime::{Runtime, for_each, join, map, scope, worker_index};
 
+const LONG: Duration = Duration::from_secs(30);
+
+fn two_workers() -> Runtime {
+    Runtime::builder()
+        .workers(2)
+        .build()
+        .expect("two workers come up")
+}
+
+/// What the items of a loop that need another worker use to tell each other that one came.
+struct Help {
+    come: Mutex<mpsc::Sender<()>>,
+    awaited: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Help {
+    fn new() -> Self {
+        let (come, awaited) = mpsc::channel();
+        Self {
+            come: Mutex::new(come),
+            awaited: Mutex::new(awaited),
+        }
+    }
+
+    fn come(&self) {
+        let come = self.come.lock().expect("no item panics here");
+        come.send(()).expect("the other end lies beside it");
+    }
+
+    fn wait(&self) {
+        let awaited = self.awaited.lock().expect("no item panics here");
+        awaited.recv_timeout(LONG).expect("help comes");
+    }
+}
+
 /// The first item took long, and the whole loop was thought to be of such items: it was published item by item.
 #[test]
 fn one_long_item_does_not_make_all_others_long() {
-    let runtime = Runtime::builder()
-        .workers(2)
-        .build()
-        .expect("two workers come up");
+    let runtime = two_workers();
     let published = || runtime.report().total.forks_published;
     let before = published();
     runtime.install(|| {
@@ -37,39 +69,27 @@ fn one_long_item_does_not_make_all_others_long() {
 /// Long items among the first of a loop once ran one after the other, before anybody looked up.
 #[test]
 fn second_item_need_not_wait_for_help_when_the_first_was_long() {
-    let runtime = Runtime::builder()
-        .workers(2)
-        .build()
-        .expect("two workers come up");
-    let (help, helped) = mpsc::channel();
-    let (help, helped) = (Mutex::new(help), Mutex::new(helped));
+    let runtime = two_workers();
+    let help = Help::new();
     runtime.install(|| {
         let owner = worker_index();
         for_each(0..1_000, |index| {
             if worker_index() != owner {
-                let help = help.lock().expect("no item panics here");
-                help.send(()).expect("the test holds the other end");
+                help.come();
             } else if index == 0 {
                 thread::sleep(Duration::from_millis(1));
             } else if index == 1 {
-                let helped = helped.lock().expect("no item panics here");
-                helped.recv_timeout(LONG).expect("help comes");
+                help.wait();
             }
         });
     });
 }
 
-const LONG: Duration = Duration::from_secs(30);
-
 #[test]
 fn who_asks_during_a_long_item_need_not_wait_for_its_end() {
-    let runtime = Runtime::builder()
-        .workers(2)
-        .build()
-        .expect("two workers come up");
+    let runtime = two_workers();
     let (held, free) = (Barrier::new(2), Barrier::new(2));
-    let (help, helped) = mpsc::channel();
-    let (help, helped) = (Mutex::new(help), Mutex::new(helped));
+    let help = Help::new();
     runtime.install(|| {
         let owner = worker_index();
         scope(|scope| {
@@ -82,14 +102,12 @@ fn who_asks_during_a_long_item_need_not_wait_for_its_end() {
             join(|| (), || ());
             for_each(0..100, |index| {
                 if worker_index() != owner {
-                    let help = help.lock().expect("no item panics here");
-                    help.send(()).expect("the test holds the other end");
+                    help.come();
                 } else if index == 0 {
                     thread::sleep(Duration::from_millis(1));
                 } else if index == 1 {
                     free.wait();
-                    let helped = helped.lock().expect("no item panics here");
-                    helped.recv_timeout(LONG).expect("help comes");
+                    help.wait();
                 }
             });
         });

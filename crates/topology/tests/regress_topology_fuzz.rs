@@ -16,3 +16,13 @@ fn control_characters_of_the_input_do_not_get_into_messages_raw() {
         assert!(message.contains(escaped), "{message}");
     }
 }
+
+/// `topology_xml`: a file of version "2.o0" was taken for one of version 2. hwloc cannot read such a number, goes on as if the
+/// file were an older one, and groups memories by their distances although the file has its groups already; where the machine
+/// has CPUs that are not there, the tree that comes out contradicts itself, and hwloc's own check of it ends the process.
+#[test]
+fn version_that_is_no_number_is_refused() {
+    let xml = Topology::read_xml(b"<topology version=\"2.o0\"/>", "it.xml");
+    let message = xml.expect_err("no version").to_string();
+    assert!(message.contains("version \"2.o0\""), "{message}");
+}

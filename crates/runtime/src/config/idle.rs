@@ -1,7 +1,6 @@
 //! What a worker does when there is no work.
 
-use std::fmt;
-use std::str::FromStr;
+use super::choice::choice;
 
 /// What a worker does when there is no work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,43 +15,8 @@ pub enum IdlePolicy {
     Park,
 }
 
-impl IdlePolicy {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Adaptive, Self::Spin, Self::Park];
-
-    /// The name that `--idle` and `RADDLE_IDLE` take.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Adaptive => "adaptive",
-            Self::Spin => "spin",
-            Self::Park => "park",
-        }
-    }
-}
-
-impl fmt::Display for IdlePolicy {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
-/// No idle policy has that name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no idle policy named {found:?}; expected adaptive, spin or park")]
-pub struct UnknownIdlePolicy {
-    /// What was asked for.
-    pub found: String,
-}
-
-impl FromStr for IdlePolicy {
-    type Err = UnknownIdlePolicy;
-
-    fn from_str(name: &str) -> Result<Self, UnknownIdlePolicy> {
-        Self::ALL
-            .into_iter()
-            .find(|policy| policy.name() == name)
-            .ok_or_else(|| UnknownIdlePolicy {
-                found: name.to_owned(),
-            })
-    }
+choice! {
+    IdlePolicy is "idle policy", named by "`--idle` and `RADDLE_IDLE`":
+    Adaptive "adaptive", Spin "spin", Park "park";
+    expected "adaptive, spin or park", else UnknownIdlePolicy
 }

@@ -1,7 +1,6 @@
 //! Where the closures of tasks lie.
 
-use std::fmt;
-use std::str::FromStr;
+use super::choice::choice;
 
 /// Where the closures of tasks lie.
 ///
@@ -17,48 +16,8 @@ pub enum TaskMemory {
     Malloc,
 }
 
-impl TaskMemory {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Cells, Self::Malloc];
-
-    /// What is understood, for messages.
-    pub const EXPECTED: &str = "cells or malloc";
-
-    /// The name that `--task-memory` and `RADDLE_TASK_MEMORY` take.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cells => "cells",
-            Self::Malloc => "malloc",
-        }
-    }
-}
-
-impl fmt::Display for TaskMemory {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
-/// No memory of tasks has that name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "no memory of tasks named {found:?}; expected {}",
-    TaskMemory::EXPECTED
-)]
-pub struct UnknownTaskMemory {
-    /// What was asked for.
-    pub found: String,
-}
-
-impl FromStr for TaskMemory {
-    type Err = UnknownTaskMemory;
-
-    fn from_str(name: &str) -> Result<Self, UnknownTaskMemory> {
-        Self::ALL
-            .into_iter()
-            .find(|memory| memory.name() == name)
-            .ok_or_else(|| UnknownTaskMemory {
-                found: name.to_owned(),
-            })
-    }
+choice! {
+    TaskMemory is "memory of tasks", named by "`--task-memory` and `RADDLE_TASK_MEMORY`":
+    Cells "cells", Malloc "malloc";
+    expected "cells or malloc", else UnknownTaskMemory
 }

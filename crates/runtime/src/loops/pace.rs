@@ -3,8 +3,7 @@
 //! Whether a split pays depends on who would take the other part.
 //!
 //! A worker that *searches* has it soon: within a fraction of a microsecond when the two share a cache, within more than
-//! a microsecond when they are far apart. Which of the two it is today, a worker learns ([`Gains`]): after a short split
-//! loop it compares the time with what the loop would have taken alone, and moves the length from which on it splits.
+//! a microsecond when they are far apart. Which of the two it is today, a worker learns ([`Gains`](super::Gains)).
 //!
 //! A worker that *sleeps* must be woken, which costs the waker microseconds, and comes tens of microseconds later. A loop too
 //! short for that is not split, but remembered: when many such loops come in a row, what they could have gained together
@@ -14,8 +13,6 @@
 //! All that is for items that are short. A long item leaves whoever asks to wait for its end, so before each the other half of
 //! what is left is published, and half of the rest, and so on, asked for or not, as tasks would be. Each of these parts begins by
 //! timing its own items: one long item says nothing about those far away.
-
-use std::cell::Cell;
 
 use crate::clock::{Instant, reading_ns};
 use crate::fork::join;
@@ -28,18 +25,9 @@ const STEP_NS: f32 = 1_000.0;
 /// How much later than its giver a worker that searches begins with what it was given, ends included, when all is well.
 const HANDOVER_NS: f32 = 400.0;
 /// Splitting can pay for loops longer than this when somebody searches.
-const SPLIT_AWAKE_NS: f32 = 2.0 * HANDOVER_NS;
+pub(super) const SPLIT_AWAKE_NS: f32 = 2.0 * HANDOVER_NS;
 /// Splitting pays for loops longer than this even when all others sleep.
-const SPLIT_ASLEEP_NS: f32 = 60_000.0;
-/// A short loop that was refused a split lowers the limit by this part, so that splitting is tried again in the end; by half
-/// of it each time that the try failed again, down to the second.
-const FADE: (f32, f32) = (1.0 / 4096.0, 1.0 / 65_536.0);
-/// Splitting that takes less than this part of the time alone goes on.
-const SHARE_MAX: f32 = 0.9;
-/// What is assumed of that part before it is known.
-const SHARE_FIRST: f32 = 0.8;
-/// One split loop in so many is timed, to learn whether such loops shall be split.
-const LESSON_EVERY: u32 = 8;
+pub(super) const SPLIT_ASLEEP_NS: f32 = 60_000.0;
 /// Loops with fewer items split before they know how long one takes.
 const FEW_ITEMS: usize = 64;
 /// Loops with fewer items run one to learn how long it takes, longer ones several, for a better reading.
@@ -270,93 +258,3 @@ pub(super) struct Cut {
     /// The loop is short, and somebody searched: how long it takes says whether such loops shall be split.
     teaches: bool,
 }
-
-/// What splitting short loops has brought one worker of late.
-#[derive(Debug)]
-pub(crate) struct Gains {
-    /// The length from which on a loop is split when somebody searches.
-    limit_ns: Cell<f32>,
-    /// By what part a refused loop lowers it.
-    fade: Cell<f32>,
-    /// The time of split loops as a part of what they take alone, averaged.
-    share: Cell<f32>,
-    lessons: Cell<u32>,
-    /// What could have been gained by splitting the loops that were too short to wake somebody for.
-    missed_ns: Cell<f32>,
-    missed_until: Cell<Option<Instant>>,
-}
-
-impl Default for Gains {
-    fn default() -> Self {
-        Self {
-            limit_ns: Cell::new(SPLIT_AWAKE_NS),
-            fade: Cell::new(FADE.0),
-            share: Cell::new(SHARE_FIRST),
-            lessons: Cell::new(0),
-            missed_ns: Cell::new(0.0),
-            missed_until: Cell::new(None),
-        }
-    }
-}
-
-impl Gains {
-    /// True when splitting a loop of which `left_ns` are left has paid of late, or is worth another try.
-    fn allow_split(&self, left_ns: f32) -> bool {
-        let limit_ns = self.limit_ns.get();
-        if left_ns < limit_ns && left_ns >= SPLIT_AWAKE_NS {
-            self.limit_ns.set(limit_ns * (1.0 - self.fade.get()));
-        }
-        left_ns >= limit_ns
-    }
-
-    /// True for one split loop in [`LESSON_EVERY`].
-    fn is_lesson(&self) -> bool {
-        let number = self.lessons.get().wrapping_add(1);
-        self.lessons.set(number);
-        number.is_multiple_of(LESSON_EVERY)
-    }
-
-    /// A loop that takes `alone_ns` on one worker took `both_ns` on two, from before the decision to split.
-    ///
-    /// One lesson says little, since interrupts and moved CPUs are about: the average over some eight decides.
-    fn learn(&self, alone_ns: f32, both_ns: f32) {
-        let share = self.share.get() + ((both_ns / alone_ns).min(2.0) - self.share.get()) / 8.0;
-        let limit_ns = self.limit_ns.get();
-        if share < SHARE_MAX {
-            self.share.set(share);
-            if share < SHARE_FIRST {
-                self.fade.set(FADE.0);
-            }
-            self.limit_ns
-                .set(limit_ns.min(alone_ns).max(SPLIT_AWAKE_NS));
-        } else {
-            // The next lessons begin without prejudice.
-            self.share.set(SHARE_FIRST);
-            self.fade.set((self.fade.get() / 2.0).max(FADE.1));
-            self.limit_ns
-                .set(limit_ns.max(1.5 * alone_ns).min(SPLIT_ASLEEP_NS));
-        }
-    }
-
-    /// Remembers a loop of which `left_ns` are left; true when all those remembered are worth a wake-up, and then forgets
-    /// them.
-    ///
-    /// The sum fades with time, half as fast as it grows in loops that follow each other without a gap.
-    fn allow_wake(&self, left_ns: f32, now: Instant) -> bool {
-        if !self.allow_split(left_ns) {
-            return false;
-        }
-        let passed_ns = self
-            .missed_until
-            .replace(Some(now))
-            .map_or(0.0, |until| (now - until).as_nanos() as f32);
-        let missed_ns =
-            (self.missed_ns.get() - passed_ns / 2.0).max(0.0) + left_ns.min(SPLIT_ASLEEP_NS / 8.0);
-        let is_due = missed_ns >= SPLIT_ASLEEP_NS;
-        self.missed_ns.set(if is_due { 0.0 } else { missed_ns });
-        is_due
-    }
-}
-
-#[cfg(test)]
-mod tests;

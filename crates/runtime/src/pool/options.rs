@@ -4,6 +4,8 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
+use crate::config::choice;
+
 /// How block-distributed pools group tasks. The study's choice is the default: four tasks a block, two public blocks.
 ///
 /// Written `TASKSxBLOCKS`, as `4x2`.
@@ -86,48 +88,8 @@ pub enum VictimOrder {
     Near,
 }
 
-impl VictimOrder {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Permuted, Self::Near];
-
-    /// What is understood, for messages.
-    pub const EXPECTED: &str = "permuted or near";
-
-    /// The name that `--victims` and `RADDLE_VICTIMS` take.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Permuted => "permuted",
-            Self::Near => "near",
-        }
-    }
-}
-
-impl fmt::Display for VictimOrder {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
-/// No order of victims has that name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "no order of victims named {found:?}; expected {}",
-    VictimOrder::EXPECTED
-)]
-pub struct UnknownVictimOrder {
-    /// What was asked for.
-    pub found: String,
-}
-
-impl FromStr for VictimOrder {
-    type Err = UnknownVictimOrder;
-
-    fn from_str(name: &str) -> Result<Self, UnknownVictimOrder> {
-        Self::ALL
-            .into_iter()
-            .find(|order| order.name() == name)
-            .ok_or_else(|| UnknownVictimOrder {
-                found: name.to_owned(),
-            })
-    }
+choice! {
+    VictimOrder is "order of victims", named by "`--victims` and `RADDLE_VICTIMS`":
+    Permuted "permuted", Near "near";
+    expected "permuted or near", else UnknownVictimOrder
 }

@@ -1,48 +1,58 @@
-//! A pool without a runtime around it, to measure what it costs.
+//! A pool without a runtime around it, for tests, models and measurements.
 
-use super::{BlockShape, Look, PoolKind, Seat, Setup, Wanted};
+use std::ops::Deref;
+
+use super::{BlockShape, Look, Pool, PoolKind, Seat, Setup, Wanted};
 use crate::config::TaskMemory;
 use crate::task::Task;
 use crate::task::memory::Memory;
 
-/// The seat of one of two workers, of whom the other does nothing.
+/// A pool, and tasks that nobody runs: only where they go matters.
 #[derive(Debug)]
 pub struct Probe {
-    seat: Box<dyn Seat>,
-    /// Tasks that nobody runs: only where they go matters.
-    tasks: Vec<Task>,
+    pool: Box<dyn Pool>,
     memory: Memory,
 }
 
 impl Probe {
     /// An empty pool of that kind.
-    pub fn new(kind: PoolKind) -> Self {
-        let pool = kind.build(&Setup::new(2, 0, BlockShape::default()));
+    pub fn new(kind: PoolKind, worker_count: usize, blocks: BlockShape) -> Self {
+        Self::with_setup(kind, &Setup::new(worker_count, 0, blocks))
+    }
+
+    pub(super) fn with_setup(kind: PoolKind, setup: &Setup) -> Self {
         Self {
-            seat: pool.seat(0),
-            tasks: Vec::new(),
-            memory: Memory::new(2, TaskMemory::default()),
+            pool: kind.build(setup),
+            memory: Memory::new(setup.worker_limit(), TaskMemory::default()),
         }
     }
 
-    /// Puts so many tasks and gets them back; returns how many came.
-    ///
-    /// A pool with a private buffer keeps one task there: with more, all but one go to the queue and come from there.
-    #[inline]
-    pub fn put_and_get(&mut self, count: usize) -> u64 {
-        while self.tasks.len() < count {
-            self.tasks.push(Task::new(self.memory.take_outside()));
-        }
-        for task in self.tasks.drain(self.tasks.len() - count..) {
-            let _seen_by_nobody = self.seat.put(task);
-        }
-        let mut look = Look::default();
-        while let Some(found) = self.seat.get(Wanted::Any, &mut look) {
-            self.tasks.push(found.task);
-            if self.tasks.len() == count {
-                break;
-            }
-        }
-        self.tasks.len() as u64
+    /// A task that is in no pool.
+    pub fn task(&self) -> Task {
+        Task::new(self.memory.take_outside())
     }
+}
+
+impl Deref for Probe {
+    type Target = dyn Pool;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.pool
+    }
+}
+
+/// What tells a task from every other one.
+pub fn address(task: &Task) -> usize {
+    std::ptr::from_ref(task.cell()).addr()
+}
+
+/// Any task.
+pub fn get(seat: &dyn Seat) -> Option<Task> {
+    get_wanted(seat, Wanted::Any)
+}
+
+/// A task that is wanted.
+pub(super) fn get_wanted(seat: &dyn Seat, wanted: Wanted<'_>) -> Option<Task> {
+    let found = seat.get(wanted, &mut Look::default());
+    found.map(|found| found.task)
 }

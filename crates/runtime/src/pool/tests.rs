@@ -2,27 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::probe::{Probe, address, get_wanted as get};
 use super::*;
-use crate::config::TaskMemory;
-use crate::task::memory::Memory;
 use raddle_sync::prim::{AtomicUsize, Relaxed};
 
-/// A task that nobody runs: only where it goes matters.
-fn task(memory: &Memory) -> Task {
-    Task::new(memory.take_outside())
-}
-
-fn address(task: &Task) -> usize {
-    std::ptr::from_ref(task.cell()).addr()
-}
-
-fn build(kind: PoolKind, worker_count: usize) -> Box<dyn Pool> {
-    kind.build(&Setup::new(worker_count, 0, BlockShape::default()))
-}
-
-fn get(seat: &dyn Seat, wanted: Wanted<'_>) -> Option<Task> {
-    let found = seat.get(wanted, &mut Look::default());
-    found.map(|found| found.task)
+fn probe(kind: PoolKind, worker_count: usize) -> Probe {
+    Probe::new(kind, worker_count, BlockShape::default())
 }
 
 fn is_central(kind: PoolKind) -> bool {
@@ -34,7 +19,7 @@ fn names_read_back_in_letters_of_either_case() {
     for kind in PoolKind::ALL {
         assert_eq!(kind.name().parse(), Ok(kind));
         assert_eq!(kind.name().to_lowercase().parse(), Ok(kind));
-        assert_eq!(build(kind, 2).name(), kind.name());
+        assert_eq!(probe(kind, 2).name(), kind.name());
     }
     assert_eq!("distributed".parse(), Ok(PoolKind::DqTlPrivC));
     let error = "stack".parse::<PoolKind>().expect_err("no such pool");
@@ -56,14 +41,13 @@ fn names_are_those_of_the_study_the_deque_and_auto() {
 
 #[test]
 fn shared_task_is_work_and_another_worker_finds_it() {
-    let memory = Memory::new(2, TaskMemory::Cells);
     for kind in PoolKind::ALL {
         let setup = Setup::new(2, 0, BlockShape::default());
-        let pool = kind.build(&setup);
+        let pool = Probe::with_setup(kind, &setup);
         let (first, second) = (pool.seat(0), pool.seat(1));
         assert!(!pool.has_work());
         assert!(get(&*first, Wanted::Any).is_none());
-        first.share(task(&memory));
+        first.share(pool.task());
         assert!(pool.has_work(), "{kind}");
         let mut look = Look::default();
         let found = second
@@ -76,7 +60,7 @@ fn shared_task_is_work_and_another_worker_finds_it() {
         );
         assert_eq!(look.steals_tried, u64::from(!is_central(kind)));
         assert!(!pool.has_work());
-        setup.outside.put(task(&memory));
+        setup.outside.put(pool.task());
         assert!(get(&*second, Wanted::Any).is_some(), "{kind}");
         assert!(setup.outside.is_empty());
     }
@@ -84,13 +68,12 @@ fn shared_task_is_work_and_another_worker_finds_it() {
 
 #[test]
 fn put_says_whether_others_find_something() {
-    let memory = Memory::new(2, TaskMemory::Cells);
     for kind in PoolKind::ALL {
-        let pool = build(kind, 2);
+        let pool = probe(kind, 2);
         let (first, second) = (pool.seat(0), pool.seat(1));
         for round in 0..20 {
             let had_work = pool.has_work();
-            match first.put(task(&memory)) {
+            match first.put(pool.task()) {
                 Put::Shared => assert!(pool.has_work(), "{kind}"),
                 Put::Private => assert_eq!(pool.has_work(), had_work, "{kind}"),
             }
@@ -107,15 +90,14 @@ fn put_says_whether_others_find_something() {
 
 #[test]
 fn own_wanted_task_is_found_wherever_it_lies_and_the_unwanted_stay() {
-    let memory = Memory::new(1, TaskMemory::Cells);
     for kind in PoolKind::ALL {
         for position in 0..14 {
-            let pool = build(kind, 1);
+            let pool = probe(kind, 1);
             let seat = pool.seat(0);
             let mark = seat.mark();
             let mut tasks: Vec<usize> = Vec::new();
             for _ in 0..14 {
-                let task = task(&memory);
+                let task = pool.task();
                 tasks.push(address(&task));
                 let _ = seat.put(task);
             }
@@ -137,13 +119,12 @@ fn own_wanted_task_is_found_wherever_it_lies_and_the_unwanted_stay() {
 
 #[test]
 fn worker_that_waits_in_vain_leaves_nothing_private() {
-    let memory = Memory::new(2, TaskMemory::Cells);
     for kind in PoolKind::ALL {
-        let pool = build(kind, 2);
+        let pool = probe(kind, 2);
         let (first, second) = (pool.seat(0), pool.seat(1));
         let mark = first.mark();
         for _ in 0..7 {
-            let _ = first.put(task(&memory));
+            let _ = first.put(pool.task());
         }
         let mut look = Look::default();
         let before = pool.has_work();
@@ -163,19 +144,17 @@ fn worker_that_waits_in_vain_leaves_nothing_private() {
 
 #[test]
 fn thief_takes_a_block_and_leaves_the_private_ones() {
-    let memory = Memory::new(2, TaskMemory::Cells);
-    let setup = Setup::new(2, 0, BlockShape::new(3, 1));
-    let pool = PoolKind::DqBlTlC.build(&setup);
+    let pool = Probe::new(PoolKind::DqBlTlC, 2, BlockShape::new(3, 1));
     let (first, second) = (pool.seat(0), pool.seat(1));
     for _ in 0..8 {
-        let _ = first.put(task(&memory));
+        let _ = first.put(pool.task());
     }
     // One block is public, one is full and private, and two tasks are in the third.
     for _ in 0..3 {
         assert!(get(&*second, Wanted::Any).is_some());
     }
     assert!(get(&*second, Wanted::Any).is_none());
-    let _ = first.put(task(&memory));
+    let _ = first.put(pool.task());
     assert!(pool.has_work(), "there is room for the next block");
     assert_eq!(std::iter::from_fn(|| get(&*first, Wanted::Any)).count(), 6);
 }
@@ -233,15 +212,14 @@ fn substitutes_are_victims_once_they_are_there() {
 fn every_task_comes_out_exactly_once() {
     const WORKERS: usize = 4;
     const PUTS: usize = if raddle_sync::prim::LIGHT { 20 } else { 5_000 };
-    let memory = Memory::new(WORKERS, TaskMemory::Cells);
     for kind in PoolKind::ALL {
-        let pool = build(kind, WORKERS);
+        let pool = probe(kind, WORKERS);
         let taken = AtomicUsize::new(0);
         let mut seen: Vec<usize> = std::thread::scope(|scope| {
             let workers: Vec<_> = (0..WORKERS)
                 .map(|index| {
-                    let (seat, memory, taken) = (pool.seat(index), &memory, &taken);
-                    scope.spawn(move || work(&*seat, memory, taken, WORKERS * PUTS, PUTS))
+                    let (pool, seat, taken) = (&pool, pool.seat(index), &taken);
+                    scope.spawn(move || work(pool, &*seat, taken, WORKERS * PUTS, PUTS))
                 })
                 .collect();
             workers
@@ -256,13 +234,7 @@ fn every_task_comes_out_exactly_once() {
     }
 }
 
-fn work(
-    seat: &dyn Seat,
-    memory: &Memory,
-    taken: &AtomicUsize,
-    all: usize,
-    puts: usize,
-) -> Vec<usize> {
+fn work(pool: &Probe, seat: &dyn Seat, taken: &AtomicUsize, all: usize, puts: usize) -> Vec<usize> {
     let mut seen = Vec::new();
     let (mut put, mut turn) = (0, 0_usize);
     // Relaxed: joining the threads orders the rest.
@@ -271,8 +243,8 @@ fn work(
         if put < puts {
             put += 1;
             match turn % 5 {
-                0 => seat.share(task(memory)),
-                _ => drop(seat.put(task(memory))),
+                0 => seat.share(pool.task()),
+                _ => drop(seat.put(pool.task())),
             }
         }
         // Tasks pile up at first, and are taken by all when nobody puts any more.

@@ -7,7 +7,7 @@
 //! | variable | what it says | without it |
 //! |---|---|---|
 //! | `RADDLE_SCHEDULES_SEED` | the first seed | 1 |
-//! | `RADDLE_SCHEDULES_COUNT` | seeds a test | six for every setting |
+//! | `RADDLE_SCHEDULES_COUNT` | seeds a test | one for every setting |
 //!
 //! # Source
 //! Burckhardt, Kothari, Musuvathi, Nagarakatte: A randomized scheduler with probabilistic guarantees of finding bugs.
@@ -24,13 +24,19 @@ use shuttle::{Config, MaxSteps, Runner};
 
 /// Schedules that one seed makes: the first of a PCT batch only counts the steps.
 const BATCH: usize = 12;
-/// Seeds for every setting.
-const ROUNDS: u64 = 6;
 /// Far more than any body needs: beyond it, it stands still.
 const STEPS_MAX: usize = 400_000;
 const STACK_BYTES: usize = 1 << 18;
-/// Workers, idle policies and pools multiplied with the two schedulers.
-const SETTING_COUNT: u64 = 4 * 3 * 3 * 2;
+const WORKERS_MAX: usize = 3;
+/// Idle policies, and whether there are more workers than CPUs.
+const IDLE: [(IdlePolicy, bool); 4] = [
+    (IdlePolicy::Park, false),
+    (IdlePolicy::Adaptive, false),
+    (IdlePolicy::Adaptive, true),
+    (IdlePolicy::Spin, false),
+];
+/// All of these with every pool and each of the two schedulers.
+const SETTING_COUNT: usize = IDLE.len() * WORKERS_MAX * PoolKind::ALL.len() * 2;
 
 /// How the runtimes of one batch of schedules are.
 #[derive(Clone, Copy, Debug)]
@@ -44,25 +50,30 @@ pub(crate) struct Setting {
 
 impl Setting {
     fn of(seed: u64) -> Self {
-        let mut rest = seed % SETTING_COUNT;
-        let mut digit = |base: u64| {
+        let mut rest = seed as usize % SETTING_COUNT;
+        let mut digit = |base| {
             let digit = rest % base;
             rest /= base;
-            digit as usize
+            digit
         };
-        let (idle, crowded) = [
-            (IdlePolicy::Park, false),
-            (IdlePolicy::Adaptive, false),
-            (IdlePolicy::Adaptive, true),
-            (IdlePolicy::Spin, false),
-        ][digit(4)];
+        let pct = digit(2) == 1;
+        let (idle, crowded) = IDLE[digit(IDLE.len())];
+        let worker_count = digit(WORKERS_MAX) + 1;
+        let pool = PoolKind::ALL[digit(PoolKind::ALL.len())];
+        debug_assert_eq!(rest, 0, "every setting has its seeds");
         Self {
-            worker_count: digit(3) + 1,
-            pool: PoolKind::ALL[digit(PoolKind::ALL.len() as u64)],
+            worker_count,
+            pool,
             idle,
             crowded,
-            pct: digit(2) == 1,
+            pct,
         }
+    }
+
+    /// True when a task is within the others' reach from the moment when it is put, even if its maker stands still.
+    pub(crate) fn shares_at_once(&self) -> bool {
+        let name = self.pool.name();
+        !(self.pool == PoolKind::Auto || name.contains("-PRIV") || name.contains("-BL-"))
     }
 
     /// A runtime as this setting says.
@@ -81,11 +92,25 @@ impl Setting {
 /// # Panics
 /// When a schedule makes `body` panic or stand still, with the seed that made it.
 pub(crate) fn explore(body: impl Fn(Setting) + Send + Sync + 'static) {
+    explore_where(|_| true, body);
+}
+
+/// As [`explore`], in the settings that are `wanted`.
+///
+/// # Panics
+/// As [`explore`].
+pub(crate) fn explore_where(
+    wanted: impl Fn(&Setting) -> bool,
+    body: impl Fn(Setting) + Send + Sync + 'static,
+) {
     let body = Arc::new(body);
     let first = variable("RADDLE_SCHEDULES_SEED").unwrap_or(1);
-    let count = variable("RADDLE_SCHEDULES_COUNT").unwrap_or(ROUNDS * SETTING_COUNT);
+    let count = variable("RADDLE_SCHEDULES_COUNT").unwrap_or(SETTING_COUNT as u64);
     for seed in first..first + count {
         let setting = Setting::of(seed);
+        if !wanted(&setting) {
+            continue;
+        }
         let body = Arc::clone(&body);
         let batch = AssertUnwindSafe(|| match setting.pct {
             true => run(PctScheduler::new_from_seed(seed, 4, BATCH), setting, body),

@@ -1,0 +1,122 @@
+//! Models of the pools without a runtime around them: what moves between pools, and in blocks, comes out once, with what was
+//! written before it was put.
+//!
+//! Weakening either side of A1 makes a model fail; its acquire side is the fence that whoever puts a task owes the sleepers.
+
+#![cfg(loom)]
+
+use std::sync::Arc;
+
+use loom::model::Builder;
+use loom::thread;
+use raddle_runtime::pool::probe::{Probe, address, get};
+use raddle_runtime::pool::{Put, Seat};
+use raddle_runtime::{BlockShape, PoolKind};
+use raddle_sync::prim::{AtomicBool, Relaxed, SeqCst, Tracked, fence};
+
+fn model(preemptions: usize, check: impl Fn() + Sync + Send + 'static) {
+    let mut builder = Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 20_000;
+    builder.check(check);
+}
+
+/// A1: the pool moves while one worker puts and another one is about to sleep, which looks a last time.
+///
+/// That one is told, or finds the task.
+#[test]
+fn task_put_after_a_move_is_seen_by_who_is_about_to_sleep() {
+    model(3, || {
+        let pool = Arc::new(Probe::new(PoolKind::Auto, 3, BlockShape::new(1, 1)));
+        let [mover, putter, sleeper] = [0, 1, 2].map(|worker| pool.seat(worker));
+        // Every second call of a worker looks at the turn, the second look moves to the second candidate, and the look of the putter
+        // would order more than A1 does.
+        let _seen_by_nobody = mover.put(pool.task());
+        get(&*mover).expect("its own task");
+        let _seen_by_nobody = mover.put(pool.task());
+        let moving = thread::spawn(move || {
+            get(&*mover).expect("its own task");
+        });
+        let asleep = Arc::new(AtomicBool::new(false));
+        let putting = {
+            let (pool, asleep) = (Arc::clone(&pool), Arc::clone(&asleep));
+            thread::spawn(move || {
+                let put = putter.put(pool.task());
+                fence(SeqCst);
+                // Relaxed: ordered by the fences.
+                (put == Put::Private || asleep.load(Relaxed), putter)
+            })
+        };
+        // Relaxed: as above.
+        asleep.store(true, Relaxed);
+        fence(SeqCst);
+        let has_seen = pool.has_work();
+        let (is_told, putter) = putting.join().expect("no panic");
+        moving.join().expect("no panic");
+        let found = get(&*sleeper).or_else(|| get(&*putter));
+        assert!(found.is_some(), "no task is lost");
+        assert!(has_seen || is_told, "who sleeps misses the task");
+    });
+}
+
+/// Tasks put before and after a move come out once, with what was written before.
+#[test]
+fn tasks_around_a_move_come_out_once() {
+    model(3, || {
+        let pool = Arc::new(Probe::new(PoolKind::Auto, 2, BlockShape::new(2, 1)));
+        hand_over(&pool, 3);
+    });
+}
+
+/// A block that becomes public is taken as a whole, by its owner or by a thief.
+#[test]
+fn blocks_are_handed_over_with_their_tasks() {
+    for kind in [
+        PoolKind::DqBlPth,
+        PoolKind::DqBlSlC,
+        PoolKind::DqBlTlTryC,
+        PoolKind::DqBlClhC,
+        PoolKind::DqBlSpC,
+        PoolKind::DqBlSpTryC,
+    ] {
+        model(3, move || {
+            let pool = Arc::new(Probe::new(kind, 2, BlockShape::new(2, 1)));
+            hand_over(&pool, 2);
+        });
+    }
+}
+
+/// One worker puts so many tasks and gets what it gets, the other one gets two at most.
+fn hand_over(pool: &Arc<Probe>, count: usize) {
+    let tasks: Vec<_> = (0..count).map(|_| pool.task()).collect();
+    let contents = tasks.iter().map(|task| (address(task), Tracked::new(0)));
+    let contents: Arc<Vec<_>> = Arc::new(contents.collect());
+    let (first, second) = (pool.seat(0), pool.seat(1));
+    let thief = {
+        let contents = Arc::clone(&contents);
+        thread::spawn(move || {
+            let stolen = take(&*second, &contents) + take(&*second, &contents);
+            (stolen, second)
+        })
+    };
+    for (task, (_, content)) in tasks.into_iter().zip(&*contents) {
+        content.set(1);
+        let _seen_by_nobody = first.put(task);
+    }
+    let own = take(&*first, &contents);
+    let (stolen, second) = thief.join().expect("no panic");
+    let left = std::iter::repeat_with(|| take(&*first, &contents) + take(&*second, &contents));
+    let left: u32 = left.take_while(|&taken| taken > 0).sum();
+    assert_eq!((own + stolen + left) as usize, count);
+    let all: u32 = contents.iter().map(|(_, content)| content.get()).sum();
+    assert_eq!(all as usize, 2 * count, "each once");
+}
+
+/// Gets a task if there is one, and adds to its content; returns how many there were.
+fn take(seat: &dyn Seat, contents: &[(usize, Tracked)]) -> u32 {
+    let Some(task) = get(seat) else { return 0 };
+    let found = contents.iter().find(|(other, _)| *other == address(&task));
+    let (_, content) = found.expect("one of those put");
+    content.set(content.get() + 1);
+    1
+}
