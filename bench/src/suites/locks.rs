@@ -3,8 +3,8 @@
 //! | case | one round | peer |
 //! |---|---|---|
 //! | `ticket`, `simple`, `clh`, `mcs` | lock, count, unlock | `pthread`: the same under a Pthreads mutex |
-//! | `queue` | a task put into the worker's own queue of DQ-TL-PRIV-C, and got back | |
-//! | `private` | the same for the private buffer of that pool | |
+//! | `queue` | a task put into the worker's own queue of DQ-TL-PRIV-C, and got back | `cas`: a compare-and-swap that nobody disturbs |
+//! | `private` | the same for the private buffer of that pool | `cas` |
 //!
 //! Another thread is alive meanwhile: without one, glibc spares the mutex its atomic operations.
 
@@ -15,6 +15,7 @@ use raddle::pool::probe::{Probe, get};
 use raddle::pool::{self, Task};
 use raddle::{BlockShape, PoolKind};
 use raddle_sync::lock::{ClhLock, Lock, Locked, McsLock, PthreadLock, SimpleLock, TicketLock};
+use raddle_sync::prim::{AtomicU64, Relaxed};
 
 use crate::error::BenchError;
 use crate::harness::{Case, Contender, Local, Sample, Unit, timed};
@@ -102,7 +103,23 @@ fn put_and_get(
             got + ROUNDS % depth as u64
         }))
     });
-    measurement.compare(&case(name), &mut own, &mut [])
+    let mut peers: Vec<Box<dyn Contender>> = vec![Box::new(Local::new("cas", |_| Ok(swap())))];
+    measurement.compare(&case(name), &mut own, &mut peers)
+}
+
+/// Counts the rounds by compare-and-swap: what a clock of this speed makes of the cheapest atomic change.
+fn swap() -> Sample {
+    let number = AtomicU64::new(0);
+    timed(1, || {
+        let number = std::hint::black_box(&number);
+        for round in 0..ROUNDS {
+            // Relaxed: one thread.
+            let swapped = number.compare_exchange(round, round + 1, Relaxed, Relaxed);
+            swapped.expect("nobody else is there");
+        }
+        // Relaxed: as above.
+        number.load(Relaxed)
+    })
 }
 
 /// Puts all tasks and gets them back; returns how many came.
@@ -111,7 +128,7 @@ fn put_and_get(
 #[inline]
 fn put_and_get_all(seat: &dyn pool::Seat, tasks: &mut Vec<Task>) -> u64 {
     let count = tasks.len();
-    for task in tasks.drain(..) {
+    while let Some(task) = tasks.pop() {
         let _seen_by_nobody = seat.put(task);
     }
     while tasks.len() < count

@@ -47,11 +47,13 @@ pub fn address(task: &Task) -> usize {
 }
 
 /// Any task.
+#[inline]
 pub fn get(seat: &dyn Seat) -> Option<Task> {
     get_wanted(seat, Wanted::Any)
 }
 
 /// A task that is wanted.
+#[inline]
 pub(super) fn get_wanted(seat: &dyn Seat, wanted: Wanted<'_>) -> Option<Task> {
     let found = seat.get(wanted, &mut Look::default());
     found.map(|found| found.task)

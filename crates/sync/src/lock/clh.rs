@@ -236,7 +236,8 @@ mod spare {
         };
         // One look at the thread's own, not one before and one after.
         let entered = SPARE.try_with(|spare| {
-            let (node, entered) = exchange(spare.one.take());
+            // Not taken out meanwhile, since nobody else looks: that would be one more store.
+            let (node, entered) = exchange(spare.one.get());
             spare.one.set(node);
             entered
         });
