@@ -156,7 +156,7 @@ fn caught(seed: u64, call: impl FnOnce() -> u64) -> u64 {
 
 fn round(seed: u64) {
     let mut state = seed;
-    let workers = [1, 2, 8][(next(&mut state) % 3) as usize];
+    let workers = 1 + (next(&mut state) % 8) as usize;
     let pool = PoolKind::ALL[(next(&mut state) % PoolKind::ALL.len() as u64) as usize];
     let idle = [IdlePolicy::Adaptive, IdlePolicy::Park][(next(&mut state) % 2) as usize];
     let task_memory = TaskMemory::ALL[(next(&mut state) % 2) as usize];
