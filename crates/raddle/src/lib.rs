@@ -36,10 +36,10 @@
 #![forbid(unsafe_code)]
 
 pub use raddle_runtime::{
-    BlockShape, BuildError, Builder, Handle, IdlePolicy, PoolKind, Runtime, Scope, TaskMemory,
-    UnknownIdlePolicy, UnknownTaskMemory, VictimOrder, WORKER_COUNT_MAX, default_runtime, for_each,
-    for_each_chunk_mut, for_each_mut, join, map, map_reduce, pool, scope, worker_count,
-    worker_index,
+    BlockShape, BuildError, Builder, Handle, IdlePolicy, MailboxKind, PoolKind, Post, Runtime,
+    Scope, TaskMemory, UnknownIdlePolicy, UnknownMailbox, UnknownTaskMemory, VictimOrder,
+    WORKER_COUNT_MAX, default_runtime, for_each, for_each_chunk_mut, for_each_mut, join, map,
+    map_reduce, pool, scope, worker_count, worker_index,
 };
 pub use raddle_topology as topology;
 pub use raddle_topology::Affinity;

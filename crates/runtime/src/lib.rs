@@ -6,6 +6,7 @@
 //! | any number of tasks that may borrow | [`scope`] |
 //! | loops over indices and slices | [`for_each`], [`for_each_mut`], [`map`], [`map_reduce`] |
 //! | a task with a result for later | [`Runtime::spawn`], [`Runtime::spawn_blocking`] |
+//! | work for a given worker | [`Post`] |
 //! | a runtime of one's own | [`Runtime::builder`] |
 //!
 //! None of them needs any set-up: a default runtime with a worker per CPU comes up on first use.
@@ -16,10 +17,12 @@ mod config;
 mod fork;
 mod global;
 mod loops;
+mod mailbox;
 #[cfg(any(loom, shuttle))]
 #[doc(hidden)]
 pub mod model;
 pub mod pool;
+mod post;
 mod runtime;
 mod task;
 mod worker;
@@ -31,6 +34,8 @@ pub use config::{
 pub use fork::join;
 pub use global::{default_runtime, worker_count, worker_index};
 pub use loops::{for_each, for_each_chunk_mut, for_each_mut, map, map_reduce};
+pub use mailbox::{MailboxKind, UnknownMailbox};
 pub use pool::{BlockShape, PoolKind, UnknownPool, VictimOrder};
+pub use post::Post;
 pub use runtime::Runtime;
 pub use task::{Handle, Scope, scope};

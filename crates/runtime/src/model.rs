@@ -9,14 +9,20 @@ use crate::config::Settled;
 use crate::fork::as_worker;
 use crate::pool::Setup;
 use crate::worker::{SUBSTITUTES_MAX, Shared, Worker, WorkerThreads};
-use crate::{BlockShape, IdlePolicy, PoolKind, Runtime, TaskMemory};
+use crate::{BlockShape, IdlePolicy, MailboxKind, PoolKind, Runtime, TaskMemory};
 
 /// A runtime whose workers are bound nowhere: a model asks neither the machine nor the environment.
 ///
 /// # Panics
 /// When a worker cannot be started, which in a model does not happen.
 #[must_use]
-pub fn runtime(worker_count: usize, pool: PoolKind, idle: IdlePolicy, crowded: bool) -> Runtime {
+pub fn runtime(
+    worker_count: usize,
+    pool: PoolKind,
+    mailbox: MailboxKind,
+    idle: IdlePolicy,
+    crowded: bool,
+) -> Runtime {
     let entries = (0..worker_count).map(|worker_index| PlanEntry {
         worker_index,
         cpu: None,
@@ -31,6 +37,7 @@ pub fn runtime(worker_count: usize, pool: PoolKind, idle: IdlePolicy, crowded: b
         idle,
         crowded,
         task_memory: TaskMemory::default(),
+        mailbox,
         threads: WorkerThreads::default(),
     })
     .expect("workers that are bound nowhere start")
@@ -49,6 +56,7 @@ pub fn as_first_worker<R>(worker_count: usize, call: impl FnOnce() -> R) -> R {
         IdlePolicy::Park,
         false,
         TaskMemory::default(),
+        MailboxKind::default(),
         WorkerThreads::default(),
     ));
     let work = |shared: Arc<Shared>, index| {

@@ -37,6 +37,8 @@ pub(crate) use kind::Setup;
 pub use kind::{PoolKind, UnknownPool};
 pub use options::{BadBlockShape, BlockShape, UnknownVictimOrder, VictimOrder};
 pub(crate) use outside::Outside;
+pub(crate) use owners::Owners;
+pub(crate) use store::{Fifo, List};
 
 pub use crate::task::Task;
 

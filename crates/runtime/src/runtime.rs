@@ -9,6 +9,7 @@ use raddle_trace::Report;
 use crate::blocking::BlockingThreads;
 use crate::config::{BuildError, Builder, Settled};
 use crate::fork::current_worker;
+use crate::post::Post;
 use crate::task::{Handle, Scope, Waiter, run_root, scope_in};
 use crate::worker::{Shared, run_worker};
 
@@ -54,6 +55,7 @@ impl Runtime {
             settled.idle,
             settled.crowded,
             settled.task_memory,
+            settled.mailbox,
             settled.threads,
         ));
         let runtime = Self {
@@ -138,6 +140,11 @@ impl Runtime {
             Handle::blocking(&self.shared, self.shared.substitutes.on_panic(), call);
         self.blocking.run(Box::new(call));
         handle
+    }
+
+    /// A way to send messages to given workers of this runtime.
+    pub fn post(&self) -> Post {
+        Post::new(&self.shared)
     }
 
     /// The number of workers.

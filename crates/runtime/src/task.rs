@@ -21,6 +21,7 @@ mod cell;
 mod handle;
 mod list;
 pub(crate) mod memory;
+mod message;
 mod root;
 mod run;
 mod scope;
@@ -34,6 +35,7 @@ pub(crate) use cell::{Kind, TaskCell};
 pub use handle::Handle;
 pub(crate) use handle::OnPanic;
 pub(crate) use list::TaskList;
+pub(crate) use message::Arrivals;
 pub(crate) use root::{Waiter, run_root};
 pub(crate) use scope::scope_in;
 pub use scope::{Scope, scope};
@@ -86,7 +88,12 @@ impl Task {
 
 /// Drops what nobody wants; a panic of its destructor, and of the destructor of that panic, stays here.
 pub(crate) fn discard<T>(unwanted: T) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(unwanted))) {
+    discard_call(|| drop(unwanted));
+}
+
+/// Calls what only drops something; panics stay here.
+fn discard_call(call: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
         std::mem::forget(panic);
     }
 }

@@ -1,8 +1,7 @@
 //! The worker: a thread that runs work to completion, and what it does when it has none.
 //!
-//! A worker's loop: take a task from the pool and run it; without one, search for a while (asking busy workers to
-//! publish their forks), then sleep until somebody has work. The places of a mailbox and of the network are before the
-//! pool.
+//! A worker's loop: take a message from its mailbox, or else a task from the pool, and run it; without one, search for a while
+//! (asking busy workers to publish their forks), then sleep until somebody has work. The place of the network is between the two.
 //!
 //! # Waiting
 //! A worker waits inside a task for a stolen fork, for its scope, for a handle, or for another runtime. All of it is
@@ -36,6 +35,7 @@
 //!
 //! **Invariant:** while it waits, a worker runs no foreign work.
 
+mod mail;
 mod search;
 mod substitutes;
 mod waiting;
@@ -58,15 +58,18 @@ use crate::clock::Instant;
 use crate::config::{IdlePolicy, TaskMemory};
 use crate::fork::ForkStack;
 use crate::loops::Gains;
+use crate::mailbox::{MailboxKind, Sender};
 use crate::pool::{Look, Mark, Outside, Pool, PoolKind, Put, Seat, Setup, Wanted};
+use crate::post::PostOffice;
 use crate::task::memory::{FreeList, Memory};
-use crate::task::{Task, TaskCell, Waiter};
+use crate::task::{Task, TaskCell, TaskList, Waiter};
 
 /// What the workers of a runtime share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) pool: Box<dyn Pool>,
     pub(crate) outside: Arc<Outside>,
+    pub(crate) post: PostOffice,
     pub(crate) idle: IdleSet,
     pub(crate) forks: Box<[ForkStack]>,
     pub(crate) memory: Memory,
@@ -98,6 +101,13 @@ pub(crate) struct Worker {
     frames: RefCell<Vec<FrameMark>>,
     waits: RefCell<SpinBudget>,
     gains: Gains,
+    sender: Box<dyn Sender>,
+    /// Messages that have arrived, and those that this worker sent to itself.
+    mail: RefCell<TaskList>,
+    /// Messages that were run in a row.
+    streak: Cell<u32>,
+    /// The runtime ends, and no message is run any more.
+    is_deaf: Cell<bool>,
     /// Calls that this worker runs inside waits for them.
     nested: Cell<u32>,
 }
@@ -116,10 +126,12 @@ impl Shared {
         policy: IdlePolicy,
         crowded: bool,
         task_memory: TaskMemory,
+        mailbox: MailboxKind,
         threads: WorkerThreads,
     ) -> Self {
         let limit = setup.worker_limit();
         Self {
+            post: PostOffice::new(mailbox, setup.worker_count(), limit),
             pool: pool.build(setup),
             outside: Arc::clone(&setup.outside),
             idle: IdleSet::new(limit),
@@ -227,6 +239,7 @@ impl Shared {
     pub(crate) fn end_thread(&self) {
         // Relaxed: the lock orders it; the stopper says under it who it is, and looks at the count after that.
         if self.threads.fetch_sub(1, Relaxed) == 1 {
+            self.close_post();
             let stopper = self
                 .stopper
                 .lock()
@@ -249,10 +262,15 @@ impl Shared {
 impl Worker {
     pub(crate) fn new(index: usize, shared: Arc<Shared>) -> Self {
         let seat = shared.pool.seat(index);
+        let sender = shared.post.sender(index);
         Self {
             index,
             shared,
             seat,
+            sender,
+            mail: RefCell::default(),
+            streak: Cell::new(0),
+            is_deaf: Cell::new(false),
             free: FreeList::new(index),
             frames: RefCell::default(),
             waits: RefCell::default(),

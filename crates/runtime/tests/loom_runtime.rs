@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use loom::sync::{Condvar, Mutex};
 use raddle_runtime::model::as_first_worker;
-use raddle_runtime::{IdlePolicy, PoolKind, Runtime, join, scope, worker_index};
+use raddle_runtime::{IdlePolicy, MailboxKind, PoolKind, Runtime, join, scope, worker_index};
 use raddle_sync::prim::Tracked;
 
 /// Runs `body` under every schedule with at most `preemptions` of them, and sees to it that some run said what it must be
@@ -45,7 +45,12 @@ fn model(preemptions: usize, body: impl Fn() -> bool + Sync + Send + 'static) {
 }
 
 fn runtime(worker_count: usize) -> Runtime {
-    raddle_runtime::model::runtime(worker_count, PoolKind::Deque, IdlePolicy::Park, false)
+    runtime_with(worker_count, MailboxKind::LockFree)
+}
+
+fn runtime_with(worker_count: usize, mailbox: MailboxKind) -> Runtime {
+    let (pool, idle) = (PoolKind::Deque, IdlePolicy::Park);
+    raddle_runtime::model::runtime(worker_count, pool, mailbox, idle, false)
 }
 
 /// Something that happens once, and that a thread stands still for.
@@ -261,6 +266,62 @@ fn runtime_ends_after_its_work() {
 fn runtime_without_work_ends() {
     model(3, || {
         drop(runtime(1));
+        true
+    });
+}
+
+/// Messages from outside reach a worker that lies down, with what was written before they were sent.
+#[test]
+fn messages_arrive_with_their_content() {
+    for mailbox in MailboxKind::ALL {
+        model(3, move || {
+            let runtime = runtime_with(1, mailbox);
+            let post = runtime.post();
+            let arrived = [0, 1].map(|_| Arc::new((Tracked::new(0), Flag::new())));
+            for arrived in &arrived {
+                let arrived = Arc::clone(arrived);
+                arrived.0.set(1);
+                post.send(0, move || {
+                    arrived.0.set(arrived.0.get() + 1);
+                    arrived.1.raise();
+                });
+            }
+            for arrived in arrived {
+                arrived.1.await_up();
+                assert_eq!(arrived.0.get(), 2);
+            }
+            true
+        });
+    }
+}
+
+/// A message from one worker to another one, which lies down, and back.
+#[test]
+fn messages_wake_workers() {
+    model(1, || {
+        let runtime = runtime(2);
+        let (post, done) = (runtime.post(), Arc::new(Flag::new()));
+        let raise = Arc::clone(&done);
+        let back = post.clone();
+        runtime.post().send(0, move || {
+            post.send(1, move || back.send(0, move || raise.raise()));
+        });
+        done.await_up();
+        true
+    });
+}
+
+/// E4: a message that is sent while the runtime ends is run or dropped: what it holds does not stay.
+#[test]
+fn message_to_a_runtime_that_ends_does_not_stay() {
+    model(3, || {
+        let runtime = runtime(1);
+        let held = Arc::new(());
+        let (post, inside) = (runtime.post(), Arc::clone(&held));
+        let other = loom::thread::spawn(move || post.send(0, move || drop(inside)));
+        drop(runtime);
+        other.join().expect("no panic");
+        assert_eq!(Arc::strong_count(&held), 1);
         true
     });
 }

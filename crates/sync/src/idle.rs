@@ -25,7 +25,8 @@
 //! sleep; in `found` it wakes another. Let the producer find `searching = 0`: then it tries to take a sleeper's
 //! bit. Whoever slept before P has its bit set (it is set before the count-down that the producer saw) and one of
 //! them is woken; whoever sets its bit after P fences after P, and sees the work. If there is no bit, every worker
-//! is busy and looks into the pool before it sleeps.
+//! is busy and looks into the pool before it sleeps. Of work for one worker alone its bit tells as much: set before the
+//! producer's fence, it is seen, and the worker woken; else the worker's fence comes later, and it sees the work.
 //! # Invariants
 //! 1. `searching` counts the workers that search, and those whose bit was taken but that do not run yet. It may fall
 //!    short of them for a moment, even below zero, and never says more.
@@ -114,6 +115,24 @@ impl IdleSet {
         self.wake_one(near)
     }
 
+    /// As [`work_came`](Self::work_came), for work that only `worker_index` can do, and looks for before it sleeps; true when it was
+    /// woken.
+    #[inline]
+    pub fn work_came_for(&self, worker_index: usize) -> bool {
+        // ORDERING(I1): the work is put before the bit is looked at.
+        fence(SeqCst);
+        self.sleepers.contains(worker_index) && self.wake(worker_index)
+    }
+
+    #[cold]
+    fn wake(&self, worker_index: usize) -> bool {
+        let is_taken = self.sleepers.remove(worker_index);
+        if is_taken {
+            self.run_again(worker_index);
+        }
+        is_taken
+    }
+
     /// As [`work_came`](Self::work_came), for work that the caller itself will do if nobody comes: a fork.
     ///
     /// Without the fence, the last searcher may just be lying down and not see it; then the fork waits for its owner,
@@ -188,9 +207,14 @@ impl IdleSet {
     #[cold]
     pub fn wake_one(&self, near: usize) -> Option<usize> {
         let worker_index = self.sleepers.take_any(near % self.cells.len())?;
-        // Relaxed: as in `start_search`; on the sleeper's behalf (invariant 2).
+        self.run_again(worker_index);
+        Some(worker_index)
+    }
+
+    /// Wakes a worker whose bit the caller has taken (invariant 2).
+    fn run_again(&self, worker_index: usize) {
+        // Relaxed: as in `start_search`.
         self.searching.fetch_add(1, Relaxed);
         let _ = self.cells[worker_index].notify();
-        Some(worker_index)
     }
 }

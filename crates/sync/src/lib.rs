@@ -16,7 +16,7 @@
 //! | [`offer`] | who may run an offered fork: its owner or one thief |
 //! | [`idle`] | who searches and who sleeps; no wake-up is lost |
 //! | [`bits`] | a fixed set of small numbers, shared |
-//! | [`returns`] | where memory freed elsewhere comes home |
+//! | [`returns`] | where memory freed elsewhere comes home, and messages arrive |
 
 pub mod prim;
 

@@ -1,4 +1,4 @@
-//! Where memory that was freed on another thread comes home: many push, one takes all.
+//! Where memory that was freed on another thread comes home, and messages arrive: many push, one takes all.
 //!
 //! Since the taker takes the whole list at once, no thread ever pops a single node, and there is no ABA.
 //!
@@ -65,11 +65,18 @@ impl<T: Linked> Returns<T> {
         }
     }
 
-    /// Takes all nodes; the result links to the rest through [`Linked::next`].
+    /// True when nothing was there at some moment during the call.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        // Relaxed: a hint, or after a fence of the caller's.
+        self.head.load(Relaxed).is_null()
+    }
+
+    /// Takes all nodes, the last one that was pushed first; the result links to the rest through [`Linked::next`].
     #[inline]
     pub fn take_all(&self) -> Option<NonNull<T>> {
-        // Relaxed: an empty look costs no exchange; what is missed now is found next time.
-        if self.head.load(Relaxed).is_null() {
+        // An empty look costs no exchange; what is missed now is found next time.
+        if self.is_empty() {
             return None;
         }
         // ORDERING(R1): Acquire, the links and the nodes are now ours.

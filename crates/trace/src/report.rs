@@ -12,6 +12,8 @@ use crate::{Choice, Tally};
 pub struct WorkerReport {
     /// Tasks and stolen forks run to completion.
     pub tasks: u64,
+    /// Messages run; each counts as a task too.
+    pub messages: u64,
     /// Forks called at their join without ever being offered to anybody.
     pub forks_inline: u64,
     /// Forks put into the pool because somebody asked for work.
@@ -38,6 +40,7 @@ impl WorkerReport {
         let idle_ns = tally.idle.sum(age_ns).min(age_ns);
         Self {
             tasks: tally.tasks.get(),
+            messages: tally.messages.get(),
             // A fork that was taken back is called at its join too, but it was offered before.
             forks_inline: forks_inline.saturating_sub(tally.forks_reclaimed.get()),
             forks_published: tally.forks_published.get(),
@@ -54,6 +57,7 @@ impl WorkerReport {
     fn plus(&self, other: &Self) -> Self {
         Self {
             tasks: self.tasks + other.tasks,
+            messages: self.messages + other.messages,
             forks_inline: self.forks_inline + other.forks_inline,
             forks_published: self.forks_published + other.forks_published,
             forks_reclaimed: self.forks_reclaimed + other.forks_reclaimed,
@@ -66,9 +70,10 @@ impl WorkerReport {
         }
     }
 
-    fn cells(&self) -> [String; 10] {
+    fn cells(&self) -> [String; 11] {
         [
             self.tasks.to_string(),
+            self.messages.to_string(),
             self.forks_inline.to_string(),
             self.forks_published.to_string(),
             self.forks_reclaimed.to_string(),
@@ -129,9 +134,10 @@ impl Report {
     }
 }
 
-const HEADS: [&str; 11] = [
+const HEADS: [&str; 12] = [
     "worker",
     "tasks",
+    "messages",
     "inline",
     "published",
     "reclaimed",

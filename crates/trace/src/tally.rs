@@ -27,6 +27,8 @@ impl Counter {
 pub struct Tally {
     /// Tasks and stolen forks that this worker ran to completion.
     pub tasks: Counter,
+    /// Messages that this worker ran; each counts as a task too.
+    pub messages: Counter,
     /// Forks that went into the pool because somebody asked for work.
     pub forks_published: Counter,
     /// Published forks that their owner took back at the join.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use raddle_topology::{Affinity, CpuId, Plan, Topology, plan};
 
 use super::{BuildError, IdlePolicy, TaskMemory};
+use crate::mailbox::MailboxKind;
 use crate::pool::{BlockShape, PoolKind, Setup, VictimOrder};
 use crate::runtime::Runtime;
 use crate::task::{OnPanic, discard};
@@ -62,7 +63,7 @@ impl fmt::Debug for Handlers {
 /// How a runtime shall be: workers, places, pool, idling, threads.
 ///
 /// What is not set is taken from the environment (`RADDLE_WORKERS`, `RADDLE_AFFINITY`, `RADDLE_POOL`,
-/// `RADDLE_BLOCKS`, `RADDLE_VICTIMS`, `RADDLE_IDLE`, `RADDLE_TASK_MEMORY`), and
+/// `RADDLE_BLOCKS`, `RADDLE_VICTIMS`, `RADDLE_IDLE`, `RADDLE_TASK_MEMORY`, `RADDLE_MAILBOX`), and
 /// what is not there either is chosen: a worker per CPU that the process may use, each bound to its CPU, the pool that
 /// chooses itself, adaptive idling.
 ///
@@ -84,6 +85,7 @@ pub struct Builder {
     victims: Option<VictimOrder>,
     idle: Option<IdlePolicy>,
     task_memory: Option<TaskMemory>,
+    mailbox: Option<MailboxKind>,
     thread_name: Option<String>,
     stack_bytes: Option<usize>,
     handlers: Handlers,
@@ -97,6 +99,7 @@ pub(crate) struct Settled {
     pub(crate) pool_setup: Setup,
     pub(crate) idle: IdlePolicy,
     pub(crate) task_memory: TaskMemory,
+    pub(crate) mailbox: MailboxKind,
     pub(crate) crowded: bool,
     pub(crate) threads: WorkerThreads,
 }
@@ -146,6 +149,12 @@ impl Builder {
     /// Sets where the closures of tasks lie.
     pub fn task_memory(mut self, task_memory: TaskMemory) -> Self {
         self.task_memory = Some(task_memory);
+        self
+    }
+
+    /// Sets what the workers' mailboxes are made of.
+    pub fn mailbox(mut self, mailbox: MailboxKind) -> Self {
+        self.mailbox = Some(mailbox);
         self
     }
 
@@ -257,14 +266,18 @@ impl Builder {
             pool_setup,
             idle: match self.idle {
                 Some(idle) => idle,
-                None => {
-                    from_environment("RADDLE_IDLE", "adaptive, spin or park")?.unwrap_or_default()
-                }
+                None => from_environment("RADDLE_IDLE", IdlePolicy::EXPECTED)?.unwrap_or_default(),
             },
             task_memory: match self.task_memory {
                 Some(task_memory) => task_memory,
                 None => from_environment("RADDLE_TASK_MEMORY", TaskMemory::EXPECTED)?
                     .unwrap_or_default(),
+            },
+            mailbox: match self.mailbox {
+                Some(mailbox) => mailbox,
+                None => {
+                    from_environment("RADDLE_MAILBOX", MailboxKind::EXPECTED)?.unwrap_or_default()
+                }
             },
             crowded: worker_count > cpu_count || shares_a_cpu(&affinity),
             threads: WorkerThreads {

@@ -4,11 +4,11 @@ use raddle_sync::prim::Mutex;
 
 /// One for each worker, taken once.
 #[derive(Debug)]
-pub(super) struct Owners<T>(Mutex<Vec<Option<T>>>);
+pub(crate) struct Owners<T>(Mutex<Vec<Option<T>>>);
 
 impl<T> Owners<T> {
     /// The parts of a pool as `make` makes them, one for each of `worker_limit` workers, and what their owners have.
-    pub(super) fn with_parts<P>(
+    pub(crate) fn with_parts<P>(
         worker_limit: usize,
         make: impl Fn() -> (P, T),
     ) -> (Box<[P]>, Self) {
@@ -25,7 +25,7 @@ impl<T> Owners<T> {
     ///
     /// # Panics
     /// When it was taken before.
-    pub(super) fn take(&self, worker_index: usize) -> T {
+    pub(crate) fn take(&self, worker_index: usize) -> T {
         let mut owners = self.0.lock().expect("nothing panics under this lock");
         owners[worker_index]
             .take()

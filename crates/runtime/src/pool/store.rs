@@ -39,7 +39,7 @@ pub(super) trait Store: fmt::Debug + Send + Sync + Sized + 'static {
 }
 
 /// Which task comes first.
-pub(super) trait Order: fmt::Debug + Send + Sync + 'static {
+pub(crate) trait Order: fmt::Debug + Send + Sync + 'static {
     fn put(list: &mut TaskList, task: Task);
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Lifo;
 
 /// The oldest task first: a queue.
 #[derive(Debug)]
-pub(super) struct Fifo;
+pub(crate) struct Fifo;
 
 impl Order for Lifo {
     #[inline]
@@ -67,7 +67,7 @@ impl Order for Fifo {
 
 /// A list under a lock; a look at an empty one takes no lock.
 #[derive(Debug)]
-pub(super) struct List<L, O> {
+pub(crate) struct List<L, O> {
     tasks: Locked<L, TaskList>,
     len: AtomicUsize,
     order: PhantomData<O>,
@@ -85,7 +85,7 @@ impl<L: Lock, O> Default for List<L, O> {
 
 impl<L: Lock, O: Order> List<L, O> {
     #[inline]
-    pub(super) fn put(&self, task: Task) {
+    pub(crate) fn put(&self, task: Task) {
         self.tasks.with(|tasks| {
             O::put(tasks, task);
             self.note(tasks);
@@ -93,7 +93,7 @@ impl<L: Lock, O: Order> List<L, O> {
     }
 
     #[inline]
-    pub(super) fn take(&self, wanted: Wanted<'_>) -> Option<Task> {
+    pub(crate) fn take(&self, wanted: Wanted<'_>) -> Option<Task> {
         if self.is_empty() {
             return None;
         }
@@ -108,20 +108,20 @@ impl<L: Lock, O: Order> List<L, O> {
     }
 
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         // Relaxed: callers that rely on the answer put a SeqCst fence before it (`Pool::has_work`).
         self.len.load(Relaxed) == 0
     }
 
     /// The number of tasks at some moment during the call.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         // Relaxed: a hint.
         self.len.load(Relaxed)
     }
 
     /// Takes out the root tasks that were begun by who waits for them. Cost: a look at each task.
     #[cold]
-    pub(super) fn take_begun(&self) -> TaskList {
+    pub(crate) fn take_begun(&self) -> TaskList {
         self.tasks.with(|tasks| {
             let begun = tasks.take_begun();
             self.note(tasks);

@@ -14,8 +14,15 @@ use crate::fork::JobRef;
 /// Words of payload: with the header, a cell is two cache lines of 64 bytes.
 const PAYLOAD_WORDS: usize = 10;
 
-/// What runs a closure that a cell carries.
-type RunPayload = unsafe fn(*mut u8);
+/// What runs a closure that a cell carries, or only drops it.
+type EndPayload = unsafe fn(*mut u8, End);
+
+/// How a closure ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Run,
+    Drop,
+}
 
 /// What a cell is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +51,11 @@ pub struct TaskCell {
     offer: Offer,
     /// The worker that runs this fork, plus one; zero while nobody does.
     thief: AtomicU32,
-    run: UnsafeCell<Option<RunPayload>>,
+    end: UnsafeCell<Option<EndPayload>>,
     payload: UnsafeCell<[MaybeUninit<u64>; PAYLOAD_WORDS]>,
 }
 
-// SAFETY: all fields but `run` and `payload` are atomics; those two follow invariant 1 of `crate::task`.
+// SAFETY: all fields but `end` and `payload` are atomics; those two follow invariant 1 of `crate::task`.
 unsafe impl Sync for TaskCell {}
 
 // SAFETY: `next` is one field, touched by the list that holds the free cell and by nobody else.
@@ -70,7 +77,7 @@ impl TaskCell {
             next: AtomicPtr::new(std::ptr::null_mut()),
             offer: Offer::new(),
             thief: AtomicU32::new(0),
-            run: UnsafeCell::new(None),
+            end: UnsafeCell::new(None),
             payload: UnsafeCell::new([MaybeUninit::uninit(); PAYLOAD_WORDS]),
         }
     }
@@ -216,17 +223,20 @@ impl TaskCell {
     /// # Safety
     /// `F` fits into the payload, and the task is run before anything that `closure` borrows ends.
     unsafe fn put_payload<F: FnOnce() + Send>(&self, closure: F) {
-        unsafe fn run<F: FnOnce()>(payload: *mut u8) {
-            // SAFETY: `put_payload` wrote an `F` there, and `run_closure` is called once.
+        unsafe fn end<F: FnOnce()>(payload: *mut u8, end: End) {
+            // SAFETY: `put_payload` wrote an `F` there, and it ends once.
             let closure = unsafe { payload.cast::<F>().read() };
-            closure();
+            match end {
+                End::Run => closure(),
+                End::Drop => drop(closure),
+            }
         }
         // SAFETY: the cell is free, hence ours (invariant 1); it fits (contract).
         self.payload
             .with_mut(|payload| unsafe { payload.cast::<F>().write(closure) });
         // SAFETY: as above.
-        self.run
-            .with_mut(|place| unsafe { *place = Some(run::<F>) });
+        self.end
+            .with_mut(|place| unsafe { *place = Some(end::<F>) });
     }
 
     /// Makes this free cell a root task.
@@ -267,11 +277,27 @@ impl TaskCell {
     /// # Safety
     /// The caller got this task from a pool, its kind is [`Kind::Closure`], and it is run once.
     pub(crate) unsafe fn run_closure(&self) {
+        // SAFETY: as promised.
+        unsafe { self.end_closure(End::Run) };
+    }
+
+    /// Drops the closure of this task.
+    ///
+    /// # Safety
+    /// As [`run_closure`](Self::run_closure), in its place.
+    pub(super) unsafe fn drop_closure(&self) {
+        // SAFETY: as promised.
+        unsafe { self.end_closure(End::Drop) };
+    }
+
+    /// # Safety
+    /// As [`run_closure`](Self::run_closure).
+    unsafe fn end_closure(&self, how: End) {
         // SAFETY: written when the task was made; we are its one runner (contract, invariant 1).
-        let run = self.run.with_mut(|run| unsafe { (*run).take() });
-        let run = run.expect("a closure task is made with its function, and run once");
-        // SAFETY: `run` belongs to the closure in the payload.
+        let end = self.end.with_mut(|end| unsafe { (*end).take() });
+        let end = end.expect("a closure task is made with its function, and ends once");
+        // SAFETY: `end` belongs to the closure in the payload.
         self.payload
-            .with_mut(|payload| unsafe { run(payload.cast::<u8>()) });
+            .with_mut(|payload| unsafe { end(payload.cast::<u8>(), how) });
     }
 }

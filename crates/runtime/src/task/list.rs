@@ -72,6 +72,20 @@ impl TaskList {
         self.len += 1;
     }
 
+    /// Puts all tasks of another list after these.
+    pub(crate) fn append(&mut self, other: Self) {
+        if self.is_empty() {
+            *self = other;
+        } else if !other.is_empty() {
+            // SAFETY: not empty, so `last` is a task of this list, and cells live as long as the process.
+            let last = unsafe { &*self.last };
+            // Relaxed: as above.
+            last.next().store(other.first.cast_mut(), Relaxed);
+            self.last = other.last;
+            self.len += other.len;
+        }
+    }
+
     #[inline]
     pub(crate) fn take_first(&mut self) -> Option<Task> {
         if self.is_empty() {

@@ -57,7 +57,7 @@ impl Memory {
 
     /// Where the closures lie.
     #[inline]
-    pub(super) fn closures(&self) -> TaskMemory {
+    pub(crate) fn closures(&self) -> TaskMemory {
         self.closures
     }
 

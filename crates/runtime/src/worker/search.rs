@@ -8,21 +8,20 @@ use raddle_sync::wait::SpinBudget;
 use super::Worker;
 use crate::clock::Instant;
 use crate::config::IdlePolicy;
-use crate::pool::Wanted;
 use crate::task::Task;
 
 /// Looks into the pool between two readings of the clock.
 const LOOKS_PER_CLOCK: u32 = if LIGHT { 1 } else { 32 };
 
 impl Worker {
-    /// Runs tasks until the runtime ends.
+    /// Runs messages and tasks until the runtime ends.
     pub(crate) fn run_to_the_end(&self) {
         let mut budget = SpinBudget::default();
         loop {
             if self.shall_rest() && !self.rest() {
                 return;
             }
-            if let Some(task) = self.get(Wanted::Any) {
+            if let Some(task) = self.next() {
                 task.run(self);
                 continue;
             }
@@ -44,7 +43,7 @@ impl Worker {
             if !matches!(searched, Searched::Nothing) || self.is_surplus() {
                 break searched;
             }
-            let has_work = || self.shared.has_work() || self.shared.may_end();
+            let has_work = || self.has_mail() || self.shared.has_work() || self.shared.may_end();
             let before_sleep = || {
                 self.tally().parks.add(1);
                 self.ask_everyone();
@@ -91,7 +90,7 @@ impl Worker {
         let mut victim = self.index;
         loop {
             for look in 0..LOOKS_PER_CLOCK {
-                if let Some(task) = self.get(Wanted::Any) {
+                if let Some(task) = self.next() {
                     return Searched::Found(task);
                 }
                 if look % 4 == 0 {

@@ -17,7 +17,7 @@ use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use raddle_runtime::{IdlePolicy, PoolKind, Runtime, model};
+use raddle_runtime::{IdlePolicy, MailboxKind, PoolKind, Runtime, model};
 use raddle_sync::prim::{AtomicBool, SeqCst, thread, yield_now};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, MaxSteps, Runner};
@@ -35,7 +35,7 @@ const IDLE: [(IdlePolicy, bool); 4] = [
     (IdlePolicy::Adaptive, true),
     (IdlePolicy::Spin, false),
 ];
-/// All of these with every pool and each of the two schedulers.
+/// All of these with every pool (and mailboxes of each kind in turn) and each of the two schedulers.
 const SETTING_COUNT: usize = IDLE.len() * WORKERS_MAX * PoolKind::ALL.len() * 2;
 
 /// How the runtimes of one batch of schedules are.
@@ -43,6 +43,7 @@ const SETTING_COUNT: usize = IDLE.len() * WORKERS_MAX * PoolKind::ALL.len() * 2;
 pub(crate) struct Setting {
     pub(crate) worker_count: usize,
     pub(crate) pool: PoolKind,
+    pub(crate) mailbox: MailboxKind,
     pub(crate) idle: IdlePolicy,
     pub(crate) crowded: bool,
     pct: bool,
@@ -61,9 +62,11 @@ impl Setting {
         let worker_count = digit(WORKERS_MAX) + 1;
         let pool = PoolKind::ALL[digit(PoolKind::ALL.len())];
         debug_assert_eq!(rest, 0, "every setting has its seeds");
+        let mailbox = MailboxKind::ALL[seed as usize % MailboxKind::ALL.len()];
         Self {
             worker_count,
             pool,
+            mailbox,
             idle,
             crowded,
             pct,
@@ -83,7 +86,14 @@ impl Setting {
 
     /// As [`runtime`](Self::runtime), with a number of workers of its own.
     pub(crate) fn runtime_of(&self, worker_count: usize) -> Runtime {
-        model::runtime(worker_count, self.pool, self.idle, self.crowded)
+        let Self {
+            pool,
+            mailbox,
+            idle,
+            crowded,
+            ..
+        } = *self;
+        model::runtime(worker_count, pool, mailbox, idle, crowded)
     }
 }
 

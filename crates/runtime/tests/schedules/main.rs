@@ -11,4 +11,5 @@ mod explore;
 mod forks;
 mod handles;
 mod loops;
+mod messages;
 mod scopes;

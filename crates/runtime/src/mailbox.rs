@@ -1,0 +1,84 @@
+//! Mailboxes: what is bound for one worker waits there, and the worker looks there before anywhere else.
+//!
+//! A message is a task in a cell ([`crate::task`]): sending it moves a pointer. Those of one sender arrive in the order in which they
+//! were sent. What a worker sends to itself goes through no mailbox at all.
+//!
+//! | kind | producers | consumer |
+//! |---|---|---|
+//! | [`LockFree`](MailboxKind::LockFree) | one compare-and-swap | takes all there is with one swap |
+//! | [`Locked`](MailboxKind::Locked) | the lock of the queue | the same lock |
+//! | [`ProducerLock`](MailboxKind::ProducerLock) | a lock among them | nobody else's lock |
+//! | [`Pairs`](MailboxKind::Pairs) | a queue of its own to each worker, without a lock | looks into all of them |
+//!
+//! # Source
+//! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010, sect. 3.2.3, has the last three, one
+//! after the other, and dispenses with the first as too costly.
+
+mod each;
+mod pairs;
+mod producer_lock;
+
+use std::fmt;
+
+use raddle_sync::lock::PthreadLock;
+
+use self::each::Each;
+use self::pairs::Pairs;
+use self::producer_lock::ProducerLock;
+use crate::config::choice;
+use crate::pool::{Fifo, List};
+use crate::task::{Arrivals, Task, TaskList};
+
+/// What the mailboxes of workers are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MailboxKind {
+    /// Any number of producers and one consumer, without a lock.
+    #[default]
+    LockFree,
+    /// A queue under a Pthreads mutex.
+    Locked,
+    /// One consumer, and a Pthreads mutex among producers.
+    ProducerLock,
+    /// A queue for each pair of workers. Memory grows with the square of their number.
+    Pairs,
+}
+
+choice! {
+    MailboxKind is "mailbox", named by "`--mailbox` and `RADDLE_MAILBOX`":
+    LockFree "lock-free", Locked "locked", ProducerLock "producer-lock", Pairs "pairs";
+    expected "lock-free, locked, producer-lock or pairs", else UnknownMailbox
+}
+
+/// The mailboxes of all workers of a runtime.
+pub(crate) trait Post: fmt::Debug + Send + Sync {
+    /// What one of them sends with; asked for once per worker.
+    fn sender(&self, worker_index: usize) -> Box<dyn Sender>;
+
+    /// Puts a message of a thread that is no worker into a mailbox.
+    fn send_outside(&self, to: usize, message: Task);
+
+    /// Adds what has arrived, or at least the oldest of it, to `mail`. For the mailbox's worker alone, or after its end.
+    fn receive(&self, worker_index: usize, mail: &mut TaskList);
+
+    /// False when nothing was there at some moment during the call.
+    fn has_mail(&self, worker_index: usize) -> bool;
+}
+
+/// One worker's way to the mailboxes.
+pub(crate) trait Sender: fmt::Debug + Send {
+    /// Puts a message into a mailbox.
+    fn send(&self, to: usize, message: Task);
+}
+
+impl MailboxKind {
+    /// Empty mailboxes for `worker_count` workers, to whom `sender_limit` workers, they among them, may send.
+    pub(crate) fn build(self, worker_count: usize, sender_limit: usize) -> Box<dyn Post> {
+        match self {
+            Self::LockFree => Box::new(Each::<Arrivals>::new(worker_count)),
+            Self::Locked => Box::new(Each::<List<PthreadLock, Fifo>>::new(worker_count)),
+            Self::ProducerLock => Box::new(Each::<ProducerLock>::new(worker_count)),
+            Self::Pairs => Box::new(Pairs::new(worker_count, sender_limit)),
+        }
+    }
+}

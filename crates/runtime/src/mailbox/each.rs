@@ -1,0 +1,87 @@
+//! A queue for each worker, into which all put.
+
+use std::fmt;
+use std::sync::Arc;
+
+use raddle_sync::CachePadded;
+use raddle_sync::lock::PthreadLock;
+
+use super::{Post, Sender};
+use crate::pool::{Fifo, List, Wanted};
+use crate::task::{Arrivals, Task, TaskList};
+
+/// Where messages of many threads wait for one.
+pub(super) trait Queue: Default + fmt::Debug + Send + Sync + 'static {
+    /// Puts a message.
+    fn put(&self, message: Task);
+
+    /// Adds what there is, or at least the oldest of it, to `mail`.
+    fn receive(&self, mail: &mut TaskList);
+
+    /// True when nothing was there at some moment during the call.
+    fn is_empty(&self) -> bool;
+}
+
+/// Such a queue for each worker.
+#[derive(Debug)]
+pub(super) struct Each<Q>(Arc<[CachePadded<Q>]>);
+
+impl<Q: Queue> Each<Q> {
+    pub(super) fn new(worker_count: usize) -> Self {
+        Self((0..worker_count).map(|_| CachePadded::default()).collect())
+    }
+}
+
+impl<Q: Queue> Post for Each<Q> {
+    fn sender(&self, _worker_index: usize) -> Box<dyn Sender> {
+        Box::new(Self(Arc::clone(&self.0)))
+    }
+
+    fn send_outside(&self, to: usize, message: Task) {
+        self.0[to].put(message);
+    }
+
+    fn receive(&self, worker_index: usize, mail: &mut TaskList) {
+        self.0[worker_index].receive(mail);
+    }
+
+    fn has_mail(&self, worker_index: usize) -> bool {
+        !self.0[worker_index].is_empty()
+    }
+}
+
+impl<Q: Queue> Sender for Each<Q> {
+    fn send(&self, to: usize, message: Task) {
+        self.0[to].put(message);
+    }
+}
+
+impl Queue for Arrivals {
+    fn put(&self, message: Task) {
+        Self::put(self, message);
+    }
+
+    fn receive(&self, mail: &mut TaskList) {
+        mail.append(self.take_all());
+    }
+
+    fn is_empty(&self) -> bool {
+        Self::is_empty(self)
+    }
+}
+
+impl Queue for List<PthreadLock, Fifo> {
+    fn put(&self, message: Task) {
+        Self::put(self, message);
+    }
+
+    fn receive(&self, mail: &mut TaskList) {
+        if let Some(message) = self.take(Wanted::Any) {
+            mail.put_last(message);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        Self::is_empty(self)
+    }
+}

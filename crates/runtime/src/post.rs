@@ -1,0 +1,162 @@
+//! Sending work to a given worker.
+//!
+//! # The end
+//! Messages that have not been run when a runtime ends are dropped. The last worker to end says so and drops what lies in the
+//! mailboxes; whoever sends later, or at the same time, drops it himself:
+//!
+//! | label | one side                                  | other side                                                     |
+//! |-------|-------------------------------------------|----------------------------------------------------------------|
+//! | E4    | puts a message, fence(SeqCst), looks at `closed` | the last worker sets `closed`, fence(SeqCst), looks into the mailboxes |
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use raddle_sync::prim::{AtomicBool, Relaxed, SeqCst, fence};
+
+use crate::fork::with_worker;
+use crate::mailbox::{MailboxKind, Post as Mailboxes};
+use crate::task::{Task, TaskList};
+use crate::worker::{Shared, Worker};
+
+/// Sends messages to the workers of a runtime: calls that one given worker runs, each to completion, in the order of each sender.
+///
+/// A worker runs its messages before any task of the pool, but not while it runs something else, or waits in a join, a scope or for a
+/// handle. Panics of a message end it and go nowhere. A runtime that ends drops the messages that are left.
+///
+/// # Examples
+/// ```
+/// use std::sync::mpsc;
+/// let runtime = raddle_runtime::Runtime::builder().workers(2).build()?;
+/// let post = runtime.post();
+/// let (reply, replies) = mpsc::channel();
+/// for worker in 0..post.worker_count() {
+///     let reply = reply.clone();
+///     post.send(worker, move || reply.send(raddle_runtime::worker_index()).expect("somebody listens"));
+/// }
+/// let mut from: Vec<_> = replies.iter().take(2).collect();
+/// from.sort();
+/// assert_eq!(from, [Some(0), Some(1)]);
+/// # Ok::<(), raddle_runtime::BuildError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Post {
+    shared: Arc<Shared>,
+}
+
+impl Post {
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+        }
+    }
+
+    /// The number of workers to send to.
+    pub fn worker_count(&self) -> usize {
+        self.shared.worker_count()
+    }
+
+    /// The index of the calling worker, if it is one of these.
+    #[inline]
+    pub fn own_index(&self) -> Option<usize> {
+        self.with_own(|worker| Some(worker?.index()).filter(|&own| own < self.worker_count()))
+    }
+
+    /// Sends a message to worker `to`. Cost: a task cell and what the mailbox costs; to the own worker, a task cell alone.
+    ///
+    /// Closures over 80 bytes also cost an allocation.
+    ///
+    /// # Panics
+    /// When there is no such worker.
+    #[inline]
+    pub fn send(&self, to: usize, message: impl FnOnce() + Send + 'static) {
+        assert!(
+            to < self.worker_count(),
+            "there is no worker {to}: there are {}",
+            self.worker_count()
+        );
+        let closures = self.shared.memory.closures();
+        self.with_own(|worker| match worker {
+            Some(worker) => {
+                worker.send(to, Task::message(worker.take_cell(), closures, message));
+            }
+            None => {
+                let cell = self.shared.memory.take_outside();
+                self.shared
+                    .post
+                    .send_outside(to, Task::message(cell, closures, message));
+                self.shared.tell_of_message(to);
+            }
+        });
+    }
+
+    /// Calls `call` with the calling worker, if it is one of this runtime.
+    #[inline]
+    fn with_own<R>(&self, call: impl FnOnce(Option<&Worker>) -> R) -> R {
+        with_worker(|worker| {
+            call(worker.filter(|worker| Arc::ptr_eq(worker.shared(), &self.shared)))
+        })
+    }
+}
+
+/// The mailboxes of a runtime, open until its last worker ends.
+#[derive(Debug)]
+pub(crate) struct PostOffice {
+    mailboxes: Box<dyn Mailboxes>,
+    worker_count: usize,
+    closed: AtomicBool,
+}
+
+impl Deref for PostOffice {
+    type Target = dyn Mailboxes;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.mailboxes
+    }
+}
+
+impl PostOffice {
+    pub(crate) fn new(kind: MailboxKind, worker_count: usize, sender_limit: usize) -> Self {
+        Self {
+            mailboxes: kind.build(worker_count, sender_limit),
+            worker_count,
+            closed: AtomicBool::new(false),
+        }
+    }
+}
+
+impl Shared {
+    /// Wakes `worker_index`, which has been sent something, if it sleeps; true when it did.
+    #[inline]
+    pub(crate) fn tell_of_message(&self, worker_index: usize) -> bool {
+        let is_woken = self.idle.work_came_for(worker_index);
+        // ORDERING(E4): the fence is in `work_came_for`.
+        // Relaxed: ordered by the fence.
+        if self.post.closed.load(Relaxed) {
+            self.drop_messages();
+        }
+        is_woken
+    }
+
+    /// Drops all messages, since nobody runs them any more.
+    #[cold]
+    pub(crate) fn close_post(&self) {
+        // Relaxed: ordered by the fence.
+        self.post.closed.store(true, Relaxed);
+        // ORDERING(E4): closed before the look into the mailboxes.
+        fence(SeqCst);
+        self.drop_messages();
+    }
+
+    #[cold]
+    fn drop_messages(&self) {
+        let mut mail = TaskList::default();
+        for worker_index in 0..self.post.worker_count {
+            while self.post.has_mail(worker_index) {
+                self.post.receive(worker_index, &mut mail);
+                while let Some(message) = mail.take_first() {
+                    message.drop_message(|cell| self.memory.give_back(cell));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! A worker and its mailbox.
+//!
+//! Messages go before tasks, but many of them in a row let one task of the pool pass. Substitutes have no mailbox.
+
+use super::Worker;
+use crate::pool::Wanted;
+use crate::task::Task;
+
+/// So many messages in a row let a task of the pool pass.
+const STREAK_MAX: u32 = 64;
+
+impl Worker {
+    /// Sends a message to a worker of this runtime, perhaps this one.
+    #[inline]
+    pub(crate) fn send(&self, to: usize, message: Task) {
+        if to == self.index {
+            self.mail.borrow_mut().put_last(message);
+            return;
+        }
+        self.sender.send(to, message);
+        if self.shared.tell_of_message(to) {
+            self.tally().wakes.add(1);
+        }
+    }
+
+    /// What this worker runs next: a message or a task.
+    #[inline]
+    pub(super) fn next(&self) -> Option<Task> {
+        if self.streak.get() < STREAK_MAX
+            && let Some(message) = self.next_message()
+        {
+            self.streak.set(self.streak.get() + 1);
+            return Some(message);
+        }
+        self.streak.set(0);
+        if self.shared.may_end() {
+            self.is_deaf.set(true);
+        }
+        self.get(Wanted::Any).or_else(|| self.next_message())
+    }
+
+    #[inline]
+    fn next_message(&self) -> Option<Task> {
+        let mut mail = self.mail.borrow_mut();
+        if self.has_mail() {
+            self.shared.post.receive(self.index, &mut mail);
+        }
+        if self.is_deaf.get() {
+            return None;
+        }
+        let message = mail.take_first()?;
+        self.tally().messages.add(1);
+        Some(message)
+    }
+
+    /// False when nothing had arrived at some moment during the call.
+    #[inline]
+    pub(super) fn has_mail(&self) -> bool {
+        self.index < self.shared.worker_count() && self.shared.post.has_mail(self.index)
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let mut mail = self.mail.take();
+        while let Some(message) = mail.take_first() {
+            message.drop_message(|cell| self.give_back(cell));
+        }
+    }
+}

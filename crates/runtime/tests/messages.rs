@@ -1,0 +1,178 @@
+//! Messages to given workers: each runs once, there, in the order of its sender, whatever the mailboxes are made of.
+
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use raddle_runtime::{IdlePolicy, MailboxKind, Post, Runtime, join, scope, worker_index};
+
+const LONG: Duration = Duration::from_secs(60);
+
+fn runtime(workers: usize, mailbox: MailboxKind) -> Runtime {
+    Runtime::builder()
+        .workers(workers)
+        .mailbox(mailbox)
+        .build()
+        .expect("a small runtime comes up")
+}
+
+/// Calls `check` with runtimes of one to five workers and every kind of mailbox.
+fn on_all(check: impl Fn(Runtime, &str)) {
+    for mailbox in MailboxKind::ALL {
+        for workers in [1, 2, 5] {
+            check(
+                runtime(workers, mailbox),
+                &format!("{mailbox}, {workers} workers"),
+            );
+        }
+    }
+}
+
+const COUNT: usize = 2_000;
+
+/// What a message says when it runs: who sent it, where to, where it runs, and which it is.
+type Arrival = (usize, usize, usize, usize);
+
+fn send_all(post: &Post, sender: usize, arrived: &mpsc::Sender<Arrival>) {
+    for number in 0..COUNT {
+        let arrived = arrived.clone();
+        let to = number % post.worker_count();
+        post.send(to, move || {
+            let here = worker_index().expect("messages run on workers");
+            arrived
+                .send((sender, to, here, number))
+                .expect("the test listens");
+        });
+    }
+}
+
+#[test]
+fn each_message_runs_once_on_its_worker_in_the_order_of_its_sender() {
+    on_all(|runtime, what| {
+        let post = runtime.post();
+        let workers = post.worker_count();
+        let (arrived, arrivals) = mpsc::channel();
+        // Every worker, and this thread, send to every worker.
+        for sender in 0..workers {
+            let (own, arrived) = (post.clone(), arrived.clone());
+            post.send(sender, move || send_all(&own, sender, &arrived));
+        }
+        send_all(&post, workers, &arrived);
+        drop(arrived);
+        let mut next = vec![vec![0; workers]; workers + 1];
+        for to in 0..workers {
+            next.iter_mut().for_each(|next| next[to] = to);
+        }
+        for _ in 0..COUNT * (workers + 1) {
+            let (sender, to, here, number) = arrivals.recv_timeout(LONG).expect("all arrive");
+            assert_eq!(to, here, "{what}");
+            assert_eq!(number, next[sender][to], "{what}: from {sender}");
+            next[sender][to] += workers;
+        }
+        assert!(arrivals.recv().is_err(), "{what}: more than were sent");
+        assert!(runtime.report().total.messages >= (COUNT * (workers + 1)) as u64);
+    });
+}
+
+#[test]
+fn sleeping_worker_is_woken_by_what_is_sent_to_it() {
+    for idle in [IdlePolicy::Adaptive, IdlePolicy::Park] {
+        let runtime = Runtime::builder()
+            .workers(3)
+            .idle(idle)
+            .build()
+            .expect("three workers come up");
+        let post = runtime.post();
+        let (passed, ended) = mpsc::channel();
+        // Round and round, with pauses in which all fall asleep.
+        fn pass(post: &Post, left: usize, passed: mpsc::Sender<usize>) {
+            let next = post.clone();
+            post.send(left % 3, move || {
+                if left.is_multiple_of(100) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                match left {
+                    0 => passed.send(0).expect("the test listens"),
+                    _ => pass(&next, left - 1, passed),
+                }
+            });
+        }
+        pass(&post, 3_000, passed);
+        assert_eq!(ended.recv_timeout(LONG), Ok(0));
+    }
+}
+
+#[test]
+fn message_may_fork_and_spawn_and_panic() {
+    on_all(|runtime, what| {
+        let post = runtime.post();
+        let (sum, sums) = mpsc::channel();
+        post.send(0, || {
+            std::panic::resume_unwind(Box::new("nobody hears of it"))
+        });
+        for to in 0..post.worker_count() {
+            let sum = sum.clone();
+            post.send(to, move || {
+                let (a, b) = join(|| 1, || 2);
+                let c = Mutex::new(0);
+                scope(|scope| scope.spawn(|| *c.lock().expect("no panic") = 3));
+                let c = c.into_inner().expect("no panic");
+                sum.send(a + b + c).expect("the test listens");
+            });
+        }
+        drop(sum);
+        let all: Vec<i32> = sums.iter().collect();
+        assert_eq!(all, vec![6; post.worker_count()], "{what}");
+    });
+}
+
+#[test]
+fn tasks_pass_between_messages_without_end() {
+    fn again(post: &Post) {
+        let next = post.clone();
+        post.send(0, move || again(&next));
+    }
+    on_all(|runtime, what| {
+        let post = runtime.post();
+        again(&post);
+        for number in 0..100 {
+            assert_eq!(runtime.spawn(move || number).wait(), number, "{what}");
+        }
+        assert_eq!(runtime.install(|| join(|| 1, || 2)), (1, 2), "{what}");
+        // The runtime ends nevertheless.
+    });
+}
+
+#[test]
+fn what_is_left_when_a_runtime_ends_is_dropped() {
+    on_all(|runtime, what| {
+        let kept = Arc::new(());
+        let post = runtime.post();
+        for to in 0..post.worker_count() {
+            let own = post.clone();
+            let inside = Arc::clone(&kept);
+            post.send(to, move || {
+                for _ in 0..100 {
+                    let inside = Arc::clone(&inside);
+                    let again = own.clone();
+                    // Keeps the runtime's parts alive from inside one of them.
+                    own.send(to, move || again.send(to, move || drop(inside)));
+                }
+            });
+        }
+        drop(runtime);
+        let late = Arc::clone(&kept);
+        post.send(0, move || drop(late));
+        drop(post);
+        assert_eq!(Arc::strong_count(&kept), 1, "{what}");
+    });
+}
+
+#[test]
+fn message_to_nobody_is_a_clear_mistake() {
+    let runtime = runtime(2, MailboxKind::LockFree);
+    let post = runtime.post();
+    let send = std::panic::AssertUnwindSafe(|| post.send(2, || ()));
+    let panic = std::panic::catch_unwind(send).expect_err("there is no third worker");
+    let text = panic.downcast::<String>().expect("a text");
+    assert_eq!(*text, "there is no worker 2: there are 2");
+}

@@ -1,0 +1,78 @@
+//! Messages: each runs once, on its worker, in the order of its sender, or is dropped with its runtime.
+
+use std::sync::Arc;
+
+use raddle_runtime::{Post, worker_index};
+use raddle_sync::prim::{Mutex, yield_now};
+
+use crate::explore::{Setting, beside, explore};
+
+/// What arrived on each worker: sender and number.
+type Log = Arc<Vec<Mutex<Vec<(usize, usize)>>>>;
+
+const EACH: usize = 3;
+
+fn send_all(post: &Post, sender: usize, log: &Log) {
+    for number in 0..EACH {
+        for to in 0..post.worker_count() {
+            let log = Arc::clone(log);
+            post.send(to, move || {
+                assert_eq!(worker_index(), Some(to));
+                log[to]
+                    .lock()
+                    .expect("nobody panics")
+                    .push((sender, number));
+            });
+        }
+    }
+}
+
+#[test]
+fn messages_of_one_sender_arrive_in_order() {
+    explore(|setting: Setting| {
+        let runtime = setting.runtime();
+        let post = runtime.post();
+        let workers = post.worker_count();
+        let log: Log = Arc::new((0..workers).map(|_| Mutex::new(Vec::new())).collect());
+        let (other, its_log) = (post.clone(), Arc::clone(&log));
+        let outside = move || send_all(&other, 0, &its_log);
+        let here = || {
+            for worker in 0..workers {
+                let (own, log) = (post.clone(), Arc::clone(&log));
+                post.send(worker, move || send_all(&own, 1 + worker, &log));
+            }
+        };
+        beside(outside, here);
+        let all = EACH * (1 + workers);
+        for arrived in &*log {
+            let count = || arrived.lock().expect("nobody panics").len();
+            while count() < all {
+                yield_now();
+            }
+            let arrived = arrived.lock().expect("nobody panics");
+            for sender in 0..=workers {
+                let of_sender = arrived.iter().filter(|(from, _)| *from == sender);
+                assert!(of_sender.map(|(_, number)| *number).eq(0..EACH));
+            }
+        }
+    });
+}
+
+#[test]
+fn messages_do_not_outlive_their_runtime() {
+    explore(|setting: Setting| {
+        let runtime = setting.runtime();
+        let (held, post) = (Arc::new(()), runtime.post());
+        let (inside, own) = (Arc::clone(&held), post.clone());
+        post.send(0, move || {
+            for to in 0..own.worker_count() {
+                let inside = Arc::clone(&inside);
+                own.send(to, move || drop(inside));
+            }
+        });
+        let (late, inside) = (post.clone(), Arc::clone(&held));
+        beside(move || late.send(0, move || drop(inside)), || drop(runtime));
+        drop(post);
+        assert_eq!(Arc::strong_count(&held), 1);
+    });
+}
