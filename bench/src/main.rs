@@ -162,6 +162,9 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
             let _unheard = writeln!(io::stderr(), "warning: {message}");
         },
     };
+    if let Some(path) = &arguments.plot {
+        speedup::check(path)?;
+    }
     arguments.suite.run(&mut measurement)?;
     let records = measurement.records;
     if arguments.suite == Suite::Pools && !json {

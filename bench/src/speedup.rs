@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::fs::OpenOptions;
 use std::path::Path;
 
 use plotters::prelude::*;
@@ -87,6 +88,18 @@ pub(crate) fn plot(records: &[Record], path: &Path) -> Result<(), BenchError> {
     draw(&speedups(records), path).map_err(|message| BenchError::Plot {
         path: path.to_owned(),
         message,
+    })
+}
+
+/// Finds out before anything is measured whether the picture can be written.
+///
+/// # Errors
+/// [`BenchError::Plot`] where it cannot.
+pub(crate) fn check(path: &Path) -> Result<(), BenchError> {
+    let opened = OpenOptions::new().create(true).append(true).open(path);
+    opened.map(drop).map_err(|error| BenchError::Plot {
+        path: path.to_owned(),
+        message: error.to_string(),
     })
 }
 

@@ -4,9 +4,9 @@
 //! |---|---|---|---|---|
 //! | [`PthreadLock`] | sleeps in the kernel | none | 5 | comparison; critical sections that block |
 //! | [`SimpleLock`] | the one word | none | 1 byte | short sections, few threads |
-//! | [`TicketLock`] | the number now served | arrival | 1 | short sections, as many threads as CPUs |
-//! | [`SingleTryTicketLock`] | the number now served | none | 1 | sections that one would rather skip than wait for |
-//! | [`ClhLock`] | its predecessor's node | arrival | 2, and a node a thread | many threads |
+//! | [`TicketLock`] | the number now served | arrival | 2 | short sections, as many threads as CPUs |
+//! | [`SingleTryTicketLock`] | the number now served | none | 2 | sections that one would rather skip than wait for |
+//! | [`ClhLock`] | its predecessor's node | arrival | 2, and a node a thread, from the heap when it is first needed | many threads |
 //! | [`McsLock`] | its own node | arrival | 2 | many threads, several memories |
 //!
 //! A fair lock hands over in the order of arrival, also to a thread that has just lost its CPU: with more threads than
@@ -19,10 +19,14 @@
 //! | operation | x86-64 | AArch64 | AArch64 with LSE |
 //! |---|---|---|---|
 //! | load Acquire; store Release | `mov`; `mov` | `ldar` (`ldapr` with RCPC); `stlr` | the same |
-//! | swap Acquire | `xchg` | `ldaxr` `stxr` in a loop | `swpa` |
+//! | swap AcqRel | `xchg` | `ldaxr` `stlxr` in a loop | `swpal` |
 //! | fetch-and-add Relaxed | `lock xadd` | `ldxr` `add` `stxr` in a loop | `ldadd` |
 //! | compare-and-swap Acquire | `lock cmpxchg` | `ldaxr` `cmp` `stxr` in a loop | `casa` |
-//! | compare-and-swap of two words, AcqRel | `lock cmpxchg16b` | `ldaxp` `stlxp` in a loop | `caspal` |
+//! | compare-and-swap Release | `lock cmpxchg` | `ldxr` `cmp` `stlxr` in a loop | `casl` |
+//! | compare-and-swap of two words, AcqRel | a call of `lock cmpxchg16b` | `ldaxp` `stlxp` in a loop | `caspal` |
+//!
+//! Not every x86-64 processor has the compare-and-swap of two words: it goes through a pointer, which its first use sets, to a
+//! function that uses the instruction or, where there is none, a lock.
 //!
 //! The AArch64 target of Rust for Linux does not assume LSE; there the operations call small functions that choose
 //! between the last two columns when the program starts (outlined atomics).

@@ -1,7 +1,7 @@
 //! Block-distributed pools: workers steal several tasks at once.
 //!
 //! A worker puts its tasks into a private block; a full one joins its private blocks. As long as its public queue has room, the
-//! oldest private block goes there, where the others steal it as a whole; the owner itself takes the newest first. So
+//! oldest private block goes there, where the others steal it as a whole; the owner itself takes its newest private task first, and the oldest public block when it has none. So
 //! small tasks cost a lock once a block. In exchange, tasks in private blocks are out of the others' reach until the owner
 //! puts again, or has to wait: then it makes all that it has public, unless there is something public already.
 //!

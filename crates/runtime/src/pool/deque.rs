@@ -1,6 +1,6 @@
 //! The deque pool: a lock-free deque per worker.
 //!
-//! The owner's newest task costs it one fence, a thief's steal one compare-and-swap. The default.
+//! The owner's newest task costs it one fence, a thief's steal one compare-and-swap.
 
 use std::sync::Arc;
 

@@ -5,18 +5,21 @@
 //!
 //! ```text
 //!   tail ──────────────────────────────────┐            free:  tail = null
-//!                                          ▼            held, nobody waits:  tail = &holder
+//!                                          ▼            held, nobody waits:  tail = HELD
 //!   holder ──next──► waiter ──next──► waiter            held, some wait:  as drawn
 //! ```
+//!
+//! HELD stands for the holder's node. Its address would go stale when the lock is moved, which a program may do with a lock that it
+//! has and whose guard it has forgotten.
 //! # Memory ordering
 //! | label | release side                               | acquire side                            | what it publishes                       |
 //! |-------|--------------------------------------------|-----------------------------------------|-----------------------------------------|
 //! | L5    | `unlock` stores `waiting` false            | the waiter loads it                     | what the last holder did                |
 //! | L6    | `unlock` CAS `tail` to null                | `lock`, `try_lock` find it null         | what the last holder did                |
 //! | L7    | a newcomer stores its predecessor's `next` | `unlock`, and the heir, load it         | the newcomer's node                     |
-//! | L8    | who waits swaps itself into `tail`; the heir CAS `tail` to `holder` | a newcomer swaps it out | the node that it writes `next` of |
+//! | L8    | who waits swaps itself into `tail`; the heir CAS `tail` to HELD | a newcomer swaps it out | the node that it writes `next` of |
 //! # Invariants
-//! 1. `tail` points to the last node of the queue, whose `next` is null until the thread that swapped it out stores it.
+//! 1. `tail` is, or stands for, the last node of the queue, whose `next` is null until the thread that swapped it out stores it.
 //! 2. A waiter's node is in the queue from its swap until it has moved its successor over to `holder`; nobody else touches it
 //!    after that.
 //! # Source
@@ -28,6 +31,9 @@ use std::ptr;
 use super::Lock;
 use crate::backoff::Backoff;
 use crate::prim::{AcqRel, Acquire, AtomicBool, AtomicPtr, Relaxed, Release};
+
+/// Stands for the node of whoever has the lock.
+const HELD: *mut Node = ptr::without_provenance_mut(1);
 
 /// A fair lock whose waiters each look at their own word.
 #[derive(Debug)]
@@ -92,7 +98,7 @@ impl McsLock {
     pub fn is_contended(&self) -> bool {
         // Relaxed: a hint.
         let tail = self.tail.load(Relaxed);
-        !tail.is_null() && tail != self.holder.as_ptr()
+        !tail.is_null() && tail != HELD
     }
 
     #[cold]
@@ -101,8 +107,12 @@ impl McsLock {
         // ORDERING(L6, L8): Acquire, what the last holder did, or the node before ours; Release, our node.
         let before = self.tail.swap(node.as_ptr(), AcqRel);
         if !before.is_null() {
-            // SAFETY: the node before ours stays until we have stored its `next` (invariants 1 and 2).
-            let before = unsafe { &*before };
+            let before = if before == HELD {
+                &self.holder
+            } else {
+                // SAFETY: the node before ours stays until we have stored its `next` (invariants 1 and 2).
+                unsafe { &*before }
+            };
             // ORDERING(L7): Release, our node.
             before.next.store(node.as_ptr(), Release);
             let mut backoff = Backoff::new();
@@ -121,7 +131,7 @@ impl McsLock {
         // ORDERING(L8): Release, the null just stored.
         let alone = self
             .tail
-            .compare_exchange(node.as_ptr(), self.holder.as_ptr(), Release, Relaxed)
+            .compare_exchange(node.as_ptr(), HELD, Release, Relaxed)
             .is_ok();
         if !alone {
             // Relaxed: read again by this thread only.
@@ -143,7 +153,7 @@ unsafe impl Lock for McsLock {
     fn try_lock(&self) -> bool {
         // ORDERING(L6): Acquire, what the last holder did. That the holder's `next` is null was published when it was stored.
         self.tail
-            .compare_exchange(ptr::null_mut(), self.holder.as_ptr(), Acquire, Relaxed)
+            .compare_exchange(ptr::null_mut(), HELD, Acquire, Relaxed)
             .is_ok()
     }
 
@@ -155,7 +165,7 @@ unsafe impl Lock for McsLock {
             // ORDERING(L6): Release, what we did.
             if self
                 .tail
-                .compare_exchange(self.holder.as_ptr(), ptr::null_mut(), Release, Relaxed)
+                .compare_exchange(HELD, ptr::null_mut(), Release, Relaxed)
                 .is_ok()
             {
                 return;

@@ -1,7 +1,7 @@
 //! The Pthreads mutex, as the C library has it.
 //!
-//! Who waits sleeps in the kernel. Its state is the C library's; a normal mutex of glibc and musl holds no pointer to
-//! itself, so that it may be moved while nobody has it.
+//! Who waits sleeps in the kernel. Its state is the C library's. The default kind, which glibc and musl treat as the normal one,
+//! holds no pointer to itself, so that it may be moved.
 //!
 //! # Source
 //! POSIX.1-2017, `pthread_mutex_lock`.
@@ -11,7 +11,7 @@ use std::fmt;
 
 use super::Lock;
 
-/// A `pthread_mutex_t` of the normal kind.
+/// A `pthread_mutex_t` of the default kind.
 pub struct PthreadLock {
     mutex: UnsafeCell<libc::pthread_mutex_t>,
 }
@@ -46,8 +46,13 @@ impl PthreadLock {
 
 impl Drop for PthreadLock {
     fn drop(&mut self) {
-        // SAFETY: nobody has it: whoever had would borrow it.
-        unsafe { libc::pthread_mutex_destroy(self.mutex.get()) };
+        // One whose guard was forgotten is locked for ever: POSIX forbids to destroy it, and there is nothing to free.
+        if self.try_lock() {
+            // SAFETY: we have it.
+            unsafe { self.unlock() };
+            // SAFETY: nobody has it, nor can: we own it.
+            unsafe { libc::pthread_mutex_destroy(self.mutex.get()) };
+        }
     }
 }
 
@@ -55,9 +60,12 @@ impl Drop for PthreadLock {
 unsafe impl Lock for PthreadLock {
     #[inline]
     fn lock(&self) {
-        // SAFETY: initialised; a normal mutex fails in no way but by waiting for itself.
+        // SAFETY: initialised. Who has it already waits for ever, on the systems that we know.
         let failed = unsafe { libc::pthread_mutex_lock(self.mutex.get()) };
-        debug_assert_eq!(failed, 0, "a normal mutex is locked without errors");
+        assert_eq!(
+            failed, 0,
+            "a mutex of the default kind is locked without errors"
+        );
     }
 
     #[inline]

@@ -16,13 +16,13 @@
 
 use super::Lock;
 use crate::backoff::Backoff;
-use crate::prim::{Acquire, AtomicU32, Relaxed, Release};
+use crate::prim::{Acquire, AtomicU64, Relaxed, Release};
 
 /// A fair lock of two numbers.
 #[derive(Debug)]
 pub struct TicketLock {
-    next: AtomicU32,
-    serving: AtomicU32,
+    next: AtomicU64,
+    serving: AtomicU64,
 }
 
 impl Default for TicketLock {
@@ -36,8 +36,8 @@ impl TicketLock {
         /// A free lock.
         pub const fn new() -> Self {
             Self {
-                next: AtomicU32::new(0),
-                serving: AtomicU32::new(0),
+                next: AtomicU64::new(0),
+                serving: AtomicU64::new(0),
             }
         }
     }
@@ -51,7 +51,7 @@ impl TicketLock {
     }
 
     #[cold]
-    fn wait_for(&self, ticket: u32) {
+    fn wait_for(&self, ticket: u64) {
         let mut backoff = Backoff::new();
         // ORDERING(L2): Acquire, what the last holder did.
         while self.serving.load(Acquire) != ticket {

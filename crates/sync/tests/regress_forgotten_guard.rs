@@ -1,0 +1,43 @@
+//! The MCS lock kept the address of its own node while somebody had it. A program may forget the guard, which is safe, and move the lock:
+//! whoever locked it then wrote to where it had been. The lock keeps a sign in place of the address now.
+//!
+//! A Pthreads mutex was destroyed while locked in that way, which POSIX forbids.
+
+#![cfg(not(any(loom, shuttle)))]
+
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use lock_api::{Mutex, RawMutex};
+use raddle_sync::lock::{
+    ClhLock, McsLock, PthreadLock, SimpleLock, SingleTryTicketLock, TicketLock,
+};
+
+const LONG: Duration = Duration::from_secs(30);
+
+fn check<L: RawMutex + Send + Sync + 'static>() {
+    let mutex: Box<Mutex<L, u32>> = Box::new(Mutex::new(1));
+    std::mem::forget(mutex.lock());
+    let moved = Arc::new(*mutex);
+    assert!(moved.try_lock().is_none(), "it is locked wherever it lies");
+    let (got, gets) = mpsc::channel();
+    let waiter = Arc::clone(&moved);
+    std::thread::spawn(move || got.send(*waiter.lock()));
+    assert!(gets.recv_timeout(Duration::from_millis(5)).is_err());
+    // SAFETY: this thread has it, and its guard is gone.
+    unsafe { moved.force_unlock() };
+    assert_eq!(gets.recv_timeout(LONG), Ok(1), "the waiter has it now");
+    let dropped: Mutex<L, u32> = Mutex::new(2);
+    std::mem::forget(dropped.lock());
+    drop(dropped);
+}
+
+#[test]
+fn lock_whose_guard_is_forgotten_may_be_moved_and_dropped() {
+    check::<McsLock>();
+    check::<ClhLock>();
+    check::<TicketLock>();
+    check::<SingleTryTicketLock>();
+    check::<SimpleLock>();
+    check::<PthreadLock>();
+}
