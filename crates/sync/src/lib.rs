@@ -8,6 +8,7 @@
 //! | [`prim`] | atomics, cells, mutex, futex, threads, clock: `std`, `loom` or `shuttle` |
 //! | [`wait`] | the one place where a thread waits: spin, then futex |
 //! | [`backoff`] | how short waits pause, and give the CPU away |
+//! | [`biased`] | a value that its owner uses for nothing, and others dearly |
 //! | [`lock`] | simple, ticket, CLH, MCS and Pthreads locks |
 //! | [`stack`] | a lock-free stack with a version against ABA |
 //! | [`single_put`] | a queue that its owner fills without a lock |
@@ -21,6 +22,7 @@
 pub mod prim;
 
 pub mod backoff;
+pub mod biased;
 pub mod bits;
 pub mod deque;
 pub mod gates;

@@ -23,6 +23,8 @@ mod schedule;
 #[cfg(shuttle)]
 pub use schedule::*;
 
+mod fences;
+pub use fences::{heavy_fence, light_fence};
 mod pair;
 pub use pair::{AtomicPair, Pair};
 

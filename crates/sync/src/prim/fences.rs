@@ -1,0 +1,72 @@
+//! Two fences of which one costs next to nothing: between [`light_fence`] and [`heavy_fence`] there is the order that there is between two
+//! fences SeqCst.
+//!
+//! The light one only keeps the compiler from reordering; the heavy one has the system put a fence between two instructions of each thread
+//! that runs. It costs about a microsecond, and is for who is about to sleep, or to do something else that is rare. Where the system
+//! cannot do that, both are fences SeqCst. Two light fences order nothing.
+//!
+//! # Source
+//! membarrier(2), `PRIVATE_EXPEDITED`; Dice, Huang, Yang: Asymmetric Dekker synchronization. 2001.
+
+pub use side::{heavy_fence, light_fence};
+
+#[cfg(all(not(any(loom, shuttle, miri)), target_os = "linux"))]
+mod side {
+    use std::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
+
+    const REGISTER: libc::c_int = 1 << 4;
+    const BARRIER: libc::c_int = 1 << 3;
+
+    /// The system has been told, and puts fences where we want them. Once true it stays so.
+    static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
+
+    /// The frequent side.
+    #[inline]
+    pub fn light_fence() {
+        // Relaxed: who sees it late has a real fence, which is as good.
+        if IS_REGISTERED.load(Ordering::Relaxed) {
+            compiler_fence(Ordering::SeqCst);
+        } else {
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// The rare side.
+    pub fn heavy_fence() {
+        // Relaxed: who sees it late registers again.
+        let is_registered = IS_REGISTERED.load(Ordering::Relaxed) || membarrier(REGISTER);
+        if is_registered {
+            // Relaxed: as above.
+            IS_REGISTERED.store(true, Ordering::Relaxed);
+        }
+        if !is_registered || !membarrier(BARRIER) {
+            fence(Ordering::SeqCst);
+            // Light fences are real ones then, unless a registered process is refused, which the system rules out.
+            debug_assert!(!is_registered, "membarrier does what it has promised");
+        }
+    }
+
+    fn membarrier(command: libc::c_int) -> bool {
+        const NO_FLAGS: libc::c_uint = 0;
+        const ANY_CPU: libc::c_int = 0;
+        // SAFETY: these commands touch no memory of ours.
+        let failed = unsafe { libc::syscall(libc::SYS_membarrier, command, NO_FLAGS, ANY_CPU) };
+        failed == 0
+    }
+}
+
+#[cfg(any(loom, shuttle, miri, not(target_os = "linux")))]
+mod side {
+    use crate::prim::{SeqCst, fence};
+
+    /// The frequent side.
+    #[inline]
+    pub fn light_fence() {
+        fence(SeqCst);
+    }
+
+    /// The rare side.
+    pub fn heavy_fence() {
+        fence(SeqCst);
+    }
+}
