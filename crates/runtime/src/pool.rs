@@ -19,6 +19,7 @@ mod blocks;
 mod central;
 mod deque;
 mod distributed;
+mod hidden;
 mod kind;
 mod options;
 mod outside;
@@ -50,10 +51,9 @@ pub trait Pool: fmt::Debug + Send + Sync {
     /// The seat of a worker; asked for once per worker, in any order.
     fn seat(&self, worker_index: usize) -> Box<dyn Seat>;
 
-    /// False when there was no task that others than its worker can find, at some moment during the call. Those from outside do
-    /// not count.
+    /// False when there was no task at some moment during the call. Those from outside do not count.
     ///
-    /// The caller has put a SeqCst fence before it, and relies on seeing every task put before a fence of the putter.
+    /// The caller has put a heavy fence before it, and relies on seeing every task put before a fence of the putter.
     fn has_work(&self) -> bool;
 
     /// What the pool has chosen so far; nothing where it chooses nothing.
@@ -70,6 +70,11 @@ pub trait Seat: fmt::Debug + Send {
     /// Keeps a task where the others find it: somebody has asked for one.
     fn share(&self, task: Task);
 
+    /// Makes all tasks of this worker public; false when they were.
+    fn share_all(&self) -> bool {
+        false
+    }
+
     /// A position among this worker's own tasks, below all that it puts from now on.
     fn mark(&self) -> Mark;
 
@@ -82,10 +87,10 @@ pub trait Seat: fmt::Debug + Send {
 }
 
 /// Who can find a task that was put.
-#[must_use = "those who sleep have to be told of what they can find"]
+#[must_use = "those who sleep have to be told"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Put {
-    /// Only this worker, which takes it before it looks for others.
+    /// Only this worker, and who is about to sleep.
     Private,
     /// Everybody, be it this task or an older one that made room for it.
     Shared,
@@ -137,6 +142,8 @@ pub struct Found {
 /// What looking for a task did besides finding one or not.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Look {
+    /// Also what other workers keep for themselves is looked at: this is the last look before sleep.
+    pub is_last: bool,
     /// Looks at another worker's tasks.
     pub steals_tried: u64,
     /// The worker's own tasks were out of the others' sight for a moment: who looked for them then has to be told.

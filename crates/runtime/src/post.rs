@@ -6,12 +6,12 @@
 //!
 //! | label | one side                                  | other side                                                     |
 //! |-------|-------------------------------------------|----------------------------------------------------------------|
-//! | E4    | puts a message, fence(SeqCst), looks at `closed` | the last worker sets `closed`, fence(SeqCst), looks into the mailboxes |
+//! | E4    | puts a message, light fence, looks at `closed` | the last worker sets `closed`, heavy fence, looks into the mailboxes |
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-use raddle_sync::prim::{AtomicBool, Relaxed, SeqCst, fence};
+use raddle_sync::prim::{AtomicBool, Relaxed, heavy_fence};
 
 use crate::fork::with_worker;
 use crate::mailbox::{MailboxKind, Post as Mailboxes};
@@ -143,7 +143,7 @@ impl Shared {
         // Relaxed: ordered by the fence.
         self.post.closed.store(true, Relaxed);
         // ORDERING(E4): closed before the look into the mailboxes.
-        fence(SeqCst);
+        heavy_fence();
         self.drop_messages();
     }
 

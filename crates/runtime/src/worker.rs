@@ -50,7 +50,9 @@ use std::sync::Arc;
 use raddle_sync::CachePadded;
 use raddle_sync::bits::AtomicBits;
 use raddle_sync::idle::IdleSet;
-use raddle_sync::prim::{Acquire, AtomicBool, AtomicUsize, Mutex, Relaxed, Release, SeqCst, fence};
+use raddle_sync::prim::{
+    Acquire, AtomicBool, AtomicUsize, Mutex, Relaxed, Release, SeqCst, fence, light_fence,
+};
 use raddle_sync::wait::SpinBudget;
 use raddle_trace::{Report, Tally, WorkerReport};
 
@@ -331,9 +333,15 @@ impl Worker {
 
     /// Keeps a task in the pool and sees to it that it is found.
     pub(crate) fn put(&self, task: Task) {
-        if self.seat.put(task) == Put::Shared {
-            self.tell_of_work();
+        if self.seat.put(task) == Put::Private {
+            // The partner is the heavy fence of those who go to sleep, which look at what is private after it.
+            light_fence();
+            if !self.shared.idle.anyone_sleeps() && !self.forks().gates().has_askers() {
+                return;
+            }
+            self.seat.share_all();
         }
+        self.tell_of_work();
     }
 
     /// A position below all tasks that this worker puts from now on.
@@ -390,7 +398,20 @@ impl Worker {
 
     /// A task that is wanted, from wherever the pool has one.
     fn get(&self, wanted: Wanted<'_>) -> Option<Task> {
-        let mut look = Look::default();
+        self.get_with(wanted, Look::default())
+    }
+
+    /// As [`get`](Self::get), and from what other workers keep for themselves: for who is about to sleep.
+    fn get_last(&self, wanted: Wanted<'_>) -> Option<Task> {
+        let look = Look {
+            is_last: true,
+            ..Look::default()
+        };
+        self.get_with(wanted, look)
+    }
+
+    #[inline]
+    fn get_with(&self, wanted: Wanted<'_>, mut look: Look) -> Option<Task> {
         let found = self.seat.get(wanted, &mut look);
         if look.steals_tried > 0 {
             self.tally().steals_tried.add(look.steals_tried);

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use loom::model::Builder;
 use loom::thread;
 use raddle_runtime::pool::probe::{Probe, address, get};
-use raddle_runtime::pool::{Put, Seat};
+use raddle_runtime::pool::{Look, Put, Seat, Wanted};
 use raddle_runtime::{BlockShape, PoolKind};
-use raddle_sync::prim::{AtomicBool, Relaxed, SeqCst, Tracked, fence};
+use raddle_sync::prim::{AtomicBool, Relaxed, Tracked, heavy_fence, light_fence};
 
 fn model(preemptions: usize, check: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
@@ -41,15 +41,15 @@ fn task_put_after_a_move_is_seen_by_who_is_about_to_sleep() {
         let putting = {
             let (pool, asleep) = (Arc::clone(&pool), Arc::clone(&asleep));
             thread::spawn(move || {
-                let put = putter.put(pool.task());
-                fence(SeqCst);
+                let _told_below = putter.put(pool.task());
+                light_fence();
                 // Relaxed: ordered by the fences.
-                (put == Put::Private || asleep.load(Relaxed), putter)
+                (asleep.load(Relaxed), putter)
             })
         };
         // Relaxed: as above.
         asleep.store(true, Relaxed);
-        fence(SeqCst);
+        heavy_fence();
         let has_seen = pool.has_work();
         let (is_told, putter) = putting.join().expect("no panic");
         moving.join().expect("no panic");
@@ -57,6 +57,41 @@ fn task_put_after_a_move_is_seen_by_who_is_about_to_sleep() {
         assert!(found.is_some(), "no task is lost");
         assert!(has_seen || is_told, "who sleeps misses the task");
     });
+}
+
+/// What a worker keeps for itself, and stands still for, is seen by who is about to sleep, and taken; or that one is told.
+#[test]
+fn private_task_is_seen_by_who_is_about_to_sleep() {
+    for kind in [PoolKind::DqTlPrivC, PoolKind::DqBlTlC] {
+        model(3, move || {
+            let pool = Arc::new(Probe::new(kind, 2, BlockShape::new(2, 1)));
+            let [putter, sleeper] = [0, 1].map(|worker| pool.seat(worker));
+            let shared = Arc::new((AtomicBool::new(false), Tracked::new(0)));
+            let putting = {
+                let (pool, shared) = (Arc::clone(&pool), Arc::clone(&shared));
+                thread::spawn(move || {
+                    shared.1.set(1);
+                    assert_eq!(putter.put(pool.task()), Put::Private);
+                    light_fence();
+                    // Relaxed: ordered by the fences.
+                    shared.0.load(Relaxed)
+                })
+            };
+            // Relaxed: as above.
+            shared.0.store(true, Relaxed);
+            heavy_fence();
+            let mut last = Look {
+                is_last: true,
+                ..Look::default()
+            };
+            let found = sleeper.get(Wanted::Any, &mut last).is_some();
+            if found {
+                assert_eq!(shared.1.get(), 1);
+            }
+            let is_told = putting.join().expect("no panic");
+            assert!(found || is_told, "who sleeps misses the task");
+        });
+    }
 }
 
 /// Tasks put before and after a move come out once, with what was written before.

@@ -89,7 +89,9 @@ impl<T> Owner<T> {
             shared.wait_inside();
         }
         // SAFETY: ours (invariant 1).
-        let result = shared.value.with_mut(|value| change(unsafe { &mut *value }));
+        let result = shared
+            .value
+            .with_mut(|value| change(unsafe { &mut *value }));
         // ORDERING(B2): Release, what we did.
         shared.inside.store(false, Release);
         result
@@ -112,7 +114,9 @@ impl<T> Others<T> {
             backoff.pause();
         }
         // SAFETY: ours (invariant 1).
-        let result = shared.value.with_mut(|value| change(unsafe { &mut *value }));
+        let result = shared
+            .value
+            .with_mut(|value| change(unsafe { &mut *value }));
         // ORDERING(B3): Release, what we did.
         shared.wanted.store(false, Release);
         // SAFETY: locked above.

@@ -124,6 +124,13 @@ impl<T> Gates<T> {
         self.take_askers()
     }
 
+    /// True when somebody who asked sleeps, and is to be told. For the owner alone.
+    #[inline]
+    pub fn has_askers(&self) -> bool {
+        // Relaxed: ordered by a fence of the caller's.
+        self.askers.load(Relaxed) != 0
+    }
+
     /// Takes the bits of the sleeping askers. For the owner alone.
     #[inline]
     pub fn take_askers(&self) -> u64 {

@@ -14,7 +14,7 @@
 //! # Memory ordering
 //! | label | one side                                                        | other side                                              |
 //! |-------|-----------------------------------------------------------------|---------------------------------------------------------|
-//! | I1    | producer: puts work, fence(SeqCst), looks at `searching`, sleepers | sleeper: sets its bit, counts down, fence(SeqCst), looks for work |
+//! | I1    | producer: puts work, fence(SeqCst), looks at `searching`, sleepers; or puts it for one worker, light fence, looks at its bit | sleeper: sets its bit, counts down, heavy fence, looks for work |
 //! | I2    | producer: as above                                              | finder: counts down, fence(SeqCst), looks for more work |
 //! # No wake-up is lost
 //! Claim: when a producer has returned from [`IdleSet::work_came`], its work will be seen by a worker that is
@@ -43,7 +43,7 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 
 use crate::bits::AtomicBits;
-use crate::prim::{AtomicIsize, Relaxed, SeqCst, fence};
+use crate::prim::{AtomicIsize, Relaxed, SeqCst, fence, heavy_fence, light_fence};
 use crate::wait::WaitCell;
 
 /// The workers of a runtime as seen by those who have work for them.
@@ -120,7 +120,7 @@ impl IdleSet {
     #[inline]
     pub fn work_came_for(&self, worker_index: usize) -> bool {
         // ORDERING(I1): the work is put before the bit is looked at.
-        fence(SeqCst);
+        light_fence();
         self.sleepers.contains(worker_index) && self.wake(worker_index)
     }
 
@@ -182,7 +182,7 @@ impl IdleSet {
         // Relaxed: as in `start_search`.
         self.searching.fetch_sub(1, Relaxed);
         // ORDERING(I1): bit and count are out before looking for work.
-        fence(SeqCst);
+        heavy_fence();
         if has_work() && self.sleepers.remove(worker_index) {
             // Relaxed: as in `start_search`.
             self.searching.fetch_add(1, Relaxed);

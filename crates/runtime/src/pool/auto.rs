@@ -410,6 +410,11 @@ impl Seat for AutoSeat {
         self.metered(|| self.seats[self.shared.current()].share(task));
     }
 
+    fn share_all(&self) -> bool {
+        let used = self.shared.used();
+        used.fold(false, |had, pool| self.seats[pool].share_all() | had)
+    }
+
     /// Only the first candidate has positions; the others are searched as a whole.
     fn mark(&self) -> Mark {
         self.seats[0].mark()

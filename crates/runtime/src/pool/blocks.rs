@@ -2,8 +2,8 @@
 //!
 //! A worker puts its tasks into a private block; a full one joins its private blocks. As long as its public queue has room, the
 //! oldest private block goes there, where the others steal it as a whole; the owner itself takes its newest private task first, and the oldest public block when it has none. So
-//! small tasks cost a lock once a block. In exchange, tasks in private blocks are out of the others' reach until the owner
-//! puts again, or has to wait: then it makes all that it has public, unless there is something public already.
+//! small tasks cost a lock once a block. In exchange, the others take tasks of private blocks only when they are about to sleep
+//! ([`hidden`](super::hidden)). A worker that has to wait makes all that it has public, unless there is something public already.
 //!
 //! A worker that waits in a join or a scope steals only blocks of which it may run every task: what else lay in a block might be
 //! what others wait for.
@@ -12,7 +12,6 @@
 //! DQ-BL-* in Hoffmann, Korch, Rauber, SC 2004, sect. 2.2.2; Korch, Rauber: A comparison of task pools for dynamic load balancing of
 //! irregular algorithms. Concurrency and Computation 16(1), 2004.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
@@ -22,6 +21,7 @@ use raddle_sync::prim::{AtomicUsize, Relaxed};
 use raddle_sync::single_put::{Putter, Takers, single_put};
 
 use super::distributed::Layout;
+use super::hidden::{Hidden, Own, Place, hidden};
 use super::kind::Victims;
 use super::outside::Outside;
 use super::owners::Owners;
@@ -133,20 +133,21 @@ impl<L: Lock + 'static> Public for SingleQueue<L> {
 pub(super) struct Blocks<Q: Public, P: Layout, const SINGLE_TRY: bool> {
     name: &'static str,
     shared: Arc<Shared<Q, P>>,
-    owners: Owners<Q::Owner>,
+    owners: Owners<(Q::Owner, Own<Private>)>,
     victims: Vec<Victims>,
 }
 
 #[derive(Debug)]
 struct Shared<Q: Public, P: Layout> {
     queues: Box<[P::Of<Q>]>,
+    private: Box<[Hidden<Private>]>,
     outside: Arc<Outside>,
     shape: BlockShape,
 }
 
 #[derive(Debug)]
 struct BlocksSeat<Q: Public, P: Layout, const SINGLE_TRY: bool> {
-    private: RefCell<Private>,
+    private: Own<Private>,
     shared: Arc<Shared<Q, P>>,
     owner: Q::Owner,
     worker_index: usize,
@@ -162,16 +163,67 @@ struct Private {
     full: VecDeque<TaskList>,
 }
 
+impl Place for Private {
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.current.is_empty() && self.full.is_empty()
+    }
+}
+
+impl Private {
+    /// Puts a task into the block that is being filled.
+    #[inline]
+    fn put(&mut self, task: Task, block_len: usize) {
+        self.current.put_first(task);
+        if self.current.len() >= block_len {
+            self.full.push_back(std::mem::take(&mut self.current));
+        }
+    }
+
+    /// The oldest full block, if there is one and `has_room`.
+    #[inline]
+    fn take_full(&mut self, has_room: impl FnOnce() -> bool) -> Option<TaskList> {
+        if self.full.is_empty() || !has_room() {
+            return None;
+        }
+        self.full.pop_front()
+    }
+
+    #[inline]
+    fn take_newest(&mut self) -> Option<Task> {
+        if self.current.is_empty() {
+            self.current = self.full.pop_back()?;
+        }
+        self.current.take_first()
+    }
+
+    /// The oldest block, be it full or not.
+    fn take_oldest_block(&mut self) -> Option<TaskList> {
+        let oldest = self.full.pop_front();
+        oldest.or_else(|| Some(std::mem::take(&mut self.current)).filter(|block| !block.is_empty()))
+    }
+
+    /// The newest task that `accepts` takes.
+    fn take_where(&mut self, accepts: impl Fn(&Task) -> bool + Copy) -> Option<Task> {
+        let mut blocks = std::iter::once(&mut self.current).chain(self.full.iter_mut().rev());
+        let task = blocks.find_map(|block| block.take_where(accepts))?;
+        self.full.retain(|block| !block.is_empty());
+        Some(task)
+    }
+}
+
 impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Blocks<Q, P, SINGLE_TRY> {
     pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
-        let (queues, owners) = Owners::with_parts(setup.worker_limit(), || {
-            let (queue, owner) = Q::new();
-            (P::Of::from(queue), owner)
+        let (parts, owners) = Owners::with_parts(setup.worker_limit(), || {
+            let ((queue, owner), (seen, private)) = (Q::new(), hidden());
+            ((P::Of::from(queue), seen), (owner, private))
         });
+        let (queues, private): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         Box::new(Self {
             name,
             shared: Arc::new(Shared {
-                queues,
+                queues: queues.into(),
+                private: private.into(),
                 outside: Arc::clone(&setup.outside),
                 shape: setup.blocks,
             }),
@@ -187,9 +239,9 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Pool for Blocks<Q, P, SINGLE_
     }
 
     fn seat(&self, worker_index: usize) -> Box<dyn Seat> {
-        let owner = self.owners.take(worker_index);
+        let (owner, private) = self.owners.take(worker_index);
         Box::new(BlocksSeat::<Q, P, SINGLE_TRY> {
-            private: RefCell::default(),
+            private,
             shared: Arc::clone(&self.shared),
             owner,
             worker_index,
@@ -199,6 +251,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Pool for Blocks<Q, P, SINGLE_
 
     fn has_work(&self) -> bool {
         self.shared.queues.iter().any(|queue| queue.len() > 0)
+            || self.shared.private.iter().any(Hidden::holds)
     }
 }
 
@@ -208,25 +261,55 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
     }
 
     fn take_any(&self, look: &mut Look) -> Option<Found> {
-        let private = &mut *self.private.borrow_mut();
-        if private.current.is_empty() {
-            let mine = |_: &TaskList| true;
-            let block = private.full.pop_back();
-            private.current = block
-                .or_else(|| self.own().take(mine, false))
-                .unwrap_or_default();
+        if let Some(task) = self.take_private() {
+            return Some(Found {
+                task,
+                stolen_from: None,
+            });
         }
-        let mut stolen_from = None;
-        if private.current.is_empty() {
-            if let Some(task) = self.shared.outside.take_oldest(Wanted::Any) {
-                return Some(Found { task, stolen_from });
-            }
-            let (victim, block) = self.steal(|_| true, look)?;
-            stolen_from = Some(victim);
-            private.current = block;
+        if let Some(block) = self.own().take(|_| true, false) {
+            return self.begin(block, None);
         }
-        let task = private.current.take_first()?;
+        if let Some(task) = self.shared.outside.take_oldest(Wanted::Any) {
+            return Some(Found {
+                task,
+                stolen_from: None,
+            });
+        }
+        let (victim, block) = self.steal(|_| true, look).or_else(|| {
+            let oldest = |private: &mut Private| private.take_oldest_block();
+            self.raid(look, oldest)
+        })?;
+        self.begin(block, Some(victim))
+    }
+
+    /// The newest private task.
+    #[inline]
+    fn take_private(&self) -> Option<Task> {
+        if self.private.is_empty() {
+            return None;
+        }
+        self.private.with(Private::take_newest)
+    }
+
+    /// Takes the first task of a block, whose others become this worker's private ones: it has no others.
+    fn begin(&self, mut block: TaskList, stolen_from: Option<usize>) -> Option<Found> {
+        let task = block.take_first()?;
+        if !block.is_empty() {
+            self.private.with(|private| private.current = block);
+        }
         Some(Found { task, stolen_from })
+    }
+
+    /// Of what another worker keeps for itself, what `take` takes, where this is the last look.
+    #[cold]
+    fn raid<R>(&self, look: &Look, take: impl Fn(&mut Private) -> Option<R>) -> Option<(usize, R)> {
+        if !look.is_last {
+            return None;
+        }
+        self.victims
+            .iter()
+            .find_map(|victim| Some((victim, self.shared.private[victim].raid(&take)?)))
     }
 
     fn take_where(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
@@ -234,7 +317,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
         let own = self.take_own(accepts, look);
         if own.is_some() && self.own().len() == 0 {
             // The others shall have something while this worker runs it.
-            self.share_all(look);
+            look.hid |= self.share_all();
         }
         if let Some(task) = own.or_else(|| self.shared.outside.take_oldest(wanted)) {
             return Some(Found {
@@ -242,11 +325,12 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
                 stolen_from: None,
             });
         }
-        self.share_all(look);
-        let (victim, mut block) = self.steal(|block| block.all(accepts), look)?;
-        let task = block.take_first()?;
-        // Empty until now: all that was private has just been shared.
-        self.private.borrow_mut().current = block;
+        // From here on nothing is private.
+        look.hid |= self.share_all();
+        if let Some((victim, block)) = self.steal(|block| block.all(accepts), look) {
+            return self.begin(block, Some(victim));
+        }
+        let (victim, task) = self.raid(look, |private| private.take_where(accepts))?;
         Some(Found {
             task,
             stolen_from: Some(victim),
@@ -255,11 +339,9 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
 
     /// A wanted task from wherever it lies among this worker's own.
     fn take_own(&self, accepts: impl Fn(&Task) -> bool + Copy, look: &mut Look) -> Option<Task> {
-        let private = &mut *self.private.borrow_mut();
-        let mut blocks = std::iter::once(&mut private.current).chain(private.full.iter_mut().rev());
-        if let Some(task) = blocks.find_map(|block| block.take_where(accepts)) {
-            private.full.retain(|block| !block.is_empty());
-            return Some(task);
+        let private = self.private.with(|private| private.take_where(accepts));
+        if private.is_some() {
+            return private;
         }
         let mut block = self.own().take(|block| block.any(accepts), false)?;
         look.hid = true;
@@ -270,26 +352,17 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
         task
     }
 
-    /// Makes all tasks public, because this worker has to wait.
-    fn share_all(&self, look: &mut Look) {
-        let private = std::mem::take(&mut *self.private.borrow_mut());
-        for block in private.full.into_iter().chain([private.current]) {
-            if !block.is_empty() {
-                look.hid = true;
-                self.own().put(&self.owner, block);
-            }
-        }
-    }
-
     #[cold]
     fn steal(
         &self,
         wanted: impl Fn(&TaskList) -> bool + Copy,
         look: &mut Look,
     ) -> Option<(usize, TaskList)> {
+        // A last look gives up nowhere: nobody tells who sleeps after it of what was there.
+        let single_try = SINGLE_TRY && !look.is_last;
         self.victims.iter().find_map(|victim| {
             look.steals_tried += 1;
-            let block = self.shared.queues[victim].take(wanted, SINGLE_TRY)?;
+            let block = self.shared.queues[victim].take(wanted, single_try)?;
             Some((victim, block))
         })
     }
@@ -298,18 +371,16 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
 impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Seat for BlocksSeat<Q, P, SINGLE_TRY> {
     fn put(&self, task: Task) -> Put {
         let BlockShape { tasks, blocks } = self.shared.shape;
-        let private = &mut *self.private.borrow_mut();
-        private.current.put_first(task);
-        if private.current.len() < tasks.get() {
-            return Put::Private;
-        }
-        private.full.push_back(std::mem::take(&mut private.current));
+        let has_room = || self.own().len() < blocks.get();
+        let mut ready = self.private.with(|private| {
+            private.put(task, tasks.get());
+            private.take_full(has_room)
+        });
         let mut put = Put::Private;
-        while self.own().len() < blocks.get()
-            && let Some(block) = private.full.pop_front()
-        {
+        while let Some(block) = ready {
             self.own().put(&self.owner, block);
             put = Put::Shared;
+            ready = self.private.with(|private| private.take_full(has_room));
         }
         put
     }
@@ -318,6 +389,19 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Seat for BlocksSeat<Q, P, SIN
         let mut block = TaskList::default();
         block.put_first(task);
         self.own().put(&self.owner, block);
+    }
+
+    fn share_all(&self) -> bool {
+        if self.private.is_empty() {
+            return false;
+        }
+        let private = self.private.with(std::mem::take);
+        for block in private.full.into_iter().chain([private.current]) {
+            if !block.is_empty() {
+                self.own().put(&self.owner, block);
+            }
+        }
+        true
     }
 
     /// The blocks are searched as a whole: no position is needed.

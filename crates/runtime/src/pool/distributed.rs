@@ -6,14 +6,13 @@
 //! # Source
 //! DQ-* in Hoffmann, Korch, Rauber, SC 2004, sect. 2.2.1.
 
-use std::cell::Cell;
 use std::fmt;
-use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
 use raddle_sync::CachePadded;
 
+use super::hidden::{Hidden, Own, Place, hidden};
 use super::kind::Victims;
 use super::outside::Outside;
 use super::owners::Owners;
@@ -61,18 +60,37 @@ impl Layout for Padded {
 }
 
 /// Whether the newest task of a worker is its own.
-pub(super) trait Buffer: Default + fmt::Debug + Send + 'static {
+pub(super) trait Buffer: Sized + fmt::Debug + Send + 'static {
+    /// What the other workers see of it.
+    type Seen: fmt::Debug + Send + Sync;
+
+    /// An empty buffer.
+    fn new() -> (Self::Seen, Self);
+
     /// Keeps the task, and returns what has to become public.
     fn keep(&self, task: Task) -> Option<Task>;
+
     /// The private task.
     fn take(&self) -> Option<Task>;
+
+    /// Another worker's private task, if it is wanted.
+    fn raid(seen: &Self::Seen, wanted: Wanted<'_>) -> Option<Task>;
+
+    /// True when there may be a private task.
+    fn holds(seen: &Self::Seen) -> bool;
 }
 
 /// No private buffer.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct NoBuffer;
 
 impl Buffer for NoBuffer {
+    type Seen = ();
+
+    fn new() -> ((), Self) {
+        ((), Self)
+    }
+
     #[inline]
     fn keep(&self, task: Task) -> Option<Task> {
         Some(task)
@@ -82,51 +100,78 @@ impl Buffer for NoBuffer {
     fn take(&self) -> Option<Task> {
         None
     }
+
+    fn raid((): &(), _wanted: Wanted<'_>) -> Option<Task> {
+        None
+    }
+
+    fn holds((): &()) -> bool {
+        false
+    }
 }
 
 /// A private buffer of one task.
-#[derive(Default)]
-pub(super) struct OneTask(Cell<Option<Task>>);
+#[derive(Debug)]
+pub(super) struct OneTask(Own<Option<Task>>);
 
-impl fmt::Debug for OneTask {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("OneTask").finish_non_exhaustive()
+impl Place for Option<Task> {
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.is_none()
     }
 }
 
 impl Buffer for OneTask {
+    type Seen = Hidden<Option<Task>>;
+
+    fn new() -> (Self::Seen, Self) {
+        let (seen, own) = hidden();
+        (seen, Self(own))
+    }
+
     #[inline]
     fn keep(&self, task: Task) -> Option<Task> {
-        self.0.replace(Some(task))
+        self.0.with(|place| place.replace(task))
     }
 
     #[inline]
     fn take(&self) -> Option<Task> {
-        self.0.take()
+        if self.0.is_empty() {
+            return None;
+        }
+        self.0.with(Option::take)
+    }
+
+    fn raid(seen: &Self::Seen, wanted: Wanted<'_>) -> Option<Task> {
+        seen.raid(|place| place.take_if(|task| wanted.accepts(task)))
+    }
+
+    fn holds(seen: &Self::Seen) -> bool {
+        seen.holds()
     }
 }
 
 /// A store for each worker. With `SINGLE_TRY`, a thief goes on to the next victim
 /// rather than wait for a lock.
 #[derive(Debug)]
-pub(super) struct Distributed<S: Store, P: Layout, B, const SINGLE_TRY: bool> {
+pub(super) struct Distributed<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> {
     name: &'static str,
-    shared: Arc<Shared<S, P>>,
-    owners: Owners<S::Owner>,
+    shared: Arc<Shared<S, P, B>>,
+    owners: Owners<(S::Owner, B)>,
     victims: Vec<Victims>,
-    buffer: PhantomData<fn() -> B>,
 }
 
 #[derive(Debug)]
-struct Shared<S: Store, P: Layout> {
+struct Shared<S: Store, P: Layout, B: Buffer> {
     stores: Box<[P::Of<S>]>,
+    private: Box<[B::Seen]>,
     outside: Arc<Outside>,
 }
 
 #[derive(Debug)]
-struct DistributedSeat<S: Store, P: Layout, B, const SINGLE_TRY: bool> {
+struct DistributedSeat<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> {
     private: B,
-    shared: Arc<Shared<S, P>>,
+    shared: Arc<Shared<S, P, B>>,
     owner: S::Owner,
     worker_index: usize,
     victims: Victims,
@@ -134,19 +179,20 @@ struct DistributedSeat<S: Store, P: Layout, B, const SINGLE_TRY: bool> {
 
 impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Distributed<S, P, B, SINGLE_TRY> {
     pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
-        let (stores, owners) = Owners::with_parts(setup.worker_limit(), || {
-            let (store, owner) = S::new();
-            (P::Of::from(store), owner)
+        let (parts, owners) = Owners::with_parts(setup.worker_limit(), || {
+            let ((store, owner), (seen, private)) = (S::new(), B::new());
+            ((P::Of::from(store), seen), (owner, private))
         });
+        let (stores, private): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         Box::new(Self {
             name,
             shared: Arc::new(Shared {
-                stores,
+                stores: stores.into(),
+                private: private.into(),
                 outside: Arc::clone(&setup.outside),
             }),
             owners,
             victims: setup.victims.clone(),
-            buffer: PhantomData,
         })
     }
 }
@@ -159,9 +205,9 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Pool
     }
 
     fn seat(&self, worker_index: usize) -> Box<dyn Seat> {
-        let owner = self.owners.take(worker_index);
+        let (owner, private) = self.owners.take(worker_index);
         Box::new(DistributedSeat::<S, P, B, SINGLE_TRY> {
-            private: B::default(),
+            private,
             shared: Arc::clone(&self.shared),
             owner,
             worker_index,
@@ -171,6 +217,7 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Pool
 
     fn has_work(&self) -> bool {
         self.shared.stores.iter().any(|store| store.has_tasks())
+            || self.shared.private.iter().any(B::holds)
     }
 }
 
@@ -193,13 +240,22 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> DistributedSeat<S, 
 
     #[cold]
     fn steal(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
-        self.victims.iter().find_map(|victim| {
+        // A last look gives up nowhere: nobody tells who sleeps after it of what was there.
+        let single_try = SINGLE_TRY && !look.is_last;
+        let found = self.victims.iter().find_map(|victim| {
             look.steals_tried += 1;
-            let task = self.shared.stores[victim].steal(wanted, SINGLE_TRY, look)?;
-            Some(Found {
-                task,
-                stolen_from: Some(victim),
-            })
+            let task = self.shared.stores[victim].steal(wanted, single_try, look)?;
+            Some((task, victim))
+        });
+        let raid = || {
+            self.victims
+                .iter()
+                .find_map(|victim| Some((B::raid(&self.shared.private[victim], wanted)?, victim)))
+        };
+        let (task, victim) = found.or_else(|| look.is_last.then(raid).flatten())?;
+        Some(Found {
+            task,
+            stolen_from: Some(victim),
         })
     }
 }
@@ -219,6 +275,13 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Seat
 
     fn share(&self, task: Task) {
         self.own().put(&self.owner, task);
+    }
+
+    fn share_all(&self) -> bool {
+        let task = self.private.take();
+        let had = task.is_some();
+        task.into_iter().for_each(|task| self.share(task));
+        had
     }
 
     /// The store is searched as a whole: no position is needed.

@@ -129,9 +129,8 @@ macro_rules! pools {
         /// that lock, `LF` none; `SP` (single put) lets the owner put without the lock. Then what else there is: `TRY`, thieves that wait
         /// for no lock; `PRIV`, a private buffer of one task; `C`, each worker's part on cache lines of its own.
         ///
-        /// In private buffers and in blocks that are not public, and so in `auto` too, tasks are out of the other workers' reach until
-        /// their maker puts more, ends its own task or waits in a join, a scope or for a handle. Code that makes a task and then stands
-        /// still for it in some other way (a channel, a lock, a flag) waits forever.
+        /// Beyond the study, tasks in private buffers and blocks are within the other workers' reach where they have nothing else: code
+        /// that makes a task and then stands still for it in its own way (a channel, a lock, a flag) goes on.
         /// # Source
         /// Hoffmann, Korch, Rauber: Performance evaluation of task pools based on hardware synchronization. SC 2004, sect. 2.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

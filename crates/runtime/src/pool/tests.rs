@@ -67,16 +67,14 @@ fn shared_task_is_work_and_another_worker_finds_it() {
 }
 
 #[test]
-fn put_says_whether_others_find_something() {
+fn what_was_put_counts_as_work_until_it_is_taken() {
     for kind in PoolKind::ALL {
         let pool = probe(kind, 2);
         let (first, second) = (pool.seat(0), pool.seat(1));
         for round in 0..20 {
-            let had_work = pool.has_work();
-            match first.put(pool.task()) {
-                Put::Shared => assert!(pool.has_work(), "{kind}"),
-                Put::Private => assert_eq!(pool.has_work(), had_work, "{kind}"),
-            }
+            let put = first.put(pool.task());
+            assert!(put == Put::Shared || !is_central(kind), "{kind}");
+            assert!(pool.has_work(), "{kind}");
             if round % 3 == 0 {
                 get(&*second, Wanted::Any);
             }
@@ -139,6 +137,30 @@ fn worker_that_waits_in_vain_leaves_nothing_private() {
         );
         let taken = std::iter::from_fn(|| get(&*second, Wanted::Any)).count();
         assert_eq!(taken, 7, "{kind}");
+    }
+}
+
+#[test]
+fn last_look_finds_what_another_worker_keeps_for_itself() {
+    for kind in PoolKind::ALL {
+        let pool = probe(kind, 2);
+        let (first, second) = (pool.seat(0), pool.seat(1));
+        for _ in 0..7 {
+            let _ = first.put(pool.task());
+        }
+        let last = |wanted| {
+            let mut look = Look {
+                is_last: true,
+                ..Look::default()
+            };
+            second.get(wanted, &mut look)
+        };
+        let mark = second.mark();
+        assert!(last(Wanted::Where(&|_| false, mark)).is_none(), "{kind}");
+        assert!(last(Wanted::Where(&|_| true, mark)).is_some(), "{kind}");
+        let left = std::iter::from_fn(|| last(Wanted::Any)).count();
+        assert_eq!(left, 6, "{kind}");
+        assert!(!pool.has_work(), "{kind}");
     }
 }
 

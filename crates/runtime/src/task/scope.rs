@@ -107,9 +107,6 @@ where
 impl<'scope, 'env> Scope<'scope, 'env> {
     /// Puts a task into the pool, to be run by some worker before the scope ends.
     ///
-    /// Nothing but the end of the scope may wait for the task: a pool may keep it out of the other workers' reach until this worker
-    /// comes back to it or waits ([`PoolKind`](crate::PoolKind)).
-    ///
     /// May be called from tasks of the scope too, and from any thread that can reach the scope. Cost: a task cell, the
     /// pool's put, and a fence; closures over 80 bytes also cost an allocation.
     pub fn spawn<F>(&'scope self, task: F)

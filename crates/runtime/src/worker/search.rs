@@ -8,10 +8,13 @@ use raddle_sync::wait::SpinBudget;
 use super::Worker;
 use crate::clock::Instant;
 use crate::config::IdlePolicy;
+use crate::pool::Wanted;
 use crate::task::Task;
 
 /// Looks into the pool between two readings of the clock.
 const LOOKS_PER_CLOCK: u32 = if LIGHT { 1 } else { 32 };
+/// Who never sleeps looks once in so many readings of the clock as if it were about to.
+const ROUNDS_PER_LAST_LOOK: u32 = 256;
 
 impl Worker {
     /// Runs messages and tasks until the runtime ends.
@@ -88,6 +91,7 @@ impl Worker {
     fn spin(&self, time: Duration) -> Searched {
         let start = Instant::now();
         let mut victim = self.index;
+        let mut rounds = 0_u32;
         loop {
             for look in 0..LOOKS_PER_CLOCK {
                 if let Some(task) = self.next() {
@@ -101,7 +105,14 @@ impl Worker {
             if self.shared.may_end() && !self.shared.has_work() {
                 return Searched::End;
             }
-            if start.elapsed() >= time {
+            let is_over = start.elapsed() >= time;
+            rounds += 1;
+            if (is_over || rounds.is_multiple_of(ROUNDS_PER_LAST_LOOK))
+                && let Some(task) = self.get_last(Wanted::Any)
+            {
+                return Searched::Found(task);
+            }
+            if is_over {
                 return Searched::Nothing;
             }
             if self.shared.crowded {

@@ -28,7 +28,7 @@ use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, Relaxed};
 use super::{Shared, Worker};
 use crate::config::Handlers;
 use crate::fork::as_worker;
-use crate::pool::{Mark, Setup, Wanted};
+use crate::pool::Setup;
 use crate::task::OnPanic;
 
 /// Substitutes of one runtime. None in exhaustive models, which have room for few threads.
@@ -246,8 +246,7 @@ impl Worker {
 
     /// Leaves nothing where nobody else finds it, and sees to it that somebody looks.
     fn make_all_public(&self) {
-        let none = self.get(Wanted::Where(&|_| false, Mark::default()));
-        debug_assert!(none.is_none(), "nothing was wanted");
+        self.seat.share_all();
         self.tell_of_work();
     }
 }

@@ -3,7 +3,7 @@
 //! A join and a scope wait for their own subtree. A handle, another runtime, or the end of one can wait for anything, through
 //! threads that no lineage reaches: a worker that waits for one of these lends its place before it sleeps.
 
-use raddle_sync::prim::{LIGHT, SeqCst, fence, spin_loop, yield_now};
+use raddle_sync::prim::{LIGHT, heavy_fence, spin_loop, yield_now};
 
 use super::Worker;
 use crate::clock::Instant;
@@ -77,9 +77,11 @@ impl Worker {
             if helping.lends && lent.is_none() {
                 lent = Some(self.lend());
             }
-            if self.shared.policy != IdlePolicy::Spin
-                && let Some(task) = self.sleep_until_told(thief(), wanted)
-            {
+            let task = match self.shared.policy {
+                IdlePolicy::Spin => self.get_last(wanted),
+                _ => self.sleep_until_told(thief(), wanted),
+            };
+            if let Some(task) = task {
                 self.count_gap();
                 task.run(self);
                 gap_start = Instant::now();
@@ -149,9 +151,9 @@ impl Worker {
                 forks.gates().close_and_wait(self.index);
             }
         }
-        // ORDERING: the bits are out before the last look; the partner is the fence in `IdleSet::work_came`.
-        fence(SeqCst);
-        let task = self.get(wanted);
+        // ORDERING: the bits are out before the last look; the partners are the fences in `IdleSet::work_came` and `Worker::put`.
+        heavy_fence();
+        let task = self.get_last(wanted);
         if task.is_none() {
             self.tally().parks.add(1);
             cell.sleep(None);

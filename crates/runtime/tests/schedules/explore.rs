@@ -73,12 +73,6 @@ impl Setting {
         }
     }
 
-    /// True when a task is within the others' reach from the moment when it is put, even if its maker stands still.
-    pub(crate) fn shares_at_once(&self) -> bool {
-        let name = self.pool.name();
-        !(self.pool == PoolKind::Auto || name.contains("-PRIV") || name.contains("-BL-"))
-    }
-
     /// A runtime as this setting says.
     pub(crate) fn runtime(&self) -> Runtime {
         self.runtime_of(self.worker_count)
@@ -102,25 +96,11 @@ impl Setting {
 /// # Panics
 /// When a schedule makes `body` panic or stand still, with the seed that made it.
 pub(crate) fn explore(body: impl Fn(Setting) + Send + Sync + 'static) {
-    explore_where(|_| true, body);
-}
-
-/// As [`explore`], in the settings that are `wanted`.
-///
-/// # Panics
-/// As [`explore`].
-pub(crate) fn explore_where(
-    wanted: impl Fn(&Setting) -> bool,
-    body: impl Fn(Setting) + Send + Sync + 'static,
-) {
     let body = Arc::new(body);
     let first = variable("RADDLE_SCHEDULES_SEED").unwrap_or(1);
     let count = variable("RADDLE_SCHEDULES_COUNT").unwrap_or(SETTING_COUNT as u64);
     for seed in first..first + count {
         let setting = Setting::of(seed);
-        if !wanted(&setting) {
-            continue;
-        }
         let body = Arc::clone(&body);
         let batch = AssertUnwindSafe(|| match setting.pct {
             true => run(PctScheduler::new_from_seed(seed, 4, BATCH), setting, body),

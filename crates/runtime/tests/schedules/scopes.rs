@@ -3,7 +3,7 @@
 use raddle_runtime::{join, scope, worker_index};
 use raddle_sync::prim::{AtomicUsize, Mutex, SeqCst};
 
-use crate::explore::{Flag, Setting, explore, explore_where, fail_with, number_of_failure};
+use crate::explore::{Flag, explore, fail_with, number_of_failure};
 use crate::forks::leaves;
 
 #[test]
@@ -71,7 +71,7 @@ fn first_panic_comes_out_after_all_tasks() {
 
 #[test]
 fn task_is_found_while_its_maker_stands_still() {
-    explore_where(Setting::shares_at_once, |setting| {
+    explore(|setting| {
         let runtime = setting.runtime_of(setting.worker_count.max(2));
         for _ in 0..2 {
             let flag = Flag::default();
@@ -85,7 +85,7 @@ fn task_is_found_while_its_maker_stands_still() {
 
 #[test]
 fn waiting_scope_is_told_of_tasks_below_it() {
-    explore_where(Setting::shares_at_once, |setting| {
+    explore(|setting| {
         let runtime = setting.runtime_of(2);
         let (begun, flag) = (&Flag::default(), &Flag::default());
         runtime.scope(|outer| {
@@ -103,7 +103,7 @@ fn waiting_scope_is_told_of_tasks_below_it() {
 
 #[test]
 fn second_of_two_tasks_is_found_when_the_first_stands_still() {
-    explore_where(Setting::shares_at_once, |setting| {
+    explore(|setting| {
         let runtime = setting.runtime_of(3);
         let flag = &Flag::default();
         runtime.scope(|scope| {
@@ -156,7 +156,7 @@ fn waiting_scope_is_told_of_what_was_out_of_sight() {
 
 #[test]
 fn waiting_worker_gives_its_older_fork_away() {
-    explore_where(Setting::shares_at_once, |setting| {
+    explore(|setting| {
         let runtime = setting.runtime_of(3);
         let (begun, flag) = (&Flag::default(), &Flag::default());
         let wait = || {
