@@ -24,8 +24,8 @@ pub struct Tried {
     pub pool: String,
     /// The part of the time in which it got the new tasks, from 0 to 1.
     pub share: f64,
-    /// The part of their time that workers lately spent in it or without work, from 0 to 1.
-    pub loss: f64,
+    /// How many tasks it handed out when it was last compared, over those that the one in use did; none without a comparison.
+    pub speed: Option<f64>,
 }
 
 impl Choice {
@@ -40,11 +40,11 @@ impl Choice {
     }
 
     /// Adds a pool that has had a turn.
-    pub fn add(&mut self, pool: &str, share: f64, loss: f64) {
+    pub fn add(&mut self, pool: &str, share: f64, speed: Option<f64>) {
         self.tried.push(Tried {
             pool: pool.to_owned(),
             share,
-            loss,
+            speed,
         });
     }
 }
@@ -52,12 +52,12 @@ impl Choice {
 impl fmt::Display for Choice {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "now {}, moved {} times", self.now, self.moves)?;
-        for Tried { pool, share, loss } in &self.tried {
-            let (share, loss) = (100.0 * share, 100.0 * loss);
-            write!(
-                formatter,
-                "; {pool} {share:.0} % of the time, {loss:.1} % lost"
-            )?;
+        for tried in &self.tried {
+            let Tried { pool, share, speed } = tried;
+            write!(formatter, "; {pool} {:.0} % of the time", 100.0 * share)?;
+            if let Some(speed) = speed {
+                write!(formatter, ", {speed:.2} times as fast")?;
+            }
         }
         Ok(())
     }

@@ -1,0 +1,105 @@
+//! What is decided from which turns.
+
+use super::*;
+
+/// Tasks of a microsecond on two workers, when the pool is so fast.
+fn turn(speed: f64) -> Turn {
+    Turn {
+        ns: TURN_NS,
+        tasks: (speed * TURN_NS as f64 / 1_000.0) as u64,
+        workers: 2,
+    }
+}
+
+/// Lets turns pass in which each candidate is as fast as `speed` says; returns which had them.
+fn turns(judge: &mut Judge, count: usize, speed: impl Fn(usize) -> f64) -> Vec<usize> {
+    let pass = |_| {
+        let current = judge.current();
+        judge.end_turn(turn(speed(current)));
+        current
+    };
+    (0..count).map(pass).collect()
+}
+
+#[test]
+fn long_tasks_ask_no_question() {
+    let mut judge = Judge::new();
+    let long = Turn {
+        ns: TURN_NS,
+        tasks: 80,
+        workers: 2,
+    };
+    for _ in 0..10_000 {
+        judge.end_turn(long);
+        assert_eq!(judge.current(), 0);
+    }
+}
+
+#[test]
+fn fastest_candidate_stays() {
+    let mut judge = Judge::new();
+    let all = turns(&mut judge, 100, |pool| if pool == 3 { 1.2 } else { 1.0 });
+    for pool in 0..CANDIDATES.len() {
+        assert!(all.contains(&pool), "{pool}");
+    }
+    assert_eq!((judge.chosen, judge.moves), (3, 1));
+    assert_eq!(all.last(), Some(&3));
+}
+
+#[test]
+fn nearly_as_fast_is_no_reason_to_move() {
+    let mut judge = Judge::new();
+    turns(&mut judge, 50_000, |pool| 1.0 + 0.005 * pool as f64);
+    assert_eq!((judge.chosen, judge.moves), (0, 0));
+}
+
+#[test]
+fn asking_costs_a_small_part_of_the_time_however_bad_the_others_are() {
+    for bad in [0.9, 0.5, 0.1] {
+        let mut judge = Judge::new();
+        let speed = |pool| if pool == 0 { 1.0 } else { bad };
+        let all = turns(&mut judge, 20_000, speed);
+        let lost: f64 = all.iter().map(|&pool| 1.0 - speed(pool)).sum();
+        assert!(
+            lost / (all.len() as f64) < 1.2 * REGRET_MAX,
+            "{bad}: {lost}"
+        );
+        assert_eq!(judge.moves, 0);
+    }
+}
+
+#[test]
+fn program_that_changes_is_followed() {
+    let mut judge = Judge::new();
+    turns(&mut judge, 500, |pool| if pool == 1 { 1.5 } else { 1.0 });
+    assert_eq!(judge.chosen, 1);
+    turns(&mut judge, 8_000, |pool| if pool == 2 { 1.5 } else { 1.0 });
+    assert_eq!((judge.chosen, judge.moves), (2, 2));
+    let told = judge.tell();
+    assert_eq!((&*told.now, told.moves), ("DQ-TL-PRIV-C", 2));
+    assert_eq!(told.tried.len(), CANDIDATES.len());
+    let all: f64 = told.tried.iter().map(|tried| tried.share).sum();
+    assert!((all - 1.0).abs() < 1e-9);
+}
+
+/// Fifty seconds of equal pools, with interruptions and noise of a tenth.
+#[test]
+fn noise_moves_next_to_nothing() {
+    let mut judge = Judge::new();
+    let mut state = 1_u64;
+    let mut moved = 0;
+    for _ in 0..50_000 {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        let noise = ((state >> 33) % 1_000) as f64 / 1_000.0;
+        let mut noisy = turn(0.95 + 0.1 * noise);
+        if state >> 60 == 0 {
+            noisy.ns *= 20;
+        }
+        let before = judge.chosen;
+        judge.end_turn(noisy);
+        moved += usize::from(judge.chosen != before);
+    }
+    assert!(moved <= 5, "{moved}");
+}
