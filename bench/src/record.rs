@@ -52,6 +52,13 @@ pub(crate) struct Surroundings {
     pub(crate) commit: String,
 }
 
+impl Record {
+    /// True when others used the machine throughout, so that the figures say little.
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.mode.ends_with("+loaded")
+    }
+}
+
 impl Surroundings {
     /// Asks the kernel for the processor and git for the commit.
     pub(crate) fn find() -> Self {

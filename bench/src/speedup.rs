@@ -20,6 +20,8 @@ struct Speedup<'records> {
     workers: usize,
     who: &'records str,
     value: f64,
+    /// Others used the machine all the while, of this measurement or of the base.
+    is_doubtful: bool,
 }
 
 /// Every contender's, in the order of the records; none for cases that have no `base`.
@@ -32,23 +34,26 @@ fn speedups(records: &[Record]) -> Vec<Speedup<'_>> {
             .find(|base| {
                 base.who == BASE && base.case == record.case && base.workers == record.workers
             })
-            .and_then(|base| base.ratio)
+            .and_then(|base| Some((base.ratio?, base.is_loaded())))
     };
     records
         .iter()
         .filter(|record| record.who != BASE)
         .filter_map(|record| {
+            let (base, is_base_loaded) = base_of(record)?;
             Some(Speedup {
                 case: &record.case,
                 workers: record.workers,
                 who: &record.who,
-                value: record.ratio.unwrap_or(1.0) / base_of(record)?,
+                value: record.ratio.unwrap_or(1.0) / base,
+                is_doubtful: is_base_loaded || record.is_loaded(),
             })
         })
         .collect()
 }
 
-/// A row for each contender, a column for each case and number of workers, as in table 1 of the study.
+/// A row for each contender, a column for each case and number of workers, as in table 1 of the study. What was measured on a machine
+/// that others used bears a question mark.
 pub(crate) fn table(records: &[Record]) -> String {
     let speedups = speedups(records);
     let columns = in_order(
@@ -67,7 +72,13 @@ pub(crate) fn table(records: &[Record]) -> String {
             let found = speedups.iter().find(|speedup| {
                 (speedup.case, speedup.workers, speedup.who) == (case, workers, who)
             });
-            let value = found.map_or_else(String::new, |found| format!("{:.2}", found.value));
+            let value = found.map_or_else(String::new, |found| {
+                format!(
+                    "{:.2}{}",
+                    found.value,
+                    if found.is_doubtful { "?" } else { " " }
+                )
+            });
             let _infallible = write!(text, " {value:>12}");
         }
     }

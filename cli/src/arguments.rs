@@ -108,16 +108,16 @@ pub(crate) struct Options {
     #[arg(long, global = true, value_name = "TASKSxBLOCKS")]
     pub(crate) blocks: Option<BlockShape>,
     /// In which order a worker looks through the others for work [default: permuted]
-    #[arg(long, global = true, value_name = "ORDER", value_parser = victims_parser())]
+    #[arg(long, global = true, value_name = "ORDER", ignore_case = true, value_parser = victims_parser())]
     pub(crate) victims: Option<VictimOrder>,
     /// Where workers run: none, compact, scatter, or CPUs such as 0,2,4-7
     #[arg(long, global = true, value_name = "WHERE")]
     pub(crate) affinity: Option<Affinity>,
     /// What a worker without work does [default: adaptive]
-    #[arg(long, global = true, value_name = "POLICY", value_parser = idle_parser())]
+    #[arg(long, global = true, value_name = "POLICY", ignore_case = true, value_parser = idle_parser())]
     pub(crate) idle: Option<IdlePolicy>,
     /// Where the closures of tasks lie [default: cells]
-    #[arg(long, global = true, value_name = "WHERE", value_parser = task_memory_parser())]
+    #[arg(long, global = true, value_name = "WHERE", ignore_case = true, value_parser = task_memory_parser())]
     pub(crate) task_memory: Option<TaskMemory>,
     /// Print which worker runs on which CPU, and why
     #[arg(long, global = true)]
@@ -252,7 +252,7 @@ pub(crate) struct SortArguments {
     /// Sort so often and report median, smallest and largest time
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repeat: u32,
-    /// Make a pool task of every part, instead of joins that become tasks when somebody asks
+    /// Make a pool task of every part, which is what --pool is about, instead of joins that become tasks when somebody asks
     #[arg(long)]
     pub(crate) tasks: bool,
 }

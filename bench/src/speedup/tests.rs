@@ -57,6 +57,21 @@ fn the_table_has_a_row_for_each_pool() {
     assert_eq!(rows[2], ["SQ-PTH", "1.00"]);
 }
 
+/// A base that others disturbed once gave pools speedups that their own times belied, and nothing said so.
+#[test]
+fn doubtful_speedups_are_marked() {
+    let mut records = records();
+    records[3].mode = "far+loaded".into();
+    let table = table(&records);
+    let auto: Vec<&str> = table
+        .lines()
+        .nth(1)
+        .expect("a row")
+        .split_whitespace()
+        .collect();
+    assert_eq!(auto, ["auto", "1.00", "2.00?"]);
+}
+
 #[test]
 fn the_plot_shows_every_case_and_pool() {
     let path = std::env::temp_dir().join(format!("raddle-speedup-{}.svg", std::process::id()));

@@ -38,10 +38,11 @@ macro_rules! choice {
         impl std::str::FromStr for $choice {
             type Err = $unknown;
 
+            /// Reads a name, in letters of either case.
             fn from_str(name: &str) -> Result<Self, $unknown> {
                 Self::ALL
                     .into_iter()
-                    .find(|choice| choice.name() == name)
+                    .find(|choice| choice.name().eq_ignore_ascii_case(name))
                     .ok_or_else(|| $unknown {
                         found: name.to_owned(),
                     })
