@@ -23,7 +23,9 @@ use crossbeam_utils::CachePadded;
 
 use crate::backoff::Backoff;
 use crate::lock::{Lock, SimpleLock};
-use crate::prim::{Acquire, AtomicBool, Relaxed, Release, UnsafeCell, heavy_fence, light_fence};
+use crate::prim::{
+    Acquire, AtomicBool, Relaxed, Release, UnsafeCell, heavy_fence, light_fence, prepare_fences,
+};
 
 /// The owner's way to the value. There is one; it may move between threads.
 pub struct Owner<T> {
@@ -62,6 +64,7 @@ impl<T> fmt::Debug for Others<T> {
 
 /// Divides a value between its owner and all others.
 pub fn biased<T>(value: T) -> (Owner<T>, Others<T>) {
+    let _can_be_light = prepare_fences();
     let shared = Arc::new(Shared {
         inside: CachePadded::new(AtomicBool::new(false)),
         wanted: CachePadded::new(AtomicBool::new(false)),

@@ -24,7 +24,7 @@ mod schedule;
 pub use schedule::*;
 
 mod fences;
-pub use fences::{heavy_fence, light_fence};
+pub use fences::{heavy_fence, light_fence, prepare_fences};
 mod pair;
 pub use pair::{AtomicPair, Pair};
 

@@ -8,7 +8,7 @@
 //! # Source
 //! membarrier(2), `PRIVATE_EXPEDITED`; Dice, Huang, Yang: Asymmetric Dekker synchronization. 2001.
 
-pub use side::{heavy_fence, light_fence};
+pub use side::{heavy_fence, light_fence, prepare_fences};
 
 #[cfg(all(not(any(loom, shuttle, miri)), target_os = "linux"))]
 mod side {
@@ -31,16 +31,21 @@ mod side {
         }
     }
 
-    /// The rare side.
-    pub fn heavy_fence() {
+    /// Makes the light fence light from here on, where the system can; true when it can.
+    pub fn prepare_fences() -> bool {
         // Relaxed: who sees it late registers again.
         let is_registered = IS_REGISTERED.load(Ordering::Relaxed) || membarrier(REGISTER);
         if is_registered {
             // Relaxed: as above.
             IS_REGISTERED.store(true, Ordering::Relaxed);
         }
+        is_registered
+    }
+
+    /// The rare side.
+    pub fn heavy_fence() {
         fence(Ordering::SeqCst);
-        if is_registered {
+        if prepare_fences() {
             let is_done = membarrier(BARRIER);
             assert!(is_done, "membarrier serves whom it has registered");
             fence(Ordering::SeqCst);
@@ -64,6 +69,11 @@ mod side {
     #[inline]
     pub fn light_fence() {
         fence(SeqCst);
+    }
+
+    /// The light fence is a real one here.
+    pub fn prepare_fences() -> bool {
+        false
     }
 
     /// The rare side.
