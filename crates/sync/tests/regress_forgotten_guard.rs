@@ -23,7 +23,9 @@ fn check<L: RawMutex + Send + Sync + 'static>() {
     let (got, gets) = mpsc::channel();
     let waiter = Arc::clone(&moved);
     std::thread::spawn(move || got.send(*waiter.lock()));
-    assert!(gets.recv_timeout(Duration::from_millis(5)).is_err());
+    // Time to get into the queue.
+    std::thread::sleep(Duration::from_millis(5));
+    assert!(gets.try_recv().is_err(), "nobody has given it back");
     // SAFETY: this thread has it, and its guard is gone.
     unsafe { moved.force_unlock() };
     assert_eq!(gets.recv_timeout(LONG), Ok(1), "the waiter has it now");

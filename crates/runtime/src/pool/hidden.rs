@@ -4,7 +4,6 @@
 //! heavy fence), and their maker makes them public when he sees somebody sleep, after a light one. So a worker that stands still in
 //! the middle of its task keeps nothing from the others for ever.
 
-use std::fmt;
 use std::sync::Arc;
 
 use raddle_sync::CachePadded;
@@ -17,28 +16,18 @@ pub(super) trait Place: Default + Send + 'static {
 }
 
 /// The worker's own end.
+#[derive(Debug)]
 pub(super) struct Own<T> {
     place: Owner<T>,
     holds: Arc<CachePadded<AtomicBool>>,
 }
 
 /// The others' end.
+#[derive(Debug)]
 pub(super) struct Hidden<T> {
     place: Others<T>,
     /// Whether something is there, as its owner said last.
     holds: Arc<CachePadded<AtomicBool>>,
-}
-
-impl<T> fmt::Debug for Own<T> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Own").finish_non_exhaustive()
-    }
-}
-
-impl<T> fmt::Debug for Hidden<T> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Hidden").finish_non_exhaustive()
-    }
 }
 
 /// An empty place.
