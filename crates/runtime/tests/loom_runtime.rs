@@ -325,3 +325,18 @@ fn message_to_a_runtime_that_ends_does_not_stay() {
         true
     });
 }
+
+/// A worker stands still for a task that it keeps for itself: the other one, which lies down, takes it or is told of it.
+#[test]
+fn task_that_its_maker_keeps_and_waits_for_is_found() {
+    model(1, || {
+        let (pool, mailbox) = (PoolKind::DqTlPrivC, MailboxKind::LockFree);
+        let runtime = raddle_runtime::model::runtime(2, pool, mailbox, IdlePolicy::Park, false);
+        let done = Flag::new();
+        runtime.scope(|scope| {
+            scope.spawn(|| done.raise());
+            done.await_up();
+        });
+        true
+    });
+}
