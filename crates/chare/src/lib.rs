@@ -1,0 +1,2 @@
+//! Message-driven objects on the workers of a runtime, and what belongs to programs made of them.
+#![forbid(unsafe_code)]
