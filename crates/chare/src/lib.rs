@@ -1,2 +1,4 @@
 //! Message-driven objects on the workers of a runtime, and what belongs to programs made of them.
 #![forbid(unsafe_code)]
+
+pub mod reduce;
