@@ -6,6 +6,7 @@
 //! | [`BitAnd`], [`BitOr`], [`BitXor`] | an integer or a `bool`, or several | the same, bit by bit |
 //! | [`All`], [`Any`], [`Xor`] | a `bool` | whether all, some, an odd number of them are true |
 //! | [`Count`] | whether it is to be counted | how many are |
+//! | [`SumExact`] | a float, or several | their sum, rounded once: the same bits in whatever order |
 //! | [`MinAt`], [`MaxAt`] | a value | the extreme value, and who contributed it |
 //! | [`Gather`], [`Concat`] | an item; a vector | a vector in the order of the elements |
 //! | [`with`], [`in_order`] | a value and a function of two | what the function makes of them |
@@ -49,6 +50,7 @@
 
 mod compose;
 mod error;
+mod exact;
 mod extreme;
 mod fold;
 mod function;
@@ -58,6 +60,7 @@ mod name;
 mod operand;
 
 pub use error::Mismatch;
+pub use exact::{Exact, SumExact, Superaccumulator};
 pub use extreme::{MaxAt, MinAt};
 pub use fold::{BitAnd, BitOr, BitXor, Max, Min, Product, Sum};
 pub use function::{InOrder, With, in_order, with};

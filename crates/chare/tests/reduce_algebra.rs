@@ -11,7 +11,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use raddle_chare::reduce::{
     self, All, Any, BitAnd, BitOr, BitXor, Concat, Count, Gather, Max, MaxAt, Min, MinAt, Mismatch,
-    Monoid, Neutral, Operand, Product, Reducer, Sum, Xor, op,
+    Monoid, Neutral, Operand, Product, Reducer, Sum, SumExact, Xor, op,
 };
 
 /// Checks every result of contributions made of `items`.
@@ -181,6 +181,7 @@ proptest! {
         check_identity(&(BitAnd(flag), BitOr(flag), BitXor(flag)), |&result| result);
         check_identity(&(All(flag), Any(flag), Xor(flag), Count::of(flag)), |&result| result);
         check_identity(&Sum([float, -0.0]), |result| bits(result));
+        check_identity(&SumExact::new([float, -0.0]), |result| bits(result));
         check_identity(&Product([float, -0.0]), |result| bits(result));
         check_identity(&Min([float, -0.0]), |result| bits(result));
         check_identity(&Max([float, -0.0]), |result| bits(result));
@@ -240,6 +241,8 @@ fn lengths_that_differ_are_named() {
     let mismatch = |parts: Vec<Vec<f64>>| in_a_row(parts.into_iter().map(Sum)).unwrap_err();
     assert_eq!(mismatch(vec![vec![1.0; 3], vec![1.0; 4]]), lengths(3, 4));
     assert_eq!(mismatch(vec![vec![1.0; 2], vec![]]), lengths(2, 0));
+    let exact = [vec![0.1_f32; 3], vec![]].map(SumExact::new);
+    assert_eq!(in_a_row(exact).map(drop), Err(lengths(3, 0)));
     let nested = [vec![vec![1], vec![2]], vec![vec![1], vec![2, 3]]].map(Max);
     assert_eq!(in_a_row(nested), Err(lengths(1, 2)));
     let second = [vec![1], vec![]].map(|list| (Count::one(), Some(Min(list))));
@@ -286,8 +289,8 @@ fn names_have_no_modules_in_them() {
     assert_eq!(Sum::<f64>::name().to_string(), "Sum<f64>");
     assert_eq!(format!("{:?}", <()>::name()), "()");
     assert_eq!(
-        <(Max<Vec<u8>>, Option<MinAt<f32>>)>::name().to_string(),
-        "(Max<Vec<u8>>, Option<MinAt<f32>>)"
+        <(Max<Vec<u8>>, Option<MinAt<f32>>, SumExact<[f64; 3]>)>::name().to_string(),
+        "(Max<Vec<u8>>, Option<MinAt<f32>>, SumExact<[f64; 3]>)"
     );
     assert_eq!(name(&reduce::with(1, largest)), "With<u32, largest>");
     assert_eq!(

@@ -39,7 +39,7 @@ fold! {
     ///
     /// Integers overflow as they do in `a + b`: a panic where overflow is checked, else modulo 2ⁿ, which
     /// [`Wrapping`](std::num::Wrapping) always is. The sum of floats is rounded at every merge, so that its last bits depend on the
-    /// order of the merges.
+    /// order of the merges: see [`SumExact`](super::SumExact) for one that does not.
     ///
     /// Merging two numbers is one addition, merging two vectors one each, without any allocation.
     ///
