@@ -15,9 +15,10 @@ const PADDED_WORDS: usize = size_of::<CachePadded<u64>>() / size_of::<u64>();
 
 /// A number for each worker of a runtime, side by side in one array: here to be measured.
 ///
-/// Slots of several workers lie in one cache line, which they take from each other with every change (false sharing): a change costs
-/// ten times what it costs in [`Private`](crate::Private), and more with more workers. [`padded`](Self::padded) makes the
-/// array so that it does not, at 128 bytes a worker; that form is of use where numbers are read while they change.
+/// Slots of several workers lie in one cache line, which they take from each other with every change (false sharing): where they
+/// change them all the time, a change costs several times what it costs in [`Private`](crate::Private), and more with more workers.
+/// [`padded`](Self::padded) makes the array so that it does not, at 128 bytes a worker; that form is of use where numbers are read
+/// while they change.
 ///
 /// # Examples
 /// ```
