@@ -141,7 +141,7 @@ impl<'records> Chart<'records> {
             .caption(case, ("sans-serif", 16))
             .margin(10)
             .x_label_area_size(34)
-            .y_label_area_size(44)
+            .y_label_area_size(56)
             .build_cartesian_2d(0.5..workers_max as f64 + 0.5, 0.0..value_max * 1.1)?;
         chart
             .configure_mesh()
