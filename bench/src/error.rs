@@ -58,7 +58,7 @@ pub(crate) enum BenchError {
         /// What it said.
         message: String,
     },
-    /// The picture of the speedups cannot be written.
+    /// The picture of a chart cannot be written.
     #[error("{path}: {message}")]
     Plot {
         /// Where it was to go.

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod bvh_peer;
+mod chart;
 mod error;
 mod harness;
 mod load;
@@ -11,7 +12,6 @@ mod peer;
 mod pools;
 mod probe;
 mod record;
-mod speedup;
 mod suites;
 mod workload;
 
@@ -21,10 +21,11 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 
+use crate::chart::Chart;
 use crate::error::BenchError;
 use crate::record::{Record, Surroundings, table_head, table_row};
 use crate::suites::{
-    Measurement, build, forks, locks, loops, pools as task_pools, rays, sort, wake,
+    Measurement, build, forks, locks, loops, memory, pools as task_pools, rays, sort, wake,
 };
 
 /// Measures Raddle and its peers, interleaved, and prints medians and ratios.
@@ -48,7 +49,7 @@ struct Arguments {
     /// Numbers of workers, separated by commas; without it, 1 and as many as there are CPUs.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     workers: Vec<u16>,
-    /// Draw the speedups of `pools` into this SVG file.
+    /// Draw the speedups of `pools`, or the times of `memory`, into this SVG file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }
@@ -74,6 +75,8 @@ enum Suite {
     /// ticket, simple, clh, mcs, each uncontended, against a Pthreads mutex; queue, private: a task put into
     /// DQ-TL-PRIV-C and got back.
     Locks,
+    /// private: a number of each worker's own, against an array of them; allocation: task cells against the system's allocator.
+    Memory,
 }
 
 impl Suite {
@@ -87,6 +90,7 @@ impl Suite {
             Self::Wake => &wake::CASES,
             Self::Pools => &task_pools::CASES,
             Self::Locks => &locks::CASES,
+            Self::Memory => &memory::CASES,
         }
     }
 
@@ -100,6 +104,16 @@ impl Suite {
             Self::Wake => wake::run(measurement),
             Self::Pools => task_pools::run(measurement),
             Self::Locks => locks::run(measurement),
+            Self::Memory => memory::run(measurement),
+        }
+    }
+
+    /// The suite's records as a chart, where they make one.
+    fn chart(self, records: &[Record]) -> Option<Chart<'_>> {
+        match self {
+            Self::Pools => Some(Chart::of_speedups(records)),
+            Self::Memory => Some(Chart::of_medians(records)),
+            _ => None,
         }
     }
 }
@@ -112,11 +126,8 @@ fn main() -> ExitCode {
         let choices = arguments.suite.cases().join(", ");
         return fail(&format!("no case {case:?}; expected one of {choices}"), 2);
     }
-    if arguments.plot.is_some() && arguments.suite != Suite::Pools {
-        return fail(
-            "--plot draws speedups of the suite pools, and of no other",
-            2,
-        );
+    if arguments.plot.is_some() && arguments.suite.chart(&[]).is_none() {
+        return fail("--plot draws the suites pools and memory, and no other", 2);
     }
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -163,15 +174,18 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         },
     };
     if let Some(path) = &arguments.plot {
-        speedup::check(path)?;
+        chart::check(path)?;
     }
     arguments.suite.run(&mut measurement)?;
     let records = measurement.records;
-    if arguments.suite == Suite::Pools && !json {
-        print(format!("\n{}", speedup::table(&records)));
+    let Some(chart) = arguments.suite.chart(&records) else {
+        return Ok(());
+    };
+    if !json {
+        print(format!("\n{}", chart.table()));
     }
     match &arguments.plot {
-        Some(path) => speedup::plot(&records, path),
+        Some(path) => chart.plot(path),
         None => Ok(()),
     }
 }

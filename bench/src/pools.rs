@@ -30,14 +30,18 @@ impl RaddlePools {
         workers: usize,
         work: impl FnOnce() -> R + Send,
     ) -> Result<R, BenchError> {
-        let runtime = made_once(&mut self.by_workers, workers, || {
+        Ok(self.of_workers(workers)?.install(work))
+    }
+
+    /// The runtime of so many workers.
+    pub(crate) fn of_workers(&mut self, workers: usize) -> Result<&raddle::Runtime, BenchError> {
+        made_once(&mut self.by_workers, workers, || {
             self.builder
                 .clone()
                 .workers(workers)
                 .build()
                 .map_err(|error| failure("raddle", &error))
-        })?;
-        Ok(runtime.install(work))
+        })
     }
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod build;
 pub(crate) mod forks;
 pub(crate) mod locks;
 pub(crate) mod loops;
+pub(crate) mod memory;
 pub(crate) mod pools;
 pub(crate) mod rays;
 pub(crate) mod sort;

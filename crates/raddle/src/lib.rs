@@ -31,15 +31,16 @@
 //! | two things at once | [`join`] |
 //! | any number of tasks that may borrow | [`scope`] |
 //! | loops over indices and slices | [`for_each`], [`for_each_mut`], [`for_each_chunk_mut`], [`map`], [`map_reduce`] |
+//! | a variable of which each worker has its own value | [`Private`] |
 //! | a runtime of one's own, tasks with handles | [`Runtime`] |
 //! | the machine: CPUs, caches, NUMA nodes, plans | [`topology`] |
 #![forbid(unsafe_code)]
 
 pub use raddle_runtime::{
-    BlockShape, BuildError, Builder, Handle, IdlePolicy, MailboxKind, PoolKind, Post, Runtime,
-    Scope, TaskMemory, UnknownIdlePolicy, UnknownMailbox, UnknownTaskMemory, VictimOrder,
-    WORKER_COUNT_MAX, default_runtime, for_each, for_each_chunk_mut, for_each_mut, join, map,
-    map_reduce, pool, scope, worker_count, worker_index,
+    BlockShape, BuildError, Builder, Handle, IdlePolicy, MailboxKind, PoolKind, Post, Private,
+    PrivateArray, Runtime, Scope, TaskMemory, UnknownIdlePolicy, UnknownMailbox, UnknownTaskMemory,
+    VictimOrder, WORKER_COUNT_MAX, default_runtime, for_each, for_each_chunk_mut, for_each_mut,
+    join, map, map_reduce, pool, scope, worker_count, worker_index,
 };
 pub use raddle_topology as topology;
 pub use raddle_topology::Affinity;

@@ -7,6 +7,7 @@
 //! | loops over indices and slices | [`for_each`], [`for_each_mut`], [`map`], [`map_reduce`] |
 //! | a task with a result for later | [`Runtime::spawn`], [`Runtime::spawn_blocking`] |
 //! | work for a given worker | [`Post`] |
+//! | a variable of which each worker has its own value | [`Private`] |
 //! | a runtime of one's own | [`Runtime::builder`] |
 //!
 //! None of them needs any set-up: a default runtime with a worker per CPU comes up on first use.
@@ -23,6 +24,7 @@ mod mailbox;
 pub mod model;
 pub mod pool;
 mod post;
+mod private;
 mod runtime;
 mod task;
 mod worker;
@@ -37,5 +39,6 @@ pub use loops::{for_each, for_each_chunk_mut, for_each_mut, map, map_reduce};
 pub use mailbox::{MailboxKind, UnknownMailbox};
 pub use pool::{BlockShape, PoolKind, UnknownPool, VictimOrder};
 pub use post::Post;
+pub use private::{Private, PrivateArray};
 pub use runtime::Runtime;
 pub use task::{Handle, Scope, scope};

@@ -142,6 +142,10 @@ impl Runtime {
         handle
     }
 
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
     /// A way to send messages to given workers of this runtime.
     pub fn post(&self) -> Post {
         Post::new(&self.shared)

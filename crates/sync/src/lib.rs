@@ -9,6 +9,7 @@
 //! | [`wait`] | the one place where a thread waits: spin, then futex |
 //! | [`backoff`] | how short waits pause, and give the CPU away |
 //! | [`biased`] | a value that its owner uses for nothing, and others dearly |
+//! | [`per_thread`] | a variable of which each thread has a value |
 //! | [`lock`] | simple, ticket, CLH, MCS and Pthreads locks |
 //! | [`stack`] | a lock-free stack with a version against ABA |
 //! | [`single_put`] | a queue that its owner fills without a lock |
@@ -29,6 +30,7 @@ pub mod gates;
 pub mod idle;
 pub mod lock;
 pub mod offer;
+pub mod per_thread;
 pub mod returns;
 pub mod single_put;
 pub mod stack;

@@ -1,4 +1,4 @@
-//! A pool without a runtime around it, for tests, models and measurements.
+//! A pool without a runtime around it, for tests, models and measurements; and the memory of tasks, for measurements.
 
 use std::ops::Deref;
 
@@ -6,6 +6,8 @@ use super::{BlockShape, Look, Pool, PoolKind, Seat, Setup, Wanted};
 use crate::config::TaskMemory;
 use crate::task::Task;
 use crate::task::memory::Memory;
+
+pub use crate::task::memory::probe::{Cells, FreeCells, UsedCell};
 
 /// A pool, and tasks that nobody runs: only where they go matters.
 #[derive(Debug)]

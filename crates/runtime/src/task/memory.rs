@@ -7,6 +7,7 @@
 //!
 //! **Invariant:** memory is bounded by the largest number of cells in use at one time, rounded up to slabs.
 
+pub(crate) mod probe;
 mod spare;
 
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! Speedups out of made-up records.
+//! Tables and pictures out of made-up records.
 
 use super::*;
 
@@ -35,7 +35,8 @@ fn records() -> Vec<Record> {
 #[test]
 fn a_speedup_is_over_the_base_of_its_case() {
     let records = records();
-    let values: Vec<_> = speedups(&records)
+    let values: Vec<_> = Chart::of_speedups(&records)
+        .points
         .into_iter()
         .map(|one| (one.who, one.workers, one.value))
         .collect();
@@ -47,7 +48,7 @@ fn a_speedup_is_over_the_base_of_its_case() {
 
 #[test]
 fn the_table_has_a_row_for_each_pool() {
-    let table = table(&records());
+    let table = Chart::of_speedups(&records()).table();
     let rows: Vec<Vec<&str>> = table
         .lines()
         .map(|line| line.split_whitespace().collect())
@@ -62,7 +63,7 @@ fn the_table_has_a_row_for_each_pool() {
 fn doubtful_speedups_are_marked() {
     let mut records = records();
     records[3].mode = "far+loaded".into();
-    let table = table(&records);
+    let table = Chart::of_speedups(&records).table();
     let auto: Vec<&str> = table
         .lines()
         .nth(1)
@@ -75,15 +76,36 @@ fn doubtful_speedups_are_marked() {
 #[test]
 fn the_plot_shows_every_case_and_pool() {
     let path = std::env::temp_dir().join(format!("raddle-speedup-{}.svg", std::process::id()));
-    plot(&records(), &path).expect("the folder of temporary files can be written");
+    let records = records();
+    let chart = Chart::of_speedups(&records);
+    chart
+        .plot(&path)
+        .expect("the folder of temporary files can be written");
     let svg = std::fs::read_to_string(&path).expect("just written");
     std::fs::remove_file(&path).expect("just written");
     for text in ["tiles", "auto", "SQ-PTH", "workers", "speedup"] {
         assert!(svg.contains(text), "{text} is missing");
     }
-    let refused = plot(&records(), Path::new("/nowhere/plot.svg")).expect_err("no such folder");
+    let refused = chart
+        .plot(Path::new("/nowhere/plot.svg"))
+        .expect_err("no such folder");
     assert!(
         refused.to_string().starts_with("/nowhere/plot.svg: "),
         "{refused}"
     );
+}
+
+#[test]
+fn a_chart_of_times_has_every_contender_and_the_unit() {
+    let mut records = records();
+    records[4].median = 2.5;
+    records[4].mode = "near+loaded".into();
+    let table = Chart::of_medians(&records).table();
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(rows[0], ["ms", "tiles/1", "tiles/2"]);
+    assert_eq!(rows[2], ["base", "1.00", "1.00"]);
+    assert_eq!(rows[3], ["SQ-PTH", "2.50?"]);
 }

@@ -1,0 +1,134 @@
+//! Worker-private numbers in one array.
+
+use std::fmt;
+use std::sync::Arc;
+
+use raddle_sync::CachePadded;
+use raddle_sync::prim::{AtomicU64, Relaxed};
+
+use crate::fork::with_worker;
+use crate::runtime::Runtime;
+use crate::worker::Shared;
+
+/// Words from one slot to the next where each has cache lines of its own.
+const PADDED_WORDS: usize = size_of::<CachePadded<u64>>() / size_of::<u64>();
+
+/// A number for each worker of a runtime, side by side in one array: here to be measured.
+///
+/// Slots of several workers lie in one cache line, which they take from each other with every change (false sharing): where they
+/// change them all the time, a change costs several times what it costs in [`Private`](crate::Private), and more with more workers.
+/// [`padded`](Self::padded) makes the array so that it does not, at 128 bytes a worker; that form is of use where numbers are read
+/// while they change.
+///
+/// # Examples
+/// ```
+/// use raddle_runtime::{PrivateArray, Runtime};
+/// let runtime = Runtime::builder().workers(2).build()?;
+/// let sums = PrivateArray::padded(&runtime);
+/// runtime.scope(|scope| {
+///     for number in 1..=100 {
+///         let sums = &sums;
+///         scope.spawn(move || sums.add(number));
+///     }
+/// });
+/// assert_eq!(sums.values().sum::<u64>(), 5_050);
+/// # Ok::<(), raddle_runtime::BuildError>(())
+/// ```
+/// # Source
+/// The processor-private variables (`Cpv`) of Charm++ as they were: Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system
+/// for multicore clusters. 2010, sect. 3.3.
+pub struct PrivateArray {
+    slots: Box<[AtomicU64]>,
+    stride: usize,
+    shared: Arc<Shared>,
+}
+
+impl fmt::Debug for PrivateArray {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("PrivateArray")
+            .finish_non_exhaustive()
+    }
+}
+
+impl PrivateArray {
+    /// A zero for each worker of `runtime`, and for each that may stand in for one.
+    pub fn new(runtime: &Runtime) -> Self {
+        Self::with_stride(runtime, 1)
+    }
+
+    /// As [`new`](Self::new), but each on cache lines of its own.
+    pub fn padded(runtime: &Runtime) -> Self {
+        Self::with_stride(runtime, PADDED_WORDS)
+    }
+
+    fn with_stride(runtime: &Runtime, stride: usize) -> Self {
+        let shared = Arc::clone(runtime.shared());
+        let words = shared.forks.len() * stride;
+        Self {
+            slots: (0..words).map(|_| AtomicU64::new(0)).collect(),
+            stride,
+            shared,
+        }
+    }
+
+    /// Adds to the calling worker's number, around the end of its range.
+    ///
+    /// # Panics
+    /// When the calling thread is no worker of the array's runtime.
+    #[inline]
+    #[track_caller]
+    pub fn add(&self, number: u64) {
+        let slot = self.own_slot();
+        // Relaxed: nobody else writes it, and who reads it wants no more than the number.
+        slot.store(slot.load(Relaxed).wrapping_add(number), Relaxed);
+    }
+
+    /// The calling worker's number.
+    ///
+    /// # Panics
+    /// As [`add`](Self::add).
+    #[inline]
+    #[track_caller]
+    pub fn get(&self) -> u64 {
+        // Relaxed: as in `add`.
+        self.own_slot().load(Relaxed)
+    }
+
+    /// Replaces the calling worker's number.
+    ///
+    /// # Panics
+    /// As [`add`](Self::add).
+    #[inline]
+    #[track_caller]
+    pub fn set(&self, number: u64) {
+        // Relaxed: as in `add`.
+        self.own_slot().store(number, Relaxed);
+    }
+
+    /// All numbers, each as it is at the moment, by worker index.
+    pub fn values(&self) -> impl Iterator<Item = u64> {
+        // Relaxed: as in `add`.
+        let slots = self.slots.iter().step_by(self.stride);
+        slots.map(|slot| slot.load(Relaxed))
+    }
+
+    #[inline]
+    #[track_caller]
+    fn own_slot(&self) -> &AtomicU64 {
+        let own = with_worker(|worker| {
+            let own = worker.filter(|worker| Arc::ptr_eq(worker.shared(), &self.shared));
+            own.map(|worker| worker.index())
+        });
+        match own {
+            Some(index) => &self.slots[index * self.stride],
+            None => refuse_others(),
+        }
+    }
+}
+
+#[cold]
+#[track_caller]
+fn refuse_others() -> ! {
+    panic!("only a worker of the array's own runtime has a number in it");
+}

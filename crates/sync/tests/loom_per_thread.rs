@@ -1,0 +1,51 @@
+//! Models of values for threads: loom checks every access, and that what threads did is seen by who has the variable.
+
+#![cfg(loom)]
+
+use std::sync::Arc;
+
+use loom::thread;
+use raddle_sync::per_thread::PerThread;
+
+#[test]
+fn who_has_the_variable_sees_all_values() {
+    loom::model(|| {
+        let variable = Arc::new(PerThread::<u32>::new());
+        let other = {
+            let variable = Arc::clone(&variable);
+            thread::spawn(move || {
+                variable.with(|count| *count += 1);
+                variable.with(|count| *count += 1);
+            })
+        };
+        variable.with(|count| *count += 10);
+        other.join().expect("no panic");
+        let mut variable = Arc::into_inner(variable).expect("the other thread has ended");
+        assert_eq!(variable.values_mut().map(|count| *count).sum::<u32>(), 12);
+        assert_eq!(variable.into_values().sum::<u32>(), 12);
+    });
+}
+
+#[test]
+fn next_variable_at_an_index_begins_anew_on_every_thread() {
+    loom::model(|| {
+        let first = Arc::new(PerThread::<u32>::new());
+        let other = {
+            let first = Arc::clone(&first);
+            thread::spawn(move || {
+                first.with(|count| *count += 1);
+                // Whoever is last drops it, perhaps while the other is here.
+                drop(first);
+                let own = PerThread::<u32>::new();
+                own.with(|count| *count += 2);
+                own.with(|count| assert_eq!(*count, 2));
+            })
+        };
+        first.with(|count| *count += 1);
+        drop(first);
+        let own = PerThread::<u32>::new();
+        own.with(|count| *count += 4);
+        assert_eq!(own.into_values().collect::<Vec<_>>(), [4]);
+        other.join().expect("no panic");
+    });
+}
