@@ -32,10 +32,16 @@
 //! | any number of tasks that may borrow | [`scope`] |
 //! | loops over indices and slices | [`for_each`], [`for_each_mut`], [`for_each_chunk_mut`], [`map`], [`map_reduce`] |
 //! | a variable of which each worker has its own value | [`Private`] |
+//! | message-driven objects | [`macro@chare`], [`Chares`], the module [`mod@chare`] |
 //! | a runtime of one's own, tasks with handles | [`Runtime`] |
 //! | the machine: CPUs, caches, NUMA nodes, plans | [`topology`] |
 #![forbid(unsafe_code)]
 
+#[doc(inline)]
+pub use raddle_chare as chare;
+pub use raddle_chare::{Array, Chares, Cx, Failure, Group, NodeGroup, Reply, Section, reduce};
+/// Makes the values of a type message-driven objects; see the module [`mod@chare`].
+pub use raddle_macros::chare_of_raddle as chare;
 pub use raddle_runtime::{
     BlockShape, BuildError, Builder, Handle, IdlePolicy, MailboxKind, PoolKind, Post, Private,
     PrivateArray, Runtime, Scope, TaskMemory, UnknownIdlePolicy, UnknownMailbox, UnknownTaskMemory,
@@ -49,6 +55,7 @@ pub use raddle_trace as trace;
 /// What most programs need.
 pub mod prelude {
     pub use crate::{
-        Runtime, Scope, for_each, for_each_chunk_mut, for_each_mut, join, map, map_reduce, scope,
+        Chares, Cx, Runtime, Scope, chare, for_each, for_each_chunk_mut, for_each_mut, join, map,
+        map_reduce, reduce, scope,
     };
 }

@@ -41,4 +41,4 @@ pub use pool::{BlockShape, PoolKind, UnknownPool, VictimOrder};
 pub use post::Post;
 pub use private::{Private, PrivateArray};
 pub use runtime::Runtime;
-pub use task::{Handle, Scope, scope};
+pub use task::{Handle, Scope, Waiter, scope};

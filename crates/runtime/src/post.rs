@@ -79,14 +79,38 @@ impl Post {
             Some(worker) => {
                 worker.send(to, Task::message(worker.take_cell(), closures, message));
             }
+            None => self.shared.send_outside(to, message),
+        });
+    }
+
+    /// As [`send`](Self::send), but a message in the order of those that come from threads that are no workers.
+    ///
+    /// # Panics
+    /// When there is no such worker.
+    pub fn send_outside(&self, to: usize, message: impl FnOnce() + Send + 'static) {
+        self.shared.send_outside(to, message);
+    }
+
+    /// Keeps a call in the calling worker's part of the pool, or where calls from outside wait; idle workers find it there.
+    ///
+    /// Whoever gets it runs it to completion. As with messages, panics go nowhere. A runtime does not wait for it when it ends,
+    /// but runs what its pool holds.
+    #[inline]
+    pub fn put(&self, call: impl FnOnce() + Send + 'static) {
+        let closures = self.shared.memory.closures();
+        self.with_own(|worker| match worker {
+            Some(worker) => worker.put(Task::message(worker.take_cell(), closures, call)),
             None => {
                 let cell = self.shared.memory.take_outside();
-                self.shared
-                    .post
-                    .send_outside(to, Task::message(cell, closures, message));
-                self.shared.tell_of_message(to);
+                self.shared.put_outside(Task::message(cell, closures, call));
             }
         });
+    }
+
+    /// True when messages wait for the calling worker; false elsewhere.
+    #[inline]
+    pub fn has_own_mail(&self) -> bool {
+        self.with_own(|worker| worker.is_some_and(Worker::has_any_mail))
     }
 
     /// Calls `call` with the calling worker, if it is one of this runtime.
@@ -135,6 +159,12 @@ impl Shared {
             self.drop_messages();
         }
         is_woken
+    }
+
+    fn send_outside(&self, to: usize, message: impl FnOnce() + Send + 'static) {
+        let message = Task::message(self.memory.take_outside(), self.memory.closures(), message);
+        self.post.send_outside(to, message);
+        self.tell_of_message(to);
     }
 
     /// Drops all messages, since nobody runs them any more.

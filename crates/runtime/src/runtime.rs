@@ -1,8 +1,9 @@
 //! The runtime: workers that come up, are entered, and end.
 
+use std::any::Any;
 use std::sync::Arc;
 
-use raddle_sync::prim::{Relaxed, mpsc};
+use raddle_sync::prim::{Mutex, Relaxed, mpsc};
 use raddle_topology::{CpuId, Plan, Topology};
 use raddle_trace::Report;
 
@@ -31,6 +32,7 @@ pub struct Runtime {
     shared: Arc<Shared>,
     plan: Plan,
     blocking: BlockingThreads,
+    models: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
 }
 
 impl Runtime {
@@ -62,6 +64,7 @@ impl Runtime {
             shared,
             plan: settled.plan,
             blocking,
+            models: Mutex::default(),
         };
         let (bound, outcomes) = mpsc::channel();
         for entry in &runtime.plan.entries {
@@ -151,6 +154,21 @@ impl Runtime {
         Post::new(&self.shared)
     }
 
+    /// What a model of programs shares among all its users on this runtime, made by the first of them.
+    ///
+    /// The runtime lets go of it after its last worker has ended.
+    pub fn model<M: Any + Send + Sync>(&self, make: impl FnOnce(Post) -> Arc<M>) -> Arc<M> {
+        let mut models = self.models.lock().expect("nothing panics under this lock");
+        let stands = models
+            .iter()
+            .find_map(|model| Arc::clone(model).downcast::<M>().ok());
+        stands.unwrap_or_else(|| {
+            let model = make(self.post());
+            models.push(Arc::clone(&model) as Arc<dyn Any + Send + Sync>);
+            model
+        })
+    }
+
     /// The number of workers.
     pub fn worker_count(&self) -> usize {
         self.shared.worker_count()
@@ -186,7 +204,7 @@ impl Drop for Runtime {
         }
         // A worker of another runtime helps that one meanwhile: the work that is waited for may need it.
         // Relaxed: the stopper's lock orders it (`Shared::end_thread`), and the threads are joined after it.
-        waiter.wait(None, || self.shared.threads.load(Relaxed) == 0);
+        waiter.wait_until(|| self.shared.threads.load(Relaxed) == 0);
         for thread in self.shared.substitutes.take_handles() {
             thread
                 .join()

@@ -25,6 +25,7 @@ mod message;
 mod root;
 mod run;
 mod scope;
+mod waiter;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
@@ -36,9 +37,10 @@ pub use handle::Handle;
 pub(crate) use handle::OnPanic;
 pub(crate) use list::TaskList;
 pub(crate) use message::Arrivals;
-pub(crate) use root::{Waiter, run_root};
+pub(crate) use root::run_root;
 pub(crate) use scope::scope_in;
 pub use scope::{Scope, scope};
+pub use waiter::Waiter;
 
 /// A unit of work, to be run exactly once by some worker. Pools keep and hand out tasks; they cannot look inside.
 #[derive(Debug)]

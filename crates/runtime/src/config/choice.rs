@@ -1,6 +1,8 @@
 //! One of a few, chosen by its name: with a flag, with a variable of the environment, or in a program.
 
 /// Gives an enum the names of its values: `ALL`, `EXPECTED`, `name`, `Display`, `FromStr` and the error of that.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! choice {
     (
         $choice:ident is $what:literal, named by $options:literal:

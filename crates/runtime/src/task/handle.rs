@@ -25,8 +25,7 @@ use std::sync::Arc;
 
 use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Relaxed, Release};
 
-use super::root::Waiter;
-use super::{Task, TaskCell, discard};
+use super::{Task, TaskCell, Waiter, discard};
 use crate::fork::current_worker;
 use crate::worker::{Shared, Worker};
 
@@ -228,7 +227,7 @@ impl<T: Send + 'static> Handle<T> {
             .waiter
             .lock()
             .expect("nothing panics under this lock") = Some(waiter.clone());
-        waiter.wait(Some(packet.frame), || self.is_done());
+        waiter.wait_below(Some(packet.frame), || self.is_done());
         let result = packet
             .result
             .lock()

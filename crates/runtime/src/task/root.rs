@@ -1,4 +1,4 @@
-//! A call that enters a runtime from outside and that the caller waits for; and what waits for such things.
+//! A call that enters a runtime from outside and that the caller waits for.
 //!
 //! # Memory ordering
 //! | label | release side                     | acquire side                       | what it publishes                        |
@@ -8,71 +8,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use raddle_sync::prim::{Acquire, AtomicBool, Release, UnsafeCell, thread_local};
-use raddle_sync::wait::{SpinBudget, WaitCell};
+use raddle_sync::prim::{Acquire, AtomicBool, Release, UnsafeCell};
 
-use super::{Task, TaskCell};
-use crate::fork::current_worker;
-use crate::worker::{Helping, Shared};
-
-thread_local! {
-    /// Where a thread that is no worker waits.
-    static OUTSIDE: Arc<WaitCell> = Arc::new(WaitCell::new());
-}
-
-/// The thread that waits for something, as the one who brings it about needs to know it.
-#[derive(Clone, Debug)]
-pub(crate) enum Waiter {
-    /// A worker, by its runtime and index.
-    Worker(Arc<Shared>, usize),
-    /// Any other thread.
-    Outside(Arc<WaitCell>),
-}
-
-impl Waiter {
-    /// The current thread. A thread that is just ending has lost its own wait cell, and gets a fresh one.
-    pub(crate) fn current() -> Self {
-        match current_worker() {
-            Some(worker) => Self::Worker(Arc::clone(worker.shared()), worker.index()),
-            None => Self::Outside(OUTSIDE.try_with(Arc::clone).unwrap_or_default()),
-        }
-    }
-
-    pub(crate) fn notify(&self) {
-        let _ = match self {
-            Self::Worker(shared, index) => shared.idle.cell(*index).notify(),
-            Self::Outside(cell) => cell.notify(),
-        };
-    }
-
-    /// Waits on this thread, which the waiter is, until `done`, for something that may need any other work done first.
-    ///
-    /// A worker runs what lies below `frame`, or else anything. Whoever makes `done` true notifies the waiter after it.
-    pub(crate) fn wait(&self, frame: Option<&'static TaskCell>, done: impl Fn() -> bool) {
-        if let Self::Outside(cell) = self {
-            let budget = SpinBudget::default();
-            while !done() {
-                cell.wait(budget.spin());
-            }
-            return;
-        }
-        let worker = current_worker().expect("a worker waits on its own thread");
-        // A frame of its own, below which there is nothing, where the caller has none.
-        let empty = worker.take_cell();
-        empty.make_frame(worker.frame());
-        let frame = frame.unwrap_or(empty);
-        worker.wait_until(
-            Helping {
-                frame,
-                mark: worker.mark(),
-                lends: true,
-            },
-            || None,
-            done,
-        );
-        worker.give_back(empty);
-    }
-}
+use super::{Task, Waiter};
+use crate::worker::Shared;
 
 /// Runs `call` on some worker of `shared` and waits for it.
 ///
@@ -93,7 +32,7 @@ pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R +
     unsafe { cell.make_closure(None, shared.memory.closures(), closure) };
     shared.put_outside(Task::new(cell));
     // ORDERING(T1): Acquire, to read the result.
-    waiter.wait(None, || slot.done.load(Acquire));
+    waiter.wait_below(None, || slot.done.load(Acquire));
     match slot
         .result
         .into_inner()

@@ -53,6 +53,11 @@ impl Worker {
         Some(message)
     }
 
+    /// True when there is a message to run.
+    pub(crate) fn has_any_mail(&self) -> bool {
+        !self.mail.borrow().is_empty() || self.has_mail()
+    }
+
     /// False when nothing had arrived at some moment during the call.
     #[inline]
     pub(super) fn has_mail(&self) -> bool {

@@ -1,0 +1,317 @@
+//! Arrays of chares, and how they are made.
+
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::collection::Collection;
+use crate::cx::Cx;
+use crate::directory::Directory;
+use crate::entry::Chare;
+use crate::failure::Failure;
+use crate::index::{Index, Shaped};
+use crate::local;
+use crate::number::Number;
+use crate::parcel::End;
+use crate::proxy::{All, One};
+use crate::reduction::{Group, NextRounds};
+use crate::reply::{Reply, What, reply};
+use crate::system::System;
+
+/// An array of chares, each on some worker.
+///
+/// A small value that is copied freely, as proxies are. The elements live until they end, or the runtime does.
+pub struct Array<T: Chare> {
+    pub(crate) system: u32,
+    pub(crate) collection: u32,
+    chare: PhantomData<fn() -> T>,
+}
+
+impl<T: Chare> Clone for Array<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Chare> Copy for Array<T> {}
+
+impl<T: Chare> fmt::Debug for Array<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Array<{}>#{}", T::NAME, self.collection)
+    }
+}
+
+impl<T: Chare> Array<T> {
+    pub(crate) fn new(system: u32, collection: u32) -> Self {
+        Self {
+            system,
+            collection,
+            chare: PhantomData,
+        }
+    }
+
+    /// The proxy of the element with this index.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[inline]
+    #[track_caller]
+    pub fn at(self, index: T::Index) -> T::One {
+        match self.get(index) {
+            Some(one) => one,
+            None => panic!(
+                "there is no {}[{index:?}]: it was never made, or has ended",
+                T::NAME
+            ),
+        }
+    }
+
+    /// The proxy of the element with this index; none when there is no such element.
+    #[inline]
+    pub fn get(self, index: T::Index) -> Option<T::One> {
+        let number = local::with(self.system, |local| match local {
+            Some(local) => local.part::<T>(self.collection).number_of(index),
+            None => {
+                let system = System::find(self.system)?;
+                system.collection::<T>(self.collection).number_of(index)
+            }
+        })?;
+        Some(T::One::from(One::new(self.system, self.collection, number)))
+    }
+
+    /// The proxy of all elements.
+    pub fn all(self) -> T::All {
+        T::All::from(All::new(self.system, self.collection, None))
+    }
+
+    /// The result of the next reduction that nobody has asked for yet; see [`Cx::contribute`].
+    ///
+    /// Fails when that results in something else than `O`.
+    pub fn reduction<O: Send + 'static>(self) -> Reply<O> {
+        self.claim(None)
+    }
+
+    /// The result of the next reduction of the array or of a section that nobody has asked for yet.
+    pub(crate) fn claim<O: Send + 'static>(self, group: Group) -> Reply<O> {
+        let what = What {
+            chare: T::NAME,
+            entry: "reduction",
+        };
+        let (replier, reply) = reply(self.system, None, what);
+        let claim = Box::new(move |output: Box<dyn Any + Send>| {
+            replier.give(output.downcast().map(|output| *output).map_err(|_| {
+                let asked = std::any::type_name::<O>();
+                Failure::new(format!(
+                    "a reduction of {} does not result in {asked}",
+                    T::NAME
+                ))
+            }));
+        });
+        if let Some(system) = System::find(self.system) {
+            let Self { collection, .. } = self;
+            let root = system.collection::<T>(collection).root;
+            system.post_from_here(root, move |local| {
+                local.claim::<T>(&local.part(collection), group, claim);
+            });
+        }
+        reply
+    }
+
+    /// Puts an element in, on the calling worker; from other threads, on one after the other.
+    ///
+    /// It gets what is sent to all from then on by the same sender, and takes part in reductions from the first of which nothing is
+    /// known yet where they end.
+    ///
+    /// # Panics
+    /// When there is such an element, or the index lies outside the array's shape.
+    #[track_caller]
+    pub fn insert(
+        self,
+        index: T::Index,
+        make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
+    ) -> T::One {
+        let system = self.find_system();
+        let own = local::with(self.system, |local| local.map(|local| local.worker));
+        self.insert_on(own.unwrap_or_else(|| system.next_worker()), index, make)
+    }
+
+    /// Puts an element in, on worker `worker`.
+    ///
+    /// # Panics
+    /// As [`insert`](Self::insert), and when there is no such worker.
+    #[track_caller]
+    pub fn insert_on(
+        self,
+        worker: usize,
+        index: T::Index,
+        make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
+    ) -> T::One {
+        let system = self.find_system();
+        let worker_count = system.worker_count();
+        assert!(
+            worker < worker_count,
+            "there is no worker {worker}: there are {worker_count}"
+        );
+        let collection = system.collection::<T>(self.collection);
+        let Some(number) = collection.insert(index, worker) else {
+            panic!(
+                "{}[{index:?}] is there already, or lies outside the array",
+                T::NAME
+            );
+        };
+        let id = self.collection;
+        system.post_from_here(worker, move |local| {
+            local.part::<T>(id).expect(local, number)
+        });
+        system.post_from_here(collection.root, move |local| {
+            let part = local.part::<T>(id);
+            let first = part.rounds.borrow_mut().untouched();
+            local.change_population(&part, first, 1);
+            local.post(worker, move |local| {
+                let make = |cx: &mut Cx<T>| {
+                    cx.set_rounds(NextRounds::from_array(first));
+                    make(cx)
+                };
+                let part = local.part::<T>(id);
+                local.comes(&part, number, &NextRounds::from_array(first));
+                local.make_element(&part, number, Some(index), make);
+            });
+        });
+        T::One::from(One::new(self.system, self.collection, number))
+    }
+
+    /// Ends the element with this index.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[track_caller]
+    pub fn remove(self, index: T::Index) {
+        let collection = self.find_system().collection::<T>(self.collection);
+        match collection.number_of(index) {
+            Some(number) => One::<T>::new(self.system, self.collection, number).dispatch(End),
+            None => panic!(
+                "there is no {}[{index:?}]: it was never made, or has ended",
+                T::NAME
+            ),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn find_system(self) -> Arc<System> {
+        System::find(self.system).unwrap_or_else(|| panic!("the runtime of {self:?} has ended"))
+    }
+}
+
+/// What an array is made with besides its elements.
+pub struct ArrayOptions<I: Index> {
+    shape: I::Shape,
+    worker_of: Option<Box<dyn Fn(I) -> usize + Send + Sync>>,
+    stays: bool,
+}
+
+impl<I: Index> fmt::Debug for ArrayOptions<I> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ArrayOptions")
+            .field("shape", &self.shape)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<I: Index> ArrayOptions<I> {
+    /// An array of this shape, whose elements are dealt to the workers in blocks.
+    pub fn new(shape: I::Shape) -> Self {
+        Self {
+            shape,
+            worker_of: None,
+            stays: false,
+        }
+    }
+
+    /// Keeps each element where it is.
+    #[must_use]
+    pub(crate) fn staying(mut self) -> Self {
+        self.stays = true;
+        self
+    }
+
+    /// Puts each element on the worker that `worker_of` says.
+    #[must_use]
+    pub fn placed(mut self, worker_of: impl Fn(I) -> usize + Send + Sync + 'static) -> Self {
+        self.worker_of = Some(Box::new(worker_of));
+        self
+    }
+}
+
+/// Makes an array of keys, empty.
+pub(crate) fn make_sparse<T: Chare>(system: &Arc<System>) -> Array<T> {
+    let worker_count = system.worker_count();
+    let collection = system
+        .add::<T>(|id| Collection::sparse(system.id, id, worker_count, id as usize % worker_count));
+    Array::new(system.id, collection.id)
+}
+
+/// Makes an array; each worker makes the elements that it has.
+///
+/// # Panics
+/// When the shape has 2³¹ places or more, or an option names a worker that there is not.
+pub(crate) fn make_array<T: Chare>(
+    system: &Arc<System>,
+    options: ArrayOptions<T::Index>,
+    make: impl Fn(T::Index) -> T + Send + Sync + 'static,
+) -> Array<T>
+where
+    T::Index: Index,
+{
+    let shape = options.shape;
+    let count = T::Index::count(shape).filter(|&count| count < Directory::CAPACITY);
+    let count = count.unwrap_or_else(|| {
+        panic!("an array of shape {shape:?} has too many places; expected fewer than 2^31")
+    });
+    let worker_count = system.worker_count();
+    let worker_of = |index: u32| match &options.worker_of {
+        Some(worker_of) => {
+            let at = T::Index::at(u64::from(index), shape);
+            let worker = worker_of(at);
+            assert!(
+                worker < worker_count,
+                "{}[{at:?}] is placed on worker {worker}; there are {worker_count}",
+                T::NAME
+            );
+            worker
+        }
+        None => (u64::from(index) * worker_count as u64 / count) as usize,
+    };
+    let collection = system.add::<T>(|id| {
+        let grid = Box::new(Shaped::<T::Index>(shape));
+        let root = id as usize % worker_count;
+        Collection::dense(
+            system.id,
+            id,
+            grid,
+            count as u32,
+            root,
+            options.stays,
+            worker_of,
+        )
+    });
+    let (id, make) = (collection.id, Arc::new(make));
+    for worker in 0..worker_count {
+        let make = Arc::clone(&make);
+        system.post_from_here(worker, move |local| {
+            let part = local.part::<T>(id);
+            let numbers = (0..count as u32).map(|index| Number::new(0, 0, index));
+            for number in numbers {
+                if part.collection.directory.place(number).worker_of(number, 0)
+                    == Some(local.worker)
+                {
+                    let index = T::Index::at(u64::from(number.index()), shape);
+                    local.make_element(&part, number, Some(index), |_| make(index));
+                }
+            }
+            part.is_born(local);
+        });
+    }
+    Array::new(system.id, id)
+}

@@ -1,0 +1,324 @@
+//! Where each element of a collection is: a word for each, which all workers read.
+//!
+//! Tables grow by segments, each as large as all before it, so that an entry never moves.
+//!
+//! # Memory ordering
+//! A route says where to send, and nothing is read through it: whoever has a proxy has it from who made the element, and a route that
+//! is older than that is not read. One that was changed meanwhile leads to where the element was, and those there know
+//! ([`crate::part`], [`crate::migration`]). All accesses are relaxed.
+//! # Invariants
+//! 1. While an element is placed, the worker that has it alone writes `slot`, and alone believes it, after a look into the slot.
+//! 2. A place that was vacated is used again with the next generation.
+
+use std::sync::OnceLock;
+
+use raddle_sync::CachePadded;
+use raddle_sync::prim::{AtomicU32, AtomicU64, Mutex, Relaxed};
+
+use crate::number::{GENERATION_COUNT, Number};
+
+/// Entries of the first segment; the next has as many, and each one after it twice as many as the one before.
+const FIRST_BITS: u32 = if raddle_sync::prim::LIGHT { 2 } else { 5 };
+const SEGMENT_COUNT: usize = (32 - FIRST_BITS + 1) as usize;
+
+/// No slot.
+pub(crate) const NO_SLOT: u32 = u32::MAX;
+
+/// What a route says of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whereabouts {
+    /// Nobody has this number.
+    Vacant,
+    /// Made, and waiting for a worker; `has_mail` when messages for it lie at its home.
+    Seed { has_mail: bool },
+    /// On a worker, or on its way there.
+    Placed,
+}
+
+/// Where an element is, packed into a word.
+///
+/// ```text
+///   63   62 61          42 41     24 23     12 11      0
+///  ┌───────┬──────────────┬─────────┬─────────┬─────────┐
+///  │ state │  generation  │  epoch  │   old   │   new   │
+///  └───────┴──────────────┴─────────┴─────────┴─────────┘
+/// ```
+/// Workers in epoch `epoch` send to worker `new`, others to `old`: see [`crate::migration`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Route(u64);
+
+impl Route {
+    const WORKER_MASK: u64 = (1 << 12) - 1;
+    const EPOCH_MASK: u64 = (1 << 18) - 1;
+
+    const VACANT: u64 = 0;
+    const SEED: u64 = 1;
+    const SEED_WITH_MAIL: u64 = 2;
+    const PLACED: u64 = 3;
+
+    fn pack(state: u64, generation: u32, epoch: u32, old: usize, new: usize) -> Self {
+        debug_assert!(old <= 4095 && new <= 4095);
+        let high = state << 20 | u64::from(generation);
+        let high = high << 18 | (u64::from(epoch) & Self::EPOCH_MASK);
+        Self((high << 12 | old as u64) << 12 | new as u64)
+    }
+
+    pub(crate) fn placed(generation: u32, on: usize) -> Self {
+        Self::pack(Self::PLACED, generation, 0, on, on)
+    }
+
+    pub(crate) fn moving(generation: u32, epoch: u32, from: usize, to: usize) -> Self {
+        Self::pack(Self::PLACED, generation, epoch, from, to)
+    }
+
+    pub(crate) fn seed(generation: u32, has_mail: bool) -> Self {
+        let state = if has_mail {
+            Self::SEED_WITH_MAIL
+        } else {
+            Self::SEED
+        };
+        Self::pack(state, generation, 0, 0, 0)
+    }
+
+    pub(crate) fn vacant(generation: u32) -> Self {
+        Self::pack(Self::VACANT, generation, 0, 0, 0)
+    }
+
+    pub(crate) fn whereabouts(self) -> Whereabouts {
+        match self.0 >> 62 {
+            Self::VACANT => Whereabouts::Vacant,
+            Self::SEED => Whereabouts::Seed { has_mail: false },
+            Self::SEED_WITH_MAIL => Whereabouts::Seed { has_mail: true },
+            _ => Whereabouts::Placed,
+        }
+    }
+
+    #[inline]
+    fn is_placed(self) -> bool {
+        self.0 >> 62 == Self::PLACED
+    }
+
+    #[inline]
+    pub(crate) fn generation(self) -> u32 {
+        (self.0 >> 42) as u32 & (GENERATION_COUNT - 1)
+    }
+
+    /// The worker to which those in `epoch` send.
+    #[inline]
+    pub(crate) fn worker(self, epoch: u32) -> usize {
+        let is_new = (self.0 >> 24) & Self::EPOCH_MASK == u64::from(epoch) & Self::EPOCH_MASK;
+        let word = if is_new { self.0 } else { self.0 >> 12 };
+        (word & Self::WORKER_MASK) as usize
+    }
+}
+
+/// What all workers know of one element.
+#[derive(Debug)]
+pub(crate) struct Place {
+    route: AtomicU64,
+    slot: AtomicU32,
+}
+
+impl Place {
+    // Relaxed in all of these: see the header.
+
+    #[inline]
+    pub(crate) fn route(&self) -> Route {
+        Route(self.route.load(Relaxed))
+    }
+
+    pub(crate) fn set_route(&self, route: Route) {
+        self.route.store(route.0, Relaxed);
+    }
+
+    pub(crate) fn replace_route(&self, route: Route) -> Route {
+        Route(self.route.swap(route.0, Relaxed))
+    }
+
+    /// True when the route was `from` and is `to` now.
+    pub(crate) fn change_route(&self, from: Route, to: Route) -> bool {
+        self.route
+            .compare_exchange(from.0, to.0, Relaxed, Relaxed)
+            .is_ok()
+    }
+
+    #[inline]
+    pub(crate) fn slot(&self) -> usize {
+        self.slot.load(Relaxed) as usize
+    }
+
+    pub(crate) fn set_slot(&self, slot: u32) {
+        self.slot.store(slot, Relaxed);
+    }
+
+    /// The worker to which somebody in `epoch` sends what is for the element `number`; none when that is waiting for a worker, or gone.
+    #[inline]
+    pub(crate) fn worker_of(&self, number: Number, epoch: u32) -> Option<usize> {
+        let route = self.route();
+        (route.is_placed() && route.generation() == number.generation())
+            .then(|| route.worker(epoch))
+    }
+}
+
+/// The places of all elements of a collection.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    homes: Box<[CachePadded<Table>]>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    segments: [OnceLock<Box<[Place]>>; SEGMENT_COUNT],
+    numbers: Mutex<Numbers>,
+}
+
+/// The numbers of one home.
+#[derive(Debug, Default)]
+struct Numbers {
+    used: u32,
+    vacant: Vec<Number>,
+}
+
+impl Directory {
+    /// An empty directory with so many homes.
+    pub(crate) fn new(home_count: usize) -> Self {
+        Self {
+            homes: (0..home_count).map(|_| CachePadded::default()).collect(),
+        }
+    }
+
+    /// The number of elements that one home can have.
+    pub(crate) const CAPACITY: u64 = 1 << 31;
+
+    /// Gives the first `count` numbers of home 0.
+    pub(crate) fn reserve(&self, count: u32) {
+        let table = &self.homes[0];
+        table.numbers().used = count;
+        for index in (0..count).step_by(1 << FIRST_BITS) {
+            table.make_room(index);
+        }
+    }
+
+    /// A number that nobody has, whose home is `home`. Its place is vacant.
+    pub(crate) fn allocate(&self, home: usize) -> Number {
+        let table = &self.homes[home];
+        let mut numbers = table.numbers();
+        if let Some(number) = numbers.vacant.pop() {
+            return number;
+        }
+        let index = numbers.used;
+        assert!(
+            u64::from(index) < Self::CAPACITY,
+            "a home can have {} elements at a time",
+            Self::CAPACITY
+        );
+        numbers.used += 1;
+        drop(numbers);
+        table.make_room(index);
+        Number::new(home, 0, index)
+    }
+
+    /// The element is gone. Returns the next number of its place, which [`reuse`](Self::reuse) may give to another element.
+    pub(crate) fn vacate(&self, number: Number) -> Number {
+        let generation = (number.generation() + 1) % GENERATION_COUNT;
+        let place = self.place(number);
+        place.set_slot(NO_SLOT);
+        place.set_route(Route::vacant(generation));
+        Number::new(number.home(), generation, number.index())
+    }
+
+    /// Lets [`allocate`](Self::allocate) give a vacant number.
+    pub(crate) fn reuse(&self, number: Number) {
+        self.homes[number.home()].numbers().vacant.push(number);
+    }
+
+    /// The place of a number that was given.
+    #[inline]
+    pub(crate) fn place(&self, number: Number) -> &Place {
+        let (segment, offset) = locate(number.index());
+        let places = self.homes[number.home()].segments[segment].get();
+        &places.expect("the place of a number is made before the number")[offset]
+    }
+}
+
+impl Table {
+    fn numbers(&self) -> impl std::ops::DerefMut<Target = Numbers> {
+        self.numbers.lock().expect("nothing panics under this lock")
+    }
+
+    fn make_room(&self, index: u32) {
+        let (segment, _) = locate(index);
+        self.segments[segment].get_or_init(|| {
+            let length = 1_usize << (FIRST_BITS as usize + segment.saturating_sub(1));
+            (0..length)
+                .map(|_| Place {
+                    route: AtomicU64::new(0),
+                    slot: AtomicU32::new(NO_SLOT),
+                })
+                .collect()
+        });
+    }
+}
+
+/// The segment of an index, and the place in it.
+#[inline]
+fn locate(index: u32) -> (usize, usize) {
+    let segment = u32::BITS - (index >> FIRST_BITS).leading_zeros();
+    if segment == 0 {
+        return (0, index as usize);
+    }
+    let first = 1_u32 << (FIRST_BITS + segment - 1);
+    (segment as usize, (index - first) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_their_own() {
+        let mut expected = (0, 0);
+        for index in 0..1 << (FIRST_BITS + 4) {
+            assert_eq!(locate(index), expected, "{index}");
+            expected.1 += 1;
+            let length = 1 << (FIRST_BITS as usize + expected.0.saturating_sub(1));
+            if expected.1 == length {
+                expected = (expected.0 + 1, 0);
+            }
+        }
+        let (segment, _) = locate(u32::MAX);
+        assert_eq!(segment, SEGMENT_COUNT - 1);
+    }
+
+    #[test]
+    fn a_vacated_number_comes_back_with_another_generation() {
+        let directory = Directory::new(3);
+        let first = directory.allocate(2);
+        assert_eq!((first.home(), first.index(), first.generation()), (2, 0, 0));
+        directory.place(first).set_route(Route::placed(0, 1));
+        assert_eq!(directory.place(first).worker_of(first, 9), Some(1));
+        directory.reuse(directory.vacate(first));
+        let second = directory.allocate(2);
+        assert_eq!(
+            (second.home(), second.index(), second.generation()),
+            (2, 0, 1)
+        );
+        directory.place(second).set_route(Route::placed(1, 1));
+        assert_eq!(directory.place(first).worker_of(first, 9), None);
+    }
+
+    #[test]
+    fn who_is_in_the_epoch_of_a_move_sends_to_the_new_worker() {
+        let route = Route::moving(5, (1 << 18) + 3, 7, 4095);
+        assert_eq!(
+            (route.worker(2), route.worker(3), route.generation()),
+            (7, 4095, 5)
+        );
+        assert_eq!(route.whereabouts(), Whereabouts::Placed);
+        for has_mail in [false, true] {
+            let seed = Route::seed(GENERATION_COUNT - 1, has_mail);
+            assert_eq!(seed.whereabouts(), Whereabouts::Seed { has_mail });
+            assert_eq!(seed.generation(), GENERATION_COUNT - 1);
+        }
+    }
+}

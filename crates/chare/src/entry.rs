@@ -1,0 +1,76 @@
+//! What `#[chare]` says of a type: its entries, as types, so that messages carry arguments and nothing else.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use crate::cx::Cx;
+use crate::index::Key;
+use crate::proxy::{All, One};
+
+/// A type whose values are message-driven objects. The attribute [`chare`](macro@crate::chare) implements it.
+pub trait Chare: Sized + Send + 'static {
+    /// What messages of errors call it.
+    const NAME: &'static str;
+
+    /// What elements of its arrays are called.
+    type Index: Key;
+
+    /// The messages that asynchronous entries wait for.
+    type Inbox: Default + Send + 'static;
+
+    /// The proxy of one of them, with a method for each entry.
+    type One: From<One<Self>> + Copy + fmt::Debug + Send + Sync + 'static;
+
+    /// The proxy of many of them, with a method for each entry whose arguments can be cloned.
+    type All: From<All<Self>> + Copy + fmt::Debug + Send + Sync + 'static;
+}
+
+/// A method that a message triggers and that runs to completion.
+pub trait Entry: 'static {
+    /// Whose method it is.
+    type Chare: Chare;
+    /// What a message carries.
+    type Args: Send + 'static;
+    /// What it replies.
+    type Output: Send + 'static;
+
+    /// What messages of errors call it.
+    const NAME: &'static str;
+
+    /// Calls the method.
+    fn call(me: &mut Self::Chare, cx: &mut Cx<Self::Chare>, args: Self::Args) -> Self::Output;
+}
+
+/// A method that a message triggers and that may wait for others.
+pub trait AsyncEntry: 'static {
+    /// Whose method it is.
+    type Chare: Chare;
+    /// What a message carries.
+    type Args: Send + 'static;
+    /// What it replies.
+    type Output: Send + 'static;
+
+    /// What messages of errors call it.
+    const NAME: &'static str;
+
+    /// Calls the method.
+    fn call<'a>(
+        me: &'a mut Self::Chare,
+        cx: &'a mut Cx<Self::Chare>,
+        args: Self::Args,
+    ) -> impl Future<Output = Self::Output> + Send + 'a;
+}
+
+/// A kind of message that asynchronous entries wait for.
+pub trait Message: 'static {
+    /// Who waits.
+    type Chare: Chare;
+    /// What a message carries.
+    type Content: Send + 'static;
+
+    /// What messages of errors call it.
+    const NAME: &'static str;
+
+    /// Where messages wait, the oldest first.
+    fn queue(inbox: &mut <Self::Chare as Chare>::Inbox) -> &mut VecDeque<Self::Content>;
+}

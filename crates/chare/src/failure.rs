@@ -1,0 +1,42 @@
+//! What went wrong in a chare, told to whoever waits.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// Why what was waited for will not come.
+///
+/// A reply that is lost fails its waiter alone. A panic in an entry to which nobody waits for a reply, or a message to an element that is
+/// gone, fails all who wait for anything of that runtime's chares, since nobody knows what was to come of it.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct Failure {
+    text: Arc<str>,
+}
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Failure({})", self.text)
+    }
+}
+
+impl Failure {
+    pub(crate) fn new(text: impl Into<Arc<str>>) -> Self {
+        Self { text: text.into() }
+    }
+
+    /// `who` panicked in `entry`.
+    pub(crate) fn panicked(who: &str, entry: &str, panic: &(dyn Any + Send)) -> Self {
+        let said = panic
+            .downcast_ref::<&str>()
+            .copied()
+            .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+            .unwrap_or("a value that is no text");
+        Self::new(format!("{who} panicked in `{entry}`: {said}"))
+    }
+
+    /// A message for `entry` of an element that is no more.
+    pub(crate) fn gone(who: &str, entry: &str) -> Self {
+        Self::new(format!("`{entry}` was sent to {who}, which has ended"))
+    }
+}

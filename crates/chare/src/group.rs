@@ -1,0 +1,78 @@
+//! Groups: an element for each worker, reached there without a message.
+
+use std::fmt;
+use std::ops::Deref;
+
+use crate::array::Array;
+use crate::entry::Chare;
+use crate::local;
+use crate::number::Number;
+
+/// An array with an element for each worker, which stays there.
+pub struct Group<T: Chare> {
+    array: Array<T>,
+}
+
+impl<T: Chare> Clone for Group<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Chare> Copy for Group<T> {}
+
+impl<T: Chare> fmt::Debug for Group<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Group<{}>", T::NAME)
+    }
+}
+
+impl<T: Chare> Deref for Group<T> {
+    type Target = Array<T>;
+
+    fn deref(&self) -> &Array<T> {
+        &self.array
+    }
+}
+
+impl<T: Chare<Index = usize>> Group<T> {
+    pub(crate) fn new(array: Array<T>) -> Self {
+        Self { array }
+    }
+
+    /// The proxy of the calling worker's element.
+    ///
+    /// # Panics
+    /// On a thread that is no worker of the group's runtime.
+    #[track_caller]
+    pub fn here(self) -> T::One {
+        let worker = local::with(self.array.system, |local| local.map(|local| local.worker));
+        match worker {
+            Some(worker) => self.array.at(worker),
+            None => panic!("this thread is no worker, and has no element of {self:?}"),
+        }
+    }
+
+    /// Calls `call` with the calling worker's element, at once.
+    ///
+    /// # Panics
+    /// On a thread that is no worker of the group's runtime; and where that element runs an entry or a call already, or waits in an
+    /// asynchronous entry.
+    #[track_caller]
+    pub fn with_here<R>(self, call: impl FnOnce(&mut T) -> R) -> R {
+        let called = local::with(self.array.system, |local| {
+            let local = local?;
+            let part = local.part::<T>(self.array.collection);
+            let number = Number::new(0, 0, local.worker as u32);
+            let mut slots = part.slots.try_borrow_mut().ok()?;
+            let body = slots.ready(part.slot_of(number), number)?;
+            Some(call(&mut body.me))
+        });
+        match called {
+            Some(result) => result,
+            None => panic!(
+                "no element of {self:?} can be reached here: this thread is no worker, or the element is at work already, or not made yet"
+            ),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What elements of arrays are called: by places in a grid of one to six dimensions, or by any key.
+
+use std::fmt;
+use std::hash::Hash;
+
+/// A name of elements: any small value that can be compared and hashed.
+pub trait Key: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static {}
+
+impl<K: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static> Key for K {}
+
+/// A key that is a place in a grid: `usize`, or `[usize; N]` with two to six dimensions, the last of which changes fastest.
+pub trait Index: Key {
+    /// The lengths of the grid, one for each dimension.
+    type Shape: Copy + fmt::Debug + Send + Sync + 'static;
+
+    /// The number of places; none if it does not fit into a `u64`.
+    fn count(shape: Self::Shape) -> Option<u64>;
+
+    /// The position of this place in the order of all; none if it lies outside.
+    fn position(self, shape: Self::Shape) -> Option<u64>;
+
+    /// The place at a position below [`count`](Self::count).
+    fn at(position: u64, shape: Self::Shape) -> Self;
+}
+
+impl Index for usize {
+    type Shape = usize;
+
+    fn count(shape: usize) -> Option<u64> {
+        Some(shape as u64)
+    }
+
+    #[inline]
+    fn position(self, shape: usize) -> Option<u64> {
+        (self < shape).then_some(self as u64)
+    }
+
+    fn at(position: u64, _shape: usize) -> Self {
+        position as usize
+    }
+}
+
+/// Gives `[usize; N]` its order.
+macro_rules! grid {
+    ($($dimensions:literal)+) => {$(
+        impl Index for [usize; $dimensions] {
+            type Shape = Self;
+
+            fn count(shape: Self) -> Option<u64> {
+                shape.iter().try_fold(1_u64, |count, &length| count.checked_mul(length as u64))
+            }
+
+            #[inline]
+            fn position(self, shape: Self) -> Option<u64> {
+                let mut position = 0;
+                for (place, length) in self.into_iter().zip(shape) {
+                    if place >= length {
+                        return None;
+                    }
+                    position = position * length as u64 + place as u64;
+                }
+                Some(position)
+            }
+
+            fn at(mut position: u64, shape: Self) -> Self {
+                let mut place = [0; $dimensions];
+                for (place, length) in place.iter_mut().zip(shape).rev() {
+                    *place = (position % length as u64) as usize;
+                    position /= length as u64;
+                }
+                place
+            }
+        }
+    )+};
+}
+
+grid!(2 3 4 5 6);
+
+/// A grid whose shape only those who made it know by type.
+pub(crate) trait Grid<K>: fmt::Debug + Send + Sync {
+    fn position(&self, key: K) -> Option<u64>;
+}
+
+#[derive(Debug)]
+pub(crate) struct Shaped<K: Index>(pub(crate) K::Shape);
+
+impl<K: Index> Grid<K> for Shaped<K> {
+    fn position(&self, key: K) -> Option<u64> {
+        key.position(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<I: Index>(shape: I::Shape) {
+        let count = I::count(shape).expect("it is small");
+        let places: std::collections::HashSet<_> = (0..count).map(|at| I::at(at, shape)).collect();
+        assert_eq!(places.len() as u64, count);
+        for position in 0..count {
+            assert_eq!(I::at(position, shape).position(shape), Some(position));
+        }
+    }
+
+    #[test]
+    fn each_place_has_its_position() {
+        check::<usize>(7);
+        check::<[usize; 2]>([3, 5]);
+        check::<[usize; 3]>([2, 1, 4]);
+        check::<[usize; 6]>([2, 3, 1, 2, 2, 3]);
+        assert_eq!([2, 0].position([3, 5]), Some(10));
+    }
+
+    #[test]
+    fn what_lies_outside_has_none() {
+        assert_eq!(7.position(7), None);
+        assert_eq!([0, 5].position([3, 5]), None);
+        assert_eq!(<[usize; 2]>::count([usize::MAX, 3]), None);
+        assert_eq!(<[usize; 4]>::count([5, 0, 2, 2]), Some(0));
+    }
+}

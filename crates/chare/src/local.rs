@@ -1,0 +1,187 @@
+//! What a worker has of its chares, reachable from any code that it runs.
+
+use std::any::{Any, TypeId};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use raddle_sync::prim::thread_local;
+
+use crate::entry::Chare;
+use crate::migration::Request;
+use crate::number::Number;
+use crate::part::Part;
+use crate::priority::Urgent;
+use crate::seeds::Dice;
+use crate::system::System;
+
+thread_local! {
+    #[expect(clippy::missing_const_for_thread_local, reason = "not so in seeded schedules")]
+    static LOCAL: OnceCell<Local> = OnceCell::new();
+}
+
+/// One worker's side of the system of its runtime.
+pub(crate) struct Local {
+    pub(crate) system: Arc<System>,
+    pub(crate) worker: usize,
+    /// Counts the moves of elements that this worker knows of ([`crate::migration`]).
+    pub(crate) epoch: Cell<u32>,
+    /// How many senders have gone over to it, where elements leave.
+    pub(crate) markers: Cell<usize>,
+    /// Elements that have not come yet, at the worker that began their moves, and what is done then.
+    pub(crate) awaited: Cell<usize>,
+    pub(crate) when_moved: Cell<Option<Request>>,
+    /// This worker's part of each collection that it has heard of.
+    parts: RefCell<Vec<Option<Rc<dyn Any>>>>,
+    /// The element whose asynchronous entry runs.
+    pub(crate) running: Cell<Option<(u32, Number)>>,
+    /// Elements to which messages are under way by their home, and how many ([`crate::seeds`]).
+    pub(crate) detours: RefCell<HashMap<(u32, Number), u32>>,
+    /// Messages with priorities that have arrived.
+    pub(crate) urgent: RefCell<Urgent>,
+    pub(crate) dice: Dice,
+    /// The collections of chares that are in no array, by their type.
+    singles: RefCell<Vec<(TypeId, u32)>>,
+}
+
+impl fmt::Debug for Local {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Local")
+            .field("worker", &self.worker)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Calls `call` with what this thread has of the system `id`, if it is one of that system's workers.
+#[inline]
+pub(crate) fn with<R>(id: u32, call: impl FnOnce(Option<&Local>) -> R) -> R {
+    // A slot for the call, since a thread that ends has no locals any more, and calls it all the same.
+    let mut call = Some(call);
+    let mut run = |local: Option<&Local>| call.take().map(|call| call(local));
+    let result = LOCAL.try_with(|local| match local.get() {
+        Some(local) if local.system.id == id => run(Some(local)),
+        Some(_) => run(None),
+        None => run(come_up(local, id)),
+    });
+    match result {
+        Ok(result) => result,
+        Err(_) => run(None),
+    }
+    .expect("it is called once")
+}
+
+/// The first look of a thread at its system.
+#[cold]
+fn come_up(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
+    let system = System::find(id)?;
+    let worker = system.post.own_index()?;
+    Some(local.get_or_init(|| Local {
+        system,
+        worker,
+        epoch: Cell::new(0),
+        markers: Cell::new(0),
+        awaited: Cell::new(0),
+        when_moved: Cell::new(None),
+        parts: RefCell::default(),
+        running: Cell::new(None),
+        detours: RefCell::default(),
+        urgent: RefCell::default(),
+        dice: Dice::new(worker),
+        singles: RefCell::default(),
+    }))
+}
+
+/// Calls `call` on the worker to which a message of the system `id` came, and counts the message as done.
+#[inline]
+pub(crate) fn on_arrival(id: u32, call: impl FnOnce(&Local)) {
+    with(id, |local| {
+        let local = local.expect("messages arrive at workers of their system");
+        call(local);
+        local.system.quiet.count_done(local);
+    });
+}
+
+/// Calls `call` on whoever got it from the pool, and counts it as a message that is done.
+///
+/// A substitute, which has no chares, sends it to a worker.
+pub(crate) fn in_pool(id: u32, call: impl FnOnce(&Local) + Send + 'static) {
+    let mut call = Some(call);
+    with(id, |local| {
+        let local = local?;
+        call.take()?(local);
+        local.system.quiet.count_done(local);
+        Some(())
+    });
+    if let (Some(call), Some(system)) = (call, System::find(id)) {
+        let worker = system.next_worker();
+        system
+            .post
+            .send_outside(worker, move || on_arrival(id, call));
+    }
+}
+
+/// True on a worker of the system `id`.
+pub(crate) fn is_here(id: u32) -> bool {
+    with(id, |local| local.is_some())
+}
+
+/// The element of the system `id` whose asynchronous entry this thread runs.
+pub(crate) fn running(id: u32) -> Option<(u32, Number)> {
+    with(id, |local| local?.running.get())
+}
+
+impl Local {
+    /// This worker's part of a collection, which is of `T`.
+    #[inline]
+    pub(crate) fn part<T: Chare>(&self, collection: u32) -> Rc<Part<T>> {
+        let parts = self.parts.borrow();
+        match parts.get(collection as usize) {
+            Some(Some(part)) => Rc::clone(part)
+                .downcast()
+                .expect("a proxy has the type of its collection"),
+            _ => {
+                drop(parts);
+                self.new_part(collection)
+            }
+        }
+    }
+
+    #[cold]
+    fn new_part<T: Chare>(&self, collection: u32) -> Rc<Part<T>> {
+        let part = Rc::new(Part::new(self.system.collection(collection)));
+        let mut parts = self.parts.borrow_mut();
+        let place = collection as usize;
+        if parts.len() <= place {
+            parts.resize_with(place + 1, || None);
+        }
+        parts[place] = Some(Rc::clone(&part) as Rc<dyn Any>);
+        part
+    }
+
+    /// The collection of all chares of type `T` that are in no array.
+    pub(crate) fn singles<T: Chare>(&self) -> u32 {
+        let of = TypeId::of::<T>();
+        let known = self
+            .singles
+            .borrow()
+            .iter()
+            .find(|single| single.0 == of)
+            .map(|single| single.1);
+        known.unwrap_or_else(|| {
+            let id = self.system.singles::<T>();
+            self.singles.borrow_mut().push((of, id));
+            id
+        })
+    }
+
+    /// Sends a message to a worker, perhaps this one.
+    #[inline]
+    pub(crate) fn post(&self, to: usize, message: impl FnOnce(&Self) + Send + 'static) {
+        let id = self.system.id;
+        self.system.quiet.count_sent(self.worker);
+        self.system.post.send(to, move || on_arrival(id, message));
+    }
+}

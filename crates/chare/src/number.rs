@@ -1,0 +1,72 @@
+//! The number of an element in its collection: what messages carry, packed into a word.
+//!
+//! ```text
+//!   63      52 51          32 31               0
+//!  ┌──────────┬──────────────┬──────────────────┐
+//!  │   home   │  generation  │      index       │
+//!  └──────────┴──────────────┴──────────────────┘
+//! ```
+//! `home` is the worker that gave the number, and 0 in arrays; `index` the place in that home's table; `generation` counts how often the
+//! place was used before, modulo 2²⁰, so that a proxy of an element that is gone does not reach its successor.
+
+use std::fmt;
+
+const INDEX_BITS: u32 = 32;
+const GENERATION_BITS: u32 = 20;
+
+/// Generations are counted modulo this.
+pub(crate) const GENERATION_COUNT: u32 = 1 << GENERATION_BITS;
+
+/// The number of an element. See the module's header.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Number(u64);
+
+impl Number {
+    #[inline]
+    pub(crate) fn new(home: usize, generation: u32, index: u32) -> Self {
+        let high = (home as u64) << GENERATION_BITS | u64::from(generation);
+        Self(high << INDEX_BITS | u64::from(index))
+    }
+
+    #[inline]
+    pub(crate) fn home(self) -> usize {
+        (self.0 >> (INDEX_BITS + GENERATION_BITS)) as usize
+    }
+
+    #[inline]
+    pub(crate) fn generation(self) -> u32 {
+        (self.0 >> INDEX_BITS) as u32 & (GENERATION_COUNT - 1)
+    }
+
+    #[inline]
+    pub(crate) fn index(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (home, index, generation) = (self.home(), self.index(), self.generation());
+        write!(formatter, "{home}.{index}/{generation}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_in_comes_out() {
+        for home in [0, 1, 4095] {
+            for generation in [0, 7, GENERATION_COUNT - 1] {
+                for index in [0, 1, u32::MAX] {
+                    let number = Number::new(home, generation, index);
+                    assert_eq!(
+                        (number.home(), number.generation(), number.index()),
+                        (home, generation, index)
+                    );
+                }
+            }
+        }
+    }
+}

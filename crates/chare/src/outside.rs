@@ -1,0 +1,106 @@
+//! Threads that are no workers send in the name of one sender, under a lock: so they too have an order, an epoch and detours.
+
+use std::collections::HashMap;
+
+use crate::entry::Chare;
+use crate::failure::Failure;
+use crate::local::on_arrival;
+use crate::number::Number;
+use crate::parcel::Parcel;
+use crate::proxy::{All, One};
+use crate::section::spread_by_members;
+use crate::seeds::{Way, way};
+use crate::spread::{Spread, workers_with};
+use crate::system::System;
+
+/// What all threads that are no workers share when they send.
+#[derive(Debug, Default)]
+pub(crate) struct Outside {
+    pub(crate) epoch: u32,
+    pub(crate) detours: HashMap<(u32, Number), u32>,
+}
+
+impl System {
+    pub(crate) fn outside(&self) -> impl std::ops::DerefMut<Target = Outside> {
+        self.outside.lock().expect("nothing panics under this lock")
+    }
+
+    /// Sends a message in the order of those from outside.
+    pub(crate) fn post_outside(
+        &self,
+        to: usize,
+        message: impl FnOnce(&crate::local::Local) + Send + 'static,
+    ) {
+        let id = self.id;
+        self.quiet.count_sent_outside();
+        self.post.send_outside(to, move || on_arrival(id, message));
+    }
+}
+
+/// Sends a parcel to where its element is.
+#[cold]
+pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: impl Parcel<T>) {
+    // Without a system its runtime has ended: dropping the parcel tells who waits for a reply.
+    let Some(system) = System::find(one.system) else {
+        return;
+    };
+    let collection = system.collection::<T>(one.collection);
+    if collection.node.is_some() {
+        return system.to_node(&collection, one.number, Box::new(parcel));
+    }
+    let mut outside = system.outside();
+    let epoch = outside.epoch;
+    match way(&collection, one.number, epoch, &mut outside.detours) {
+        Way::Straight(worker) => {
+            let One {
+                collection,
+                number,
+                priority,
+                ..
+            } = one;
+            system.post_outside(worker, move |local| {
+                local.arrive_at_rank(priority, move |local| {
+                    parcel.deliver(local, &local.part(collection), number);
+                });
+            });
+        }
+        Way::Detour(home) => {
+            let One {
+                collection, number, ..
+            } = one;
+            system.post_outside(home, move |local| {
+                local.relay(&local.part(collection), number, parcel, None);
+            });
+        }
+        Way::Gone => {
+            drop(outside);
+            let failure = Failure::gone(&collection.name(None), parcel.entry());
+            Box::new(parcel).fail(&system, failure);
+        }
+    }
+}
+
+/// Sends a message to all elements of a collection, or of a section.
+#[cold]
+pub(crate) fn spread<T: Chare>(all: All<T>, spread: impl Spread<T>) {
+    let Some(system) = System::find(all.system) else {
+        return;
+    };
+    let All {
+        collection,
+        section,
+        ..
+    } = all;
+    let shared = system.collection::<T>(collection);
+    if section.is_some_and(|section| spread_by_members(&shared, section, &spread)) {
+        return;
+    }
+    let outside = system.outside();
+    let epoch = outside.epoch;
+    for worker in workers_with(&shared, section, epoch, system.worker_count()) {
+        let spread = spread.clone();
+        system.post_outside(worker, move |local| {
+            local.arrive_spread(&local.part(collection), section, epoch, spread);
+        });
+    }
+}

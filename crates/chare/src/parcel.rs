@@ -1,0 +1,134 @@
+//! What a message does when it arrives at its element.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::entry::{Chare, Entry};
+use crate::failure::Failure;
+use crate::local::Local;
+use crate::number::Number;
+use crate::part::Part;
+use crate::reply::Replier;
+use crate::system::System;
+
+/// A message on its way to an element of `T`.
+pub(crate) trait Parcel<T: Chare>: Send + 'static {
+    /// What it is for, in messages of errors.
+    fn entry(&self) -> &'static str;
+
+    /// Does what it is for, or lets it wait with the element.
+    fn deliver(self, local: &Local, part: &Part<T>, number: Number)
+    where
+        Self: Sized;
+
+    /// As `deliver`, from where it waited.
+    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number);
+
+    /// Says that it cannot be delivered.
+    fn fail(self: Box<Self>, system: &System, failure: Failure);
+}
+
+/// What becomes of an entry's result.
+pub(crate) trait Finish<O>: Send + 'static {
+    fn done(self, output: O);
+
+    fn failed(self, system: &System, failure: Failure);
+}
+
+/// Nobody waits for the result.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoReply;
+
+impl<O> Finish<O> for NoReply {
+    #[inline]
+    fn done(self, _output: O) {}
+
+    fn failed(self, system: &System, failure: Failure) {
+        system.fail(failure);
+    }
+}
+
+impl<O: Send + 'static> Finish<O> for Replier<O> {
+    fn done(self, output: O) {
+        self.give(Ok(output));
+    }
+
+    fn failed(self, _system: &System, failure: Failure) {
+        self.give(Err(failure));
+    }
+}
+
+/// A call of an entry.
+pub(crate) struct Call<E: Entry, F> {
+    pub(crate) args: E::Args,
+    pub(crate) finish: F,
+}
+
+impl<E: Entry, F: Finish<E::Output>> Parcel<E::Chare> for Call<E, F> {
+    fn entry(&self) -> &'static str {
+        E::NAME
+    }
+
+    #[inline]
+    fn deliver(self, local: &Local, part: &Part<E::Chare>, number: Number) {
+        let mut slots = part.slots.borrow_mut();
+        let Some(body) = slots.ready(part.slot_of(number), number) else {
+            drop(slots);
+            return part.keep(local, number, Box::new(self));
+        };
+        let Self { args, finish } = self;
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            E::call(&mut body.me, &mut body.cx, args)
+        }));
+        // An element that goes on has no need of a copy.
+        let rounds = (body.cx.ends() || result.is_err()).then(|| body.cx.rounds().clone());
+        drop(slots);
+        match (result, rounds) {
+            (Ok(output), None) => finish.done(output),
+            (Ok(output), Some(rounds)) => {
+                finish.done(output);
+                part.end(local, number, &rounds);
+            }
+            (Err(panic), rounds) => {
+                let rounds = rounds.unwrap_or_default();
+                let failure = part.panicked(local, number, E::NAME, &rounds, &*panic);
+                finish.failed(&local.system, failure);
+            }
+        }
+    }
+
+    fn run(self: Box<Self>, local: &Local, part: &Part<E::Chare>, number: Number) {
+        self.deliver(local, part, number);
+    }
+
+    fn fail(self: Box<Self>, system: &System, failure: Failure) {
+        self.finish.failed(system, failure);
+    }
+}
+
+/// Ends the element.
+pub(crate) struct End;
+
+impl<T: Chare> Parcel<T> for End {
+    fn entry(&self) -> &'static str {
+        "end"
+    }
+
+    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
+        let at = part.slot_of(number);
+        let mut slots = part.slots.borrow_mut();
+        let rounds = slots.ready(at, number).map(|body| body.cx.rounds().clone());
+        drop(slots);
+        match rounds {
+            Some(rounds) => part.end(local, number, &rounds),
+            None => part.keep(local, number, Box::new(self)),
+        }
+    }
+
+    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
+        self.deliver(local, part, number);
+    }
+
+    fn fail(self: Box<Self>, system: &System, failure: Failure) {
+        system.fail(failure);
+    }
+}

@@ -1,0 +1,458 @@
+//! A worker's part of a collection: the elements that it has, and what waits for those that it does not have yet.
+//!
+//! Nothing that runs on a worker is interrupted by another message, so that a part needs no lock. While an entry runs, the slots are
+//! borrowed: what it does to its part otherwise (a contribution, its own end) lies elsewhere.
+//!
+//! A message whose element is not ready waits with it, in this order of looks:
+//!
+//! | there is | then it waits |
+//! |---|---|
+//! | no part yet: the array is just being made | with the part, until that is |
+//! | an asynchronous entry under way | with the element, until that entry has ended |
+//! | no such element, but it is to come here | with its number, until it comes |
+//!
+//! and otherwise the element is gone, and the message fails.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use crate::collection::Collection;
+use crate::cx::Cx;
+use crate::entry::Chare;
+use crate::failure::Failure;
+use crate::local::Local;
+use crate::number::Number;
+use crate::parcel::Parcel;
+use crate::proxy::One;
+use crate::reduction::{AllRounds, Group, NextRounds};
+use crate::section::Gathered;
+use crate::suspended::Suspended;
+
+/// What is done with a part as a whole.
+type Errand<T> = Box<dyn FnOnce(&Local, &Part<T>)>;
+
+/// Messages that wait, the oldest first.
+type Parcels<T> = VecDeque<Box<dyn Parcel<T>>>;
+
+/// A worker's part of a collection.
+pub(crate) struct Part<T: Chare> {
+    pub(crate) collection: Arc<Collection<T>>,
+    pub(crate) slots: RefCell<Slots<T>>,
+    /// Whose each slot is, and in which epoch he came; can be read while an entry runs.
+    residents: RefCell<Vec<Option<(Number, u32)>>>,
+    /// Elements that are here.
+    pub(crate) live: Cell<u64>,
+    /// What came before the part was made; none afterwards.
+    unborn: RefCell<Option<Vec<Errand<T>>>>,
+    /// What came before elements that are to come here.
+    pub(crate) early: RefCell<HashMap<Number, Parcels<T>>>,
+    /// Elements that are to come here, and the epoch from which on they count as being here for what is sent to all.
+    pub(crate) expected: RefCell<HashMap<Number, u32>>,
+    /// Elements that are to go, and the epoch from which on they count as being elsewhere.
+    pub(crate) leaving: RefCell<HashMap<Number, u32>>,
+    /// The last epoch in which an element came from another worker.
+    latest: Cell<u32>,
+    /// Numbers of a sparse array that this worker has looked up.
+    known: RefCell<HashMap<T::Index, Number>>,
+    pub(crate) rounds: RefCell<AllRounds>,
+    pub(crate) gathered: RefCell<Gathered>,
+}
+
+/// The elements of a part.
+pub(crate) struct Slots<T: Chare> {
+    slots: Vec<Slot<T>>,
+    vacant: Vec<u32>,
+}
+
+/// The room for one element.
+pub(crate) struct Slot<T: Chare> {
+    pub(crate) number: Number,
+    pub(crate) index: Option<T::Index>,
+    pub(crate) state: State<T>,
+    pub(crate) inbox: T::Inbox,
+    /// An asynchronous entry waits for messages of the inbox.
+    pub(crate) awaits_inbox: bool,
+    /// What waits for the end of an asynchronous entry.
+    pub(crate) backlog: Parcels<T>,
+    /// The reductions to which the element contributes next, as long as an asynchronous entry has the element.
+    pub(crate) rounds: NextRounds,
+}
+
+/// An element.
+pub(crate) struct Body<T: Chare> {
+    pub(crate) me: T,
+    pub(crate) cx: Cx<T>,
+}
+
+pub(crate) enum State<T: Chare> {
+    /// Nothing is here.
+    Vacant,
+    /// An entry can run.
+    Ready(Body<T>),
+    /// An asynchronous entry runs at this moment.
+    Running,
+    /// An asynchronous entry waits.
+    Suspended(Suspended<T>),
+}
+
+impl<T: Chare> fmt::Debug for Part<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Part")
+            .field("of", &T::NAME)
+            .field("live", &self.live)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Chare> Slots<T> {
+    #[inline]
+    pub(crate) fn get_mut(&mut self, at: usize, number: Number) -> Option<&mut Slot<T>> {
+        self.slots
+            .get_mut(at)
+            .filter(|slot| slot.number == number && !matches!(slot.state, State::Vacant))
+    }
+
+    /// The element, if an entry can run.
+    #[inline]
+    pub(crate) fn ready(&mut self, at: usize, number: Number) -> Option<&mut Body<T>> {
+        match self.slots.get_mut(at) {
+            Some(Slot {
+                number: is,
+                state: State::Ready(body),
+                ..
+            }) if *is == number => Some(body),
+            _ => None,
+        }
+    }
+
+    /// Where a new element goes.
+    fn put(&mut self, slot: Slot<T>) -> u32 {
+        if let Some(at) = self.vacant.pop() {
+            self.slots[at as usize] = slot;
+            return at;
+        }
+        self.slots.push(slot);
+        u32::try_from(self.slots.len() - 1).expect("a worker has fewer than 2^32 elements")
+    }
+
+    fn take(&mut self, at: usize) -> Slot<T> {
+        let slot = &mut self.slots[at];
+        let vacant = Slot::new(slot.number, None, State::Vacant);
+        let slot = mem::replace(slot, vacant);
+        self.vacant.push(at as u32);
+        slot
+    }
+}
+
+impl<T: Chare> Slot<T> {
+    pub(crate) fn new(number: Number, index: Option<T::Index>, state: State<T>) -> Self {
+        Self {
+            number,
+            index,
+            state,
+            inbox: T::Inbox::default(),
+            awaits_inbox: false,
+            backlog: VecDeque::new(),
+            rounds: NextRounds::default(),
+        }
+    }
+}
+
+impl<T: Chare> Slot<T> {
+    /// The reductions to which the element contributes next.
+    pub(crate) fn next_rounds(&self) -> &NextRounds {
+        match &self.state {
+            State::Ready(body) => body.cx.rounds(),
+            _ => &self.rounds,
+        }
+    }
+}
+
+impl<T: Chare> Part<T> {
+    pub(crate) fn new(collection: Arc<Collection<T>>) -> Self {
+        let unborn = collection.has_birth().then(Vec::new);
+        Self {
+            collection,
+            slots: RefCell::new(Slots {
+                slots: Vec::new(),
+                vacant: Vec::new(),
+            }),
+            residents: RefCell::default(),
+            live: Cell::new(0),
+            unborn: RefCell::new(unborn),
+            early: RefCell::default(),
+            expected: RefCell::default(),
+            leaving: RefCell::default(),
+            latest: Cell::new(0),
+            known: RefCell::default(),
+            rounds: RefCell::default(),
+            gathered: RefCell::default(),
+        }
+    }
+
+    pub(crate) fn one(&self, number: Number) -> One<T> {
+        One::new(self.collection.system, self.collection.id, number)
+    }
+
+    /// The slot that an element had when it was here; whoever looks compares the numbers.
+    #[inline]
+    pub(crate) fn slot_of(&self, number: Number) -> usize {
+        self.collection.directory.place(number).slot()
+    }
+
+    /// The number of the element with this index, without a lock where this worker has looked it up before.
+    #[inline]
+    pub(crate) fn number_of(&self, index: T::Index) -> Option<Number> {
+        if self.collection.has_birth() {
+            return self.collection.number_of(index);
+        }
+        let known = self.known.borrow().get(&index).copied();
+        known
+            .filter(|&number| self.collection.has(number))
+            .or_else(|| {
+                let number = self.collection.number_of(index)?;
+                self.known.borrow_mut().insert(index, number);
+                Some(number)
+            })
+    }
+
+    /// True until the array that is being made has its elements here.
+    #[inline]
+    pub(crate) fn is_unborn(&self) -> bool {
+        self.unborn.borrow().is_some()
+    }
+
+    /// Keeps what came before the part was made.
+    #[cold]
+    pub(crate) fn wait_for_birth(&self, errand: impl FnOnce(&Local, &Self) + 'static) {
+        self.unborn
+            .borrow_mut()
+            .as_mut()
+            .expect("the caller has looked")
+            .push(Box::new(errand));
+    }
+
+    /// The part has its first elements; does what came before.
+    pub(crate) fn is_born(&self, local: &Local) {
+        let errands = self.unborn.take();
+        for errand in errands.into_iter().flatten() {
+            errand(local, self);
+        }
+    }
+
+    /// Keeps a message that cannot run now until it can; fails it when that will never be.
+    #[cold]
+    pub(crate) fn keep(&self, local: &Local, number: Number, parcel: Box<dyn Parcel<T>>) {
+        if self.is_unborn() {
+            return self.wait_for_birth(move |local, part| parcel.run(local, part, number));
+        }
+        if let Some(slot) = self
+            .slots
+            .borrow_mut()
+            .get_mut(self.slot_of(number), number)
+        {
+            slot.backlog.push_back(parcel);
+            return;
+        }
+        if self.is_expected(local, number) {
+            self.early
+                .borrow_mut()
+                .entry(number)
+                .or_default()
+                .push_back(parcel);
+        } else {
+            let failure = Failure::gone(&self.collection.name(None), parcel.entry());
+            parcel.fail(&local.system, failure);
+        }
+    }
+
+    /// The shares that wait at a member.
+    pub(crate) fn take_gathered(&self, number: Number) -> Gathered {
+        self.gathered
+            .borrow_mut()
+            .extract_if(|key, _| key.0 == number)
+            .collect()
+    }
+
+    pub(crate) fn put_gathered(&self, gathered: Gathered) {
+        self.gathered.borrow_mut().extend(gathered);
+    }
+
+    /// How many elements that are here take part in the reductions of a group.
+    pub(crate) fn live_in(&self, group: Group) -> u64 {
+        let Some(section) = group else {
+            return self.live.get();
+        };
+        if let Some(here) = *self.rounds.borrow_mut().members_here(section) {
+            return here;
+        }
+        let members = self.collection.section(section);
+        let is_here = |number: &&Number| self.has(**number);
+        let here = members.numbers.iter().filter(is_here).count() as u64;
+        *self.rounds.borrow_mut().members_here(section) = Some(here);
+        here
+    }
+
+    /// Keeps what an element says of its reductions while an asynchronous entry has it.
+    pub(crate) fn note_rounds(&self, number: Number, rounds: &NextRounds) {
+        // Borrowed while another entry runs: then the element is in its slot.
+        if let Ok(mut slots) = self.slots.try_borrow_mut()
+            && let Some(slot) = slots.get_mut(self.slot_of(number), number)
+        {
+            slot.rounds.clone_from(rounds);
+        }
+    }
+
+    /// An element gets a slot here, to which it came in `epoch`; 0 for one that was made here.
+    pub(crate) fn put(&self, slot: Slot<T>, epoch: u32) {
+        let number = slot.number;
+        let at = self.slots.borrow_mut().put(slot);
+        self.collection.directory.place(number).set_slot(at);
+        let mut residents = self.residents.borrow_mut();
+        if residents.len() <= at as usize {
+            residents.resize(at as usize + 1, None);
+        }
+        residents[at as usize] = Some((number, epoch));
+        drop(residents);
+        self.live.set(self.live.get() + 1);
+        self.rounds.borrow_mut().forget_members();
+    }
+
+    /// An element comes in `epoch`, which is 0 for one that was made here; what came before it runs.
+    pub(crate) fn settle(&self, local: &Local, slot: Slot<T>, epoch: u32) {
+        let number = slot.number;
+        self.latest.set(self.latest.get().max(epoch));
+        self.put(slot, epoch);
+        self.expected.borrow_mut().remove(&number);
+        let early = self.early.borrow_mut().remove(&number);
+        for parcel in early.into_iter().flatten() {
+            parcel.run(local, self, number);
+        }
+    }
+
+    /// From now on, an element that is to be made here counts as being here.
+    pub(crate) fn expect(&self, local: &Local, number: Number) {
+        let at = self.slot_of(number);
+        let is_here = self.slots.borrow_mut().get_mut(at, number).is_some();
+        if !is_here && self.is_expected(local, number) {
+            self.expected.borrow_mut().insert(number, 0);
+        }
+    }
+
+    /// True for an element that is here.
+    pub(crate) fn has(&self, number: Number) -> bool {
+        let residents = self.residents.borrow();
+        matches!(residents.get(self.slot_of(number)), Some(Some((is, _))) if *is == number)
+    }
+
+    /// True for an element that is not here and is to come here.
+    pub(crate) fn is_expected(&self, local: &Local, number: Number) -> bool {
+        let place = self.collection.directory.place(number);
+        place.worker_of(number, local.epoch.get()) == Some(local.worker)
+    }
+
+    /// The number of the first element from slot `at` on that is here for those in `epoch`; `at` is set to the slot after it.
+    #[inline]
+    pub(crate) fn next_number(&self, at: &mut usize, epoch: u32) -> Option<Number> {
+        let residents = self.residents.borrow();
+        let all_are = self.latest.get() <= epoch && self.leaving.borrow().is_empty();
+        while let Some(&resident) = residents.get(*at) {
+            *at += 1;
+            if let Some((number, _)) = resident
+                && (all_are || self.is_here_in(number, epoch))
+            {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    /// True for an element that is here, or is to come here, for those in `epoch`.
+    pub(crate) fn is_here_in(&self, number: Number, epoch: u32) -> bool {
+        let came = match self.residents.borrow().get(self.slot_of(number)) {
+            Some(Some((is, came))) if *is == number => Some(*came),
+            _ => self.expected.borrow().get(&number).copied(),
+        };
+        let goes = self.leaving.borrow().get(&number).copied();
+        came.is_some_and(|came| came <= epoch) && goes.is_none_or(|goes| epoch < goes)
+    }
+
+    /// What waits for an element that will not come fails.
+    #[cold]
+    pub(crate) fn fail_early(&self, local: &Local, number: Number, name: &str) {
+        self.expected.borrow_mut().remove(&number);
+        let early = self.early.borrow_mut().remove(&number);
+        for parcel in early.into_iter().flatten() {
+            let failure = Failure::gone(name, parcel.entry());
+            parcel.fail(&local.system, failure);
+        }
+    }
+
+    /// An element goes from here.
+    pub(crate) fn take(&self, number: Number) -> Option<Slot<T>> {
+        let at = self.slot_of(number);
+        let mut slots = self.slots.borrow_mut();
+        slots.get_mut(at, number)?;
+        let slot = slots.take(at);
+        drop(slots);
+        self.residents.borrow_mut()[at] = None;
+        self.live.set(self.live.get() - 1);
+        self.rounds.borrow_mut().forget_members();
+        Some(slot)
+    }
+
+    /// What messages of errors call an element that is here.
+    pub(crate) fn name_of(&self, number: Number) -> String {
+        let at = self.slot_of(number);
+        let index = self
+            .slots
+            .borrow_mut()
+            .get_mut(at, number)
+            .and_then(|slot| slot.index);
+        self.collection.name(index)
+    }
+
+    /// The end of an element, which contributes to `rounds` next; what waits for it fails.
+    #[cold]
+    pub(crate) fn end(&self, local: &Local, number: Number, rounds: &NextRounds) {
+        let name = self.name_of(number);
+        let Some(mut slot) = self.take(number) else {
+            return;
+        };
+        if self.collection.is_array() {
+            local.leaves(self, number, rounds);
+            local.tell_root(self, rounds.array(), -1);
+        }
+        let backlog = mem::take(&mut slot.backlog);
+        self.collection.remove(number, slot.index);
+        // A destructor that panics leaves the rest to go.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(slot))) {
+            local.system.fail(Failure::panicked(&name, "drop", &*panic));
+        }
+        for parcel in backlog {
+            let failure = Failure::gone(&name, parcel.entry());
+            parcel.fail(&local.system, failure);
+        }
+    }
+
+    /// An entry of an element has panicked: its values can be anything, and it is dropped.
+    #[cold]
+    pub(crate) fn panicked(
+        &self,
+        local: &Local,
+        number: Number,
+        entry: &str,
+        rounds: &NextRounds,
+        panic: &(dyn Any + Send),
+    ) -> Failure {
+        let failure = Failure::panicked(&self.name_of(number), entry, panic);
+        self.end(local, number, rounds);
+        failure
+    }
+}

@@ -1,0 +1,135 @@
+//! Quiescence: when no message is under way and none is being worked on.
+//!
+//! Each worker counts the messages that it has sent and those that it is done with, each in a word that it alone writes; threads that are
+//! no workers count what they send in a word of their own. Who looks adds up all the done, then all the sent. If both sums are the same, all is
+//! quiet: whatever was done had been sent before, and has sent what it sent before it was done, so that the messages counted as sent, no
+//! more than those counted as done, have sent nothing but themselves. There are no waves and no messages.
+//!
+//! # Memory ordering
+//! | label | release side                               | acquire side                    | what it publishes                |
+//! |-------|--------------------------------------------|---------------------------------|----------------------------------|
+//! | Q1    | `count_done` stores `done`                 | `is_quiet` loads `done`         | what was counted as sent before  |
+//!
+//! Somebody finds it: who is done with a message counts it, light fence, looks whether anybody waits; who begins to wait says so, heavy
+//! fence, adds up (Q2). Of two who are done with the last messages, each counts, full fence, adds up (Q3).
+//! # Source
+//! Mattern: Algorithms for distributed termination detection. Distributed Computing 2, 1987: the four counters, of which
+//! two looks at words in memory make two.
+
+use raddle_sync::CachePadded;
+use raddle_sync::prim::{
+    Acquire, AtomicBool, AtomicU64, Mutex, Relaxed, Release, SeqCst, fence, heavy_fence,
+    light_fence,
+};
+
+use crate::local::Local;
+use crate::reply::Replier;
+
+/// Counts messages, and knows who waits for the end of them.
+#[derive(Debug)]
+pub(crate) struct Quiet {
+    /// One for each worker, and a last one for everybody else.
+    counts: Box<[CachePadded<Counts>]>,
+    is_awaited: AtomicBool,
+    awaited: Mutex<Vec<Replier<()>>>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    sent: AtomicU64,
+    done: AtomicU64,
+}
+
+impl Quiet {
+    pub(crate) fn new(worker_count: usize) -> Self {
+        raddle_sync::prim::prepare_fences();
+        Self {
+            counts: (0..=worker_count).map(|_| CachePadded::default()).collect(),
+            is_awaited: AtomicBool::new(false),
+            awaited: Mutex::default(),
+        }
+    }
+
+    /// Worker `worker`, which this thread is, sends a message.
+    #[inline]
+    pub(crate) fn count_sent(&self, worker: usize) {
+        let sent = &self.counts[worker].sent;
+        // Relaxed: the only writer; published by the mailbox, or with `done`.
+        sent.store(sent.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// A thread that is no worker sends a message.
+    pub(crate) fn count_sent_outside(&self) {
+        let outside = &self.counts[self.counts.len() - 1];
+        // Relaxed: published by the mailbox.
+        outside.sent.fetch_add(1, Relaxed);
+    }
+
+    /// This worker is done with a message.
+    #[inline]
+    pub(crate) fn count_done(&self, local: &Local) {
+        let done = &self.counts[local.worker].done;
+        // Relaxed: the only writer. ORDERING(Q1): Release, what was sent meanwhile.
+        done.store(done.load(Relaxed) + 1, Release);
+        // ORDERING(Q2): counted before the look.
+        light_fence();
+        // Relaxed: ordered by the fence.
+        if self.is_awaited.load(Relaxed) {
+            self.tell_if_quiet(local);
+        }
+    }
+
+    #[cold]
+    fn tell_if_quiet(&self, local: &Local) {
+        if !local.system.post.has_own_mail() {
+            self.tell();
+        }
+    }
+
+    /// Replies when all is quiet.
+    pub(crate) fn tell_when_quiet(&self, replier: Replier<()>) {
+        let mut awaited = self.awaited.lock().expect("nothing panics under this lock");
+        awaited.push(replier);
+        // Relaxed: ordered by the fence.
+        self.is_awaited.store(true, Relaxed);
+        drop(awaited);
+        // ORDERING(Q2): said before the sums.
+        heavy_fence();
+        self.tell();
+    }
+
+    /// Replies to all who wait, if all is quiet.
+    fn tell(&self) {
+        // ORDERING(Q3): counted before the sums.
+        fence(SeqCst);
+        let mut awaited = self.awaited.lock().expect("nothing panics under this lock");
+        // Under the lock: who is in the list has counted what it sent before the look.
+        if !self.is_quiet() {
+            return;
+        }
+        let repliers = std::mem::take(&mut *awaited);
+        // Relaxed: written under the lock only.
+        self.is_awaited.store(false, Relaxed);
+        drop(awaited);
+        for replier in repliers {
+            replier.give(Ok(()));
+        }
+    }
+
+    /// True when no message was under way or worked on at some moment during the call; false otherwise, or when one was sent meanwhile.
+    pub(crate) fn is_quiet(&self) -> bool {
+        // ORDERING(Q1): Acquire, what was counted as sent before it.
+        let done: u64 = self
+            .counts
+            .iter()
+            .map(|counts| counts.done.load(Acquire))
+            .sum();
+        // Relaxed: after those above.
+        let sent: u64 = self
+            .counts
+            .iter()
+            .map(|counts| counts.sent.load(Relaxed))
+            .sum();
+        sent == done
+    }
+}

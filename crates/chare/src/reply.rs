@@ -1,0 +1,219 @@
+//! Replies: values that come later, from an entry, a reduction or the runtime, to whoever waits for them.
+//!
+//! A thread that is no worker waits in its own way ([`Waiter`]); an asynchronous entry is woken by a message. A worker cannot wait: what it
+//! waits for could be bound for itself.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use raddle_runtime::Waiter;
+use raddle_sync::prim::Mutex;
+
+use crate::failure::Failure;
+use crate::local;
+use crate::number::Number;
+use crate::system::System;
+
+/// A value that comes later.
+///
+/// Dropping it lets the value go when it comes.
+#[must_use = "a reply that nobody waits for is lost; entries that reply nothing have no reply"]
+pub struct Reply<T> {
+    cell: Arc<ReplyCell<T>>,
+    system: u32,
+    /// The element that replies, when it is one.
+    from: Option<(u32, Number)>,
+}
+
+/// Who replies.
+pub(crate) struct Replier<T> {
+    cell: Option<Arc<ReplyCell<T>>>,
+    what: What,
+}
+
+/// What a reply is to, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct What {
+    pub(crate) chare: &'static str,
+    pub(crate) entry: &'static str,
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}::{}`", self.chare, self.entry)
+    }
+}
+
+struct ReplyCell<T>(Mutex<State<T>>);
+
+enum State<T> {
+    Awaited(Option<Waiting>),
+    Here(Result<T, Failure>),
+    Taken,
+}
+
+enum Waiting {
+    Thread(Waiter),
+    Task(Waker),
+}
+
+impl Waiting {
+    fn tell(self) {
+        match self {
+            Self::Thread(waiter) => waiter.notify(),
+            Self::Task(waker) => waker.wake(),
+        }
+    }
+}
+
+impl<T> ReplyCell<T> {
+    fn state(&self) -> impl std::ops::DerefMut<Target = State<T>> {
+        self.0.lock().expect("nothing panics under this lock")
+    }
+
+    fn put(&self, value: Result<T, Failure>) {
+        let before = std::mem::replace(&mut *self.state(), State::Here(value));
+        if let State::Awaited(Some(waiting)) = before {
+            waiting.tell();
+        }
+    }
+
+    fn is_here(&self) -> bool {
+        !matches!(*self.state(), State::Awaited(_))
+    }
+
+    /// The value if it is here; otherwise `waiting` is told when it comes.
+    fn take_or(&self, waiting: impl FnOnce() -> Waiting) -> Option<Result<T, Failure>> {
+        let mut state = self.state();
+        match std::mem::replace(&mut *state, State::Taken) {
+            State::Here(value) => Some(value),
+            State::Awaited(_) => {
+                *state = State::Awaited(Some(waiting()));
+                None
+            }
+            State::Taken => panic!("a reply is taken once"),
+        }
+    }
+}
+
+/// A reply to come, and who will give it.
+pub(crate) fn reply<T>(
+    system: u32,
+    from: Option<(u32, Number)>,
+    what: What,
+) -> (Replier<T>, Reply<T>) {
+    let cell = Arc::new(ReplyCell(Mutex::new(State::Awaited(None))));
+    let replier = Replier {
+        cell: Some(Arc::clone(&cell)),
+        what,
+    };
+    (replier, Reply { cell, system, from })
+}
+
+impl<T> Replier<T> {
+    pub(crate) fn give(mut self, value: Result<T, Failure>) {
+        if let Some(cell) = self.cell.take() {
+            cell.put(value);
+        }
+    }
+}
+
+impl<T> Drop for Replier<T> {
+    fn drop(&mut self) {
+        if let Some(cell) = self.cell.take() {
+            let text = format!(
+                "the reply to {} is lost: the message was dropped",
+                self.what
+            );
+            cell.put(Err(Failure::new(text)));
+        }
+    }
+}
+
+impl<T> fmt::Debug for Replier<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Replier({})", self.what)
+    }
+}
+
+impl<T> fmt::Debug for Reply<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Reply")
+            .field("is_here", &self.is_here())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> Reply<T> {
+    /// True when the value has come.
+    pub fn is_here(&self) -> bool {
+        self.cell.is_here()
+    }
+
+    /// Waits for the value.
+    ///
+    /// # Panics
+    /// With the [`Failure`] for which it will not come; and on a worker of the same runtime, where only `.await` waits.
+    #[track_caller]
+    pub fn wait(self) -> T {
+        match self.try_wait() {
+            Ok(value) => value,
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+
+    /// Waits for the value.
+    ///
+    /// # Errors
+    /// A [`Failure`], when it will not come.
+    /// # Panics
+    /// On a worker of the same runtime, where only `.await` waits.
+    #[track_caller]
+    pub fn try_wait(self) -> Result<T, Failure> {
+        assert!(
+            !local::is_here(self.system),
+            "a worker waits for a reply that could be bound for itself: make the entry `async` and `.await` the reply"
+        );
+        if let Some(value) = self.cell.take_or(|| Waiting::Thread(Waiter::current())) {
+            return value;
+        }
+        let system = System::find(self.system);
+        let failure = system
+            .as_ref()
+            .and_then(|system| system.wait_or_fail(|| self.is_here()));
+        // The value may have come in the last moment.
+        match (
+            self.cell.take_or(|| Waiting::Thread(Waiter::current())),
+            failure,
+        ) {
+            (Some(value), _) => value,
+            (None, Some(failure)) => Err(failure),
+            (None, None) => Err(Failure::new("the runtime has ended")),
+        }
+    }
+}
+
+impl<T> Future for Reply<T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        if let Some(from) = self.from
+            && local::running(self.system) == Some(from)
+        {
+            if self.is_here() {
+                // It replied before it began to wait.
+            } else {
+                panic!("waits for a reply of its own, which it cannot give before its entry ends");
+            }
+        }
+        match self.cell.take_or(|| Waiting::Task(context.waker().clone())) {
+            Some(Ok(value)) => Poll::Ready(value),
+            Some(Err(failure)) => panic!("{failure}"),
+            None => Poll::Pending,
+        }
+    }
+}

@@ -1,0 +1,433 @@
+//! Sections: some of an array's elements, to which messages are sent, and which reduce among themselves.
+//!
+//! # Forms
+//! | form | multicast | reduction |
+//! |---|---|---|
+//! | two-level | a message to each worker that has members | merged at each worker, then up the tree of workers |
+//! | point-to-point | a message to each member | a message from each member to the root |
+//! | binomial | each member sends it on to those below it in a binomial tree of members | each member merges those below it and sends that up |
+//!
+//! # Source
+//! Jetley, Kalé, sect. 5.C: two-level schemes pay where many members share a worker; for small sections the messages between
+//! members are fewer, and a tree of members keeps the root from being the bottleneck.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use raddle_runtime::choice;
+
+use crate::array::Array;
+use crate::collection::Collection;
+use crate::cx::Cx;
+use crate::entry::Chare;
+use crate::failure::Failure;
+use crate::local::Local;
+use crate::number::Number;
+use crate::parcel::Parcel;
+use crate::part::Part;
+use crate::proxy::{All, One};
+use crate::reduce::Reducer;
+use crate::reduction::{Share, Target};
+use crate::reply::Reply;
+use crate::spread::Spread;
+use crate::system::System;
+
+/// How messages to a section, and reductions over it, travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SectionForm {
+    /// Point-to-point up to four members, two-level from two members a worker on, binomial between.
+    #[default]
+    Auto,
+    /// By workers, then by a tree of workers.
+    TwoLevel,
+    /// Each member by itself.
+    PointToPoint,
+    /// By a binomial tree of members.
+    Binomial,
+}
+
+choice! {
+    SectionForm is "section form", named by "`--form`":
+    Auto "auto", TwoLevel "two-level", PointToPoint "point-to-point", Binomial "binomial";
+    expected "auto, two-level, point-to-point or binomial", else UnknownSectionForm
+}
+
+/// Sections up to this size are sent to one by one.
+const FEW: usize = 4;
+
+impl SectionForm {
+    fn settle(self, members: usize, workers: usize) -> Self {
+        match self {
+            Self::Auto if members <= FEW => Self::PointToPoint,
+            Self::Auto if members >= 2 * workers => Self::TwoLevel,
+            Self::Auto => Self::Binomial,
+            form => form,
+        }
+    }
+}
+
+/// Some of an array's elements.
+///
+/// A small value that is copied freely. A section lives as long as its array, and its members are fixed.
+pub struct Section<T: Chare> {
+    array: Array<T>,
+    id: u32,
+}
+
+impl<T: Chare> Clone for Section<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Chare> Copy for Section<T> {}
+
+impl<T: Chare> fmt::Debug for Section<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Section<{}>#{}", T::NAME, self.id)
+    }
+}
+
+/// What all workers share of a section.
+#[derive(Debug)]
+pub(crate) struct Members {
+    pub(crate) numbers: Vec<Number>,
+    pub(crate) form: SectionForm,
+}
+
+/// Shares that wait at members of binomial trees for those below, by member, section and reduction: how many are missing, and their sum.
+pub(crate) type Gathered = HashMap<(Number, u32, u64), (usize, Share)>;
+
+impl Members {
+    fn position(&self, number: Number) -> Option<usize> {
+        self.numbers.iter().position(|&member| member == number)
+    }
+}
+
+impl<T: Chare> Array<T> {
+    /// A section of the elements with these indices, in this order.
+    ///
+    /// # Panics
+    /// When there is no such element, or one is named twice.
+    #[track_caller]
+    pub fn section(self, indices: impl IntoIterator<Item = T::Index>) -> Section<T> {
+        self.section_with(SectionForm::Auto, indices)
+    }
+
+    /// A section whose messages and reductions travel as `form` says.
+    ///
+    /// # Panics
+    /// As [`section`](Self::section).
+    #[track_caller]
+    pub fn section_with(
+        self,
+        form: SectionForm,
+        indices: impl IntoIterator<Item = T::Index>,
+    ) -> Section<T> {
+        let system = self.find_system();
+        let collection = system.collection::<T>(self.collection);
+        let mut numbers = Vec::new();
+        for index in indices {
+            let Some(number) = collection.number_of(index) else {
+                panic!(
+                    "there is no {}[{index:?}]: it was never made, or has ended",
+                    T::NAME
+                );
+            };
+            numbers.push(number);
+        }
+        let mut sorted = numbers.clone();
+        sorted.sort_unstable();
+        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            panic!(
+                "a section of {} has the element {:?} twice",
+                T::NAME,
+                twice[0]
+            );
+        }
+        let form = form.settle(numbers.len(), system.worker_count());
+        Section {
+            array: self,
+            id: collection.add_section(Members { numbers, form }),
+        }
+    }
+}
+
+impl<T: Chare> Section<T> {
+    /// The proxy of all members.
+    pub fn all(self) -> T::All {
+        let Array {
+            system, collection, ..
+        } = self.array;
+        T::All::from(All::new(system, collection, Some(self.id)))
+    }
+
+    /// The array of which it is a part.
+    pub fn array(self) -> Array<T> {
+        self.array
+    }
+
+    /// The number of members.
+    pub fn count(self) -> usize {
+        self.members().numbers.len()
+    }
+
+    /// How its messages travel; never [`SectionForm::Auto`].
+    pub fn form(self) -> SectionForm {
+        self.members().form
+    }
+
+    fn members(self) -> Arc<Members> {
+        let system = self.array.find_system();
+        system
+            .collection::<T>(self.array.collection)
+            .section(self.id)
+    }
+
+    /// The result of the section's next reduction that nobody has asked for yet; see [`Cx::contribute_to`].
+    ///
+    /// Fails when that results in something else than `O`.
+    pub fn reduction<O: Send + 'static>(self) -> Reply<O> {
+        self.array.claim(Some(self.id))
+    }
+}
+
+impl<T: Chare> Cx<T> {
+    /// Contributes to the section's next reduction; its result goes to who asks for it, with [`Section::reduction`].
+    ///
+    /// # Panics
+    /// When the element is no member of the section.
+    #[track_caller]
+    pub fn contribute_to<R: Reducer>(&mut self, section: Section<T>, reducer: R) {
+        self.contribute_in(section, reducer, || Target::Claim);
+    }
+
+    /// Contributes to the section's next reduction; its result goes to `then`, which is called once, on some worker.
+    ///
+    /// # Panics
+    /// When the element is no member of the section.
+    #[track_caller]
+    pub fn contribute_to_then<R: Reducer>(
+        &mut self,
+        section: Section<T>,
+        reducer: R,
+        then: impl FnOnce(R::Output) + Send + 'static,
+    ) {
+        self.contribute_in(section, reducer, || Target::call::<R>(then));
+    }
+
+    #[track_caller]
+    fn contribute_in<R: Reducer>(
+        &mut self,
+        section: Section<T>,
+        reducer: R,
+        target: impl FnOnce() -> Target,
+    ) {
+        let number = self.one().number;
+        let round = self.next_round(Some(section.id));
+        self.with_part(|local, part| {
+            let members = part.collection.section(section.id);
+            let Some(position) = members.position(number) else {
+                panic!(
+                    "{} is no member of {section:?}",
+                    part.collection.name(self.try_index())
+                );
+            };
+            let reducer = reducer.placed(position as u64);
+            match members.form {
+                SectionForm::PointToPoint => {
+                    let share = Share::of(reducer, target());
+                    local.send_to_root(part, Some(section.id), round, share);
+                }
+                SectionForm::Binomial => {
+                    let share = Share::of(reducer, target());
+                    local.gather(part, &members, section.id, position, round, share);
+                }
+                SectionForm::Auto | SectionForm::TwoLevel => {
+                    local.contribute(part, Some(section.id), round, reducer, target);
+                }
+            }
+        });
+    }
+}
+
+/// Members directly below the one at `position` in a binomial tree of `count`.
+fn below(position: usize, count: usize) -> impl Iterator<Item = usize> {
+    let span = if position == 0 {
+        usize::BITS
+    } else {
+        position.trailing_zeros()
+    };
+    (0..span)
+        .map(move |bit| position.saturating_add(1 << bit))
+        .take_while(move |&below| below < count)
+}
+
+/// The member above.
+fn above(position: usize) -> usize {
+    position & (position - 1)
+}
+
+/// A multicast on its way down the tree.
+struct PassOn<S> {
+    spread: S,
+    section: u32,
+    position: usize,
+}
+
+impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
+    fn entry(&self) -> &'static str {
+        self.spread.name()
+    }
+
+    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
+        let members = part.collection.section(self.section);
+        for position in below(self.position, members.numbers.len()) {
+            let spread = self.spread.clone();
+            let one = part.one(members.numbers[position]);
+            one.dispatch(Self {
+                spread,
+                section: self.section,
+                position,
+            });
+        }
+        self.spread.parcel().deliver(local, part, number);
+    }
+
+    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
+        self.deliver(local, part, number);
+    }
+
+    fn fail(self: Box<Self>, system: &System, failure: Failure) {
+        system.fail(failure);
+    }
+}
+
+/// Sends to the members one by one, or down the tree; false when the section is sent to by workers.
+pub(crate) fn spread_by_members<T: Chare>(
+    collection: &Collection<T>,
+    section: u32,
+    spread: &impl Spread<T>,
+) -> bool {
+    let members = collection.section(section);
+    let one =
+        |position: usize| One::new(collection.system, collection.id, members.numbers[position]);
+    match members.form {
+        SectionForm::PointToPoint => {
+            for position in 0..members.numbers.len() {
+                one(position).dispatch(spread.parcel());
+            }
+        }
+        SectionForm::Binomial if members.numbers.is_empty() => {}
+        SectionForm::Binomial => one(0).dispatch(PassOn {
+            spread: spread.clone(),
+            section,
+            position: 0,
+        }),
+        SectionForm::Auto | SectionForm::TwoLevel => return false,
+    }
+    true
+}
+
+/// A share of a reduction on its way up the tree of members.
+struct Rise {
+    section: u32,
+    position: usize,
+    round: u64,
+    share: Share,
+}
+
+impl<T: Chare> Parcel<T> for Rise {
+    fn entry(&self) -> &'static str {
+        "reduction"
+    }
+
+    /// Whatever the member does meanwhile: this is not its affair.
+    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
+        let at = part.slot_of(number);
+        if part.slots.borrow_mut().get_mut(at, number).is_none() {
+            return part.keep(local, number, Box::new(self));
+        }
+        let members = part.collection.section(self.section);
+        local.gather(
+            part,
+            &members,
+            self.section,
+            self.position,
+            self.round,
+            self.share,
+        );
+    }
+
+    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
+        self.deliver(local, part, number);
+    }
+
+    fn fail(self: Box<Self>, system: &System, failure: Failure) {
+        system.fail(failure);
+    }
+}
+
+impl Local {
+    /// Merges a share at a member, and sends all up when those below have sent theirs.
+    fn gather<T: Chare>(
+        &self,
+        part: &Part<T>,
+        members: &Members,
+        section: u32,
+        position: usize,
+        round: u64,
+        share: Share,
+    ) {
+        let count = members.numbers.len();
+        let key = (members.numbers[position], section, round);
+        let mut gathered = part.gathered.borrow_mut();
+        let (waiting, sum) = gathered
+            .entry(key)
+            .or_insert_with(|| (1 + below(position, count).count(), Share::default()));
+        *waiting -= 1;
+        let result = sum.add(share);
+        let done = (*waiting == 0).then(|| gathered.remove(&key)).flatten();
+        drop(gathered);
+        if let Err(misfit) = result {
+            self.fail_reduction(part, round, &misfit);
+        }
+        let Some((_, share)) = done else { return };
+        if position == 0 {
+            return self.send_to_root(part, Some(section), round, share);
+        }
+        let position = above(position);
+        part.one(members.numbers[position]).dispatch(Rise {
+            section,
+            position,
+            round,
+            share,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_binomial_tree_reaches_everybody_once() {
+        for count in 0..70 {
+            let mut reached = vec![0; count];
+            let mut front = if count > 0 { vec![0] } else { Vec::new() };
+            while let Some(position) = front.pop() {
+                reached[position] += 1;
+                for child in below(position, count) {
+                    assert_eq!(above(child), position);
+                    front.push(child);
+                }
+            }
+            assert!(
+                reached.iter().all(|&times| times == 1),
+                "{count}: {reached:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Seeds: chares that are made wherever there is a worker for them.
+//!
+//! A seed is a call that makes the chare. It waits in a pool of tasks, where idle workers find it, or is sent to a worker that
+//! a strategy picks ([`crate::balance`]). Its number is given, and its proxy can be used, at once.
+//!
+//! # Messages for seeds
+//! Nobody knows where a seed will sprout, so messages for it go to its home, the worker that made it, and wait there. Whoever makes the chare says in
+//! its route where it is, and tells the home if messages wait.
+//!
+//! Who sent a message by the home, and then learns where the element is, must not let the next message overtake the first:
+//! he sends by the home as long as any of his messages is under way there. The worker at which one arrives tells him.
+//! # Invariants
+//! 1. Messages by the home arrive in the order in which each sender sent them: his mailbox order to the home, the home's order of keeping
+//!    them, its mailbox order to the element.
+//! 2. A sender sends straight only when all that he has sent by the home has arrived.
+
+mod detour;
+mod policy;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use raddle_sync::prim::{AtomicU32, Relaxed};
+
+pub(crate) use detour::{Way, way};
+pub(crate) use policy::Dice;
+use policy::{Choice, Loads};
+pub use policy::{SeedPolicy, UnknownSeedPolicy};
+
+use crate::cx::Cx;
+use crate::directory::{Route, Whereabouts};
+use crate::entry::Chare;
+use crate::failure::Failure;
+use crate::local::{self, Local};
+use crate::number::Number;
+use crate::part::{Body, Part, Slot, State};
+use crate::proxy::One;
+use crate::system::System;
+
+/// The seeds of a system.
+#[derive(Debug)]
+pub(crate) struct Seeds {
+    /// A position in [`SeedPolicy::ALL`].
+    policy: AtomicU32,
+    loads: Loads,
+}
+
+impl Seeds {
+    pub(crate) fn new(worker_count: usize) -> Self {
+        Self {
+            policy: AtomicU32::new(0),
+            loads: Loads::new(worker_count),
+        }
+    }
+
+    pub(crate) fn policy(&self) -> SeedPolicy {
+        // Relaxed: whichever it is, a seed sprouts.
+        SeedPolicy::ALL[self.policy.load(Relaxed) as usize]
+    }
+
+    pub(crate) fn set_policy(&self, policy: SeedPolicy) {
+        let position = SeedPolicy::ALL.iter().position(|&other| other == policy);
+        // Relaxed: as above.
+        self.policy
+            .store(position.expect("all are in it") as u32, Relaxed);
+    }
+
+    fn choose(&self, local: &Local) -> Choice {
+        let count = local.system.worker_count();
+        match self.policy() {
+            SeedPolicy::Stealing => Choice::Keep,
+            SeedPolicy::Random => Choice::Place(local.dice.pick(count)),
+            policy => self
+                .loads
+                .average(local.worker, &policy.neighbours(local.worker, count)),
+        }
+    }
+}
+
+impl System {
+    /// Makes a chare that is in no array, for a thread that may be no worker.
+    pub(crate) fn sow<T: Chare>(
+        &self,
+        make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
+    ) -> One<T> {
+        local::with(self.id, |local| match local {
+            Some(local) => local.sow(make),
+            None => {
+                let collection = self.singles::<T>();
+                let home = self.next_worker();
+                let shared = self.collection::<T>(collection);
+                let number = shared.directory.allocate(home);
+                let route = Route::seed(number.generation(), false);
+                shared.directory.place(number).set_route(route);
+                self.post_outside(home, move |local| local.put_seed(collection, number, make));
+                One::new(self.id, collection, number)
+            }
+        })
+    }
+}
+
+impl Local {
+    /// Makes a chare that is in no array, somewhere.
+    pub(crate) fn sow<T: Chare>(
+        &self,
+        make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
+    ) -> One<T> {
+        let collection = self.singles::<T>();
+        let part = self.part::<T>(collection);
+        let number = part.collection.directory.allocate(self.worker);
+        let place = part.collection.directory.place(number);
+        let (system, generation) = (&self.system, number.generation());
+        match system.seeds.choose(self) {
+            Choice::Place(worker) => {
+                place.set_route(Route::placed(generation, worker));
+                self.post(worker, move |local| {
+                    local.make_element(&local.part(collection), number, None, make);
+                });
+            }
+            Choice::Keep => {
+                place.set_route(Route::seed(generation, false));
+                self.put_seed(collection, number, make);
+            }
+            Choice::Hand(worker) => {
+                place.set_route(Route::seed(generation, false));
+                self.post(worker, move |local| {
+                    local.put_seed(collection, number, make)
+                });
+            }
+        }
+        part.one(number)
+    }
+
+    /// Keeps a seed in this worker's pool.
+    fn put_seed<T: Chare>(
+        &self,
+        collection: u32,
+        number: Number,
+        make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
+    ) {
+        let (id, from) = (self.system.id, self.worker);
+        self.system.seeds.loads.count_up(from);
+        self.system.quiet.count_sent(from);
+        self.system.post.put(move || {
+            local::in_pool(id, move |local| {
+                local.system.seeds.loads.count_down(from);
+                local.sprout(&local.part(collection), number, make);
+            });
+        });
+    }
+
+    /// Makes the chare of a seed here.
+    fn sprout<T: Chare>(&self, part: &Part<T>, number: Number, make: impl FnOnce(&mut Cx<T>) -> T) {
+        let place = part.collection.directory.place(number);
+        let before = place.replace_route(Route::placed(number.generation(), self.worker));
+        self.make_element(part, number, None, make);
+        if before.whereabouts() == (Whereabouts::Seed { has_mail: true })
+            && number.home() != self.worker
+        {
+            let collection = part.collection.id;
+            self.post(number.home(), move |local| {
+                local.send_after::<T>(&local.part(collection), number);
+            });
+        }
+    }
+
+    /// Makes an element here, where its route says that it is.
+    pub(crate) fn make_element<T: Chare>(
+        &self,
+        part: &Part<T>,
+        number: Number,
+        index: Option<T::Index>,
+        make: impl FnOnce(&mut Cx<T>) -> T,
+    ) {
+        let mut cx = Cx::new(part.one(number), index);
+        match catch_unwind(AssertUnwindSafe(|| make(&mut cx))) {
+            Ok(me) => {
+                let ends = cx.ends().then(|| cx.rounds().clone());
+                let body = Body { me, cx };
+                part.settle(self, Slot::new(number, index, State::Ready(body)), 0);
+                if let Some(rounds) = ends {
+                    part.end(self, number, &rounds);
+                } else if self.epoch.get() > 0 {
+                    self.ship_if_elsewhere(part, number);
+                }
+            }
+            Err(panic) => {
+                let name = part.collection.name(index);
+                part.collection.remove(number, index);
+                part.fail_early(self, number, &name);
+                self.system
+                    .fail(Failure::panicked(&name, "its constructor", &*panic));
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The way of messages to seeds: by their home. The header of [`crate::seeds`] says why it keeps their order.
+
+use std::collections::HashMap;
+
+use crate::collection::Collection;
+use crate::directory::{Route, Whereabouts};
+use crate::entry::Chare;
+use crate::failure::Failure;
+use crate::local::Local;
+use crate::number::Number;
+use crate::parcel::Parcel;
+use crate::part::Part;
+use crate::proxy::One;
+use crate::system::System;
+
+/// How a message goes to its element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Straight(usize),
+    /// By the element's home.
+    Detour(usize),
+    /// Nowhere: the element is no more.
+    Gone,
+}
+
+/// How a message of a sender in `epoch` goes to element `number`; one that goes by the home is counted in his `detours`.
+pub(crate) fn way<T: Chare>(
+    collection: &Collection<T>,
+    number: Number,
+    epoch: u32,
+    detours: &mut HashMap<(u32, Number), u32>,
+) -> Way {
+    let route = collection.directory.place(number).route();
+    let whereabouts = route.whereabouts();
+    if whereabouts == Whereabouts::Vacant || route.generation() != number.generation() {
+        return Way::Gone;
+    }
+    let key = (collection.id, number);
+    if let Some(count) = detours.get_mut(&key) {
+        *count += 1;
+    } else if matches!(whereabouts, Whereabouts::Seed { .. }) {
+        detours.insert(key, 1);
+    } else {
+        return Way::Straight(route.worker(epoch));
+    }
+    Way::Detour(number.home())
+}
+
+/// A message that goes by its element's home; whoever sent it is told when it has arrived.
+struct Detoured<P> {
+    parcel: P,
+    /// The worker that sent it; none for other threads.
+    from: Option<usize>,
+    key: (u32, Number),
+}
+
+impl<T: Chare, P: Parcel<T>> Parcel<T> for Detoured<P> {
+    fn entry(&self) -> &'static str {
+        self.parcel.entry()
+    }
+
+    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
+        self.parcel.deliver(local, part, number);
+        local.confirm(self.key, self.from);
+    }
+
+    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
+        self.deliver(local, part, number);
+    }
+
+    fn fail(self: Box<Self>, system: &System, failure: Failure) {
+        // Who waits to send straight finds that there is nothing left to send to.
+        Box::new(self.parcel).fail(system, failure);
+    }
+}
+
+impl Local {
+    /// Sends a parcel that has a priority, or whose element may be a seed.
+    #[cold]
+    pub(crate) fn dispatch_slow<T: Chare>(
+        &self,
+        part: &Part<T>,
+        one: One<T>,
+        parcel: impl Parcel<T>,
+    ) {
+        if part.collection.node.is_some() {
+            return self
+                .system
+                .to_node(&part.collection, one.number, Box::new(parcel));
+        }
+        let One {
+            collection,
+            number,
+            priority,
+            ..
+        } = one;
+        let way = way(
+            &part.collection,
+            number,
+            self.epoch.get(),
+            &mut self.detours.borrow_mut(),
+        );
+        match way {
+            Way::Straight(worker) if priority == 0 => self.carry(worker, one, parcel),
+            Way::Straight(worker) => self.post(worker, move |local| {
+                local.arrive_at_rank(priority, move |local| {
+                    parcel.deliver(local, &local.part(collection), number);
+                });
+            }),
+            Way::Detour(home) => {
+                let from = Some(self.worker);
+                self.post(home, move |local| {
+                    local.relay(&local.part(collection), number, parcel, from);
+                });
+            }
+            Way::Gone => {
+                let failure = Failure::gone(&part.collection.name(None), parcel.entry());
+                Box::new(parcel).fail(&self.system, failure);
+            }
+        }
+    }
+
+    /// Takes in a message at its element's home, and keeps it while the element waits for a worker.
+    pub(crate) fn relay<T: Chare>(
+        &self,
+        part: &Part<T>,
+        number: Number,
+        parcel: impl Parcel<T>,
+        from: Option<usize>,
+    ) {
+        let parcel = Detoured {
+            parcel,
+            from,
+            key: (part.collection.id, number),
+        };
+        let place = part.collection.directory.place(number);
+        let route = place.route();
+        let is_seed = matches!(route.whereabouts(), Whereabouts::Seed { .. });
+        let mut early = part.early.borrow_mut();
+        if !is_seed && !early.contains_key(&number) {
+            drop(early);
+            return match place.worker_of(number, self.epoch.get()) {
+                Some(worker) if worker == self.worker => parcel.deliver(self, part, number),
+                Some(worker) => self.carry(worker, part.one(number), parcel),
+                None => {
+                    let failure = Failure::gone(&part.collection.name(None), parcel.entry());
+                    Box::new(parcel).fail(&self.system, failure);
+                }
+            };
+        }
+        early.entry(number).or_default().push_back(Box::new(parcel));
+        drop(early);
+        let with_mail = Route::seed(number.generation(), true);
+        if route == Route::seed(number.generation(), false) && !place.change_route(route, with_mail)
+        {
+            // It has sprouted just now, and whoever made it saw no mail.
+            self.send_after(part, number);
+        }
+    }
+
+    /// Sends what waited at home to where the element is now.
+    pub(super) fn send_after<T: Chare>(&self, part: &Part<T>, number: Number) {
+        let waiting = part.early.borrow_mut().remove(&number).unwrap_or_default();
+        let Some(worker) = part
+            .collection
+            .directory
+            .place(number)
+            .worker_of(number, self.epoch.get())
+        else {
+            for parcel in waiting {
+                let failure = Failure::gone(&part.collection.name(None), parcel.entry());
+                parcel.fail(&self.system, failure);
+            }
+            return;
+        };
+        for parcel in waiting {
+            self.carry(worker, part.one(number), Kept(parcel));
+        }
+    }
+
+    /// Tells who sent a message by the home that it has arrived.
+    fn confirm(&self, key: (u32, Number), from: Option<usize>) {
+        match from {
+            Some(worker) if worker == self.worker => confirmed(&mut self.detours.borrow_mut(), key),
+            Some(worker) => self.post(worker, move |local| {
+                confirmed(&mut local.detours.borrow_mut(), key);
+            }),
+            None => confirmed(&mut self.system.outside().detours, key),
+        }
+    }
+}
+
+fn confirmed(detours: &mut HashMap<(u32, Number), u32>, key: (u32, Number)) {
+    if let Some(count) = detours.get_mut(&key) {
+        *count -= 1;
+        if *count == 0 {
+            detours.remove(&key);
+        }
+    }
+}
+
+/// A parcel that has waited.
+struct Kept<T: Chare>(Box<dyn Parcel<T>>);
+
+impl<T: Chare> Parcel<T> for Kept<T> {
+    fn entry(&self) -> &'static str {
+        self.0.entry()
+    }
+
+    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
+        self.0.run(local, part, number);
+    }
+
+    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
+        self.0.run(local, part, number);
+    }
+
+    fn fail(self: Box<Self>, system: &System, failure: Failure) {
+        self.0.fail(system, failure);
+    }
+}

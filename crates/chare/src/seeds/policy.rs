@@ -1,0 +1,192 @@
+//! Where seeds go: strategies that spread new chares over the workers.
+//!
+//! # Source
+//! Shu, Kalé: Chare kernel: a runtime support system for parallel computations. J. Parallel and Distributed Computing 11, 1991, for
+//! averaging over neighbours; Jetley, Kalé, sect. 2, for the set of strategies.
+
+use std::cell::RefCell;
+
+use raddle_runtime::choice;
+use raddle_sync::CachePadded;
+use raddle_sync::prim::{AtomicU32, Relaxed};
+
+/// How seeds are spread over the workers. Seeds that wait can always be taken by idle workers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SeedPolicy {
+    /// Each worker keeps its own, and idle ones take from others: the oldest first.
+    #[default]
+    Stealing,
+    /// To a worker picked at random, where it sprouts.
+    Random,
+    /// To the neighbour with the fewest, when the own worker has more than the average of its neighbourhood, which is its two
+    /// neighbours in a ring.
+    Ring,
+    /// As `Ring`, with up to four neighbours in a square mesh.
+    Mesh,
+    /// As `Ring`, with a neighbour for each bit of the worker's index.
+    Hypercube,
+}
+
+choice! {
+    SeedPolicy is "seed policy", named by "`--seeds` and `RADDLE_SEEDS`":
+    Stealing "stealing", Random "random", Ring "ring", Mesh "mesh", Hypercube "hypercube";
+    expected "stealing, random, ring, mesh or hypercube", else UnknownSeedPolicy
+}
+
+/// Where a seed goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// Into the own worker's pool.
+    Keep,
+    /// Into the pool of another worker.
+    Hand(usize),
+    /// To a worker, where it sprouts.
+    Place(usize),
+}
+
+impl SeedPolicy {
+    /// The neighbours of a worker, each once, without itself. Workers are numbered along the machine's tree, so that near numbers are near.
+    pub(super) fn neighbours(self, worker: usize, count: usize) -> Vec<usize> {
+        let mut neighbours = match self {
+            Self::Stealing | Self::Random => Vec::new(),
+            Self::Ring => vec![(worker + 1) % count, (worker + count - 1) % count],
+            Self::Mesh => {
+                let width = count.isqrt();
+                let column = worker % width;
+                let mut around = Vec::new();
+                around.extend((column > 0).then(|| worker - 1));
+                around.extend((column + 1 < width).then_some(worker + 1));
+                around.extend(worker.checked_sub(width));
+                around.push(worker + width);
+                around
+            }
+            Self::Hypercube => (0..usize::BITS - count.leading_zeros())
+                .map(|bit| worker ^ (1 << bit))
+                .collect(),
+        };
+        neighbours.retain(|&neighbour| neighbour < count && neighbour != worker);
+        neighbours.sort_unstable();
+        neighbours.dedup();
+        neighbours
+    }
+}
+
+/// How many seeds wait at each worker.
+#[derive(Debug)]
+pub(super) struct Loads(Box<[CachePadded<AtomicU32>]>);
+
+impl Loads {
+    pub(super) fn new(worker_count: usize) -> Self {
+        Self((0..worker_count).map(|_| CachePadded::default()).collect())
+    }
+
+    // Relaxed in all of these: they are guesses.
+
+    pub(super) fn count_up(&self, worker: usize) {
+        self.0[worker].fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn count_down(&self, worker: usize) {
+        self.0[worker].fetch_sub(1, Relaxed);
+    }
+
+    /// Where a new seed of `worker` goes, whose neighbours are `around`.
+    pub(super) fn average(&self, worker: usize, around: &[usize]) -> Choice {
+        let load = |worker: usize| self.0[worker].load(Relaxed);
+        let own = load(worker);
+        let Some(&least) = around.iter().min_by_key(|&&neighbour| load(neighbour)) else {
+            return Choice::Keep;
+        };
+        let all = around
+            .iter()
+            .map(|&neighbour| u64::from(load(neighbour)))
+            .sum::<u64>()
+            + u64::from(own);
+        let is_above = u64::from(own) * (around.len() as u64 + 1) > all;
+        if is_above && load(least) < own {
+            Choice::Hand(least)
+        } else {
+            Choice::Keep
+        }
+    }
+}
+
+/// Picks workers at random: xorshift64*, one state a worker.
+#[derive(Debug)]
+pub(crate) struct Dice(RefCell<u64>);
+
+impl Dice {
+    pub(crate) fn new(worker: usize) -> Self {
+        Self(RefCell::new(0x9e37_79b9_7f4a_7c15 ^ (worker as u64 + 1)))
+    }
+
+    pub(crate) fn pick(&self, count: usize) -> usize {
+        let mut state = self.0.borrow_mut();
+        *state ^= *state >> 12;
+        *state ^= *state << 25;
+        *state ^= *state >> 27;
+        let high = state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32;
+        ((high * count as u64) >> 32) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_mutual_and_reach_everybody() {
+        for policy in [SeedPolicy::Ring, SeedPolicy::Mesh, SeedPolicy::Hypercube] {
+            for count in 1..40 {
+                let all: Vec<_> = (0..count)
+                    .map(|worker| policy.neighbours(worker, count))
+                    .collect();
+                let mut reached = vec![false; count];
+                let mut front = vec![0];
+                while let Some(worker) = front.pop() {
+                    if !std::mem::replace(&mut reached[worker], true) {
+                        front.extend(&all[worker]);
+                    }
+                }
+                assert!(reached.iter().all(|&is| is), "{policy} of {count}");
+                for (worker, around) in all.iter().enumerate() {
+                    for &neighbour in around {
+                        assert!(
+                            all[neighbour].contains(&worker),
+                            "{policy}: {worker}, {neighbour}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_seed_leaves_who_has_more_than_the_average() {
+        let loads = Loads::new(3);
+        assert_eq!(loads.average(0, &[1, 2]), Choice::Keep);
+        loads.count_up(0);
+        assert_eq!(loads.average(0, &[1, 2]), Choice::Hand(1));
+        loads.count_up(1);
+        assert_eq!(loads.average(0, &[1, 2]), Choice::Hand(2));
+        loads.count_up(2);
+        assert_eq!(loads.average(0, &[1, 2]), Choice::Keep);
+        loads.count_down(0);
+        assert_eq!(loads.average(0, &[1, 2]), Choice::Keep);
+        assert_eq!(loads.average(0, &[]), Choice::Keep);
+    }
+
+    #[test]
+    fn dice_pick_everybody_about_as_often() {
+        let dice = Dice::new(0);
+        let mut counts = [0; 5];
+        for _ in 0..5000 {
+            counts[dice.pick(5)] += 1;
+        }
+        assert!(
+            counts.iter().all(|&count| (800..1200).contains(&count)),
+            "{counts:?}"
+        );
+    }
+}

@@ -1,0 +1,291 @@
+//! Asynchronous entries: they run until they wait, and go on when what they wait for comes.
+//!
+//! While such an entry waits, it has its element for itself, as every entry has while it runs: no other entry comes between. Messages for
+//! those wait until it ends; messages that asynchronous entries wait for are filed in the element's inbox. The element lies in the entry's
+//! future meanwhile, so that the two can move to another worker together.
+//!
+//! A waker sends a message to the element: what wakes it may be anywhere, and so may the element.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use crate::entry::{AsyncEntry, Chare, Message};
+use crate::failure::Failure;
+use crate::local::{self, Local};
+use crate::number::Number;
+use crate::parcel::{Finish, Parcel};
+use crate::part::{Body, Part, State};
+use crate::proxy::One;
+use crate::reduction::NextRounds;
+use crate::system::System;
+
+/// An asynchronous entry under way; it gives the element back, or says how it ended it.
+type Run<T> = Pin<Box<dyn Future<Output = Result<Body<T>, Failed>> + Send>>;
+
+type Tell = Box<dyn FnOnce(&str, &System) + Send>;
+
+/// The entry has panicked.
+struct Failed {
+    /// The reductions to which the element would have contributed next.
+    rounds: NextRounds,
+    /// Tells who is to know, by the element's name.
+    tell: Tell,
+}
+
+/// An asynchronous entry that waits.
+pub(crate) struct Suspended<T: Chare> {
+    run: Run<T>,
+    waker: Waker,
+}
+
+impl<T: Chare> fmt::Debug for Suspended<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Suspended").finish_non_exhaustive()
+    }
+}
+
+/// Wakes an element by a message.
+struct ElementWaker<T: Chare>(One<T>);
+
+impl<T: Chare> Wake for ElementWaker<T> {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.dispatch(GoOn);
+    }
+}
+
+/// The message of a waker.
+struct GoOn;
+
+impl<T: Chare> Parcel<T> for GoOn {
+    fn entry(&self) -> &'static str {
+        "wake"
+    }
+
+    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
+        go_on(local, part, number);
+    }
+
+    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
+        go_on(local, part, number);
+    }
+
+    /// Nobody is left to be woken.
+    fn fail(self: Box<Self>, _system: &System, _failure: Failure) {}
+}
+
+/// Lets an asynchronous entry go on that waits. Without one, it has been woken for what it had already.
+fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
+    let at = part.slot_of(number);
+    let mut slots = part.slots.borrow_mut();
+    let Some(slot) = slots.get_mut(at, number) else {
+        drop(slots);
+        // It is to come here, or has ended.
+        if part.is_expected(local, number) {
+            part.keep(local, number, Box::new(GoOn));
+        }
+        return;
+    };
+    match mem::replace(&mut slot.state, State::Running) {
+        State::Suspended(suspended) => {
+            slot.awaits_inbox = false;
+            drop(slots);
+            advance(local, part, number, suspended);
+        }
+        state => slot.state = state,
+    }
+}
+
+/// Runs an asynchronous entry until it waits or ends, and then what has waited for its end.
+fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspended: Suspended<T>) {
+    let id = (part.collection.id, number);
+    let outer = local.running.replace(Some(id));
+    let polled = suspended
+        .run
+        .as_mut()
+        .poll(&mut Context::from_waker(&suspended.waker));
+    local.running.set(outer);
+    let at = part.slot_of(number);
+    let mut slots = part.slots.borrow_mut();
+    let slot = slots
+        .get_mut(at, number)
+        .expect("the element stays where it runs");
+    match polled {
+        Poll::Pending => slot.state = State::Suspended(suspended),
+        Poll::Ready(Ok(body)) => {
+            let ends = body.cx.ends().then(|| body.cx.rounds().clone());
+            slot.state = State::Ready(body);
+            drop(slots);
+            if let Some(rounds) = ends {
+                part.end(local, number, &rounds);
+            } else {
+                catch_up(local, part, number);
+            }
+        }
+        Poll::Ready(Err(Failed { rounds, tell })) => {
+            drop(slots);
+            let name = part.name_of(number);
+            part.end(local, number, &rounds);
+            tell(&name, &local.system);
+        }
+    }
+}
+
+/// Runs what has waited for the end of an asynchronous entry, up to the next one.
+fn catch_up<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
+    loop {
+        let at = part.slot_of(number);
+        let mut slots = part.slots.borrow_mut();
+        let Some(slot) = slots.get_mut(at, number) else {
+            return;
+        };
+        if !matches!(slot.state, State::Ready(_)) {
+            return;
+        }
+        let Some(parcel) = slot.backlog.pop_front() else {
+            return;
+        };
+        drop(slots);
+        parcel.run(local, part, number);
+    }
+}
+
+/// The start of an asynchronous entry.
+pub(crate) struct Start<E: AsyncEntry, F> {
+    pub(crate) args: E::Args,
+    pub(crate) finish: F,
+}
+
+impl<E: AsyncEntry, F: Finish<E::Output>> Start<E, F> {
+    fn begin(self, mut body: Body<E::Chare>) -> Run<E::Chare> {
+        Box::pin(async move {
+            let Self { args, finish } = self;
+            let result = {
+                let mut call = pin!(E::call(&mut body.me, &mut body.cx, args));
+                poll_fn(|context| {
+                    match catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(context))) {
+                        Ok(Poll::Pending) => Poll::Pending,
+                        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+                        Err(panic) => Poll::Ready(Err(panic)),
+                    }
+                })
+                .await
+            };
+            match result {
+                Ok(output) => {
+                    finish.done(output);
+                    Ok(body)
+                }
+                Err(panic) => Err(Failed {
+                    rounds: body.cx.rounds().clone(),
+                    tell: Box::new(move |name, system| {
+                        finish.failed(system, Failure::panicked(name, E::NAME, &*panic));
+                    }),
+                }),
+            }
+        })
+    }
+}
+
+impl<E: AsyncEntry, F: Finish<E::Output>> Parcel<E::Chare> for Start<E, F> {
+    fn entry(&self) -> &'static str {
+        E::NAME
+    }
+
+    fn deliver(self, local: &Local, part: &Part<E::Chare>, number: Number) {
+        let at = part.slot_of(number);
+        let mut slots = part.slots.borrow_mut();
+        if slots.ready(at, number).is_none() {
+            drop(slots);
+            return part.keep(local, number, Box::new(self));
+        }
+        let slot = slots.get_mut(at, number).expect("it is ready");
+        let State::Ready(body) = mem::replace(&mut slot.state, State::Running) else {
+            unreachable!("it is ready");
+        };
+        drop(slots);
+        let suspended = Suspended {
+            run: self.begin(body),
+            waker: Waker::from(Arc::new(ElementWaker(part.one(number)))),
+        };
+        advance(local, part, number, suspended);
+    }
+
+    fn run(self: Box<Self>, local: &Local, part: &Part<E::Chare>, number: Number) {
+        self.deliver(local, part, number);
+    }
+
+    fn fail(self: Box<Self>, system: &System, failure: Failure) {
+        self.finish.failed(system, failure);
+    }
+}
+
+/// A message for an inbox.
+pub(crate) struct File<M: Message>(pub(crate) M::Content);
+
+impl<M: Message> Parcel<M::Chare> for File<M> {
+    fn entry(&self) -> &'static str {
+        M::NAME
+    }
+
+    fn deliver(self, local: &Local, part: &Part<M::Chare>, number: Number) {
+        let at = part.slot_of(number);
+        let mut slots = part.slots.borrow_mut();
+        let Some(slot) = slots.get_mut(at, number) else {
+            drop(slots);
+            return part.keep(local, number, Box::new(self));
+        };
+        M::queue(&mut slot.inbox).push_back(self.0);
+        let is_awaited = slot.awaits_inbox;
+        drop(slots);
+        if is_awaited {
+            go_on(local, part, number);
+        }
+    }
+
+    fn run(self: Box<Self>, local: &Local, part: &Part<M::Chare>, number: Number) {
+        self.deliver(local, part, number);
+    }
+
+    fn fail(self: Box<Self>, system: &System, failure: Failure) {
+        system.fail(failure);
+    }
+}
+
+/// Waits for the first message of a kind that `is_it` says yes to.
+pub(crate) fn next_message<M: Message>(
+    one: One<M::Chare>,
+    mut is_it: impl FnMut(&M::Content) -> bool + Send,
+) -> impl Future<Output = M::Content> + Send {
+    poll_fn(move |_| {
+        local::with(one.system, |local| {
+            let local = local.expect("entries run on workers of their system");
+            let part = local.part::<M::Chare>(one.collection);
+            let mut slots = part.slots.borrow_mut();
+            let slot = slots
+                .get_mut(part.slot_of(one.number), one.number)
+                .expect("the element stays where it runs");
+            match take_first(M::queue(&mut slot.inbox), &mut is_it) {
+                Some(content) => Poll::Ready(content),
+                None => {
+                    slot.awaits_inbox = true;
+                    Poll::Pending
+                }
+            }
+        })
+    })
+}
+
+fn take_first<C>(queue: &mut VecDeque<C>, is_it: impl FnMut(&C) -> bool) -> Option<C> {
+    let at = queue.iter().position(is_it)?;
+    queue.remove(at)
+}

@@ -1,0 +1,212 @@
+//! What all chares of a runtime share: its collections, counters of messages, and who waits.
+//!
+//! Proxies carry the number of their system, not a pointer: so they are small, are copied freely, and count no references. Workers keep
+//! the system at hand ([`crate::local`]); other threads look it up.
+
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::sync::{Arc, Mutex as StdMutex, PoisonError, RwLock, Weak};
+
+use raddle_runtime::{Post, Runtime, Waiter};
+use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, Relaxed};
+
+use crate::collection::Collection;
+use crate::entry::Chare;
+use crate::failure::Failure;
+use crate::local::{self, Local};
+use crate::migration::Moves;
+use crate::outside::Outside;
+use crate::quiet::Quiet;
+use crate::seeds::Seeds;
+
+/// The systems that there are. Not a lock of the models: nothing under it gives way to other threads.
+static SYSTEMS: StdMutex<Registry> = StdMutex::new(Registry {
+    next: 0,
+    systems: Vec::new(),
+});
+
+struct Registry {
+    next: u32,
+    systems: Vec<(u32, Weak<System>)>,
+}
+
+/// What all chares of a runtime share.
+pub(crate) struct System {
+    pub(crate) id: u32,
+    pub(crate) post: Post,
+    collections: RwLock<Vec<Arc<dyn Any + Send + Sync>>>,
+    singles: Mutex<Vec<(TypeId, u32)>>,
+    pub(crate) outside: Mutex<Outside>,
+    pub(crate) quiet: Quiet,
+    pub(crate) moves: Moves,
+    pub(crate) seeds: Seeds,
+    failure: Mutex<Option<Failure>>,
+    has_failed: AtomicBool,
+    waiters: Mutex<Vec<Waiter>>,
+    has_exited: AtomicBool,
+    /// Where a thread that is no worker puts the next thing.
+    next_worker: AtomicUsize,
+}
+
+impl fmt::Debug for System {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("System")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl System {
+    /// The system of `runtime`.
+    pub(crate) fn of(runtime: &Runtime) -> Arc<Self> {
+        runtime.model(|post| {
+            let mut registry = SYSTEMS.lock().unwrap_or_else(PoisonError::into_inner);
+            let id = registry.next;
+            registry.next += 1;
+            let worker_count = post.worker_count();
+            let system = Arc::new(Self {
+                id,
+                post,
+                collections: RwLock::default(),
+                singles: Mutex::default(),
+                outside: Mutex::default(),
+                quiet: Quiet::new(worker_count),
+                moves: Moves::default(),
+                seeds: Seeds::new(worker_count),
+                failure: Mutex::default(),
+                has_failed: AtomicBool::new(false),
+                waiters: Mutex::default(),
+                has_exited: AtomicBool::new(false),
+                next_worker: AtomicUsize::new(0),
+            });
+            registry
+                .systems
+                .retain(|(_, system)| system.strong_count() > 0);
+            registry.systems.push((id, Arc::downgrade(&system)));
+            system
+        })
+    }
+
+    /// The system with this number, unless its runtime has ended.
+    pub(crate) fn find(id: u32) -> Option<Arc<Self>> {
+        let registry = SYSTEMS.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = registry
+            .systems
+            .binary_search_by_key(&id, |system| system.0);
+        registry.systems[at.ok()?].1.upgrade()
+    }
+
+    pub(crate) fn worker_count(&self) -> usize {
+        self.post.worker_count()
+    }
+
+    /// The worker on which a thread that is no worker puts the next thing.
+    pub(crate) fn next_worker(&self) -> usize {
+        // Relaxed: any will do.
+        self.next_worker.fetch_add(1, Relaxed) % self.worker_count()
+    }
+
+    /// Keeps a collection that `make` makes of its number.
+    pub(crate) fn add<T: Chare>(
+        &self,
+        make: impl FnOnce(u32) -> Collection<T>,
+    ) -> Arc<Collection<T>> {
+        let mut collections = self
+            .collections
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let id = u32::try_from(collections.len()).expect("fewer than 2^32 collections");
+        let collection = Arc::new(make(id));
+        collections.push(Arc::clone(&collection) as Arc<dyn Any + Send + Sync>);
+        collection
+    }
+
+    /// The collection with this number, which is of `T`.
+    pub(crate) fn collection<T: Chare>(&self, id: u32) -> Arc<Collection<T>> {
+        let collections = self
+            .collections
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&collections[id as usize])
+            .downcast()
+            .expect("a proxy has the type of its collection")
+    }
+
+    /// The collection of all chares of type `T` that are in no array.
+    pub(crate) fn singles<T: Chare>(&self) -> u32 {
+        let mut singles = self.singles.lock().expect("nothing panics under this lock");
+        let of = TypeId::of::<T>();
+        if let Some((_, id)) = singles.iter().find(|single| single.0 == of) {
+            return *id;
+        }
+        let made = self.add::<T>(|id| Collection::singles(self.id, id, self.worker_count()));
+        singles.push((of, made.id));
+        made.id
+    }
+
+    /// Sends a message from this thread to a worker.
+    pub(crate) fn post_from_here(&self, to: usize, message: impl FnOnce(&Local) + Send + 'static) {
+        local::with(self.id, |local| match local {
+            Some(local) => local.post(to, message),
+            None => self.post_outside(to, message),
+        });
+    }
+
+    /// All who wait, now or later, learn of the first of these.
+    #[cold]
+    pub(crate) fn fail(&self, failure: Failure) {
+        self.failure
+            .lock()
+            .expect("nothing panics under this lock")
+            .get_or_insert(failure);
+        // Relaxed: a waiter is in the list before it looks, both under the list's lock.
+        self.has_failed.store(true, Relaxed);
+        self.tell_waiters();
+    }
+
+    /// Who waits for the program's end waits no longer.
+    pub(crate) fn exit(&self) {
+        // Relaxed: as in `fail`.
+        self.has_exited.store(true, Relaxed);
+        self.tell_waiters();
+    }
+
+    /// Waits on this thread until the program says that it is at its end, or something has failed.
+    pub(crate) fn wait_for_exit(&self) -> Result<(), Failure> {
+        // Relaxed: as in `fail`.
+        let failure = self.wait_or_fail(|| self.has_exited.load(Relaxed));
+        // Relaxed: one thread waits at a time.
+        self.has_exited.store(false, Relaxed);
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn tell_waiters(&self) {
+        for waiter in &*self.waiters.lock().expect("nothing panics under this lock") {
+            waiter.notify();
+        }
+    }
+
+    /// Waits on this thread until `done`, or something has failed.
+    ///
+    /// Whoever makes `done` true notifies this thread's [`Waiter`].
+    pub(crate) fn wait_or_fail(&self, done: impl Fn() -> bool) -> Option<Failure> {
+        let waiter = Waiter::current();
+        let waiters = || self.waiters.lock().expect("nothing panics under this lock");
+        waiters().push(waiter.clone());
+        // Relaxed: see `fail`.
+        waiter.wait_until(|| done() || self.has_failed.load(Relaxed));
+        let mut waiters = waiters();
+        if let Some(own) = waiters.iter().position(|other| other.is_same(&waiter)) {
+            waiters.swap_remove(own);
+        }
+        drop(waiters);
+        if done() {
+            return None;
+        }
+        self.failure
+            .lock()
+            .expect("nothing panics under this lock")
+            .clone()
+    }
+}

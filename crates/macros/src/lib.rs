@@ -1,0 +1,34 @@
+//! The attribute `#[chare]`: makes the values of a type message-driven objects.
+//!
+//! `block` reads the `impl` block, `write` writes what is to stand beside it. What is written uses the public interface of
+//! `raddle-chare` and no more.
+#![forbid(unsafe_code)]
+
+mod block;
+mod options;
+mod write;
+
+use proc_macro::TokenStream;
+use syn::parse_quote;
+
+/// See `raddle_chare::chare`.
+#[proc_macro_attribute]
+pub fn chare(options: TokenStream, block: TokenStream) -> TokenStream {
+    expand(options, block, parse_quote!(::raddle_chare))
+}
+
+/// The same for those who have the crate through `raddle`.
+#[proc_macro_attribute]
+pub fn chare_of_raddle(options: TokenStream, block: TokenStream) -> TokenStream {
+    expand(options, block, parse_quote!(::raddle::chare))
+}
+
+fn expand(options: TokenStream, block: TokenStream, library: syn::Path) -> TokenStream {
+    let expanded = options::Options::parse(options.into(), library)
+        .and_then(|options| Ok((block::Block::parse(block.into())?, options)));
+    match expanded {
+        Ok((block, options)) => write::write(&block, &options),
+        Err(error) => error.into_compile_error(),
+    }
+    .into()
+}

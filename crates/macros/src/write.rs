@@ -1,0 +1,317 @@
+//! Writing what stands beside the `impl` block: proxies with a method for each entry, and a type for each entry.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use syn::Generics;
+
+use crate::block::{Block, Entry, Function, Message};
+use crate::options::Options;
+
+/// The block as it is, and what belongs to it.
+pub(crate) fn write(block: &Block, options: &Options) -> TokenStream {
+    let writer = Writer {
+        block,
+        options,
+        one: format_ident!("{}Proxy", block.name),
+        all: format_ident!("{}All", block.name),
+        inbox: format_ident!("{}Inbox", block.name),
+    };
+    let (plain, proxies, chare) = (&block.plain, writer.proxies(), writer.chare());
+    let entries = block.entries.iter().map(|entry| writer.entry(entry));
+    let messages = block.messages.iter().map(|message| writer.message(message));
+    quote! {
+        #plain
+        #proxies
+        #[allow(
+            non_camel_case_types, non_upper_case_globals, unreachable_pub, private_interfaces, missing_docs,
+            missing_debug_implementations, dead_code, clippy::unused_unit, clippy::let_unit_value, clippy::too_many_arguments,
+            reason = "written by an attribute"
+        )]
+        const _: () = {
+            #chare
+            #(#entries)*
+            #(#messages)*
+        };
+    }
+}
+
+struct Writer<'a> {
+    block: &'a Block,
+    options: &'a Options,
+    one: Ident,
+    all: Ident,
+    inbox: Ident,
+}
+
+impl Writer<'_> {
+    fn generics(&self) -> &Generics {
+        &self.block.plain.generics
+    }
+
+    /// The proxies, by which the type's module knows them.
+    fn proxies(&self) -> TokenStream {
+        let (library, of) = (&self.options.library, &self.block.plain.self_ty);
+        let (one, all, inbox) = (&self.one, &self.all, &self.inbox);
+        let (parameters, names, bounds) = self.generics().split_for_impl();
+        let one_documentation = format!("The address of one [`{}`].", self.block.name);
+        let all_documentation = format!(
+            "The address of all [`{}`] of an array, or of a section of it.",
+            self.block.name
+        );
+        let proxy = |name: &Ident, inner: TokenStream, documentation: String| {
+            quote! {
+                #[doc = #documentation]
+                #[allow(unreachable_pub, private_interfaces, reason = "written by an attribute")]
+                pub struct #name #parameters (#library::#inner<#of>) #bounds;
+
+                impl #parameters ::core::clone::Clone for #name #names #bounds {
+                    fn clone(&self) -> Self {
+                        *self
+                    }
+                }
+
+                impl #parameters ::core::marker::Copy for #name #names #bounds {}
+
+                impl #parameters ::core::fmt::Debug for #name #names #bounds {
+                    fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                        ::core::fmt::Debug::fmt(&self.0, formatter)
+                    }
+                }
+
+                impl #parameters ::core::convert::From<#library::#inner<#of>> for #name #names #bounds {
+                    fn from(address: #library::#inner<#of>) -> Self {
+                        Self(address)
+                    }
+                }
+            }
+        };
+        let one_proxy = proxy(one, quote!(One), one_documentation);
+        let all_proxy = proxy(all, quote!(All), all_documentation);
+        let queues = self.block.messages.iter().map(|message| {
+            let (name, content) = (&message.function.name, content(&message.function));
+            quote!(#name: ::std::collections::VecDeque<#content>)
+        });
+        let fields = self
+            .block
+            .messages
+            .iter()
+            .map(|message| &message.function.name);
+        let phantom = phantom(self.generics());
+        quote! {
+            #one_proxy
+            #all_proxy
+
+            impl #parameters ::core::cmp::PartialEq for #one #names #bounds {
+                fn eq(&self, other: &Self) -> bool {
+                    self.0 == other.0
+                }
+            }
+
+            impl #parameters ::core::cmp::Eq for #one #names #bounds {}
+
+            impl #parameters ::core::convert::From<#one #names> for #library::One<#of> #bounds {
+                fn from(proxy: #one #names) -> Self {
+                    proxy.0
+                }
+            }
+
+            /// Messages that asynchronous entries wait for.
+            #[doc(hidden)]
+            #[allow(unreachable_pub, private_interfaces, missing_debug_implementations, reason = "written by an attribute")]
+            pub struct #inbox #parameters #bounds {
+                #(#queues,)*
+                of: ::core::marker::PhantomData<#phantom>,
+            }
+
+            impl #parameters ::core::default::Default for #inbox #names #bounds {
+                fn default() -> Self {
+                    Self {
+                        #(#fields: ::core::default::Default::default(),)*
+                        of: ::core::marker::PhantomData,
+                    }
+                }
+            }
+        }
+    }
+
+    fn chare(&self) -> TokenStream {
+        let (library, index, of) = (
+            &self.options.library,
+            &self.options.index,
+            &self.block.plain.self_ty,
+        );
+        let (one, all, inbox) = (&self.one, &self.all, &self.inbox);
+        let name = self.block.name.to_string();
+        let (parameters, names, bounds) = self.generics().split_for_impl();
+        quote! {
+            impl #parameters #library::Chare for #of #bounds {
+                const NAME: &'static str = #name;
+                type Index = #index;
+                type Inbox = #inbox #names;
+                type One = #one #names;
+                type All = #all #names;
+            }
+
+            impl #parameters #one #names #bounds {
+                /// The same address, with messages of another priority: smaller ones are more urgent, the default is 0.
+                #[must_use]
+                pub fn with_priority(self, priority: i32) -> Self {
+                    Self(self.0.with_priority(priority))
+                }
+            }
+        }
+    }
+
+    fn entry(&self, entry: &Entry) -> TokenStream {
+        let (library, of) = (&self.options.library, &self.block.plain.self_ty);
+        let (one, all) = (&self.one, &self.all);
+        let (parameters, names, bounds) = self.generics().split_for_impl();
+        let Function {
+            documentation,
+            visibility,
+            name,
+            ..
+        } = &entry.function;
+        let (arguments, types) = (entry.function.names(), entry.function.types());
+        let marker = entry.function.kind("entry");
+        let phantom = phantom(self.generics());
+        let label = name.to_string();
+        let cx = entry.takes_cx.then(|| quote!(cx,));
+        let unit = quote!(());
+        let output = entry.output.as_ref().unwrap_or(&unit);
+        let (of_trait, call) = if entry.is_async {
+            let call = quote! {
+                #[allow(clippy::manual_async_fn, reason = "written by an attribute")]
+                fn call<'a>(
+                    me: &'a mut #of,
+                    cx: &'a mut #library::Cx<#of>,
+                    (#(#arguments,)*): Self::Args,
+                ) -> impl ::core::future::Future<Output = #output> + ::core::marker::Send + 'a {
+                    let _ = &cx;
+                    async move { <#of>::#name(me, #cx #(#arguments),*).await }
+                }
+            };
+            (quote!(AsyncEntry), call)
+        } else {
+            let call = quote! {
+                #[inline]
+                fn call(me: &mut #of, cx: &mut #library::Cx<#of>, (#(#arguments,)*): Self::Args) -> #output {
+                    let _ = &cx;
+                    <#of>::#name(me, #cx #(#arguments),*)
+                }
+            };
+            (quote!(Entry), call)
+        };
+        let (send, ask) = if entry.is_async {
+            ("start", "ask_start")
+        } else {
+            ("send", "ask")
+        };
+        let (send, ask) = (format_ident!("{send}"), format_ident!("{ask}"));
+        let (method, reply) = match &entry.output {
+            Some(output) => (&ask, quote!(-> #library::Reply<#output>)),
+            None => (&send, quote!()),
+        };
+        quote! {
+            struct #marker #parameters (::core::marker::PhantomData<#phantom>) #bounds;
+
+            impl #parameters #library::#of_trait for #marker #names #bounds {
+                type Chare = #of;
+                type Args = (#(#types,)*);
+                type Output = #output;
+                const NAME: &'static str = #label;
+                #call
+            }
+
+            impl #parameters #one #names #bounds {
+                #(#documentation)*
+                #[inline]
+                #visibility fn #name(&self, #(#arguments: #types),*) #reply {
+                    self.0.#method::<#marker #names>((#(#arguments,)*))
+                }
+            }
+
+            impl #parameters #all #names #bounds {
+                #(#documentation)*
+                #visibility fn #name(&self, #(#arguments: #types),*)
+                where
+                    for<'raddle> (#(#types,)*): ::core::clone::Clone,
+                {
+                    self.0.#send::<#marker #names>((#(#arguments,)*))
+                }
+            }
+        }
+    }
+
+    fn message(&self, message: &Message) -> TokenStream {
+        let (library, of) = (&self.options.library, &self.block.plain.self_ty);
+        let (one, all) = (&self.one, &self.all);
+        let (parameters, names, bounds) = self.generics().split_for_impl();
+        let Function {
+            documentation,
+            visibility,
+            name,
+            ..
+        } = &message.function;
+        let (arguments, types) = (message.function.names(), message.function.types());
+        let marker = message.function.kind("message");
+        let (phantom, content) = (phantom(self.generics()), content(&message.function));
+        let label = name.to_string();
+        let value = match arguments.as_slice() {
+            [argument] => quote!(#argument),
+            arguments => quote!((#(#arguments),*)),
+        };
+        quote! {
+            struct #marker #parameters (::core::marker::PhantomData<#phantom>) #bounds;
+
+            impl #parameters #library::Message for #marker #names #bounds {
+                type Chare = #of;
+                type Content = #content;
+                const NAME: &'static str = #label;
+
+                fn queue(
+                    inbox: &mut <#of as #library::Chare>::Inbox,
+                ) -> &mut ::std::collections::VecDeque<#content> {
+                    &mut inbox.#name
+                }
+            }
+
+            impl #parameters #of #bounds {
+                #(#documentation)*
+                #visibility const #name: #marker #names = #marker(::core::marker::PhantomData);
+            }
+
+            impl #parameters #one #names #bounds {
+                #(#documentation)*
+                #visibility fn #name(&self, #(#arguments: #types),*) {
+                    self.0.file::<#marker #names>(#value)
+                }
+            }
+
+            impl #parameters #all #names #bounds {
+                #(#documentation)*
+                #visibility fn #name(&self, #(#arguments: #types),*)
+                where
+                    for<'raddle> #content: ::core::clone::Clone,
+                {
+                    self.0.file::<#marker #names>(#value)
+                }
+            }
+        }
+    }
+}
+
+/// What a message of a kind carries: its one argument, or a tuple of them.
+fn content(function: &Function) -> TokenStream {
+    match function.types().as_slice() {
+        [of] => quote!(#of),
+        types => quote!((#(#types),*)),
+    }
+}
+
+/// A type that mentions all type parameters and has nothing of them.
+fn phantom(generics: &Generics) -> TokenStream {
+    let types = generics.type_params().map(|parameter| &parameter.ident);
+    let lifetimes = generics.lifetimes().map(|parameter| &parameter.lifetime);
+    quote!(fn() -> (#(&#lifetimes (),)* #(#types,)*))
+}
