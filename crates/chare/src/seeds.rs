@@ -1,7 +1,7 @@
 //! Seeds: chares that are made wherever there is a worker for them.
 //!
 //! A seed is a call that makes the chare. It waits in a pool of tasks, where idle workers find it, or is sent to a worker that
-//! a strategy picks ([`crate::balance`]). Its number is given, and its proxy can be used, at once.
+//! a strategy picks ([`SeedPolicy`]). Its number is given, and its proxy can be used, at once.
 //!
 //! # Messages for seeds
 //! Nobody knows where a seed will sprout, so messages for it go to its home, the worker that made it, and wait there. Whoever makes the chare says in
