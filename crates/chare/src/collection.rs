@@ -71,7 +71,7 @@ impl<T: Chare> Collection<T> {
     pub(crate) fn node(system: u32, id: u32, node: Node<T>) -> Self {
         let collection = Self::singles(system, id, 1);
         // Its route stays that of a seed: no worker has it for good.
-        let number = collection.directory.allocate(0);
+        let number = collection.directory.allocate(0, &mut Vec::new());
         collection
             .directory
             .place(number)
@@ -196,7 +196,7 @@ impl<T: Chare> Collection<T> {
                 if numbers.contains_key(&index) {
                     return None;
                 }
-                let number = self.directory.allocate(on);
+                let number = self.directory.allocate(on, &mut Vec::new());
                 let route = Route::placed(number.generation(), on);
                 self.directory.place(number).set_route(route);
                 numbers.insert(index, number);
@@ -205,21 +205,14 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// The element is gone.
-    pub(crate) fn remove(&self, number: Number, index: Option<T::Index>) {
-        match &self.kind {
-            Kind::Grid(_) => {
-                self.directory.vacate(number);
-            }
-            Kind::Singles => self.directory.reuse(self.directory.vacate(number)),
-            Kind::Sparse(numbers) => {
-                let mut numbers = numbers.write().unwrap_or_else(PoisonError::into_inner);
-                if let Some(index) = index {
-                    numbers.remove(&index);
-                }
-                self.directory.reuse(self.directory.vacate(number));
-            }
+    /// The element is gone. Returns a number that another element may have.
+    pub(crate) fn remove(&self, number: Number, index: Option<T::Index>) -> Option<Number> {
+        if let (Kind::Sparse(numbers), Some(index)) = (&self.kind, index) {
+            let mut numbers = numbers.write().unwrap_or_else(PoisonError::into_inner);
+            numbers.remove(&index);
         }
+        let vacant = self.directory.vacate(number);
+        (!self.has_birth()).then_some(vacant)
     }
 
     /// What messages of errors call an element.

@@ -199,11 +199,12 @@ impl Directory {
         }
     }
 
-    /// A number that nobody has, whose home is `home`. Its place is vacant.
-    pub(crate) fn allocate(&self, home: usize) -> Number {
+    /// A number that nobody has, whose home is `home`; if others have come back, they go to `spare`.
+    pub(crate) fn allocate(&self, home: usize, spare: &mut Vec<Number>) -> Number {
         let table = &self.homes[home];
         let mut numbers = table.numbers();
         if let Some(number) = numbers.vacant.pop() {
+            spare.append(&mut numbers.vacant);
             return number;
         }
         let index = numbers.used;
@@ -218,7 +219,7 @@ impl Directory {
         Number::new(home, 0, index)
     }
 
-    /// The element is gone. Returns the next number of its place, which [`reuse`](Self::reuse) may give to another element.
+    /// The element is gone. Returns the next number of its place.
     pub(crate) fn vacate(&self, number: Number) -> Number {
         let generation = (number.generation() + 1) % GENERATION_COUNT;
         let place = self.place(number);
@@ -227,8 +228,8 @@ impl Directory {
         Number::new(number.home(), generation, number.index())
     }
 
-    /// Lets [`allocate`](Self::allocate) give a vacant number.
-    pub(crate) fn reuse(&self, number: Number) {
+    /// Gives a vacant number back to its home.
+    pub(crate) fn give_back(&self, number: Number) {
         self.homes[number.home()].numbers().vacant.push(number);
     }
 
@@ -293,12 +294,12 @@ mod tests {
     #[test]
     fn a_vacated_number_comes_back_with_another_generation() {
         let directory = Directory::new(3);
-        let first = directory.allocate(2);
+        let first = directory.allocate(2, &mut Vec::new());
         assert_eq!((first.home(), first.index(), first.generation()), (2, 0, 0));
         directory.place(first).set_route(Route::placed(0, 1));
         assert_eq!(directory.place(first).worker_of(first, 9), Some(1));
-        directory.reuse(directory.vacate(first));
-        let second = directory.allocate(2);
+        directory.give_back(directory.vacate(first));
+        let second = directory.allocate(2, &mut Vec::new());
         assert_eq!(
             (second.home(), second.index(), second.generation()),
             (2, 0, 1)

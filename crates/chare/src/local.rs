@@ -115,7 +115,15 @@ pub(crate) fn in_pool(id: u32, call: impl FnOnce(&Local) + Send + 'static) {
         local.system.quiet.count_done(local);
         Some(())
     });
-    if let (Some(call), Some(system)) = (call, System::find(id)) {
+    if let Some(call) = call {
+        hand_over(id, call);
+    }
+}
+
+#[cold]
+fn hand_over(id: u32, call: impl FnOnce(&Local) + Send + 'static) {
+    // Without a system, its runtime has ended.
+    if let Some(system) = System::find(id) {
         let worker = system.next_worker();
         system
             .post

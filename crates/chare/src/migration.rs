@@ -224,7 +224,7 @@ impl Local {
             });
             return;
         };
-        let rounds = slot.next_rounds().clone();
+        let rounds = slot.next_rounds();
         let gathered = part.take_gathered(number);
         self.leaves(part, number, &rounds);
         self.post(to, move |local| {

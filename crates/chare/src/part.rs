@@ -57,6 +57,8 @@ pub(crate) struct Part<T: Chare> {
     pub(crate) leaving: RefCell<HashMap<Number, u32>>,
     /// The last epoch in which an element came from another worker.
     latest: Cell<u32>,
+    /// Numbers of this worker that nobody has.
+    spare: RefCell<Vec<Number>>,
     /// Numbers of a sparse array that this worker has looked up.
     known: RefCell<HashMap<T::Index, Number>>,
     pub(crate) rounds: RefCell<AllRounds>,
@@ -74,6 +76,11 @@ pub(crate) struct Slot<T: Chare> {
     pub(crate) number: Number,
     pub(crate) index: Option<T::Index>,
     pub(crate) state: State<T>,
+    aside: Option<Box<Aside<T>>>,
+}
+
+/// What an element has that has ever had to do with asynchronous entries.
+pub(crate) struct Aside<T: Chare> {
     pub(crate) inbox: T::Inbox,
     /// An asynchronous entry waits for messages of the inbox.
     pub(crate) awaits_inbox: bool,
@@ -156,20 +163,42 @@ impl<T: Chare> Slot<T> {
             number,
             index,
             state,
-            inbox: T::Inbox::default(),
-            awaits_inbox: false,
-            backlog: VecDeque::new(),
-            rounds: NextRounds::default(),
+            aside: None,
         }
     }
 }
 
 impl<T: Chare> Slot<T> {
+    pub(crate) fn aside(&mut self) -> &mut Aside<T> {
+        self.aside.get_or_insert_with(|| {
+            Box::new(Aside {
+                inbox: T::Inbox::default(),
+                awaits_inbox: false,
+                backlog: VecDeque::new(),
+                rounds: NextRounds::default(),
+            })
+        })
+    }
+
+    /// The oldest message that waits, for an element that is ready.
+    pub(crate) fn next_in_backlog(&mut self) -> Option<Box<dyn Parcel<T>>> {
+        let aside = self.aside.as_mut()?;
+        matches!(self.state, State::Ready(_)).then(|| aside.backlog.pop_front())?
+    }
+
+    fn take_backlog(&mut self) -> Parcels<T> {
+        self.aside
+            .as_mut()
+            .map(|aside| mem::take(&mut aside.backlog))
+            .unwrap_or_default()
+    }
+
     /// The reductions to which the element contributes next.
-    pub(crate) fn next_rounds(&self) -> &NextRounds {
-        match &self.state {
-            State::Ready(body) => body.cx.rounds(),
-            _ => &self.rounds,
+    pub(crate) fn next_rounds(&self) -> NextRounds {
+        match (&self.state, &self.aside) {
+            (State::Ready(body), _) => body.cx.rounds().clone(),
+            (_, Some(aside)) => aside.rounds.clone(),
+            (_, None) => NextRounds::default(),
         }
     }
 }
@@ -190,6 +219,7 @@ impl<T: Chare> Part<T> {
             expected: RefCell::default(),
             leaving: RefCell::default(),
             latest: Cell::new(0),
+            spare: RefCell::default(),
             known: RefCell::default(),
             rounds: RefCell::default(),
             gathered: RefCell::default(),
@@ -257,7 +287,7 @@ impl<T: Chare> Part<T> {
             .borrow_mut()
             .get_mut(self.slot_of(number), number)
         {
-            slot.backlog.push_back(parcel);
+            slot.aside().backlog.push_back(parcel);
             return;
         }
         if self.is_expected(local, number) {
@@ -304,8 +334,9 @@ impl<T: Chare> Part<T> {
         // Borrowed while another entry runs: then the element is in its slot.
         if let Ok(mut slots) = self.slots.try_borrow_mut()
             && let Some(slot) = slots.get_mut(self.slot_of(number), number)
+            && matches!(slot.state, State::Running)
         {
-            slot.rounds.clone_from(rounds);
+            slot.aside().rounds.clone_from(rounds);
         }
     }
 
@@ -329,7 +360,12 @@ impl<T: Chare> Part<T> {
         let number = slot.number;
         self.latest.set(self.latest.get().max(epoch));
         self.put(slot, epoch);
-        self.expected.borrow_mut().remove(&number);
+        if !self.expected.borrow().is_empty() {
+            self.expected.borrow_mut().remove(&number);
+        }
+        if self.early.borrow().is_empty() {
+            return;
+        }
         let early = self.early.borrow_mut().remove(&number);
         for parcel in early.into_iter().flatten() {
             parcel.run(local, self, number);
@@ -418,25 +454,47 @@ impl<T: Chare> Part<T> {
         self.collection.name(index)
     }
 
+    /// A number that nobody has, whose home is here: one of those that came back, or a new one.
+    pub(crate) fn allocate(&self, home: usize) -> Number {
+        let spare = self.spare.borrow_mut().pop();
+        spare.unwrap_or_else(|| {
+            self.collection
+                .directory
+                .allocate(home, &mut self.spare.borrow_mut())
+        })
+    }
+
+    /// The element has no number any more.
+    pub(crate) fn remove(&self, local: &Local, number: Number, index: Option<T::Index>) {
+        if let Some(vacant) = self.collection.remove(number, index) {
+            if vacant.home() == local.worker {
+                self.spare.borrow_mut().push(vacant);
+            } else {
+                self.collection.directory.give_back(vacant);
+            }
+        }
+    }
+
     /// The end of an element, which contributes to `rounds` next; what waits for it fails.
     #[cold]
     pub(crate) fn end(&self, local: &Local, number: Number, rounds: &NextRounds) {
-        let name = self.name_of(number);
         let Some(mut slot) = self.take(number) else {
             return;
         };
+        let index = slot.index;
         if self.collection.is_array() {
             local.leaves(self, number, rounds);
             local.tell_root(self, rounds.array(), -1);
         }
-        let backlog = mem::take(&mut slot.backlog);
-        self.collection.remove(number, slot.index);
+        let backlog = slot.take_backlog();
+        self.remove(local, number, index);
         // A destructor that panics leaves the rest to go.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(slot))) {
+            let name = self.collection.name(index);
             local.system.fail(Failure::panicked(&name, "drop", &*panic));
         }
         for parcel in backlog {
-            let failure = Failure::gone(&name, parcel.entry());
+            let failure = Failure::gone(&self.collection.name(index), parcel.entry());
             parcel.fail(&local.system, failure);
         }
     }

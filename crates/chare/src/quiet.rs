@@ -102,8 +102,11 @@ impl Quiet {
     fn tell(&self) {
         // ORDERING(Q3): counted before the sums.
         fence(SeqCst);
+        if !self.is_quiet() {
+            return;
+        }
         let mut awaited = self.awaited.lock().expect("nothing panics under this lock");
-        // Under the lock: who is in the list has counted what it sent before the look.
+        // Again, under the lock: who is in the list has counted what it sent before this look.
         if !self.is_quiet() {
             return;
         }

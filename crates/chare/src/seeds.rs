@@ -88,7 +88,7 @@ impl System {
                 let collection = self.singles::<T>();
                 let home = self.next_worker();
                 let shared = self.collection::<T>(collection);
-                let number = shared.directory.allocate(home);
+                let number = shared.directory.allocate(home, &mut Vec::new());
                 let route = Route::seed(number.generation(), false);
                 shared.directory.place(number).set_route(route);
                 self.post_outside(home, move |local| local.put_seed(collection, number, make));
@@ -106,7 +106,7 @@ impl Local {
     ) -> One<T> {
         let collection = self.singles::<T>();
         let part = self.part::<T>(collection);
-        let number = part.collection.directory.allocate(self.worker);
+        let number = part.allocate(self.worker);
         let place = part.collection.directory.place(number);
         let (system, generation) = (&self.system, number.generation());
         match system.seeds.choose(self) {
@@ -185,7 +185,7 @@ impl Local {
             }
             Err(panic) => {
                 let name = part.collection.name(index);
-                part.collection.remove(number, index);
+                part.remove(self, number, index);
                 part.fail_early(self, number, &name);
                 self.system
                     .fail(Failure::panicked(&name, "its constructor", &*panic));

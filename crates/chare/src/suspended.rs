@@ -97,7 +97,7 @@ fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     };
     match mem::replace(&mut slot.state, State::Running) {
         State::Suspended(suspended) => {
-            slot.awaits_inbox = false;
+            slot.aside().awaits_inbox = false;
             drop(slots);
             advance(local, part, number, suspended);
         }
@@ -145,15 +145,10 @@ fn catch_up<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     loop {
         let at = part.slot_of(number);
         let mut slots = part.slots.borrow_mut();
-        let Some(slot) = slots.get_mut(at, number) else {
-            return;
-        };
-        if !matches!(slot.state, State::Ready(_)) {
-            return;
-        }
-        let Some(parcel) = slot.backlog.pop_front() else {
-            return;
-        };
+        let next = slots
+            .get_mut(at, number)
+            .and_then(|slot| slot.next_in_backlog());
+        let Some(parcel) = next else { return };
         drop(slots);
         parcel.run(local, part, number);
     }
@@ -212,6 +207,7 @@ impl<E: AsyncEntry, F: Finish<E::Output>> Parcel<E::Chare> for Start<E, F> {
         let State::Ready(body) = mem::replace(&mut slot.state, State::Running) else {
             unreachable!("it is ready");
         };
+        slot.aside().rounds.clone_from(body.cx.rounds());
         drop(slots);
         let suspended = Suspended {
             run: self.begin(body),
@@ -244,8 +240,9 @@ impl<M: Message> Parcel<M::Chare> for File<M> {
             drop(slots);
             return part.keep(local, number, Box::new(self));
         };
-        M::queue(&mut slot.inbox).push_back(self.0);
-        let is_awaited = slot.awaits_inbox;
+        let aside = slot.aside();
+        M::queue(&mut aside.inbox).push_back(self.0);
+        let is_awaited = aside.awaits_inbox;
         drop(slots);
         if is_awaited {
             go_on(local, part, number);
@@ -274,10 +271,10 @@ pub(crate) fn next_message<M: Message>(
             let slot = slots
                 .get_mut(part.slot_of(one.number), one.number)
                 .expect("the element stays where it runs");
-            match take_first(M::queue(&mut slot.inbox), &mut is_it) {
+            match take_first(M::queue(&mut slot.aside().inbox), &mut is_it) {
                 Some(content) => Poll::Ready(content),
                 None => {
-                    slot.awaits_inbox = true;
+                    slot.aside().awaits_inbox = true;
                     Poll::Pending
                 }
             }
