@@ -1,2 +1,6 @@
 //! Message-driven objects on the workers of a runtime, and what belongs to programs made of them.
 #![forbid(unsafe_code)]
+
+pub mod chunks;
+
+pub use chunks::{ChunkedArray, ChunkedArrayBuilder, MissingChunks};
