@@ -2,5 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod chunks;
+pub mod grain;
 
 pub use chunks::{ChunkedArray, ChunkedArrayBuilder, MissingChunks};
+pub use grain::{Grain, GrainFileError, GrainRun, GrainTuner};
