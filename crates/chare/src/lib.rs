@@ -5,11 +5,13 @@ extern crate self as raddle_chare;
 
 mod array;
 mod chares;
+pub mod chunks;
 mod collection;
 mod cx;
 mod directory;
 mod entry;
 mod failure;
+pub mod grain;
 mod group;
 mod index;
 mod local;
@@ -33,9 +35,11 @@ mod system;
 
 pub use array::{Array, ArrayOptions};
 pub use chares::Chares;
+pub use chunks::{ChunkedArray, ChunkedArrayBuilder, MissingChunks};
 pub use cx::Cx;
 pub use entry::{AsyncEntry, Chare, Entry, Message};
 pub use failure::Failure;
+pub use grain::{Grain, GrainFileError, GrainRun, GrainTuner};
 pub use group::Group;
 pub use index::{Index, Key};
 pub use node::NodeGroup;

@@ -39,7 +39,10 @@
 
 #[doc(inline)]
 pub use raddle_chare as chare;
-pub use raddle_chare::{Array, Chares, Cx, Failure, Group, NodeGroup, Reply, Section, reduce};
+pub use raddle_chare::{
+    Array, Chares, ChunkedArray, Cx, Failure, Grain, GrainTuner, Group, NodeGroup, Reply, Section,
+    reduce,
+};
 /// Makes the values of a type message-driven objects; see the module [`mod@chare`].
 pub use raddle_macros::chare_of_raddle as chare;
 pub use raddle_runtime::{
@@ -55,7 +58,7 @@ pub use raddle_trace as trace;
 /// What most programs need.
 pub mod prelude {
     pub use crate::{
-        Chares, Cx, Runtime, Scope, chare, for_each, for_each_chunk_mut, for_each_mut, join, map,
-        map_reduce, reduce, scope,
+        Chares, Cx, Runtime, Scope, chare, for_each, for_each_chunk_mut, for_each_mut,
+        for_each_piece, join, map, map_reduce, reduce, scope,
     };
 }

@@ -5,6 +5,7 @@
 //! | two things at once | [`join`] |
 //! | any number of tasks that may borrow | [`scope`] |
 //! | loops over indices and slices | [`for_each`], [`for_each_mut`], [`map`], [`map_reduce`] |
+//! | loops over collections of one's own | [`for_each_piece`] |
 //! | a task with a result for later | [`Runtime::spawn`], [`Runtime::spawn_blocking`] |
 //! | work for a given worker | [`Post`] |
 //! | a variable of which each worker has its own value | [`Private`] |
@@ -35,7 +36,9 @@ pub use config::{
 };
 pub use fork::join;
 pub use global::{default_runtime, worker_count, worker_index};
-pub use loops::{for_each, for_each_chunk_mut, for_each_mut, map, map_reduce};
+pub use loops::{
+    Piece, for_each, for_each_chunk_mut, for_each_mut, for_each_piece, map, map_reduce,
+};
 pub use mailbox::{MailboxKind, UnknownMailbox};
 pub use pool::{BlockShape, PoolKind, UnknownPool, VictimOrder};
 pub use post::Post;

@@ -20,9 +20,10 @@ mod reduce;
 
 use crate::fork::with_worker;
 
-pub use each::{for_each, for_each_chunk_mut, for_each_mut};
+pub use each::{for_each, for_each_chunk_mut, for_each_mut, for_each_piece};
 pub(crate) use gains::Gains;
 pub use map::map;
+pub use piece::Piece;
 pub use reduce::map_reduce;
 
 /// Calls `run` on this thread if it is a worker, else on one of the default runtime.

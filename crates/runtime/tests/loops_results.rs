@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use proptest::prelude::*;
 use raddle_runtime::{
-    PoolKind, Runtime, for_each, for_each_chunk_mut, for_each_mut, map, map_reduce,
+    PoolKind, Runtime, for_each, for_each_chunk_mut, for_each_mut, for_each_piece, map, map_reduce,
 };
 
 fn runtimes() -> Vec<Runtime> {
@@ -46,6 +46,31 @@ fn every_index_is_called_once() {
                 seen.into_iter()
                     .all(|count| count.into_inner().expect("nobody panics") == 1)
             );
+        }
+    }
+}
+
+#[test]
+fn parts_of_a_piece_are_all_of_it_and_none_is_empty() {
+    for runtime in runtimes() {
+        for len in [0, 1, 2, 63, 64, 1_000, 20_000] {
+            let parts = Mutex::new(Vec::new());
+            runtime.install(|| {
+                for_each_piece(0..len, |part: std::ops::Range<usize>| {
+                    part.clone().for_each(|index| {
+                        std::hint::black_box(busy(index));
+                    });
+                    parts.lock().expect("nobody panics").push(part);
+                });
+            });
+            let mut parts = parts.into_inner().expect("nobody panics");
+            parts.sort_by_key(|part| part.start);
+            assert!(parts.iter().all(|part| !part.is_empty()), "{parts:?}");
+            let end = parts.iter().fold(0, |end, part| {
+                assert_eq!(part.start, end, "{parts:?}");
+                part.end
+            });
+            assert_eq!(end, len);
         }
     }
 }

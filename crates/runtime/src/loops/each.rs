@@ -90,6 +90,28 @@ pub fn for_each_chunk_mut<T: Send>(
     );
 }
 
+/// Calls `body` with parts of `piece`, on as many workers as have time; together they are all of it, and none is empty.
+///
+/// For collections and bodies that want to see their items in a row: what a part costs beyond its items is paid about once a
+/// microsecond, or once an item where items take longer. Parts of one worker are in ascending order.
+///
+/// # Panics
+/// As [`for_each`].
+///
+/// # Examples
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// let sum = AtomicUsize::new(0);
+/// raddle_runtime::for_each_piece(0..100, |part: std::ops::Range<usize>| {
+///     sum.fetch_add(part.sum(), Ordering::Relaxed);
+/// });
+/// assert_eq!(sum.into_inner(), 4950);
+/// ```
+#[inline]
+pub fn for_each_piece<P: Piece>(piece: P, body: impl Fn(P) + Sync) {
+    each(piece, &body);
+}
+
 fn each<P: Piece>(piece: P, run: &(impl Fn(P) + Sync)) {
     if piece.item_count() > 0 {
         on_worker(|| drive(piece, Pace::start(), run));

@@ -1,0 +1,193 @@
+//! What is written is read again, and whatever else is read ends in an error that says where it stands.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const GOOD: &str = "raddle-grains 1
+# Measured at night.
+
+kd-tree workers=16 weight=2^20 tasks=362 ns_per_weight=12.5
+\tstencil_2.d  workers=1 weight=2^0 tasks=1 ns_per_weight=1e-3\r
+";
+
+fn learned(name: &str, worker_count: usize, weight_log2: u32) -> Learned {
+    Learned {
+        shape: Shape {
+            name: name.to_owned(),
+            worker_count,
+            weight_log2,
+        },
+        task_count: 8,
+        ns_per_weight: 0.5,
+    }
+}
+
+fn any_learned() -> impl Strategy<Value = Learned> {
+    (
+        "[\\-_.a-zA-Z0-9äλ]{1,12}",
+        1..=usize::MAX,
+        0..64_u32,
+        1..=usize::MAX,
+        prop_oneof![f64::MIN_POSITIVE..1e9, prop::num::f64::POSITIVE],
+    )
+        .prop_map(
+            |(name, worker_count, weight_log2, task_count, ns)| Learned {
+                task_count,
+                ns_per_weight: if ns.is_finite() && ns > 0.0 { ns } else { 1.0 },
+                ..learned(&name, worker_count, weight_log2)
+            },
+        )
+}
+
+#[test]
+fn a_file_made_by_hand_is_read() {
+    let all = parse(GOOD.as_bytes()).expect("a good file");
+    let (tree, stencil) = (&all[0], &all[1]);
+    assert_eq!(all.len(), 2);
+    assert_eq!(tree.shape, learned("kd-tree", 16, 20).shape);
+    assert_eq!((tree.task_count, tree.ns_per_weight), (362, 12.5));
+    assert_eq!(stencil.shape, learned("stencil_2.d", 1, 0).shape);
+    assert_eq!((stencil.task_count, stencil.ns_per_weight), (1, 1e-3));
+}
+
+#[test]
+fn faults_are_named_with_their_line() {
+    let line = |line: &str| format!("raddle-grains 1\n\n{line}\n");
+    let cases = [
+        (String::new(), 1, "an empty file", HEADER_EXPECTED),
+        (
+            "\u{feff}raddle-grains 1".into(),
+            1,
+            "\"\\u{feff}raddle-grains 1\"",
+            HEADER_EXPECTED,
+        ),
+        (
+            "raddle-grains 2\n".into(),
+            1,
+            "\"raddle-grains 2\"",
+            HEADER_EXPECTED,
+        ),
+        (
+            line("kd/tree workers=1"),
+            3,
+            "\"kd/tree\"",
+            "a name of letters, digits, `-`, `_` and `.`",
+        ),
+        (
+            line("kd-tree"),
+            3,
+            "the end of the line",
+            "`workers=` and a number above 0",
+        ),
+        (
+            line("kd-tree workers=0"),
+            3,
+            "\"workers=0\"",
+            "`workers=` and a number above 0",
+        ),
+        (
+            line("kd-tree tasks=4"),
+            3,
+            "\"tasks=4\"",
+            "`workers=` and a number above 0",
+        ),
+        (
+            line("t workers=4 weight=2^64"),
+            3,
+            "\"weight=2^64\"",
+            "`weight=2^` and a number below 64",
+        ),
+        (
+            line("t workers=4 weight=99"),
+            3,
+            "\"weight=99\"",
+            "`weight=2^` and a number below 64",
+        ),
+        (
+            line("t workers=4 weight=2^9 tasks=-1"),
+            3,
+            "\"tasks=-1\"",
+            "`tasks=` and a number above 0",
+        ),
+        (
+            line("t workers=4 weight=2^9 tasks=4 ns_per_weight=NaN"),
+            3,
+            "\"ns_per_weight=NaN\"",
+            "`ns_per_weight=` and a number above 0",
+        ),
+        (
+            line("t workers=4 weight=2^9 tasks=4 ns_per_weight=1 \u{1b}[2J"),
+            3,
+            "\"\\u{1b}[2J\"",
+            "the end of the line",
+        ),
+        (
+            format!("{GOOD}kd-tree workers=16 weight=2^20 tasks=4 ns_per_weight=1"),
+            6,
+            "\"kd-tree workers=16 weight=2^20 tasks=4 n\"…",
+            "no shape twice",
+        ),
+    ];
+    for (text, line, found, expected) in cases {
+        let found = found.to_owned();
+        assert_eq!(
+            parse(text.as_bytes()),
+            Err(Fault {
+                line,
+                found,
+                expected
+            })
+        );
+    }
+}
+
+#[test]
+fn what_is_no_text_is_named_with_its_line() {
+    let fault = parse(b"raddle-grains 1\n\n\xff").expect_err("no UTF-8");
+    assert_eq!((fault.line, fault.found.as_str()), (3, "the byte 0xff"));
+    let fault = parse(&vec![b'#'; BYTES_MAX as usize + 1]).expect_err("too long");
+    assert_eq!(
+        (fault.line, fault.found.as_str()),
+        (1, "more than 1048576 bytes")
+    );
+}
+
+#[test]
+fn names_can_stand_in_a_line() {
+    assert!(["kd-tree", "a", "2", "Zelle_7.ä"].into_iter().all(is_name));
+    assert!(
+        ["", "kd tree", "#1", "a/b", "a\n"]
+            .into_iter()
+            .all(|name| !is_name(name))
+    );
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_again(mut all in proptest::collection::vec(any_learned(), 0..20)) {
+        all.sort_by(|a, b| a.shape.cmp(&b.shape));
+        all.dedup_by(|a, b| a.shape == b.shape);
+        prop_assert_eq!(parse(format(&all).as_bytes()), Ok(all));
+    }
+
+    #[test]
+    fn nothing_that_is_read_makes_a_reader_panic(
+        bytes in proptest::collection::vec(any::<u8>(), 0..60),
+        at in any::<prop::sample::Index>(),
+        has_header in any::<bool>(),
+    ) {
+        let text = if has_header {
+            let mut text = GOOD.as_bytes().to_vec();
+            text.splice(at.index(text.len()).., bytes);
+            text
+        } else {
+            bytes
+        };
+        if let Err(fault) = parse(&text) {
+            let lines = 1 + text.iter().filter(|&&byte| byte == b'\n').count();
+            prop_assert!((1..=lines).contains(&fault.line));
+            prop_assert!(!fault.found.contains(char::is_control));
+        }
+    }
+}
