@@ -167,15 +167,20 @@ impl<T: Chare> Collection<T> {
             Kind::Singles => None,
             Kind::Grid(grid) => {
                 let position = u32::try_from(grid.position(index)?).ok()?;
-                let route = self.directory.place(Number::new(0, 0, position)).route();
-                (route.whereabouts() != Whereabouts::Vacant)
-                    .then(|| Number::new(0, route.generation(), position))
+                let number = self.at_position(position);
+                self.has(number).then_some(number)
             }
             Kind::Sparse(numbers) => {
                 let numbers = numbers.read().unwrap_or_else(PoisonError::into_inner);
                 numbers.get(&index).copied()
             }
         }
+    }
+
+    /// The number of the element at a position of a grid.
+    pub(crate) fn at_position(&self, position: u32) -> Number {
+        let route = self.directory.place(Number::new(0, 0, position)).route();
+        Number::new(0, route.generation(), position)
     }
 
     /// Gives `index` a number, for an element on worker `on`. None when it has one, or lies outside the grid.

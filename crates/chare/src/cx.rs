@@ -18,6 +18,8 @@ pub struct Cx<T: Chare> {
     index: Option<T::Index>,
     ends: bool,
     rounds: NextRounds,
+    /// The scan to which the element contributes next.
+    scan: u64,
 }
 
 impl<T: Chare> fmt::Debug for Cx<T> {
@@ -37,6 +39,7 @@ impl<T: Chare> Cx<T> {
             index,
             ends: false,
             rounds: NextRounds::default(),
+            scan: 0,
         }
     }
 
@@ -126,6 +129,12 @@ impl<T: Chare> Cx<T> {
         let (number, rounds) = (self.one.number, &self.rounds);
         self.with_part(|_, part| part.note_rounds(number, rounds));
         round
+    }
+
+    /// The scan to which the element contributes now.
+    pub(crate) fn next_scan(&mut self) -> u64 {
+        self.scan += 1;
+        self.scan - 1
     }
 
     pub(crate) fn try_index(&self) -> Option<T::Index> {

@@ -30,6 +30,7 @@ use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::proxy::One;
 use crate::reduction::{AllRounds, Group, NextRounds};
+use crate::scan::{Scans, Steps};
 use crate::section::Gathered;
 use crate::suspended::Suspended;
 
@@ -63,6 +64,7 @@ pub(crate) struct Part<T: Chare> {
     known: RefCell<HashMap<T::Index, Number>>,
     pub(crate) rounds: RefCell<AllRounds>,
     pub(crate) gathered: RefCell<Gathered>,
+    pub(crate) scans: RefCell<Scans>,
 }
 
 /// The elements of a part.
@@ -86,6 +88,7 @@ pub(crate) struct Aside<T: Chare> {
     pub(crate) awaits_inbox: bool,
     /// What waits for the end of an asynchronous entry.
     pub(crate) backlog: Parcels<T>,
+    pub(crate) steps: Steps,
     /// The reductions to which the element contributes next, as long as an asynchronous entry has the element.
     pub(crate) rounds: NextRounds,
 }
@@ -175,6 +178,7 @@ impl<T: Chare> Slot<T> {
                 inbox: T::Inbox::default(),
                 awaits_inbox: false,
                 backlog: VecDeque::new(),
+                steps: Steps::new(),
                 rounds: NextRounds::default(),
             })
         })
@@ -223,6 +227,7 @@ impl<T: Chare> Part<T> {
             known: RefCell::default(),
             rounds: RefCell::default(),
             gathered: RefCell::default(),
+            scans: RefCell::default(),
         }
     }
 

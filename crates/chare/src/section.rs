@@ -94,6 +94,7 @@ impl<T: Chare> fmt::Debug for Section<T> {
 #[derive(Debug)]
 pub(crate) struct Members {
     pub(crate) numbers: Vec<Number>,
+    positions: HashMap<Number, usize>,
     pub(crate) form: SectionForm,
 }
 
@@ -102,7 +103,7 @@ pub(crate) type Gathered = HashMap<(Number, u32, u64), (usize, Share)>;
 
 impl Members {
     fn position(&self, number: Number) -> Option<usize> {
-        self.numbers.iter().position(|&member| member == number)
+        self.positions.get(&number).copied()
     }
 }
 
@@ -128,7 +129,7 @@ impl<T: Chare> Array<T> {
     ) -> Section<T> {
         let system = self.find_system();
         let collection = system.collection::<T>(self.collection);
-        let mut numbers = Vec::new();
+        let (mut numbers, mut positions) = (Vec::new(), HashMap::new());
         for index in indices {
             let Some(number) = collection.number_of(index) else {
                 panic!(
@@ -136,21 +137,22 @@ impl<T: Chare> Array<T> {
                     T::NAME
                 );
             };
-            numbers.push(number);
-        }
-        let mut sorted = numbers.clone();
-        sorted.sort_unstable();
-        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            panic!(
-                "a section of {} has the element {:?} twice",
-                T::NAME,
-                twice[0]
+            let twice = positions.insert(number, numbers.len());
+            assert!(
+                twice.is_none(),
+                "a section of {} names {index:?} twice",
+                T::NAME
             );
+            numbers.push(number);
         }
         let form = form.settle(numbers.len(), system.worker_count());
         Section {
             array: self,
-            id: collection.add_section(Members { numbers, form }),
+            id: collection.add_section(Members {
+                numbers,
+                positions,
+                form,
+            }),
         }
     }
 }

@@ -84,7 +84,7 @@ impl<T: Chare> Parcel<T> for GoOn {
 }
 
 /// Lets an asynchronous entry go on that waits. Without one, it has been woken for what it had already.
-fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
+pub(crate) fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     let at = part.slot_of(number);
     let mut slots = part.slots.borrow_mut();
     let Some(slot) = slots.get_mut(at, number) else {

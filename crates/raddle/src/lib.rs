@@ -46,10 +46,11 @@ pub use raddle_chare::{
 /// Makes the values of a type message-driven objects; see the module [`mod@chare`].
 pub use raddle_macros::chare_of_raddle as chare;
 pub use raddle_runtime::{
-    BlockShape, BuildError, Builder, Handle, IdlePolicy, MailboxKind, PoolKind, Post, Private,
-    PrivateArray, Runtime, Scope, TaskMemory, UnknownIdlePolicy, UnknownMailbox, UnknownTaskMemory,
-    VictimOrder, WORKER_COUNT_MAX, default_runtime, for_each, for_each_chunk_mut, for_each_mut,
-    join, map, map_reduce, pool, scope, worker_count, worker_index,
+    BlockShape, BuildError, Builder, Handle, IdlePolicy, MailboxKind, Piece, PoolKind, Post,
+    Private, PrivateArray, Runtime, Scope, TaskMemory, UnknownIdlePolicy, UnknownMailbox,
+    UnknownTaskMemory, VictimOrder, WORKER_COUNT_MAX, default_runtime, for_each,
+    for_each_chunk_mut, for_each_mut, for_each_piece, join, map, map_reduce, pool, scope,
+    worker_count, worker_index,
 };
 pub use raddle_topology as topology;
 pub use raddle_topology::Affinity;
@@ -58,7 +59,7 @@ pub use raddle_trace as trace;
 /// What most programs need.
 pub mod prelude {
     pub use crate::{
-        Chares, Cx, Runtime, Scope, chare, for_each, for_each_chunk_mut, for_each_mut,
-        for_each_piece, join, map, map_reduce, reduce, scope,
+        Chares, Cx, Runtime, Scope, chare, for_each, for_each_chunk_mut, for_each_mut, join, map,
+        map_reduce, reduce, scope,
     };
 }

@@ -1,0 +1,296 @@
+//! Scans: each element of an array gets what all before it have contributed.
+//!
+//! # Forms
+//! *Prescan-push*: all send their contributions to one worker, which merges them in order and pushes to each what came before it. Two messages
+//! an element, one after the other at that worker.
+//!
+//! *Recursive doubling*: in step k each element sends what it has merged so far to the one 2ᵏ after it. Log₂ n messages an element, all
+//! elements at once. It is quicker where there are more workers than steps.
+//!
+//! # Source
+//! Jetley, Kalé, sect. 5.D. Hillis, Steele: Data parallel algorithms. Communications of the ACM 29(12), 1986, for recursive doubling.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::task::Poll;
+
+use raddle_runtime::choice;
+
+use crate::cx::Cx;
+use crate::entry::Chare;
+use crate::failure::Failure;
+use crate::local::{self, Local};
+use crate::number::Number;
+use crate::parcel::Parcel;
+use crate::part::Part;
+use crate::proxy::One;
+use crate::reduce::{Monoid, Reducer};
+use crate::reply::{Replier, What, reply};
+use crate::suspended::go_on;
+use crate::system::System;
+
+/// How scans travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ScanForm {
+    /// Recursive doubling where there are more workers than steps, else prescan-push.
+    #[default]
+    Auto,
+    /// To one worker, and back.
+    PrescanPush,
+    /// From element to element, ever farther.
+    RecursiveDoubling,
+}
+
+choice! {
+    ScanForm is "scan form", named by "`--scan`":
+    Auto "auto", PrescanPush "prescan-push", RecursiveDoubling "recursive-doubling";
+    expected "auto, prescan-push or recursive-doubling", else UnknownScanForm
+}
+
+impl ScanForm {
+    fn settle(self, count: u64, workers: usize) -> Self {
+        match self {
+            Self::Auto if workers as u64 > u64::from(steps(count)) => Self::RecursiveDoubling,
+            Self::Auto => Self::PrescanPush,
+            form => form,
+        }
+    }
+}
+
+/// The steps of recursive doubling over `count` elements.
+fn steps(count: u64) -> u32 {
+    count.next_power_of_two().trailing_zeros()
+}
+
+impl<T: Chare> Cx<T> {
+    /// Contributes to the array's next scan, and waits for what all elements before this one have contributed, merged in their order.
+    ///
+    /// The first element gets what nobody has contributed ([`Monoid::identity`]). Each element takes part once in each scan, all with the same
+    /// kind of reducer.
+    ///
+    /// # Panics
+    /// When the chare is in no array, or in one without a shape.
+    pub async fn scan<R: Monoid>(&mut self, reducer: R) -> R::Output {
+        self.scan_with(ScanForm::Auto, reducer).await
+    }
+
+    /// As [`scan`](Self::scan), in a form of one's own choice, which is the same for all.
+    ///
+    /// # Panics
+    /// As [`scan`](Self::scan).
+    pub async fn scan_with<R: Monoid>(&mut self, form: ScanForm, reducer: R) -> R::Output {
+        let (count, form) = self.with_part(|local, part| {
+            assert!(
+                part.collection.has_birth(),
+                "{} has no order to scan in: it is in no array, or in one without a shape",
+                part.collection.name(self.try_index())
+            );
+            let count = part.collection.population;
+            (count, form.settle(count, local.system.worker_count()))
+        });
+        let scan = self.next_scan();
+        let reducer = reducer.placed(u64::from(self.one().number.index()));
+        match form {
+            ScanForm::RecursiveDoubling => self.double(scan, count, reducer).await,
+            ScanForm::Auto | ScanForm::PrescanPush => self.push(scan, reducer).await,
+        }
+    }
+
+    fn push<R: Monoid>(
+        &self,
+        scan: u64,
+        reducer: R,
+    ) -> impl Future<Output = R::Output> + Send + use<T, R> {
+        let what = What {
+            chare: T::NAME,
+            entry: "scan",
+        };
+        let (replier, reply) = reply(self.one().system, None, what);
+        let One {
+            collection, number, ..
+        } = self.one();
+        self.with_part(|local, part| {
+            local.post(part.collection.root, move |local| {
+                local.take_scan(&local.part::<T>(collection), scan, number, reducer, replier);
+            });
+        });
+        reply
+    }
+
+    async fn double<R: Monoid>(&self, scan: u64, count: u64, reducer: R) -> R::Output {
+        let one = self.one();
+        let own = u64::from(one.number.index());
+        // What this element and those before it, and what those before it, have contributed.
+        let (mut with, mut before) = (reducer, R::identity());
+        for step in 0..steps(count) {
+            let distance = 1 << step;
+            if own + distance < count {
+                let value = Box::new(with.clone());
+                self.at_position(own + distance)
+                    .dispatch(Step { scan, step, value });
+            }
+            if own >= distance {
+                let from_before: R = next_step(one, scan, step).await;
+                with = in_order(from_before.clone(), with);
+                before = in_order(from_before, before);
+            }
+        }
+        before.finish()
+    }
+
+    fn at_position(&self, position: u64) -> One<T> {
+        self.with_part(|_, part| {
+            let position = u32::try_from(position).expect("arrays have fewer than 2^31 elements");
+            part.one(part.collection.at_position(position))
+        })
+    }
+}
+
+#[track_caller]
+fn in_order<R: Reducer>(mut first: R, second: R) -> R {
+    if let Err(mismatch) = first.merge(second) {
+        panic!("{mismatch}");
+    }
+    first
+}
+
+/// What an element has got in a step of a scan.
+pub(crate) type Steps = HashMap<(u64, u32), Box<dyn Any + Send>>;
+
+/// The contribution of another element.
+struct Step {
+    scan: u64,
+    step: u32,
+    value: Box<dyn Any + Send>,
+}
+
+impl<T: Chare> Parcel<T> for Step {
+    fn entry(&self) -> &'static str {
+        "scan"
+    }
+
+    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
+        let at = part.slot_of(number);
+        let mut slots = part.slots.borrow_mut();
+        let Some(slot) = slots.get_mut(at, number) else {
+            drop(slots);
+            return part.keep(local, number, Box::new(self));
+        };
+        let aside = slot.aside();
+        aside.steps.insert((self.scan, self.step), self.value);
+        let is_awaited = aside.awaits_inbox;
+        drop(slots);
+        if is_awaited {
+            go_on(local, part, number);
+        }
+    }
+
+    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
+        self.deliver(local, part, number);
+    }
+
+    fn fail(self: Box<Self>, system: &System, failure: Failure) {
+        system.fail(failure);
+    }
+}
+
+/// Waits for the contribution of a step.
+fn next_step<T: Chare, R: Monoid>(
+    one: One<T>,
+    scan: u64,
+    step: u32,
+) -> impl Future<Output = R> + Send {
+    poll_fn(move |_| {
+        local::with(one.system, |local| {
+            let local = local.expect("entries run on workers of their system");
+            let part = local.part::<T>(one.collection);
+            let mut slots = part.slots.borrow_mut();
+            let slot = slots
+                .get_mut(part.slot_of(one.number), one.number)
+                .expect("the element stays where it runs");
+            let aside = slot.aside();
+            match aside.steps.remove(&(scan, step)) {
+                Some(value) => Poll::Ready(*value.downcast().unwrap_or_else(|_| {
+                    panic!(
+                        "scan {scan}: some elements contribute {}, others not",
+                        R::name()
+                    )
+                })),
+                None => {
+                    aside.awaits_inbox = true;
+                    Poll::Pending
+                }
+            }
+        })
+    })
+}
+
+/// The scans of an array at its root that are not complete, by their number.
+pub(crate) type Scans = HashMap<u64, Box<dyn Any>>;
+
+/// What has come of a scan.
+struct Sheet<R: Reducer> {
+    missing: u64,
+    entries: Vec<Option<(R, Replier<R::Output>)>>,
+}
+
+impl Local {
+    /// Takes in a contribution to a scan, and replies to all when it is the last.
+    fn take_scan<T: Chare, R: Monoid>(
+        &self,
+        part: &Part<T>,
+        scan: u64,
+        number: Number,
+        reducer: R,
+        replier: Replier<R::Output>,
+    ) {
+        let count = part.collection.population;
+        let mut scans = part.scans.borrow_mut();
+        let sheet = scans.entry(scan).or_insert_with(|| {
+            Box::new(Sheet::<R> {
+                missing: count,
+                entries: (0..count).map(|_| None).collect(),
+            })
+        });
+        let Some(sheet) = sheet.downcast_mut::<Sheet<R>>() else {
+            drop(scans);
+            let name = R::name();
+            let text = format!(
+                "scan {scan} of {}: some elements contribute {name}, others not",
+                T::NAME
+            );
+            return self.system.fail(Failure::new(text));
+        };
+        sheet.entries[number.index() as usize] = Some((reducer, replier));
+        sheet.missing -= 1;
+        if sheet.missing > 0 {
+            return;
+        }
+        let entries = std::mem::take(&mut sheet.entries);
+        scans.remove(&scan);
+        drop(scans);
+        let mut before = R::identity();
+        for (reducer, replier) in entries.into_iter().flatten() {
+            replier.give(Ok(before.clone().finish()));
+            if let Err(mismatch) = before.merge(reducer) {
+                let text = format!("scan {scan} of {}: {mismatch}", T::NAME);
+                return self.system.fail(Failure::new(text));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubling_takes_as_many_steps_as_it_needs() {
+        let expected = [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (1000, 10)];
+        for (count, result) in expected {
+            assert_eq!(steps(count), result, "{count}");
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! Sections, scans, groups, node groups, sparse arrays, elements that come and go, and priorities.
+
+#![cfg(not(any(loom, shuttle)))]
+
+use raddle_chare::reduce::{Concat, Gather, Max, Sum};
+use raddle_chare::{
+    Array, ArrayOptions, Chares, Cx, ScanForm, Section, SectionForm, SeedPolicy, chare,
+};
+use raddle_runtime::Runtime;
+
+fn runtime(workers: usize) -> Runtime {
+    Runtime::builder()
+        .workers(workers)
+        .build()
+        .expect("it comes up")
+}
+
+/// Has a number.
+struct Member {
+    number: u64,
+}
+
+#[chare]
+impl Member {
+    #[entry]
+    fn add(&mut self, more: u64) {
+        self.number = self.number.wrapping_add(more);
+    }
+
+    #[entry]
+    fn tell(&mut self, cx: &mut Cx<Self>, section: Section<Self>) {
+        cx.contribute_to(section, Gather::new(self.number));
+    }
+
+    #[entry]
+    fn tell_all(&mut self, cx: &mut Cx<Self>) {
+        cx.contribute((Sum(self.number), Max(cx.index())));
+    }
+
+    #[entry]
+    fn number(&self) -> u64 {
+        self.number
+    }
+
+    #[entry]
+    async fn before(&mut self, cx: &mut Cx<Self>, form: ScanForm) -> (u64, Vec<usize>) {
+        let sum = cx.scan_with(form, Sum(self.number)).await;
+        let index = cx.index();
+        let indices = cx.scan_with(form, Concat::new(vec![index])).await;
+        (sum, indices)
+    }
+}
+
+fn members(runtime: &Runtime, count: usize) -> Array<Member> {
+    runtime.array(count, |index| Member {
+        number: index as u64,
+    })
+}
+
+#[test]
+fn sections_are_sent_to_and_reduce_in_every_form() {
+    for workers in 1..=4 {
+        let runtime = runtime(workers);
+        let members = members(&runtime, 40);
+        for form in SectionForm::ALL {
+            for count in [0_usize, 1, 2, 3, 5, 8, 13, 20] {
+                let chosen: Vec<usize> = (0..count).map(|at| (at * 7 + 3) % 40).collect();
+                let section = members.section_with(form, chosen.iter().copied());
+                assert_ne!(section.form(), SectionForm::Auto);
+                assert_eq!(section.count(), count);
+                for round in 0..3 {
+                    section.all().add(100);
+                    section.all().tell(section);
+                    if count > 0 {
+                        let numbers: Vec<u64> = section.reduction().wait();
+                        let own = chosen.iter().map(|&at| at as u64 + 100 * (round + 1));
+                        assert_eq!(
+                            numbers,
+                            own.collect::<Vec<_>>(),
+                            "{form}, {count} of {workers}"
+                        );
+                    }
+                }
+                section.all().add(0_u64.wrapping_sub(300));
+                runtime.quiescence().wait();
+            }
+        }
+    }
+}
+
+#[test]
+fn scans_give_what_is_before() {
+    for workers in 1..=4 {
+        let runtime = runtime(workers);
+        for count in [1, 2, 3, 7, 8, 33] {
+            let members = members(&runtime, count);
+            for form in ScanForm::ALL {
+                let replies: Vec<_> = (0..count)
+                    .rev()
+                    .map(|index| (index, members.at(index).before(form)))
+                    .collect();
+                for (index, reply) in replies {
+                    let (sum, indices) = reply.wait();
+                    assert_eq!(
+                        sum,
+                        (0..index as u64).sum::<u64>(),
+                        "{form}, {index} of {count}"
+                    );
+                    assert_eq!(indices, (0..index).collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn elements_come_and_go_between_reductions() {
+    for workers in 1..=4 {
+        let runtime = runtime(workers);
+        let members = members(&runtime, 5);
+        let result = || -> (u64, usize) {
+            members.all().tell_all();
+            members.reduction().wait()
+        };
+        assert_eq!(result(), (10, 4));
+        members.remove(4);
+        members.remove(2);
+        runtime.quiescence().wait();
+        assert!(members.get(2).is_none());
+        assert_eq!(result(), (4, 3));
+        members.insert(4, |_| Member { number: 50 });
+        assert_eq!(members.at(4).number().wait(), 50);
+        assert_eq!(result(), (54, 4));
+    }
+}
+
+/// Is called by a pair of numbers that are in no grid.
+struct Patch {
+    level: i64,
+}
+
+#[chare(index = (i64, i64))]
+impl Patch {
+    #[entry]
+    fn level(&self) -> i64 {
+        self.level
+    }
+
+    #[entry]
+    fn count(&mut self, cx: &mut Cx<Self>) {
+        cx.contribute(Sum(1_usize));
+        if self.level == 0 {
+            cx.end();
+        }
+    }
+
+    #[entry]
+    fn split(&mut self, cx: &mut Cx<Self>) {
+        let (x, y) = cx.index();
+        let level = self.level + 1;
+        cx.array().insert((2 * x, 2 * y), move |_| Self { level });
+        cx.array()
+            .insert((2 * x, 2 * y - 1), move |_| Self { level });
+    }
+}
+
+#[test]
+fn sparse_arrays_have_whatever_keys() {
+    for workers in 1..=4 {
+        let runtime = runtime(workers);
+        let patches = runtime.sparse_array::<Patch>();
+        for x in -3..3 {
+            patches.insert((x, 5), |_| Patch { level: 0 });
+        }
+        patches.at((-3, 5)).split();
+        runtime.quiescence().wait();
+        assert_eq!(patches.at((-6, 9)).level().wait(), 1);
+        assert!(patches.get((-6, 8)).is_none());
+        for left in [8, 2, 2] {
+            patches.all().count();
+            let count: usize = patches.reduction().wait();
+            assert_eq!(count, left);
+        }
+        patches.insert((0, 5), |_| Patch { level: 7 });
+        assert_eq!(patches.at((0, 5)).level().wait(), 7);
+    }
+}
+
+/// Counts, for its worker or for its node.
+struct Counter {
+    count: u64,
+}
+
+#[chare]
+impl Counter {
+    #[entry]
+    fn add(&mut self, more: u64) {
+        self.count += more;
+    }
+
+    #[entry]
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    #[message]
+    fn gate(open: bool);
+
+    #[entry]
+    async fn pass(&mut self, cx: &mut Cx<Self>) -> u64 {
+        while !cx.next(Self::gate).await {
+            self.count += 1000;
+        }
+        self.count
+    }
+}
+
+/// Adds to the counters that are near.
+struct Worker;
+
+#[chare]
+impl Worker {
+    #[entry]
+    fn work(&self, group: raddle_chare::Group<Counter>, node: raddle_chare::NodeGroup<Counter>) {
+        group.with_here(|counter| counter.count += 1);
+        group.here().add(10);
+        node.here().add(1);
+    }
+}
+
+#[test]
+fn groups_and_node_groups_count_what_happens_near_them() {
+    for workers in 1..=4 {
+        let runtime = runtime(workers);
+        let group = runtime.group(|_| Counter { count: 0 });
+        let node = runtime.node_group(|_| Counter { count: 0 });
+        let array = runtime.array(100, |_| Worker);
+        array.all().work(group, node);
+        runtime.quiescence().wait();
+        let counts = (0..workers).map(|worker| group.at(worker).count().wait());
+        assert_eq!(counts.sum::<u64>(), 1100);
+        assert_eq!(node.here().count().wait(), 100);
+        let passed = node.here().pass();
+        node.here().gate(false);
+        node.here().add(5);
+        node.here().gate(true);
+        assert_eq!(passed.wait(), 1100);
+        assert_eq!(node.here().count().wait(), 1105);
+    }
+}
+
+/// Keeps what it hears.
+struct Listener {
+    heard: Vec<i32>,
+}
+
+#[chare]
+impl Listener {
+    #[entry]
+    fn hear(&mut self, what: i32) {
+        self.heard.push(what);
+    }
+
+    #[entry]
+    fn speak(&mut self, cx: &mut Cx<Self>) {
+        for priority in [3, 1, 0, 2, 1] {
+            cx.this().with_priority(priority).hear(priority);
+        }
+    }
+
+    #[entry]
+    fn heard(&self) -> Vec<i32> {
+        self.heard.clone()
+    }
+}
+
+#[test]
+fn the_more_urgent_comes_first() {
+    let runtime = runtime(2);
+    let listeners = runtime.array_with(ArrayOptions::new(1), |_| Listener { heard: Vec::new() });
+    listeners.at(0).speak();
+    runtime.quiescence().wait();
+    assert_eq!(listeners.at(0).heard().wait(), [0, 1, 1, 2, 3]);
+}
+
+/// A leaf of a tree, or the sum of two below.
+struct Sum2 {
+    value: u64,
+    missing: u32,
+    above: Option<Sum2Proxy>,
+}
+
+#[chare]
+impl Sum2 {
+    #[entry]
+    fn take(&mut self, cx: &mut Cx<Self>, value: u64) {
+        self.value += value;
+        self.missing -= 1;
+        if self.missing == 0
+            && let Some(above) = self.above
+        {
+            above.take(self.value);
+            cx.end();
+        }
+    }
+
+    #[entry]
+    fn value(&self) -> u64 {
+        self.value
+    }
+
+    fn grow(cx: &mut Cx<Self>, depth: u32, above: Option<Sum2Proxy>) -> Self {
+        let mut made = Self {
+            value: 0,
+            missing: 2,
+            above,
+        };
+        if depth == 0 {
+            made.missing = 1;
+            cx.this().take(1);
+        } else {
+            let this = cx.this();
+            for _ in 0..2 {
+                cx.chare(move |cx| Self::grow(cx, depth - 1, Some(this)));
+            }
+        }
+        made
+    }
+}
+
+#[test]
+fn seeds_sprout_under_every_policy() {
+    for workers in 1..=4 {
+        for policy in SeedPolicy::ALL {
+            let runtime = runtime(workers);
+            runtime.set_seed_policy(policy);
+            let root = runtime.chare(|cx| Sum2::grow(cx, 8, None));
+            runtime.quiescence().wait();
+            assert_eq!(root.value().wait(), 256, "{policy}, {workers}");
+        }
+    }
+}
