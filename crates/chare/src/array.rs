@@ -5,6 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use crate::balance::Balancing;
 use crate::collection::Collection;
 use crate::cx::Cx;
 use crate::directory::Directory;
@@ -208,6 +209,7 @@ pub struct ArrayOptions<I: Index> {
     shape: I::Shape,
     worker_of: Option<Box<dyn Fn(I) -> usize + Send + Sync>>,
     stays: bool,
+    balancing: Option<Balancing>,
 }
 
 impl<I: Index> fmt::Debug for ArrayOptions<I> {
@@ -226,7 +228,15 @@ impl<I: Index> ArrayOptions<I> {
             shape,
             worker_of: None,
             stays: false,
+            balancing: None,
         }
+    }
+
+    /// Moves elements so that all workers have about as much to do.
+    #[must_use]
+    pub fn balanced(mut self, balancing: Balancing) -> Self {
+        self.balancing = Some(balancing);
+        self
     }
 
     /// Keeps each element where it is.
@@ -286,15 +296,8 @@ where
     let collection = system.add::<T>(|id| {
         let grid = Box::new(Shaped::<T::Index>(shape));
         let root = id as usize % worker_count;
-        Collection::dense(
-            system.id,
-            id,
-            grid,
-            count as u32,
-            root,
-            options.stays,
-            worker_of,
-        )
+        let dense = Collection::dense(system.id, id, grid, count as u32, root, worker_of);
+        dense.moved_by(options.stays, options.balancing.clone())
     });
     let (id, make) = (collection.id, Arc::new(make));
     for worker in 0..worker_count {

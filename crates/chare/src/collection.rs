@@ -4,7 +4,11 @@ use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
+use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
+
+use crate::balance::{Balanced, Balancing};
 use crate::directory::{Directory, Route, Whereabouts};
 use crate::entry::Chare;
 use crate::index::Grid;
@@ -24,6 +28,10 @@ pub(crate) struct Collection<T: Chare> {
     pub(crate) root: usize,
     /// Its elements are never moved.
     pub(crate) stays: bool,
+    pub(crate) balancing: Option<Balancing>,
+    balanced: Mutex<Option<Balanced>>,
+    /// What moving an element has cost of late, in nanoseconds; 0 before the first.
+    move_cost: AtomicU64,
     /// What a node group has instead of places on workers.
     pub(crate) node: Option<Node<T>>,
     sections: RwLock<Vec<Arc<Members>>>,
@@ -61,6 +69,9 @@ impl<T: Chare> Collection<T> {
             population: 0,
             root: 0,
             stays: false,
+            balancing: None,
+            balanced: Mutex::default(),
+            move_cost: AtomicU64::new(0),
             node: None,
             sections: RwLock::default(),
             chare: PhantomData,
@@ -89,7 +100,6 @@ impl<T: Chare> Collection<T> {
         grid: Box<dyn Grid<T::Index>>,
         count: u32,
         root: usize,
-        stays: bool,
         worker_of: impl Fn(u32) -> usize,
     ) -> Self {
         let directory = Directory::new(1);
@@ -107,10 +117,22 @@ impl<T: Chare> Collection<T> {
             kind: Kind::Grid(grid),
             population: u64::from(count),
             root,
-            stays,
+            stays: false,
+            balancing: None,
+            balanced: Mutex::default(),
+            move_cost: AtomicU64::new(0),
             node: None,
             sections: RwLock::default(),
             chare: PhantomData,
+        }
+    }
+
+    /// The same, with what says whether and how its elements move.
+    pub(crate) fn moved_by(self, stays: bool, balancing: Option<Balancing>) -> Self {
+        Self {
+            stays,
+            balancing,
+            ..self
         }
     }
 
@@ -124,10 +146,37 @@ impl<T: Chare> Collection<T> {
             population: 0,
             root,
             stays: false,
+            balancing: None,
+            balanced: Mutex::default(),
+            move_cost: AtomicU64::new(0),
             node: None,
             sections: RwLock::default(),
             chare: PhantomData,
         }
+    }
+
+    /// What the last balancing did.
+    pub(crate) fn balanced(&self) -> impl std::ops::DerefMut<Target = Option<Balanced>> {
+        self.balanced
+            .lock()
+            .expect("nothing panics under this lock")
+    }
+
+    /// What moving an element has cost of late.
+    pub(crate) fn move_cost(&self) -> Option<Duration> {
+        // Relaxed: a guess.
+        let cost = self.move_cost.load(Relaxed);
+        (cost > 0).then(|| Duration::from_nanos(cost))
+    }
+
+    /// Moving elements has cost this much for each.
+    pub(crate) fn learn_move_cost(&self, cost: Duration) {
+        let cost = cost.as_nanos() as u64;
+        let before = self
+            .move_cost()
+            .map_or(cost, |before| before.as_nanos() as u64);
+        // Relaxed: a guess.
+        self.move_cost.store((before + cost) / 2 + 1, Relaxed);
     }
 
     pub(crate) fn add_section(&self, members: Members) -> u32 {

@@ -4,6 +4,7 @@
 extern crate self as raddle_chare;
 
 mod array;
+pub mod balance;
 mod chares;
 pub mod chunks;
 mod collection;

@@ -37,6 +37,8 @@ pub(crate) struct Local {
     parts: RefCell<Vec<Option<Rc<dyn Any>>>>,
     /// The element whose asynchronous entry runs.
     pub(crate) running: Cell<Option<(u32, Number)>>,
+    /// The element that runs, if what it sends is measured.
+    pub(crate) sender: Cell<Option<(u32, Number)>>,
     /// Elements to which messages are under way by their home, and how many ([`crate::seeds`]).
     pub(crate) detours: RefCell<HashMap<(u32, Number), u32>>,
     /// Messages with priorities that have arrived.
@@ -87,6 +89,7 @@ fn come_up(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
         when_moved: Cell::new(None),
         parts: RefCell::default(),
         running: Cell::new(None),
+        sender: Cell::new(None),
         detours: RefCell::default(),
         urgent: RefCell::default(),
         dice: Dice::new(worker),

@@ -76,12 +76,16 @@ impl<E: Entry, F: Finish<E::Output>> Parcel<E::Chare> for Call<E, F> {
             return part.keep(local, number, Box::new(self));
         };
         let Self { args, finish } = self;
+        let start = part.start_measuring(local, number);
         let result = catch_unwind(AssertUnwindSafe(|| {
             E::call(&mut body.me, &mut body.cx, args)
         }));
         // An element that goes on has no need of a copy.
         let rounds = (body.cx.ends() || result.is_err()).then(|| body.cx.rounds().clone());
         drop(slots);
+        if let Some(start) = start {
+            part.stop_measuring(local, number, start);
+        }
         match (result, rounds) {
             (Ok(output), None) => finish.done(output),
             (Ok(output), Some(rounds)) => {

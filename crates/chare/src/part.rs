@@ -21,6 +21,7 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use crate::balance::{Meter, Sheet};
 use crate::collection::Collection;
 use crate::cx::Cx;
 use crate::entry::Chare;
@@ -65,6 +66,11 @@ pub(crate) struct Part<T: Chare> {
     pub(crate) rounds: RefCell<AllRounds>,
     pub(crate) gathered: RefCell<Gathered>,
     pub(crate) scans: RefCell<Scans>,
+    /// The array is balanced, and its elements are measured.
+    pub(crate) measures: bool,
+    pub(crate) meter: RefCell<Meter>,
+    /// At the root: the balancing that is under way.
+    pub(crate) sheet: RefCell<Option<Sheet>>,
 }
 
 /// The elements of a part.
@@ -211,7 +217,6 @@ impl<T: Chare> Part<T> {
     pub(crate) fn new(collection: Arc<Collection<T>>) -> Self {
         let unborn = collection.has_birth().then(Vec::new);
         Self {
-            collection,
             slots: RefCell::new(Slots {
                 slots: Vec::new(),
                 vacant: Vec::new(),
@@ -228,6 +233,10 @@ impl<T: Chare> Part<T> {
             rounds: RefCell::default(),
             gathered: RefCell::default(),
             scans: RefCell::default(),
+            measures: collection.balancing.is_some(),
+            meter: RefCell::default(),
+            sheet: RefCell::default(),
+            collection,
         }
     }
 

@@ -156,6 +156,11 @@ impl Local {
     #[inline]
     fn dispatch<T: Chare>(&self, one: One<T>, parcel: impl Parcel<T>) {
         let part = self.part::<T>(one.collection);
+        if let Some((collection, from)) = self.sender.get()
+            && collection == one.collection
+        {
+            part.measure_traffic(from, one.number, size_of_val(&parcel));
+        }
         let place = part.collection.directory.place(one.number);
         match place.worker_of(one.number, self.epoch.get()) {
             Some(worker) if one.priority == 0 && self.detours.borrow().is_empty() => {

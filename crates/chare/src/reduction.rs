@@ -286,19 +286,26 @@ impl<T: Chare> Cx<T> {
             entry: "reduce",
         };
         let (replier, reply) = crate::reply::reply(self.one().system, None, what);
-        let round = self.rounds().array();
-        self.with_part(|_, part| {
-            let mut all = part.rounds.borrow_mut();
-            let contributors = all.of(None).contributors.entry(round).or_default();
-            contributors.push(Box::new(move |output| {
-                replier.give(Ok(result_of::<R::Output>(output).clone()));
-            }));
-        });
+        self.await_round(move |output: &R::Output| replier.give(Ok(output.clone())));
         self.contribute_for(reducer, || Target::All(tell_all::<T, R::Output>));
         reply
     }
 
-    fn contribute_for<R: Reducer>(&mut self, reducer: R, target: impl FnOnce() -> Target) {
+    /// Calls `tell` with the result of the reduction to which the element contributes next.
+    pub(crate) fn await_round<O: 'static>(&self, tell: impl FnOnce(&O) + Send + 'static) {
+        let round = self.rounds().array();
+        self.with_part(|_, part| {
+            let mut all = part.rounds.borrow_mut();
+            let contributors = all.of(None).contributors.entry(round).or_default();
+            contributors.push(Box::new(|output| tell(result_of(output))));
+        });
+    }
+
+    pub(crate) fn contribute_for<R: Reducer>(
+        &mut self,
+        reducer: R,
+        target: impl FnOnce() -> Target,
+    ) {
         assert!(
             self.has_index(),
             "this {} is in no array, and has nobody to reduce with",
@@ -315,7 +322,7 @@ fn result_of<O: 'static>(output: &dyn Any) -> &O {
 }
 
 /// Takes the result of a reduction to all workers, for those of their elements that wait for it.
-fn tell_all<T: Chare, O: Clone + Send + Sync + 'static>(
+pub(crate) fn tell_all<T: Chare, O: Clone + Send + Sync + 'static>(
     local: &Local,
     collection: u32,
     round: u64,

@@ -109,11 +109,15 @@ pub(crate) fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
 fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspended: Suspended<T>) {
     let id = (part.collection.id, number);
     let outer = local.running.replace(Some(id));
+    let start = part.start_measuring(local, number);
     let polled = suspended
         .run
         .as_mut()
         .poll(&mut Context::from_waker(&suspended.waker));
     local.running.set(outer);
+    if let Some(start) = start {
+        part.stop_measuring(local, number, start);
+    }
     let at = part.slot_of(number);
     let mut slots = part.slots.borrow_mut();
     let slot = slots

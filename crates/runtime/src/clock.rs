@@ -1,9 +1,9 @@
 //! The clock of the runtime: a cheap one in production, the model's own in a model.
 
 #[cfg(not(any(loom, shuttle)))]
-pub(crate) use quanta::Instant;
+pub use quanta::Instant;
 #[cfg(any(loom, shuttle))]
-pub(crate) use raddle_sync::prim::Instant;
+pub use raddle_sync::prim::Instant;
 
 /// What reading the clock twice adds to a time, in nanoseconds; found out once.
 #[cfg(not(any(loom, shuttle)))]

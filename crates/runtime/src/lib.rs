@@ -30,6 +30,8 @@ mod runtime;
 mod task;
 mod worker;
 
+#[doc(hidden)]
+pub use clock::Instant;
 pub use config::{
     BuildError, Builder, IdlePolicy, TaskMemory, UnknownIdlePolicy, UnknownTaskMemory,
     WORKER_COUNT_MAX,

@@ -1,0 +1,259 @@
+//! Load balancing of arrays: how long the entries of each element run, and who sends to whom, is measured; a strategy says where each
+//! element should be; and elements move if that is worth more than it costs.
+//!
+//! It is done where the program says that all elements have come to a point ([`Cx::balance`]), or ever so often while they run.
+//!
+//! # Source
+//! Jetley, Kalé, sect. 2: measurement-based balancing of arrays. Kalé, Krishnan: CHARM++. OOPSLA 1993, for elements that can move; the strategies
+//! are longest-processing-time-first (Graham: Bounds on multiprocessing timing anomalies. SIAM J. Applied Mathematics 17(2), 1969) and its
+//! refinement.
+
+mod measure;
+mod strategy;
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use raddle_runtime::Instant;
+
+pub(crate) use measure::{Measured, Meter, Sheet};
+pub use strategy::{ElementLoad, Greedy, LoadView, Refine, Strategy, Traffic};
+
+use crate::array::Array;
+use crate::cx::Cx;
+use crate::entry::Chare;
+use crate::failure::Failure;
+use crate::local::Local;
+use crate::number::Number;
+use crate::part::Part;
+use crate::reduction::{Target, tell_all};
+use crate::reply::{Reply, What, reply};
+
+/// What moving an element is thought to cost before any has been moved.
+const MOVE_GUESS: Duration = Duration::from_micros(5);
+
+/// How an array is balanced.
+#[derive(Clone)]
+pub struct Balancing {
+    strategy: Arc<dyn Strategy>,
+    period: Option<Duration>,
+}
+
+impl fmt::Debug for Balancing {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Balancing")
+            .field("strategy", &self.strategy.name())
+            .field("period", &self.period)
+            .finish()
+    }
+}
+
+impl Balancing {
+    /// By this strategy, where all elements call [`Cx::balance`].
+    ///
+    /// The clock is read twice for each entry of such an array, and each of its elements has an entry in a table: some 40 ns a message.
+    pub fn new(strategy: impl Strategy) -> Self {
+        Self {
+            strategy: Arc::new(strategy),
+            period: None,
+        }
+    }
+
+    /// Also whenever this time has gone by, as long as elements run. The array's elements need not wait for it.
+    #[must_use]
+    pub fn every(mut self, period: Duration) -> Self {
+        self.period = Some(period);
+        self
+    }
+
+    pub(crate) fn needs_traffic(&self) -> bool {
+        self.strategy.needs_traffic()
+    }
+
+    pub(crate) fn period(&self) -> Option<Duration> {
+        self.period
+    }
+}
+
+/// What a balancing found, and what it did.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Balanced {
+    /// The strategy's name.
+    pub strategy: &'static str,
+    /// How long each worker has run entries of the array since the last balancing.
+    pub loads_before: Vec<Duration>,
+    /// How long each would have, had the elements been where the strategy wants them.
+    pub loads_after: Vec<Duration>,
+    /// Elements that should move.
+    pub move_count: usize,
+    /// What the moves were expected to cost.
+    pub cost: Duration,
+    /// True when they were made, since they cost less than the busiest worker gains.
+    pub is_done: bool,
+}
+
+impl Balanced {
+    /// What the busiest worker gains.
+    pub fn gain(&self) -> Duration {
+        let most = |loads: &[Duration]| loads.iter().max().copied().unwrap_or_default();
+        most(&self.loads_before).saturating_sub(most(&self.loads_after))
+    }
+}
+
+impl fmt::Display for Balanced {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = if self.is_done {
+            "moved"
+        } else {
+            "did not move"
+        };
+        write!(
+            formatter,
+            "{} {verb} {} elements: gain {:?}, cost {:?}",
+            self.strategy,
+            self.move_count,
+            self.gain(),
+            self.cost
+        )
+    }
+}
+
+impl<T: Chare> Array<T> {
+    /// What the last balancing of this array found and did; none before the first.
+    pub fn last_balancing(self) -> Option<Balanced> {
+        let system = crate::system::System::find(self.system)?;
+        system.collection::<T>(self.collection).balanced().clone()
+    }
+}
+
+impl<T: Chare> Cx<T> {
+    /// Waits until all elements of the array have come to this point, and those that should have moved.
+    ///
+    /// An array without [`Balancing`] only waits. It counts as one of the array's reductions.
+    ///
+    /// # Panics
+    /// When the chare is in no array.
+    pub fn balance(&mut self) -> Reply<()> {
+        let what = What {
+            chare: T::NAME,
+            entry: "balance",
+        };
+        let (replier, reply) = reply(self.one().system, None, what);
+        self.await_round(move |_: &()| replier.give(Ok(())));
+        self.contribute_for((), || {
+            Target::All(|local, collection, round, output| {
+                let part = local.part::<T>(collection);
+                local.begin_balancing(&part, move |local| {
+                    tell_all::<T, ()>(local, collection, round, output);
+                });
+            })
+        });
+        reply
+    }
+}
+
+impl Local {
+    /// Measures, decides and moves, then calls `done`. For the root of an array.
+    pub(crate) fn begin_balancing<T: Chare>(
+        &self,
+        part: &Part<T>,
+        done: impl FnOnce(&Self) + Send + 'static,
+    ) {
+        let collection = part.collection.id;
+        let worker_count = self.system.worker_count();
+        let mut sheet = part.sheet.borrow_mut();
+        if part.collection.balancing.is_none() || sheet.is_some() {
+            drop(sheet);
+            return done(self);
+        }
+        *sheet = Some(Sheet::new(worker_count, done));
+        drop(sheet);
+        let root = self.worker;
+        for worker in 0..worker_count {
+            self.post(worker, move |local| {
+                let measured = local.part::<T>(collection).take_measured(local.worker);
+                local.post(root, move |local| {
+                    local.take_measured::<T>(&local.part(collection), measured);
+                });
+            });
+        }
+    }
+
+    fn take_measured<T: Chare>(&self, part: &Part<T>, measured: Measured) {
+        let mut sheet = part.sheet.borrow_mut();
+        let whole = sheet.as_mut().expect("one was begun").add(measured);
+        let Some(complete) = whole.then(|| sheet.take()).flatten() else {
+            return;
+        };
+        drop(sheet);
+        let (view, numbers, done) = complete.view(self.system.worker_count());
+        self.decide(part, &view, &numbers, done);
+    }
+
+    fn decide<T: Chare>(
+        &self,
+        part: &Part<T>,
+        view: &LoadView,
+        numbers: &[Number],
+        done: impl FnOnce(&Self) + Send + 'static,
+    ) {
+        let balancing = part.collection.balancing.as_ref();
+        let strategy = &balancing.expect("the caller has looked").strategy;
+        let placed = match catch_unwind(AssertUnwindSafe(|| checked(&**strategy, view))) {
+            Ok(placed) => placed,
+            Err(panic) => {
+                let who = format!("the strategy of {}", T::NAME);
+                return self
+                    .system
+                    .fail(Failure::panicked(&who, strategy.name(), &*panic));
+            }
+        };
+        let moves: Vec<(Number, usize)> = view
+            .elements
+            .iter()
+            .zip(numbers)
+            .zip(&placed)
+            .filter(|((element, _), to)| element.worker != **to)
+            .map(|((_, number), &to)| (*number, to))
+            .collect();
+        let move_count = moves.len();
+        let cost = part.collection.move_cost().unwrap_or(MOVE_GUESS) * move_count as u32;
+        let mut balanced = Balanced {
+            strategy: strategy.name(),
+            loads_before: view.loads(),
+            loads_after: view.loads_when(&placed),
+            move_count,
+            cost,
+            is_done: false,
+        };
+        balanced.is_done = move_count > 0 && balanced.gain() > cost;
+        let is_done = balanced.is_done;
+        *part.collection.balanced() = Some(balanced);
+        if !is_done {
+            return done(self);
+        }
+        let (start, collection) = (Instant::now(), part.collection.id);
+        self.migrate::<T>(collection, moves, move |local| {
+            let part = local.part::<T>(collection);
+            part.collection
+                .learn_move_cost(start.elapsed() / move_count as u32);
+            done(local);
+        });
+    }
+}
+
+/// Where the strategy wants the elements.
+fn checked(strategy: &dyn Strategy, view: &LoadView) -> Vec<usize> {
+    let placed = strategy.place(view);
+    let (count, places) = (view.elements.len(), placed.len());
+    assert!(places == count, "it placed {places} elements of {count}");
+    let worker_count = view.worker_count;
+    if let Some(worker) = placed.iter().find(|&&worker| worker >= worker_count) {
+        panic!("it named worker {worker}: there are {worker_count}");
+    }
+    placed
+}

@@ -1,0 +1,178 @@
+//! Measuring an array: each worker for the elements that it has, put together at the root.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use raddle_runtime::Instant;
+
+use super::Balancing;
+use super::strategy::{ElementLoad, LoadView, Traffic};
+use crate::entry::Chare;
+use crate::local::Local;
+use crate::number::Number;
+use crate::part::Part;
+
+/// Messages, and bytes.
+type Sent = (u64, u64);
+
+/// What a worker has measured of an array since the last balancing.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    loads: HashMap<Number, Duration>,
+    traffic: HashMap<(Number, Number), Sent>,
+    /// When this worker has last thought of balancing.
+    checked: Option<Instant>,
+    /// When the root has last begun one.
+    begun: Option<Instant>,
+}
+
+/// What one worker says.
+pub(crate) struct Measured {
+    worker: usize,
+    loads: Vec<(Number, Duration)>,
+    traffic: Vec<((Number, Number), Sent)>,
+}
+
+type Done = Box<dyn FnOnce(&Local) + Send>;
+
+/// What all workers say.
+pub(crate) struct Sheet {
+    missing: usize,
+    loads: Vec<(Number, ElementLoad)>,
+    traffic: Vec<((Number, Number), Sent)>,
+    done: Done,
+}
+
+impl Sheet {
+    pub(super) fn new(worker_count: usize, done: impl FnOnce(&Local) + Send + 'static) -> Self {
+        Self {
+            missing: worker_count,
+            loads: Vec::new(),
+            traffic: Vec::new(),
+            done: Box::new(done),
+        }
+    }
+
+    /// Adds what a worker says; true when it was the last.
+    pub(super) fn add(&mut self, measured: Measured) -> bool {
+        let worker = measured.worker;
+        let loads = measured.loads.into_iter();
+        self.loads
+            .extend(loads.map(|(number, load)| (number, ElementLoad { worker, load })));
+        self.traffic.extend(measured.traffic);
+        self.missing -= 1;
+        self.missing == 0
+    }
+
+    /// What a strategy looks at, the numbers of its elements, and what is to be done afterwards.
+    pub(super) fn view(mut self, worker_count: usize) -> (LoadView, Vec<Number>, Done) {
+        self.loads.sort_by_key(|entry| entry.0);
+        // One that moves is here and there: where it is later counts.
+        self.loads.dedup_by_key(|entry| entry.0);
+        let numbers: Vec<_> = self.loads.iter().map(|entry| entry.0).collect();
+        let position = |number| numbers.binary_search(&number).ok();
+        let traffic = self
+            .traffic
+            .iter()
+            .filter_map(|&((from, to), (message_count, bytes))| {
+                Some(Traffic {
+                    from: position(from)?,
+                    to: position(to)?,
+                    message_count,
+                    bytes,
+                })
+            });
+        let view = LoadView {
+            worker_count,
+            traffic: traffic.collect(),
+            elements: self.loads.iter().map(|entry| entry.1).collect(),
+        };
+        (view, numbers, self.done)
+    }
+}
+
+impl<T: Chare> Part<T> {
+    /// An element begins to run; returns the time, if this part's elements are measured.
+    #[inline]
+    pub(crate) fn start_measuring(&self, local: &Local, number: Number) -> Option<Instant> {
+        self.measures.then(|| {
+            if self
+                .collection
+                .balancing
+                .as_ref()
+                .is_some_and(Balancing::needs_traffic)
+            {
+                local.sender.set(Some((self.collection.id, number)));
+            }
+            Instant::now()
+        })
+    }
+
+    /// An element has run since `start`.
+    #[cold]
+    pub(crate) fn stop_measuring(&self, local: &Local, number: Number, start: Instant) {
+        local.sender.set(None);
+        let mut meter = self.meter.borrow_mut();
+        let load = meter.loads.entry(number).or_default();
+        *load += start.elapsed();
+        let period = self
+            .collection
+            .balancing
+            .as_ref()
+            .and_then(|balancing| balancing.period());
+        let Some(period) = period else { return };
+        let checked = *meter.checked.get_or_insert(start);
+        if start.duration_since(checked) < period {
+            return;
+        }
+        meter.checked = Some(start);
+        drop(meter);
+        let collection = self.collection.id;
+        local.post(self.collection.root, move |local| {
+            local.part::<T>(collection).balance_if_due(local, period);
+        });
+    }
+
+    /// Some worker finds that it is time. For the root.
+    fn balance_if_due(&self, local: &Local, period: Duration) {
+        let mut meter = self.meter.borrow_mut();
+        let now = Instant::now();
+        if meter
+            .begun
+            .is_some_and(|begun| now.duration_since(begun) < period)
+        {
+            return;
+        }
+        meter.begun = Some(now);
+        drop(meter);
+        local.begin_balancing(self, |_| {});
+    }
+
+    /// An element sends `bytes` to another.
+    #[cold]
+    pub(crate) fn measure_traffic(&self, from: Number, to: Number, bytes: usize) {
+        let mut meter = self.meter.borrow_mut();
+        let sent = meter.traffic.entry((from, to)).or_default();
+        sent.0 += 1;
+        sent.1 += bytes as u64;
+    }
+
+    /// What was measured since the last time, of all elements that are here.
+    pub(super) fn take_measured(&self, worker: usize) -> Measured {
+        let mut meter = self.meter.borrow_mut();
+        let mut at = 0;
+        let mut loads = Vec::new();
+        while let Some(number) = self.next_number(&mut at, u32::MAX) {
+            loads.push((
+                number,
+                meter.loads.get(&number).copied().unwrap_or_default(),
+            ));
+        }
+        meter.loads.clear();
+        Measured {
+            worker,
+            loads,
+            traffic: meter.traffic.drain().collect(),
+        }
+    }
+}

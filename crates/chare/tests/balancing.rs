@@ -1,0 +1,160 @@
+//! Arrays whose elements move to where there is less to do.
+
+#![cfg(not(any(loom, shuttle)))]
+
+use std::time::Duration;
+
+use raddle_chare::balance::{Balancing, Greedy, LoadView, Refine, Strategy};
+use raddle_chare::reduce::{Max, Sum};
+use raddle_chare::{Array, ArrayOptions, Chares, Cx, chare};
+use raddle_runtime::Runtime;
+
+/// Works for as long as it is heavy.
+struct Weight {
+    heavy: bool,
+    worker: usize,
+}
+
+impl Weight {
+    fn work(&self) -> u64 {
+        let rounds = if self.heavy { 200_000 } else { 100 };
+        std::hint::black_box(
+            (0..rounds).fold(1, |hash: u64, index| (hash ^ index).wrapping_mul(31)),
+        )
+    }
+}
+
+#[chare]
+impl Weight {
+    /// Works, and comes to the point where elements move.
+    #[entry]
+    async fn turns(&mut self, cx: &mut Cx<Self>, count: u32) {
+        for _ in 0..count {
+            self.work();
+            let next = cx.array().at((cx.index() + 1) % 16);
+            next.poke();
+            cx.balance().await;
+        }
+        self.worker = cx.worker();
+        cx.contribute((Sum(1_u32), Max(self.worker)));
+    }
+
+    #[entry]
+    fn poke(&self) {}
+
+    #[entry]
+    fn worker(&mut self, cx: &mut Cx<Self>) -> usize {
+        cx.worker()
+    }
+
+    #[entry]
+    fn grind(&mut self, cx: &mut Cx<Self>, left: u32) {
+        self.work();
+        if left > 0 {
+            cx.this().grind(left - 1);
+        }
+    }
+}
+
+fn weights(runtime: &Runtime, balancing: Balancing) -> Array<Weight> {
+    let options = ArrayOptions::new(16).balanced(balancing).placed(|_| 0);
+    runtime.array_with(options, |index| Weight {
+        heavy: index < 8,
+        worker: 0,
+    })
+}
+
+fn runtime(workers: usize) -> Runtime {
+    Runtime::builder()
+        .workers(workers)
+        .build()
+        .expect("it comes up")
+}
+
+#[test]
+fn heavy_elements_part() {
+    for workers in 2..=4 {
+        let runtime = runtime(workers);
+        for balancing in [Balancing::new(Greedy), Balancing::new(Refine::default())] {
+            let weights = weights(&runtime, balancing);
+            weights.all().turns(3);
+            let (count, _): (u32, usize) = weights.reduction().wait();
+            assert_eq!(count, 16);
+            let balanced = weights.last_balancing().expect("it was balanced");
+            assert_eq!(balanced.loads_before.len(), workers);
+            let places: Vec<_> = (0..8)
+                .map(|index| weights.at(index).worker().wait())
+                .collect();
+            let on_first = places.iter().filter(|&&worker| worker == 0).count();
+            assert!(on_first < 8, "{places:?}: {balanced}");
+        }
+    }
+}
+
+#[test]
+fn elements_that_run_are_balanced_now_and_then() {
+    let runtime = runtime(2);
+    let balancing = Balancing::new(Refine::default()).every(Duration::from_millis(1));
+    let weights = weights(&runtime, balancing);
+    weights.all().grind(100);
+    runtime.quiescence().wait();
+    let balanced = weights.last_balancing().expect("it was balanced");
+    assert_eq!(balanced.strategy, "refine");
+}
+
+/// Puts those together that talk to each other.
+struct Pairs;
+
+impl Strategy for Pairs {
+    fn name(&self) -> &'static str {
+        "pairs"
+    }
+
+    fn needs_traffic(&self) -> bool {
+        true
+    }
+
+    fn place(&self, view: &LoadView) -> Vec<usize> {
+        assert_eq!(view.elements.len(), 16);
+        for traffic in &view.traffic {
+            assert_eq!((traffic.from + 1) % 16, traffic.to);
+            assert!(traffic.message_count > 0);
+        }
+        assert_eq!(view.traffic.len(), 16);
+        (0..16).map(|at| at / 2 % view.worker_count).collect()
+    }
+}
+
+#[test]
+fn a_strategy_sees_who_talks_to_whom() {
+    let runtime = runtime(2);
+    let weights = weights(&runtime, Balancing::new(Pairs));
+    weights.all().turns(2);
+    let _: (u32, usize) = weights.reduction().wait();
+}
+
+/// Cannot count.
+struct Wrong;
+
+impl Strategy for Wrong {
+    fn name(&self) -> &'static str {
+        "wrong"
+    }
+
+    fn place(&self, _view: &LoadView) -> Vec<usize> {
+        vec![7]
+    }
+}
+
+#[test]
+fn a_strategy_that_is_wrong_fails_those_who_wait() {
+    let runtime = runtime(2);
+    let weights = weights(&runtime, Balancing::new(Wrong));
+    weights.all().turns(1);
+    let failure = weights.reduction::<(u32, usize)>().try_wait();
+    let text = failure.expect_err("it never comes").to_string();
+    assert!(
+        text.starts_with("the strategy of Weight panicked in `wrong`: it placed 1 elements of 16"),
+        "{text}"
+    );
+}
