@@ -9,7 +9,6 @@ use crate::group::Group;
 use crate::index::Index;
 use crate::node::{NodeGroup, make_node_group};
 use crate::reply::{Reply, What, reply};
-use crate::seeds::SeedPolicy;
 use crate::system::System;
 
 /// What a [`Runtime`] offers message-driven programs.
@@ -62,9 +61,6 @@ pub trait Chares {
     ///
     /// Asynchronous entries that wait for what nobody has sent are quiet.
     fn quiescence(&self) -> Reply<()>;
-
-    /// Sets how new chares that are in no array are spread over the workers.
-    fn set_seed_policy(&self, policy: SeedPolicy);
 }
 
 impl Chares for Runtime {
@@ -118,10 +114,6 @@ impl Chares for Runtime {
 
     fn quiescence(&self) -> Reply<()> {
         quiescence(&System::of(self))
-    }
-
-    fn set_seed_policy(&self, policy: SeedPolicy) {
-        System::of(self).seeds.set_policy(policy);
     }
 }
 

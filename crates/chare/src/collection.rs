@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
@@ -34,7 +34,7 @@ pub(crate) struct Collection<T: Chare> {
     move_cost: AtomicU64,
     /// What a node group has instead of places on workers.
     pub(crate) node: Option<Node<T>>,
-    sections: RwLock<Vec<Arc<Members>>>,
+    sections: Mutex<Vec<Arc<Members>>>,
     chare: PhantomData<fn() -> T>,
 }
 
@@ -45,7 +45,7 @@ enum Kind<K> {
     /// By their places.
     Grid(Box<dyn Grid<K>>),
     /// By keys, which have numbers.
-    Sparse(RwLock<HashMap<K, Number>>),
+    Sparse(Mutex<HashMap<K, Number>>),
 }
 
 impl<T: Chare> fmt::Debug for Collection<T> {
@@ -73,7 +73,7 @@ impl<T: Chare> Collection<T> {
             balanced: Mutex::default(),
             move_cost: AtomicU64::new(0),
             node: None,
-            sections: RwLock::default(),
+            sections: Mutex::default(),
             chare: PhantomData,
         }
     }
@@ -122,7 +122,7 @@ impl<T: Chare> Collection<T> {
             balanced: Mutex::default(),
             move_cost: AtomicU64::new(0),
             node: None,
-            sections: RwLock::default(),
+            sections: Mutex::default(),
             chare: PhantomData,
         }
     }
@@ -142,7 +142,7 @@ impl<T: Chare> Collection<T> {
             system,
             id,
             directory: Directory::new(worker_count),
-            kind: Kind::Sparse(RwLock::default()),
+            kind: Kind::Sparse(Mutex::default()),
             population: 0,
             root,
             stays: false,
@@ -150,16 +150,14 @@ impl<T: Chare> Collection<T> {
             balanced: Mutex::default(),
             move_cost: AtomicU64::new(0),
             node: None,
-            sections: RwLock::default(),
+            sections: Mutex::default(),
             chare: PhantomData,
         }
     }
 
     /// What the last balancing did.
     pub(crate) fn balanced(&self) -> impl std::ops::DerefMut<Target = Option<Balanced>> {
-        self.balanced
-            .lock()
-            .expect("nothing panics under this lock")
+        locked(&self.balanced)
     }
 
     /// What moving an element has cost of late.
@@ -180,16 +178,13 @@ impl<T: Chare> Collection<T> {
     }
 
     pub(crate) fn add_section(&self, members: Members) -> u32 {
-        let mut sections = self
-            .sections
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut sections = locked(&self.sections);
         sections.push(Arc::new(members));
         u32::try_from(sections.len() - 1).expect("fewer than 2^32 sections")
     }
 
     pub(crate) fn section(&self, id: u32) -> Arc<Members> {
-        let sections = self.sections.read().unwrap_or_else(PoisonError::into_inner);
+        let sections = locked(&self.sections);
         Arc::clone(&sections[id as usize])
     }
 
@@ -220,7 +215,7 @@ impl<T: Chare> Collection<T> {
                 self.has(number).then_some(number)
             }
             Kind::Sparse(numbers) => {
-                let numbers = numbers.read().unwrap_or_else(PoisonError::into_inner);
+                let numbers = locked(numbers);
                 numbers.get(&index).copied()
             }
         }
@@ -246,7 +241,7 @@ impl<T: Chare> Collection<T> {
                 .then(|| Number::new(0, generation, position))
             }
             Kind::Sparse(numbers) => {
-                let mut numbers = numbers.write().unwrap_or_else(PoisonError::into_inner);
+                let mut numbers = locked(numbers);
                 if numbers.contains_key(&index) {
                     return None;
                 }
@@ -262,7 +257,7 @@ impl<T: Chare> Collection<T> {
     /// The element is gone. Returns a number that another element may have.
     pub(crate) fn remove(&self, number: Number, index: Option<T::Index>) -> Option<Number> {
         if let (Kind::Sparse(numbers), Some(index)) = (&self.kind, index) {
-            let mut numbers = numbers.write().unwrap_or_else(PoisonError::into_inner);
+            let mut numbers = locked(numbers);
             numbers.remove(&index);
         }
         let vacant = self.directory.vacate(number);
@@ -276,4 +271,8 @@ impl<T: Chare> Collection<T> {
             None => format!("a {}", T::NAME),
         }
     }
+}
+
+fn locked<T>(lock: &Mutex<T>) -> impl std::ops::DerefMut<Target = T> {
+    lock.lock().expect("nothing panics under this lock")
 }

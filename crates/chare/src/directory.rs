@@ -120,7 +120,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    // Relaxed in all of these: see the header.
+    // Relaxed in all below: see the header.
 
     #[inline]
     pub(crate) fn route(&self) -> Route {

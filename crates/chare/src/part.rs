@@ -32,7 +32,7 @@ use crate::parcel::Parcel;
 use crate::proxy::One;
 use crate::reduction::{AllRounds, Group, NextRounds};
 use crate::scan::{Scans, Steps};
-use crate::section::Gathered;
+use crate::section::{Gathered, Members};
 use crate::suspended::Suspended;
 
 /// What is done with a part as a whole.
@@ -64,6 +64,7 @@ pub(crate) struct Part<T: Chare> {
     /// Numbers of a sparse array that this worker has looked up.
     known: RefCell<HashMap<T::Index, Number>>,
     pub(crate) rounds: RefCell<AllRounds>,
+    sections: RefCell<HashMap<u32, Arc<Members>>>,
     pub(crate) gathered: RefCell<Gathered>,
     pub(crate) scans: RefCell<Scans>,
     /// The array is balanced, and its elements are measured.
@@ -231,6 +232,7 @@ impl<T: Chare> Part<T> {
             spare: RefCell::default(),
             known: RefCell::default(),
             rounds: RefCell::default(),
+            sections: RefCell::default(),
             gathered: RefCell::default(),
             scans: RefCell::default(),
             measures: collection.balancing.is_some(),
@@ -328,6 +330,16 @@ impl<T: Chare> Part<T> {
         self.gathered.borrow_mut().extend(gathered);
     }
 
+    /// The members of a section, without a lock where this worker has looked them up before.
+    pub(crate) fn section(&self, id: u32) -> Arc<Members> {
+        let mut sections = self.sections.borrow_mut();
+        Arc::clone(
+            sections
+                .entry(id)
+                .or_insert_with(|| self.collection.section(id)),
+        )
+    }
+
     /// How many elements that are here take part in the reductions of a group.
     pub(crate) fn live_in(&self, group: Group) -> u64 {
         let Some(section) = group else {
@@ -336,7 +348,7 @@ impl<T: Chare> Part<T> {
         if let Some(here) = *self.rounds.borrow_mut().members_here(section) {
             return here;
         }
-        let members = self.collection.section(section);
+        let members = self.section(section);
         let is_here = |number: &&Number| self.has(**number);
         let here = members.numbers.iter().filter(is_here).count() as u64;
         *self.rounds.borrow_mut().members_here(section) = Some(here);

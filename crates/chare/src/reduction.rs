@@ -443,7 +443,7 @@ impl Local {
     fn end_rounds<T: Chare>(&self, part: &Part<T>, group: Group) {
         let population = match group {
             None => part.collection.population,
-            Some(section) => part.collection.section(section).numbers.len() as u64,
+            Some(section) => part.section(section).numbers.len() as u64,
         };
         loop {
             let mut all = part.rounds.borrow_mut();

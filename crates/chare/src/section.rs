@@ -230,7 +230,7 @@ impl<T: Chare> Cx<T> {
         let number = self.one().number;
         let round = self.next_round(Some(section.id));
         self.with_part(|local, part| {
-            let members = part.collection.section(section.id);
+            let members = part.section(section.id);
             let Some(position) = members.position(number) else {
                 panic!(
                     "{} is no member of {section:?}",
@@ -285,7 +285,7 @@ impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
     }
 
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
-        let members = part.collection.section(self.section);
+        let members = part.section(self.section);
         for position in below(self.position, members.numbers.len()) {
             let spread = self.spread.clone();
             let one = part.one(members.numbers[position]);
@@ -352,7 +352,7 @@ impl<T: Chare> Parcel<T> for Rise {
         if part.slots.borrow_mut().get_mut(at, number).is_none() {
             return part.keep(local, number, Box::new(self));
         }
-        let members = part.collection.section(self.section);
+        let members = part.section(self.section);
         local.gather(
             part,
             &members,

@@ -19,12 +19,11 @@ mod policy;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use raddle_sync::prim::{AtomicU32, Relaxed};
+use raddle_runtime::SeedPolicy;
 
 pub(crate) use detour::{Way, way};
 pub(crate) use policy::Dice;
-use policy::{Choice, Loads};
-pub use policy::{SeedPolicy, UnknownSeedPolicy};
+use policy::{Choice, Loads, neighbours};
 
 use crate::cx::Cx;
 use crate::directory::{Route, Whereabouts};
@@ -39,39 +38,26 @@ use crate::system::System;
 /// The seeds of a system.
 #[derive(Debug)]
 pub(crate) struct Seeds {
-    /// A position in [`SeedPolicy::ALL`].
-    policy: AtomicU32,
+    policy: SeedPolicy,
     loads: Loads,
 }
 
 impl Seeds {
-    pub(crate) fn new(worker_count: usize) -> Self {
+    pub(crate) fn new(policy: SeedPolicy, worker_count: usize) -> Self {
         Self {
-            policy: AtomicU32::new(0),
+            policy,
             loads: Loads::new(worker_count),
         }
     }
 
-    pub(crate) fn policy(&self) -> SeedPolicy {
-        // Relaxed: whichever it is, a seed sprouts.
-        SeedPolicy::ALL[self.policy.load(Relaxed) as usize]
-    }
-
-    pub(crate) fn set_policy(&self, policy: SeedPolicy) {
-        let position = SeedPolicy::ALL.iter().position(|&other| other == policy);
-        // Relaxed: as above.
-        self.policy
-            .store(position.expect("all are in it") as u32, Relaxed);
-    }
-
     fn choose(&self, local: &Local) -> Choice {
         let count = local.system.worker_count();
-        match self.policy() {
+        match self.policy {
             SeedPolicy::Stealing => Choice::Keep,
             SeedPolicy::Random => Choice::Place(local.dice.pick(count)),
             policy => self
                 .loads
-                .average(local.worker, &policy.neighbours(local.worker, count)),
+                .average(local.worker, &neighbours(policy, local.worker, count)),
         }
     }
 }

@@ -133,7 +133,7 @@ impl Local {
         // Who sent it has gone over to this epoch, and so does who gets it.
         self.go_over(epoch);
         if let Some(section) = section {
-            let members = part.collection.section(section);
+            let members = part.section(section);
             for &number in members
                 .numbers
                 .iter()

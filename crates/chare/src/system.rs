@@ -5,7 +5,7 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
-use std::sync::{Arc, Mutex as StdMutex, PoisonError, RwLock, Weak};
+use std::sync::Arc;
 
 use raddle_runtime::{Post, Runtime, Waiter};
 use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, Relaxed};
@@ -17,24 +17,14 @@ use crate::local::{self, Local};
 use crate::migration::Moves;
 use crate::outside::Outside;
 use crate::quiet::Quiet;
+use crate::registry;
 use crate::seeds::Seeds;
-
-/// The systems that there are. Not a lock of the models: nothing under it gives way to other threads.
-static SYSTEMS: StdMutex<Registry> = StdMutex::new(Registry {
-    next: 0,
-    systems: Vec::new(),
-});
-
-struct Registry {
-    next: u32,
-    systems: Vec<(u32, Weak<System>)>,
-}
 
 /// What all chares of a runtime share.
 pub(crate) struct System {
     pub(crate) id: u32,
     pub(crate) post: Post,
-    collections: RwLock<Vec<Arc<dyn Any + Send + Sync>>>,
+    collections: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
     singles: Mutex<Vec<(TypeId, u32)>>,
     pub(crate) outside: Mutex<Outside>,
     pub(crate) quiet: Quiet,
@@ -61,40 +51,28 @@ impl System {
     /// The system of `runtime`.
     pub(crate) fn of(runtime: &Runtime) -> Arc<Self> {
         runtime.model(|post| {
-            let mut registry = SYSTEMS.lock().unwrap_or_else(PoisonError::into_inner);
-            let id = registry.next;
-            registry.next += 1;
             let worker_count = post.worker_count();
-            let system = Arc::new(Self {
+            registry::add(|id| Self {
                 id,
                 post,
-                collections: RwLock::default(),
+                collections: Mutex::default(),
                 singles: Mutex::default(),
                 outside: Mutex::default(),
                 quiet: Quiet::new(worker_count),
                 moves: Moves::default(),
-                seeds: Seeds::new(worker_count),
+                seeds: Seeds::new(runtime.seed_policy(), worker_count),
                 failure: Mutex::default(),
                 has_failed: AtomicBool::new(false),
                 waiters: Mutex::default(),
                 has_exited: AtomicBool::new(false),
                 next_worker: AtomicUsize::new(0),
-            });
-            registry
-                .systems
-                .retain(|(_, system)| system.strong_count() > 0);
-            registry.systems.push((id, Arc::downgrade(&system)));
-            system
+            })
         })
     }
 
     /// The system with this number, unless its runtime has ended.
     pub(crate) fn find(id: u32) -> Option<Arc<Self>> {
-        let registry = SYSTEMS.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = registry
-            .systems
-            .binary_search_by_key(&id, |system| system.0);
-        registry.systems[at.ok()?].1.upgrade()
+        registry::find(id)
     }
 
     pub(crate) fn worker_count(&self) -> usize {
@@ -107,15 +85,18 @@ impl System {
         self.next_worker.fetch_add(1, Relaxed) % self.worker_count()
     }
 
+    fn collections(&self) -> impl std::ops::DerefMut<Target = Vec<Arc<dyn Any + Send + Sync>>> {
+        self.collections
+            .lock()
+            .expect("nothing panics under this lock")
+    }
+
     /// Keeps a collection that `make` makes of its number.
     pub(crate) fn add<T: Chare>(
         &self,
         make: impl FnOnce(u32) -> Collection<T>,
     ) -> Arc<Collection<T>> {
-        let mut collections = self
-            .collections
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut collections = self.collections();
         let id = u32::try_from(collections.len()).expect("fewer than 2^32 collections");
         let collection = Arc::new(make(id));
         collections.push(Arc::clone(&collection) as Arc<dyn Any + Send + Sync>);
@@ -124,10 +105,7 @@ impl System {
 
     /// The collection with this number, which is of `T`.
     pub(crate) fn collection<T: Chare>(&self, id: u32) -> Arc<Collection<T>> {
-        let collections = self
-            .collections
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let collections = self.collections();
         Arc::clone(&collections[id as usize])
             .downcast()
             .expect("a proxy has the type of its collection")

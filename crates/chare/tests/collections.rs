@@ -3,10 +3,8 @@
 #![cfg(not(any(loom, shuttle)))]
 
 use raddle_chare::reduce::{Concat, Gather, Max, Sum};
-use raddle_chare::{
-    Array, ArrayOptions, Chares, Cx, ScanForm, Section, SectionForm, SeedPolicy, chare,
-};
-use raddle_runtime::Runtime;
+use raddle_chare::{Array, ArrayOptions, Chares, Cx, ScanForm, Section, SectionForm, chare};
+use raddle_runtime::{Runtime, SeedPolicy};
 
 fn runtime(workers: usize) -> Runtime {
     Runtime::builder()
@@ -332,8 +330,8 @@ impl Sum2 {
 fn seeds_sprout_under_every_policy() {
     for workers in 1..=4 {
         for policy in SeedPolicy::ALL {
-            let runtime = runtime(workers);
-            runtime.set_seed_policy(policy);
+            let builder = Runtime::builder().workers(workers).seeds(policy);
+            let runtime = builder.build().expect("it comes up");
             let root = runtime.chare(|cx| Sum2::grow(cx, 8, None));
             runtime.quiescence().wait();
             assert_eq!(root.value().wait(), 256, "{policy}, {workers}");

@@ -4,6 +4,7 @@ mod builder;
 mod choice;
 mod error;
 mod idle;
+mod seeds;
 mod task_memory;
 
 pub use builder::{Builder, WORKER_COUNT_MAX};
@@ -11,4 +12,5 @@ pub(crate) use builder::{Handlers, Settled};
 pub(crate) use choice::choice;
 pub use error::BuildError;
 pub use idle::{IdlePolicy, UnknownIdlePolicy};
+pub use seeds::{SeedPolicy, UnknownSeedPolicy};
 pub use task_memory::{TaskMemory, UnknownTaskMemory};

@@ -33,8 +33,8 @@ mod worker;
 #[doc(hidden)]
 pub use clock::Instant;
 pub use config::{
-    BuildError, Builder, IdlePolicy, TaskMemory, UnknownIdlePolicy, UnknownTaskMemory,
-    WORKER_COUNT_MAX,
+    BuildError, Builder, IdlePolicy, SeedPolicy, TaskMemory, UnknownIdlePolicy, UnknownSeedPolicy,
+    UnknownTaskMemory, WORKER_COUNT_MAX,
 };
 pub use fork::join;
 pub use global::{default_runtime, worker_count, worker_index};

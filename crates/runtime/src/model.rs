@@ -9,7 +9,7 @@ use crate::config::Settled;
 use crate::fork::as_worker;
 use crate::pool::Setup;
 use crate::worker::{SUBSTITUTES_MAX, Shared, Worker, WorkerThreads};
-use crate::{BlockShape, IdlePolicy, MailboxKind, PoolKind, Runtime, TaskMemory};
+use crate::{BlockShape, IdlePolicy, MailboxKind, PoolKind, Runtime, SeedPolicy, TaskMemory};
 
 /// A runtime whose workers are bound nowhere: a model asks neither the machine nor the environment.
 ///
@@ -38,6 +38,7 @@ pub fn runtime(
         crowded,
         task_memory: TaskMemory::default(),
         mailbox,
+        seeds: SeedPolicy::default(),
         threads: WorkerThreads::default(),
     })
     .expect("workers that are bound nowhere start")

@@ -8,7 +8,7 @@ use raddle_topology::{CpuId, Plan, Topology};
 use raddle_trace::Report;
 
 use crate::blocking::BlockingThreads;
-use crate::config::{BuildError, Builder, Settled};
+use crate::config::{BuildError, Builder, SeedPolicy, Settled};
 use crate::fork::current_worker;
 use crate::post::Post;
 use crate::task::{Handle, Scope, Waiter, run_root, scope_in};
@@ -32,6 +32,7 @@ pub struct Runtime {
     shared: Arc<Shared>,
     plan: Plan,
     blocking: BlockingThreads,
+    seeds: SeedPolicy,
     models: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
 }
 
@@ -64,6 +65,7 @@ impl Runtime {
             shared,
             plan: settled.plan,
             blocking,
+            seeds: settled.seeds,
             models: Mutex::default(),
         };
         let (bound, outcomes) = mpsc::channel();
@@ -172,6 +174,11 @@ impl Runtime {
     /// The number of workers.
     pub fn worker_count(&self) -> usize {
         self.shared.worker_count()
+    }
+
+    /// How new chares that are in no array are spread over the workers.
+    pub fn seed_policy(&self) -> SeedPolicy {
+        self.seeds
     }
 
     /// Where the workers run, and why there.

@@ -6,33 +6,9 @@
 
 use std::cell::RefCell;
 
-use raddle_runtime::choice;
+use raddle_runtime::SeedPolicy;
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicU32, Relaxed};
-
-/// How seeds are spread over the workers. Seeds that wait can always be taken by idle workers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SeedPolicy {
-    /// Each worker keeps its own, and idle ones take from others: the oldest first.
-    #[default]
-    Stealing,
-    /// To a worker picked at random, where it sprouts.
-    Random,
-    /// To the neighbour with the fewest, when the own worker has more than the average of its neighbourhood, which is its two
-    /// neighbours in a ring.
-    Ring,
-    /// As `Ring`, with up to four neighbours in a square mesh.
-    Mesh,
-    /// As `Ring`, with a neighbour for each bit of the worker's index.
-    Hypercube,
-}
-
-choice! {
-    SeedPolicy is "seed policy", named by "`--seeds` and `RADDLE_SEEDS`":
-    Stealing "stealing", Random "random", Ring "ring", Mesh "mesh", Hypercube "hypercube";
-    expected "stealing, random, ring, mesh or hypercube", else UnknownSeedPolicy
-}
 
 /// Where a seed goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,31 +21,30 @@ pub(super) enum Choice {
     Place(usize),
 }
 
-impl SeedPolicy {
-    /// The neighbours of a worker, each once, without itself. Workers are numbered along the machine's tree, so that near numbers are near.
-    pub(super) fn neighbours(self, worker: usize, count: usize) -> Vec<usize> {
-        let mut neighbours = match self {
-            Self::Stealing | Self::Random => Vec::new(),
-            Self::Ring => vec![(worker + 1) % count, (worker + count - 1) % count],
-            Self::Mesh => {
-                let width = count.isqrt();
-                let column = worker % width;
-                let mut around = Vec::new();
-                around.extend((column > 0).then(|| worker - 1));
-                around.extend((column + 1 < width).then_some(worker + 1));
-                around.extend(worker.checked_sub(width));
-                around.push(worker + width);
-                around
-            }
-            Self::Hypercube => (0..usize::BITS - count.leading_zeros())
-                .map(|bit| worker ^ (1 << bit))
-                .collect(),
-        };
-        neighbours.retain(|&neighbour| neighbour < count && neighbour != worker);
-        neighbours.sort_unstable();
-        neighbours.dedup();
-        neighbours
-    }
+/// The neighbours of a worker, each once, without itself. Workers are numbered along the machine's tree, so that near numbers are near.
+pub(super) fn neighbours(policy: SeedPolicy, worker: usize, count: usize) -> Vec<usize> {
+    let mut neighbours = match policy {
+        SeedPolicy::Ring => vec![(worker + 1) % count, (worker + count - 1) % count],
+        SeedPolicy::Mesh => {
+            let width = count.isqrt();
+            let column = worker % width;
+            let mut around = Vec::new();
+            around.extend((column > 0).then(|| worker - 1));
+            around.extend((column + 1 < width).then_some(worker + 1));
+            around.extend(worker.checked_sub(width));
+            around.push(worker + width);
+            around
+        }
+        SeedPolicy::Hypercube => (0..usize::BITS - count.leading_zeros())
+            .map(|bit| worker ^ (1 << bit))
+            .collect(),
+        // Stealing and random know no neighbours.
+        _ => Vec::new(),
+    };
+    neighbours.retain(|&neighbour| neighbour < count && neighbour != worker);
+    neighbours.sort_unstable();
+    neighbours.dedup();
+    neighbours
 }
 
 /// How many seeds wait at each worker.
@@ -81,7 +56,7 @@ impl Loads {
         Self((0..worker_count).map(|_| CachePadded::default()).collect())
     }
 
-    // Relaxed in all of these: they are guesses.
+    // Relaxed in all below: they are guesses.
 
     pub(super) fn count_up(&self, worker: usize) {
         self.0[worker].fetch_add(1, Relaxed);
@@ -140,7 +115,7 @@ mod tests {
         for policy in [SeedPolicy::Ring, SeedPolicy::Mesh, SeedPolicy::Hypercube] {
             for count in 1..40 {
                 let all: Vec<_> = (0..count)
-                    .map(|worker| policy.neighbours(worker, count))
+                    .map(|worker| neighbours(policy, worker, count))
                     .collect();
                 let mut reached = vec![false; count];
                 let mut front = vec![0];

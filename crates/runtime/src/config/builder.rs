@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use raddle_topology::{Affinity, CpuId, Plan, Topology, plan};
 
-use super::{BuildError, IdlePolicy, TaskMemory};
+use super::{BuildError, IdlePolicy, SeedPolicy, TaskMemory};
 use crate::mailbox::MailboxKind;
 use crate::pool::{BlockShape, PoolKind, Setup, VictimOrder};
 use crate::runtime::Runtime;
@@ -63,7 +63,7 @@ impl fmt::Debug for Handlers {
 /// How a runtime shall be: workers, places, pool, idling, threads.
 ///
 /// What is not set is taken from the environment (`RADDLE_WORKERS`, `RADDLE_AFFINITY`, `RADDLE_POOL`,
-/// `RADDLE_BLOCKS`, `RADDLE_VICTIMS`, `RADDLE_IDLE`, `RADDLE_TASK_MEMORY`, `RADDLE_MAILBOX`), and
+/// `RADDLE_BLOCKS`, `RADDLE_VICTIMS`, `RADDLE_IDLE`, `RADDLE_TASK_MEMORY`, `RADDLE_MAILBOX`, `RADDLE_SEEDS`), and
 /// what is not there either is chosen: a worker per CPU that the process may use, each bound to its CPU, the pool that
 /// chooses itself, adaptive idling.
 ///
@@ -86,6 +86,7 @@ pub struct Builder {
     idle: Option<IdlePolicy>,
     task_memory: Option<TaskMemory>,
     mailbox: Option<MailboxKind>,
+    seeds: Option<SeedPolicy>,
     thread_name: Option<String>,
     stack_bytes: Option<usize>,
     handlers: Handlers,
@@ -100,6 +101,7 @@ pub(crate) struct Settled {
     pub(crate) idle: IdlePolicy,
     pub(crate) task_memory: TaskMemory,
     pub(crate) mailbox: MailboxKind,
+    pub(crate) seeds: SeedPolicy,
     pub(crate) crowded: bool,
     pub(crate) threads: WorkerThreads,
 }
@@ -149,6 +151,12 @@ impl Builder {
     /// Sets where the closures of tasks lie.
     pub fn task_memory(mut self, task_memory: TaskMemory) -> Self {
         self.task_memory = Some(task_memory);
+        self
+    }
+
+    /// Sets how new chares that are in no array are spread over the workers.
+    pub fn seeds(mut self, seeds: SeedPolicy) -> Self {
+        self.seeds = Some(seeds);
         self
     }
 
@@ -272,6 +280,10 @@ impl Builder {
                 Some(task_memory) => task_memory,
                 None => from_environment("RADDLE_TASK_MEMORY", TaskMemory::EXPECTED)?
                     .unwrap_or_default(),
+            },
+            seeds: match self.seeds {
+                Some(seeds) => seeds,
+                None => from_environment("RADDLE_SEEDS", SeedPolicy::EXPECTED)?.unwrap_or_default(),
             },
             mailbox: match self.mailbox {
                 Some(mailbox) => mailbox,
