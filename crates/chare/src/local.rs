@@ -13,7 +13,7 @@ use crate::entry::Chare;
 use crate::migration::Request;
 use crate::number::Number;
 use crate::part::Part;
-use crate::priority::Urgent;
+use crate::priority::Ranks;
 use crate::seeds::Dice;
 use crate::system::System;
 
@@ -42,7 +42,7 @@ pub(crate) struct Local {
     /// Elements to which messages are under way by their home, and how many ([`crate::seeds`]).
     pub(crate) detours: RefCell<HashMap<(u32, Number), u32>>,
     /// Messages with priorities that have arrived.
-    pub(crate) urgent: RefCell<Urgent>,
+    pub(crate) ranks: RefCell<Ranks>,
     pub(crate) dice: Dice,
     /// The collections of chares that are in no array, by their type.
     singles: RefCell<Vec<(TypeId, u32)>>,
@@ -91,7 +91,7 @@ fn come_up(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
         running: Cell::new(None),
         sender: Cell::new(None),
         detours: RefCell::default(),
-        urgent: RefCell::default(),
+        ranks: RefCell::default(),
         dice: Dice::new(worker),
         singles: RefCell::default(),
     }))
@@ -186,6 +186,15 @@ impl Local {
             self.singles.borrow_mut().push((of, id));
             id
         })
+    }
+
+    /// As [`post`](Self::post), before all messages that are not urgent.
+    pub(crate) fn post_urgent(&self, to: usize, message: impl FnOnce(&Self) + Send + 'static) {
+        let id = self.system.id;
+        self.system.quiet.count_sent(self.worker);
+        self.system
+            .post
+            .send_urgent(to, move || on_arrival(id, message));
     }
 
     /// Sends a message to a worker, perhaps this one.

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use crate::entry::Chare;
 use crate::failure::Failure;
-use crate::local::on_arrival;
+use crate::local::{Local, on_arrival};
 use crate::number::Number;
 use crate::parcel::Parcel;
+use crate::priority::ranked;
 use crate::proxy::{All, One};
 use crate::section::spread_by_members;
 use crate::seeds::{Way, way};
@@ -25,12 +26,15 @@ impl System {
         self.outside.lock().expect("nothing panics under this lock")
     }
 
+    /// Sends a message that comes before all that are not urgent.
+    fn post_urgent_outside(&self, to: usize, message: impl FnOnce(&Local) + Send + 'static) {
+        let id = self.id;
+        self.quiet.count_sent_outside();
+        self.post.send_urgent(to, move || on_arrival(id, message));
+    }
+
     /// Sends a message in the order of those from outside.
-    pub(crate) fn post_outside(
-        &self,
-        to: usize,
-        message: impl FnOnce(&crate::local::Local) + Send + 'static,
-    ) {
+    pub(crate) fn post_outside(&self, to: usize, message: impl FnOnce(&Local) + Send + 'static) {
         let id = self.id;
         self.quiet.count_sent_outside();
         self.post.send_outside(to, move || on_arrival(id, message));
@@ -58,11 +62,14 @@ pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: impl Parcel<T>) {
                 priority,
                 ..
             } = one;
-            system.post_outside(worker, move |local| {
-                local.arrive_at_rank(priority, move |local| {
-                    parcel.deliver(local, &local.part(collection), number);
-                });
-            });
+            let arrive = move |local: &Local| {
+                parcel.deliver(local, &local.part(collection), number);
+            };
+            match priority {
+                0 => system.post_outside(worker, arrive),
+                ..0 => system.post_urgent_outside(worker, ranked(priority, arrive)),
+                _ => system.post_outside(worker, ranked(priority, arrive)),
+            }
         }
         Way::Detour(home) => {
             let One {

@@ -1,7 +1,7 @@
 //! Messages with priorities: they wait at their worker for their turn.
 //!
-//! One more urgent than most is run as soon as it is seen. Others lie in a heap, and each has the worker send itself a message that runs the first
-//! of the heap: that message comes after all that have arrived by then.
+//! All lie in one heap, and each has the worker send itself a message that runs the first of the heap. Those for messages more urgent than most
+//! are urgent themselves, and so come before all ordinary messages that have arrived; those for the others come after them.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ type Arrival = Box<dyn FnOnce(&Local)>;
 
 /// Messages that wait for their turn.
 #[derive(Debug, Default)]
-pub(crate) struct Urgent {
+pub(crate) struct Ranks {
     heap: BinaryHeap<Waiting>,
     count: u64,
 }
@@ -52,33 +52,32 @@ impl Ord for Waiting {
     }
 }
 
-impl Local {
-    /// Runs a message that has arrived, in its turn.
-    #[inline]
-    pub(crate) fn arrive_at_rank(&self, priority: i32, arrival: impl FnOnce(&Self) + 'static) {
-        if priority == 0 {
-            arrival(self);
-        } else {
-            self.arrive_in_turn(priority, Box::new(arrival));
-        }
-    }
-
-    #[cold]
-    fn arrive_in_turn(&self, priority: i32, arrival: Arrival) {
-        let mut urgent = self.urgent.borrow_mut();
-        let turn = urgent.count;
-        urgent.count += 1;
-        urgent.heap.push(Waiting {
+/// What a message of this priority does when it arrives: it waits for its turn to call `arrival`.
+pub(crate) fn ranked(
+    priority: i32,
+    arrival: impl FnOnce(&Local) + Send + 'static,
+) -> impl FnOnce(&Local) + Send + 'static {
+    move |local| {
+        let mut ranks = local.ranks.borrow_mut();
+        let turn = ranks.count;
+        ranks.count += 1;
+        ranks.heap.push(Waiting {
             priority,
             turn,
-            arrival,
+            arrival: Box::new(arrival),
         });
-        drop(urgent);
-        self.post(self.worker, Self::run_first);
+        drop(ranks);
+        if priority < 0 {
+            local.post_urgent(local.worker, Local::run_first);
+        } else {
+            local.post(local.worker, Local::run_first);
+        }
     }
+}
 
+impl Local {
     fn run_first(&self) {
-        let first = self.urgent.borrow_mut().heap.pop();
+        let first = self.ranks.borrow_mut().heap.pop();
         let first = first.expect("each message in the heap has a call of its own");
         (first.arrival)(self);
     }

@@ -91,8 +91,9 @@ impl<T: Chare> One<T> {
 
     /// The same address, with messages of another priority: smaller ones are more urgent, the default is 0.
     ///
-    /// Among the messages that have arrived at a worker, urgent ones run first; those after 0 run when there are no others. The order of
-    /// messages between two elements holds only among those of the same priority.
+    /// Among the messages that have arrived at a worker, those with negative priorities run first, then those without any; those with positive
+    /// ones come after all that were there before them. The order of messages between two elements holds only among those of the
+    /// same priority. Cost: an allocation, and a second message to the worker itself.
     #[must_use]
     pub fn with_priority(self, priority: i32) -> Self {
         Self { priority, ..self }

@@ -261,7 +261,7 @@ impl Listener {
 
     #[entry]
     fn speak(&mut self, cx: &mut Cx<Self>) {
-        for priority in [3, 1, 0, 2, 1] {
+        for priority in [3, 1, 0, -1, 2, 1, -7] {
             cx.this().with_priority(priority).hear(priority);
         }
     }
@@ -278,7 +278,7 @@ fn the_more_urgent_comes_first() {
     let listeners = runtime.array_with(ArrayOptions::new(1), |_| Listener { heard: Vec::new() });
     listeners.at(0).speak();
     runtime.quiescence().wait();
-    assert_eq!(listeners.at(0).heard().wait(), [0, 1, 1, 2, 3]);
+    assert_eq!(listeners.at(0).heard().wait(), [-7, -1, 0, 1, 1, 2, 3]);
 }
 
 /// A leaf of a tree, or the sum of two below.

@@ -15,7 +15,7 @@ use raddle_sync::prim::{AtomicBool, Relaxed, heavy_fence};
 
 use crate::fork::with_worker;
 use crate::mailbox::{MailboxKind, Post as Mailboxes};
-use crate::task::{Task, TaskList};
+use crate::task::{Mail, Task};
 use crate::worker::{Shared, Worker};
 
 /// Sends messages to the workers of a runtime: calls that one given worker runs, each to completion, in the order of each sender.
@@ -79,7 +79,23 @@ impl Post {
             Some(worker) => {
                 worker.send(to, Task::message(worker.take_cell(), closures, message));
             }
-            None => self.shared.send_outside(to, message),
+            None => self.shared.call_outside(to, message),
+        });
+    }
+
+    /// As [`send`](Self::send), but the message runs before all that are not urgent and that the worker has not begun.
+    ///
+    /// # Panics
+    /// When there is no such worker.
+    pub fn send_urgent(&self, to: usize, message: impl FnOnce() + Send + 'static) {
+        let closures = self.shared.memory.closures();
+        self.with_own(|worker| {
+            let cell = worker.map_or_else(|| self.shared.memory.take_outside(), Worker::take_cell);
+            let message = Task::message(cell, closures, message).urgent();
+            match worker {
+                Some(worker) => worker.send(to, message),
+                None => self.shared.send_outside(to, message),
+            }
         });
     }
 
@@ -88,7 +104,7 @@ impl Post {
     /// # Panics
     /// When there is no such worker.
     pub fn send_outside(&self, to: usize, message: impl FnOnce() + Send + 'static) {
-        self.shared.send_outside(to, message);
+        self.shared.call_outside(to, message);
     }
 
     /// Keeps a call in the calling worker's part of the pool, or where calls from outside wait; idle workers find it there.
@@ -161,8 +177,12 @@ impl Shared {
         is_woken
     }
 
-    fn send_outside(&self, to: usize, message: impl FnOnce() + Send + 'static) {
-        let message = Task::message(self.memory.take_outside(), self.memory.closures(), message);
+    fn call_outside(&self, to: usize, message: impl FnOnce() + Send + 'static) {
+        let cell = self.memory.take_outside();
+        self.send_outside(to, Task::message(cell, self.memory.closures(), message));
+    }
+
+    fn send_outside(&self, to: usize, message: Task) {
         self.post.send_outside(to, message);
         self.tell_of_message(to);
     }
@@ -179,7 +199,7 @@ impl Shared {
 
     #[cold]
     fn drop_messages(&self) {
-        let mut mail = TaskList::default();
+        let mut mail = Mail::default();
         for worker_index in 0..self.post.worker_count {
             while self.post.has_mail(worker_index) {
                 self.post.receive(worker_index, &mut mail);

@@ -10,6 +10,7 @@ use crate::local::Local;
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::Part;
+use crate::priority::ranked;
 use crate::proxy::One;
 use crate::system::System;
 
@@ -102,11 +103,16 @@ impl Local {
         );
         match way {
             Way::Straight(worker) if priority == 0 => self.carry(worker, one, parcel),
-            Way::Straight(worker) => self.post(worker, move |local| {
-                local.arrive_at_rank(priority, move |local| {
+            Way::Straight(worker) => {
+                let arrive = ranked(priority, move |local: &Self| {
                     parcel.deliver(local, &local.part(collection), number);
                 });
-            }),
+                if priority < 0 {
+                    self.post_urgent(worker, arrive);
+                } else {
+                    self.post(worker, arrive);
+                }
+            }
             Way::Detour(home) => {
                 let from = Some(self.worker);
                 self.post(home, move |local| {
