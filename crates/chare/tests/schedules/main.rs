@@ -5,4 +5,6 @@
 
 #![cfg(shuttle)]
 
+mod moving;
 mod order;
+mod travellers;
