@@ -110,6 +110,12 @@ impl Route {
         let word = if is_new { self.0 } else { self.0 >> 12 };
         (word & Self::WORKER_MASK) as usize
     }
+
+    /// True when some send to `worker`, whatever epoch they are in.
+    fn leads_to(self, worker: usize) -> bool {
+        let (old, new) = (self.0 >> 12 & Self::WORKER_MASK, self.0 & Self::WORKER_MASK);
+        worker as u64 == old || worker as u64 == new
+    }
 }
 
 /// What all workers know of one element.
@@ -157,6 +163,12 @@ impl Place {
         let route = self.route();
         (route.is_placed() && route.generation() == number.generation())
             .then(|| route.worker(epoch))
+    }
+
+    /// True when somebody may send to `worker` what is for the element `number`.
+    pub(crate) fn leads_to(&self, number: Number, worker: usize) -> bool {
+        let route = self.route();
+        route.is_placed() && route.generation() == number.generation() && route.leads_to(worker)
     }
 }
 

@@ -413,10 +413,13 @@ impl<T: Chare> Part<T> {
         matches!(residents.get(self.slot_of(number)), Some(Some((is, _))) if *is == number)
     }
 
-    /// True for an element that is not here and is to come here.
+    /// True for an element that is to come here, where it is not here yet.
+    ///
+    /// Whoever sends by the new place may have gone over to the epoch of the move before this worker has, and by the old one nobody sends
+    /// any more when the element has left it. So both are as good.
     pub(crate) fn is_expected(&self, local: &Local, number: Number) -> bool {
         let place = self.collection.directory.place(number);
-        place.worker_of(number, local.epoch.get()) == Some(local.worker)
+        place.leads_to(number, local.worker)
     }
 
     /// The number of the first element from slot `at` on that is here for those in `epoch`; `at` is set to the slot after it.

@@ -1,5 +1,8 @@
 //! What models and seeded schedules need of the runtime besides its public interface.
 
+#[cfg(shuttle)]
+pub mod explore;
+
 use std::sync::Arc;
 
 use raddle_sync::prim::thread;

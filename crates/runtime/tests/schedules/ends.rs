@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use raddle_runtime::join;
+use raddle_runtime::model::explore::{Flag, explore};
 use raddle_sync::prim::{AtomicUsize, SeqCst, thread};
 
-use crate::explore::{Flag, explore};
 use crate::forks::leaves;
 
 #[test]

@@ -1,9 +1,9 @@
 //! Fork and join: every fork runs once, its result and its panic come back, and nobody who could help
 //! is left asleep.
 
-use crate::explore::{Flag, beside, explore, fail_with, number_of_failure};
 use std::sync::Arc;
 
+use raddle_runtime::model::explore::{Flag, beside, explore, fail_with, number_of_failure};
 use raddle_runtime::{join, scope};
 use raddle_sync::prim::{AtomicUsize, Mutex, SeqCst, yield_now};
 

@@ -4,9 +4,9 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use raddle_runtime::join;
+use raddle_runtime::model::explore::{Flag, beside, explore, fail_with, number_of_failure};
 use raddle_sync::prim::{AtomicUsize, SeqCst};
 
-use crate::explore::{Flag, beside, explore, fail_with, number_of_failure};
 use crate::forks::leaves;
 
 #[test]

@@ -1,8 +1,7 @@
 //! Loops: every item once, and a result that does not depend on the schedule.
 
+use raddle_runtime::model::explore::explore;
 use raddle_runtime::{for_each_mut, map_reduce};
-
-use crate::explore::explore;
 
 #[test]
 fn every_item_of_a_loop_is_visited_once() {

@@ -2,12 +2,11 @@
 //!
 //! What a test body asserts holds under every schedule; a schedule in which nobody can move, or in which somebody searches
 //! for ever, fails by itself. All accesses are sequentially consistent here: memory orderings are the loom models' affair.
-//! How a seed is run again stands in [`explore`].
+//! How a seed is run again stands in [`raddle_runtime::model::explore`].
 
 #![cfg(shuttle)]
 
 mod ends;
-mod explore;
 mod forks;
 mod handles;
 mod loops;

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use raddle_runtime::model::explore::{Setting, beside, explore};
 use raddle_runtime::{Post, worker_index};
 use raddle_sync::prim::{Mutex, yield_now};
-
-use crate::explore::{Setting, beside, explore};
 
 /// What arrived on each worker: sender and number.
 type Log = Arc<Vec<Mutex<Vec<(usize, usize)>>>>;

@@ -1,9 +1,9 @@
 //! Scopes: all tasks run before the scope ends, wherever they were spawned, and work that was put is found.
 
+use raddle_runtime::model::explore::{Flag, explore, fail_with, number_of_failure};
 use raddle_runtime::{join, scope, worker_index};
 use raddle_sync::prim::{AtomicUsize, Mutex, SeqCst};
 
-use crate::explore::{Flag, explore, fail_with, number_of_failure};
 use crate::forks::leaves;
 
 #[test]

@@ -7,7 +7,7 @@
 //! | variable | what it says | without it |
 //! |---|---|---|
 //! | `RADDLE_SCHEDULES_SEED` | the first seed | 1 |
-//! | `RADDLE_SCHEDULES_COUNT` | seeds a test | one for every setting |
+//! | `RADDLE_SCHEDULES_COUNT` | seeds a test | one for every setting, or as many as the test says |
 //!
 //! # Source
 //! Burckhardt, Kothari, Musuvathi, Nagarakatte: A randomized scheduler with probabilistic guarantees of finding bugs.
@@ -17,10 +17,11 @@ use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use raddle_runtime::{IdlePolicy, MailboxKind, PoolKind, Runtime, model};
 use raddle_sync::prim::{AtomicBool, SeqCst, thread, yield_now};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, MaxSteps, Runner};
+
+use crate::{IdlePolicy, MailboxKind, PoolKind, Runtime};
 
 /// Schedules that one seed makes: the first of a PCT batch only counts the steps.
 const BATCH: usize = 12;
@@ -37,21 +38,30 @@ const IDLE: [(IdlePolicy, bool); 4] = [
 ];
 /// All of these with every pool (and mailboxes of each kind in turn) and each of the two schedulers.
 const SETTING_COUNT: usize = IDLE.len() * WORKERS_MAX * PoolKind::ALL.len() * 2;
+/// From one pool to the next, so that the first few are of different families. Has no divisor in common with their number.
+const POOL_STRIDE: usize = 7;
 
 /// How the runtimes of one batch of schedules are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting {
-    pub(crate) worker_count: usize,
-    pub(crate) pool: PoolKind,
-    pub(crate) mailbox: MailboxKind,
-    pub(crate) idle: IdlePolicy,
-    pub(crate) crowded: bool,
+pub struct Setting {
+    /// At most three.
+    pub worker_count: usize,
+    /// Where tasks wait.
+    pub pool: PoolKind,
+    /// Where messages wait.
+    pub mailbox: MailboxKind,
+    /// What workers do without work.
+    pub idle: IdlePolicy,
+    /// More workers than CPUs.
+    pub crowded: bool,
     pct: bool,
 }
 
 impl Setting {
+    /// Seeds next to each other differ in what comes first here; those a round of all of it apart, in pools and mailboxes.
     fn of(seed: u64) -> Self {
-        let mut rest = seed as usize % SETTING_COUNT;
+        let position = seed as usize % SETTING_COUNT;
+        let mut rest = position;
         let mut digit = |base| {
             let digit = rest % base;
             rest /= base;
@@ -60,13 +70,12 @@ impl Setting {
         let pct = digit(2) == 1;
         let (idle, crowded) = IDLE[digit(IDLE.len())];
         let worker_count = digit(WORKERS_MAX) + 1;
-        let pool = PoolKind::ALL[digit(PoolKind::ALL.len())];
+        let round = digit(PoolKind::ALL.len());
         debug_assert_eq!(rest, 0, "every setting has its seeds");
-        let mailbox = MailboxKind::ALL[seed as usize % MailboxKind::ALL.len()];
         Self {
             worker_count,
-            pool,
-            mailbox,
+            pool: PoolKind::ALL[round * POOL_STRIDE % PoolKind::ALL.len()],
+            mailbox: MailboxKind::ALL[(position + round) % MailboxKind::ALL.len()],
             idle,
             crowded,
             pct,
@@ -74,12 +83,12 @@ impl Setting {
     }
 
     /// A runtime as this setting says.
-    pub(crate) fn runtime(&self) -> Runtime {
+    pub fn runtime(&self) -> Runtime {
         self.runtime_of(self.worker_count)
     }
 
     /// As [`runtime`](Self::runtime), with a number of workers of its own.
-    pub(crate) fn runtime_of(&self, worker_count: usize) -> Runtime {
+    pub fn runtime_of(&self, worker_count: usize) -> Runtime {
         let Self {
             pool,
             mailbox,
@@ -87,7 +96,7 @@ impl Setting {
             crowded,
             ..
         } = *self;
-        model::runtime(worker_count, pool, mailbox, idle, crowded)
+        super::runtime(worker_count, pool, mailbox, idle, crowded)
     }
 }
 
@@ -95,10 +104,19 @@ impl Setting {
 ///
 /// # Panics
 /// When a schedule makes `body` panic or stand still, with the seed that made it.
-pub(crate) fn explore(body: impl Fn(Setting) + Send + Sync + 'static) {
+pub fn explore(body: impl Fn(Setting) + Send + Sync + 'static) {
+    explore_some(SETTING_COUNT, body);
+}
+
+/// As [`explore`], for as many seeds. With 96 there is every mailbox with every number of workers, idle policy and scheduler, and a few
+/// pools of different families.
+///
+/// # Panics
+/// As [`explore`].
+pub fn explore_some(seed_count: usize, body: impl Fn(Setting) + Send + Sync + 'static) {
     let body = Arc::new(body);
     let first = variable("RADDLE_SCHEDULES_SEED").unwrap_or(1);
-    let count = variable("RADDLE_SCHEDULES_COUNT").unwrap_or(SETTING_COUNT as u64);
+    let count = variable("RADDLE_SCHEDULES_COUNT").unwrap_or(seed_count as u64);
     for seed in first..first + count {
         let setting = Setting::of(seed);
         let body = Arc::clone(&body);
@@ -138,12 +156,18 @@ fn variable(name: &str) -> Option<u64> {
 }
 
 /// Panics with a number, without the panic hook: the hook takes every panic for the end of the schedule.
-pub(crate) fn fail_with(number: u32) -> ! {
+///
+/// # Panics
+/// Always.
+pub fn fail_with(number: u32) -> ! {
     resume_unwind(Box::new(number))
 }
 
-/// The number that `call` fails with.
-pub(crate) fn number_of_failure<R>(call: impl FnOnce() -> R) -> u32 {
+/// The number that `call` fails with; 0 when it does not.
+///
+/// # Panics
+/// With what is no such failure.
+pub fn number_of_failure<R>(call: impl FnOnce() -> R) -> u32 {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(_) => 0,
         Err(panic) => match panic.downcast::<u32>() {
@@ -155,19 +179,21 @@ pub(crate) fn number_of_failure<R>(call: impl FnOnce() -> R) -> u32 {
 
 /// Something that happens once, and that a task may stand still for.
 #[derive(Debug, Default)]
-pub(crate) struct Flag(AtomicBool);
+pub struct Flag(AtomicBool);
 
 impl Flag {
-    pub(crate) fn raise(&self) {
+    /// Raises it.
+    pub fn raise(&self) {
         self.0.store(true, SeqCst);
     }
 
-    pub(crate) fn is_up(&self) -> bool {
+    /// True from then on.
+    pub fn is_up(&self) -> bool {
         self.0.load(SeqCst)
     }
 
     /// Stands still until the flag is up, without doing any other work.
-    pub(crate) fn await_up(&self) {
+    pub fn await_up(&self) {
         while !self.is_up() {
             yield_now();
         }
@@ -175,7 +201,10 @@ impl Flag {
 }
 
 /// Calls `outside` on a thread that is no worker, meanwhile `here`, and returns both results.
-pub(crate) fn beside<R: Send + 'static, S>(
+///
+/// # Panics
+/// When one of them does.
+pub fn beside<R: Send + 'static, S>(
     outside: impl FnOnce() -> R + Send + 'static,
     here: impl FnOnce() -> S,
 ) -> (R, S) {

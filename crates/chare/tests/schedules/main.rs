@@ -1,0 +1,10 @@
+//! Seeded schedules of message-driven objects: `shuttle` runs them, on the shipped runtime, under thousands of schedules.
+//!
+//! What a body asserts holds under every schedule; a schedule in which nobody can move fails by itself, so that whoever waits for ever is
+//! found. How a seed is run again stands in [`raddle_runtime::model::explore`].
+
+#![cfg(shuttle)]
+
+mod moving;
+mod order;
+mod travellers;

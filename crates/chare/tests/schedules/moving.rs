@@ -1,0 +1,83 @@
+//! Elements move while messages for them are under way: none is lost, none comes twice, and the order of each sender stays.
+
+use raddle_chare::Chares;
+use raddle_runtime::model::explore::{beside, explore_some};
+
+use crate::travellers::travellers;
+
+#[test]
+fn messages_find_an_element_that_moves() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let array = travellers(&runtime, 3, 4);
+        let hear = move || {
+            for number in 0..3 {
+                array.at(0).hear(3, number);
+            }
+        };
+        let here = || {
+            array.at(1).tell(1, 2);
+            array.at(0).go(1);
+            array.at(2).tell(1, 2);
+        };
+        beside(hear, here);
+        runtime.quiescence().wait();
+        assert_eq!(array.at(0).counts().wait(), (vec![0, 2, 2, 3], 0));
+        assert_eq!(array.at(0).place().wait(), 1 % runtime.worker_count());
+    });
+}
+
+#[test]
+fn messages_find_an_element_that_moves_on_and_back() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let array = travellers(&runtime, 2, 3);
+        let hear = move || {
+            for number in 0..3 {
+                array.at(0).hear(2, number);
+            }
+        };
+        let here = || {
+            array.at(1).tell(1, 4);
+            array.at(0).go(1);
+            array.at(0).go(2);
+            array.at(0).go(0);
+        };
+        beside(hear, here);
+        runtime.quiescence().wait();
+        assert_eq!(array.at(0).counts().wait(), (vec![0, 4, 3], 0));
+    });
+}
+
+#[test]
+fn elements_that_move_at_the_same_time_find_each_other() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let array = travellers(&runtime, 3, 3);
+        array.all().tell(3, 2);
+        array.at(0).go(1);
+        array.at(1).go(2);
+        array.at(2).go(0);
+        array.all().tell(3, 1);
+        runtime.quiescence().wait();
+        for index in 0..3 {
+            assert_eq!(array.at(index).counts().wait(), (vec![3; 3], 0));
+        }
+    });
+}
+
+#[test]
+fn what_is_sent_to_all_comes_once() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let array = travellers(&runtime, 3, 1);
+        for number in 0..4 {
+            array.at(number % 3).go(number + 1);
+            array.all().call(number as u32);
+        }
+        runtime.quiescence().wait();
+        for index in 0..3 {
+            assert_eq!(array.at(index).counts().wait(), (vec![0], 4));
+        }
+    });
+}
