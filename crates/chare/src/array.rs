@@ -198,6 +198,23 @@ impl<T: Chare> Array<T> {
         }
     }
 
+    /// Drops all elements, and the memory of the array.
+    ///
+    /// What is under way to them then is a [`Failure`](crate::Failure): the array should be quiet. An array that is not destroyed lives
+    /// until its runtime ends.
+    pub fn destroy(self) {
+        let Self {
+            system, collection, ..
+        } = self;
+        let Some(system) = System::find(system) else {
+            return;
+        };
+        system.forget::<T>(collection);
+        for worker in 0..system.worker_count() {
+            system.post_from_here(worker, move |local| local.drop_part::<T>(collection));
+        }
+    }
+
     #[track_caller]
     pub(crate) fn find_system(self) -> Arc<System> {
         System::find(self.system).unwrap_or_else(|| panic!("the runtime of {self:?} has ended"))

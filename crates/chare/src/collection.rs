@@ -136,6 +136,15 @@ impl<T: Chare> Collection<T> {
         }
     }
 
+    /// What is left of an array that is no more: nothing can be reached.
+    pub(crate) fn gone(&self) -> Self {
+        let rest = Self::singles(self.system, self.id, 0);
+        Self {
+            root: self.root,
+            ..rest
+        }
+    }
+
     /// An array of keys, empty.
     pub(crate) fn sparse(system: u32, id: u32, worker_count: usize, root: usize) -> Self {
         Self {

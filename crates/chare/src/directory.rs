@@ -126,6 +126,13 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    fn new() -> Self {
+        Self {
+            route: AtomicU64::new(0),
+            slot: AtomicU32::new(NO_SLOT),
+        }
+    }
+
     // Relaxed in all below: see the header.
 
     #[inline]
@@ -176,6 +183,8 @@ impl Place {
 #[derive(Debug)]
 pub(crate) struct Directory {
     homes: Box<[CachePadded<Table>]>,
+    /// The place of all numbers of an array that is no more.
+    nowhere: Place,
 }
 
 #[derive(Debug, Default)]
@@ -196,6 +205,7 @@ impl Directory {
     pub(crate) fn new(home_count: usize) -> Self {
         Self {
             homes: (0..home_count).map(|_| CachePadded::default()).collect(),
+            nowhere: Place::new(),
         }
     }
 
@@ -245,12 +255,15 @@ impl Directory {
         self.homes[number.home()].numbers().vacant.push(number);
     }
 
-    /// The place of a number that was given.
+    /// The place of a number that was given; a vacant one if the array is no more.
     #[inline]
     pub(crate) fn place(&self, number: Number) -> &Place {
         let (segment, offset) = locate(number.index());
-        let places = self.homes[number.home()].segments[segment].get();
-        &places.expect("the place of a number is made before the number")[offset]
+        let table = self.homes.get(number.home());
+        match table.and_then(|table| table.segments[segment].get()) {
+            Some(places) => &places[offset],
+            None => &self.nowhere,
+        }
     }
 }
 
@@ -263,12 +276,7 @@ impl Table {
         let (segment, _) = locate(index);
         self.segments[segment].get_or_init(|| {
             let length = 1_usize << (FIRST_BITS as usize + segment.saturating_sub(1));
-            (0..length)
-                .map(|_| Place {
-                    route: AtomicU64::new(0),
-                    slot: AtomicU32::new(NO_SLOT),
-                })
-                .collect()
+            (0..length).map(|_| Place::new()).collect()
         });
     }
 }

@@ -172,6 +172,13 @@ impl Local {
         part
     }
 
+    /// Drops this worker's part of a collection that is no more.
+    pub(crate) fn drop_part<T: Chare>(&self, collection: u32) {
+        let part = self.part::<T>(collection);
+        self.parts.borrow_mut()[collection as usize] = None;
+        part.drop_all(self);
+    }
+
     /// The collection of all chares of type `T` that are in no array.
     pub(crate) fn singles<T: Chare>(&self) -> u32 {
         let of = TypeId::of::<T>();

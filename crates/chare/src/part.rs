@@ -528,6 +528,19 @@ impl<T: Chare> Part<T> {
         }
     }
 
+    /// The end of the array: its elements are dropped, and what waits for them is lost.
+    pub(crate) fn drop_all(&self, local: &Local) {
+        let slots = mem::take(&mut self.slots.borrow_mut().slots);
+        for slot in slots {
+            let index = slot.index;
+            // A destructor that panics leaves the rest to go.
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(slot))) {
+                let name = self.collection.name(index);
+                local.system.fail(Failure::panicked(&name, "drop", &*panic));
+            }
+        }
+    }
+
     /// An entry of an element has panicked: its values can be anything, and it is dropped.
     #[cold]
     pub(crate) fn panicked(

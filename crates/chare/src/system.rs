@@ -103,6 +103,12 @@ impl System {
         collection
     }
 
+    /// Forgets a collection.
+    pub(crate) fn forget<T: Chare>(&self, id: u32) {
+        let gone = Arc::new(self.collection::<T>(id).gone());
+        self.collections()[id as usize] = gone;
+    }
+
     /// The collection with this number, which is of `T`.
     pub(crate) fn collection<T: Chare>(&self, id: u32) -> Arc<Collection<T>> {
         let collections = self.collections();

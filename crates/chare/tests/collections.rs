@@ -338,3 +338,60 @@ fn seeds_sprout_under_every_policy() {
         }
     }
 }
+
+/// Tells when it is dropped.
+struct Mortal {
+    drops: std::sync::mpsc::Sender<usize>,
+    index: usize,
+}
+
+#[chare]
+impl Mortal {
+    #[message]
+    fn never(nothing: ());
+
+    #[entry]
+    async fn wait(&mut self, cx: &mut Cx<Self>) {
+        cx.next(Self::never).await;
+    }
+
+    #[entry]
+    fn index(&self) -> usize {
+        self.index
+    }
+}
+
+impl Drop for Mortal {
+    fn drop(&mut self) {
+        // Nobody listens when a test has failed.
+        let _ = self.drops.send(self.index);
+    }
+}
+
+#[test]
+fn a_destroyed_array_drops_its_elements_and_is_not_reached_any_more() {
+    for workers in 1..=4 {
+        let runtime = runtime(workers);
+        let (drops, dropped) = std::sync::mpsc::channel();
+        let drops = std::sync::Mutex::new(drops);
+        let array = runtime.array(10, move |index| Mortal {
+            drops: drops.lock().expect("nobody panics here").clone(),
+            index,
+        });
+        let last = array.at(9);
+        array.at(3).wait();
+        assert_eq!(last.index().wait(), 9);
+        runtime.quiescence().wait();
+        array.destroy();
+        let mut indices: Vec<_> = dropped.iter().take(10).collect();
+        indices.sort_unstable();
+        assert_eq!(indices, (0..10).collect::<Vec<_>>());
+        assert!(array.get(9).is_none());
+        runtime.quiescence().wait();
+        let failure = last.index().try_wait().expect_err("it is gone");
+        assert_eq!(
+            failure.to_string(),
+            "`index` was sent to a Mortal, which has ended"
+        );
+    }
+}
