@@ -57,6 +57,11 @@ pub trait Chares {
     /// With the [`Failure`](crate::Failure) of a chare, if one fails first.
     fn until_exit(&self);
 
+    /// Says what waits, and for what: asynchronous entries, messages for elements that are to come, reductions that lack contributions.
+    ///
+    /// For who wonders why a program stands still: each line is what one worker knew when it was asked.
+    fn who_waits(&self) -> Vec<String>;
+
     /// Comes when no message is under way and no entry runs.
     ///
     /// Asynchronous entries that wait for what nobody has sent are quiet.
@@ -110,6 +115,21 @@ impl Chares for Runtime {
         if let Err(failure) = System::of(self).wait_for_exit() {
             panic!("{failure}");
         }
+    }
+
+    fn who_waits(&self) -> Vec<String> {
+        let system = System::of(self);
+        let what = What {
+            chare: "Runtime",
+            entry: "who_waits",
+        };
+        let ask = |worker| {
+            let (replier, answer) = reply(system.id, None, what);
+            system.post_from_here(worker, move |local| replier.give(Ok(local.waits())));
+            answer
+        };
+        let answers: Vec<_> = (0..self.worker_count()).map(ask).collect();
+        answers.into_iter().flat_map(Reply::wait).collect()
     }
 
     fn quiescence(&self) -> Reply<()> {

@@ -12,7 +12,7 @@ use raddle_sync::prim::thread_local;
 use crate::entry::Chare;
 use crate::migration::Request;
 use crate::number::Number;
-use crate::part::Part;
+use crate::part::{AnyPart, Part};
 use crate::priority::Ranks;
 use crate::seeds::Dice;
 use crate::system::System;
@@ -34,7 +34,7 @@ pub(crate) struct Local {
     pub(crate) awaited: Cell<usize>,
     pub(crate) when_moved: Cell<Option<Request>>,
     /// This worker's part of each collection that it has heard of.
-    parts: RefCell<Vec<Option<Rc<dyn Any>>>>,
+    parts: RefCell<Vec<Option<Rc<dyn AnyPart>>>>,
     /// The element whose asynchronous entry runs.
     pub(crate) running: Cell<Option<(u32, Number)>>,
     /// The element that runs, if what it sends is measured.
@@ -150,7 +150,7 @@ impl Local {
     pub(crate) fn part<T: Chare>(&self, collection: u32) -> Rc<Part<T>> {
         let parts = self.parts.borrow();
         match parts.get(collection as usize) {
-            Some(Some(part)) => Rc::clone(part)
+            Some(Some(part)) => (Rc::clone(part) as Rc<dyn Any>)
                 .downcast()
                 .expect("a proxy has the type of its collection"),
             _ => {
@@ -168,8 +168,18 @@ impl Local {
         if parts.len() <= place {
             parts.resize_with(place + 1, || None);
         }
-        parts[place] = Some(Rc::clone(&part) as Rc<dyn Any>);
+        parts[place] = Some(Rc::clone(&part) as Rc<dyn AnyPart>);
         part
+    }
+
+    /// What waits here, a line each.
+    pub(crate) fn waits(&self) -> Vec<String> {
+        let parts: Vec<_> = self.parts.borrow().iter().flatten().cloned().collect();
+        let mut lines = Vec::new();
+        for part in parts {
+            part.explain(&mut lines);
+        }
+        lines
     }
 
     /// Drops this worker's part of a collection that is no more.

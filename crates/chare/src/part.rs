@@ -74,6 +74,12 @@ pub(crate) struct Part<T: Chare> {
     pub(crate) sheet: RefCell<Option<Sheet>>,
 }
 
+/// A part, whatever its elements are.
+pub(crate) trait AnyPart: Any {
+    /// Says what waits here, a line each.
+    fn explain(&self, lines: &mut Vec<String>);
+}
+
 /// The elements of a part.
 pub(crate) struct Slots<T: Chare> {
     slots: Vec<Slot<T>>,
@@ -124,6 +130,37 @@ impl<T: Chare> fmt::Debug for Part<T> {
             .field("of", &T::NAME)
             .field("live", &self.live)
             .finish_non_exhaustive()
+    }
+}
+
+impl<T: Chare> AnyPart for Part<T> {
+    fn explain(&self, lines: &mut Vec<String>) {
+        for slot in &self.slots.borrow().slots {
+            if let State::Suspended(suspended) = &slot.state {
+                let (name, entry) = (self.collection.name(slot.index), suspended.entry());
+                let behind = slot.aside.as_ref().map_or(0, |aside| aside.backlog.len());
+                lines.push(match behind {
+                    0 => format!("{name} waits in `{entry}`"),
+                    1 => format!("{name} waits in `{entry}`, and a message for it"),
+                    _ => format!("{name} waits in `{entry}`, and {behind} messages for it"),
+                });
+            }
+        }
+        for parcels in self.early.borrow().values() {
+            let count = parcels.len();
+            lines.push(format!(
+                "{count} messages wait for a {} that is to come",
+                T::NAME
+            ));
+        }
+        let mut rounds = self.rounds.borrow_mut();
+        for group in rounds.groups() {
+            let population = match group {
+                None => self.collection.population,
+                Some(section) => self.section(section).numbers.len() as u64,
+            };
+            rounds.explain(group, T::NAME, population, lines);
+        }
     }
 }
 

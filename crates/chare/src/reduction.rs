@@ -546,7 +546,30 @@ impl AllRounds {
         &mut self.0[at]
     }
 
-    fn groups(&self) -> impl Iterator<Item = Group> + use<> {
+    /// Says which reductions are not complete at this root.
+    pub(crate) fn explain(
+        &mut self,
+        group: Group,
+        name: &str,
+        population: u64,
+        lines: &mut Vec<String>,
+    ) {
+        let root = &mut self.of(group).root;
+        let what = group.map_or(String::new(), |section| format!("section {section} of "));
+        for (share, round) in root.shares.iter().zip(root.next..) {
+            let expected = population.saturating_add_signed(root.changed);
+            let count = share.count;
+            lines.push(format!(
+                "reduction {round} of {what}{name} has {count} of {expected} contributions"
+            ));
+        }
+        if root.shares.is_empty() && !root.claims.is_empty() {
+            let round = root.next;
+            lines.push(format!("somebody waits for reduction {round} of {what}{name}, to which nobody has contributed"));
+        }
+    }
+
+    pub(crate) fn groups(&self) -> impl Iterator<Item = Group> + use<> {
         (0..self.0.len()).map(|at| at.checked_sub(1).map(|section| section as u32))
     }
 

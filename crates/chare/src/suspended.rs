@@ -40,6 +40,7 @@ struct Failed {
 
 /// An asynchronous entry that waits.
 pub(crate) struct Suspended<T: Chare> {
+    entry: &'static str,
     run: Run<T>,
     waker: Waker,
 }
@@ -47,6 +48,12 @@ pub(crate) struct Suspended<T: Chare> {
 impl<T: Chare> fmt::Debug for Suspended<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Suspended").finish_non_exhaustive()
+    }
+}
+
+impl<T: Chare> Suspended<T> {
+    pub(crate) fn entry(&self) -> &'static str {
+        self.entry
     }
 }
 
@@ -214,6 +221,7 @@ impl<E: AsyncEntry, F: Finish<E::Output>> Parcel<E::Chare> for Start<E, F> {
         slot.aside().rounds.clone_from(body.cx.rounds());
         drop(slots);
         let suspended = Suspended {
+            entry: E::NAME,
             run: self.begin(body),
             waker: Waker::from(Arc::new(ElementWaker(part.one(number)))),
         };

@@ -380,6 +380,12 @@ fn a_destroyed_array_drops_its_elements_and_is_not_reached_any_more() {
         });
         let last = array.at(9);
         array.at(3).wait();
+        array.at(3).index().is_here();
+        runtime.quiescence().wait();
+        assert_eq!(
+            runtime.who_waits(),
+            ["Mortal[3] waits in `wait`, and a message for it"]
+        );
         assert_eq!(last.index().wait(), 9);
         runtime.quiescence().wait();
         array.destroy();

@@ -184,11 +184,13 @@ pub struct Flag(AtomicBool);
 impl Flag {
     /// Raises it.
     pub fn raise(&self) {
+        // ORDERING: schedules know no other.
         self.0.store(true, SeqCst);
     }
 
     /// True from then on.
     pub fn is_up(&self) -> bool {
+        // ORDERING: as above.
         self.0.load(SeqCst)
     }
 
