@@ -170,3 +170,112 @@ fn a_chare_for_each_call() {
         assert_eq!(main.fib(10).wait(), 55);
     }
 }
+
+/// An element of a grid of three dimensions.
+struct Voxel;
+
+#[chare(index = [usize; 3])]
+impl Voxel {
+    #[entry]
+    fn place(&mut self, cx: &mut Cx<Self>) -> [usize; 3] {
+        cx.index()
+    }
+
+    #[entry]
+    fn neighbours(&mut self, cx: &mut Cx<Self>) {
+        let [x, y, z] = cx.index();
+        let array = cx.array();
+        let around = [[x + 1, y, z], [x, y + 1, z], [x, y, z + 1]];
+        let count = around.iter().filter(|&&place| array.get(place).is_some());
+        cx.contribute(Sum(count.count()));
+    }
+}
+
+#[test]
+fn grids_have_several_dimensions() {
+    for workers in 1..=4 {
+        let runtime = runtime(workers);
+        let voxels = runtime.array([3, 4, 5], |_| Voxel);
+        assert_eq!(voxels.at([2, 3, 4]).place().wait(), [2, 3, 4]);
+        assert!(voxels.get([2, 4, 0]).is_none());
+        voxels.all().neighbours();
+        let faces: usize = voxels.reduction().wait();
+        assert_eq!(faces, 2 * 4 * 5 + 3 * 3 * 5 + 3 * 4 * 4);
+    }
+}
+
+/// Counts down, then ends the program.
+struct Bomb;
+
+#[chare]
+impl Bomb {
+    #[entry]
+    fn tick(&mut self, cx: &mut Cx<Self>, left: u32) {
+        match left {
+            0 => cx.exit(),
+            _ => cx.this().tick(left - 1),
+        }
+    }
+
+    #[entry]
+    fn fail(&mut self) {
+        panic!("too early");
+    }
+}
+
+#[test]
+fn an_entry_ends_the_program() {
+    let runtime = runtime(2);
+    let bomb = runtime.chare(|_| Bomb);
+    bomb.tick(100);
+    runtime.until_exit();
+}
+
+#[test]
+#[should_panic(expected = "a Bomb panicked in `fail`: too early")]
+fn who_waits_for_the_end_hears_of_a_panic() {
+    let runtime = runtime(2);
+    runtime.chare(|_| Bomb).fail();
+    runtime.until_exit();
+}
+
+/// Has a type for what it holds.
+struct Holder<T> {
+    held: Vec<T>,
+}
+
+#[chare]
+impl<T: Clone + Send + 'static> Holder<T> {
+    #[entry]
+    fn hold(&mut self, what: T) {
+        self.held.push(what);
+    }
+
+    #[entry]
+    fn held(&self) -> Vec<T> {
+        self.held.clone()
+    }
+
+    #[message]
+    fn late(what: T);
+
+    #[entry]
+    async fn wait(&mut self, cx: &mut Cx<Self>) -> Vec<T> {
+        let late = cx.next(Self::late).await;
+        self.held.push(late);
+        self.held.clone()
+    }
+}
+
+#[test]
+fn chares_may_have_type_parameters() {
+    let runtime = runtime(2);
+    let words = runtime.array(2, |_| Holder::<String> { held: Vec::new() });
+    let numbers = runtime.array(2, |_| Holder::<u8> { held: Vec::new() });
+    words.all().hold("a".to_owned());
+    numbers.at(1).hold(7);
+    assert_eq!(words.at(1).held().wait(), ["a"]);
+    let waiting = numbers.at(1).wait();
+    numbers.at(1).late(8);
+    assert_eq!(waiting.wait(), [7, 8]);
+}
