@@ -200,7 +200,7 @@ impl<T: Chare> Array<T> {
 
     /// Drops all elements, and the memory of the array.
     ///
-    /// What is under way to them then is a [`Failure`](crate::Failure): the array should be quiet. An array that is not destroyed lives
+    /// What is under way to them then is a [`Failure`]: the array should be quiet. An array that is not destroyed lives
     /// until its runtime ends.
     pub fn destroy(self) {
         let Self {
