@@ -71,8 +71,10 @@ impl System {
     }
 
     /// The system with this number, unless its runtime has ended.
+    ///
+    /// Messages that are dropped then may send others from their destructors, under whatever locks their sender holds: those must take none.
     pub(crate) fn find(id: u32) -> Option<Arc<Self>> {
-        registry::find(id)
+        registry::find(id).filter(|system| !system.post.is_closed())
     }
 
     pub(crate) fn worker_count(&self) -> usize {

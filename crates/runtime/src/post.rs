@@ -129,6 +129,12 @@ impl Post {
         self.with_own(|worker| worker.is_some_and(Worker::has_any_mail))
     }
 
+    /// True when the runtime has ended: what is sent now is dropped.
+    pub fn is_closed(&self) -> bool {
+        // Relaxed: who sees it late has the message dropped.
+        self.shared.post.closed.load(Relaxed)
+    }
+
     /// Calls `call` with the calling worker, if it is one of this runtime.
     #[inline]
     fn with_own<R>(&self, call: impl FnOnce(Option<&Worker>) -> R) -> R {
