@@ -5,8 +5,8 @@ use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Error, FnArg, ImplItem, ImplItemFn, ItemImpl, Pat, ReturnType, Signature, Token,
-    Type, Visibility,
+    Attribute, Error, FnArg, ImplItem, ImplItemFn, ItemImpl, Meta, Pat, ReturnType, Signature,
+    Token, Type, Visibility,
 };
 
 /// An `impl` block with what it says of messages.
@@ -40,6 +40,8 @@ pub(crate) struct Message {
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) documentation: Vec<Attribute>,
+    /// Its `#[cfg]`s, which hold for all that is written of it too.
+    pub(crate) conditions: Vec<Attribute>,
     pub(crate) visibility: Visibility,
     pub(crate) name: Ident,
     pub(crate) arguments: Vec<Argument>,
@@ -64,11 +66,11 @@ impl Block {
         for item in std::mem::take(&mut plain.items) {
             match item {
                 ImplItem::Fn(mut function) => {
-                    if let Some(mark) = take_mark(&mut function.attrs, "message") {
+                    if let Some(mark) = take_mark(&mut function.attrs, "message")? {
                         let what = "a kind of message has no body: it is waited for; end it with `;`, or make it an `#[entry]`";
                         return Err(Error::new(mark, what));
                     }
-                    if take_mark(&mut function.attrs, "entry").is_some() {
+                    if take_mark(&mut function.attrs, "entry")?.is_some() {
                         entries.push(Entry::read(&function, &self_type)?);
                     }
                     items.push(ImplItem::Fn(function));
@@ -106,15 +108,20 @@ impl Entry {
         }
         let takes_cx = inputs.next_if(|input| is_cx(input)).is_some();
         check(signature)?;
+        let output = match &signature.output {
+            ReturnType::Default => None,
+            ReturnType::Type(_, of) => {
+                check_type(of, "a reply")?;
+                Some(without_self(of.to_token_stream(), self_type))
+            }
+        };
         Ok(Self {
             is_async: signature.asyncness.is_some(),
             takes_cx,
-            output: match &signature.output {
-                ReturnType::Default => None,
-                ReturnType::Type(_, of) => Some(without_self(of.to_token_stream(), self_type)),
-            },
+            output,
             function: Function {
-                documentation: documentation(&function.attrs),
+                documentation: named("doc", &function.attrs),
+                conditions: named("cfg", &function.attrs),
                 visibility: function.vis.clone(),
                 name: signature.ident.clone(),
                 arguments: arguments(inputs, self_type)?,
@@ -145,7 +152,7 @@ impl Parse for Bodiless {
 impl Message {
     fn read(mut function: Bodiless, self_type: &TokenStream) -> syn::Result<Self> {
         let signature = &function.signature;
-        if take_mark(&mut function.attributes, "message").is_none() {
+        if take_mark(&mut function.attributes, "message")?.is_none() {
             let what = "a function without a body; if it is a kind of message to be waited for, mark it `#[message]`";
             return Err(Error::new(signature.span(), what));
         }
@@ -157,11 +164,16 @@ impl Message {
             let what = "a kind of message is neither `async` nor does it reply";
             return Err(Error::new(signature.span(), what));
         }
+        if let Some(cx) = signature.inputs.iter().find(|input| is_cx(input)) {
+            let what = "a kind of message has no `cx`: its parameters are what it carries";
+            return Err(Error::new(cx.span(), what));
+        }
         check(signature)?;
         Ok(Self {
             function: Function {
                 arguments: arguments(signature.inputs.iter(), self_type)?,
-                documentation: documentation(&function.attributes),
+                documentation: named("doc", &function.attributes),
+                conditions: named("cfg", &function.attributes),
                 visibility: function.visibility,
                 name: signature.ident.clone(),
             },
@@ -193,6 +205,10 @@ fn check(signature: &Signature) -> syn::Result<()> {
         let what = "what a message carries has one type: no type parameters or lifetimes here";
         return Err(Error::new(parameter.span(), what));
     }
+    if let Some(unsafety) = &signature.unsafety {
+        let what = "who sends a message promises nothing: it cannot be `unsafe`";
+        return Err(Error::new(unsafety.span(), what));
+    }
     if let Some(variadic) = &signature.variadic {
         return Err(Error::new(
             variadic.span(),
@@ -213,15 +229,10 @@ fn arguments<'a>(
                 return Err(Error::new(input.span(), "expected a parameter"));
             };
             if is_cx(input) {
-                let what = "the parameter `&mut Cx<Self>` comes right after `self`";
+                let what = "the parameter `cx: &mut Cx<Self>` comes right after `self`";
                 return Err(Error::new(input.span(), what));
             }
-            if let Type::Reference(reference) = &*typed.ty
-                && reference.lifetime.as_ref().is_none_or(|lifetime| lifetime.ident != "static")
-            {
-                let what = "a message outlives what it is sent from: send a value, an `Arc` of shared data, or a `&'static`";
-                return Err(Error::new(reference.span(), what));
-            }
+            check_type(&typed.ty, "a message")?;
             let name = match &*typed.pat {
                 Pat::Ident(name) => name.ident.clone(),
                 _ => format_ident!("argument_{place}", span = Span::mixed_site()),
@@ -232,6 +243,28 @@ fn arguments<'a>(
             })
         })
         .collect()
+}
+
+/// A type that `what` cannot have.
+fn check_type(of: &Type, what: &str) -> syn::Result<()> {
+    match of {
+        Type::Reference(reference)
+            if reference
+                .lifetime
+                .as_ref()
+                .is_none_or(|lifetime| lifetime.ident != "static") =>
+        {
+            let what = format!(
+                "{what} outlives what it is sent from: send a value, an `Arc` of shared data, or a `&'static`"
+            );
+            Err(Error::new(reference.span(), what))
+        }
+        Type::ImplTrait(some) => {
+            let what = format!("what {what} carries has one type, with a name: no `impl` here");
+            Err(Error::new(some.span(), what))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// True for a parameter `&mut Cx<…>`.
@@ -252,20 +285,24 @@ fn is_cx(input: &FnArg) -> bool {
 }
 
 /// Takes the attribute `name` away, and says where it was.
-fn take_mark(attributes: &mut Vec<Attribute>, name: &str) -> Option<Span> {
-    let at = attributes
-        .iter()
-        .position(|attribute| attribute.path().is_ident(name))?;
-    Some(attributes.remove(at).span())
+fn take_mark(attributes: &mut Vec<Attribute>, name: &str) -> syn::Result<Option<Span>> {
+    let is_it = |attribute: &Attribute| attribute.path().is_ident(name);
+    let Some(at) = attributes.iter().position(is_it) else {
+        return Ok(None);
+    };
+    let mark = attributes.remove(at);
+    match &mark.meta {
+        Meta::Path(_) => Ok(Some(mark.span())),
+        _ => Err(Error::new(
+            mark.span(),
+            format!("`#[{name}]` has no options"),
+        )),
+    }
 }
 
-fn documentation(attributes: &[Attribute]) -> Vec<Attribute> {
-    let is_documentation = |attribute: &&Attribute| attribute.path().is_ident("doc");
-    attributes
-        .iter()
-        .filter(is_documentation)
-        .cloned()
-        .collect()
+fn named(name: &str, attributes: &[Attribute]) -> Vec<Attribute> {
+    let is_it = |attribute: &&Attribute| attribute.path().is_ident(name);
+    attributes.iter().filter(is_it).cloned().collect()
 }
 
 /// The last word of a type's path.
@@ -291,3 +328,6 @@ fn without_self(tokens: TokenStream, self_type: &TokenStream) -> TokenStream {
     });
     replaced.collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,9 @@
 //! Writing what stands beside the `impl` block: proxies with a method for each entry, and a type for each entry.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Generics;
+use syn::ext::IdentExt;
 
 use crate::block::{Block, Entry, Function, Message};
 use crate::options::Options;
@@ -17,8 +18,14 @@ pub(crate) fn write(block: &Block, options: &Options) -> TokenStream {
         inbox: format_ident!("{}Inbox", block.name),
     };
     let (plain, proxies, chare) = (&block.plain, writer.proxies(), writer.chare());
-    let entries = block.entries.iter().map(|entry| writer.entry(entry));
-    let messages = block.messages.iter().map(|message| writer.message(message));
+    let entries = block
+        .entries
+        .iter()
+        .map(|entry| entry.function.if_it_is(writer.entry(entry)));
+    let messages = block
+        .messages
+        .iter()
+        .map(|message| message.function.if_it_is(writer.message(message)));
     quote! {
         #plain
         #proxies
@@ -88,14 +95,15 @@ impl Writer<'_> {
         let one_proxy = proxy(one, quote!(One), one_documentation);
         let all_proxy = proxy(all, quote!(All), all_documentation);
         let queues = self.block.messages.iter().map(|message| {
-            let (name, content) = (&message.function.name, content(&message.function));
-            quote!(#name: ::std::collections::VecDeque<#content>)
+            let function = &message.function;
+            let (name, conditions, content) =
+                (&function.name, &function.conditions, content(function));
+            quote!(#(#conditions)* #name: ::std::collections::VecDeque<#content>)
         });
-        let fields = self
-            .block
-            .messages
-            .iter()
-            .map(|message| &message.function.name);
+        let fields = self.block.messages.iter().map(|message| {
+            let (name, conditions) = (&message.function.name, &message.function.conditions);
+            quote!(#(#conditions)* #name: ::core::default::Default::default())
+        });
         let phantom = phantom(self.generics());
         quote! {
             #one_proxy
@@ -126,7 +134,7 @@ impl Writer<'_> {
             impl #parameters ::core::default::Default for #inbox #names #bounds {
                 fn default() -> Self {
                     Self {
-                        #(#fields: ::core::default::Default::default(),)*
+                        #(#fields,)*
                         of: ::core::marker::PhantomData,
                     }
                 }
@@ -175,29 +183,31 @@ impl Writer<'_> {
         let (arguments, types) = (entry.function.names(), entry.function.types());
         let marker = entry.function.kind("entry");
         let phantom = phantom(self.generics());
-        let label = name.to_string();
-        let cx = entry.takes_cx.then(|| quote!(cx,));
+        let label = name.unraw().to_string();
+        // Not the names that arguments may have: these stand beside them.
+        let [me, cx] = ["me", "cx"].map(|name| Ident::new(name, Span::mixed_site()));
+        let passed_cx = entry.takes_cx.then(|| quote!(#cx,));
         let unit = quote!(());
         let output = entry.output.as_ref().unwrap_or(&unit);
         let (of_trait, call) = if entry.is_async {
             let call = quote! {
                 #[allow(clippy::manual_async_fn, reason = "written by an attribute")]
                 fn call<'a>(
-                    me: &'a mut #of,
-                    cx: &'a mut #library::Cx<#of>,
+                    #me: &'a mut #of,
+                    #cx: &'a mut #library::Cx<#of>,
                     (#(#arguments,)*): Self::Args,
                 ) -> impl ::core::future::Future<Output = #output> + ::core::marker::Send + 'a {
-                    let _ = &cx;
-                    async move { <#of>::#name(me, #cx #(#arguments),*).await }
+                    let _ = &#cx;
+                    async move { <#of>::#name(#me, #passed_cx #(#arguments),*).await }
                 }
             };
             (quote!(AsyncEntry), call)
         } else {
             let call = quote! {
                 #[inline]
-                fn call(me: &mut #of, cx: &mut #library::Cx<#of>, (#(#arguments,)*): Self::Args) -> #output {
-                    let _ = &cx;
-                    <#of>::#name(me, #cx #(#arguments),*)
+                fn call(#me: &mut #of, #cx: &mut #library::Cx<#of>, (#(#arguments,)*): Self::Args) -> #output {
+                    let _ = &#cx;
+                    <#of>::#name(#me, #passed_cx #(#arguments),*)
                 }
             };
             (quote!(Entry), call)
@@ -256,7 +266,7 @@ impl Writer<'_> {
         let (arguments, types) = (message.function.names(), message.function.types());
         let marker = message.function.kind("message");
         let (phantom, content) = (phantom(self.generics()), content(&message.function));
-        let label = name.to_string();
+        let label = name.unraw().to_string();
         let value = match arguments.as_slice() {
             [argument] => quote!(#argument),
             arguments => quote!((#(#arguments),*)),
@@ -297,6 +307,22 @@ impl Writer<'_> {
                     self.0.file::<#marker #names>(#value)
                 }
             }
+        }
+    }
+}
+
+impl Function {
+    /// What is written of it, where its conditions hold.
+    fn if_it_is(&self, written: TokenStream) -> TokenStream {
+        if self.conditions.is_empty() {
+            return written;
+        }
+        let conditions = &self.conditions;
+        quote! {
+            #(#conditions)*
+            const _: () = {
+                #written
+            };
         }
     }
 }
