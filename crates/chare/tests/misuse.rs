@@ -1,0 +1,355 @@
+//! Mistakes of programs: each is told to whoever can do something about it, with names.
+
+#![cfg(not(any(loom, shuttle)))]
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use raddle_chare::reduce::Sum;
+use raddle_chare::{Array, ArrayOptions, Chares, Cx, Group, Reply, Section, chare};
+use raddle_runtime::Runtime;
+
+fn runtime() -> Runtime {
+    Runtime::builder().workers(2).build().expect("it comes up")
+}
+
+/// What a call panics with.
+#[track_caller]
+fn panic_of<R>(call: impl FnOnce() -> R) -> String {
+    let Err(panic) = catch_unwind(AssertUnwindSafe(call)) else {
+        panic!("it does not panic");
+    };
+    text_of(&*panic)
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref().map(|&text: &&str| text.to_owned()))
+        .expect("panics are texts")
+}
+
+/// Makes mistakes when asked to.
+struct Clumsy;
+
+#[chare]
+impl Clumsy {
+    #[entry]
+    fn is_there(&self) -> bool {
+        true
+    }
+
+    #[entry]
+    fn listen(&self) {}
+
+    #[entry]
+    fn stumble(&self) {
+        panic!("over its own feet");
+    }
+
+    #[entry]
+    fn stumble_when_asked(&self) -> u32 {
+        panic!("over {}", "a question");
+    }
+
+    #[entry]
+    async fn stumble_later(&self, cx: &mut Cx<Self>) -> u32 {
+        cx.next_where(Self::word, |_| panic!("over a word")).await
+    }
+
+    #[message]
+    fn word(number: u32);
+
+    #[entry]
+    fn wait_for_itself(&self, cx: &mut Cx<Self>) -> bool {
+        cx.this().is_there().wait()
+    }
+
+    #[entry]
+    fn wait_for_another(&self, other: ClumsyProxy) -> bool {
+        other.is_there().wait()
+    }
+
+    #[entry]
+    async fn await_itself(&self, cx: &mut Cx<Self>) -> bool {
+        cx.this().is_there().await
+    }
+
+    #[entry]
+    fn ask_its_index(&self, cx: &mut Cx<Self>) -> usize {
+        cx.index()
+    }
+
+    #[entry]
+    fn contribute(&self, cx: &mut Cx<Self>) -> u32 {
+        cx.contribute(Sum(1));
+        1
+    }
+
+    #[entry]
+    fn contribute_to(&self, cx: &mut Cx<Self>, section: Section<Self>) -> u32 {
+        cx.contribute_to(section, Sum(1));
+        1
+    }
+
+    #[entry]
+    fn migrate(&self, cx: &mut Cx<Self>, worker: usize) -> u32 {
+        cx.migrate_to(worker);
+        1
+    }
+
+    #[entry]
+    fn call_itself(&self, group: Group<Self>) -> u32 {
+        group.with_here(|_| 1)
+    }
+}
+
+fn clumsy(runtime: &Runtime) -> Array<Clumsy> {
+    runtime.array(3, |_| Clumsy)
+}
+
+/// What the one who asks is told.
+#[track_caller]
+fn told<T>(reply: Reply<T>) -> String {
+    match reply.try_wait() {
+        Ok(_) => panic!("it is well"),
+        Err(failure) => failure.to_string(),
+    }
+}
+
+#[test]
+fn a_question_to_who_is_gone_fails_the_one_who_asks() {
+    let runtime = runtime();
+    let array = clumsy(&runtime);
+    let removed = array.at(1);
+    array.remove(1);
+    let gone = "`is_there` was sent to a Clumsy, which has ended";
+    assert_eq!(told(removed.is_there()), gone);
+    assert_eq!(panic_of(|| removed.is_there().wait()), gone);
+    // Nobody else is concerned.
+    assert!(array.at(2).is_there().wait());
+    assert!(array.get(1).is_none());
+    assert_eq!(
+        panic_of(|| array.at(1)),
+        "there is no Clumsy[1]: it was never made, or has ended"
+    );
+    assert_eq!(
+        panic_of(|| array.remove(1)),
+        "there is no Clumsy[1]: it was never made, or has ended"
+    );
+}
+
+#[test]
+fn a_message_to_who_is_gone_fails_all_who_wait() {
+    let runtime = runtime();
+    let array = clumsy(&runtime);
+    let removed = array.at(1);
+    array.remove(1);
+    runtime.quiescence().wait();
+    removed.listen();
+    assert_eq!(
+        told(array.reduction::<u32>()),
+        "`listen` was sent to a Clumsy, which has ended"
+    );
+}
+
+#[test]
+fn a_panic_is_told_with_the_name_of_the_chare() {
+    let runtime = runtime();
+    let array = clumsy(&runtime);
+    assert_eq!(
+        told(array.at(0).stumble_when_asked()),
+        "Clumsy[0] panicked in `stumble_when_asked`: over a question"
+    );
+    let reply = array.at(1).stumble_later();
+    array.at(1).word(1);
+    assert_eq!(
+        told(reply),
+        "Clumsy[1] panicked in `stumble_later`: over a word"
+    );
+    // Those were told to who asked; this one nobody has asked for.
+    array.at(2).stumble();
+    let stumbled = "Clumsy[2] panicked in `stumble`: over its own feet";
+    assert_eq!(told(array.reduction::<u32>()), stumbled);
+    assert_eq!(panic_of(|| runtime.until_exit()), stumbled);
+}
+
+#[test]
+fn a_panic_in_a_constructor_is_told_too() {
+    let runtime = runtime();
+    let array = runtime.array(3, |index| {
+        assert_ne!(index, 1, "no good number");
+        Clumsy
+    });
+    let text = told(array.reduction::<u32>());
+    assert!(
+        text.starts_with("Clumsy[1] panicked in `its constructor`:")
+            && text.contains("no good number"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_reduction_is_asked_for_what_it_results_in() {
+    let runtime = runtime();
+    let array = clumsy(&runtime);
+    for index in 0..3 {
+        array.at(index).contribute().wait();
+    }
+    assert_eq!(
+        told(array.reduction::<String>()),
+        "a reduction of Clumsy does not result in alloc::string::String"
+    );
+}
+
+#[test]
+fn no_worker_stands_still_for_a_reply() {
+    let runtime = runtime();
+    let array = clumsy(&runtime);
+    let why = "a worker waits for a reply that could be bound for itself: make the entry `async` and `.await` the reply";
+    assert_eq!(
+        told(array.at(0).wait_for_itself()),
+        format!("Clumsy[0] panicked in `wait_for_itself`: {why}")
+    );
+    assert_eq!(
+        told(array.at(1).wait_for_another(array.at(2))),
+        format!("Clumsy[1] panicked in `wait_for_another`: {why}")
+    );
+    assert_eq!(
+        panic_of(|| runtime.install(|| array.at(2).is_there().wait())),
+        why
+    );
+}
+
+#[test]
+fn nobody_awaits_a_reply_of_his_own() {
+    let runtime = runtime();
+    let array = clumsy(&runtime);
+    assert_eq!(
+        told(array.at(0).await_itself()),
+        "Clumsy[0] panicked in `await_itself`: waits for a reply of its own, which it cannot give before its entry ends"
+    );
+}
+
+#[test]
+fn proxies_outlive_their_runtime() {
+    let runtime = runtime();
+    let array = clumsy(&runtime);
+    let (one, section) = (array.at(0), array.section([0, 1]));
+    assert!(one.is_there().wait());
+    drop(runtime);
+    let lost = "the reply to `Clumsy::is_there` is lost: the message was dropped";
+    assert_eq!(told(one.is_there()), lost);
+    // Nobody is there to be told.
+    one.listen();
+    array.all().listen();
+    section.all().listen();
+    assert!(array.get(0).is_none());
+    assert_eq!(
+        told(array.reduction::<u32>()),
+        "the reply to `Clumsy::reduction` is lost: the message was dropped"
+    );
+    for panic in [
+        panic_of(|| array.insert(3, |_| Clumsy)),
+        panic_of(|| array.remove(0)),
+        panic_of(|| array.section([0])),
+        panic_of(|| section.count()),
+    ] {
+        let ended =
+            panic.starts_with("the runtime of Array<Clumsy>#") && panic.ends_with(" has ended");
+        assert!(ended, "{panic}");
+    }
+}
+
+#[test]
+fn an_index_lies_inside_and_belongs_to_one_element() {
+    let runtime = runtime();
+    let array = clumsy(&runtime);
+    assert!(array.get(3).is_none());
+    let none = "there is no Clumsy[3]: it was never made, or has ended";
+    assert_eq!(panic_of(|| array.at(3)), none);
+    assert_eq!(panic_of(|| array.remove(3)), none);
+    assert_eq!(panic_of(|| array.section([0, 3])), none);
+    for index in [1, 3] {
+        let refused = format!("Clumsy[{index}] is there already, or lies outside the array");
+        assert_eq!(panic_of(|| array.insert(index, |_| Clumsy)), refused);
+    }
+    let keys: Array<Clumsy> = runtime.sparse_array();
+    keys.insert(1 << 40, |_| Clumsy);
+    assert_eq!(
+        panic_of(|| keys.insert(1 << 40, |_| Clumsy)),
+        "Clumsy[1099511627776] is there already, or lies outside the array"
+    );
+    assert!(keys.at(1 << 40).is_there().wait());
+}
+
+#[test]
+fn a_section_has_each_member_once_and_they_alone_contribute() {
+    let runtime = runtime();
+    let array = clumsy(&runtime);
+    assert_eq!(
+        panic_of(|| array.section([0, 1, 0])),
+        "a section of Clumsy names 0 twice"
+    );
+    let section = array.section([0, 1]);
+    let stranger = told(array.at(2).contribute_to(section));
+    assert!(
+        stranger.starts_with(
+            "Clumsy[2] panicked in `contribute_to`: Clumsy[2] is no member of Section<Clumsy>#"
+        ),
+        "{stranger}"
+    );
+}
+
+#[test]
+fn a_chare_in_no_array_has_neither_index_nor_company() {
+    let runtime = runtime();
+    assert_eq!(
+        told(runtime.chare(|_| Clumsy).ask_its_index()),
+        "a Clumsy panicked in `ask_its_index`: this Clumsy is in no array, and has no index"
+    );
+    assert_eq!(
+        told(runtime.chare(|_| Clumsy).contribute()),
+        "a Clumsy panicked in `contribute`: this Clumsy is in no array, and has nobody to reduce with"
+    );
+}
+
+#[test]
+fn workers_are_those_that_there_are() {
+    let runtime = runtime();
+    let array = clumsy(&runtime);
+    let none = "there is no worker 2: there are 2";
+    assert_eq!(
+        told(array.at(0).migrate(2)),
+        format!("Clumsy[0] panicked in `migrate`: {none}")
+    );
+    assert_eq!(panic_of(|| array.insert_on(2, 7, |_| Clumsy)), none);
+    let options = ArrayOptions::new(3).placed(|index| index);
+    assert_eq!(
+        panic_of(|| runtime.array_with(options, |_| Clumsy)),
+        "Clumsy[2] is placed on worker 2; there are 2"
+    );
+    assert_eq!(
+        panic_of(|| runtime.array(1 << 31, |_| Clumsy)),
+        "an array of shape 2147483648 has too many places; expected fewer than 2^31"
+    );
+}
+
+#[test]
+fn elements_of_a_group_stay_and_are_called_on_their_worker() {
+    let runtime = runtime();
+    let group = runtime.group(|_| Clumsy);
+    assert_eq!(
+        told(group.at(0).migrate(1)),
+        "Clumsy[0] panicked in `migrate`: elements of a group stay where they are"
+    );
+    assert_eq!(
+        panic_of(|| group.here()),
+        "this thread is no worker, and has no element of Group<Clumsy>"
+    );
+    let unreachable = "no element of Group<Clumsy> can be reached here: this thread is no worker, or the element is at work already, or not made yet";
+    assert_eq!(panic_of(|| group.with_here(|_| 1)), unreachable);
+    assert_eq!(
+        told(group.at(1).call_itself(group)),
+        format!("Clumsy[1] panicked in `call_itself`: {unreachable}")
+    );
+}
