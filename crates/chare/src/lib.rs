@@ -1,4 +1,328 @@
 //! Message-driven objects on the workers of a runtime, and what belongs to programs made of them.
+//!
+//! A *chare* is a value of a type of one's own that others call by messages. The attribute [`chare`](macro@chare) on its plain `impl` block
+//! says which methods are *entries*, and makes *proxies* that have a method for each: calling that sends a message, and returns at once.
+//! Each chare lives on one worker and runs one entry at a time, which has it for itself as `&mut self`. So there is nothing to lock, and
+//! while one waits for its next message its worker runs others.
+//!
+//! | for | there is |
+//! |---|---|
+//! | a chare alone, wherever there is a worker for it | [`Chares::chare`], [`Cx::chare`], [`SeedPolicy`](raddle_runtime::SeedPolicy) |
+//! | many, by index | [`Array`] of one to six dimensions: [`Chares::array`] |
+//! | many that come and go, by any key | [`Chares::sparse_array`], [`Array::insert`], [`Array::remove`] |
+//! | one on each worker; one on each node | [`Group`], [`NodeGroup`] |
+//! | some of an array | [`Section`] |
+//! | an answer | [`Reply`]: an entry that returns something replies it |
+//! | what all have found, as one result | [`Cx::contribute`], [`Cx::reduce`] and the module [`reduce`] |
+//! | what all before an element have found | [`Cx::scan`] |
+//! | control flow over many messages | `async` entries, [`Cx::next`], [`Cx::next_where`] |
+//! | what is urgent, and what is not | [`One::with_priority`], which each proxy has |
+//! | another place | [`Cx::migrate_to`]; the module [`balance`], which decides by itself |
+//! | how finely to cut work | [`Grain`], [`GrainTuner`] |
+//! | the end | [`Cx::exit`] with [`Chares::until_exit`], [`Chares::quiescence`], [`Cx::end`], [`Array::destroy`] |
+//! | the reason why nothing happens | [`Failure`], [`Chares::who_waits`] |
+//! | data in chunks, written apart and read as one array | [`ChunkedArray`] |
+//!
+//! # An array and a reduction
+//! Sending to all elements costs a message for each worker. Contributions are merged on each worker, then up a tree of workers.
+//! ```
+//! use raddle_chare::reduce::Sum;
+//! use raddle_chare::{Chares, Cx, chare};
+//! use raddle_runtime::Runtime;
+//!
+//! struct Dice {
+//!     pips: u32,
+//! }
+//!
+//! #[chare]
+//! impl Dice {
+//!     #[entry]
+//!     fn report(&mut self, cx: &mut Cx<Self>) {
+//!         cx.contribute(Sum(self.pips));
+//!     }
+//! }
+//!
+//! let runtime = Runtime::builder().workers(2).build()?;
+//! let dice = runtime.array(6, |index| Dice { pips: index as u32 + 1 });
+//! dice.all().report();
+//! let sum: u32 = dice.reduction().wait();
+//! assert_eq!(sum, 21);
+//! # Ok::<(), raddle_runtime::BuildError>(())
+//! ```
+//!
+//! # Replies
+//! An entry with a result replies it. A thread that is no worker waits for a [`Reply`], an `async` entry awaits it.
+//! ```
+//! # use raddle_chare::{Chares, Cx, chare};
+//! # use raddle_runtime::Runtime;
+//! struct Account {
+//!     balance: u64,
+//! }
+//!
+//! #[chare]
+//! impl Account {
+//!     #[entry]
+//!     fn pay_in(&mut self, amount: u64) {
+//!         self.balance += amount;
+//!     }
+//!
+//!     #[entry]
+//!     fn pay_out(&mut self, amount: u64) -> Result<(), u64> {
+//!         self.balance = self.balance.checked_sub(amount).ok_or(self.balance)?;
+//!         Ok(())
+//!     }
+//!
+//!     /// Takes what another account gives.
+//!     #[entry]
+//!     async fn draw_on(&mut self, other: AccountProxy, amount: u64) -> Result<u64, u64> {
+//!         other.pay_out(amount).await?;
+//!         self.balance += amount;
+//!         Ok(self.balance)
+//!     }
+//! }
+//!
+//! let runtime = Runtime::builder().workers(2).build()?;
+//! let accounts = runtime.array(2, |_| Account { balance: 0 });
+//! let (rich, poor) = (accounts.at(0), accounts.at(1));
+//! rich.pay_in(100);
+//! assert_eq!(poor.draw_on(rich, 30).wait(), Ok(30));
+//! assert_eq!(poor.draw_on(rich, 80).wait(), Err(70));
+//! # Ok::<(), raddle_runtime::BuildError>(())
+//! ```
+//!
+//! # Waiting for messages
+//! A function without a body, marked `#[message]`, is a kind of message that `async` entries wait for. Those that come before
+//! anybody waits for them are kept. While an entry waits, no other entry of its chare runs: `self` is as it was.
+//! ```
+//! # use raddle_chare::{Chares, Cx, chare};
+//! # use raddle_runtime::Runtime;
+//! struct Reader;
+//!
+//! #[chare]
+//! impl Reader {
+//!     #[message]
+//!     fn page(number: usize, text: String);
+//!
+//!     #[entry]
+//!     async fn read(&mut self, cx: &mut Cx<Self>, page_count: usize) -> String {
+//!         let mut book = String::new();
+//!         for wanted in 0..page_count {
+//!             let (_, text) = cx.next_where(Self::page, |&(number, _)| number == wanted).await;
+//!             book += &text;
+//!         }
+//!         book
+//!     }
+//! }
+//!
+//! let runtime = Runtime::builder().workers(2).build()?;
+//! let reader = runtime.chare(|_| Reader);
+//! let book = reader.read(3);
+//! for (number, text) in [(2, "down"), (0, "up"), (1, "side")] {
+//!     reader.page(number, text.to_owned());
+//! }
+//! assert_eq!(book.wait(), "upsidedown");
+//! # Ok::<(), raddle_runtime::BuildError>(())
+//! ```
+//!
+//! # Seeds
+//! A chare that is in no array is a seed until some worker has time to make it; idle workers take seeds from others. Its proxy can
+//! be used at once.
+//! ```
+//! # use raddle_chare::{Chares, Cx, chare};
+//! # use raddle_runtime::Runtime;
+//! struct Range;
+//!
+//! #[chare]
+//! impl Range {
+//!     /// The number of primes from `from` on and below `to`.
+//!     #[entry]
+//!     async fn primes(&mut self, cx: &mut Cx<Self>, from: u32, to: u32) -> usize {
+//!         cx.end();
+//!         if to - from <= 50 {
+//!             let is_prime = |&n: &u32| n > 1 && (2..n).all(|divisor| n % divisor != 0);
+//!             return (from..to).filter(is_prime).count();
+//!         }
+//!         let middle = from.midpoint(to);
+//!         let low = cx.chare(|_| Self).primes(from, middle);
+//!         let high = cx.chare(|_| Self).primes(middle, to);
+//!         low.await + high.await
+//!     }
+//! }
+//!
+//! let runtime = Runtime::builder().workers(2).build()?;
+//! assert_eq!(runtime.chare(|_| Range).primes(0, 1_000).wait(), 168);
+//! # Ok::<(), raddle_runtime::BuildError>(())
+//! ```
+//!
+//! # Sections
+//! Some of an array's elements: messages go to all of them, and they reduce among themselves.
+//! ```
+//! # use raddle_chare::reduce::Max;
+//! # use raddle_chare::{Chares, Cx, Section, chare};
+//! # use raddle_runtime::Runtime;
+//! struct Field {
+//!     height: u32,
+//! }
+//!
+//! #[chare(index = [usize; 2])]
+//! impl Field {
+//!     #[entry]
+//!     fn compare(&mut self, cx: &mut Cx<Self>, row: Section<Self>) {
+//!         cx.contribute_to(row, Max(self.height));
+//!     }
+//! }
+//!
+//! let runtime = Runtime::builder().workers(2).build()?;
+//! let map = runtime.array::<Field>([3, 4], |[row, column]| Field {
+//!     height: (10 * row + column) as u32,
+//! });
+//! let row = map.section((0..4).map(|column| [1, column]));
+//! row.all().compare(row);
+//! assert_eq!(row.reduction::<u32>().wait(), 13);
+//! # Ok::<(), raddle_runtime::BuildError>(())
+//! ```
+//!
+//! # Elements that come and go
+//! ```
+//! # use raddle_chare::{Array, Chares, chare};
+//! # use raddle_runtime::Runtime;
+//! struct Word {
+//!     count: u32,
+//! }
+//!
+//! #[chare(index = &'static str)]
+//! impl Word {
+//!     #[entry]
+//!     fn hear(&mut self) {
+//!         self.count += 1;
+//!     }
+//!
+//!     #[entry]
+//!     fn count(&self) -> u32 {
+//!         self.count
+//!     }
+//! }
+//!
+//! let runtime = Runtime::builder().workers(2).build()?;
+//! let words: Array<Word> = runtime.sparse_array();
+//! for word in "to be or not to be".split(' ') {
+//!     let word = words.get(word).unwrap_or_else(|| words.insert(word, |_| Word { count: 0 }));
+//!     word.hear();
+//! }
+//! assert_eq!(words.at("be").count().wait(), 2);
+//! words.remove("or");
+//! runtime.quiescence().wait();
+//! assert!(words.get("or").is_none());
+//! # Ok::<(), raddle_runtime::BuildError>(())
+//! ```
+//!
+//! # Groups
+//! An element on each worker, for what chares on one worker share: a message to [`here`](Group::here) crosses no core, and
+//! [`with_here`](Group::with_here) is a call. A [`NodeGroup`] has one element for all workers, whose entries run wherever there is time.
+//! ```
+//! # use raddle_chare::reduce::Sum;
+//! # use raddle_chare::{Chares, Cx, Group, chare};
+//! # use raddle_runtime::Runtime;
+//! #[derive(Default)]
+//! struct Counter {
+//!     count: u32,
+//! }
+//!
+//! #[chare]
+//! impl Counter {
+//!     #[entry]
+//!     fn report(&mut self, cx: &mut Cx<Self>) {
+//!         cx.contribute(Sum(self.count));
+//!     }
+//! }
+//!
+//! struct Visitor;
+//!
+//! #[chare]
+//! impl Visitor {
+//!     #[entry]
+//!     fn visit(&mut self, counters: Group<Counter>) {
+//!         counters.with_here(|counter| counter.count += 1);
+//!     }
+//! }
+//!
+//! let runtime = Runtime::builder().workers(2).build()?;
+//! let counters = runtime.group(|_worker| Counter::default());
+//! runtime.array(100, |_| Visitor).all().visit(counters);
+//! runtime.quiescence().wait();
+//! counters.all().report();
+//! assert_eq!(counters.reduction::<u32>().wait(), 100);
+//! # Ok::<(), raddle_runtime::BuildError>(())
+//! ```
+//!
+//! # Priorities
+//! ```
+//! # use raddle_chare::{Chares, Cx, chare};
+//! # use raddle_runtime::Runtime;
+//! struct Desk {
+//!     done: Vec<&'static str>,
+//! }
+//!
+//! #[chare]
+//! impl Desk {
+//!     #[entry]
+//!     fn do_it(&mut self, what: &'static str) {
+//!         self.done.push(what);
+//!     }
+//!
+//!     #[entry]
+//!     fn monday(&mut self, cx: &mut Cx<Self>) {
+//!         let desk = cx.this();
+//!         desk.with_priority(1).do_it("tidy up");
+//!         desk.do_it("write");
+//!         desk.with_priority(-1).do_it("answer the telephone");
+//!     }
+//!
+//!     #[entry]
+//!     fn done(&self) -> Vec<&'static str> {
+//!         self.done.clone()
+//!     }
+//! }
+//!
+//! let runtime = Runtime::builder().workers(1).build()?;
+//! let desk = runtime.chare(|_| Desk { done: Vec::new() });
+//! desk.monday();
+//! runtime.quiescence().wait();
+//! assert_eq!(desk.done().wait(), ["answer the telephone", "write", "tidy up"]);
+//! # Ok::<(), raddle_runtime::BuildError>(())
+//! ```
+//!
+//! # What is promised
+//! - A message runs its entry once: it is neither lost nor doubled, also while its chare moves. Only the end of the runtime drops messages.
+//! - An entry runs to its end before another of its chare begins; an `async` entry too, however often it waits. Calls queue up meanwhile;
+//!   messages of the kinds that `async` entries wait for are kept apart from them.
+//! - Messages of one sender to one chare arrive in the order in which they were sent, those to its whole array among them, if they have the same
+//!   priority. Senders are chares, and each thread that is no worker. To a section of five members and more, where few of them share a worker,
+//!   messages travel by a tree, and what the sender sends to a member afterwards may overtake them.
+//! - A message is moved, and what its buffers hold is never copied, but for a clone for each element where it goes to many; what is large and
+//!   only read goes in an `Arc`.
+//! - A waiting program uses no CPU.
+//!
+//! # What an entry should not do
+//! Block. It has its worker for itself, and all chares there wait for it. [`Reply::wait`] panics on a worker, since what it waits for may
+//! be bound for that very worker: make the entry `async`, and await the reply. What has to block (files, sockets) belongs into
+//! [`Runtime::spawn_blocking`](raddle_runtime::Runtime::spawn_blocking), in a call that sends a message when it is done. Within an entry,
+//! [`join`](raddle_runtime::join), loops and scopes may be used freely: no other entry begins on this worker before they end.
+//!
+//! # What fails, and how
+//! | what goes wrong | who is told |
+//! |---|---|
+//! | what is sent is not `Send`, or borrowed; what is sent to many is not `Clone` | whoever compiles it |
+//! | an index that there is not, a member twice, an element twice, a worker that there is not | the caller, by a panic |
+//! | an entry panics whose reply somebody waits for | he: [`Reply::wait`] panics, [`Reply::try_wait`] returns the [`Failure`] |
+//! | another entry panics, or a constructor | all who wait for anything of this runtime's chares, now or later |
+//! | a message to an element that has ended | he who waits for its reply; without one, all who wait |
+//! | contributions to one reduction that do not fit together | all who wait |
+//! | a chare awaits a reply of its own | that entry, by a panic |
+//! | the runtime ends | whoever waits for a reply of it; other messages are dropped without a word |
+//! | nobody sends or contributes what is waited for | nobody; [`Chares::who_waits`] says who waits, and for what |
+//!
+//! A chare whose entry panics is dropped, since nobody knows what state it is in; what is sent to it afterwards fails.
 #![forbid(unsafe_code)]
 
 extern crate self as raddle_chare;
@@ -17,6 +341,8 @@ mod group;
 mod index;
 mod local;
 mod migration;
+#[cfg(doctest)]
+mod misuse;
 mod node;
 mod number;
 mod outside;
@@ -47,6 +373,40 @@ pub use group::Group;
 pub use index::{Index, Key};
 pub use node::NodeGroup;
 pub use proxy::{All, One};
+/// Makes the values of a type message-driven objects.
+///
+/// # Examples
+/// ```
+/// use raddle_chare::{Chares, chare};
+/// use raddle_runtime::Runtime;
+///
+/// /// Adds numbers that it hears.
+/// struct Cell {
+///     sum: u64,
+/// }
+///
+/// #[chare]
+/// impl Cell {
+///     #[entry]
+///     fn hear(&mut self, number: u64) {
+///         self.sum += number;
+///     }
+///
+///     #[entry]
+///     fn sum(&self) -> u64 {
+///         self.sum
+///     }
+/// }
+///
+/// let runtime = Runtime::builder().workers(2).build()?;
+/// let cell: CellProxy = runtime.chare(|_| Cell { sum: 0 });
+/// cell.hear(3);
+/// cell.hear(4);
+/// assert_eq!(cell.sum().wait(), 7);
+/// # Ok::<(), raddle_runtime::BuildError>(())
+/// ```
+/// # What it writes
+#[doc(inline)]
 pub use raddle_macros::chare;
 pub use reply::Reply;
 pub use scan::{ScanForm, UnknownScanForm};

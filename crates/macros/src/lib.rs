@@ -11,13 +11,14 @@ mod write;
 use proc_macro::TokenStream;
 use syn::parse_quote;
 
-/// See `raddle_chare::chare`.
+#[doc = include_str!("chare.md")]
 #[proc_macro_attribute]
 pub fn chare(options: TokenStream, block: TokenStream) -> TokenStream {
     expand(options, block, parse_quote!(::raddle_chare))
 }
 
-/// The same for those who have the crate through `raddle`.
+// The same for those who have the library through `raddle`.
+#[doc = include_str!("chare.md")]
 #[proc_macro_attribute]
 pub fn chare_of_raddle(options: TokenStream, block: TokenStream) -> TokenStream {
     expand(options, block, parse_quote!(::raddle::chare))
