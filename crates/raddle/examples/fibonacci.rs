@@ -3,7 +3,7 @@
 //! What to see here: `cx.chare` makes a chare that lives on whatever worker has time for it, and its proxy can be used at once. An
 //! `async` entry waits for replies without keeping its worker from other work. A chare that has done its part ends.
 //!
-//! `cargo run --release --example fibonacci` prints:
+//! `cargo run --release -p raddle --example fibonacci` prints:
 //! ```text
 //! fibonacci(24) = 46368, by 150049 chares with a cut-off at 2
 //! fibonacci(24) = 46368, by 3193 chares with a cut-off at 10

@@ -4,7 +4,7 @@
 //! block makes the proxies, and `#[entry]` says which methods messages call. An array is many of them, and `array.at(index)`
 //! is the proxy of one.
 //!
-//! `cargo run --example hello` prints:
+//! `cargo run -p raddle --example hello` prints:
 //! ```text
 //! element 0 says hello
 //! element 1 says hello

@@ -6,7 +6,7 @@
 //!
 //! The plate is cut into blocks. A block has a frame of points around it, its ghosts, for copies of its neighbours' edges.
 //!
-//! `cargo run --release --example jacobi` prints:
+//! `cargo run --release -p raddle --example jacobi` prints:
 //! ```text
 //! a plate of 48 × 36 points in 4 × 3 blocks
 //! steady after 1562 turns

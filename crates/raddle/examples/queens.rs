@@ -4,7 +4,7 @@
 //! can foresee spreads by itself. A `Grain` says which of them are worth a chare. A group, which has an element on each
 //! worker, adds up what is found there, and nobody waits for anything: quiescence says when all have searched.
 //!
-//! `cargo run --release --example queens` prints:
+//! `cargo run --release -p raddle --example queens` prints:
 //! ```text
 //! 9 queens
 //! rows by one chare    chares  solutions

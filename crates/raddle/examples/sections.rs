@@ -3,7 +3,7 @@
 //! What to see here: a section is some of an array's elements. Messages go to all of them at once, and they reduce among
 //! themselves. An element may be in many sections; the section that a reduction is for goes along with the message.
 //!
-//! `cargo run --example sections` prints:
+//! `cargo run -p raddle --example sections` prints:
 //! ```text
 //! rows       34 34 34 34
 //! columns    34 34 34 34

@@ -4,7 +4,7 @@
 //! their turn. So what happens over many messages is written as one function, without callbacks and without states. Meanwhile its
 //! worker does other work, and its chare runs no other entry.
 //!
-//! `cargo run --example waiting` prints:
+//! `cargo run -p raddle --example waiting` prints:
 //! ```text
 //! scribe 0 wrote "a raddle keeps every thread in its place", 8 of 16 words
 //! scribe 1 wrote "who waits for a message keeps nobody waiting", 8 of 16 words
