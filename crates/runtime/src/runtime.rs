@@ -10,6 +10,7 @@ use raddle_trace::Report;
 use crate::blocking::BlockingThreads;
 use crate::config::{BuildError, Builder, Settled};
 use crate::fork::current_worker;
+use crate::mailbox::MailboxKind;
 use crate::post::Post;
 use crate::task::{Handle, Scope, Waiter, run_root, scope_in};
 use crate::worker::{Shared, run_worker};
@@ -172,6 +173,11 @@ impl Runtime {
     /// The number of workers.
     pub fn worker_count(&self) -> usize {
         self.shared.worker_count()
+    }
+
+    /// What the workers' mailboxes are made of.
+    pub fn mailbox(&self) -> MailboxKind {
+        self.shared.post.kind
     }
 
     /// Where the workers run, and why there.
