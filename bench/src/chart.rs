@@ -13,20 +13,31 @@ use crate::record::Record;
 /// Who every speedup is over.
 pub(crate) const BASE: &str = "base";
 
-/// A number for each contender in each case at each number of workers.
+/// A number for each contender in each case at each number of workers, or over something else.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chart<'records> {
     /// What the numbers are.
     quantity: &'records str,
-    /// Whether they should be as the numbers of workers.
-    has_ideal: bool,
+    /// Over what.
+    over: Over,
     points: Vec<Point<'records>>,
+}
+
+/// What the numbers of a chart are over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Over {
+    /// Numbers of workers, as which they should be.
+    WorkersIdeally,
+    /// Numbers of workers.
+    Workers,
+    /// A size of that name, of which only the magnitude matters, as of the numbers themselves.
+    Size(&'static str),
 }
 
 #[derive(Debug, Clone, PartialEq)]
 struct Point<'records> {
     case: &'records str,
-    workers: usize,
+    over: usize,
     who: &'records str,
     value: f64,
     /// Others used the machine all the while.
@@ -54,7 +65,7 @@ impl<'records> Chart<'records> {
         let others = records.iter().filter(|record| record.who != BASE);
         Self {
             quantity: "speedup",
-            has_ideal: true,
+            over: Over::WorkersIdeally,
             points: others.filter_map(point_of).collect(),
         }
     }
@@ -66,27 +77,63 @@ impl<'records> Chart<'records> {
             .map(|record| Point::of(record, record.median, false));
         Self {
             quantity: records.first().map_or("", |record| &record.unit),
-            has_ideal: false,
+            over: Over::Workers,
             points: points.collect(),
         }
+    }
+
+    /// A chart for each case of which there is a curve, that is, whose records' names end in a number: `send/16`, `send/64`. What that
+    /// number is `over` says.
+    ///
+    /// All of them of the largest number of workers. What was not measured while the workers were near each other bears a question mark.
+    pub(crate) fn of_curves(
+        records: &'records [Record],
+        over: impl Fn(&str) -> &'static str,
+    ) -> Vec<Self> {
+        let most = records.iter().map(|record| record.workers).max();
+        let of_most = records.iter().filter(|record| Some(record.workers) == most);
+        let points: Vec<_> = of_most
+            .filter_map(|record| {
+                let (case, over) = record.case.split_once('/')?;
+                let point = Point {
+                    case,
+                    over: over.parse().ok()?,
+                    who: &record.who,
+                    value: record.median,
+                    is_doubtful: !record.counts_when_near(),
+                };
+                Some((record.unit.as_str(), point))
+            })
+            .collect();
+        let curves = in_order(points.iter().map(|(unit, point)| (*unit, point.case)));
+        let chart = |(quantity, case)| Self {
+            quantity,
+            over: Over::Size(over(case)),
+            points: points
+                .iter()
+                .filter(|(_, point)| point.case == case)
+                .map(|(_, point)| point.clone())
+                .collect(),
+        };
+        curves.into_iter().map(chart).collect()
     }
 
     /// A row for each contender, a column for each case and number of workers, as in table 1 of Hoffmann's study. What was measured on
     /// a machine that others used bears a question mark.
     pub(crate) fn table(&self) -> String {
-        let columns = in_order(self.points.iter().map(|point| (point.case, point.workers)));
+        let columns = in_order(self.points.iter().map(|point| (point.case, point.over)));
         let mut text = format!("{:<16}", self.quantity);
         // Writing to a string cannot fail, here and below.
-        for (case, workers) in &columns {
-            let _infallible = write!(text, " {:>12}", format!("{case}/{workers}"));
+        for (case, over) in &columns {
+            let _infallible = write!(text, " {:>12}", format!("{case}/{over}"));
         }
         for who in in_order(self.points.iter().map(|point| point.who)) {
             let _infallible = write!(text, "\n{who:<16}");
-            for &(case, workers) in &columns {
+            for &(case, over) in &columns {
                 let found = self
                     .points
                     .iter()
-                    .find(|point| (point.case, point.workers, point.who) == (case, workers, who));
+                    .find(|point| (point.case, point.over, point.who) == (case, over, who));
                 let value = found.map_or_else(String::new, |found| {
                     format!(
                         "{:.2}{}",
@@ -100,67 +147,48 @@ impl<'records> Chart<'records> {
         text
     }
 
-    /// Draws the numbers over those of workers, a panel for each case and a line for each contender, into an SVG file.
-    ///
-    /// # Errors
-    /// [`BenchError::Plot`] where the file cannot be written.
-    pub(crate) fn plot(&self, path: &Path) -> Result<(), BenchError> {
-        self.draw(path).map_err(|message| BenchError::Plot {
-            path: path.to_owned(),
-            message,
-        })
-    }
-
-    fn draw(&self, path: &Path) -> Result<(), String> {
-        let cases = in_order(self.points.iter().map(|point| point.case));
-        let names = in_order(self.points.iter().map(|point| point.who));
-        // The last panel holds the names.
-        let columns = PANELS_PER_ROW.min(cases.len() + 1);
-        let rows = (cases.len() + 1).div_ceil(columns);
-        let size = (PANEL.0 * columns as u32, PANEL.1 * rows as u32);
-        let mut svg = String::new();
-        {
-            let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-            root.fill(&WHITE).map_err(|error| error.to_string())?;
-            let panels = root.split_evenly((rows, columns));
-            for (case, panel) in cases.iter().zip(&panels) {
-                self.draw_case(case, &names, panel)
-                    .map_err(|error| error.to_string())?;
-            }
-            draw_names(&names, &panels[cases.len()]).map_err(|error| error.to_string())?;
-            root.present().map_err(|error| error.to_string())?;
-        }
-        std::fs::write(path, svg).map_err(|error| error.to_string())
+    fn cases(&self) -> Vec<&'records str> {
+        in_order(self.points.iter().map(|point| point.case))
     }
 
     fn draw_case<'svg>(&self, case: &str, names: &[&str], panel: &Area<'svg>) -> Drawn<'svg> {
         let points = || self.points.iter().filter(|point| point.case == case);
-        let workers_max = points().map(|point| point.workers).max().unwrap_or(1);
-        let value_max = points().map(|point| point.value).fold(1.0, f64::max);
+        let least = points().map(|point| point.over).min().unwrap_or(1);
+        let most = points().map(|point| point.over).max().unwrap_or(1);
+        let values = || points().map(|point| point.value);
+        let highest = self.over.height(values().fold(1.0, f64::max));
+        let lowest = match self.over {
+            Over::Size(_) => self.over.height(values().fold(f64::INFINITY, f64::min)) - 0.1,
+            _ => 0.0,
+        };
         let mut chart = ChartBuilder::on(panel)
             .caption(case, ("sans-serif", 16))
             .margin(10)
             .x_label_area_size(34)
             .y_label_area_size(56)
-            .build_cartesian_2d(0.5..workers_max as f64 + 0.5, 0.0..value_max * 1.1)?;
+            .build_cartesian_2d(
+                self.over.place(least) - 0.5..self.over.place(most) + 0.5,
+                lowest..highest + 0.1 * (highest - lowest),
+            )?;
         chart
             .configure_mesh()
-            .x_desc("workers")
+            .x_desc(self.over.name())
             .y_desc(self.quantity)
-            .x_label_formatter(&|workers| format!("{workers:.0}"))
-            .x_labels(workers_max.min(8) + 1)
+            .x_label_formatter(&|&place| self.over.label_of_place(place))
+            .y_label_formatter(&|&height| self.over.label_of_height(height))
+            .x_labels(most.min(8) + 1)
             .light_line_style(WHITE)
             .draw()?;
-        if self.has_ideal {
-            let ideal = [(1.0, 1.0), (workers_max as f64, workers_max as f64)];
+        if self.over == Over::WorkersIdeally {
+            let ideal = [(1.0, 1.0), (most as f64, most as f64)];
             chart.draw_series(DashedLineSeries::new(ideal, 4, 4, BLACK.mix(0.4).into()))?;
         }
         for name in names {
             let line: Vec<(f64, f64)> = points()
                 .filter(|point| point.who == *name)
-                .map(|point| (point.workers as f64, point.value))
+                .map(|point| (self.over.place(point.over), self.over.height(point.value)))
                 .collect();
-            let style = style_of(name);
+            let style = style_of(name, names);
             chart.draw_series(LineSeries::new(line.iter().copied(), style))?;
             chart.draw_series(line.iter().map(|&at| Circle::new(at, 2, style.filled())))?;
         }
@@ -168,16 +196,97 @@ impl<'records> Chart<'records> {
     }
 }
 
+impl Over {
+    fn name(self) -> &'static str {
+        match self {
+            Self::WorkersIdeally | Self::Workers => "workers",
+            Self::Size(name) => name,
+        }
+    }
+
+    /// Where something stands on the axis.
+    fn place(self, over: usize) -> f64 {
+        match self {
+            Self::WorkersIdeally | Self::Workers => over as f64,
+            Self::Size(_) => (over.max(1) as f64).log2(),
+        }
+    }
+
+    fn label_of_place(self, place: f64) -> String {
+        match self {
+            Self::WorkersIdeally | Self::Workers => format!("{place:.0}"),
+            Self::Size(_) => format!("{:.0}", place.exp2()),
+        }
+    }
+
+    /// Where a number stands on the other axis.
+    fn height(self, value: f64) -> f64 {
+        match self {
+            Self::WorkersIdeally | Self::Workers => value,
+            Self::Size(_) => value.max(f64::MIN_POSITIVE).log10(),
+        }
+    }
+
+    fn label_of_height(self, height: f64) -> String {
+        match self {
+            Self::WorkersIdeally | Self::Workers => format!("{height:.1}"),
+            Self::Size(_) => {
+                let value = 10_f64.powf(height);
+                let digits = if value < 10.0 { 1 } else { 0 };
+                format!("{value:.digits$}")
+            }
+        }
+    }
+}
+
 impl<'records> Point<'records> {
     fn of(record: &'records Record, value: f64, is_doubtful: bool) -> Self {
         Self {
             case: &record.case,
-            workers: record.workers,
+            over: record.workers,
             who: &record.who,
             value,
             is_doubtful: is_doubtful || record.is_loaded(),
         }
     }
+}
+
+/// Draws charts into an SVG file, a panel for each case and a line for each contender.
+///
+/// # Errors
+/// [`BenchError::Plot`] where the file cannot be written.
+pub(crate) fn plot(charts: &[Chart<'_>], path: &Path) -> Result<(), BenchError> {
+    draw(charts, path).map_err(|message| BenchError::Plot {
+        path: path.to_owned(),
+        message,
+    })
+}
+
+fn draw(charts: &[Chart<'_>], path: &Path) -> Result<(), String> {
+    let points = || charts.iter().flat_map(|chart| &chart.points);
+    let names = in_order(points().map(|point| point.who));
+    let cases: Vec<_> = charts
+        .iter()
+        .flat_map(|chart| chart.cases().into_iter().map(move |case| (chart, case)))
+        .collect();
+    // The last panel holds the names.
+    let columns = PANELS_PER_ROW.min(cases.len() + 1);
+    let rows = (cases.len() + 1).div_ceil(columns);
+    let size = (PANEL.0 * columns as u32, PANEL.1 * rows as u32);
+    let mut svg = String::new();
+    {
+        let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        root.fill(&WHITE).map_err(|error| error.to_string())?;
+        let panels = root.split_evenly((rows, columns));
+        for ((chart, case), panel) in cases.iter().zip(&panels) {
+            chart
+                .draw_case(case, &names, panel)
+                .map_err(|error| error.to_string())?;
+        }
+        draw_names(&names, &panels[cases.len()]).map_err(|error| error.to_string())?;
+        root.present().map_err(|error| error.to_string())?;
+    }
+    std::fs::write(path, svg).map_err(|error| error.to_string())
 }
 
 /// The different items, each where it comes first.
@@ -211,28 +320,37 @@ fn draw_names<'svg>(names: &[&str], panel: &Area<'svg>) -> Drawn<'svg> {
         let x = 20 + 190 * (index / LINES) as i32;
         let y = 24 + 20 * (index % LINES) as i32;
         let line = vec![(x, y + 6), (x + 22, y + 6)];
-        panel.draw(&PathElement::new(line, style_of(name)))?;
+        panel.draw(&PathElement::new(line, style_of(name, names)))?;
         panel.draw(&Text::new(*name, (x + 28, y), ("sans-serif", 13)))?;
     }
     Ok(())
 }
 
-/// A colour for each family of pools, in as many shades as it has members, and for each other name; what Raddle does by default stands
-/// out.
-fn style_of(name: &str) -> ShapeStyle {
+/// A colour for each family of pools, in as many shades as it has members, and for each other one of the names; what Raddle does by
+/// default stands out.
+fn style_of(name: &str, names: &[&str]) -> ShapeStyle {
     let shade = name
         .bytes()
         .fold(0_u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte));
     let lightness = 0.3 + f64::from(shade % 8) / 20.0;
-    let hue = match name {
+    let family = match name {
         "auto" | "raddle" => return BLACK.stroke_width(3),
         "deque" => return MAGENTA.stroke_width(2),
-        _ if name.starts_with("SQ-") => 0.0,
-        _ if name.starts_with("DQ-BL-") => 0.6,
-        _ if name.starts_with("DQ-") => 0.33,
-        _ => f64::from(shade % 11) / 11.0,
+        _ if name.starts_with("SQ-") => Some(0.0),
+        _ if name.starts_with("DQ-BL-") => Some(0.6),
+        _ if name.starts_with("DQ-") => Some(0.33),
+        _ => None,
     };
-    HSLColor(hue, 0.8, lightness).stroke_width(1)
+    let colour = family.map_or_else(
+        || {
+            // Far from those before it, however many there are.
+            const GOLDEN: f64 = 0.618_034;
+            let place = names.iter().position(|other| *other == name).unwrap_or(0);
+            HSLColor((place as f64 * GOLDEN).fract(), 0.8, 0.4)
+        },
+        |hue| HSLColor(hue, 0.8, lightness),
+    );
+    colour.stroke_width(1)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! A pair is one run of Raddle and, right after it, one of the peer. A pair counts when nobody else used
 //! the machine meanwhile (see [`load`](crate::load)) and, with two or more workers, when the probes before
 //! and after it found the same mode (see [`probe`]); other pairs are repeated within a
-//! bound. The ratio is the median over the pairs of Raddle's figure divided by the peer's: it means
+//! bound. Where only the near mode counts ([`Wanted`]), so are pairs of the far one. The ratio is the median over the pairs of Raddle's figure divided by the peer's: it means
 //! something on a shared machine, where an absolute time does not.
 
 use std::path::Path;
@@ -146,7 +146,7 @@ pub(crate) struct Case<'case> {
     /// The suite's name.
     pub(crate) suite: &'static str,
     /// The case's name.
-    pub(crate) name: &'static str,
+    pub(crate) name: &'case str,
     /// How its time becomes a figure.
     pub(crate) unit: Unit,
     /// How often it is repeated in a run.
@@ -200,6 +200,21 @@ impl Pair {
     }
 }
 
+/// Which pairs a comparison is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    /// How many.
+    pub(crate) pairs: usize,
+    /// Whether those count alone in which the workers' CPUs were near each other; otherwise those of whichever mode has more.
+    pub(crate) only_near: bool,
+}
+
+impl Wanted {
+    fn accepts(self, mode: Mode) -> bool {
+        !self.only_near || mode != Mode::Far
+    }
+}
+
 /// Compares Raddle with each peer and returns Raddle's record followed by theirs.
 ///
 /// `warn` hears, in one line each, about peers that failed and about pairs that stayed disturbed.
@@ -209,7 +224,7 @@ impl Pair {
 pub(crate) fn compare(
     case: &Case<'_>,
     workers: usize,
-    pair_count: usize,
+    wanted: Wanted,
     raddle: &mut dyn Contender,
     peers: &mut [Box<dyn Contender + '_>],
     surroundings: &Surroundings,
@@ -219,7 +234,7 @@ pub(crate) fn compare(
     let mut own = Vec::new();
     let mut records = Vec::new();
     for peer in peers {
-        let pairs = match gather(case, workers, pair_count, raddle, peer.as_mut()) {
+        let pairs = match gather(case, workers, wanted, raddle, peer.as_mut()) {
             Ok(pairs) => pairs,
             Err(failure) if failure_of(&failure, raddle.name()) => return Err(failure),
             Err(failure) => {
@@ -237,6 +252,13 @@ pub(crate) fn compare(
                 peer.name(),
                 FOREIGN_SHARE_MAX * 100.0
             ));
+        } else if pairs.iter().any(|pair| !wanted.accepts(pair.mode_before)) {
+            warn(format!(
+                "{} {} against {}, {workers} workers: the machine stayed in the far mode, which does not count here",
+                case.suite,
+                case.name,
+                peer.name()
+            ));
         }
         records.push(peer_record(
             case,
@@ -249,7 +271,7 @@ pub(crate) fn compare(
         own.extend(pairs);
     }
     if own.is_empty() {
-        own = gather(case, workers, pair_count, raddle, &mut Nobody)?;
+        own = gather(case, workers, wanted, raddle, &mut Nobody)?;
     }
     records.insert(
         0,
@@ -285,10 +307,11 @@ fn failure_of(failure: &BenchError, name: &str) -> bool {
 fn gather(
     case: &Case<'_>,
     workers: usize,
-    pair_count: usize,
+    wanted: Wanted,
     raddle: &mut dyn Contender,
     peer: &mut dyn Contender,
 ) -> Result<Vec<Pair>, BenchError> {
+    let pair_count = wanted.pairs;
     let peer_case = Case {
         // Nobody computes nothing.
         tolerance: if peer.name() == "nobody" {
@@ -305,7 +328,7 @@ fn gather(
         pairs.push(first);
     }
     for _ in 0..pair_count * ATTEMPTS_PER_PAIR {
-        let good = undisturbed_of_one_mode(&pairs);
+        let good = undisturbed_of_one_mode(&pairs, wanted);
         if good.len() >= pair_count {
             return Ok(good);
         }
@@ -314,14 +337,16 @@ fn gather(
         }
         pairs.push(run_pair(case, &peer_case, workers, raddle, peer)?);
     }
-    let good = undisturbed_of_one_mode(&pairs);
+    let good = undisturbed_of_one_mode(&pairs, wanted);
     if good.len() >= pair_count {
         return Ok(good);
     }
     // The least disturbed ones, and the record will say that they are.
     pairs.sort_by(|a, b| {
-        let key = |pair: &Pair| (pair.mode_before != pair.mode_after, pair.foreign_share);
-        key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1))
+        let is_off =
+            |pair: &Pair| pair.mode_before != pair.mode_after || !wanted.accepts(pair.mode_before);
+        let by_mode = is_off(a).cmp(&is_off(b));
+        by_mode.then(a.foreign_share.total_cmp(&b.foreign_share))
     });
     pairs.truncate(pair_count);
     Ok(pairs)
@@ -351,8 +376,8 @@ fn run_pair(
     })
 }
 
-/// The undisturbed pairs of whichever mode has more of them.
-fn undisturbed_of_one_mode(pairs: &[Pair]) -> Vec<Pair> {
+/// The undisturbed pairs of whichever mode that counts has more of them.
+fn undisturbed_of_one_mode(pairs: &[Pair], wanted: Wanted) -> Vec<Pair> {
     let of = |mode: Mode| -> Vec<Pair> {
         pairs
             .iter()
@@ -361,8 +386,9 @@ fn undisturbed_of_one_mode(pairs: &[Pair]) -> Vec<Pair> {
             .collect()
     };
     [Mode::OneThread, Mode::Near, Mode::Far]
-        .map(of)
         .into_iter()
+        .filter(|&mode| wanted.accepts(mode))
+        .map(of)
         .max_by_key(Vec::len)
         .unwrap_or_default()
 }

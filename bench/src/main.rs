@@ -25,7 +25,8 @@ use crate::chart::Chart;
 use crate::error::BenchError;
 use crate::record::{Record, Surroundings, table_head, table_row};
 use crate::suites::{
-    Measurement, build, forks, locks, loops, memory, pools as task_pools, rays, sort, wake,
+    Measurement, build, forks, locks, loops, memory, messages, pools as task_pools, rays, sort,
+    wake,
 };
 
 /// Measures Raddle and its peers, interleaved, and prints medians and ratios.
@@ -49,7 +50,7 @@ struct Arguments {
     /// Numbers of workers, separated by commas; without it, 1 and as many as there are CPUs.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     workers: Vec<u16>,
-    /// Draw the speedups of `pools`, or the times of `memory`, into this SVG file.
+    /// Draw the speedups of `pools`, the times of `memory`, or the curves of `messages` into this SVG file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }
@@ -77,6 +78,9 @@ enum Suite {
     Locks,
     /// private: a number of each worker's own, against an array of them; allocation: task cells against the system's allocator.
     Memory,
+    /// kneighbor, trip, one-way, burst, broadcast, quiescence, fib24: messages against channels and what Charm++ took; queens12 by
+    /// seeds; mailbox, send, section: curves.
+    Messages,
 }
 
 impl Suite {
@@ -91,6 +95,7 @@ impl Suite {
             Self::Pools => &task_pools::CASES,
             Self::Locks => &locks::CASES,
             Self::Memory => &memory::CASES,
+            Self::Messages => &messages::CASES,
         }
     }
 
@@ -105,14 +110,28 @@ impl Suite {
             Self::Pools => task_pools::run(measurement),
             Self::Locks => locks::run(measurement),
             Self::Memory => memory::run(measurement),
+            Self::Messages => messages::run(measurement),
         }
     }
 
-    /// The suite's records as a chart, where they make one.
-    fn chart(self, records: &[Record]) -> Option<Chart<'_>> {
+    fn draws(self) -> bool {
+        matches!(self, Self::Pools | Self::Memory | Self::Messages)
+    }
+
+    /// The suite's records as charts, where they make some.
+    fn charts(self, records: &[Record]) -> Vec<Chart<'_>> {
         match self {
-            Self::Pools => Some(Chart::of_speedups(records)),
-            Self::Memory => Some(Chart::of_medians(records)),
+            Self::Pools => vec![Chart::of_speedups(records)],
+            Self::Memory => vec![Chart::of_medians(records)],
+            Self::Messages => Chart::of_curves(records, messages::over),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What is to be said at the end besides.
+    fn summary(self, records: &[Record]) -> Option<String> {
+        match self {
+            Self::Messages => messages::charm::table(records),
             _ => None,
         }
     }
@@ -126,8 +145,11 @@ fn main() -> ExitCode {
         let choices = arguments.suite.cases().join(", ");
         return fail(&format!("no case {case:?}; expected one of {choices}"), 2);
     }
-    if arguments.plot.is_some() && arguments.suite.chart(&[]).is_none() {
-        return fail("--plot draws the suites pools and memory, and no other", 2);
+    if arguments.plot.is_some() && !arguments.suite.draws() {
+        return fail(
+            "--plot draws the suites pools, memory and messages, and no other",
+            2,
+        );
     }
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -160,6 +182,7 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         case: arguments.case.clone(),
         pairs: usize::from(arguments.pairs),
         workers,
+        only_near: false,
         surroundings: Surroundings::find(),
         records: Vec::new(),
         emit: &mut |record: &Record| {
@@ -178,14 +201,16 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
     }
     arguments.suite.run(&mut measurement)?;
     let records = measurement.records;
-    let Some(chart) = arguments.suite.chart(&records) else {
-        return Ok(());
-    };
+    let charts = arguments.suite.charts(&records);
     if !json {
-        print(format!("\n{}", chart.table()));
+        let summary = arguments.suite.summary(&records);
+        let tables = charts.iter().map(Chart::table);
+        for text in summary.into_iter().chain(tables) {
+            print(format!("\n{text}"));
+        }
     }
     match &arguments.plot {
-        Some(path) => chart.plot(path),
+        Some(path) => chart::plot(&charts, path),
         None => Ok(()),
     }
 }

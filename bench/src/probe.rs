@@ -55,7 +55,7 @@ pub(crate) fn mode(workers: usize) -> Mode {
     };
     let mut batches = [Duration::ZERO; BATCHES];
     for batch in &mut batches {
-        *batch = round_trip(first, second);
+        *batch = round_trips(first, second, ROUND_TRIPS) / ROUND_TRIPS;
     }
     batches.sort_unstable();
     classify(batches[BATCHES / 2])
@@ -70,19 +70,19 @@ fn classify(round_trip: Duration) -> Mode {
 }
 
 /// The first two CPUs that this process may use.
-fn two_cpus() -> Option<(usize, usize)> {
+pub(crate) fn two_cpus() -> Option<(usize, usize)> {
     let allowed = sched_getaffinity(None).ok()?;
     let mut cpus = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu));
     Some((cpus.next()?, cpus.next()?))
 }
 
-/// The time of one spinning round trip between threads on the two CPUs.
-fn round_trip(first: usize, second: usize) -> Duration {
+/// The time of so many spinning round trips between threads on the two CPUs.
+pub(crate) fn round_trips(first: usize, second: usize, count: u32) -> Duration {
     let turn = AtomicU32::new(0);
     thread::scope(|scope| {
         scope.spawn(|| {
             pin(second);
-            for trip in 0..=ROUND_TRIPS {
+            for trip in 0..=count {
                 spin_until(&turn, 2 * trip + 1);
                 // ORDERING(P1): Release, the turn alone is published.
                 turn.store(2 * trip + 2, Ordering::Release);
@@ -93,10 +93,10 @@ fn round_trip(first: usize, second: usize) -> Duration {
             // The first trip waits for the other thread to come up.
             trip(&turn, 0);
             let began = Instant::now();
-            for number in 1..=ROUND_TRIPS {
+            for number in 1..=count {
                 trip(&turn, number);
             }
-            began.elapsed() / ROUND_TRIPS
+            began.elapsed()
         });
         // A thread that died of a panic has no time to tell; far is the careful answer.
         timer.join().unwrap_or(Duration::MAX)
@@ -117,7 +117,7 @@ fn spin_until(turn: &AtomicU32, value: u32) {
 }
 
 /// Binds the calling thread; where the system refuses, the probe is rougher and still a probe.
-fn pin(cpu: usize) {
+pub(crate) fn pin(cpu: usize) {
     let mut set = CpuSet::new();
     set.set(cpu);
     let _rough_without = sched_setaffinity(None, &set);

@@ -37,7 +37,8 @@ pub(crate) struct Record {
     pub(crate) ratio_range: Option<(f64, f64)>,
     /// The processor and how many CPUs this process may use.
     pub(crate) machine: String,
-    /// `near`, `far`, `one-thread` or `mixed`, with `+loaded` where others used the machine throughout.
+    /// `near`, `far`, `one-thread` or `mixed`, with `+loaded` where others used the machine throughout; in words, where a figure was
+    /// not measured in this run.
     pub(crate) mode: String,
     /// The commit that was built, with `-dirty` where the tree differed from it.
     pub(crate) commit: String,
@@ -53,6 +54,11 @@ pub(crate) struct Surroundings {
 }
 
 impl Record {
+    /// True where no two workers were far from each other, and nobody else used the machine.
+    pub(crate) fn counts_when_near(&self) -> bool {
+        ["near", "one-thread"].contains(&self.mode.as_str())
+    }
+
     /// True when others used the machine throughout, so that the figures say little.
     pub(crate) fn is_loaded(&self) -> bool {
         self.mode.ends_with("+loaded")
@@ -129,7 +135,7 @@ pub(crate) fn range(values: &[f64]) -> (f64, f64) {
 /// The head of the table whose rows [`table_row`] makes.
 pub(crate) fn table_head() -> String {
     format!(
-        "{:<10} {:>7}  {:<16} {:>11} {:>11} {:>11} {:<7} {:>5}  {:>6}  {:<13} {}",
+        "{:<18} {:>7}  {:<16} {:>11} {:>11} {:>11} {:<7} {:>5}  {:>6}  {:<13} {}",
         "case",
         "workers",
         "who",
@@ -147,7 +153,7 @@ pub(crate) fn table_head() -> String {
 /// One row, for people.
 pub(crate) fn table_row(record: &Record) -> String {
     let mut row = format!(
-        "{:<10} {:>7}  {:<16} {:>11.3} {:>11.3} {:>11.3} {:<7} {:>5}",
+        "{:<18} {:>7}  {:<16} {:>11.3} {:>11.3} {:>11.3} {:<7} {:>5}",
         record.case,
         record.workers,
         record.who,

@@ -5,6 +5,7 @@ pub(crate) mod forks;
 pub(crate) mod locks;
 pub(crate) mod loops;
 pub(crate) mod memory;
+pub(crate) mod messages;
 pub(crate) mod pools;
 pub(crate) mod rays;
 pub(crate) mod sort;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 use raddle_graphics::mesh::Mesh;
 
 use crate::error::BenchError;
-use crate::harness::{self, Case, Contender};
+use crate::harness::{self, Case, Contender, Wanted};
 use crate::peer::{Peer, PeerSource};
 use crate::record::{Record, Surroundings};
 
@@ -27,6 +28,8 @@ pub(crate) struct Measurement<'output> {
     pub(crate) pairs: usize,
     /// The numbers of workers to measure with.
     pub(crate) workers: Vec<usize>,
+    /// Whether runs count only while the CPUs of two workers are near each other.
+    pub(crate) only_near: bool,
     /// The machine and the commit.
     pub(crate) surroundings: Surroundings,
     /// Takes each record as it comes.
@@ -65,19 +68,43 @@ impl Measurement<'_> {
         peers: &mut [Box<dyn Contender + '_>],
     ) -> Result<(), BenchError> {
         for workers in self.workers.clone() {
-            let records = harness::compare(
-                case,
-                workers,
-                self.pairs,
-                raddle,
-                peers,
-                &self.surroundings,
-                self.warn,
-            )?;
-            records.iter().for_each(|record| (self.emit)(record));
-            self.records.extend(records);
+            self.compare_on(workers, case, raddle, peers)?;
         }
         Ok(())
+    }
+
+    /// Compares at one number of workers.
+    ///
+    /// # Errors
+    /// As [`harness::compare`].
+    pub(crate) fn compare_on(
+        &mut self,
+        workers: usize,
+        case: &Case<'_>,
+        raddle: &mut dyn Contender,
+        peers: &mut [Box<dyn Contender + '_>],
+    ) -> Result<(), BenchError> {
+        let wanted = Wanted {
+            pairs: self.pairs,
+            only_near: self.only_near,
+        };
+        let records = harness::compare(
+            case,
+            workers,
+            wanted,
+            raddle,
+            peers,
+            &self.surroundings,
+            self.warn,
+        )?;
+        self.add(records);
+        Ok(())
+    }
+
+    /// Tells of records, and keeps them.
+    pub(crate) fn add(&mut self, records: Vec<Record>) {
+        records.iter().for_each(|record| (self.emit)(record));
+        self.records.extend(records);
     }
 }
 

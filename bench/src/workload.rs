@@ -131,6 +131,20 @@ impl Queens {
         (columns, count)
     }
 
+    /// Rows without a queen.
+    pub(crate) fn rows_left(&self) -> usize {
+        QUEENS - self.row
+    }
+
+    /// Calls `visit` with the board for each safe place in the next row.
+    pub(crate) fn for_each_next(&self, visit: impl FnMut(Self)) {
+        let (columns, count) = self.safe_columns();
+        let boards = columns[..count]
+            .iter()
+            .map(|&column| self.with_queen(column));
+        boards.for_each(visit);
+    }
+
     fn with_queen(&self, column: i8) -> Self {
         let mut next = *self;
         next.columns[self.row] = column;

@@ -9,10 +9,14 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use glam::Vec3;
-use raddle::{BlockShape, IdlePolicy, PoolKind, TaskMemory, VictimOrder};
+use raddle::{BlockShape, IdlePolicy, MailboxKind, PoolKind, TaskMemory, VictimOrder};
 use raddle_topology::Affinity;
 
-use self::values::{DepthChoice, SceneChoice, Size};
+use self::values::{Bytes, DepthChoice, SceneChoice, Size};
+
+/// More are a mistake, which is better told at once than after a long time.
+const ELEMENTS_MAX: i64 = 1_000_000;
+const NEIGHBOURS_MAX: i64 = 100_000;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,11 +25,14 @@ Examples:
   raddle render --scene terrain:500000 -o t.exr --size 1920x1080 --samples 16
   raddle kdtree dragon.ply --check --repeat 5   build the tree only, and compare the builders
   raddle sort 2e7                               quicksort, and its speedup
+  raddle kneighbor --bytes 64K                  messages between neighbours in a ring
+  raddle pingpong                               what one message takes, there and back
   raddle topology                               the machine, its caches and its CPUs
   raddle --show-binding --workers 4             where workers would run, and why
 
 Environment: RADDLE_WORKERS, RADDLE_POOL, RADDLE_BLOCKS, RADDLE_VICTIMS, RADDLE_AFFINITY,
-RADDLE_IDLE and RADDLE_TASK_MEMORY stand in for the options of those names; an option wins over its variable.
+RADDLE_IDLE, RADDLE_TASK_MEMORY and RADDLE_MAILBOX stand in for the options of those names; an
+option wins over its variable.
 
 Exit codes: 0 done, 1 failed (one line on standard error says why), 2 wrong call.";
 
@@ -53,6 +60,25 @@ Examples:
 The numbers are 32-bit integers. The speedup that is printed beside the measured one is
 N log N / T(N, p) for T(N, p) = 2 N (1 - 1/2^ceil(log p)) + N/p (log N - ceil(log p)).";
 
+const KNEIGHBOR_EXAMPLES: &str = "\
+Examples:
+  raddle kneighbor
+  raddle kneighbor --elements 8 -k 1 --bytes 64K --mailbox pairs
+  raddle kneighbor --workers 4 --affinity 0,2,1,3 --touch --json
+
+Each element sends a message to each of its K left and K right neighbours and begins the next
+iteration when it has received theirs. Messages carry buffers that go from hand to hand: nothing
+is copied or allocated.";
+
+const PINGPONG_EXAMPLES: &str = "\
+Examples:
+  raddle pingpong
+  raddle pingpong --layer post --bytes 16,1K,64K --trips 1e6
+  raddle pingpong --workers 2 --affinity 0,1 --mailbox locked --json
+
+The message goes from the first worker to the last and back, and nothing else is under way. The
+clock is read after each round trip, which is a part of its time.";
+
 const TOPOLOGY_EXAMPLES: &str = "\
 Examples:
   raddle topology
@@ -60,7 +86,7 @@ Examples:
   raddle topology --synthetic \"numa:2 core:4 pu:2\"
   raddle topology --xml other-machine.xml --format json";
 
-/// Runs irregular parallel programs: renders meshes, builds kd-trees, sorts, shows the machine.
+/// Runs irregular parallel programs: renders meshes, sorts, exchanges messages, shows the machine.
 ///
 /// Without a command it renders a generated scene into the current folder.
 #[derive(Debug, Parser)]
@@ -87,6 +113,12 @@ pub(crate) enum Command {
     /// Sort random numbers and report time, speedup, tasks and their size
     #[command(after_help = SORT_EXAMPLES)]
     Sort(SortArguments),
+    /// Exchange messages between neighbours in a ring, and report what an iteration takes
+    #[command(after_help = KNEIGHBOR_EXAMPLES)]
+    Kneighbor(KneighborArguments),
+    /// Send one message there and back, and report what that takes
+    #[command(after_help = PINGPONG_EXAMPLES)]
+    Pingpong(PingpongArguments),
     /// Show this machine, a synthetic one or one from an XML file
     #[command(after_help = TOPOLOGY_EXAMPLES)]
     Topology(TopologyArguments),
@@ -119,6 +151,9 @@ pub(crate) struct Options {
     /// Where the closures of tasks lie [default: cells]
     #[arg(long, global = true, value_name = "WHERE", ignore_case = true, value_parser = task_memory_parser())]
     pub(crate) task_memory: Option<TaskMemory>,
+    /// Where messages for a worker wait [default: lock-free]
+    #[arg(long, global = true, value_name = "NAME", ignore_case = true, value_parser = mailbox_parser())]
+    pub(crate) mailbox: Option<MailboxKind>,
     /// Print which worker runs on which CPU, and why
     #[arg(long, global = true)]
     pub(crate) show_binding: bool,
@@ -145,6 +180,11 @@ fn victims_parser() -> impl TypedValueParser<Value = VictimOrder> {
 fn task_memory_parser() -> impl TypedValueParser<Value = TaskMemory> {
     PossibleValuesParser::new(TaskMemory::ALL.map(TaskMemory::name))
         .try_map(|name| name.parse::<TaskMemory>())
+}
+
+fn mailbox_parser() -> impl TypedValueParser<Value = MailboxKind> {
+    PossibleValuesParser::new(MailboxKind::ALL.map(MailboxKind::name))
+        .try_map(|name| name.parse::<MailboxKind>())
 }
 
 fn idle_parser() -> impl TypedValueParser<Value = IdlePolicy> {
@@ -255,6 +295,61 @@ pub(crate) struct SortArguments {
     /// Make a pool task of every part, which is what --pool is about, instead of joins that become tasks when somebody asks
     #[arg(long)]
     pub(crate) tasks: bool,
+}
+
+/// `raddle kneighbor`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct KneighborArguments {
+    /// Elements in the ring [default: as many as workers]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=ELEMENTS_MAX))]
+    pub(crate) elements: Option<u32>,
+    /// Neighbours on each side
+    #[arg(short, long = "neighbours", value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=NEIGHBOURS_MAX))]
+    pub(crate) k: u32,
+    /// Bytes in a message, such as 16, 64K or 1M
+    #[arg(long, value_name = "B", default_value = "1K")]
+    pub(crate) bytes: Bytes,
+    /// Iterations in a run, such as 10000 or 1e4
+    #[arg(long, value_name = "I", default_value = "10000", value_parser = values::round_count)]
+    pub(crate) iterations: u64,
+    /// Write every byte before it is sent, and read it when it has come
+    #[arg(long)]
+    pub(crate) touch: bool,
+    /// Run so often and report median, smallest and largest time
+    #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) repeat: u32,
+}
+
+/// Who sends the message of `raddle pingpong`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LayerChoice {
+    /// Elements of an array
+    Array,
+    /// Chares that are in no array
+    Chare,
+    /// Workers, without objects
+    Post,
+    /// One after the other
+    All,
+}
+
+/// `raddle pingpong`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PingpongArguments {
+    /// Who sends
+    #[arg(long, value_enum, default_value_t = LayerChoice::All)]
+    pub(crate) layer: LayerChoice,
+    /// Bytes in the message, such as 16, 64K or 1M; several sizes are separated by commas
+    #[arg(
+        long,
+        value_name = "B",
+        value_delimiter = ',',
+        default_value = "16,1K,64K"
+    )]
+    pub(crate) bytes: Vec<Bytes>,
+    /// Round trips, such as 100000 or 1e5
+    #[arg(long, value_name = "N", default_value = "100000", value_parser = values::round_count)]
+    pub(crate) trips: u64,
 }
 
 /// How a topology is drawn.

@@ -4,6 +4,8 @@ pub(crate) mod binding;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod kdtree;
+pub(crate) mod kneighbor;
+pub(crate) mod pingpong;
 pub(crate) mod render;
 pub(crate) mod sort;
 pub(crate) mod topology;

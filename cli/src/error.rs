@@ -88,6 +88,24 @@ pub(crate) enum CliError {
         /// What there is, or what to do.
         available: String,
     },
+    /// There is no memory for the buffers of all messages.
+    #[error("{what}: no memory for {bytes} bytes of messages; expected {available}")]
+    MessagesTooLarge {
+        /// The options.
+        what: String,
+        /// What the buffers take.
+        bytes: u64,
+        /// What there is.
+        available: String,
+    },
+    /// Messages that were lost or came otherwise than they were sent.
+    #[error("{what}: {source}; expected every message, in its turn")]
+    MessagesWrong {
+        /// The options.
+        what: String,
+        /// What was found.
+        source: raddle::Failure,
+    },
     /// A sort that did not sort.
     #[error("{count} numbers of seed {seed}: {what}")]
     SortedWrong {

@@ -62,6 +62,8 @@ fn run(arguments: &Arguments) -> Result<(), CliError> {
         Some(Command::Render(render)) => commands::render::run(render, options),
         Some(Command::Kdtree(kdtree)) => commands::kdtree::run(kdtree, options),
         Some(Command::Sort(sort)) => commands::sort::run(sort, options),
+        Some(Command::Kneighbor(kneighbor)) => commands::kneighbor::run(kneighbor, options),
+        Some(Command::Pingpong(pingpong)) => commands::pingpong::run(pingpong, options),
         Some(Command::Topology(topology)) => commands::topology::run(topology, options),
         Some(Command::Completions(completions)) => commands::completions::run(completions, options),
         None if options.show_binding => commands::binding::run(options),

@@ -52,16 +52,29 @@ pub(crate) fn plural(count: usize, word: &str) -> String {
     format!("{word}{ending}")
 }
 
-/// A time with three digits that count: `1.23 s`, `45.6 ms`, `789 µs`.
+/// A time with three digits that count: `1.23 s`, `45.6 ms`, `789 µs`, `512 ns`.
 pub(crate) fn time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds >= 1.0 {
         format!("{} s", three_digits(seconds))
     } else if seconds >= 1e-3 {
         format!("{} ms", three_digits(seconds * 1e3))
-    } else {
+    } else if seconds >= 1e-6 {
         format!("{} µs", three_digits(seconds * 1e6))
+    } else {
+        format!("{} ns", time.as_nanos())
     }
+}
+
+/// A large number in words: `12.3 million`, `4.56 thousand`.
+pub(crate) fn large(number: f64) -> String {
+    let (factor, word) = match number {
+        ..1e3 => (1.0, ""),
+        1e3..1e6 => (1e-3, " thousand"),
+        1e6..1e9 => (1e-6, " million"),
+        _ => (1e-9, " billion"),
+    };
+    format!("{}{word}", three_digits(number * factor))
 }
 
 /// A size in the unit that fits: `761 kB`, `1.20 GB` (powers of ten).

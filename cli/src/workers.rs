@@ -34,6 +34,9 @@ pub(crate) fn builder(options: &Options) -> Builder {
     if let Some(task_memory) = options.task_memory {
         builder = builder.task_memory(task_memory);
     }
+    if let Some(mailbox) = options.mailbox {
+        builder = builder.mailbox(mailbox);
+    }
     builder
 }
 

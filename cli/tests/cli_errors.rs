@@ -383,3 +383,28 @@ fn more_numbers_than_memory_holds_are_one_line() {
     expect_one_line(&said);
     assert!(said.errors.contains("4000000000 bytes"), "{said:?}");
 }
+
+#[test]
+fn messages_larger_than_memory_are_one_line() {
+    for (arguments, part) in [
+        (
+            &["kneighbor", "--bytes", "1000000M"][..],
+            "--bytes 1048576000000: no memory",
+        ),
+        (
+            &["kneighbor", "--elements", "1000000", "-k", "100000"],
+            "--elements 1000000 -k 100000",
+        ),
+        (&["pingpong", "--bytes", "16,1000000M"], "--bytes"),
+    ] {
+        let line = run_badly([arguments, &["--workers", "1"]].concat());
+        assert!(line.contains(part), "{line}");
+        assert!(line.contains("expected"), "{line}");
+    }
+    let said = run_with_memory(
+        4_000_000,
+        &["kneighbor", "--bytes", "1000M", "--workers", "2"],
+    );
+    expect_one_line(&said);
+    assert!(said.errors.contains("bytes of messages"), "{said:?}");
+}

@@ -31,7 +31,15 @@ fn matches_snapshot(name: &str, text: &str) {
 fn the_help_reads_as_it_was_written() {
     matches_snapshot("help.txt", &run_well(["--help"]));
     matches_snapshot("help-short.txt", &run_well(["-h"]));
-    for command in ["render", "kdtree", "sort", "topology", "completions"] {
+    for command in [
+        "render",
+        "kdtree",
+        "sort",
+        "kneighbor",
+        "pingpong",
+        "topology",
+        "completions",
+    ] {
         matches_snapshot(
             &format!("help-{command}.txt"),
             &run_well([command, "--help"]),
@@ -46,6 +54,8 @@ fn no_line_of_the_help_is_wider_than_a_page() {
         &["render", "--help"],
         &["kdtree", "--help"],
         &["sort", "--help"],
+        &["kneighbor", "--help"],
+        &["pingpong", "--help"],
     ] {
         let text = run_well(arguments);
         let widest = text.lines().map(|line| line.chars().count()).max();
@@ -73,6 +83,14 @@ fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
         (&["sort", "many"], "2e7"),
         (&["sort", "0"], "2e7"),
         (&["sort", "1e3", "--cutoff", "0"], "--cutoff"),
+        (&["kneighbor", "--elements", "0"], "1"),
+        (&["kneighbor", "-k", "many"], "neighbours"),
+        (&["kneighbor", "--bytes", "0"], "64K"),
+        (&["kneighbor", "--iterations", "1e10"], "1e9"),
+        (&["kneighbor", "--mailbox", "letter"], "producer-lock"),
+        (&["pingpong", "--layer", "cake"], "chare"),
+        (&["pingpong", "--bytes", "16,,1K"], "64K"),
+        (&["pingpong", "--trips", "0"], "1e9"),
         (&["topology", "--pool", "lake"], "deque"),
         (&["topology", "--affinity", "here"], "scatter"),
         (&["topology", "--synthetic", "a", "--xml", "b"], "--xml"),
@@ -95,6 +113,8 @@ fn each_shell_gets_a_script_that_knows_our_commands() {
             "kdtree",
             "sort",
             "cutoff",
+            "kneighbor",
+            "mailbox",
             "topology",
             "show-binding",
         ] {

@@ -347,6 +347,90 @@ fn people_read_how_a_sort_went() {
 }
 
 #[test]
+fn neighbours_exchange_messages_through_every_mailbox() {
+    for mailbox in ["lock-free", "locked", "producer-lock", "pairs"] {
+        for options in [&["--workers", "1"][..], &["--workers", "3", "--touch"]] {
+            let arguments = [
+                "kneighbor",
+                "--elements",
+                "5",
+                "-k",
+                "2",
+                "--bytes",
+                "2K",
+                "--iterations",
+                "3e2",
+                "--repeat",
+                "2",
+                "--mailbox",
+                mailbox,
+                "--json",
+            ];
+            let value = json(&run_well([&arguments[..], options].concat()));
+            assert_eq!(value["mailbox"], mailbox);
+            assert_eq!(
+                (&value["elements"], &value["k"], &value["bytes"]),
+                (&Value::from(5), &Value::from(2), &Value::from(2048))
+            );
+            assert_eq!(value["messages_per_iteration"], 20);
+            assert_eq!(value["iteration_s"]["repeats"], 2);
+            let number = |pointer: &str| value.pointer(pointer).and_then(Value::as_f64);
+            let rate = number("/messages_per_s").expect("a number");
+            let iteration = number("/iteration_s/median").expect("a number");
+            assert!((rate * iteration / 20.0 - 1.0).abs() < 1e-6, "{value}");
+            let bytes = number("/bytes_per_s").expect("a number");
+            assert!((bytes / rate - 2048.0).abs() < 1e-6, "{value}");
+        }
+    }
+}
+
+#[test]
+fn people_read_how_neighbours_exchanged_messages() {
+    let arguments = ["kneighbor", "--workers", "2", "--iterations", "100"];
+    let text = run_well(arguments);
+    for part in [
+        "2 elements, each with 3 neighbours on either side",
+        "12 an iteration, 1.02 kB each",
+        "2 workers, mailbox lock-free",
+        "median of 5",
+        "messages, ",
+        "100 iterations",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+    assert!(run_well([&arguments[..], &["--touch"]].concat()).contains("written and read"));
+    assert_eq!(run_well([&arguments[..], &["--quiet"]].concat()), "");
+}
+
+#[test]
+fn a_message_goes_there_and_back_on_every_layer() {
+    let arguments = ["pingpong", "--workers", "2", "--trips", "200"];
+    let value = json(&run_well([&arguments[..], &["--json"]].concat()));
+    assert_eq!(
+        (value["trips"].as_u64(), value["workers"].as_u64()),
+        (Some(200), Some(2))
+    );
+    let lines = value["round_trips"].as_array().expect("lines");
+    let names: Vec<_> = lines
+        .iter()
+        .map(|line| (line["layer"].as_str(), line["bytes"].as_u64()))
+        .collect();
+    let of = |layer| [16, 1_024, 65_536].map(|bytes| (Some(layer), Some(bytes)));
+    assert_eq!(names, [of("array"), of("chare"), of("post")].concat());
+    for line in lines {
+        let keys = ["min_s", "median_s", "p90_s", "p99_s", "p99_9_s", "max_s"];
+        let times = keys.map(|key| line[key].as_f64().expect("a number"));
+        assert!(times.is_sorted() && times[0] >= 0.0, "{line}");
+    }
+    let text = run_well([&arguments[..], &["--layer", "post", "--bytes", "1M"]].concat());
+    for part in ["200 round trips", "2 workers", "99.9 %", "post    1.05 MB"] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+    assert_eq!(text.lines().count(), 4, "{text}");
+    assert_eq!(run_well([&arguments[..], &["--quiet"]].concat()), "");
+}
+
+#[test]
 fn quiet_says_nothing() {
     let folder = Folder::new("quiet");
     let picture = folder.path("a.ppm");
@@ -383,12 +467,14 @@ fn variables_stand_in_for_options() {
     let text = raddle()
         .env("RADDLE_WORKERS", "3")
         .env("RADDLE_POOL", "central")
-        .args(["kdtree", "--scene", "knot:500", "--json", "--stats"])
+        .env("RADDLE_MAILBOX", "pairs")
+        .args(["kneighbor", "--iterations", "5", "--json", "--stats"])
         .output()
         .expect("the program starts");
     let value: Value = serde_json::from_slice(&text.stdout).expect("JSON");
     assert_eq!(value["workers"], 3);
     assert_eq!(value["stats"]["pool"], "SQ-TL");
+    assert_eq!(value["mailbox"], "pairs");
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn a_speedup_is_over_the_base_of_its_case() {
     let values: Vec<_> = Chart::of_speedups(&records)
         .points
         .into_iter()
-        .map(|one| (one.who, one.workers, one.value))
+        .map(|one| (one.who, one.over, one.value))
         .collect();
     assert_eq!(
         values,
@@ -77,18 +77,14 @@ fn doubtful_speedups_are_marked() {
 fn the_plot_shows_every_case_and_pool() {
     let path = std::env::temp_dir().join(format!("raddle-speedup-{}.svg", std::process::id()));
     let records = records();
-    let chart = Chart::of_speedups(&records);
-    chart
-        .plot(&path)
-        .expect("the folder of temporary files can be written");
+    let charts = [Chart::of_speedups(&records)];
+    plot(&charts, &path).expect("the folder of temporary files can be written");
     let svg = std::fs::read_to_string(&path).expect("just written");
     std::fs::remove_file(&path).expect("just written");
     for text in ["tiles", "auto", "SQ-PTH", "workers", "speedup"] {
         assert!(svg.contains(text), "{text} is missing");
     }
-    let refused = chart
-        .plot(Path::new("/nowhere/plot.svg"))
-        .expect_err("no such folder");
+    let refused = plot(&charts, Path::new("/nowhere/plot.svg")).expect_err("no such folder");
     assert!(
         refused.to_string().starts_with("/nowhere/plot.svg: "),
         "{refused}"
@@ -108,4 +104,49 @@ fn a_chart_of_times_has_every_contender_and_the_unit() {
     assert_eq!(rows[0], ["ms", "tiles/1", "tiles/2"]);
     assert_eq!(rows[2], ["base", "1.00", "1.00"]);
     assert_eq!(rows[3], ["SQ-PTH", "2.50?"]);
+}
+
+#[test]
+fn a_curve_has_a_column_for_each_size() {
+    let mut records = Vec::new();
+    for (case, unit, mode) in [
+        ("send/16", "ns", "near"),
+        ("send/65536", "ns", "far"),
+        ("section/4", "us", "near"),
+        ("fib24", "us", "near"),
+    ] {
+        let mut one = record("raddle", 2, None);
+        (one.case, one.unit, one.mode) = (case.into(), unit.into(), mode.into());
+        records.push(one);
+    }
+    let mut alone = records[0].clone();
+    alone.workers = 1;
+    records.push(alone);
+    let charts = Chart::of_curves(&records, |case| match case {
+        "send" => "bytes",
+        _ => "members",
+    });
+    let tables: Vec<_> = charts.iter().map(Chart::table).collect();
+    let words = |table: &str| {
+        table
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(charts.len(), 2);
+    assert_eq!(
+        words(&tables[0]),
+        ["ns", "send/16", "send/65536", "raddle", "1.00", "1.00?"]
+    );
+    assert_eq!(words(&tables[1]), ["us", "section/4", "raddle", "1.00"]);
+    let over = Over::Size("bytes");
+    assert_eq!(over.label_of_place(over.place(65_536)), "65536");
+    assert_eq!(over.label_of_height(over.height(150.0)), "150");
+    let path = std::env::temp_dir().join(format!("raddle-curves-{}.svg", std::process::id()));
+    plot(&charts, &path).expect("the folder of temporary files can be written");
+    let svg = std::fs::read_to_string(&path).expect("just written");
+    std::fs::remove_file(&path).expect("just written");
+    for text in ["send", "section", "bytes", "members", "ns", "us"] {
+        assert!(svg.contains(text), "{text} is missing");
+    }
 }

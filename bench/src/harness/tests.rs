@@ -19,6 +19,13 @@ fn surroundings() -> Surroundings {
     }
 }
 
+fn wanted(pairs: usize) -> Wanted {
+    Wanted {
+        pairs,
+        only_near: false,
+    }
+}
+
 fn case(tolerance: u64) -> Case<'static> {
     Case {
         suite: "suite",
@@ -61,10 +68,29 @@ fn only_pairs_of_one_mode_are_taken_together() {
         pair(1.0, 2.0, Near, Near, 0.0),
         pair(5.0, 5.0, Near, Far, 0.0),
     ];
-    let taken = undisturbed_of_one_mode(&pairs);
+    let taken = undisturbed_of_one_mode(&pairs, wanted(3));
     assert_eq!(taken.len(), 2);
     assert_eq!(mode_of(&taken), "near");
     assert_eq!(mode_of(&pairs), "mixed+loaded");
+}
+
+#[test]
+fn where_only_the_near_mode_counts_pairs_of_the_far_one_do_not() {
+    use Mode::{Far, Near, OneThread};
+    let pairs = [
+        pair(9.0, 9.0, Far, Far, 0.0),
+        pair(9.0, 9.0, Far, Far, 0.0),
+        pair(1.0, 2.0, Near, Near, 0.0),
+    ];
+    assert_eq!(undisturbed_of_one_mode(&pairs, wanted(1)).len(), 2);
+    let only_near = Wanted {
+        pairs: 1,
+        only_near: true,
+    };
+    let taken = undisturbed_of_one_mode(&pairs, only_near);
+    assert_eq!((taken.len(), taken[0].raddle), (1, 1.0));
+    let alone = [pair(3.0, 3.0, OneThread, OneThread, 0.0)];
+    assert_eq!(undisturbed_of_one_mode(&alone, only_near).len(), 1);
 }
 
 #[test]
@@ -85,7 +111,7 @@ fn the_ratio_is_ours_over_theirs() {
     let records = compare(
         &case(0),
         1,
-        3,
+        wanted(3),
         &mut answering("raddle", 10, 100),
         &mut peers,
         &surroundings(),
@@ -110,7 +136,7 @@ fn a_peer_that_computes_something_else_is_named_and_left_out() {
     let records = compare(
         &case(0),
         1,
-        3,
+        wanted(3),
         &mut answering("raddle", 10, 100),
         &mut peers,
         &surroundings(),
@@ -129,7 +155,7 @@ fn a_wrong_result_of_raddle_ends_the_run() {
     let refused = compare(
         &case(1),
         1,
-        3,
+        wanted(3),
         &mut answering("raddle", 10, 102),
         &mut [],
         &surroundings(),
@@ -146,7 +172,7 @@ fn without_peers_raddle_is_measured_alone() {
     let records = compare(
         &case(0),
         1,
-        2,
+        wanted(2),
         &mut answering("raddle", 10, 100),
         &mut [],
         &surroundings(),

@@ -150,6 +150,42 @@ pub(crate) fn number_count(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "expected a whole number from 1, such as 20000000 or 2e7".to_owned())
 }
 
+/// Iterations or round trips, more than which no run has.
+const ROUNDS_MAX: usize = 1_000_000_000;
+
+/// A number of iterations or round trips: `10000`, or `1e4`.
+pub(crate) fn round_count(text: &str) -> Result<u64, String> {
+    number_count(text)
+        .ok()
+        .filter(|&count| count <= ROUNDS_MAX)
+        .map(|count| count as u64)
+        .ok_or_else(|| "expected a whole number from 1 to 1e9, such as 10000 or 1e4".to_owned())
+}
+
+/// A number of bytes: `16`, `64K` for 65,536, `1M` for 1,048,576.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bytes(pub(crate) usize);
+
+impl FromStr for Bytes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (digits, unit) = match text.strip_suffix(['k', 'K']) {
+            Some(digits) => (digits, 1 << 10),
+            None => match text.strip_suffix(['m', 'M']) {
+                Some(digits) => (digits, 1 << 20),
+                None => (text, 1),
+            },
+        };
+        let count = digits.parse().ok();
+        let bytes = count.and_then(|count: usize| count.checked_mul(unit));
+        bytes
+            .filter(|&bytes| bytes > 0)
+            .map(Self)
+            .ok_or_else(|| "expected a number of bytes from 1, such as 16, 64K or 1M".to_owned())
+    }
+}
+
 /// As many workers as a runtime can have.
 pub(crate) fn worker_count(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()

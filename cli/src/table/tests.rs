@@ -12,8 +12,12 @@ fn numbers_are_grouped_by_three() {
 #[test]
 fn times_and_sizes_keep_three_digits() {
     assert_eq!(time(Duration::from_micros(789)), "789 µs");
+    assert_eq!(time(Duration::from_nanos(512)), "512 ns");
     assert_eq!(time(Duration::from_micros(45_600)), "45.6 ms");
     assert_eq!(time(Duration::from_millis(1_234)), "1.23 s");
+    assert_eq!(large(7.0), "7.00");
+    assert_eq!(large(12_345_678.0), "12.3 million");
+    assert_eq!(large(4.56e9), "4.56 billion");
     assert_eq!(bytes(999), "999 B");
     assert_eq!(bytes(761_368), "761 kB");
     assert_eq!(bytes(1_200_000_000), "1.20 GB");

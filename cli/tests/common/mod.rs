@@ -67,6 +67,7 @@ pub(crate) fn raddle() -> Command {
         "RADDLE_AFFINITY",
         "RADDLE_POOL",
         "RADDLE_IDLE",
+        "RADDLE_MAILBOX",
     ] {
         command.env_remove(name);
     }

@@ -147,6 +147,7 @@ impl Post {
 /// The mailboxes of a runtime, open until its last worker ends.
 #[derive(Debug)]
 pub(crate) struct PostOffice {
+    pub(crate) kind: MailboxKind,
     mailboxes: Box<dyn Mailboxes>,
     worker_count: usize,
     closed: AtomicBool,
@@ -163,6 +164,7 @@ impl Deref for PostOffice {
 impl PostOffice {
     pub(crate) fn new(kind: MailboxKind, worker_count: usize, sender_limit: usize) -> Self {
         Self {
+            kind,
             mailboxes: kind.build(worker_count, sender_limit),
             worker_count,
             closed: AtomicBool::new(false),

@@ -10,6 +10,7 @@ use raddle_trace::Report;
 use crate::blocking::BlockingThreads;
 use crate::config::{BuildError, Builder, SeedPolicy, Settled};
 use crate::fork::current_worker;
+use crate::mailbox::MailboxKind;
 use crate::post::Post;
 use crate::task::{Handle, Scope, Waiter, run_root, scope_in};
 use crate::worker::{Shared, run_worker};
@@ -179,6 +180,11 @@ impl Runtime {
     /// How new chares that are in no array are spread over the workers.
     pub fn seed_policy(&self) -> SeedPolicy {
         self.seeds
+    }
+
+    /// What the workers' mailboxes are made of.
+    pub fn mailbox(&self) -> MailboxKind {
+        self.shared.post.kind
     }
 
     /// Where the workers run, and why there.

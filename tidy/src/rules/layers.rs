@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use crate::tree::{Finding, SourceFile, Tree};
 
 /// Our crates, lowest layer first. A crate may use those of a lower number only.
-pub const LAYERS: [(&str, u8); 17] = [
+pub const LAYERS: [(&str, u8); 18] = [
     ("raddle-sync", 0),
     ("raddle-topology", 1),
     ("raddle-trace", 2),
@@ -16,6 +16,7 @@ pub const LAYERS: [(&str, u8); 17] = [
     ("raddle", 6),
     ("raddle-graphics", 7),
     ("raddle-numerics", 7),
+    ("raddle-messages", 7),
     ("raddle-vision", 7),
     ("raddle-cli", 8),
     ("raddle-bench", 9),

@@ -1,0 +1,16 @@
+//! Programs that do nothing but exchange messages, to measure what messages cost on a machine and with given settings.
+//!
+//! | program | who exchanges | what it measures |
+//! |---|---|---|
+//! | [`kneighbor`] | elements of an array, each with its neighbours in a ring | many messages under way at once |
+//! | [`pingpong`] | two elements, two chares, or two workers | one message at a time, there and back |
+//!
+//! Messages carry buffers that go from hand to hand: whoever receives one sends it on with the next message. So nothing is copied, and
+//! once all buffers are there nothing is allocated.
+#![forbid(unsafe_code)]
+
+pub mod kneighbor;
+pub mod pingpong;
+mod place;
+
+pub use place::chare_on;

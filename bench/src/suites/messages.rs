@@ -1,0 +1,118 @@
+//! What messages cost: between elements of arrays, between chares, between workers.
+//!
+//! | case | measured | unit | peers |
+//! |---|---|---|---|
+//! | `kneighbor` | an iteration of kNeighbor: 2 and 8 elements, k = 1 to 3, 16 B, 1 KB and 64 KB, which nobody looks at | µs | `mpsc` |
+//! | `trip` | a round trip between two workers: elements of an array, plain chares, messages without objects; 16 B, and for elements the sizes of the reference | µs | `spin`, `mpsc` |
+//! | `one-way` | half a round trip of messages without objects | ns | `spin`, `mpsc` |
+//! | `burst` | one of 1,000 empty entries in a row, to the own worker and to another | µs | `mpsc` |
+//! | `broadcast` | a broadcast to an array with an element for each worker, and the reduction that answers it | µs | |
+//! | `quiescence` | a request for quiescence in a chain of them, each made when the one before has come, when all else is done | µs | |
+//! | `fib24` | Fibonacci's 24th number, a chare for each of 92,735 calls | µs | |
+//! | `queens12` | all ways to place 12 queens: seeds that end in sequential work | ms | `chare-per-node`, `raddle-join`, `rayon`, `plain` |
+//! | `mailbox` | an iteration of kNeighbor, an element for each worker, k = 3, every byte written and read: over the size, through each kind of mailbox | µs | `locked`, `producer-lock`, `pairs` |
+//! | `send` | what the sender pays for a message, over its size | ns | `copied` |
+//! | `section` | a multicast to a section and the reduction that answers it, over the number of members, in each form | µs | `two-level`, `point-to-point`, `binomial` |
+//!
+//! `spin` is two threads that pass a word to and fro, `mpsc` two threads with a channel of the standard library each, which they
+//! look into without ever sleeping. `copied` sends a copy of the buffer. All are bound to two CPUs, as workers are.
+//!
+//! What Charm++ took on the same kind of machine was measured earlier ([`charm`]): its figure stands beside ours, but not beside
+//! ours in time. The bound is half of it. Where there are two workers only runs in the near mode count.
+//!
+//! # Source
+//! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010, sect. 3 and fig. 6 and 10
+//! (`kneighbor`, `mailbox`). Jetley, Kalé: Optimizations for message driven applications on multicore architectures. 2011, fig. 3
+//! (`section`).
+
+mod burst;
+pub(crate) mod charm;
+mod fib;
+mod queens;
+mod ring;
+mod rounds;
+mod send;
+mod trips;
+
+use crate::error::BenchError;
+use crate::harness::{Case, Unit};
+use crate::suites::Measurement;
+
+/// The names of the cases.
+pub(crate) const CASES: [&str; 11] = [
+    "kneighbor",
+    "trip",
+    "one-way",
+    "burst",
+    "broadcast",
+    "quiescence",
+    "fib24",
+    "queens12",
+    "mailbox",
+    "send",
+    "section",
+];
+
+/// Cases in which there is nothing to measure with one worker, if more are asked for.
+const BETWEEN_WORKERS: [&str; 6] = ["kneighbor", "trip", "one-way", "mailbox", "send", "section"];
+
+/// Runs the suite.
+///
+/// # Errors
+/// As [`Measurement::compare`].
+pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    measurement.only_near = true;
+    let all = measurement.workers.clone();
+    let several: Vec<_> = all.iter().copied().filter(|&workers| workers > 1).collect();
+    for name in CASES {
+        if !measurement.wants(name) {
+            continue;
+        }
+        let needs_several = BETWEEN_WORKERS.contains(&name) && !several.is_empty();
+        measurement
+            .workers
+            .clone_from(if needs_several { &several } else { &all });
+        match name {
+            "kneighbor" => ring::kneighbor(measurement),
+            "mailbox" => ring::mailboxes(measurement),
+            "trip" => trips::all(measurement),
+            "one-way" => trips::one_way(measurement),
+            "burst" => burst::all(measurement),
+            "broadcast" => rounds::broadcast(measurement),
+            "quiescence" => rounds::quiescence(measurement),
+            "section" => rounds::sections(measurement),
+            "fib24" => fib::run(measurement),
+            "queens12" => queens::run(measurement),
+            _ => send::run(measurement),
+        }?;
+    }
+    Ok(())
+}
+
+/// What the curves of a case are over.
+pub(crate) fn over(case: &str) -> &'static str {
+    match case {
+        "section" => "members",
+        _ => "bytes",
+    }
+}
+
+fn case(name: &str, unit: Unit, repetitions: u64, expected: u64) -> Case<'_> {
+    Case {
+        suite: "messages",
+        name,
+        unit,
+        repetitions,
+        file: None,
+        expected,
+        tolerance: 0,
+    }
+}
+
+/// What ended one of ours.
+fn failure(error: &dyn std::error::Error) -> BenchError {
+    BenchError::Contender {
+        who: "raddle".to_owned(),
+        message: error.to_string(),
+    }
+}

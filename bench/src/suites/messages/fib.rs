@@ -1,0 +1,108 @@
+//! Fibonacci's numbers, a chare for each call.
+
+use std::sync::mpsc::{Sender, channel};
+use std::time::Instant;
+
+use raddle::{Chares, Cx, Runtime, chare};
+
+use super::{case, charm, failure};
+use crate::error::BenchError;
+use crate::harness::{Local, Sample, Unit};
+use crate::pools::RaddlePools;
+use crate::suites::Measurement;
+
+const ARGUMENT: u32 = 24;
+const NUMBER: u64 = 46_368;
+
+/// Fibonacci's 24th number: 92,735 chares.
+pub(super) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    let case = case("fib24", Unit::Microseconds, 1, NUMBER);
+    let mut runtimes = RaddlePools::default();
+    let mut own = Local::new("raddle", move |request| {
+        compute(runtimes.of_workers(request.workers)?, ARGUMENT)
+    });
+    measurement.compare(&case, &mut own, &mut [])?;
+    charm::refer(measurement, "fib24", "fib24");
+    Ok(())
+}
+
+fn compute(runtime: &Runtime, argument: u32) -> Result<Sample, BenchError> {
+    let (tell, told) = channel();
+    let began = Instant::now();
+    runtime.chare(move |cx| Fib::call(cx, argument, Caller::Outside(tell)));
+    let result = told.recv().map_err(|gone| failure(&gone))?;
+    Ok(Sample {
+        time: began.elapsed(),
+        result,
+    })
+}
+
+/// Who is told a number.
+enum Caller {
+    Fib(FibProxy),
+    Outside(Sender<u64>),
+}
+
+impl Caller {
+    fn tell(&self, number: u64) {
+        match self {
+            Self::Fib(fib) => fib.add(number),
+            Self::Outside(tell) => {
+                // Whoever asked for it waits; if not, nobody needs to know.
+                let _unheard = tell.send(number);
+            }
+        }
+    }
+}
+
+/// A call: it waits for the numbers of two others.
+struct Fib {
+    caller: Caller,
+    missing: u32,
+    sum: u64,
+}
+
+#[chare]
+impl Fib {
+    fn call(cx: &mut Cx<Self>, n: u32, caller: Caller) -> Self {
+        if n <= 2 {
+            caller.tell(1);
+            cx.end();
+        } else {
+            let this = cx.this();
+            for n in [n - 1, n - 2] {
+                cx.chare(move |cx| Self::call(cx, n, Caller::Fib(this)));
+            }
+        }
+        Self {
+            caller,
+            missing: 2,
+            sum: 0,
+        }
+    }
+
+    #[entry]
+    fn add(&mut self, cx: &mut Cx<Self>, number: u64) {
+        self.sum += number;
+        self.missing -= 1;
+        if self.missing == 0 {
+            self.caller.tell(self.sum);
+            cx.end();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chares_find_the_numbers() {
+        let runtime = Runtime::builder().workers(3).build().expect("it comes up");
+        let numbers = [1, 2, 3, 10, 15].map(|argument| {
+            let sample = compute(&runtime, argument).expect("somebody tells");
+            sample.result
+        });
+        assert_eq!(numbers, [1, 1, 2, 55, 610]);
+    }
+}

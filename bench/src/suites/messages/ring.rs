@@ -1,0 +1,282 @@
+//! kNeighbor, on Raddle and by hand on two threads.
+
+use std::collections::VecDeque;
+use std::sync::Barrier;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+use std::{hint, thread};
+
+use raddle::{MailboxKind, Runtime};
+use raddle_messages::kneighbor::{KNeighbor, Shape};
+
+use super::{case, charm, failure};
+use crate::error::BenchError;
+use crate::harness::{Contender, Local, Sample, Unit};
+use crate::pools::RaddlePools;
+use crate::probe;
+use crate::suites::Measurement;
+
+/// Messages in a run, more or less: enough for a tenth of a second, so that it shows whether others used the machine.
+const MESSAGES: u64 = 1_500_000;
+/// Bytes that each element sends in a run, where all of them are written and read.
+const BYTES: u64 = 300_000_000;
+/// Messages over which a mailbox is measured.
+const SIZES: [usize; 7] = [16, 64, 256, 1_024, 4_096, 16_384, 65_536];
+
+/// Both numbers of elements, all numbers of neighbours and all sizes for which there are figures to compare with.
+pub(super) fn kneighbor(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    for elements in [2, 8] {
+        for k in 1..=3 {
+            for bytes in [16, 1_024, 65_536] {
+                let shape = Shape {
+                    elements,
+                    k,
+                    bytes,
+                    touch: false,
+                };
+                let name = format!("kneighbor-{elements}-k{k}");
+                compare(measurement, &format!("{name}-{bytes}"), shape)?;
+                charm::refer(measurement, &format!("{name}-{bytes}"), &name);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn compare(measurement: &mut Measurement<'_>, name: &str, shape: Shape) -> Result<(), BenchError> {
+    let iterations = MESSAGES / shape.messages();
+    let expected = shape.messages() * iterations;
+    let case = case(name, Unit::Microseconds, iterations, expected);
+    let mut own = on_raddle("raddle", Runtime::builder(), shape);
+    let by_hand = Local::new("mpsc", move |request| {
+        Ok(by_hand(shape, request.repetitions, request.workers))
+    });
+    measurement.compare(&case, &mut own, &mut [Box::new(by_hand)])
+}
+
+/// Each size through each kind of mailbox, an element for each worker.
+pub(super) fn mailboxes(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    for workers in measurement.workers.clone() {
+        for bytes in SIZES {
+            let shape = Shape {
+                elements: workers,
+                k: 3,
+                bytes,
+                touch: true,
+            };
+            let bytes_sent = 2 * shape.k as u64 * bytes as u64;
+            let iterations = (MESSAGES / shape.messages()).min(BYTES / bytes_sent);
+            let name = format!("mailbox/{bytes}");
+            let expected = shape.messages() * iterations;
+            let case = case(&name, Unit::Microseconds, iterations, expected);
+            let through =
+                |name, mailbox| on_raddle(name, Runtime::builder().mailbox(mailbox), shape);
+            let mut peers: Vec<Box<dyn Contender>> = Vec::new();
+            for mailbox in MailboxKind::ALL {
+                if mailbox != MailboxKind::default() {
+                    peers.push(Box::new(through(mailbox.name(), mailbox)));
+                }
+            }
+            let mut own = through("raddle", MailboxKind::default());
+            measurement.compare_on(workers, &case, &mut own, &mut peers)?;
+        }
+    }
+    Ok(())
+}
+
+fn on_raddle(name: &'static str, builder: raddle::Builder, shape: Shape) -> impl Contender {
+    let mut runtimes = RaddlePools::of(builder);
+    Local::new(name, move |request| {
+        let ring = KNeighbor::new(runtimes.of_workers(request.workers)?, shape);
+        let exchange = ring
+            .run(request.repetitions)
+            .map_err(|error| failure(&error))?;
+        Ok(Sample {
+            time: exchange.time,
+            result: exchange.messages,
+        })
+    })
+}
+
+/// A message, and the element for which it is.
+struct Letter {
+    to: usize,
+    iteration: u64,
+    buffer: Box<[u8]>,
+}
+
+/// What kNeighbor is without a runtime: each thread has its elements and a channel, into which it looks without sleeping.
+fn by_hand(shape: Shape, iterations: u64, threads: usize) -> Sample {
+    let (senders, receivers): (Vec<_>, Vec<_>) = (0..threads).map(|_| channel()).unzip();
+    let together = Barrier::new(threads);
+    let cpus = probe::two_cpus();
+    let results: Vec<(Duration, u64)> = thread::scope(|scope| {
+        let threads: Vec<_> = receivers
+            .into_iter()
+            .enumerate()
+            .map(|(own, receiver)| {
+                let (senders, together) = (senders.clone(), &together);
+                scope.spawn(move || {
+                    if let Some((first, second)) = cpus {
+                        probe::pin(if own % 2 == 0 { first } else { second });
+                    }
+                    let mut hand = Hand::new(shape, own, senders, receiver);
+                    together.wait();
+                    let began = Instant::now();
+                    let messages = hand.run(iterations);
+                    (began.elapsed(), messages)
+                })
+            })
+            .collect();
+        let ends = threads.into_iter().map(|thread| thread.join());
+        ends.map(|end| end.expect("no thread panics")).collect()
+    });
+    Sample {
+        time: results
+            .iter()
+            .map(|result| result.0)
+            .max()
+            .unwrap_or_default(),
+        result: results.iter().map(|result| result.1).sum(),
+    }
+}
+
+/// One thread's elements.
+struct Hand {
+    shape: Shape,
+    own: usize,
+    senders: Vec<Sender<Letter>>,
+    receiver: Receiver<Letter>,
+    /// Between elements of this thread.
+    inside: VecDeque<Letter>,
+    elements: Vec<Element>,
+}
+
+/// What an element knows; see [`raddle_messages::kneighbor`].
+struct Element {
+    index: usize,
+    iteration: u64,
+    heard: [usize; 2],
+    buffers: Vec<Box<[u8]>>,
+}
+
+impl Hand {
+    fn new(
+        shape: Shape,
+        own: usize,
+        senders: Vec<Sender<Letter>>,
+        receiver: Receiver<Letter>,
+    ) -> Self {
+        let buffer = || vec![0; shape.bytes].into_boxed_slice();
+        let threads = senders.len();
+        let of_thread = |&index: &usize| thread_of(index, shape.elements, threads) == own;
+        let elements = (0..shape.elements).filter(of_thread).map(|index| Element {
+            index,
+            iteration: 0,
+            heard: [0; 2],
+            buffers: (0..2 * shape.k).map(|_| buffer()).collect(),
+        });
+        Self {
+            shape,
+            own,
+            senders,
+            receiver,
+            inside: VecDeque::new(),
+            elements: elements.collect(),
+        }
+    }
+
+    /// Runs all iterations of its elements; returns how many messages came.
+    fn run(&mut self, iterations: u64) -> u64 {
+        let mut left = self.elements.len();
+        for at in 0..left {
+            self.send(at);
+        }
+        let mut messages = 0;
+        while left > 0 {
+            let Some(letter) = self
+                .inside
+                .pop_front()
+                .or_else(|| self.receiver.try_recv().ok())
+            else {
+                hint::spin_loop();
+                continue;
+            };
+            messages += 1;
+            let at = letter.to - self.elements[0].index;
+            let element = &mut self.elements[at];
+            element.buffers.push(letter.buffer);
+            element.heard[(letter.iteration & 1) as usize] += 1;
+            while self.elements[at].has_all(2 * self.shape.k) {
+                if self.elements[at].iteration == iterations {
+                    left -= 1;
+                    break;
+                }
+                self.send(at);
+            }
+        }
+        messages
+    }
+
+    fn send(&mut self, at: usize) {
+        let (count, threads) = (self.shape.elements, self.senders.len());
+        for distance in 1..=self.shape.k {
+            let distance = distance % count;
+            for to in [count - distance, distance] {
+                let element = &mut self.elements[at];
+                let to = (element.index + to) % count;
+                let letter = Letter {
+                    to,
+                    iteration: element.iteration,
+                    buffer: element.buffers.pop().expect("as many come as are sent"),
+                };
+                let thread = thread_of(to, count, threads);
+                if thread == self.own {
+                    self.inside.push_back(letter);
+                } else {
+                    let sent = self.senders[thread].send(letter);
+                    sent.expect("nobody ends before all messages for him have come");
+                }
+            }
+        }
+    }
+}
+
+impl Element {
+    /// Goes to the next iteration when all messages of this one have come.
+    fn has_all(&mut self, expected: usize) -> bool {
+        let heard = &mut self.heard[(self.iteration & 1) as usize];
+        if *heard < expected {
+            return false;
+        }
+        *heard = 0;
+        self.iteration += 1;
+        true
+    }
+}
+
+/// Elements are dealt in blocks, as arrays are.
+fn thread_of(index: usize, elements: usize, threads: usize) -> usize {
+    index * threads / elements
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_hand_all_messages_come() {
+        for threads in 1..=3 {
+            for (elements, k) in [(3, 1), (4, 3), (8, 2)] {
+                let shape = Shape {
+                    elements,
+                    k,
+                    bytes: 3,
+                    touch: false,
+                };
+                let sample = by_hand(shape, 50, threads);
+                assert_eq!(sample.result, 50 * shape.messages(), "{shape:?}");
+            }
+        }
+    }
+}
