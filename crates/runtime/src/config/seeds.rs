@@ -21,7 +21,7 @@ pub enum SeedPolicy {
 }
 
 choice! {
-    SeedPolicy is "seed policy", named by "`--seeds` and `RADDLE_SEEDS`":
+    SeedPolicy is "seed policy", named by "`RADDLE_SEEDS`":
     Stealing "stealing", Random "random", Ring "ring", Mesh "mesh", Hypercube "hypercube";
     expected "stealing, random, ring, mesh or hypercube", else UnknownSeedPolicy
 }
