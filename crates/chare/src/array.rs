@@ -1,6 +1,5 @@
 //! Arrays of chares, and how they are made.
 
-use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use crate::local;
 use crate::number::Number;
 use crate::parcel::End;
 use crate::proxy::{All, One};
-use crate::reduction::{Group, NextRounds};
+use crate::reduction::{Group, NextRounds, Outcome};
 use crate::reply::{Reply, What, reply};
 use crate::system::System;
 
@@ -100,14 +99,19 @@ impl<T: Chare> Array<T> {
             entry: "reduction",
         };
         let (replier, reply) = reply(self.system, None, what);
-        let claim = Box::new(move |output: Box<dyn Any + Send>| {
-            replier.give(output.downcast().map(|output| *output).map_err(|_| {
-                let asked = std::any::type_name::<O>();
+        let claim = Box::new(move |outcome: Outcome| {
+            let asked = std::any::type_name::<O>();
+            let wrong = || {
                 Failure::new(format!(
                     "a reduction of {} does not result in {asked}",
                     T::NAME
                 ))
-            }));
+            };
+            replier.give(
+                outcome
+                    .and_then(|output| output.downcast().map_err(|_| wrong()))
+                    .map(|output| *output),
+            );
         });
         if let Some(system) = System::find(self.system) {
             let Self { collection, .. } = self;
@@ -156,10 +160,11 @@ impl<T: Chare> Array<T> {
         );
         let collection = system.collection::<T>(self.collection);
         let Some(number) = collection.insert(index, worker) else {
-            panic!(
-                "{}[{index:?}] is there already, or lies outside the array",
-                T::NAME
-            );
+            let place = format!("{}[{index:?}]", T::NAME);
+            match collection.number_of(index) {
+                Some(_) => panic!("{place} is there already"),
+                None => panic!("{place} lies outside the array"),
+            }
         };
         let id = self.collection;
         system.post_from_here(worker, move |local| {
@@ -310,10 +315,12 @@ where
         }
         None => (u64::from(index) * worker_count as u64 / count) as usize,
     };
+    // What the program says is asked before a lock is taken.
+    let workers: Vec<usize> = (0..count as u32).map(worker_of).collect();
     let collection = system.add::<T>(|id| {
         let grid = Box::new(Shaped::<T::Index>(shape));
         let root = id as usize % worker_count;
-        let dense = Collection::dense(system.id, id, grid, count as u32, root, worker_of);
+        let dense = Collection::dense(system.id, id, grid, root, &workers);
         dense.moved_by(options.stays, options.balancing.clone())
     });
     let (id, make) = (collection.id, Arc::new(make));

@@ -28,7 +28,7 @@ use crate::failure::Failure;
 use crate::local::Local;
 use crate::number::Number;
 use crate::part::Part;
-use crate::reduction::{Target, tell_all};
+use crate::reduction::{Goes, Target, tell_all};
 use crate::reply::{Reply, What, reply};
 
 /// What moving an element is thought to cost before any has been moved.
@@ -144,7 +144,7 @@ impl<T: Chare> Cx<T> {
         };
         let (replier, reply) = reply(self.one().system, None, what);
         self.await_round(move |_: &()| replier.give(Ok(())));
-        self.contribute_for((), || {
+        self.contribute_for((), Goes::ToAll, || {
             Target::All(|local, collection, round, output| {
                 let part = local.part::<T>(collection);
                 local.begin_balancing(&part, move |local| {

@@ -7,6 +7,7 @@ use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::group::Group;
 use crate::index::Index;
+use crate::local;
 use crate::node::{NodeGroup, make_node_group};
 use crate::reply::{Reply, What, reply};
 use crate::system::System;
@@ -51,10 +52,10 @@ pub trait Chares {
         make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
     ) -> NodeGroup<T>;
 
-    /// Waits until an entry says that the program is at its end, with [`Cx::exit`].
+    /// Waits until an entry says that the program is at its end, with [`Cx::exit`]; at once if one has.
     ///
     /// # Panics
-    /// With the [`Failure`](crate::Failure) of a chare, if one fails first.
+    /// On a worker, and with the [`Failure`](crate::Failure) of a chare, if one fails first.
     fn until_exit(&self);
 
     /// Says what waits, and for what: asynchronous entries, messages for elements that are to come, reductions that lack contributions.
@@ -112,7 +113,12 @@ impl Chares for Runtime {
 
     #[track_caller]
     fn until_exit(&self) {
-        if let Err(failure) = System::of(self).wait_for_exit() {
+        let system = System::of(self);
+        assert!(
+            !local::is_here(system.id),
+            "a worker waits for the end of the program, and could be the one to bring it about"
+        );
+        if let Err(failure) = system.wait_for_exit() {
             panic!("{failure}");
         }
     }

@@ -11,6 +11,7 @@ use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 use crate::balance::{Balanced, Balancing};
 use crate::directory::{Directory, Route, Whereabouts};
 use crate::entry::Chare;
+use crate::failure::Failure;
 use crate::index::Grid;
 use crate::node::Node;
 use crate::number::Number;
@@ -35,6 +36,8 @@ pub(crate) struct Collection<T: Chare> {
     /// What a node group has instead of places on workers.
     pub(crate) node: Option<Node<T>>,
     sections: Mutex<Vec<Arc<Members>>>,
+    /// Elements that have ended with a panic.
+    died: Mutex<HashMap<Number, Failure>>,
     chare: PhantomData<fn() -> T>,
 }
 
@@ -74,6 +77,7 @@ impl<T: Chare> Collection<T> {
             move_cost: AtomicU64::new(0),
             node: None,
             sections: Mutex::default(),
+            died: Mutex::default(),
             chare: PhantomData,
         }
     }
@@ -93,22 +97,20 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// An array in which element number `n`, at position `n` of the grid, is on worker `worker_of(n)`.
+    /// An array in which the element at each position of the grid is on the worker at that position of `workers`.
     pub(crate) fn dense(
         system: u32,
         id: u32,
         grid: Box<dyn Grid<T::Index>>,
-        count: u32,
         root: usize,
-        worker_of: impl Fn(u32) -> usize,
+        workers: &[usize],
     ) -> Self {
+        let count = u32::try_from(workers.len()).expect("arrays have fewer than 2^31 elements");
         let directory = Directory::new(1);
         directory.reserve(count);
-        for index in 0..count {
-            let number = Number::new(0, 0, index);
-            directory
-                .place(number)
-                .set_route(Route::placed(0, worker_of(index)));
+        for (index, &worker) in (0..count).zip(workers) {
+            let place = directory.place(Number::new(0, 0, index));
+            place.set_route(Route::placed(0, worker));
         }
         Self {
             system,
@@ -123,6 +125,7 @@ impl<T: Chare> Collection<T> {
             move_cost: AtomicU64::new(0),
             node: None,
             sections: Mutex::default(),
+            died: Mutex::default(),
             chare: PhantomData,
         }
     }
@@ -137,7 +140,7 @@ impl<T: Chare> Collection<T> {
     }
 
     /// What is left of an array that is no more: nothing can be reached.
-    pub(crate) fn gone(&self) -> Self {
+    pub(crate) fn husk(&self) -> Self {
         let rest = Self::singles(self.system, self.id, 0);
         Self {
             root: self.root,
@@ -160,6 +163,7 @@ impl<T: Chare> Collection<T> {
             move_cost: AtomicU64::new(0),
             node: None,
             sections: Mutex::default(),
+            died: Mutex::default(),
             chare: PhantomData,
         }
     }
@@ -195,6 +199,16 @@ impl<T: Chare> Collection<T> {
     pub(crate) fn section(&self, id: u32) -> Arc<Members> {
         let sections = locked(&self.sections);
         Arc::clone(&sections[id as usize])
+    }
+
+    /// The sections of which an element is a member.
+    pub(crate) fn sections_of(&self, number: Number) -> Vec<u32> {
+        let sections = locked(&self.sections);
+        let has = |section: &&Arc<Members>| section.position(number).is_some();
+        let ids = (0..).zip(&*sections);
+        ids.filter(|(_, section)| has(section))
+            .map(|(id, _)| id)
+            .collect()
     }
 
     pub(crate) fn is_array(&self) -> bool {
@@ -271,6 +285,21 @@ impl<T: Chare> Collection<T> {
         }
         let vacant = self.directory.vacate(number);
         (!self.has_birth()).then_some(vacant)
+    }
+
+    /// Why a message for an element that is no more fails.
+    pub(crate) fn gone(&self, number: Number, entry: &str) -> Failure {
+        let died = locked(&self.died).get(&number).cloned();
+        let name = match &self.kind {
+            Kind::Grid(grid) => self.name(Some(grid.at(u64::from(number.index())))),
+            Kind::Singles | Kind::Sparse(_) => self.name(None),
+        };
+        Failure::gone(&name, entry, died.as_ref())
+    }
+
+    /// An element has ended with a panic.
+    pub(crate) fn note_death(&self, number: Number, failure: &Failure) {
+        locked(&self.died).insert(number, failure.clone());
     }
 
     /// What messages of errors call an element.

@@ -27,16 +27,21 @@ impl Failure {
 
     /// `who` panicked in `entry`.
     pub(crate) fn panicked(who: &str, entry: &str, panic: &(dyn Any + Send)) -> Self {
-        let said = panic
-            .downcast_ref::<&str>()
-            .copied()
-            .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-            .unwrap_or("a value that is no text");
-        Self::new(format!("{who} panicked in `{entry}`: {said}"))
+        Self::new(format!("{who} panicked in `{entry}`: {}", said(panic)))
     }
 
-    /// A message for `entry` of an element that is no more.
-    pub(crate) fn gone(who: &str, entry: &str) -> Self {
-        Self::new(format!("`{entry}` was sent to {who}, which has ended"))
+    /// A message for `entry` of an element that is no more, perhaps since it `died`.
+    pub(crate) fn gone(who: &str, entry: &str, died: Option<&Self>) -> Self {
+        let reason = died.map_or(String::new(), |died| format!(": {died}"));
+        Self::new(format!(
+            "`{entry}` was sent to {who}, which has ended{reason}"
+        ))
     }
+}
+
+/// What a panic says.
+pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("a value that is no text")
 }

@@ -79,6 +79,8 @@ grid!(2 3 4 5 6);
 /// A grid whose shape only those who made it know by type.
 pub(crate) trait Grid<K>: fmt::Debug + Send + Sync {
     fn position(&self, key: K) -> Option<u64>;
+
+    fn at(&self, position: u64) -> K;
 }
 
 #[derive(Debug)]
@@ -87,6 +89,10 @@ pub(crate) struct Shaped<K: Index>(pub(crate) K::Shape);
 impl<K: Index> Grid<K> for Shaped<K> {
     fn position(&self, key: K) -> Option<u64> {
         key.position(self.0)
+    }
+
+    fn at(&self, position: u64) -> K {
+        K::at(position, self.0)
     }
 }
 

@@ -4,12 +4,14 @@ use std::any::{Any, TypeId};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use raddle_sync::prim::thread_local;
 
 use crate::entry::Chare;
+use crate::failure::{Failure, said};
 use crate::migration::Request;
 use crate::number::Number;
 use crate::part::{AnyPart, Part};
@@ -102,7 +104,7 @@ fn come_up(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
 pub(crate) fn on_arrival(id: u32, call: impl FnOnce(&Local)) {
     with(id, |local| {
         let local = local.expect("messages arrive at workers of their system");
-        call(local);
+        local.guard(|| call(local));
         local.system.quiet.count_done(local);
     });
 }
@@ -114,7 +116,8 @@ pub(crate) fn in_pool(id: u32, call: impl FnOnce(&Local) + Send + 'static) {
     let mut call = Some(call);
     with(id, |local| {
         let local = local?;
-        call.take()?(local);
+        let call = call.take()?;
+        local.guard(|| call(local));
         local.system.quiet.count_done(local);
         Some(())
     });
@@ -144,7 +147,36 @@ pub(crate) fn running(id: u32) -> Option<(u32, Number)> {
     with(id, |local| local?.running.get())
 }
 
+impl Drop for Local {
+    /// The end of the thread, in which a panic would be the end of the process: destructors of chares keep theirs to themselves.
+    fn drop(&mut self) {
+        for part in self.parts.take().into_iter().flatten() {
+            part.drop_all(self);
+            self.guard(|| drop(part));
+        }
+        let (ranks, when_moved) = (self.ranks.take(), self.when_moved.take());
+        self.guard(|| drop(ranks));
+        self.guard(|| drop(when_moved));
+    }
+}
+
 impl Local {
+    /// Calls what may panic outside of an entry: a destructor, a clone, a call with a result. Then all who wait hear of it.
+    #[inline]
+    pub(crate) fn guard(&self, call: impl FnOnce()) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
+            self.fail_outside_entries(panic);
+        }
+    }
+
+    #[cold]
+    fn fail_outside_entries(&self, panic: Box<dyn Any + Send>) {
+        let text = format!("a panic outside of any entry: {}", said(&*panic));
+        self.system.fail(Failure::new(text));
+        // Its destructor might panic in turn.
+        std::mem::forget(panic);
+    }
+
     /// This worker's part of a collection, which is of `T`.
     #[inline]
     pub(crate) fn part<T: Chare>(&self, collection: u32) -> Rc<Part<T>> {

@@ -219,7 +219,7 @@ impl Local {
         let Some(slot) = part.take(number) else {
             self.post(to, move |local| {
                 let part = local.part::<T>(collection);
-                part.fail_early(local, number, &part.collection.name(None));
+                part.fail_early(local, number);
                 local.has_come::<T>(collection, number);
             });
             return;

@@ -1,7 +1,8 @@
 //! Node groups: an element for each node, whose entries run on whatever worker has time, one at a time.
 //!
-//! Messages for it wait in one queue, under a lock. While there are any, a task of the pool runs them; whichever worker gets the task has the
-//! element until the queue is empty. Entries keep the order in which they were sent.
+//! Messages for it wait in one queue, under a lock. While there are any, a task of the pool runs those that are there, then puts another one
+//! for those that have come meanwhile; whichever worker gets a task has the element as long as it runs. Entries keep the order in which they
+//! were sent.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -83,23 +84,27 @@ impl System {
         let mut queue = node.queue();
         if matches!(queue.element, Element::Ended) {
             drop(queue);
-            let failure = crate::Failure::gone(&collection.name(None), parcel.entry());
+            let failure = collection.gone(number, parcel.entry());
             return parcel.fail(self, failure);
         }
         queue.waiting.push_back(parcel);
         let element = mem::replace(&mut queue.element, Element::Busy);
         drop(queue);
-        if matches!(element, Element::Busy) {
-            return;
+        if !matches!(element, Element::Busy) {
+            self.put_node_task(collection.id, number, element);
         }
-        let (id, collection) = (self.id, collection.id);
+    }
+
+    /// Puts a task into the pool that runs what waits for the element.
+    fn put_node_task<T: Chare>(&self, collection: u32, number: Number, element: Element<T>) {
+        let id = self.id;
         local::with(id, |local| match local {
             Some(local) => self.quiet.count_sent(local.worker),
             None => self.quiet.count_sent_outside(),
         });
         self.post.put(move || {
             local::in_pool(id, move |local| {
-                local.run_node(&local.part(collection), number, element)
+                local.run_node(&local.part(collection), number, element);
             });
         });
     }
@@ -114,22 +119,36 @@ impl Local {
             Element::Idle(slot) => part.put(slot, 0),
             Element::Busy | Element::Ended => unreachable!("the task was given the element"),
         }
-        loop {
-            let mut queue = node.queue();
-            if queue.waiting.is_empty() || !part.collection.has(number) {
-                queue.element = part.take(number).map_or(Element::Ended, Element::Idle);
+        let parcels = mem::take(&mut node.queue().waiting);
+        for parcel in parcels {
+            if part.collection.has(number) {
+                self.guard(|| parcel.run(self, part, number));
+            } else {
+                let failure = part.collection.gone(number, parcel.entry());
+                parcel.fail(&self.system, failure);
+            }
+        }
+        // What has come meanwhile is for another task: others may have waited for this worker.
+        let element = part.take(number).map_or(Element::Ended, Element::Idle);
+        let mut queue = node.queue();
+        if queue.waiting.is_empty() {
+            queue.element = element;
+            return;
+        }
+        match element {
+            Element::Ended => {
+                queue.element = Element::Ended;
                 let left = mem::take(&mut queue.waiting);
                 drop(queue);
                 for parcel in left {
-                    let failure = crate::Failure::gone(&part.collection.name(None), parcel.entry());
+                    let failure = part.collection.gone(number, parcel.entry());
                     parcel.fail(&self.system, failure);
                 }
-                return;
             }
-            let parcels = mem::take(&mut queue.waiting);
-            drop(queue);
-            for parcel in parcels {
-                parcel.run(self, part, number);
+            element => {
+                drop(queue);
+                self.system
+                    .put_node_task(part.collection.id, number, element);
             }
         }
     }

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use crate::entry::Chare;
-use crate::failure::Failure;
 use crate::local::{Local, on_arrival};
 use crate::number::Number;
 use crate::parcel::Parcel;
@@ -11,7 +10,7 @@ use crate::priority::ranked;
 use crate::proxy::{All, One};
 use crate::section::spread_by_members;
 use crate::seeds::{Way, way};
-use crate::spread::{Spread, workers_with};
+use crate::spread::{Spread, ended_member, workers_with};
 use crate::system::System;
 
 /// What all threads that are no workers share when they send.
@@ -81,7 +80,7 @@ pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: impl Parcel<T>) {
         }
         Way::Gone => {
             drop(outside);
-            let failure = Failure::gone(&collection.name(None), parcel.entry());
+            let failure = collection.gone(one.number, parcel.entry());
             Box::new(parcel).fail(&system, failure);
         }
     }
@@ -102,10 +101,15 @@ pub(crate) fn spread<T: Chare>(all: All<T>, spread: impl Spread<T>) {
     if section.is_some_and(|section| spread_by_members(&shared, section, &spread)) {
         return;
     }
+    if let Some(number) = section.and_then(|section| ended_member(&shared, section)) {
+        return system.fail(shared.gone(number, spread.name()));
+    }
+    // Clones are the program's code, and are made before the lock is taken.
+    let mut spreads: Vec<_> = (0..system.worker_count()).map(|_| spread.clone()).collect();
     let outside = system.outside();
     let epoch = outside.epoch;
     for worker in workers_with(&shared, section, epoch, system.worker_count()) {
-        let spread = spread.clone();
+        let spread = spreads.pop().expect("there is one for each worker");
         system.post_outside(worker, move |local| {
             local.arrive_spread(&local.part(collection), section, epoch, spread);
         });

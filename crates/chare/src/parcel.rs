@@ -31,7 +31,11 @@ pub(crate) trait Parcel<T: Chare>: Send + 'static {
 pub(crate) trait Finish<O>: Send + 'static {
     fn done(self, output: O);
 
+    /// The entry has panicked.
     fn failed(self, system: &System, failure: Failure);
+
+    /// The entry will not run.
+    fn lost(self, system: &System, failure: Failure);
 }
 
 /// Nobody waits for the result.
@@ -45,6 +49,10 @@ impl<O> Finish<O> for NoReply {
     fn failed(self, system: &System, failure: Failure) {
         system.fail(failure);
     }
+
+    fn lost(self, system: &System, failure: Failure) {
+        system.fail(failure);
+    }
 }
 
 impl<O: Send + 'static> Finish<O> for Replier<O> {
@@ -52,7 +60,15 @@ impl<O: Send + 'static> Finish<O> for Replier<O> {
         self.give(Ok(output));
     }
 
-    fn failed(self, _system: &System, failure: Failure) {
+    fn failed(self, system: &System, failure: Failure) {
+        if self.is_unwanted() {
+            system.fail(failure.clone());
+        }
+        self.give(Err(failure));
+    }
+
+    /// Whoever does not wait any more need not know.
+    fn lost(self, _system: &System, failure: Failure) {
         self.give(Err(failure));
     }
 }
@@ -94,8 +110,9 @@ impl<E: Entry, F: Finish<E::Output>> Parcel<E::Chare> for Call<E, F> {
             }
             (Err(panic), rounds) => {
                 let rounds = rounds.unwrap_or_default();
-                let failure = part.panicked(local, number, E::NAME, &rounds, &*panic);
-                finish.failed(&local.system, failure);
+                part.panicked(local, number, E::NAME, &rounds, &*panic, |failure| {
+                    finish.failed(&local.system, failure);
+                });
             }
         }
     }
@@ -105,7 +122,7 @@ impl<E: Entry, F: Finish<E::Output>> Parcel<E::Chare> for Call<E, F> {
     }
 
     fn fail(self: Box<Self>, system: &System, failure: Failure) {
-        self.finish.failed(system, failure);
+        self.finish.lost(system, failure);
     }
 }
 

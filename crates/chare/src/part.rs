@@ -78,6 +78,9 @@ pub(crate) struct Part<T: Chare> {
 pub(crate) trait AnyPart: Any {
     /// Says what waits here, a line each.
     fn explain(&self, lines: &mut Vec<String>);
+
+    /// Drops all elements, and what waits for them.
+    fn drop_all(&self, local: &Local);
 }
 
 /// The elements of a part.
@@ -101,6 +104,8 @@ pub(crate) struct Aside<T: Chare> {
     pub(crate) awaits_inbox: bool,
     /// What waits for the end of an asynchronous entry.
     pub(crate) backlog: Parcels<T>,
+    /// The backlog is being run.
+    catches_up: bool,
     pub(crate) steps: Steps,
     /// The reductions to which the element contributes next, as long as an asynchronous entry has the element.
     pub(crate) rounds: NextRounds,
@@ -155,12 +160,18 @@ impl<T: Chare> AnyPart for Part<T> {
         }
         let mut rounds = self.rounds.borrow_mut();
         for group in rounds.groups() {
-            let population = match group {
-                None => self.collection.population,
-                Some(section) => self.section(section).numbers.len() as u64,
-            };
+            let population = self.population_of(group);
             rounds.explain(group, T::NAME, population, lines);
         }
+    }
+
+    fn drop_all(&self, local: &Local) {
+        let slots = mem::take(&mut self.slots.borrow_mut().slots);
+        for slot in slots {
+            self.drop_slot(local, slot);
+        }
+        let early = self.early.take();
+        local.guard(|| drop(early));
     }
 }
 
@@ -222,6 +233,7 @@ impl<T: Chare> Slot<T> {
                 inbox: T::Inbox::default(),
                 awaits_inbox: false,
                 backlog: VecDeque::new(),
+                catches_up: false,
                 steps: Steps::new(),
                 rounds: NextRounds::default(),
             })
@@ -350,7 +362,7 @@ impl<T: Chare> Part<T> {
                 .or_default()
                 .push_back(parcel);
         } else {
-            let failure = Failure::gone(&self.collection.name(None), parcel.entry());
+            let failure = self.collection.gone(number, parcel.entry());
             parcel.fail(&local.system, failure);
         }
     }
@@ -377,6 +389,14 @@ impl<T: Chare> Part<T> {
         )
     }
 
+    /// How many elements a group was made with.
+    pub(crate) fn population_of(&self, group: Group) -> u64 {
+        match group {
+            None => self.collection.population,
+            Some(section) => self.section(section).numbers.len() as u64,
+        }
+    }
+
     /// How many elements that are here take part in the reductions of a group.
     pub(crate) fn live_in(&self, group: Group) -> u64 {
         let Some(section) = group else {
@@ -390,6 +410,25 @@ impl<T: Chare> Part<T> {
         let here = members.numbers.iter().filter(is_here).count() as u64;
         *self.rounds.borrow_mut().members_here(section) = Some(here);
         here
+    }
+
+    /// True when nobody runs the element's backlog yet.
+    pub(crate) fn begin_catching_up(&self, number: Number) -> bool {
+        !self.set_catching_up(number, true)
+    }
+
+    pub(crate) fn end_catching_up(&self, number: Number) {
+        self.set_catching_up(number, false);
+    }
+
+    /// Sets the flag, and returns what it was.
+    fn set_catching_up(&self, number: Number, catches_up: bool) -> bool {
+        let at = self.slot_of(number);
+        let mut slots = self.slots.borrow_mut();
+        // One that has ended has no backlog.
+        slots
+            .get_mut(at, number)
+            .is_none_or(|slot| std::mem::replace(&mut slot.aside().catches_up, catches_up))
     }
 
     /// Keeps what an element says of its reductions while an asynchronous entry has it.
@@ -487,11 +526,11 @@ impl<T: Chare> Part<T> {
 
     /// What waits for an element that will not come fails.
     #[cold]
-    pub(crate) fn fail_early(&self, local: &Local, number: Number, name: &str) {
+    pub(crate) fn fail_early(&self, local: &Local, number: Number) {
         self.expected.borrow_mut().remove(&number);
         let early = self.early.borrow_mut().remove(&number);
         for parcel in early.into_iter().flatten() {
-            let failure = Failure::gone(name, parcel.entry());
+            let failure = self.collection.gone(number, parcel.entry());
             parcel.fail(&local.system, failure);
         }
     }
@@ -551,34 +590,34 @@ impl<T: Chare> Part<T> {
         if self.collection.is_array() {
             local.leaves(self, number, rounds);
             local.tell_root(self, rounds.array(), -1);
+            for section in self.collection.sections_of(number) {
+                let (collection, member) = (self.collection.id, self.collection.name(index));
+                local.post(self.collection.root, move |local| {
+                    local.break_section::<T>(&local.part(collection), section, &member);
+                });
+            }
         }
         let backlog = slot.take_backlog();
         self.remove(local, number, index);
-        // A destructor that panics leaves the rest to go.
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(slot))) {
-            let name = self.collection.name(index);
-            local.system.fail(Failure::panicked(&name, "drop", &*panic));
-        }
+        self.drop_slot(local, slot);
         for parcel in backlog {
-            let failure = Failure::gone(&self.collection.name(index), parcel.entry());
+            let failure = self.collection.gone(number, parcel.entry());
             parcel.fail(&local.system, failure);
         }
     }
 
-    /// The end of the array: its elements are dropped, and what waits for them is lost.
-    pub(crate) fn drop_all(&self, local: &Local) {
-        let slots = mem::take(&mut self.slots.borrow_mut().slots);
-        for slot in slots {
-            let index = slot.index;
-            // A destructor that panics leaves the rest to go.
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(slot))) {
-                let name = self.collection.name(index);
-                local.system.fail(Failure::panicked(&name, "drop", &*panic));
-            }
+    /// Drops an element; a destructor that panics leaves the rest to go.
+    fn drop_slot(&self, local: &Local, slot: Slot<T>) {
+        let index = slot.index;
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(slot))) {
+            let name = self.collection.name(index);
+            local.system.fail(Failure::panicked(&name, "drop", &*panic));
+            // Its destructor might panic in turn.
+            mem::forget(panic);
         }
     }
 
-    /// An entry of an element has panicked: its values can be anything, and it is dropped.
+    /// An entry of an element has panicked: its values can be anything, and it is dropped, after `tell` has told who is to know.
     #[cold]
     pub(crate) fn panicked(
         &self,
@@ -587,9 +626,11 @@ impl<T: Chare> Part<T> {
         entry: &str,
         rounds: &NextRounds,
         panic: &(dyn Any + Send),
-    ) -> Failure {
+        tell: impl FnOnce(Failure),
+    ) {
         let failure = Failure::panicked(&self.name_of(number), entry, panic);
+        self.collection.note_death(number, &failure);
+        tell(failure);
         self.end(local, number, rounds);
-        failure
     }
 }

@@ -16,8 +16,8 @@ mod share;
 
 use std::any::Any;
 
-pub(crate) use rounds::{AllRounds, Claim, NextRounds};
-pub(crate) use share::{Misfit, Share, Target};
+pub(crate) use rounds::{AllRounds, Claim, NextRounds, Outcome};
+pub(crate) use share::{Goes, Share, Target};
 
 use crate::cx::Cx;
 use crate::entry::Chare;
@@ -41,7 +41,7 @@ impl<T: Chare> Cx<T> {
     /// # Panics
     /// When the chare is in no array.
     pub fn contribute<R: Reducer>(&mut self, reducer: R) {
-        self.contribute_for(reducer, || Target::Claim);
+        self.contribute_for(reducer, Goes::ToClaim, || Target::Claim);
     }
 
     /// Contributes to the array's next reduction; its result goes to `then`, which is called once, on some worker.
@@ -55,7 +55,7 @@ impl<T: Chare> Cx<T> {
         reducer: R,
         then: impl FnOnce(R::Output) + Send + 'static,
     ) {
-        self.contribute_for(reducer, || Target::call::<R>(then));
+        self.contribute_for(reducer, Goes::ToCall, || Target::call::<R>(then));
     }
 
     /// Contributes to the array's next reduction, and waits for its result.
@@ -72,7 +72,9 @@ impl<T: Chare> Cx<T> {
         };
         let (replier, reply) = crate::reply::reply(self.one().system, None, what);
         self.await_round(move |output: &R::Output| replier.give(Ok(output.clone())));
-        self.contribute_for(reducer, || Target::All(tell_all::<T, R::Output>));
+        self.contribute_for(reducer, Goes::ToAll, || {
+            Target::All(tell_all::<T, R::Output>)
+        });
         reply
     }
 
@@ -89,6 +91,7 @@ impl<T: Chare> Cx<T> {
     pub(crate) fn contribute_for<R: Reducer>(
         &mut self,
         reducer: R,
+        goes: Goes,
         target: impl FnOnce() -> Target,
     ) {
         assert!(
@@ -98,7 +101,7 @@ impl<T: Chare> Cx<T> {
         );
         let round = self.next_round(None);
         let reducer = reducer.placed(u64::from(self.one().number.index()));
-        self.with_part(|local, part| local.contribute(part, None, round, reducer, target));
+        self.with_part(|local, part| local.contribute(part, None, round, reducer, goes, target));
     }
 }
 
@@ -139,20 +142,18 @@ impl Local {
         group: Group,
         round: u64,
         reducer: R,
+        goes: Goes,
         target: impl FnOnce() -> Target,
     ) {
         let mut all = part.rounds.borrow_mut();
         if let Some(open) = all.of(group).round(round) {
-            let result = open.share.contribute(reducer, target);
+            open.share.contribute(reducer, goes, target);
             open.done_here += 1;
             drop(all);
-            if let Err(misfit) = result {
-                self.fail_reduction(part, round, &misfit);
-            }
             self.send_done(part, group);
         } else {
             drop(all);
-            self.send_up(part, group, round, Share::of(reducer, target()));
+            self.send_up(part, group, round, Share::of(reducer, goes, target()));
         }
     }
 
@@ -188,11 +189,8 @@ impl Local {
         if part.live_in(group) > 0 {
             let mut all = part.rounds.borrow_mut();
             if let Some(open) = all.of(group).round(round) {
-                let result = open.share.add(share);
+                open.share.add(share);
                 drop(all);
-                if let Err(misfit) = result {
-                    self.fail_reduction(part, round, &misfit);
-                }
                 return self.send_done(part, group);
             }
         }
@@ -218,62 +216,97 @@ impl Local {
 
     /// Takes in a share at the root, and ends the reductions that are complete.
     fn take_in<T: Chare>(&self, part: &Part<T>, group: Group, round: u64, share: Share) {
-        let result = part.rounds.borrow_mut().of(group).root.add(round, share);
-        if let Err(misfit) = result {
-            self.fail_reduction(part, round, &misfit);
-        }
+        part.rounds.borrow_mut().of(group).root.add(round, share);
         self.end_rounds(part, group);
     }
 
     fn end_rounds<T: Chare>(&self, part: &Part<T>, group: Group) {
-        let population = match group {
-            None => part.collection.population,
-            Some(section) => part.section(section).numbers.len() as u64,
-        };
+        let population = part.population_of(group);
         loop {
             let mut all = part.rounds.borrow_mut();
             let root = &mut all.of(group).root;
-            let Some((round, share)) = root.take_complete(population) else {
+            let Some((round, mut share)) = root.take_complete(population) else {
                 return;
             };
-            let Some(merged) = share.merged else { continue };
-            let output = merged.finish();
-            match share.target {
-                Some(Target::Call(then)) => {
-                    drop(all);
-                    self.post(self.worker, move |_| then(output));
+            drop(all);
+            match share.finish() {
+                Some(Ok(output)) => self.end_round(part, group, round, share.target, output),
+                Some(Err(misfit)) => {
+                    let text = format!("reduction {round} of {}: {misfit}", T::NAME);
+                    let failure = Failure::new(text);
+                    self.settle_claim(part, group, Err(failure.clone()));
+                    self.system.fail(failure);
                 }
-                Some(Target::All(tell)) => {
-                    drop(all);
-                    tell(self, part.collection.id, round, output);
-                }
-                Some(Target::Claim) | None => match root.claims.pop_front() {
-                    Some(claim) => {
-                        drop(all);
-                        claim(output);
-                    }
-                    None => root.results.push_back(output),
-                },
+                None => {}
             }
         }
     }
 
-    #[cold]
-    pub(crate) fn fail_reduction<T: Chare>(&self, _part: &Part<T>, round: u64, misfit: &Misfit) {
-        let text = format!("reduction {round} of {}: {misfit}", T::NAME);
-        self.system.fail(Failure::new(text));
+    fn end_round<T: Chare>(
+        &self,
+        part: &Part<T>,
+        group: Group,
+        round: u64,
+        target: Option<Target>,
+        output: Box<dyn Any + Send>,
+    ) {
+        match target {
+            Some(Target::Call(then)) => self.post(self.worker, move |_| then(output)),
+            Some(Target::All(tell)) => tell(self, part.collection.id, round, output),
+            Some(Target::Claim) | None => self.settle_claim(part, group, Ok(output)),
+        }
+    }
+
+    /// Gives a result to the first who waits for one, or keeps it for who comes.
+    fn settle_claim<T: Chare>(&self, part: &Part<T>, group: Group, outcome: Outcome) {
+        let mut all = part.rounds.borrow_mut();
+        let root = &mut all.of(group).root;
+        match root.claims.pop_front() {
+            Some(claim) => {
+                drop(all);
+                claim(outcome);
+            }
+            None => root.results.push_back(outcome),
+        }
     }
 
     /// Gives the next result that nobody has asked for to `claim`. For the root.
     pub(crate) fn claim<T: Chare>(&self, part: &Part<T>, group: Group, claim: Claim) {
+        let population = part.population_of(group);
         let mut all = part.rounds.borrow_mut();
         let root = &mut all.of(group).root;
-        match root.results.pop_front() {
-            Some(output) => {
+        let outcome = root.results.pop_front().or_else(|| {
+            let failure = root.broken.clone();
+            let deserted = || root.is_deserted(population).then(|| deserted::<T>());
+            failure.or_else(deserted).map(Err)
+        });
+        match outcome {
+            Some(outcome) => {
                 drop(all);
-                claim(output);
+                claim(outcome);
             }
             None => root.claims.push_back(claim),
+        }
+    }
+
+    /// A member of a section has ended: its reductions have no results any more. For the root.
+    pub(crate) fn break_section<T: Chare>(&self, part: &Part<T>, section: u32, member: &str) {
+        let text = format!(
+            "a section of {} has lost {member}, which has ended",
+            T::NAME
+        );
+        let failure = Failure::new(text);
+        let mut all = part.rounds.borrow_mut();
+        let root = &mut all.of(Some(section)).root;
+        root.broken.get_or_insert(failure.clone());
+        let claims = std::mem::take(&mut root.claims);
+        let has_begun = root.has_begun();
+        drop(all);
+        if has_begun {
+            self.system.fail(failure.clone());
+        }
+        for claim in claims {
+            claim(Err(failure.clone()));
         }
     }
 
@@ -315,5 +348,27 @@ impl Local {
         *all.of(None).root.changes.entry(from).or_default() += by;
         drop(all);
         self.end_rounds(part, None);
+        self.fail_deserted(part);
     }
+
+    /// Nobody who waits for a reduction of an array without elements waits for ever. For the root.
+    fn fail_deserted<T: Chare>(&self, part: &Part<T>) {
+        let mut all = part.rounds.borrow_mut();
+        let root = &mut all.of(None).root;
+        if !root.is_deserted(part.collection.population) {
+            return;
+        }
+        let claims = std::mem::take(&mut root.claims);
+        drop(all);
+        for claim in claims {
+            claim(Err(deserted::<T>()));
+        }
+    }
+}
+
+fn deserted<T: Chare>() -> Failure {
+    let name = T::NAME;
+    Failure::new(format!(
+        "a reduction of {name} has nobody to contribute: the array has no elements"
+    ))
 }

@@ -114,6 +114,13 @@ pub(crate) fn reply<T>(
 }
 
 impl<T> Replier<T> {
+    /// True when nobody waits for the reply any more.
+    pub(crate) fn is_unwanted(&self) -> bool {
+        self.cell
+            .as_ref()
+            .is_none_or(|cell| Arc::strong_count(cell) == 1)
+    }
+
     pub(crate) fn give(mut self, value: Result<T, Failure>) {
         if let Some(cell) = self.cell.take() {
             cell.put(value);

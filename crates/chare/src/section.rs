@@ -28,7 +28,7 @@ use crate::parcel::Parcel;
 use crate::part::Part;
 use crate::proxy::{All, One};
 use crate::reduce::Reducer;
-use crate::reduction::{Share, Target};
+use crate::reduction::{Goes, Share, Target};
 use crate::reply::Reply;
 use crate::spread::Spread;
 use crate::system::System;
@@ -37,14 +37,14 @@ use crate::system::System;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SectionForm {
-    /// Point-to-point up to four members, two-level from two members a worker on, binomial between.
+    /// Point-to-point up to four members, else two-level; reductions over fewer than two members a worker are binomial.
     #[default]
     Auto,
     /// By workers, then by a tree of workers.
     TwoLevel,
     /// Each member by itself.
     PointToPoint,
-    /// By a binomial tree of members.
+    /// By a binomial tree of members. A multicast can then be overtaken by what its sender sends after it.
     Binomial,
 }
 
@@ -58,11 +58,19 @@ choice! {
 const FEW: usize = 4;
 
 impl SectionForm {
-    fn settle(self, members: usize, workers: usize) -> Self {
+    fn for_multicast(self, members: usize) -> Self {
         match self {
             Self::Auto if members <= FEW => Self::PointToPoint,
-            Self::Auto if members >= 2 * workers => Self::TwoLevel,
-            Self::Auto => Self::Binomial,
+            Self::Auto => Self::TwoLevel,
+            form => form,
+        }
+    }
+
+    fn for_reduction(self, members: usize, workers: usize) -> Self {
+        match self {
+            Self::Auto if members <= FEW => Self::PointToPoint,
+            Self::Auto if members < 2 * workers => Self::Binomial,
+            Self::Auto => Self::TwoLevel,
             form => form,
         }
     }
@@ -95,14 +103,15 @@ impl<T: Chare> fmt::Debug for Section<T> {
 pub(crate) struct Members {
     pub(crate) numbers: Vec<Number>,
     positions: HashMap<Number, usize>,
-    pub(crate) form: SectionForm,
+    multicast: SectionForm,
+    reduction: SectionForm,
 }
 
 /// Shares that wait at members of binomial trees for those below, by member, section and reduction: how many are missing, and their sum.
 pub(crate) type Gathered = HashMap<(Number, u32, u64), (usize, Share)>;
 
 impl Members {
-    fn position(&self, number: Number) -> Option<usize> {
+    pub(crate) fn position(&self, number: Number) -> Option<usize> {
         self.positions.get(&number).copied()
     }
 }
@@ -145,13 +154,15 @@ impl<T: Chare> Array<T> {
             );
             numbers.push(number);
         }
-        let form = form.settle(numbers.len(), system.worker_count());
+        let multicast = form.for_multicast(numbers.len());
+        let reduction = form.for_reduction(numbers.len(), system.worker_count());
         Section {
             array: self,
             id: collection.add_section(Members {
                 numbers,
                 positions,
-                form,
+                multicast,
+                reduction,
             }),
         }
     }
@@ -176,9 +187,10 @@ impl<T: Chare> Section<T> {
         self.members().numbers.len()
     }
 
-    /// How its messages travel; never [`SectionForm::Auto`].
-    pub fn form(self) -> SectionForm {
-        self.members().form
+    /// How messages to its members travel, and reductions over them; neither is [`SectionForm::Auto`].
+    pub fn forms(self) -> (SectionForm, SectionForm) {
+        let members = self.members();
+        (members.multicast, members.reduction)
     }
 
     fn members(self) -> Arc<Members> {
@@ -203,7 +215,7 @@ impl<T: Chare> Cx<T> {
     /// When the element is no member of the section.
     #[track_caller]
     pub fn contribute_to<R: Reducer>(&mut self, section: Section<T>, reducer: R) {
-        self.contribute_in(section, reducer, || Target::Claim);
+        self.contribute_in(section, reducer, Goes::ToClaim, || Target::Claim);
     }
 
     /// Contributes to the section's next reduction; its result goes to `then`, which is called once, on some worker.
@@ -217,7 +229,7 @@ impl<T: Chare> Cx<T> {
         reducer: R,
         then: impl FnOnce(R::Output) + Send + 'static,
     ) {
-        self.contribute_in(section, reducer, || Target::call::<R>(then));
+        self.contribute_in(section, reducer, Goes::ToCall, || Target::call::<R>(then));
     }
 
     #[track_caller]
@@ -225,9 +237,16 @@ impl<T: Chare> Cx<T> {
         &mut self,
         section: Section<T>,
         reducer: R,
+        goes: Goes,
         target: impl FnOnce() -> Target,
     ) {
-        let number = self.one().number;
+        let One {
+            collection, number, ..
+        } = self.one();
+        assert!(
+            collection == section.array.collection,
+            "{self:?} is no member of {section:?}: that is a section of another array"
+        );
         let round = self.next_round(Some(section.id));
         self.with_part(|local, part| {
             let members = part.section(section.id);
@@ -238,17 +257,17 @@ impl<T: Chare> Cx<T> {
                 );
             };
             let reducer = reducer.placed(position as u64);
-            match members.form {
+            match members.reduction {
                 SectionForm::PointToPoint => {
-                    let share = Share::of(reducer, target());
+                    let share = Share::of(reducer, goes, target());
                     local.send_to_root(part, Some(section.id), round, share);
                 }
                 SectionForm::Binomial => {
-                    let share = Share::of(reducer, target());
+                    let share = Share::of(reducer, goes, target());
                     local.gather(part, &members, section.id, position, round, share);
                 }
                 SectionForm::Auto | SectionForm::TwoLevel => {
-                    local.contribute(part, Some(section.id), round, reducer, target);
+                    local.contribute(part, Some(section.id), round, reducer, goes, target);
                 }
             }
         });
@@ -316,7 +335,7 @@ pub(crate) fn spread_by_members<T: Chare>(
     let members = collection.section(section);
     let one =
         |position: usize| One::new(collection.system, collection.id, members.numbers[position]);
-    match members.form {
+    match members.multicast {
         SectionForm::PointToPoint => {
             for position in 0..members.numbers.len() {
                 one(position).dispatch(spread.parcel());
@@ -390,12 +409,9 @@ impl Local {
             .entry(key)
             .or_insert_with(|| (1 + below(position, count).count(), Share::default()));
         *waiting -= 1;
-        let result = sum.add(share);
+        sum.add(share);
         let done = (*waiting == 0).then(|| gathered.remove(&key)).flatten();
         drop(gathered);
-        if let Err(misfit) = result {
-            self.fail_reduction(part, round, &misfit);
-        }
         let Some((_, share)) = done else { return };
         if position == 0 {
             return self.send_to_root(part, Some(section), round, share);

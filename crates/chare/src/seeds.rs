@@ -172,7 +172,7 @@ impl Local {
             Err(panic) => {
                 let name = part.collection.name(index);
                 part.remove(self, number, index);
-                part.fail_early(self, number, &name);
+
                 self.system
                     .fail(Failure::panicked(&name, "its constructor", &*panic));
             }

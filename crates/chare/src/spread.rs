@@ -5,6 +5,7 @@
 use crate::collection::Collection;
 use crate::entry::{AsyncEntry, Chare, Entry, Message};
 use crate::local::Local;
+use crate::number::Number;
 use crate::parcel::{Call, NoReply, Parcel};
 use crate::part::Part;
 use crate::proxy::All;
@@ -108,6 +109,11 @@ impl Local {
         if section.is_some_and(|section| spread_by_members(&part.collection, section, &spread)) {
             return;
         }
+        if let Some(number) = section.and_then(|section| ended_member(&part.collection, section)) {
+            return self
+                .system
+                .fail(part.collection.gone(number, spread.name()));
+        }
         let epoch = self.epoch.get();
         for worker in workers_with(&part.collection, section, epoch, self.system.worker_count()) {
             let spread = spread.clone();
@@ -160,6 +166,16 @@ impl Local {
             spread.parcel().deliver(self, part, number);
         }
     }
+}
+
+/// A member of a section that is no more.
+pub(crate) fn ended_member<T: Chare>(collection: &Collection<T>, section: u32) -> Option<Number> {
+    let members = collection.section(section);
+    members
+        .numbers
+        .iter()
+        .copied()
+        .find(|&number| !collection.has(number))
 }
 
 /// The workers that have elements of a collection, or members of a section, for those in `epoch`.

@@ -6,6 +6,7 @@
 //!
 //! A waker sends a message to the element: what wakes it may be anywhere, and so may the element.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -28,13 +29,14 @@ use crate::system::System;
 /// An asynchronous entry under way; it gives the element back, or says how it ended it.
 type Run<T> = Pin<Box<dyn Future<Output = Result<Body<T>, Failed>> + Send>>;
 
-type Tell = Box<dyn FnOnce(&str, &System) + Send>;
+type Tell = Box<dyn FnOnce(Failure, &System) + Send>;
 
 /// The entry has panicked.
 struct Failed {
     /// The reductions to which the element would have contributed next.
     rounds: NextRounds,
-    /// Tells who is to know, by the element's name.
+    panic: Box<dyn Any + Send>,
+    /// Tells who is to know.
     tell: Tell,
 }
 
@@ -142,27 +144,44 @@ fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspende
                 catch_up(local, part, number);
             }
         }
-        Poll::Ready(Err(Failed { rounds, tell })) => {
+        Poll::Ready(Err(Failed {
+            rounds,
+            panic,
+            tell,
+        })) => {
             drop(slots);
-            let name = part.name_of(number);
-            part.end(local, number, &rounds);
-            tell(&name, &local.system);
+            part.panicked(
+                local,
+                number,
+                suspended.entry,
+                &rounds,
+                &*panic,
+                |failure| {
+                    tell(failure, &local.system);
+                },
+            );
         }
     }
 }
 
-/// Runs what has waited for the end of an asynchronous entry, up to the next one.
+/// Runs what has waited for the end of an asynchronous entry, up to one that waits.
+///
+/// An asynchronous entry among it that ends at once comes here again, and leaves the rest to the outer call.
 fn catch_up<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
+    if !part.begin_catching_up(number) {
+        return;
+    }
     loop {
         let at = part.slot_of(number);
         let mut slots = part.slots.borrow_mut();
         let next = slots
             .get_mut(at, number)
             .and_then(|slot| slot.next_in_backlog());
-        let Some(parcel) = next else { return };
         drop(slots);
-        parcel.run(local, part, number);
+        let Some(parcel) = next else { break };
+        local.guard(|| parcel.run(local, part, number));
     }
+    part.end_catching_up(number);
 }
 
 /// The start of an asynchronous entry.
@@ -193,9 +212,8 @@ impl<E: AsyncEntry, F: Finish<E::Output>> Start<E, F> {
                 }
                 Err(panic) => Err(Failed {
                     rounds: body.cx.rounds().clone(),
-                    tell: Box::new(move |name, system| {
-                        finish.failed(system, Failure::panicked(name, E::NAME, &*panic));
-                    }),
+                    panic,
+                    tell: Box::new(|failure, system| finish.failed(system, failure)),
                 }),
             }
         })
@@ -233,7 +251,7 @@ impl<E: AsyncEntry, F: Finish<E::Output>> Parcel<E::Chare> for Start<E, F> {
     }
 
     fn fail(self: Box<Self>, system: &System, failure: Failure) {
-        self.finish.failed(system, failure);
+        self.finish.lost(system, failure);
     }
 }
 

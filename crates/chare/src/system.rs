@@ -107,8 +107,8 @@ impl System {
 
     /// Forgets a collection.
     pub(crate) fn forget<T: Chare>(&self, id: u32) {
-        let gone = Arc::new(self.collection::<T>(id).gone());
-        self.collections()[id as usize] = gone;
+        let husk = Arc::new(self.collection::<T>(id).husk());
+        self.collections()[id as usize] = husk;
     }
 
     /// The collection with this number, which is of `T`.
@@ -161,10 +161,8 @@ impl System {
     /// Waits on this thread until the program says that it is at its end, or something has failed.
     pub(crate) fn wait_for_exit(&self) -> Result<(), Failure> {
         // Relaxed: as in `fail`.
-        let failure = self.wait_or_fail(|| self.has_exited.load(Relaxed));
-        // Relaxed: one thread waits at a time.
-        self.has_exited.store(false, Relaxed);
-        failure.map_or(Ok(()), Err)
+        self.wait_or_fail(|| self.has_exited.load(Relaxed))
+            .map_or(Ok(()), Err)
     }
 
     fn tell_waiters(&self) {

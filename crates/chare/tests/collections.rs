@@ -64,7 +64,7 @@ fn sections_are_sent_to_and_reduce_in_every_form() {
             for count in [0_usize, 1, 2, 3, 5, 8, 13, 20] {
                 let chosen: Vec<usize> = (0..count).map(|at| (at * 7 + 3) % 40).collect();
                 let section = members.section_with(form, chosen.iter().copied());
-                assert_ne!(section.form(), SectionForm::Auto);
+                assert_ne!(section.forms().0, SectionForm::Auto);
                 assert_eq!(section.count(), count);
                 for round in 0..3 {
                     section.all().add(100);

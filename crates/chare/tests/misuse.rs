@@ -5,7 +5,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use raddle_chare::reduce::Sum;
+use raddle_chare::reduce::{Max, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Group, Reply, Section, chare};
 use raddle_runtime::Runtime;
 
@@ -58,6 +58,21 @@ impl Clumsy {
 
     #[message]
     fn word(number: u32);
+
+    #[entry]
+    fn contribute_what_others_do_not(&self, cx: &mut Cx<Self>) {
+        if cx.index() == 1 {
+            cx.contribute(Max(1_u32));
+        } else {
+            cx.contribute(Sum(1_u32));
+        }
+    }
+
+    #[entry]
+    fn contribute_more_than_others(&self, cx: &mut Cx<Self>) {
+        let count = if cx.index() == 1 { 3 } else { 2 };
+        cx.contribute(Sum(vec![1_u32; count]));
+    }
 
     #[entry]
     fn wait_for_itself(&self, cx: &mut Cx<Self>) -> bool {
@@ -122,7 +137,7 @@ fn a_question_to_who_is_gone_fails_the_one_who_asks() {
     let array = clumsy(&runtime);
     let removed = array.at(1);
     array.remove(1);
-    let gone = "`is_there` was sent to a Clumsy, which has ended";
+    let gone = "`is_there` was sent to Clumsy[1], which has ended";
     assert_eq!(told(removed.is_there()), gone);
     assert_eq!(panic_of(|| removed.is_there().wait()), gone);
     // Nobody else is concerned.
@@ -148,7 +163,7 @@ fn a_message_to_who_is_gone_fails_all_who_wait() {
     removed.listen();
     assert_eq!(
         told(array.reduction::<u32>()),
-        "`listen` was sent to a Clumsy, which has ended"
+        "`listen` was sent to Clumsy[1], which has ended"
     );
 }
 
@@ -269,15 +284,17 @@ fn an_index_lies_inside_and_belongs_to_one_element() {
     assert_eq!(panic_of(|| array.at(3)), none);
     assert_eq!(panic_of(|| array.remove(3)), none);
     assert_eq!(panic_of(|| array.section([0, 3])), none);
-    for index in [1, 3] {
-        let refused = format!("Clumsy[{index}] is there already, or lies outside the array");
+    for (index, refused) in [
+        (1, "Clumsy[1] is there already"),
+        (3, "Clumsy[3] lies outside the array"),
+    ] {
         assert_eq!(panic_of(|| array.insert(index, |_| Clumsy)), refused);
     }
     let keys: Array<Clumsy> = runtime.sparse_array();
     keys.insert(1 << 40, |_| Clumsy);
     assert_eq!(
         panic_of(|| keys.insert(1 << 40, |_| Clumsy)),
-        "Clumsy[1099511627776] is there already, or lies outside the array"
+        "Clumsy[1099511627776] is there already"
     );
     assert!(keys.at(1 << 40).is_there().wait());
 }
@@ -352,4 +369,30 @@ fn elements_of_a_group_stay_and_are_called_on_their_worker() {
         told(group.at(1).call_itself(group)),
         format!("Clumsy[1] panicked in `call_itself`: {unreachable}")
     );
+}
+
+#[test]
+fn contributions_that_differ_fail_the_reduction() {
+    let text_of = |contribute: fn(Array<Clumsy>)| {
+        let runtime = runtime();
+        let array = clumsy(&runtime);
+        contribute(array);
+        told(array.reduction::<u32>())
+    };
+    let kinds = text_of(|array| array.all().contribute_what_others_do_not());
+    let [one, other] = ["Sum<u32>", "Max<u32>"];
+    let said = |one, other| {
+        format!("reduction 0 of Clumsy: some elements contribute {one}, others {other}")
+    };
+    assert!(
+        [said(one, other), said(other, one)].contains(&kinds),
+        "{kinds}"
+    );
+    let lengths = text_of(|array| array.all().contribute_more_than_others());
+    let said = |one, other| {
+        format!(
+            "reduction 0 of Clumsy: contributions of {one} and of {other} values do not fit together"
+        )
+    };
+    assert!([said(2, 3), said(3, 2)].contains(&lengths), "{lengths}");
 }

@@ -5,11 +5,15 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 
 use super::Group;
-use super::share::{Misfit, Share};
+use super::share::Share;
+use crate::failure::Failure;
 use crate::number::Number;
 
 /// Waits for the result of a reduction; the next in the order of results.
-pub(crate) type Claim = Box<dyn FnOnce(Box<dyn Any + Send>) + Send>;
+pub(crate) type Claim = Box<dyn FnOnce(Outcome) + Send>;
+
+/// The result of a reduction, or why there is none.
+pub(crate) type Outcome = Result<Box<dyn Any + Send>, Failure>;
 
 /// Waits for the result of a reduction to which it has contributed.
 pub(super) type Contributor = Box<dyn FnOnce(&dyn Any)>;
@@ -56,8 +60,10 @@ pub(super) struct Root {
     changed: i64,
     /// By how much it changes, from which reduction on.
     pub(super) changes: BTreeMap<u64, i64>,
-    pub(super) results: VecDeque<Box<dyn Any + Send>>,
+    pub(super) results: VecDeque<Outcome>,
     pub(super) claims: VecDeque<Claim>,
+    /// Why a section has no result any more.
+    pub(super) broken: Option<Failure>,
 }
 
 impl Rounds {
@@ -205,7 +211,7 @@ impl NextRounds {
 }
 
 impl Root {
-    pub(super) fn add(&mut self, round: u64, share: Share) -> Result<(), Misfit> {
+    pub(super) fn add(&mut self, round: u64, share: Share) {
         let at = round
             .checked_sub(self.next)
             .expect("a reduction gets no more contributions than there are");
@@ -213,7 +219,7 @@ impl Root {
         if self.shares.len() <= at {
             self.shares.resize_with(at + 1, Share::default);
         }
-        self.shares[at].add(share)
+        self.shares[at].add(share);
     }
 
     /// Takes out the oldest if it is complete.
@@ -225,13 +231,27 @@ impl Root {
         {
             self.changed += change.remove();
         }
-        let expected = population
-            .checked_add_signed(self.changed)
-            .expect("no more go than came");
-        if self.shares.front()?.count < expected {
+        if self.shares.front()?.count < self.expected(population) {
             return None;
         }
         self.next += 1;
         Some((self.next - 1, self.shares.pop_front()?))
+    }
+
+    /// How many contributions make the oldest reduction complete.
+    fn expected(&self, population: u64) -> u64 {
+        let expected = population.checked_add_signed(self.changed);
+        expected.expect("no more go than came")
+    }
+
+    /// True when something has been contributed to what is not complete.
+    pub(super) fn has_begun(&self) -> bool {
+        self.shares.iter().any(|share| share.count > 0)
+    }
+
+    /// True when nobody is left to contribute.
+    pub(super) fn is_deserted(&self, population: u64) -> bool {
+        let coming: i64 = self.changes.values().sum();
+        self.shares.is_empty() && self.expected(population).saturating_add_signed(coming) == 0
     }
 }

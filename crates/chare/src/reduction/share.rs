@@ -1,13 +1,14 @@
 //! What elements have contributed to a reduction, merged, whatever its kind.
 
 use std::any::Any;
-use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::failure::said;
 use crate::local::Local;
-use crate::reduce::{Mismatch, Name, Reducer};
+use crate::reduce::{Name, Reducer};
 
 /// What some elements have contributed.
-pub(crate) trait Merged: Send {
+trait Merged: Send {
     fn merge(&mut self, other: Box<dyn Merged>) -> Result<(), Misfit>;
     fn finish(self: Box<Self>) -> Box<dyn Any + Send>;
     fn name(&self) -> Name;
@@ -15,29 +16,15 @@ pub(crate) trait Merged: Send {
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
-/// Contributions that cannot be merged.
-pub(crate) enum Misfit {
-    Kinds(Name, Name),
-    Values(Mismatch),
-}
-
-impl fmt::Display for Misfit {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Kinds(one, other) => {
-                write!(formatter, "some elements contribute {one}, others {other}")
-            }
-            Self::Values(mismatch) => mismatch.fmt(formatter),
-        }
-    }
-}
+/// Why there is no result.
+type Misfit = String;
 
 impl<R: Reducer> Merged for R {
     fn merge(&mut self, other: Box<dyn Merged>) -> Result<(), Misfit> {
         let name = other.name();
         match other.into_any().downcast::<R>() {
-            Ok(other) => Reducer::merge(self, *other).map_err(Misfit::Values),
-            Err(_) => Err(Misfit::Kinds(R::name(), name)),
+            Ok(other) => merge_one(self, *other),
+            Err(_) => Err(unequal(R::name(), name)),
         }
     }
 
@@ -58,6 +45,18 @@ impl<R: Reducer> Merged for R {
     }
 }
 
+fn merge_one<R: Reducer>(merged: &mut R, other: R) -> Result<(), Misfit> {
+    let merge = AssertUnwindSafe(|| Reducer::merge(merged, other));
+    match catch_unwind(merge) {
+        Ok(result) => result.map_err(|mismatch| mismatch.to_string()),
+        Err(panic) => Err(format!("{} panicked: {}", R::name(), said(&*panic))),
+    }
+}
+
+fn unequal(one: Name, other: Name) -> Misfit {
+    format!("some elements contribute {one}, others {other}")
+}
+
 /// Where the result of a reduction goes.
 pub(crate) enum Target {
     /// To whoever asks the array for it.
@@ -68,12 +67,12 @@ pub(crate) enum Target {
     All(fn(&Local, u32, u64, Box<dyn Any + Send>)),
 }
 
-/// Contributions, and how many.
-#[derive(Default)]
-pub(crate) struct Share {
-    pub(super) count: u64,
-    pub(super) merged: Option<Box<dyn Merged>>,
-    pub(super) target: Option<Target>,
+/// The kinds of [`Target`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goes {
+    ToClaim,
+    ToCall,
+    ToAll,
 }
 
 impl Target {
@@ -86,49 +85,94 @@ impl Target {
     }
 }
 
+/// Contributions, and how many.
+#[derive(Default)]
+pub(crate) struct Share {
+    pub(super) count: u64,
+    merged: Option<Box<dyn Merged>>,
+    goes: Option<Goes>,
+    pub(super) target: Option<Target>,
+    misfit: Option<Misfit>,
+}
+
 impl Share {
     /// One contribution.
-    pub(crate) fn of<R: Reducer>(reducer: R, target: Target) -> Self {
+    pub(crate) fn of<R: Reducer>(reducer: R, goes: Goes, target: Target) -> Self {
         Self {
             count: 1,
             merged: Some(Box::new(reducer)),
+            goes: Some(goes),
             target: Some(target),
+            misfit: None,
         }
     }
 
-    pub(crate) fn add(&mut self, other: Self) -> Result<(), Misfit> {
+    /// Adds other contributions. What does not fit together is told by [`finish`](Self::finish).
+    pub(crate) fn add(&mut self, other: Self) {
         self.count += other.count;
-        if let Some(target) = other.target {
-            self.target.get_or_insert(target);
+        self.misfit = self.misfit.take().or(other.misfit);
+        if let Some(goes) = other.goes {
+            self.agree(goes);
         }
-        match (&mut self.merged, other.merged) {
+        self.target = self.target.take().or(other.target);
+        let result = match (&mut self.merged, other.merged) {
             (Some(merged), Some(other)) => merged.merge(other),
             (merged, other) => {
                 *merged = merged.take().or(other);
                 Ok(())
             }
-        }
+        };
+        self.note(result);
     }
 
+    /// Adds one contribution.
     pub(super) fn contribute<R: Reducer>(
         &mut self,
         reducer: R,
+        goes: Goes,
         target: impl FnOnce() -> Target,
-    ) -> Result<(), Misfit> {
+    ) {
         self.count += 1;
+        self.agree(goes);
         self.target.get_or_insert_with(target);
-        match &mut self.merged {
+        let result = match &mut self.merged {
             None => {
                 self.merged = Some(Box::new(reducer));
-                Ok(())
+                return;
             }
             Some(merged) => {
                 let name = merged.name();
                 match merged.as_any().downcast_mut::<R>() {
-                    Some(merged) => Reducer::merge(merged, reducer).map_err(Misfit::Values),
-                    None => Err(Misfit::Kinds(name, R::name())),
+                    Some(merged) => merge_one(merged, reducer),
+                    None => Err(unequal(name, R::name())),
                 }
             }
+        };
+        self.note(result);
+    }
+
+    fn agree(&mut self, goes: Goes) {
+        if *self.goes.get_or_insert(goes) != goes {
+            let what =
+                "some elements wait for the result, or name a call for it, and others do not";
+            self.note(Err(what.to_owned()));
         }
+    }
+
+    fn note(&mut self, result: Result<(), Misfit>) {
+        if let Err(misfit) = result {
+            self.misfit.get_or_insert(misfit);
+        }
+    }
+
+    /// The result of all contributions; none without any.
+    pub(super) fn finish(&mut self) -> Option<Result<Box<dyn Any + Send>, Misfit>> {
+        let merged = self.merged.take()?;
+        if let Some(misfit) = self.misfit.take() {
+            return Some(Err(misfit));
+        }
+        let name = merged.name();
+        let finished = catch_unwind(AssertUnwindSafe(|| merged.finish()));
+        Some(finished.map_err(|panic| format!("{name} panicked: {}", said(&*panic))))
     }
 }

@@ -120,7 +120,7 @@ impl Local {
                 });
             }
             Way::Gone => {
-                let failure = Failure::gone(&part.collection.name(None), parcel.entry());
+                let failure = part.collection.gone(number, parcel.entry());
                 Box::new(parcel).fail(&self.system, failure);
             }
         }
@@ -149,7 +149,7 @@ impl Local {
                 Some(worker) if worker == self.worker => parcel.deliver(self, part, number),
                 Some(worker) => self.carry(worker, part.one(number), parcel),
                 None => {
-                    let failure = Failure::gone(&part.collection.name(None), parcel.entry());
+                    let failure = part.collection.gone(number, parcel.entry());
                     Box::new(parcel).fail(&self.system, failure);
                 }
             };
@@ -174,7 +174,7 @@ impl Local {
             .worker_of(number, self.epoch.get())
         else {
             for parcel in waiting {
-                let failure = Failure::gone(&part.collection.name(None), parcel.entry());
+                let failure = part.collection.gone(number, parcel.entry());
                 parcel.fail(&self.system, failure);
             }
             return;
