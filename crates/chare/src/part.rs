@@ -52,6 +52,8 @@ pub(crate) struct Part<T: Chare> {
     unborn: RefCell<Option<Vec<Errand<T>>>>,
     /// What came before elements that are to come here.
     pub(crate) early: RefCell<HashMap<Number, Parcels<T>>>,
+    /// What came for seeds whose home is here, before they were made somewhere ([`crate::seeds`]).
+    pub(crate) mail: RefCell<HashMap<Number, Parcels<T>>>,
     /// Elements that are to come here, and the epoch from which on they count as being here for what is sent to all.
     pub(crate) expected: RefCell<HashMap<Number, u32>>,
     /// Elements that are to go, and the epoch from which on they count as being elsewhere.
@@ -220,6 +222,7 @@ impl<T: Chare> Part<T> {
             live: Cell::new(0),
             unborn: RefCell::new(unborn),
             early: RefCell::default(),
+            mail: RefCell::default(),
             expected: RefCell::default(),
             leaving: RefCell::default(),
             latest: Cell::new(0),

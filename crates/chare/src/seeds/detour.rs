@@ -60,6 +60,9 @@ impl<T: Chare, P: Parcel<T>> Parcel<T> for Detoured<P> {
     }
 
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
+        if !part.has(number) {
+            return part.keep(local, number, Box::new(self));
+        }
         self.parcel.deliver(local, part, number);
         local.confirm(self.key, self.from);
     }
@@ -136,11 +139,11 @@ impl Local {
         let place = part.collection.directory.place(number);
         let route = place.route();
         let is_seed = matches!(route.whereabouts(), Whereabouts::Seed { .. });
-        let mut early = part.early.borrow_mut();
-        if !is_seed && !early.contains_key(&number) {
-            drop(early);
+        let mut mail = part.mail.borrow_mut();
+        if !is_seed && !mail.contains_key(&number) {
+            drop(mail);
             return match place.worker_of(number, self.epoch.get()) {
-                Some(worker) if worker == self.worker => parcel.deliver(self, part, number),
+                // Be it this one: what waited here may be on its way from itself to itself.
                 Some(worker) => self.carry(worker, part.one(number), parcel),
                 None => {
                     let failure = Failure::gone(&part.collection.name(None), parcel.entry());
@@ -148,8 +151,8 @@ impl Local {
                 }
             };
         }
-        early.entry(number).or_default().push_back(Box::new(parcel));
-        drop(early);
+        mail.entry(number).or_default().push_back(Box::new(parcel));
+        drop(mail);
         let with_mail = Route::seed(number.generation(), true);
         if route == Route::seed(number.generation(), false) && !place.change_route(route, with_mail)
         {
@@ -160,7 +163,7 @@ impl Local {
 
     /// Sends what waited at home to where the element is now.
     pub(super) fn send_after<T: Chare>(&self, part: &Part<T>, number: Number) {
-        let waiting = part.early.borrow_mut().remove(&number).unwrap_or_default();
+        let waiting = part.mail.borrow_mut().remove(&number).unwrap_or_default();
         let Some(worker) = part
             .collection
             .directory

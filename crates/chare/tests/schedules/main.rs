@@ -7,4 +7,5 @@
 
 mod moving;
 mod order;
+mod seeds;
 mod travellers;
