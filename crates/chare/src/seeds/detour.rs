@@ -138,7 +138,8 @@ impl Local {
         };
         let place = part.collection.directory.place(number);
         let route = place.route();
-        let is_seed = matches!(route.whereabouts(), Whereabouts::Seed { .. });
+        let is_seed = matches!(route.whereabouts(), Whereabouts::Seed { .. })
+            && route.generation() == number.generation();
         let mut mail = part.mail.borrow_mut();
         if !is_seed && !mail.contains_key(&number) {
             drop(mail);

@@ -2,7 +2,7 @@
 
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, SeedPolicy, chare};
 use raddle_runtime::Runtime;
-use raddle_runtime::model::explore::{Setting, explore_some};
+use raddle_runtime::model::explore::{Setting, beside, explore_some};
 
 /// A chare that is made as a seed; it hears numbered messages.
 struct Sprout {
@@ -129,5 +129,20 @@ fn a_seed_that_goes_around_hears_everybody_in_order() {
         sprout.go(1);
         runtime.quiescence().wait();
         assert_eq!(sprout.heard().wait(), [3, 3, 3, 0]);
+    });
+}
+
+/// A message for one that has ended lay at its home for ever when its number had gone to the next seed.
+#[test]
+fn who_asks_a_seed_that_has_ended_is_told() {
+    explore_some(96, |setting| {
+        let (runtime, gardeners) = garden(&setting);
+        let ask = move || {
+            let sprout = gardeners.at(0).sow(0, 0, Then::End).wait();
+            let _ = sprout.heard().try_wait();
+        };
+        beside(ask, ask);
+        let stays = gardeners.at(0).sow(0, 0, Then::Stay).wait();
+        assert_eq!(stays.heard().wait(), [0; 4]);
     });
 }
