@@ -6,7 +6,7 @@ use crate::collection::Collection;
 use crate::directory::{Route, Whereabouts};
 use crate::entry::Chare;
 use crate::failure::Failure;
-use crate::local::Local;
+use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::Part;
@@ -72,8 +72,14 @@ impl<T: Chare, P: Parcel<T>> Parcel<T> for Detoured<P> {
     }
 
     fn fail(self: Box<Self>, system: &System, failure: Failure) {
-        // Who waits to send straight finds that there is nothing left to send to.
-        Box::new(self.parcel).fail(system, failure);
+        let Self { parcel, from, key } = *self;
+        Box::new(parcel).fail(system, failure);
+        // As on arrival: whoever has sent by some home looks there before each message, and would for ever.
+        local::with(system.id, |local| {
+            if let Some(local) = local {
+                local.confirm(key, from);
+            }
+        });
     }
 }
 
