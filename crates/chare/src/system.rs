@@ -5,6 +5,7 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
+use std::ops::DerefMut;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError, RwLock, Weak};
 
 use raddle_runtime::{Post, Runtime, Waiter};
@@ -34,7 +35,8 @@ struct Registry {
 pub(crate) struct System {
     pub(crate) id: u32,
     pub(crate) post: Post,
-    collections: RwLock<Vec<Arc<dyn Any + Send + Sync>>>,
+    /// None while one is being made. Not a lock of the models, as above.
+    collections: RwLock<Vec<Option<Arc<dyn Any + Send + Sync>>>>,
     singles: Mutex<Vec<(TypeId, u32)>>,
     pub(crate) outside: Mutex<Outside>,
     pub(crate) quiet: Quiet,
@@ -112,14 +114,21 @@ impl System {
         &self,
         make: impl FnOnce(u32) -> Collection<T>,
     ) -> Arc<Collection<T>> {
-        let mut collections = self
-            .collections
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        let id = u32::try_from(collections.len()).expect("fewer than 2^32 collections");
-        let collection = Arc::new(make(id));
-        collections.push(Arc::clone(&collection) as Arc<dyn Any + Send + Sync>);
+        let mut collections = self.collections_mut();
+        let id = collections.len();
+        collections.push(None);
+        drop(collections);
+        let number = u32::try_from(id).expect("fewer than 2^32 collections");
+        // What makes it may call users' code, which may look for other collections.
+        let collection = Arc::new(make(number));
+        self.collections_mut()[id] = Some(Arc::clone(&collection) as Arc<dyn Any + Send + Sync>);
         collection
+    }
+
+    fn collections_mut(&self) -> impl DerefMut<Target = Vec<Option<Arc<dyn Any + Send + Sync>>>> {
+        self.collections
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The collection with this number, which is of `T`.
@@ -128,7 +137,9 @@ impl System {
             .collections
             .read()
             .unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(&collections[id as usize])
+        let collection = collections[id as usize].clone();
+        collection
+            .expect("a proxy is made after its collection")
             .downcast()
             .expect("a proxy has the type of its collection")
     }
