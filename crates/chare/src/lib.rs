@@ -16,6 +16,9 @@ mod group;
 mod index;
 mod local;
 mod migration;
+#[cfg(shuttle)]
+#[doc(hidden)]
+pub mod model;
 mod node;
 mod number;
 mod outside;

@@ -31,7 +31,16 @@ pub(crate) trait Parcel<T: Chare>: Send + 'static {
 pub(crate) trait Finish<O>: Send + 'static {
     fn done(self, output: O);
 
+    /// The entry has panicked.
     fn failed(self, system: &System, failure: Failure);
+
+    /// The element is no more.
+    fn gone(self, system: &System, failure: Failure)
+    where
+        Self: Sized,
+    {
+        self.failed(system, failure);
+    }
 }
 
 /// Nobody waits for the result.
@@ -45,6 +54,21 @@ impl<O> Finish<O> for NoReply {
     fn failed(self, system: &System, failure: Failure) {
         system.fail(failure);
     }
+}
+
+/// Nobody waits for the result, and the message is for all that there are: those that end before it reaches them need none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ToAll;
+
+impl<O> Finish<O> for ToAll {
+    #[inline]
+    fn done(self, _output: O) {}
+
+    fn failed(self, system: &System, failure: Failure) {
+        system.fail(failure);
+    }
+
+    fn gone(self, _system: &System, _failure: Failure) {}
 }
 
 impl<O: Send + 'static> Finish<O> for Replier<O> {
@@ -101,7 +125,7 @@ impl<E: Entry, F: Finish<E::Output>> Parcel<E::Chare> for Call<E, F> {
     }
 
     fn fail(self: Box<Self>, system: &System, failure: Failure) {
-        self.finish.failed(system, failure);
+        self.finish.gone(system, failure);
     }
 }
 

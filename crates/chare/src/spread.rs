@@ -5,7 +5,7 @@
 use crate::collection::Collection;
 use crate::entry::{AsyncEntry, Chare, Entry, Message};
 use crate::local::Local;
-use crate::parcel::{Call, NoReply, Parcel};
+use crate::parcel::{Call, Parcel, ToAll};
 use crate::part::Part;
 use crate::proxy::All;
 use crate::section::spread_by_members;
@@ -68,7 +68,7 @@ impl<E: Entry<Args: Clone>> Spread<E::Chare> for SpreadCall<E> {
     fn parcel(&self) -> impl Parcel<E::Chare> {
         Call::<E, _> {
             args: self.args.clone(),
-            finish: NoReply,
+            finish: ToAll,
         }
     }
 }
@@ -81,7 +81,7 @@ impl<E: AsyncEntry<Args: Clone>> Spread<E::Chare> for SpreadStart<E> {
     fn parcel(&self) -> impl Parcel<E::Chare> {
         Start::<E, _> {
             args: self.args.clone(),
-            finish: NoReply,
+            finish: ToAll,
         }
     }
 }
@@ -92,7 +92,10 @@ impl<M: Message<Content: Clone>> Spread<M::Chare> for SpreadFile<M> {
     }
 
     fn parcel(&self) -> impl Parcel<M::Chare> {
-        File::<M>(self.content.clone())
+        File::<M, _> {
+            content: self.content.clone(),
+            finish: ToAll,
+        }
     }
 }
 

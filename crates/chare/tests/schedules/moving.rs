@@ -1,9 +1,9 @@
 //! Elements move while messages for them are under way: none is lost, none comes twice, and the order of each sender stays.
 
-use raddle_chare::Chares;
+use raddle_chare::{Chares, model};
 use raddle_runtime::model::explore::{beside, explore_some};
 
-use crate::travellers::travellers;
+use crate::travellers::{Traveller, travellers};
 
 #[test]
 fn messages_find_an_element_that_moves() {
@@ -79,5 +79,33 @@ fn what_is_sent_to_all_comes_once() {
         for index in 0..3 {
             assert_eq!(array.at(index).counts().wait(), (vec![0], 4));
         }
+    });
+}
+
+#[test]
+fn elements_end_on_the_way() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let array = travellers(&runtime, 3, 1);
+        let workers = runtime.worker_count();
+        let ask = move || {
+            let ending = array.get(0)?;
+            ending.counts().try_wait().ok()
+        };
+        let here = || {
+            model::migrate(array, [(0, 1 % workers), (1, 1 % workers)]);
+            array.all().call(0);
+            array.remove(0);
+            array.all().call(1);
+            array.at(1).go(2);
+        };
+        beside(ask, here);
+        runtime.quiescence().wait();
+        assert!(array.get(0).is_none());
+        array.insert(0, |_| Traveller::new(1));
+        for (index, called) in [0, 2, 2].into_iter().enumerate() {
+            assert_eq!(array.at(index).counts().wait(), (vec![0], called));
+        }
+        assert_eq!(array.at(1).place().wait(), 2 % workers);
     });
 }
