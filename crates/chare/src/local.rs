@@ -2,7 +2,6 @@
 
 use std::any::{Any, TypeId};
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,11 +9,11 @@ use std::sync::Arc;
 use raddle_sync::prim::thread_local;
 
 use crate::entry::Chare;
-use crate::migration::Request;
+use crate::migration::{Departures, Request};
 use crate::number::Number;
 use crate::part::Part;
 use crate::priority::Urgent;
-use crate::seeds::Dice;
+use crate::seeds::{Detours, Dice};
 use crate::system::System;
 
 thread_local! {
@@ -37,8 +36,9 @@ pub(crate) struct Local {
     parts: RefCell<Vec<Option<Rc<dyn Any>>>>,
     /// The element whose asynchronous entry runs.
     pub(crate) running: Cell<Option<(u32, Number)>>,
-    /// Elements to which messages are under way by their home, and how many ([`crate::seeds`]).
-    pub(crate) detours: RefCell<HashMap<(u32, Number), u32>>,
+    /// Elements to which messages of this worker are under way by their home ([`crate::seeds`]).
+    pub(crate) detours: RefCell<Detours>,
+    pub(crate) departures: RefCell<Departures>,
     /// Messages with priorities that have arrived.
     pub(crate) urgent: RefCell<Urgent>,
     pub(crate) dice: Dice,
@@ -88,6 +88,7 @@ fn come_up(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
         parts: RefCell::default(),
         running: Cell::new(None),
         detours: RefCell::default(),
+        departures: RefCell::default(),
         urgent: RefCell::default(),
         dice: Dice::new(worker),
         singles: RefCell::default(),

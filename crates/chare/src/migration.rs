@@ -11,6 +11,8 @@
 //! worker 0     when all have come: makes the new worker the old one too, and begins the next batch
 //! ```
 //!
+//! An element sends from its new worker after it has sent from its old one: [`departures`] see to the order of that.
+//!
 //! What is sent to all carries its sender's epoch: an element counts as being where that epoch says. So it is skipped at its old worker by what was
 //! sent in the new epoch, and at its new worker by what was sent before.
 //! # Invariants
@@ -19,11 +21,15 @@
 //! 2. All that a sender sent by the old route arrives before his marker, since mailboxes keep the order of each sender. Those of the
 //!    threads outside are in one order, since they send under a lock; worker 0 sends their marker as one of them.
 
+mod departures;
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
 use raddle_sync::prim::Mutex;
+
+pub(crate) use departures::Departures;
 
 use crate::cx::Cx;
 use crate::directory::Route;
@@ -208,16 +214,17 @@ impl Local {
             batch
                 .expect("a batch is under way until all have come")
                 .ship(self);
+            self.let_go();
         }
     }
 
-    /// Sends an element to its new worker.
+    /// Has an element depart to its new worker.
     fn ship<T: Chare>(&self, part: &Part<T>, number: Number, to: usize) {
         let collection = part.collection.id;
         part.leaving.borrow_mut().remove(&number);
         let epoch = self.epoch.get();
         let Some(slot) = part.take(number) else {
-            self.post(to, move |local| {
+            self.depart(to, move |local| {
                 let part = local.part::<T>(collection);
                 part.fail_early(local, number, &part.collection.name(None));
                 local.has_come::<T>(collection, number);
@@ -227,7 +234,7 @@ impl Local {
         let rounds = slot.next_rounds();
         let gathered = part.take_gathered(number);
         self.leaves(part, number, &rounds);
-        self.post(to, move |local| {
+        self.depart(to, move |local| {
             local.receive(&local.part(collection), slot, &rounds, gathered, epoch);
         });
     }

@@ -1,15 +1,12 @@
 //! Threads that are no workers send in the name of one sender, under a lock: so they too have an order, an epoch and detours.
 
-use std::collections::HashMap;
-
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::on_arrival;
-use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::proxy::{All, One};
 use crate::section::spread_by_members;
-use crate::seeds::{Way, way};
+use crate::seeds::{Detours, Way, way};
 use crate::spread::{Spread, workers_with};
 use crate::system::System;
 
@@ -17,7 +14,7 @@ use crate::system::System;
 #[derive(Debug, Default)]
 pub(crate) struct Outside {
     pub(crate) epoch: u32,
-    pub(crate) detours: HashMap<(u32, Number), u32>,
+    pub(crate) detours: Detours,
 }
 
 impl System {

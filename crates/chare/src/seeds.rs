@@ -22,7 +22,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_sync::prim::{AtomicU32, Relaxed};
 
-pub(crate) use detour::{Way, way};
+pub(crate) use detour::{Detours, Way, way};
 pub(crate) use policy::Dice;
 use policy::{Choice, Loads};
 pub use policy::{SeedPolicy, UnknownSeedPolicy};

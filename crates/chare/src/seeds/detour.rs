@@ -23,12 +23,61 @@ pub(crate) enum Way {
     Gone,
 }
 
+/// An element, in messages about messages to it.
+type Key = (u32, Number);
+
+/// Elements to which messages of a sender are under way by their home.
+#[derive(Debug, Default)]
+pub(crate) struct Detours(HashMap<Key, Detour>);
+
+#[derive(Debug, Default)]
+struct Detour {
+    /// Messages that have not met the element.
+    count: usize,
+    /// Workers to which elements have moved from here meanwhile: what those send must not come before.
+    followers: Vec<usize>,
+}
+
+impl Detours {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// One message less is under way; returns who shall know that none is.
+    fn end_one(&mut self, key: Key) -> Vec<usize> {
+        match self.0.get_mut(&key) {
+            Some(detour) if detour.count > 1 => detour.count -= 1,
+            _ => {
+                let ended = self.0.remove(&key);
+                return ended.map_or_else(Vec::new, |ended| ended.followers);
+            }
+        }
+        Vec::new()
+    }
+
+    /// What worker `to`, to which an element moves, takes over.
+    pub(crate) fn hand_over(&mut self, to: usize) -> Vec<Key> {
+        for detour in self.0.values_mut() {
+            detour.followers.push(to);
+        }
+        self.0.keys().copied().collect()
+    }
+
+    /// Sends by the home, too, until the old worker of an element that comes does so no more.
+    pub(crate) fn take_over(&mut self, keys: &[Key]) {
+        for &key in keys {
+            self.0.entry(key).or_default().count += 1;
+        }
+    }
+}
+
 /// How a message of a sender in `epoch` goes to element `number`; one that goes by the home is counted in his `detours`.
 pub(crate) fn way<T: Chare>(
     collection: &Collection<T>,
     number: Number,
     epoch: u32,
-    detours: &mut HashMap<(u32, Number), u32>,
+    detours: &mut Detours,
 ) -> Way {
     let route = collection.directory.place(number).route();
     let whereabouts = route.whereabouts();
@@ -36,13 +85,11 @@ pub(crate) fn way<T: Chare>(
         return Way::Gone;
     }
     let key = (collection.id, number);
-    if let Some(count) = detours.get_mut(&key) {
-        *count += 1;
-    } else if matches!(whereabouts, Whereabouts::Seed { .. }) {
-        detours.insert(key, 1);
-    } else {
+    let is_seed = matches!(whereabouts, Whereabouts::Seed { .. });
+    if !is_seed && !detours.0.contains_key(&key) {
         return Way::Straight(route.worker(epoch));
     }
+    detours.0.entry(key).or_default().count += 1;
     Way::Detour(number.home())
 }
 
@@ -51,7 +98,7 @@ struct Detoured<P> {
     parcel: P,
     /// The worker that sent it; none for other threads.
     from: Option<usize>,
-    key: (u32, Number),
+    key: Key,
 }
 
 impl<T: Chare, P: Parcel<T>> Parcel<T> for Detoured<P> {
@@ -189,22 +236,22 @@ impl Local {
     }
 
     /// Tells who sent a message by the home that it has arrived.
-    fn confirm(&self, key: (u32, Number), from: Option<usize>) {
+    fn confirm(&self, key: Key, from: Option<usize>) {
         match from {
-            Some(worker) if worker == self.worker => confirmed(&mut self.detours.borrow_mut(), key),
-            Some(worker) => self.post(worker, move |local| {
-                confirmed(&mut local.detours.borrow_mut(), key);
-            }),
-            None => confirmed(&mut self.system.outside().detours, key),
+            Some(worker) if worker == self.worker => self.end_detour(key),
+            Some(worker) => self.post(worker, move |local| local.end_detour(key)),
+            None => {
+                let followers = self.system.outside().detours.end_one(key);
+                debug_assert!(followers.is_empty(), "elements move from workers");
+            }
         }
     }
-}
 
-fn confirmed(detours: &mut HashMap<(u32, Number), u32>, key: (u32, Number)) {
-    if let Some(count) = detours.get_mut(&key) {
-        *count -= 1;
-        if *count == 0 {
-            detours.remove(&key);
+    /// A message of this worker by the home, or all of another one whose element has come here, have arrived.
+    fn end_detour(&self, key: Key) {
+        let followers = self.detours.borrow_mut().end_one(key);
+        for follower in followers {
+            self.post(follower, move |local| local.end_detour(key));
         }
     }
 }

@@ -83,6 +83,34 @@ fn what_is_sent_to_all_comes_once() {
 }
 
 #[test]
+fn a_batch_leaves_and_reaches_several_workers() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let array = travellers(&runtime, 3, 4);
+        let workers = runtime.worker_count();
+        let hear = move || {
+            for number in 0..2 {
+                array.at(0).hear(3, number);
+                array.at(2).hear(3, number);
+            }
+        };
+        let here = || {
+            array.all().tell(3, 2);
+            model::migrate(array, [(0, 1 % workers), (1, 2 % workers), (2, 0)]);
+            array.all().call(0);
+            model::migrate(array, [(2, 1 % workers), (0, 0)]);
+            array.all().call(1);
+        };
+        beside(hear, here);
+        runtime.quiescence().wait();
+        for (index, heard) in [2, 0, 2].into_iter().enumerate() {
+            assert_eq!(array.at(index).counts().wait(), (vec![2, 2, 2, heard], 2));
+        }
+        assert_eq!(array.at(1).place().wait(), 2 % workers);
+    });
+}
+
+#[test]
 fn elements_end_on_the_way() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();

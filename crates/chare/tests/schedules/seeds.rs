@@ -67,6 +67,45 @@ impl Gardener {
             cx.this().tell(sprout, number + 1, left - 1);
         }
     }
+
+    /// Sows, and has all others tell from one worker after the other.
+    #[entry]
+    fn sow_around(&self, cx: &mut Cx<Self>, by: usize) -> SproutProxy {
+        let sprout = cx.chare(|cx| Sprout::new(cx, Then::Stay));
+        for other in [1, 2] {
+            cx.array().at(other).tell_around(sprout, 0, by);
+        }
+        sprout
+    }
+
+    #[entry]
+    fn tell_around(&self, cx: &mut Cx<Self>, sprout: SproutProxy, number: u32, by: usize) {
+        sprout.hear(cx.index(), number);
+        if number < 2 {
+            cx.migrate_to((cx.worker() + by) % cx.worker_count());
+            cx.array()
+                .at(0)
+                .remind(sprout, cx.index(), number + 1, by, 2);
+        }
+    }
+
+    /// Has gardener `who` tell, after a while in which it may have moved.
+    #[entry]
+    fn remind(
+        &self,
+        cx: &mut Cx<Self>,
+        sprout: SproutProxy,
+        who: usize,
+        number: u32,
+        by: usize,
+        rests: u32,
+    ) {
+        if rests > 0 {
+            cx.this().remind(sprout, who, number, by, rests - 1);
+        } else {
+            cx.array().at(who).tell_around(sprout, number, by);
+        }
+    }
 }
 
 /// A runtime with gardeners, one after the other on its workers.
@@ -144,5 +183,17 @@ fn who_asks_a_seed_that_has_ended_is_told() {
         beside(ask, ask);
         let stays = gardeners.at(0).sow(0, 0, Then::Stay).wait();
         assert_eq!(stays.heard().wait(), [0; 4]);
+        runtime.quiescence().wait();
+    });
+}
+
+#[test]
+fn a_seed_hears_who_moves_in_order() {
+    explore_some(96, |setting| {
+        let (runtime, gardeners) = garden(&setting);
+        let by = setting.one_of(&[1, 2]);
+        let sprout = gardeners.at(0).sow_around(by).wait();
+        runtime.quiescence().wait();
+        assert_eq!(sprout.heard().wait(), [0, 3, 3, 0]);
     });
 }
