@@ -276,16 +276,13 @@ impl Local {
         });
     }
 
-    /// Sends an element on that was made here after the markers for it had come.
-    pub(crate) fn ship_if_elsewhere<T: Chare>(&self, part: &Part<T>, number: Number) {
-        let place = part.collection.directory.place(number);
-        match place.worker_of(number, self.epoch.get()) {
-            Some(worker)
-                if worker != self.worker && !part.leaving.borrow().contains_key(&number) =>
-            {
-                self.ship(part, number, worker);
-            }
-            _ => {}
+    /// Sends an element on that was made here, or could not be made, after the markers for it had come.
+    #[cold]
+    pub(crate) fn ship_late<T: Chare>(&self, part: &Part<T>, number: Number) {
+        let late = part.late.borrow_mut().remove(&number);
+        if let Some(to) = late {
+            self.ship(part, number, to);
+            self.let_go();
         }
     }
 }
@@ -315,8 +312,7 @@ impl<T: Chare> Batch for MovesOf<T> {
         for one in self.moves.iter().filter(|one| one.from == local.worker) {
             let is_late = !part.has(one.number) && part.collection.has(one.number);
             if is_late {
-                // It is still to be made here: `ship_if_elsewhere` sends it on.
-                part.leaving.borrow_mut().remove(&one.number);
+                part.late.borrow_mut().insert(one.number, one.to);
             } else {
                 local.ship(&part, one.number, one.to);
             }

@@ -58,6 +58,8 @@ pub(crate) struct Part<T: Chare> {
     pub(crate) expected: RefCell<HashMap<Number, u32>>,
     /// Elements that are to go, and the epoch from which on they count as being elsewhere.
     pub(crate) leaving: RefCell<HashMap<Number, u32>>,
+    /// Elements that are still to be made here, though nobody sends to them here any more, and the workers to which they go then.
+    pub(crate) late: RefCell<HashMap<Number, usize>>,
     /// The last epoch in which an element came from another worker.
     latest: Cell<u32>,
     /// Numbers of this worker that nobody has.
@@ -225,6 +227,7 @@ impl<T: Chare> Part<T> {
             mail: RefCell::default(),
             expected: RefCell::default(),
             leaving: RefCell::default(),
+            late: RefCell::default(),
             latest: Cell::new(0),
             spare: RefCell::default(),
             known: RefCell::default(),

@@ -183,8 +183,6 @@ impl Local {
                 part.settle(self, Slot::new(number, index, State::Ready(body)), 0);
                 if let Some(rounds) = ends {
                     part.end(self, number, &rounds);
-                } else if self.epoch.get() > 0 {
-                    self.ship_if_elsewhere(part, number);
                 }
             }
             Err(panic) => {
@@ -194,6 +192,9 @@ impl Local {
                 self.system
                     .fail(Failure::panicked(&name, "its constructor", &*panic));
             }
+        }
+        if !part.late.borrow().is_empty() {
+            self.ship_late(part, number);
         }
     }
 }

@@ -146,11 +146,10 @@ impl Local {
             }
             return;
         }
-        for (&number, _) in part
-            .expected
-            .borrow()
-            .iter()
-            .filter(|expected| *expected.1 <= epoch)
+        let expected = part.expected.borrow();
+        for &number in expected
+            .keys()
+            .filter(|&&number| part.is_here_in(number, epoch))
         {
             let mut early = part.early.borrow_mut();
             early
@@ -158,6 +157,7 @@ impl Local {
                 .or_default()
                 .push_back(Box::new(spread.parcel()));
         }
+        drop(expected);
         let mut at = 0;
         while let Some(number) = part.next_number(&mut at, epoch) {
             spread.parcel().deliver(self, part, number);

@@ -111,6 +111,40 @@ fn a_batch_leaves_and_reaches_several_workers() {
 }
 
 #[test]
+fn an_element_that_is_still_to_be_made_moves_too() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        // New elements are told by their array's root in which reduction they begin, and those of several arrays have different roots.
+        for _ in 0..setting.one_of(&[0, 1, 2]) {
+            runtime.sparse_array::<Traveller>();
+        }
+        let array = runtime.sparse_array::<Traveller>();
+        let (workers, to) = (runtime.worker_count(), setting.one_of(&[0, 1, 2]));
+        array.insert_on(workers - 1, 0, |_| Traveller::new(3));
+        let hear = move || {
+            for number in 0..2 {
+                array.at(0).hear(2, number);
+            }
+            array.insert(1, |_| Traveller::new(3));
+            array.at(1).tell(1, 2);
+            model::migrate(array, [(1, to % workers)]);
+        };
+        let here = || {
+            model::migrate(array, [(0, 0)]);
+            for number in 0..3 {
+                array.all().call(number);
+            }
+            model::migrate(array, [(0, to % workers)]);
+        };
+        beside(hear, here);
+        runtime.quiescence().wait();
+        assert_eq!(array.at(0).counts().wait(), (vec![0, 2, 2], 3));
+        assert_eq!(array.at(0).place().wait(), to % workers);
+        assert_eq!(array.at(1).place().wait(), to % workers);
+    });
+}
+
+#[test]
 fn elements_end_on_the_way() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
