@@ -36,9 +36,7 @@ use crate::directory::Route;
 use crate::entry::Chare;
 use crate::local::Local;
 use crate::number::Number;
-use crate::part::{Part, Slot};
-use crate::reduction::NextRounds;
-use crate::section::Gathered;
+use crate::part::Part;
 
 /// The worker that begins batches.
 const COORDINATOR: usize = 0;
@@ -233,27 +231,17 @@ impl Local {
         };
         let rounds = slot.next_rounds();
         let gathered = part.take_gathered(number);
+        let urgent = self.take_urgent((collection, number));
         self.leaves(part, number, &rounds);
         self.depart(to, move |local| {
-            local.receive(&local.part(collection), slot, &rounds, gathered, epoch);
+            let part = local.part::<T>(collection);
+            // Who sent it has gone over, and so does who gets it.
+            local.go_over(epoch);
+            local.comes(&part, number, &rounds);
+            part.put_gathered(gathered);
+            part.settle(local, slot, epoch, urgent);
+            local.has_come::<T>(collection, number);
         });
-    }
-
-    /// Takes in an element from another worker.
-    fn receive<T: Chare>(
-        &self,
-        part: &Part<T>,
-        slot: Slot<T>,
-        rounds: &NextRounds,
-        gathered: Gathered,
-        epoch: u32,
-    ) {
-        let number = slot.number;
-        self.go_over(epoch);
-        self.comes(part, number, rounds);
-        part.put_gathered(gathered);
-        part.settle(self, slot, epoch);
-        self.has_come::<T>(part.collection.id, number);
     }
 
     /// An element has come, or has ended before.

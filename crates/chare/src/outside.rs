@@ -56,7 +56,7 @@ pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: impl Parcel<T>) {
                 ..
             } = one;
             system.post_outside(worker, move |local| {
-                local.arrive_at_rank(priority, move |local| {
+                local.arrive_at_rank(priority, (collection, number), move |local| {
                     parcel.deliver(local, &local.part(collection), number);
                 });
             });

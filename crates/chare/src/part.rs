@@ -28,6 +28,7 @@ use crate::failure::Failure;
 use crate::local::Local;
 use crate::number::Number;
 use crate::parcel::Parcel;
+use crate::priority::Arrival;
 use crate::proxy::One;
 use crate::reduction::{AllRounds, Group, NextRounds};
 use crate::scan::{Scans, Steps};
@@ -366,13 +367,16 @@ impl<T: Chare> Part<T> {
         self.rounds.borrow_mut().forget_members();
     }
 
-    /// An element comes in `epoch`, which is 0 for one that was made here; what came before it runs.
-    pub(crate) fn settle(&self, local: &Local, slot: Slot<T>, epoch: u32) {
+    /// An element comes in `epoch`, which is 0 for one that was made here; what it brings along runs, and then what came before it.
+    pub(crate) fn settle(&self, local: &Local, slot: Slot<T>, epoch: u32, urgent: Vec<Arrival>) {
         let number = slot.number;
         self.latest.set(self.latest.get().max(epoch));
         self.put(slot, epoch);
         if !self.expected.borrow().is_empty() {
             self.expected.borrow_mut().remove(&number);
+        }
+        for arrival in urgent {
+            arrival(local);
         }
         if self.early.borrow().is_empty() {
             return;

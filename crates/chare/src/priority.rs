@@ -1,15 +1,21 @@
 //! Messages with priorities: they wait at their worker for their turn.
 //!
-//! One more urgent than most is run as soon as it is seen. Others lie in a heap, and each has the worker send itself a message that runs the first
-//! of the heap: that message comes after all that have arrived by then.
+//! They lie in a heap, and each has the worker send itself a message that runs the first of the heap: that message comes after all that have
+//! arrived by then. An element that moves takes those for itself along.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::fmt;
+use std::mem;
 
 use crate::local::Local;
+use crate::number::Number;
 
-type Arrival = Box<dyn FnOnce(&Local)>;
+/// What a message does when it has its turn.
+pub(crate) type Arrival = Box<dyn FnOnce(&Local) + Send>;
+
+/// The element that a message is for, with its collection.
+type Key = (u32, Number);
 
 /// Messages that wait for their turn.
 #[derive(Debug, Default)]
@@ -22,6 +28,7 @@ struct Waiting {
     priority: i32,
     /// The order of arrival, among those of the same priority.
     turn: u64,
+    to: Key,
     arrival: Arrival,
 }
 
@@ -53,24 +60,30 @@ impl Ord for Waiting {
 }
 
 impl Local {
-    /// Runs a message that has arrived, in its turn.
+    /// Runs a message that has arrived for an element, in its turn.
     #[inline]
-    pub(crate) fn arrive_at_rank(&self, priority: i32, arrival: impl FnOnce(&Self) + 'static) {
+    pub(crate) fn arrive_at_rank(
+        &self,
+        priority: i32,
+        to: Key,
+        arrival: impl FnOnce(&Self) + Send + 'static,
+    ) {
         if priority == 0 {
             arrival(self);
         } else {
-            self.arrive_in_turn(priority, Box::new(arrival));
+            self.arrive_in_turn(priority, to, Box::new(arrival));
         }
     }
 
     #[cold]
-    fn arrive_in_turn(&self, priority: i32, arrival: Arrival) {
+    fn arrive_in_turn(&self, priority: i32, to: Key, arrival: Arrival) {
         let mut urgent = self.urgent.borrow_mut();
         let turn = urgent.count;
         urgent.count += 1;
         urgent.heap.push(Waiting {
             priority,
             turn,
+            to,
             arrival,
         });
         drop(urgent);
@@ -79,7 +92,24 @@ impl Local {
 
     fn run_first(&self) {
         let first = self.urgent.borrow_mut().heap.pop();
-        let first = first.expect("each message in the heap has a call of its own");
-        (first.arrival)(self);
+        // Elements that have moved took theirs along.
+        if let Some(first) = first {
+            (first.arrival)(self);
+        }
+    }
+
+    /// What waits for its turn at an element that moves, the first to run first.
+    pub(crate) fn take_urgent(&self, to: Key) -> Vec<Arrival> {
+        let mut urgent = self.urgent.borrow_mut();
+        if urgent.heap.is_empty() {
+            return Vec::new();
+        }
+        let in_turn = mem::take(&mut urgent.heap)
+            .into_sorted_vec()
+            .into_iter()
+            .rev();
+        let (taken, left): (Vec<_>, Vec<_>) = in_turn.partition(|waiting| waiting.to == to);
+        urgent.heap = left.into();
+        taken.into_iter().map(|waiting| waiting.arrival).collect()
     }
 }

@@ -180,7 +180,8 @@ impl Local {
             Ok(me) => {
                 let ends = cx.ends().then(|| cx.rounds().clone());
                 let body = Body { me, cx };
-                part.settle(self, Slot::new(number, index, State::Ready(body)), 0);
+                let slot = Slot::new(number, index, State::Ready(body));
+                part.settle(self, slot, 0, Vec::new());
                 if let Some(rounds) = ends {
                     part.end(self, number, &rounds);
                 }

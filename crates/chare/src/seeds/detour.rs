@@ -159,7 +159,7 @@ impl Local {
         match way {
             Way::Straight(worker) if priority == 0 => self.carry(worker, one, parcel),
             Way::Straight(worker) => self.post(worker, move |local| {
-                local.arrive_at_rank(priority, move |local| {
+                local.arrive_at_rank(priority, (collection, number), move |local| {
                     parcel.deliver(local, &local.part(collection), number);
                 });
             }),

@@ -7,5 +7,7 @@
 
 mod moving;
 mod order;
+mod priorities;
 mod seeds;
 mod travellers;
+mod waiting;

@@ -171,3 +171,26 @@ fn elements_end_on_the_way() {
         assert_eq!(array.at(1).place().wait(), 2 % workers);
     });
 }
+
+#[test]
+fn an_element_that_ends_as_it_is_made_holds_up_nobody_who_moves() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        for _ in 0..setting.one_of(&[0, 1, 2]) {
+            runtime.sparse_array::<Traveller>();
+        }
+        let array = runtime.sparse_array::<Traveller>();
+        let workers = runtime.worker_count();
+        array.insert_on(workers - 1, 0, |_| Traveller::new(1));
+        array.insert_on(workers - 1, 1, |cx| {
+            cx.end();
+            Traveller::new(1)
+        });
+        model::migrate(array, [(1, 0)]);
+        array.all().call(0);
+        array.at(0).go(1);
+        runtime.quiescence().wait();
+        assert!(array.get(1).is_none());
+        assert_eq!(array.at(0).place().wait(), 1 % workers);
+    });
+}
