@@ -8,6 +8,8 @@
 mod moving;
 mod order;
 mod priorities;
+mod reductions;
+mod sections;
 mod seeds;
 mod travellers;
 mod waiting;
