@@ -39,6 +39,8 @@ pub(crate) struct Local {
     /// Elements to which messages of this worker are under way by their home ([`crate::seeds`]).
     pub(crate) detours: RefCell<Detours>,
     pub(crate) departures: RefCell<Departures>,
+    /// A message is under way after which this worker looks whether all is quiet.
+    pub(crate) looks_later: Cell<bool>,
     /// Messages with priorities that have arrived.
     pub(crate) urgent: RefCell<Urgent>,
     pub(crate) dice: Dice,
@@ -89,6 +91,7 @@ fn come_up(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
         running: Cell::new(None),
         detours: RefCell::default(),
         departures: RefCell::default(),
+        looks_later: Cell::new(false),
         urgent: RefCell::default(),
         dice: Dice::new(worker),
         singles: RefCell::default(),

@@ -88,15 +88,16 @@ impl System {
         }
         queue.waiting.push_back(parcel);
         let element = mem::replace(&mut queue.element, Element::Busy);
-        drop(queue);
         if matches!(element, Element::Busy) {
             return;
         }
         let (id, collection) = (self.id, collection.id);
+        // Before the queue is free: who finds the element busy relies on what it waits for to count.
         local::with(id, |local| match local {
             Some(local) => self.quiet.count_sent(local.worker),
             None => self.quiet.count_sent_outside(),
         });
+        drop(queue);
         self.post.put(move || {
             local::in_pool(id, move |local| {
                 local.run_node(&local.part(collection), number, element)

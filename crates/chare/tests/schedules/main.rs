@@ -6,8 +6,10 @@
 #![cfg(shuttle)]
 
 mod moving;
+mod nodes;
 mod order;
 mod priorities;
+mod quiet;
 mod reductions;
 mod sections;
 mod seeds;
