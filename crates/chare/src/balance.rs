@@ -144,7 +144,7 @@ impl<T: Chare> Cx<T> {
         };
         let (replier, reply) = reply(self.one().system, None, what);
         self.await_round(move |_: &()| replier.give(Ok(())));
-        self.contribute_for((), Goes::ToAll, || {
+        self.contribute_for((), Goes::All, || {
             Target::All(|local, collection, round, output| {
                 let part = local.part::<T>(collection);
                 local.begin_balancing(&part, move |local| {

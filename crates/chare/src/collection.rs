@@ -1,6 +1,7 @@
 //! What all workers share of a collection: what its elements are called, and where they are.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -264,15 +265,19 @@ impl<T: Chare> Collection<T> {
                 .then(|| Number::new(0, generation, position))
             }
             Kind::Sparse(numbers) => {
-                let mut numbers = locked(numbers);
-                if numbers.contains_key(&index) {
-                    return None;
-                }
+                // Before the lock is taken.
                 let number = self.directory.allocate(on, &mut Vec::new());
-                let route = Route::placed(number.generation(), on);
-                self.directory.place(number).set_route(route);
-                numbers.insert(index, number);
-                Some(number)
+                let (generation, place) = (number.generation(), self.directory.place(number));
+                place.set_route(Route::placed(generation, on));
+                let mut numbers = locked(numbers);
+                if let Entry::Vacant(entry) = numbers.entry(index) {
+                    entry.insert(number);
+                    return Some(number);
+                }
+                drop(numbers);
+                place.set_route(Route::vacant(generation));
+                self.directory.give_back(number);
+                None
             }
         }
     }

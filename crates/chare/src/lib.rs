@@ -343,6 +343,9 @@ mod local;
 mod migration;
 #[cfg(doctest)]
 mod misuse;
+#[cfg(shuttle)]
+#[doc(hidden)]
+pub mod model;
 mod node;
 mod number;
 mod outside;

@@ -2,7 +2,6 @@
 
 use std::any::{Any, TypeId};
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -12,11 +11,11 @@ use raddle_sync::prim::thread_local;
 
 use crate::entry::Chare;
 use crate::failure::{Failure, said};
-use crate::migration::Request;
+use crate::migration::{Departures, Request};
 use crate::number::Number;
 use crate::part::{AnyPart, Part};
 use crate::priority::Ranks;
-use crate::seeds::Dice;
+use crate::seeds::{Detours, Dice};
 use crate::system::System;
 
 thread_local! {
@@ -41,8 +40,11 @@ pub(crate) struct Local {
     pub(crate) running: Cell<Option<(u32, Number)>>,
     /// The element that runs, if what it sends is measured.
     pub(crate) sender: Cell<Option<(u32, Number)>>,
-    /// Elements to which messages are under way by their home, and how many ([`crate::seeds`]).
-    pub(crate) detours: RefCell<HashMap<(u32, Number), u32>>,
+    /// Elements to which messages of this worker are under way by their home ([`crate::seeds`]).
+    pub(crate) detours: RefCell<Detours>,
+    pub(crate) departures: RefCell<Departures>,
+    /// A message is under way after which this worker looks whether all is quiet.
+    pub(crate) looks_later: Cell<bool>,
     /// Messages with priorities that have arrived.
     pub(crate) ranks: RefCell<Ranks>,
     pub(crate) dice: Dice,
@@ -94,6 +96,8 @@ fn come_up(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
         sender: Cell::new(None),
         detours: RefCell::default(),
         ranks: RefCell::default(),
+        departures: RefCell::default(),
+        looks_later: Cell::new(false),
         dice: Dice::new(worker),
         singles: RefCell::default(),
     }))

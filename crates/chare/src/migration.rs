@@ -11,6 +11,8 @@
 //! worker 0     when all have come: makes the new worker the old one too, and begins the next batch
 //! ```
 //!
+//! An element sends from its new worker after it has sent from its old one: [`departures`] see to the order of that.
+//!
 //! What is sent to all carries its sender's epoch: an element counts as being where that epoch says. So it is skipped at its old worker by what was
 //! sent in the new epoch, and at its new worker by what was sent before.
 //! # Invariants
@@ -19,20 +21,22 @@
 //! 2. All that a sender sent by the old route arrives before his marker, since mailboxes keep the order of each sender. Those of the
 //!    threads outside are in one order, since they send under a lock; worker 0 sends their marker as one of them.
 
+mod departures;
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
 use raddle_sync::prim::Mutex;
 
+pub(crate) use departures::Departures;
+
 use crate::cx::Cx;
 use crate::directory::Route;
 use crate::entry::Chare;
 use crate::local::Local;
 use crate::number::Number;
-use crate::part::{Part, Slot};
-use crate::reduction::NextRounds;
-use crate::section::Gathered;
+use crate::part::Part;
 
 /// The worker that begins batches.
 const COORDINATOR: usize = 0;
@@ -208,16 +212,17 @@ impl Local {
             batch
                 .expect("a batch is under way until all have come")
                 .ship(self);
+            self.let_go();
         }
     }
 
-    /// Sends an element to its new worker.
+    /// Has an element depart to its new worker.
     fn ship<T: Chare>(&self, part: &Part<T>, number: Number, to: usize) {
         let collection = part.collection.id;
         part.leaving.borrow_mut().remove(&number);
         let epoch = self.epoch.get();
         let Some(slot) = part.take(number) else {
-            self.post(to, move |local| {
+            self.depart(to, move |local| {
                 let part = local.part::<T>(collection);
                 part.fail_early(local, number);
                 local.has_come::<T>(collection, number);
@@ -226,27 +231,17 @@ impl Local {
         };
         let rounds = slot.next_rounds();
         let gathered = part.take_gathered(number);
+        let urgent = self.take_ranked((collection, number));
         self.leaves(part, number, &rounds);
-        self.post(to, move |local| {
-            local.receive(&local.part(collection), slot, &rounds, gathered, epoch);
+        self.depart(to, move |local| {
+            let part = local.part::<T>(collection);
+            // Who sent it has gone over, and so does who gets it.
+            local.go_over(epoch);
+            local.comes(&part, number, &rounds);
+            part.put_gathered(gathered);
+            part.settle(local, slot, epoch, urgent);
+            local.has_come::<T>(collection, number);
         });
-    }
-
-    /// Takes in an element from another worker.
-    fn receive<T: Chare>(
-        &self,
-        part: &Part<T>,
-        slot: Slot<T>,
-        rounds: &NextRounds,
-        gathered: Gathered,
-        epoch: u32,
-    ) {
-        let number = slot.number;
-        self.go_over(epoch);
-        self.comes(part, number, rounds);
-        part.put_gathered(gathered);
-        part.settle(self, slot, epoch);
-        self.has_come::<T>(part.collection.id, number);
     }
 
     /// An element has come, or has ended before.
@@ -269,16 +264,13 @@ impl Local {
         });
     }
 
-    /// Sends an element on that was made here after the markers for it had come.
-    pub(crate) fn ship_if_elsewhere<T: Chare>(&self, part: &Part<T>, number: Number) {
-        let place = part.collection.directory.place(number);
-        match place.worker_of(number, self.epoch.get()) {
-            Some(worker)
-                if worker != self.worker && !part.leaving.borrow().contains_key(&number) =>
-            {
-                self.ship(part, number, worker);
-            }
-            _ => {}
+    /// Sends an element on that was made here, or could not be made, after the markers for it had come.
+    #[cold]
+    pub(crate) fn ship_late<T: Chare>(&self, part: &Part<T>, number: Number) {
+        let late = part.late.borrow_mut().remove(&number);
+        if let Some(to) = late {
+            self.ship(part, number, to);
+            self.let_go();
         }
     }
 }
@@ -308,8 +300,7 @@ impl<T: Chare> Batch for MovesOf<T> {
         for one in self.moves.iter().filter(|one| one.from == local.worker) {
             let is_late = !part.has(one.number) && part.collection.has(one.number);
             if is_late {
-                // It is still to be made here: `ship_if_elsewhere` sends it on.
-                part.leaving.borrow_mut().remove(&one.number);
+                part.late.borrow_mut().insert(one.number, one.to);
             } else {
                 local.ship(&part, one.number, one.to);
             }

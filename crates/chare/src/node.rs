@@ -89,7 +89,7 @@ impl System {
         }
         queue.waiting.push_back(parcel);
         let element = mem::replace(&mut queue.element, Element::Busy);
-        drop(queue);
+        // Before the queue is free: who finds the element busy relies on what it waits for to count.
         if !matches!(element, Element::Busy) {
             self.put_node_task(collection.id, number, element);
         }

@@ -1,15 +1,12 @@
 //! Threads that are no workers send in the name of one sender, under a lock: so they too have an order, an epoch and detours.
 
-use std::collections::HashMap;
-
 use crate::entry::Chare;
 use crate::local::{Local, on_arrival};
-use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::priority::ranked;
 use crate::proxy::{All, One};
 use crate::section::spread_by_members;
-use crate::seeds::{Way, way};
+use crate::seeds::{Detours, Way, way};
 use crate::spread::{Spread, ended_member, workers_with};
 use crate::system::System;
 
@@ -17,7 +14,7 @@ use crate::system::System;
 #[derive(Debug, Default)]
 pub(crate) struct Outside {
     pub(crate) epoch: u32,
-    pub(crate) detours: HashMap<(u32, Number), u32>,
+    pub(crate) detours: Detours,
 }
 
 impl System {
@@ -61,13 +58,14 @@ pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: impl Parcel<T>) {
                 priority,
                 ..
             } = one;
+            let key = (collection, number);
             let arrive = move |local: &Local| {
                 parcel.deliver(local, &local.part(collection), number);
             };
             match priority {
                 0 => system.post_outside(worker, arrive),
-                ..0 => system.post_urgent_outside(worker, ranked(priority, arrive)),
-                _ => system.post_outside(worker, ranked(priority, arrive)),
+                ..0 => system.post_urgent_outside(worker, ranked(priority, key, arrive)),
+                _ => system.post_outside(worker, ranked(priority, key, arrive)),
             }
         }
         Way::Detour(home) => {

@@ -34,8 +34,8 @@ pub(crate) trait Finish<O>: Send + 'static {
     /// The entry has panicked.
     fn failed(self, system: &System, failure: Failure);
 
-    /// The entry will not run.
-    fn lost(self, system: &System, failure: Failure);
+    /// The element is no more.
+    fn gone(self, system: &System, failure: Failure);
 }
 
 /// Nobody waits for the result.
@@ -50,9 +50,24 @@ impl<O> Finish<O> for NoReply {
         system.fail(failure);
     }
 
-    fn lost(self, system: &System, failure: Failure) {
+    fn gone(self, system: &System, failure: Failure) {
         system.fail(failure);
     }
+}
+
+/// Nobody waits for the result, and the message is for all that there are: those that end before it reaches them need none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ToAll;
+
+impl<O> Finish<O> for ToAll {
+    #[inline]
+    fn done(self, _output: O) {}
+
+    fn failed(self, system: &System, failure: Failure) {
+        system.fail(failure);
+    }
+
+    fn gone(self, _system: &System, _failure: Failure) {}
 }
 
 impl<O: Send + 'static> Finish<O> for Replier<O> {
@@ -68,7 +83,7 @@ impl<O: Send + 'static> Finish<O> for Replier<O> {
     }
 
     /// Whoever does not wait any more need not know.
-    fn lost(self, _system: &System, failure: Failure) {
+    fn gone(self, _system: &System, failure: Failure) {
         self.give(Err(failure));
     }
 }
@@ -122,7 +137,7 @@ impl<E: Entry, F: Finish<E::Output>> Parcel<E::Chare> for Call<E, F> {
     }
 
     fn fail(self: Box<Self>, system: &System, failure: Failure) {
-        self.finish.lost(system, failure);
+        self.finish.gone(system, failure);
     }
 }
 

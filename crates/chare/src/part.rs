@@ -29,6 +29,7 @@ use crate::failure::Failure;
 use crate::local::Local;
 use crate::number::Number;
 use crate::parcel::Parcel;
+use crate::priority::Arrival;
 use crate::proxy::One;
 use crate::reduction::{AllRounds, Group, NextRounds};
 use crate::scan::{Scans, Steps};
@@ -53,10 +54,14 @@ pub(crate) struct Part<T: Chare> {
     unborn: RefCell<Option<Vec<Errand<T>>>>,
     /// What came before elements that are to come here.
     pub(crate) early: RefCell<HashMap<Number, Parcels<T>>>,
+    /// What came for seeds whose home is here, before they were made somewhere ([`crate::seeds`]).
+    pub(crate) mail: RefCell<HashMap<Number, Parcels<T>>>,
     /// Elements that are to come here, and the epoch from which on they count as being here for what is sent to all.
     pub(crate) expected: RefCell<HashMap<Number, u32>>,
     /// Elements that are to go, and the epoch from which on they count as being elsewhere.
     pub(crate) leaving: RefCell<HashMap<Number, u32>>,
+    /// Elements that are still to be made here, though nobody sends to them here any more, and the workers to which they go then.
+    pub(crate) late: RefCell<HashMap<Number, usize>>,
     /// The last epoch in which an element came from another worker.
     latest: Cell<u32>,
     /// Numbers of this worker that nobody has.
@@ -275,8 +280,10 @@ impl<T: Chare> Part<T> {
             live: Cell::new(0),
             unborn: RefCell::new(unborn),
             early: RefCell::default(),
+            mail: RefCell::default(),
             expected: RefCell::default(),
             leaving: RefCell::default(),
+            late: RefCell::default(),
             latest: Cell::new(0),
             spare: RefCell::default(),
             known: RefCell::default(),
@@ -457,13 +464,16 @@ impl<T: Chare> Part<T> {
         self.rounds.borrow_mut().forget_members();
     }
 
-    /// An element comes in `epoch`, which is 0 for one that was made here; what came before it runs.
-    pub(crate) fn settle(&self, local: &Local, slot: Slot<T>, epoch: u32) {
+    /// An element comes in `epoch`, which is 0 for one that was made here; what it brings along runs, and then what came before it.
+    pub(crate) fn settle(&self, local: &Local, slot: Slot<T>, epoch: u32, urgent: Vec<Arrival>) {
         let number = slot.number;
         self.latest.set(self.latest.get().max(epoch));
         self.put(slot, epoch);
         if !self.expected.borrow().is_empty() {
             self.expected.borrow_mut().remove(&number);
+        }
+        for arrival in urgent {
+            arrival(local);
         }
         if self.early.borrow().is_empty() {
             return;

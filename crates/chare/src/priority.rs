@@ -1,15 +1,22 @@
 //! Messages with priorities: they wait at their worker for their turn.
 //!
 //! All lie in one heap, and each has the worker send itself a message that runs the first of the heap. Those for messages more urgent than most
-//! are urgent themselves, and so come before all ordinary messages that have arrived; those for the others come after them.
+//! are urgent themselves, and so come before all ordinary messages that have arrived; those for the others come after them. An element that
+//! moves takes those for itself along.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::fmt;
+use std::mem;
 
 use crate::local::Local;
+use crate::number::Number;
 
-type Arrival = Box<dyn FnOnce(&Local)>;
+/// What a message does when it has its turn.
+pub(crate) type Arrival = Box<dyn FnOnce(&Local) + Send>;
+
+/// The element that a message is for, with its collection.
+type Key = (u32, Number);
 
 /// Messages that wait for their turn.
 #[derive(Debug, Default)]
@@ -22,6 +29,7 @@ struct Waiting {
     priority: i32,
     /// The order of arrival, among those of the same priority.
     turn: u64,
+    to: Key,
     arrival: Arrival,
 }
 
@@ -52,9 +60,10 @@ impl Ord for Waiting {
     }
 }
 
-/// What a message of this priority does when it arrives: it waits for its turn to call `arrival`.
+/// What a message of this priority for an element does when it arrives: it waits for its turn to call `arrival`.
 pub(crate) fn ranked(
     priority: i32,
+    to: Key,
     arrival: impl FnOnce(&Local) + Send + 'static,
 ) -> impl FnOnce(&Local) + Send + 'static {
     move |local| {
@@ -64,6 +73,7 @@ pub(crate) fn ranked(
         ranks.heap.push(Waiting {
             priority,
             turn,
+            to,
             arrival: Box::new(arrival),
         });
         drop(ranks);
@@ -78,7 +88,24 @@ pub(crate) fn ranked(
 impl Local {
     fn run_first(&self) {
         let first = self.ranks.borrow_mut().heap.pop();
-        let first = first.expect("each message in the heap has a call of its own");
-        (first.arrival)(self);
+        // Elements that have moved took theirs along.
+        if let Some(first) = first {
+            (first.arrival)(self);
+        }
+    }
+
+    /// What waits for its turn at an element that moves, the first to run first.
+    pub(crate) fn take_ranked(&self, to: Key) -> Vec<Arrival> {
+        let mut ranks = self.ranks.borrow_mut();
+        if ranks.heap.is_empty() {
+            return Vec::new();
+        }
+        let in_turn = mem::take(&mut ranks.heap)
+            .into_sorted_vec()
+            .into_iter()
+            .rev();
+        let (taken, left): (Vec<_>, Vec<_>) = in_turn.partition(|waiting| waiting.to == to);
+        ranks.heap = left.into();
+        taken.into_iter().map(|waiting| waiting.arrival).collect()
     }
 }

@@ -132,7 +132,10 @@ impl<T: Chare> One<T> {
 
     /// Sends a message of a kind that asynchronous entries wait for.
     pub fn file<M: Message<Chare = T>>(self, content: M::Content) {
-        self.dispatch(File::<M>(content));
+        self.dispatch(File::<M, _> {
+            content,
+            finish: NoReply,
+        });
     }
 
     fn reply<O>(self, entry: &'static str) -> (Replier<O>, Reply<O>) {

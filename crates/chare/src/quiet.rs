@@ -79,10 +79,14 @@ impl Quiet {
         }
     }
 
+    /// Looks when this worker has no messages any more: before that there is no use in it.
     #[cold]
     fn tell_if_quiet(&self, local: &Local) {
         if !local.system.post.has_own_mail() {
             self.tell();
+        } else if !local.looks_later.replace(true) {
+            // The last of them may not be of chares, and nobody would look after it.
+            local.post(local.worker, |local| local.looks_later.set(false));
         }
     }
 

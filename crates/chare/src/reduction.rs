@@ -41,7 +41,7 @@ impl<T: Chare> Cx<T> {
     /// # Panics
     /// When the chare is in no array.
     pub fn contribute<R: Reducer>(&mut self, reducer: R) {
-        self.contribute_for(reducer, Goes::ToClaim, || Target::Claim);
+        self.contribute_for(reducer, Goes::Claim, || Target::Claim);
     }
 
     /// Contributes to the array's next reduction; its result goes to `then`, which is called once, on some worker.
@@ -55,7 +55,7 @@ impl<T: Chare> Cx<T> {
         reducer: R,
         then: impl FnOnce(R::Output) + Send + 'static,
     ) {
-        self.contribute_for(reducer, Goes::ToCall, || Target::call::<R>(then));
+        self.contribute_for(reducer, Goes::Call, || Target::call::<R>(then));
     }
 
     /// Contributes to the array's next reduction, and waits for its result.
@@ -72,9 +72,7 @@ impl<T: Chare> Cx<T> {
         };
         let (replier, reply) = crate::reply::reply(self.one().system, None, what);
         self.await_round(move |output: &R::Output| replier.give(Ok(output.clone())));
-        self.contribute_for(reducer, Goes::ToAll, || {
-            Target::All(tell_all::<T, R::Output>)
-        });
+        self.contribute_for(reducer, Goes::All, || Target::All(tell_all::<T, R::Output>));
         reply
     }
 

@@ -215,7 +215,7 @@ impl<T: Chare> Cx<T> {
     /// When the element is no member of the section.
     #[track_caller]
     pub fn contribute_to<R: Reducer>(&mut self, section: Section<T>, reducer: R) {
-        self.contribute_in(section, reducer, Goes::ToClaim, || Target::Claim);
+        self.contribute_in(section, reducer, Goes::Claim, || Target::Claim);
     }
 
     /// Contributes to the section's next reduction; its result goes to `then`, which is called once, on some worker.
@@ -229,7 +229,7 @@ impl<T: Chare> Cx<T> {
         reducer: R,
         then: impl FnOnce(R::Output) + Send + 'static,
     ) {
-        self.contribute_in(section, reducer, Goes::ToCall, || Target::call::<R>(then));
+        self.contribute_in(section, reducer, Goes::Call, || Target::call::<R>(then));
     }
 
     #[track_caller]

@@ -8,11 +8,12 @@
 //! its route where it is, and tells the home if messages wait.
 //!
 //! Who sent a message by the home, and then learns where the element is, must not let the next message overtake the first:
-//! he sends by the home as long as any of his messages is under way there. The worker at which one arrives tells him.
+//! he sends by the home as long as any of his messages is under way there. The worker at which one meets the element tells him.
 //! # Invariants
 //! 1. Messages by the home arrive in the order in which each sender sent them: his mailbox order to the home, the home's order of keeping
-//!    them, its mailbox order to the element.
-//! 2. A sender sends straight only when all that he has sent by the home has arrived.
+//!    them, its mailbox order to the element. That holds for what the home sends to itself, too: it delivers nothing by the way.
+//! 2. A sender sends straight only when all that he has sent by the home has met the element: where that is still to come, other
+//!    senders may be by an epoch ahead of him ([`crate::migration`]), and what he sends straight finds it where it was.
 
 mod detour;
 mod policy;
@@ -21,7 +22,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_runtime::SeedPolicy;
 
-pub(crate) use detour::{Way, way};
+pub(crate) use detour::{Detours, Way, way};
 pub(crate) use policy::Dice;
 use policy::{Choice, Loads, neighbours};
 
@@ -139,9 +140,12 @@ impl Local {
         let place = part.collection.directory.place(number);
         let before = place.replace_route(Route::placed(number.generation(), self.worker));
         self.make_element(part, number, None, make);
-        if before.whereabouts() == (Whereabouts::Seed { has_mail: true })
-            && number.home() != self.worker
-        {
+        if before.whereabouts() != (Whereabouts::Seed { has_mail: true }) {
+            return;
+        }
+        if number.home() == self.worker {
+            self.send_after(part, number);
+        } else {
             let collection = part.collection.id;
             self.post(number.home(), move |local| {
                 local.send_after::<T>(&local.part(collection), number);
@@ -162,11 +166,10 @@ impl Local {
             Ok(me) => {
                 let ends = cx.ends().then(|| cx.rounds().clone());
                 let body = Body { me, cx };
-                part.settle(self, Slot::new(number, index, State::Ready(body)), 0);
+                let slot = Slot::new(number, index, State::Ready(body));
+                part.settle(self, slot, 0, Vec::new());
                 if let Some(rounds) = ends {
                     part.end(self, number, &rounds);
-                } else if self.epoch.get() > 0 {
-                    self.ship_if_elsewhere(part, number);
                 }
             }
             Err(panic) => {
@@ -176,6 +179,9 @@ impl Local {
                 self.system
                     .fail(Failure::panicked(&name, "its constructor", &*panic));
             }
+        }
+        if !part.late.borrow().is_empty() {
+            self.ship_late(part, number);
         }
     }
 }

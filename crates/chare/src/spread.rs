@@ -6,7 +6,7 @@ use crate::collection::Collection;
 use crate::entry::{AsyncEntry, Chare, Entry, Message};
 use crate::local::Local;
 use crate::number::Number;
-use crate::parcel::{Call, NoReply, Parcel};
+use crate::parcel::{Call, Parcel, ToAll};
 use crate::part::Part;
 use crate::proxy::All;
 use crate::section::spread_by_members;
@@ -69,7 +69,7 @@ impl<E: Entry<Args: Clone>> Spread<E::Chare> for SpreadCall<E> {
     fn parcel(&self) -> impl Parcel<E::Chare> {
         Call::<E, _> {
             args: self.args.clone(),
-            finish: NoReply,
+            finish: ToAll,
         }
     }
 }
@@ -82,7 +82,7 @@ impl<E: AsyncEntry<Args: Clone>> Spread<E::Chare> for SpreadStart<E> {
     fn parcel(&self) -> impl Parcel<E::Chare> {
         Start::<E, _> {
             args: self.args.clone(),
-            finish: NoReply,
+            finish: ToAll,
         }
     }
 }
@@ -93,7 +93,10 @@ impl<M: Message<Content: Clone>> Spread<M::Chare> for SpreadFile<M> {
     }
 
     fn parcel(&self) -> impl Parcel<M::Chare> {
-        File::<M>(self.content.clone())
+        File::<M, _> {
+            content: self.content.clone(),
+            finish: ToAll,
+        }
     }
 }
 
@@ -149,11 +152,10 @@ impl Local {
             }
             return;
         }
-        for (&number, _) in part
-            .expected
-            .borrow()
-            .iter()
-            .filter(|expected| *expected.1 <= epoch)
+        let expected = part.expected.borrow();
+        for &number in expected
+            .keys()
+            .filter(|&&number| part.is_here_in(number, epoch))
         {
             let mut early = part.early.borrow_mut();
             early
@@ -161,6 +163,7 @@ impl Local {
                 .or_default()
                 .push_back(Box::new(spread.parcel()));
         }
+        drop(expected);
         let mut at = 0;
         while let Some(number) = part.next_number(&mut at, epoch) {
             spread.parcel().deliver(self, part, number);

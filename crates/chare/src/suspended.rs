@@ -251,14 +251,17 @@ impl<E: AsyncEntry, F: Finish<E::Output>> Parcel<E::Chare> for Start<E, F> {
     }
 
     fn fail(self: Box<Self>, system: &System, failure: Failure) {
-        self.finish.lost(system, failure);
+        self.finish.gone(system, failure);
     }
 }
 
 /// A message for an inbox.
-pub(crate) struct File<M: Message>(pub(crate) M::Content);
+pub(crate) struct File<M: Message, F> {
+    pub(crate) content: M::Content,
+    pub(crate) finish: F,
+}
 
-impl<M: Message> Parcel<M::Chare> for File<M> {
+impl<M: Message, F: Finish<()>> Parcel<M::Chare> for File<M, F> {
     fn entry(&self) -> &'static str {
         M::NAME
     }
@@ -271,7 +274,7 @@ impl<M: Message> Parcel<M::Chare> for File<M> {
             return part.keep(local, number, Box::new(self));
         };
         let aside = slot.aside();
-        M::queue(&mut aside.inbox).push_back(self.0);
+        M::queue(&mut aside.inbox).push_back(self.content);
         let is_awaited = aside.awaits_inbox;
         drop(slots);
         if is_awaited {
@@ -284,7 +287,7 @@ impl<M: Message> Parcel<M::Chare> for File<M> {
     }
 
     fn fail(self: Box<Self>, system: &System, failure: Failure) {
-        system.fail(failure);
+        self.finish.gone(system, failure);
     }
 }
 

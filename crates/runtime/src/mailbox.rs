@@ -58,6 +58,9 @@ pub(crate) trait Post: fmt::Debug + Send + Sync {
     /// Puts a message of a thread that is no worker into a mailbox.
     fn send_outside(&self, to: usize, message: Task);
 
+    /// True when what was put first into a mailbox arrives first, whoever put it.
+    fn is_one_queue(&self) -> bool;
+
     /// Adds what has arrived, or at least the oldest of it, to `mail`. For the mailbox's worker alone, or after its end.
     fn receive(&self, worker_index: usize, mail: &mut Mail);
 

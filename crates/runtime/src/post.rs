@@ -55,6 +55,11 @@ impl Post {
         self.shared.worker_count()
     }
 
+    /// True when messages of different senders, too, arrive in the order in which they were put into the mailbox.
+    pub fn is_one_queue(&self) -> bool {
+        self.shared.post.is_one_queue()
+    }
+
     /// The index of the calling worker, if it is one of these.
     #[inline]
     pub fn own_index(&self) -> Option<usize> {

@@ -70,9 +70,9 @@ pub(crate) enum Target {
 /// The kinds of [`Target`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Goes {
-    ToClaim,
-    ToCall,
-    ToAll,
+    Claim,
+    Call,
+    All,
 }
 
 impl Target {

@@ -6,7 +6,7 @@ use crate::collection::Collection;
 use crate::directory::{Route, Whereabouts};
 use crate::entry::Chare;
 use crate::failure::Failure;
-use crate::local::Local;
+use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::Part;
@@ -24,12 +24,61 @@ pub(crate) enum Way {
     Gone,
 }
 
+/// An element, in messages about messages to it.
+type Key = (u32, Number);
+
+/// Elements to which messages of a sender are under way by their home.
+#[derive(Debug, Default)]
+pub(crate) struct Detours(HashMap<Key, Detour>);
+
+#[derive(Debug, Default)]
+struct Detour {
+    /// Messages that have not met the element.
+    count: usize,
+    /// Workers to which elements have moved from here meanwhile: what those send must not come before.
+    followers: Vec<usize>,
+}
+
+impl Detours {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// One message less is under way; returns who shall know that none is.
+    fn end_one(&mut self, key: Key) -> Vec<usize> {
+        match self.0.get_mut(&key) {
+            Some(detour) if detour.count > 1 => detour.count -= 1,
+            _ => {
+                let ended = self.0.remove(&key);
+                return ended.map_or_else(Vec::new, |ended| ended.followers);
+            }
+        }
+        Vec::new()
+    }
+
+    /// What worker `to`, to which an element moves, takes over.
+    pub(crate) fn hand_over(&mut self, to: usize) -> Vec<Key> {
+        for detour in self.0.values_mut() {
+            detour.followers.push(to);
+        }
+        self.0.keys().copied().collect()
+    }
+
+    /// Sends by the home, too, until the old worker of an element that comes does so no more.
+    pub(crate) fn take_over(&mut self, keys: &[Key]) {
+        for &key in keys {
+            self.0.entry(key).or_default().count += 1;
+        }
+    }
+}
+
 /// How a message of a sender in `epoch` goes to element `number`; one that goes by the home is counted in his `detours`.
 pub(crate) fn way<T: Chare>(
     collection: &Collection<T>,
     number: Number,
     epoch: u32,
-    detours: &mut HashMap<(u32, Number), u32>,
+    detours: &mut Detours,
 ) -> Way {
     let route = collection.directory.place(number).route();
     let whereabouts = route.whereabouts();
@@ -37,13 +86,11 @@ pub(crate) fn way<T: Chare>(
         return Way::Gone;
     }
     let key = (collection.id, number);
-    if let Some(count) = detours.get_mut(&key) {
-        *count += 1;
-    } else if matches!(whereabouts, Whereabouts::Seed { .. }) {
-        detours.insert(key, 1);
-    } else {
+    let is_seed = matches!(whereabouts, Whereabouts::Seed { .. });
+    if !is_seed && !detours.0.contains_key(&key) {
         return Way::Straight(route.worker(epoch));
     }
+    detours.0.entry(key).or_default().count += 1;
     Way::Detour(number.home())
 }
 
@@ -52,7 +99,7 @@ struct Detoured<P> {
     parcel: P,
     /// The worker that sent it; none for other threads.
     from: Option<usize>,
-    key: (u32, Number),
+    key: Key,
 }
 
 impl<T: Chare, P: Parcel<T>> Parcel<T> for Detoured<P> {
@@ -61,6 +108,9 @@ impl<T: Chare, P: Parcel<T>> Parcel<T> for Detoured<P> {
     }
 
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
+        if !part.has(number) {
+            return part.keep(local, number, Box::new(self));
+        }
         self.parcel.deliver(local, part, number);
         local.confirm(self.key, self.from);
     }
@@ -70,8 +120,14 @@ impl<T: Chare, P: Parcel<T>> Parcel<T> for Detoured<P> {
     }
 
     fn fail(self: Box<Self>, system: &System, failure: Failure) {
-        // Who waits to send straight finds that there is nothing left to send to.
-        Box::new(self.parcel).fail(system, failure);
+        let Self { parcel, from, key } = *self;
+        Box::new(parcel).fail(system, failure);
+        // As on arrival: whoever has sent by some home looks there before each message, and would for ever.
+        local::with(system.id, |local| {
+            if let Some(local) = local {
+                local.confirm(key, from);
+            }
+        });
     }
 }
 
@@ -104,7 +160,8 @@ impl Local {
         match way {
             Way::Straight(worker) if priority == 0 => self.carry(worker, one, parcel),
             Way::Straight(worker) => {
-                let arrive = ranked(priority, move |local: &Self| {
+                let key = (collection, number);
+                let arrive = ranked(priority, key, move |local: &Self| {
                     parcel.deliver(local, &local.part(collection), number);
                 });
                 if priority < 0 {
@@ -141,12 +198,13 @@ impl Local {
         };
         let place = part.collection.directory.place(number);
         let route = place.route();
-        let is_seed = matches!(route.whereabouts(), Whereabouts::Seed { .. });
-        let mut early = part.early.borrow_mut();
-        if !is_seed && !early.contains_key(&number) {
-            drop(early);
+        let is_seed = matches!(route.whereabouts(), Whereabouts::Seed { .. })
+            && route.generation() == number.generation();
+        let mut mail = part.mail.borrow_mut();
+        if !is_seed && !mail.contains_key(&number) {
+            drop(mail);
             return match place.worker_of(number, self.epoch.get()) {
-                Some(worker) if worker == self.worker => parcel.deliver(self, part, number),
+                // Be it this one: what waited here may be on its way from itself to itself.
                 Some(worker) => self.carry(worker, part.one(number), parcel),
                 None => {
                     let failure = part.collection.gone(number, parcel.entry());
@@ -154,8 +212,8 @@ impl Local {
                 }
             };
         }
-        early.entry(number).or_default().push_back(Box::new(parcel));
-        drop(early);
+        mail.entry(number).or_default().push_back(Box::new(parcel));
+        drop(mail);
         let with_mail = Route::seed(number.generation(), true);
         if route == Route::seed(number.generation(), false) && !place.change_route(route, with_mail)
         {
@@ -166,7 +224,7 @@ impl Local {
 
     /// Sends what waited at home to where the element is now.
     pub(super) fn send_after<T: Chare>(&self, part: &Part<T>, number: Number) {
-        let waiting = part.early.borrow_mut().remove(&number).unwrap_or_default();
+        let waiting = part.mail.borrow_mut().remove(&number).unwrap_or_default();
         let Some(worker) = part
             .collection
             .directory
@@ -185,22 +243,22 @@ impl Local {
     }
 
     /// Tells who sent a message by the home that it has arrived.
-    fn confirm(&self, key: (u32, Number), from: Option<usize>) {
+    fn confirm(&self, key: Key, from: Option<usize>) {
         match from {
-            Some(worker) if worker == self.worker => confirmed(&mut self.detours.borrow_mut(), key),
-            Some(worker) => self.post(worker, move |local| {
-                confirmed(&mut local.detours.borrow_mut(), key);
-            }),
-            None => confirmed(&mut self.system.outside().detours, key),
+            Some(worker) if worker == self.worker => self.end_detour(key),
+            Some(worker) => self.post(worker, move |local| local.end_detour(key)),
+            None => {
+                let followers = self.system.outside().detours.end_one(key);
+                debug_assert!(followers.is_empty(), "elements move from workers");
+            }
         }
     }
-}
 
-fn confirmed(detours: &mut HashMap<(u32, Number), u32>, key: (u32, Number)) {
-    if let Some(count) = detours.get_mut(&key) {
-        *count -= 1;
-        if *count == 0 {
-            detours.remove(&key);
+    /// A message of this worker by the home, or all of another one whose element has come here, have arrived.
+    fn end_detour(&self, key: Key) {
+        let followers = self.detours.borrow_mut().end_one(key);
+        for follower in followers {
+            self.post(follower, move |local| local.end_detour(key));
         }
     }
 }

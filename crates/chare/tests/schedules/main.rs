@@ -6,5 +6,12 @@
 #![cfg(shuttle)]
 
 mod moving;
+mod nodes;
 mod order;
+mod priorities;
+mod quiet;
+mod reductions;
+mod sections;
+mod seeds;
 mod travellers;
+mod waiting;

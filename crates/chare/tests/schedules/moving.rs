@@ -1,9 +1,9 @@
 //! Elements move while messages for them are under way: none is lost, none comes twice, and the order of each sender stays.
 
-use raddle_chare::Chares;
+use raddle_chare::{Chares, model};
 use raddle_runtime::model::explore::{beside, explore_some};
 
-use crate::travellers::travellers;
+use crate::travellers::{Traveller, travellers};
 
 #[test]
 fn messages_find_an_element_that_moves() {
@@ -79,5 +79,118 @@ fn what_is_sent_to_all_comes_once() {
         for index in 0..3 {
             assert_eq!(array.at(index).counts().wait(), (vec![0], 4));
         }
+    });
+}
+
+#[test]
+fn a_batch_leaves_and_reaches_several_workers() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let array = travellers(&runtime, 3, 4);
+        let workers = runtime.worker_count();
+        let hear = move || {
+            for number in 0..2 {
+                array.at(0).hear(3, number);
+                array.at(2).hear(3, number);
+            }
+        };
+        let here = || {
+            array.all().tell(3, 2);
+            model::migrate(array, [(0, 1 % workers), (1, 2 % workers), (2, 0)]);
+            array.all().call(0);
+            model::migrate(array, [(2, 1 % workers), (0, 0)]);
+            array.all().call(1);
+        };
+        beside(hear, here);
+        runtime.quiescence().wait();
+        for (index, heard) in [2, 0, 2].into_iter().enumerate() {
+            assert_eq!(array.at(index).counts().wait(), (vec![2, 2, 2, heard], 2));
+        }
+        assert_eq!(array.at(1).place().wait(), 2 % workers);
+    });
+}
+
+#[test]
+fn an_element_that_is_still_to_be_made_moves_too() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        // New elements are told by their array's root in which reduction they begin, and those of several arrays have different roots.
+        for _ in 0..setting.one_of(&[0, 1, 2]) {
+            runtime.sparse_array::<Traveller>();
+        }
+        let array = runtime.sparse_array::<Traveller>();
+        let (workers, to) = (runtime.worker_count(), setting.one_of(&[0, 1, 2]));
+        array.insert_on(workers - 1, 0, |_| Traveller::new(3));
+        let hear = move || {
+            for number in 0..2 {
+                array.at(0).hear(2, number);
+            }
+            array.insert(1, |_| Traveller::new(3));
+            array.at(1).tell(1, 2);
+            model::migrate(array, [(1, to % workers)]);
+        };
+        let here = || {
+            model::migrate(array, [(0, 0)]);
+            for number in 0..3 {
+                array.all().call(number);
+            }
+            model::migrate(array, [(0, to % workers)]);
+        };
+        beside(hear, here);
+        runtime.quiescence().wait();
+        assert_eq!(array.at(0).counts().wait(), (vec![0, 2, 2], 3));
+        assert_eq!(array.at(0).place().wait(), to % workers);
+        assert_eq!(array.at(1).place().wait(), to % workers);
+    });
+}
+
+#[test]
+fn elements_end_on_the_way() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let array = travellers(&runtime, 3, 1);
+        let workers = runtime.worker_count();
+        let ask = move || {
+            let ending = array.get(0)?;
+            ending.counts().try_wait().ok()
+        };
+        let here = || {
+            model::migrate(array, [(0, 1 % workers), (1, 1 % workers)]);
+            array.all().call(0);
+            array.remove(0);
+            array.all().call(1);
+            array.at(1).go(2);
+        };
+        beside(ask, here);
+        runtime.quiescence().wait();
+        assert!(array.get(0).is_none());
+        array.insert(0, |_| Traveller::new(1));
+        for (index, called) in [0, 2, 2].into_iter().enumerate() {
+            assert_eq!(array.at(index).counts().wait(), (vec![0], called));
+        }
+        assert_eq!(array.at(1).place().wait(), 2 % workers);
+    });
+}
+
+#[test]
+fn an_element_that_ends_as_it_is_made_holds_up_nobody_who_moves() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        for _ in 0..setting.one_of(&[0, 1, 2]) {
+            runtime.sparse_array::<Traveller>();
+        }
+        let array = runtime.sparse_array::<Traveller>();
+        let workers = runtime.worker_count();
+        array.insert_on(workers - 1, 0, |_| Traveller::new(1));
+        array.insert_on(workers - 1, 1, |cx| {
+            cx.end();
+            Traveller::new(1)
+        });
+        model::migrate(array, [(1, 0)]);
+        array.all().call(0);
+        array.at(0).go(1);
+        runtime.quiescence().wait();
+        assert!(array.get(1).is_none());
+        assert_eq!(array.at(0).place().wait(), 1 % workers);
     });
 }

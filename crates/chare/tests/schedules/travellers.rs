@@ -5,10 +5,10 @@ use raddle_runtime::Runtime;
 
 /// Hears numbered messages, sees to it that they come in order, and goes where it is told to.
 pub(crate) struct Traveller {
-    /// How many have come from each sender.
+    /// How many have come from each sender, who counts his messages from 0.
     heard: Vec<u32>,
-    /// How many have come that were sent to all.
-    called: u32,
+    /// The number of the next message that is sent to all, once one has come.
+    called: Option<u32>,
     told: u32,
 }
 
@@ -16,7 +16,7 @@ impl Traveller {
     pub(crate) fn new(senders: usize) -> Self {
         Self {
             heard: vec![0; senders],
-            called: 0,
+            called: None,
             told: 0,
         }
     }
@@ -24,18 +24,18 @@ impl Traveller {
 
 #[chare]
 impl Traveller {
-    /// A message of sender `from`, who counts his from 0.
+    /// A message of sender `from`.
     #[entry]
     pub(crate) fn hear(&mut self, from: usize, number: u32) {
         assert_eq!(self.heard[from], number, "from {from}");
         self.heard[from] += 1;
     }
 
-    /// A message of the one sender who sends to all.
+    /// A message of the one sender who sends to all, and counts from 0 for those who are there from the start.
     #[entry]
     pub(crate) fn call(&mut self, number: u32) {
-        assert_eq!(self.called, number, "to all");
-        self.called += 1;
+        assert_eq!(self.called.unwrap_or(number), number, "to all");
+        self.called = Some(number + 1);
     }
 
     /// Sends a message to each of those up to `others`, then goes on until `left` is 0.
@@ -64,7 +64,7 @@ impl Traveller {
 
     #[entry]
     pub(crate) fn counts(&self) -> (Vec<u32>, u32) {
-        (self.heard.clone(), self.called)
+        (self.heard.clone(), self.called.unwrap_or(0))
     }
 }
 

@@ -41,6 +41,10 @@ impl<Q: Queue> Post for Each<Q> {
         self.0[to].put(message);
     }
 
+    fn is_one_queue(&self) -> bool {
+        true
+    }
+
     fn receive(&self, worker_index: usize, mail: &mut Mail) {
         self.0[worker_index].receive(mail);
     }

@@ -57,6 +57,10 @@ impl Post for Pairs {
         self.mailboxes[to].from_outside.put(message);
     }
 
+    fn is_one_queue(&self) -> bool {
+        false
+    }
+
     fn receive(&self, worker_index: usize, mail: &mut Mail) {
         let mailbox = &self.mailboxes[worker_index];
         let oldest = mailbox

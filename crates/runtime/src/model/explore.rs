@@ -55,6 +55,7 @@ pub struct Setting {
     /// More workers than CPUs.
     pub crowded: bool,
     pct: bool,
+    seed: u64,
 }
 
 impl Setting {
@@ -79,7 +80,14 @@ impl Setting {
             idle,
             crowded,
             pct,
+            seed,
         }
+    }
+
+    /// One of `choices`: another one for other seeds, whatever else they decide.
+    pub fn one_of<T: Copy>(&self, choices: &[T]) -> T {
+        let mixed = self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        choices[mixed as usize % choices.len()]
     }
 
     /// A runtime as this setting says.

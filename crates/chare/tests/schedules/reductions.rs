@@ -1,0 +1,150 @@
+//! Reductions over arrays whose elements move, come and go meanwhile: each completes once, with the contributions of all who take part.
+
+use std::sync::Arc;
+
+use raddle_chare::reduce::{Gather, Sum};
+use raddle_chare::{Array, ArrayOptions, Chares, Cx, chare, model};
+use raddle_runtime::Runtime;
+use raddle_runtime::model::explore::{beside, explore_some};
+use raddle_sync::prim::Mutex;
+
+/// Contributes to reductions.
+struct Voter {
+    votes: u64,
+}
+
+/// The results of reductions that go to a call.
+type Results = Arc<Mutex<Vec<u64>>>;
+
+#[chare]
+impl Voter {
+    /// Contributes and moves on, `left` times.
+    #[entry]
+    fn vote(&mut self, cx: &mut Cx<Self>, left: u64) {
+        self.votes += 1;
+        cx.contribute((Sum(self.votes), Gather::new(cx.index())));
+        cx.migrate_to((cx.worker() + 1) % cx.worker_count());
+        if left > 1 {
+            cx.this().vote(left - 1);
+        }
+    }
+
+    /// Contributes one of so many times, each time with `results` as the target, then ends.
+    #[entry]
+    fn vote_and_end(&mut self, cx: &mut Cx<Self>, left: u64, results: Results) {
+        let own = Arc::clone(&results);
+        cx.contribute_then(Sum(1_u64), move |sum| {
+            own.lock().expect("nobody panics").push(sum);
+        });
+        if left > 1 {
+            cx.this().vote_and_end(left - 1, results);
+        } else {
+            cx.end();
+        }
+    }
+
+    #[entry]
+    fn go(&mut self, cx: &mut Cx<Self>, to: usize) {
+        cx.migrate_to(to % cx.worker_count());
+    }
+}
+
+fn voters(runtime: &Runtime, count: usize) -> Array<Voter> {
+    let workers = runtime.worker_count();
+    let placed = ArrayOptions::new(count).placed(move |index| index % workers);
+    runtime.array_with(placed, |_| Voter { votes: 0 })
+}
+
+#[test]
+fn rounds_complete_in_order_while_elements_move() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let voters = voters(&runtime, 3);
+        voters.all().vote(3);
+        for round in 1..=3 {
+            let (sum, who): (u64, Vec<usize>) = voters.reduction().wait();
+            assert_eq!((sum, who), (3 * round, vec![0, 1, 2]));
+        }
+    });
+}
+
+#[test]
+fn claims_may_come_before_and_after_results() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let voters = voters(&runtime, 2);
+        let claim = move || {
+            let (sum, _): (u64, Vec<usize>) = voters.reduction().wait();
+            sum
+        };
+        voters.at(0).vote(2);
+        let here = || {
+            voters.at(1).vote(2);
+            claim()
+        };
+        let (there, here) = beside(claim, here);
+        assert_eq!(there + here, 6);
+    });
+}
+
+#[test]
+fn elements_that_have_ended_are_not_waited_for() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let voters = voters(&runtime, 3);
+        let results = Results::default();
+        for (index, times) in [1, 3, 2].into_iter().enumerate() {
+            voters.at(index).go(index + 1);
+            voters.at(index).vote_and_end(times, Arc::clone(&results));
+        }
+        runtime.quiescence().wait();
+        assert_eq!(*results.lock().expect("nobody panics"), [3, 2, 1]);
+    });
+}
+
+#[test]
+fn removed_elements_are_not_waited_for() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let workers = runtime.worker_count();
+        let voters = voters(&runtime, 3);
+        let results = Results::default();
+        let end = move || {
+            model::migrate(voters, [(0, 1 % workers), (2, 0)]);
+            voters.remove(0);
+        };
+        let here = || {
+            voters.at(1).vote_and_end(2, Arc::clone(&results));
+            voters.at(2).vote_and_end(2, Arc::clone(&results));
+        };
+        beside(end, here);
+        runtime.quiescence().wait();
+        assert_eq!(*results.lock().expect("nobody panics"), [2, 2]);
+    });
+}
+
+#[test]
+fn elements_that_are_put_in_take_part_from_some_reduction_on() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let workers = runtime.worker_count();
+        for _ in 0..setting.one_of(&[0, 1, 2]) {
+            runtime.sparse_array::<Voter>();
+        }
+        let voters = runtime.sparse_array::<Voter>();
+        let results = Results::default();
+        let put = |index: usize, times| {
+            voters.insert_on(index % workers, index, |_| Voter { votes: 0 });
+            voters.at(index).go(index + 1);
+            voters.at(index).vote_and_end(times, Arc::clone(&results));
+        };
+        put(0, 3);
+        put(1, 2);
+        model::migrate(voters, [(0, 0), (1, 0)]);
+        put(2, 2);
+        runtime.quiescence().wait();
+        let results = results.lock().expect("nobody panics");
+        assert_eq!(results.iter().sum::<u64>(), 7, "{results:?}");
+        assert!((3..=7).contains(&results.len()), "{results:?}");
+    });
+}

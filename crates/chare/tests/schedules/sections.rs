@@ -1,0 +1,104 @@
+//! Sections of elements that move: each member gets each message once, and reductions complete in order, in every form.
+
+use raddle_chare::reduce::Gather;
+use raddle_chare::{ArrayOptions, Chares, Cx, Section, SectionForm, chare, model};
+use raddle_runtime::Runtime;
+use raddle_runtime::model::explore::{Setting, beside, explore_some};
+
+/// Counts what it hears.
+struct Member {
+    heard: Vec<u32>,
+}
+
+#[chare]
+impl Member {
+    #[entry]
+    fn hear(&mut self, number: u32) {
+        self.heard.push(number);
+    }
+
+    /// Contributes, and moves on.
+    #[entry]
+    fn vote(&mut self, cx: &mut Cx<Self>, section: Section<Self>, moves: bool) {
+        let index = cx.index();
+        cx.contribute_to(section, Gather::new(index));
+        if moves {
+            cx.migrate_to((cx.worker() + 1) % cx.worker_count());
+        }
+    }
+
+    #[entry]
+    fn call(&self, section: Section<Self>, number: u32) {
+        section.all().hear(number);
+    }
+
+    #[entry]
+    fn heard(&self) -> Vec<u32> {
+        self.heard.clone()
+    }
+}
+
+const FORMS: [SectionForm; 3] = [
+    SectionForm::TwoLevel,
+    SectionForm::PointToPoint,
+    SectionForm::Binomial,
+];
+
+/// A section of all of an array but the second.
+fn section(setting: &Setting, count: usize) -> (Runtime, Section<Member>) {
+    let runtime = setting.runtime();
+    let workers = runtime.worker_count();
+    let placed = ArrayOptions::new(count + 1).placed(move |index| index % workers);
+    let array = runtime.array_with(placed, |_| Member { heard: Vec::new() });
+    let members = (0..=count).rev().filter(|&index| index != 1);
+    let section = array.section_with(setting.one_of(&FORMS), members);
+    (runtime, section)
+}
+
+#[test]
+fn members_that_move_hear_each_message_once() {
+    explore_some(96, |setting| {
+        let (runtime, section) = section(&setting, 3);
+        let (array, workers) = (section.array(), runtime.worker_count());
+        let call = move || section.all().hear(0);
+        let here = || {
+            model::migrate(array, [(0, 1 % workers), (2, 0), (3, 2 % workers)]);
+            array.at(1).call(section, 1);
+            section.all().hear(2);
+            model::migrate(array, [(3, 1 % workers), (0, 0)]);
+            section.all().hear(3);
+        };
+        beside(call, here);
+        runtime.quiescence().wait();
+        for index in [0, 2, 3] {
+            let mut heard = array.at(index).heard().wait();
+            if section.form() != SectionForm::Binomial {
+                let own: Vec<_> = heard.iter().filter(|&&number| number > 1).collect();
+                assert_eq!(own, [&2, &3], "{heard:?}");
+            }
+            heard.sort_unstable();
+            assert_eq!(heard, [0, 1, 2, 3]);
+        }
+        assert!(array.at(1).heard().wait().is_empty());
+    });
+}
+
+#[test]
+fn members_that_move_reduce_among_themselves() {
+    explore_some(96, |setting| {
+        let (runtime, section) = section(&setting, 3);
+        let array = section.array();
+        for _ in 0..2 {
+            section.all().vote(section, true);
+        }
+        array.at(2).vote(section, false);
+        for index in [0, 3] {
+            array.at(index).vote(section, false);
+        }
+        for _ in 0..3 {
+            let who: Vec<usize> = section.reduction().wait();
+            assert_eq!(who, [3, 2, 0]);
+        }
+        runtime.quiescence().wait();
+    });
+}

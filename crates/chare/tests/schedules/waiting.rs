@@ -1,0 +1,177 @@
+//! Asynchronous entries that wait while their elements move: what they wait for finds them, and so does what waits for them.
+
+use raddle_chare::reduce::{Concat, Sum};
+use raddle_chare::{Array, ArrayOptions, Chares, Cx, ScanForm, chare};
+use raddle_runtime::Runtime;
+use raddle_runtime::model::explore::{beside, explore_some};
+
+/// Waits for balls, replies, reductions and scans, and hears numbered messages.
+struct Juggler {
+    heard: u32,
+    /// Moves from now on, before each wait.
+    restless: bool,
+}
+
+impl Juggler {
+    fn move_on(&self, cx: &mut Cx<Self>) {
+        if self.restless {
+            cx.migrate_to((cx.worker() + 1) % cx.worker_count());
+        }
+    }
+}
+
+#[chare]
+impl Juggler {
+    #[message]
+    fn ball(number: u32);
+
+    /// Waits for so many balls, in order.
+    #[entry]
+    async fn juggle(&mut self, cx: &mut Cx<Self>, count: u32) -> u32 {
+        for number in 0..count {
+            self.move_on(cx);
+            cx.next_where(Self::ball, |&ball| ball == number).await;
+        }
+        self.heard
+    }
+
+    #[entry]
+    fn hear(&mut self, number: u32) {
+        assert_eq!(self.heard, number);
+        self.heard += 1;
+    }
+
+    #[entry]
+    fn heard(&mut self, cx: &mut Cx<Self>) -> u32 {
+        self.move_on(cx);
+        self.heard
+    }
+
+    /// Asks the next one, again and again.
+    #[entry]
+    async fn ask(&mut self, cx: &mut Cx<Self>, count: u32) -> u32 {
+        let next = cx.array().at(cx.index() + 1);
+        let mut heard = 0;
+        for _ in 0..count {
+            self.move_on(cx);
+            heard += next.heard().await;
+        }
+        heard
+    }
+
+    /// Adds up, as often as `count` says.
+    #[entry]
+    async fn add_up(&mut self, cx: &mut Cx<Self>, count: usize) -> usize {
+        let mut sum = 0;
+        for _ in 0..count {
+            self.move_on(cx);
+            let one = Sum(cx.index() + 1);
+            sum = cx.reduce(one).await;
+        }
+        sum
+    }
+
+    #[entry]
+    async fn before(&mut self, cx: &mut Cx<Self>, form: ScanForm) -> Vec<usize> {
+        self.move_on(cx);
+        let first = Concat::new(vec![cx.index()]);
+        let before = cx.scan_with(form, first).await;
+        self.move_on(cx);
+        let again = Concat::new(vec![cx.index()]);
+        assert_eq!(cx.scan_with(form, again).await, before);
+        before
+    }
+}
+
+fn jugglers(runtime: &Runtime, count: usize) -> Array<Juggler> {
+    let workers = runtime.worker_count();
+    let placed = ArrayOptions::new(count).placed(move |index| index % workers);
+    runtime.array_with(placed, |_| Juggler {
+        heard: 0,
+        restless: true,
+    })
+}
+
+#[test]
+fn messages_find_an_entry_that_waits_for_them() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let jugglers = jugglers(&runtime, 2);
+        let replies = [0, 1].map(|index| jugglers.at(index).juggle(2));
+        let throw = move || {
+            jugglers.all().ball(1);
+            jugglers.at(0).hear(0);
+            jugglers.at(0).hear(1);
+            jugglers.all().ball(0);
+        };
+        beside(throw, || {});
+        for reply in replies {
+            assert_eq!(
+                reply.wait(),
+                0,
+                "what is heard waits for the end of what waits"
+            );
+        }
+        assert_eq!(jugglers.at(0).heard().wait(), 2);
+    });
+}
+
+#[test]
+fn messages_wait_in_order_for_the_end_of_an_entry() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let jugglers = jugglers(&runtime, 1);
+        let juggled = jugglers.at(0).juggle(2);
+        let hear = move || {
+            for number in 0..3 {
+                jugglers.at(0).hear(number);
+            }
+        };
+        let throw = || {
+            jugglers.at(0).ball(0);
+            jugglers.at(0).ball(1);
+        };
+        beside(hear, throw);
+        assert!(juggled.wait() <= 3);
+        runtime.quiescence().wait();
+        assert_eq!(jugglers.at(0).heard().wait(), 3);
+    });
+}
+
+#[test]
+fn replies_find_who_has_moved() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let jugglers = jugglers(&runtime, 3);
+        let first = jugglers.at(0).ask(3);
+        let second = jugglers.at(1).ask(2);
+        jugglers.at(2).hear(0);
+        assert_eq!(first.wait(), 0);
+        assert!(second.wait() <= 2);
+    });
+}
+
+#[test]
+fn reductions_find_all_who_wait_for_them() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let jugglers = jugglers(&runtime, 3);
+        let replies = [0, 1, 2].map(|index| jugglers.at(index).add_up(2));
+        for reply in replies {
+            assert_eq!(reply.wait(), 6);
+        }
+    });
+}
+
+#[test]
+fn scans_find_all_who_wait_for_them() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let form = setting.one_of(&[ScanForm::PrescanPush, ScanForm::RecursiveDoubling]);
+        let jugglers = jugglers(&runtime, 3);
+        let replies = [0, 1, 2].map(|index| jugglers.at(index).before(form));
+        for (index, reply) in replies.into_iter().enumerate() {
+            assert!(reply.wait().into_iter().eq(0..index));
+        }
+    });
+}
