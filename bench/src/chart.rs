@@ -85,14 +85,18 @@ impl<'records> Chart<'records> {
     /// A chart for each case of which there is a curve, that is, whose records' names end in a number: `send/16`, `send/64`. What that
     /// number is `over` says.
     ///
-    /// All of them of the largest number of workers. What was not measured while the workers were near each other bears a question mark.
+    /// All of them of the largest number of workers of its case. What was not measured while the workers were near each other bears a question mark.
     pub(crate) fn of_curves(
         records: &'records [Record],
         over: impl Fn(&str) -> &'static str,
     ) -> Vec<Self> {
-        let most = records.iter().map(|record| record.workers).max();
-        let of_most = records.iter().filter(|record| Some(record.workers) == most);
-        let points: Vec<_> = of_most
+        let is_of_most = |record: &&Record| {
+            let same = records.iter().filter(|other| other.case == record.case);
+            same.map(|other| other.workers).max() == Some(record.workers)
+        };
+        let points: Vec<_> = records
+            .iter()
+            .filter(is_of_most)
             .filter_map(|record| {
                 let (case, over) = record.case.split_once('/')?;
                 let point = Point {
@@ -122,13 +126,24 @@ impl<'records> Chart<'records> {
     /// a machine that others used bears a question mark.
     pub(crate) fn table(&self) -> String {
         let columns = in_order(self.points.iter().map(|point| (point.case, point.over)));
-        let mut text = format!("{:<16}", self.quantity);
+        // A curve has one case, which need not be said in each column.
+        let is_curve = matches!(self.over, Over::Size(_));
+        let (what, width) = match columns.first() {
+            Some((case, _)) if is_curve => (format!("{case}, {}", self.quantity), 22),
+            _ => (self.quantity.to_owned(), 16),
+        };
+        let mut text = format!("{what:<width$}");
         // Writing to a string cannot fail, here and below.
         for (case, over) in &columns {
-            let _infallible = write!(text, " {:>12}", format!("{case}/{over}"));
+            let column = if is_curve {
+                format!("{over} ")
+            } else {
+                format!("{case}/{over}")
+            };
+            let _infallible = write!(text, " {column:>12}");
         }
         for who in in_order(self.points.iter().map(|point| point.who)) {
-            let _infallible = write!(text, "\n{who:<16}");
+            let _infallible = write!(text, "\n{who:<width$}");
             for &(case, over) in &columns {
                 let found = self
                     .points

@@ -79,7 +79,7 @@ enum Suite {
     /// private: a number of each worker's own, against an array of them; allocation: task cells against the system's allocator.
     Memory,
     /// kneighbor, trip, one-way, burst, broadcast, quiescence, fib24: messages against channels and what Charm++ took; queens12 by
-    /// seeds; mailbox, send, section: curves.
+    /// seeds; mailbox, send, section, scan, access, update: curves.
     Messages,
 }
 

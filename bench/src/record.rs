@@ -135,7 +135,7 @@ pub(crate) fn range(values: &[f64]) -> (f64, f64) {
 /// The head of the table whose rows [`table_row`] makes.
 pub(crate) fn table_head() -> String {
     format!(
-        "{:<18} {:>7}  {:<16} {:>11} {:>11} {:>11} {:<7} {:>5}  {:>6}  {:<13} {}",
+        "{:<20} {:>7}  {:<18} {:>11} {:>11} {:>11} {:<7} {:>5}  {:>6}  {:<13} {}",
         "case",
         "workers",
         "who",
@@ -153,7 +153,7 @@ pub(crate) fn table_head() -> String {
 /// One row, for people.
 pub(crate) fn table_row(record: &Record) -> String {
     let mut row = format!(
-        "{:<18} {:>7}  {:<16} {:>11.3} {:>11.3} {:>11.3} {:<7} {:>5}",
+        "{:<20} {:>7}  {:<18} {:>11.3} {:>11.3} {:>11.3} {:<7} {:>5}",
         record.case,
         record.workers,
         record.who,

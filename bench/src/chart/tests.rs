@@ -136,9 +136,9 @@ fn a_curve_has_a_column_for_each_size() {
     assert_eq!(charts.len(), 2);
     assert_eq!(
         words(&tables[0]),
-        ["ns", "send/16", "send/65536", "raddle", "1.00", "1.00?"]
+        ["send,", "ns", "16", "65536", "raddle", "1.00", "1.00?"]
     );
-    assert_eq!(words(&tables[1]), ["us", "section/4", "raddle", "1.00"]);
+    assert_eq!(words(&tables[1]), ["section,", "us", "4", "raddle", "1.00"]);
     let over = Over::Size("bytes");
     assert_eq!(over.label_of_place(over.place(65_536)), "65536");
     assert_eq!(over.label_of_height(over.height(150.0)), "150");

@@ -13,9 +13,13 @@
 //! | `mailbox` | an iteration of kNeighbor, an element for each worker, k = 3, every byte written and read: over the size, through each kind of mailbox | µs | `locked`, `producer-lock`, `pairs` |
 //! | `send` | what the sender pays for a message, over its size | ns | `copied` |
 //! | `section` | a multicast to a section and the reduction that answers it, over the number of members, in each form | µs | `two-level`, `point-to-point`, `binomial` |
+//! | `scan` | a scan and a barrier, over the number of elements, in each form | µs | `prescan-push`, `recursive-doubling` |
+//! | `access` | an element of a chunked array, over the number of chunks: at random, in order, by an iterator; one thread | ns | `vec` |
+//! | `update` | 16 tasks that each keep some of what they read, in one chunked array, over how much they read | µs | `vec` |
 //!
 //! `spin` is two threads that pass a word to and fro, `mpsc` two threads with a channel of the standard library each, which they
-//! look into without ever sleeping. `copied` sends a copy of the buffer. All are bound to two CPUs, as workers are.
+//! look into without ever sleeping. `copied` sends a copy of the buffer. All are bound to two CPUs, as
+//! workers are. `vec` is an array in one piece; whoever writes into it must know where, so that all tasks count before any writes.
 //!
 //! What Charm++ took on the same kind of machine was measured earlier ([`charm`]): its figure stands beside ours, but not beside
 //! ours in time. The bound is half of it. Where there are two workers only runs in the near mode count.
@@ -23,14 +27,16 @@
 //! # Source
 //! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010, sect. 3 and fig. 6 and 10
 //! (`kneighbor`, `mailbox`). Jetley, Kalé: Optimizations for message driven applications on multicore architectures. 2011, fig. 3
-//! (`section`).
+//! (`section`), 5 (`scan`), 6 and 7 (`access`, `update`).
 
 mod burst;
 pub(crate) mod charm;
+mod chunks;
 mod fib;
 mod queens;
 mod ring;
 mod rounds;
+mod scan;
 mod send;
 mod trips;
 
@@ -39,7 +45,7 @@ use crate::harness::{Case, Unit};
 use crate::suites::Measurement;
 
 /// The names of the cases.
-pub(crate) const CASES: [&str; 11] = [
+pub(crate) const CASES: [&str; 14] = [
     "kneighbor",
     "trip",
     "one-way",
@@ -51,10 +57,22 @@ pub(crate) const CASES: [&str; 11] = [
     "mailbox",
     "send",
     "section",
+    "scan",
+    "access",
+    "update",
 ];
 
 /// Cases in which there is nothing to measure with one worker, if more are asked for.
-const BETWEEN_WORKERS: [&str; 6] = ["kneighbor", "trip", "one-way", "mailbox", "send", "section"];
+const BETWEEN_WORKERS: [&str; 8] = [
+    "kneighbor",
+    "trip",
+    "one-way",
+    "mailbox",
+    "send",
+    "section",
+    "scan",
+    "update",
+];
 
 /// Runs the suite.
 ///
@@ -83,6 +101,9 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
             "section" => rounds::sections(measurement),
             "fib24" => fib::run(measurement),
             "queens12" => queens::run(measurement),
+            "scan" => scan::run(measurement),
+            "access" => chunks::access(measurement),
+            "update" => chunks::update(measurement),
             _ => send::run(measurement),
         }?;
     }
@@ -93,6 +114,9 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
 pub(crate) fn over(case: &str) -> &'static str {
     match case {
         "section" => "members",
+        "scan" => "elements",
+        "update" => "numbers read by a task",
+        _ if case.starts_with("access") => "chunks",
         _ => "bytes",
     }
 }

@@ -68,8 +68,7 @@ fn reference(own: &Record, name: &str) -> Option<Record> {
     })
 }
 
-/// Each of our figures that Charm++ has too, and whether it is within the bound; a figure that does not count bears a question
-/// mark.
+/// Each of our figures that Charm++ has too, and whether it is within the bound, where it counts.
 pub(crate) fn table(records: &[Record]) -> Option<String> {
     let mut text = format!(
         "{:<22} {:>7} {:>12} {:>12} {:>6}  at most {BOUND}",
@@ -83,13 +82,16 @@ pub(crate) fn table(records: &[Record]) -> Option<String> {
         let (Some(own), Some(ratio)) = (own, theirs.ratio) else {
             continue;
         };
-        let doubt = if own.counts_when_near() { ' ' } else { '?' };
-        let is_within = if ratio <= BOUND { "yes" } else { "no" };
+        let verdict = match ratio <= BOUND {
+            _ if !own.counts_when_near() => &own.mode,
+            true => "yes",
+            false => "no",
+        };
         rows += 1;
         // Writing to a string cannot fail.
         let _infallible = write!(
             text,
-            "\n{:<22} {:>7} {:>12.3} {:>12.3} {ratio:>6.3}{doubt} {is_within}",
+            "\n{:<22} {:>7} {:>12.3} {:>12.3} {ratio:>6.3}  {verdict}",
             own.case, own.workers, own.median, theirs.median
         );
     }

@@ -67,7 +67,7 @@ pub(super) fn quiescence(measurement: &mut Measurement<'_>) -> Result<(), BenchE
 }
 
 /// Times all rounds, with the way there and back of the thread that asks for them.
-fn on_raddle(
+pub(super) fn on_raddle(
     name: &'static str,
     rounds: impl Fn(&Runtime) -> Result<u64, Failure>,
 ) -> impl Contender {
