@@ -25,6 +25,7 @@ pub fn runtime(
     mailbox: MailboxKind,
     idle: IdlePolicy,
     crowded: bool,
+    seeds: SeedPolicy,
 ) -> Runtime {
     let entries = (0..worker_count).map(|worker_index| PlanEntry {
         worker_index,
@@ -41,7 +42,7 @@ pub fn runtime(
         crowded,
         task_memory: TaskMemory::default(),
         mailbox,
-        seeds: SeedPolicy::default(),
+        seeds,
         threads: WorkerThreads::default(),
     })
     .expect("workers that are bound nowhere start")

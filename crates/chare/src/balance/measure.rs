@@ -122,7 +122,7 @@ impl<T: Chare> Part<T> {
             .and_then(|balancing| balancing.period());
         let Some(period) = period else { return };
         let checked = *meter.checked.get_or_insert(start);
-        if start.duration_since(checked) < period {
+        if start - checked < period {
             return;
         }
         meter.checked = Some(start);
@@ -137,10 +137,7 @@ impl<T: Chare> Part<T> {
     fn balance_if_due(&self, local: &Local, period: Duration) {
         let mut meter = self.meter.borrow_mut();
         let now = Instant::now();
-        if meter
-            .begun
-            .is_some_and(|begun| now.duration_since(begun) < period)
-        {
+        if meter.begun.is_some_and(|begun| now - begun < period) {
             return;
         }
         meter.begun = Some(now);

@@ -72,7 +72,7 @@ fn members_that_move_hear_each_message_once() {
         runtime.quiescence().wait();
         for index in [0, 2, 3] {
             let mut heard = array.at(index).heard().wait();
-            if section.form() != SectionForm::Binomial {
+            if section.forms().0 != SectionForm::Binomial {
                 let own: Vec<_> = heard.iter().filter(|&&number| number > 1).collect();
                 assert_eq!(own, [&2, &3], "{heard:?}");
             }

@@ -1,6 +1,6 @@
 //! Seeds: messages for them come in order, before and after they sprout and wherever they go then, from several senders at once.
 
-use raddle_chare::{Array, ArrayOptions, Chares, Cx, SeedPolicy, chare};
+use raddle_chare::{Array, ArrayOptions, Chares, Cx, chare};
 use raddle_runtime::Runtime;
 use raddle_runtime::model::explore::{Setting, beside, explore_some};
 
@@ -111,7 +111,6 @@ impl Gardener {
 /// A runtime with gardeners, one after the other on its workers.
 fn garden(setting: &Setting) -> (Runtime, Array<Gardener>) {
     let runtime = setting.runtime();
-    runtime.set_seed_policy(setting.one_of(&SeedPolicy::ALL));
     let workers = runtime.worker_count();
     let placed = ArrayOptions::new(3).placed(move |index| index % workers);
     let gardeners = runtime.array_with(placed, |_| Gardener);

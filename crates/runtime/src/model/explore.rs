@@ -13,15 +13,16 @@
 //! Burckhardt, Kothari, Musuvathi, Nagarakatte: A randomized scheduler with probabilistic guarantees of finding bugs.
 //! ASPLOS 2010.
 
+use std::cell::RefCell;
 use std::env;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
+use std::panic::{self, AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Once};
 
 use raddle_sync::prim::{AtomicBool, SeqCst, thread, yield_now};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, MaxSteps, Runner};
 
-use crate::{IdlePolicy, MailboxKind, PoolKind, Runtime};
+use crate::{IdlePolicy, MailboxKind, PoolKind, Runtime, SeedPolicy};
 
 /// Schedules that one seed makes: the first of a PCT batch only counts the steps.
 const BATCH: usize = 12;
@@ -104,7 +105,8 @@ impl Setting {
             crowded,
             ..
         } = *self;
-        super::runtime(worker_count, pool, mailbox, idle, crowded)
+        let seeds = self.one_of(&SeedPolicy::ALL);
+        super::runtime(worker_count, pool, mailbox, idle, crowded, seeds)
     }
 }
 
@@ -125,12 +127,18 @@ pub fn explore_some(seed_count: usize, body: impl Fn(Setting) + Send + Sync + 's
     let body = Arc::new(body);
     let first = variable("RADDLE_SCHEDULES_SEED").unwrap_or(1);
     let count = variable("RADDLE_SCHEDULES_COUNT").unwrap_or(seed_count as u64);
+    watch_panics();
     for seed in first..first + count {
         let setting = Setting::of(seed);
         let body = Arc::clone(&body);
-        let batch = AssertUnwindSafe(|| match setting.pct {
-            true => run(PctScheduler::new_from_seed(seed, 4, BATCH), setting, body),
-            false => run(RandomScheduler::new_from_seed(seed, BATCH), setting, body),
+        let batch = AssertUnwindSafe(|| {
+            match setting.pct {
+                true => run(PctScheduler::new_from_seed(seed, 4, BATCH), setting, body),
+                false => run(RandomScheduler::new_from_seed(seed, BATCH), setting, body),
+            }
+            if let Some(panic) = SEEN.take() {
+                panic!("a panic went by unheard: {panic}");
+            }
         });
         if let Err(panic) = catch_unwind(batch) {
             let what = match (panic.downcast_ref::<String>(), panic.downcast_ref::<&str>()) {
@@ -144,6 +152,31 @@ pub fn explore_some(seed_count: usize, body: impl Fn(Setting) + Send + Sync + 's
             );
         }
     }
+}
+
+std::thread_local! {
+    /// The first panic of the schedules that this thread runs, heard or not.
+    static SEEN: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Notes panics, since workers catch those of users' code: what a body asserts in a message would hold whether or not it does.
+fn watch_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let hook = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            SEEN.with_borrow_mut(|seen| {
+                seen.get_or_insert_with(|| panic.to_string());
+            });
+            hook(panic);
+        }));
+    });
+    panics_were_meant();
+}
+
+/// The panics of this schedule so far were meant: it does not fail for them.
+pub fn panics_were_meant() {
+    SEEN.take();
 }
 
 fn run(
