@@ -1,12 +1,12 @@
 //! Sending work to a given worker.
 //!
 //! # The end
-//! Messages that have not been run when a runtime ends are dropped. The last worker to end says so and drops what lies in the
-//! mailboxes; whoever sends later, or at the same time, drops it himself:
+//! Messages that have not been run when a runtime ends are dropped, and so are calls that are put from outside when nobody is left to run them.
+//! The last worker to end says so and drops what lies in the mailboxes; whoever sends later, or at the same time, drops it himself:
 //!
 //! | label | one side                                  | other side                                                     |
 //! |-------|-------------------------------------------|----------------------------------------------------------------|
-//! | E4    | puts a message, light fence, looks at `closed` | the last worker sets `closed`, heavy fence, looks into the mailboxes |
+//! | E4    | puts a message, light fence, looks at `closed`; or puts a call, fence(SeqCst), looks | the last worker sets `closed`, heavy fence, looks into the mailboxes, and at calls from outside |
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use raddle_sync::prim::{AtomicBool, Relaxed, heavy_fence};
 
 use crate::fork::with_worker;
 use crate::mailbox::{MailboxKind, Post as Mailboxes};
+use crate::pool::Wanted;
 use crate::task::{Mail, Task};
 use crate::worker::{Shared, Worker};
 
@@ -115,7 +116,7 @@ impl Post {
     /// Keeps a call in the calling worker's part of the pool, or where calls from outside wait; idle workers find it there.
     ///
     /// Whoever gets it runs it to completion. As with messages, panics go nowhere. A runtime does not wait for it when it ends,
-    /// but runs what its pool holds.
+    /// but runs what its pool holds; what comes later is dropped.
     #[inline]
     pub fn put(&self, call: impl FnOnce() + Send + 'static) {
         let closures = self.shared.memory.closures();
@@ -183,11 +184,17 @@ impl Shared {
     pub(crate) fn tell_of_message(&self, worker_index: usize) -> bool {
         let is_woken = self.idle.work_came_for(worker_index);
         // ORDERING(E4): the fence is in `work_came_for`.
-        // Relaxed: ordered by the fence.
-        if self.post.closed.load(Relaxed) {
-            self.drop_messages();
-        }
+        self.drop_if_closed();
         is_woken
+    }
+
+    /// Drops what was put after the last worker had ended.
+    #[inline]
+    pub(crate) fn drop_if_closed(&self) {
+        // Relaxed: ordered by the fence of whoever calls it (E4).
+        if self.post.closed.load(Relaxed) {
+            self.drop_left();
+        }
     }
 
     fn call_outside(&self, to: usize, message: impl FnOnce() + Send + 'static) {
@@ -200,18 +207,22 @@ impl Shared {
         self.tell_of_message(to);
     }
 
-    /// Drops all messages, since nobody runs them any more.
+    /// Drops all messages and calls, since nobody runs them any more.
     #[cold]
     pub(crate) fn close_post(&self) {
         // Relaxed: ordered by the fence.
         self.post.closed.store(true, Relaxed);
-        // ORDERING(E4): closed before the look into the mailboxes.
+        // ORDERING(E4): closed before the look into the mailboxes, and at what came from outside.
         heavy_fence();
-        self.drop_messages();
+        self.drop_left();
     }
 
     #[cold]
-    fn drop_messages(&self) {
+    fn drop_left(&self) {
+        // Nobody waits for any of it, or there would be workers.
+        while let Some(call) = self.outside.take_oldest(Wanted::Any) {
+            call.drop_message(|cell| self.memory.give_back(cell));
+        }
         let mut mail = Mail::default();
         for worker_index in 0..self.post.worker_count {
             while self.post.has_mail(worker_index) {

@@ -158,6 +158,8 @@ impl Shared {
         let is_root = task.is_root();
         self.outside.put(task);
         self.idle.work_came(0);
+        // ORDERING(E4): the fence is in `work_came`.
+        self.drop_if_closed();
         if is_root {
             // Below nothing that anybody waits for in a task.
             return;

@@ -37,7 +37,7 @@ impl Outside {
     }
 
     /// The oldest task that is wanted; those that some scope waits for go first.
-    pub(super) fn take_oldest(&self, wanted: Wanted<'_>) -> Option<Task> {
+    pub(crate) fn take_oldest(&self, wanted: Wanted<'_>) -> Option<Task> {
         let below = self.below_scopes.take(wanted);
         below.or_else(|| match wanted {
             Wanted::Any => self.roots.take(wanted),

@@ -29,6 +29,7 @@ impl Task {
     /// Drops a message that nobody will run; its memory goes home.
     pub(crate) fn drop_message(self, give_back: impl FnOnce(&'static TaskCell)) {
         let cell = self.cell();
+        debug_assert!(matches!(cell.kind(), Kind::Closure | Kind::Urgent));
         // SAFETY: the message is ours, and is not run. A destructor that panics leaves nothing behind.
         super::discard_call(|| unsafe { cell.drop_closure() });
         give_back(cell);

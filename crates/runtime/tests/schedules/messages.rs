@@ -58,6 +58,18 @@ fn messages_of_one_sender_arrive_in_order() {
 }
 
 #[test]
+fn calls_that_come_too_late_do_not_outlive_their_runtime() {
+    explore(|setting: Setting| {
+        let runtime = setting.runtime();
+        let (held, post) = (Arc::new(()), runtime.post());
+        let (early, late) = (Arc::clone(&held), Arc::clone(&held));
+        post.put(move || drop(early));
+        beside(move || post.put(move || drop(late)), || drop(runtime));
+        assert_eq!(Arc::strong_count(&held), 1);
+    });
+}
+
+#[test]
 fn messages_do_not_outlive_their_runtime() {
     explore(|setting: Setting| {
         let runtime = setting.runtime();
