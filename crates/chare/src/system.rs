@@ -50,9 +50,9 @@ impl fmt::Debug for System {
 impl System {
     /// The system of `runtime`.
     pub(crate) fn of(runtime: &Runtime) -> Arc<Self> {
-        runtime.model(|post| {
+        let owner = runtime.model(|post| {
             let worker_count = post.worker_count();
-            registry::add(|id| Self {
+            let system = registry::add(|id| Self {
                 id,
                 post,
                 collections: Mutex::default(),
@@ -66,8 +66,10 @@ impl System {
                 waiters: Mutex::default(),
                 has_exited: AtomicBool::new(false),
                 next_worker: AtomicUsize::new(0),
-            })
-        })
+            });
+            Arc::new(Owner(system))
+        });
+        Arc::clone(&owner.0)
     }
 
     /// The system with this number, unless its runtime has ended.
@@ -192,5 +194,16 @@ impl System {
             .lock()
             .expect("nothing panics under this lock")
             .clone()
+    }
+}
+
+/// What the runtime has of its system.
+///
+/// Others have the system too, for a while: whoever waits for something of it. So it outlives the runtime, and who waits is told.
+struct Owner(Arc<System>);
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.0.fail(Failure::new("the runtime has ended"));
     }
 }

@@ -5,6 +5,8 @@
 
 #![cfg(shuttle)]
 
+mod ends;
+mod failures;
 mod moving;
 mod nodes;
 mod order;

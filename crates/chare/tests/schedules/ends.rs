@@ -1,0 +1,218 @@
+//! The end of a runtime with messages, seeds and entries that wait left over: all of it is dropped, and whoever waits is told.
+
+use std::sync::Arc;
+
+use raddle_chare::reduce::Sum;
+use raddle_chare::{Array, Chares, Cx, NodeGroup, chare, model};
+use raddle_runtime::Runtime;
+use raddle_runtime::model::explore::{beside, explore_some};
+use raddle_sync::prim::{thread, yield_now};
+
+/// Is held by whatever must not outlive the runtime.
+type Token = Arc<()>;
+
+/// Keeps tokens, in itself, in messages and in entries that wait.
+struct Keeper {
+    own: Token,
+}
+
+/// Sends a message when it is dropped.
+struct LastWill {
+    to: KeeperProxy,
+    token: Token,
+}
+
+impl Drop for LastWill {
+    fn drop(&mut self) {
+        self.to.keep(Arc::clone(&self.token));
+    }
+}
+
+#[chare]
+impl Keeper {
+    #[entry]
+    fn keep(&mut self, token: Token) {
+        self.own = token;
+    }
+
+    #[message]
+    fn key(token: Token);
+
+    /// Waits for a key, for ever; sends others on before.
+    #[entry]
+    async fn guard(&mut self, cx: &mut Cx<Self>, token: Token) -> bool {
+        cx.migrate_to((cx.worker() + 1) % cx.worker_count());
+        cx.all().key(Arc::clone(&token));
+        let _first = cx.next(Self::key).await;
+        let _second = cx.next(Self::key).await;
+        drop(token);
+        false
+    }
+
+    /// Sends from one to the other, for ever.
+    #[entry]
+    fn pass(&mut self, cx: &mut Cx<Self>, token: Token) {
+        // Lets others come, which some schedulers of threads would not.
+        yield_now();
+        cx.array().at(1 - cx.index()).pass(token);
+    }
+
+    #[entry]
+    async fn vote(&mut self, cx: &mut Cx<Self>, token: Token) -> u32 {
+        let votes = cx.reduce(Sum(1_u32)).await;
+        drop(token);
+        votes
+    }
+
+    #[entry]
+    fn sow(&self, cx: &mut Cx<Self>, token: Token) {
+        let own = Arc::clone(&token);
+        let keeper = cx.chare(move |_| Keeper { own });
+        keeper.keep(Arc::clone(&token));
+        keeper.with_priority(1).keep(token);
+    }
+
+    #[entry]
+    fn bequeath(&mut self, will: LastWill) {
+        drop(will);
+    }
+
+    #[entry]
+    fn asked(&mut self, token: Token) -> Token {
+        token
+    }
+}
+
+fn keepers(runtime: &Runtime, token: &Token) -> Array<Keeper> {
+    let token = Arc::clone(token);
+    let make = move |_| Keeper {
+        own: Arc::clone(&token),
+    };
+    runtime.array(2, make)
+}
+
+fn node(runtime: &Runtime, token: &Token) -> NodeGroup<Keeper> {
+    let own = Arc::clone(token);
+    runtime.node_group(move |_| Keeper { own })
+}
+
+#[test]
+fn nothing_outlives_the_runtime() {
+    explore_some(96, |setting| {
+        let token = Token::default();
+        let runtime = setting.runtime();
+        let keepers = keepers(&runtime, &token);
+        let nodes = node(&runtime, &token);
+        let more = || Arc::clone(&token);
+        let first = keepers.at(0);
+        first.sow(more());
+        drop(keepers.at(0).guard(more()));
+        drop(keepers.at(1).guard(more()));
+        keepers.at(0).keep(more());
+        nodes.here().keep(more());
+        nodes.here().with_priority(-1).keep(more());
+        keepers.all().keep(more());
+        drop(keepers.at(1).asked(more()));
+        drop(runtime);
+        assert_eq!(Arc::strong_count(&token), 1);
+        first.keep(more());
+        nodes.here().keep(more());
+        assert_eq!(Arc::strong_count(&token), 1);
+    });
+}
+
+#[test]
+fn a_program_that_never_ends_is_cut_short() {
+    explore_some(96, |setting| {
+        let token = Token::default();
+        let runtime = setting.runtime();
+        let keepers = keepers(&runtime, &token);
+        for index in 0..2 {
+            keepers.at(index).pass(Arc::clone(&token));
+        }
+        let (workers, more) = (runtime.worker_count(), Arc::clone(&token));
+        let late = move || {
+            // The runtime may have ended by now.
+            if let Some(keeper) = keepers.get(0) {
+                keeper.keep(more);
+            }
+        };
+        let here = || {
+            model::migrate(keepers, [(0, workers - 1), (1, 0)]);
+            drop(runtime);
+        };
+        beside(late, here);
+        assert_eq!(Arc::strong_count(&token), 1);
+    });
+}
+
+#[test]
+fn whoever_waits_is_told_of_the_end() {
+    explore_some(96, |setting| {
+        let token = Token::default();
+        let runtime = setting.runtime();
+        let keepers = keepers(&runtime, &token);
+        let nodes = node(&runtime, &token);
+        let more = || Arc::clone(&token);
+        let vote = keepers.at(0).vote(more());
+        let guard = keepers.at(1).guard(more());
+        let asked = nodes.here().asked(more());
+        let reduction = keepers.reduction::<u32>();
+        let wait = move || {
+            assert!(vote.try_wait().is_err(), "the other one does not vote");
+            assert!(guard.try_wait().is_err(), "there is one key");
+            let _ = asked.try_wait();
+            assert!(reduction.try_wait().is_err(), "nobody contributes");
+        };
+        beside(wait, || drop(runtime));
+        assert_eq!(Arc::strong_count(&token), 1);
+    });
+}
+
+/// A quiescence that would not come any more was waited for by a thread that kept alive what would have told it.
+#[test]
+fn who_waits_for_quiescence_is_told_of_the_end() {
+    explore_some(96, |setting| {
+        let token = Token::default();
+        let runtime = setting.runtime();
+        let keepers = keepers(&runtime, &token);
+        for index in 0..2 {
+            keepers.at(index).pass(Arc::clone(&token));
+        }
+        let quiet = runtime.quiescence();
+        let wait = move || assert!(quiet.try_wait().is_err(), "they pass it on for ever");
+        beside(wait, || drop(runtime));
+        assert_eq!(Arc::strong_count(&token), 1);
+    });
+}
+
+#[test]
+fn who_asks_a_node_group_at_the_end_is_told() {
+    explore_some(96, |setting| {
+        let token = Token::default();
+        let runtime = setting.runtime();
+        let nodes = node(&runtime, &token);
+        let more = Arc::clone(&token);
+        let ask = move || drop(nodes.here().asked(more).try_wait());
+        beside(ask, || drop(runtime));
+        assert_eq!(Arc::strong_count(&token), 1);
+    });
+}
+
+/// What was dropped with a message that came too late could not send: the sender still held the lock.
+#[test]
+fn what_is_dropped_may_send() {
+    explore_some(96, |setting| {
+        let token = Token::default();
+        let runtime = setting.runtime();
+        let keepers = keepers(&runtime, &token);
+        let to = keepers.at(1);
+        let will = move |token| LastWill { to, token };
+        let (first, second) = (Arc::clone(&token), Arc::clone(&token));
+        let bequeath = move |token| to.bequeath(will(token));
+        let other = thread::spawn(move || bequeath(first));
+        beside(move || bequeath(second), || drop(runtime));
+        other.join().expect("it only sends");
+        assert_eq!(Arc::strong_count(&token), 1);
+    });
+}

@@ -1,0 +1,193 @@
+//! Panics in code of users: everybody who waits for what comes of it is told, and nothing stands still.
+
+use raddle_chare::reduce::{self, Sum};
+use raddle_chare::{Array, Chares, Cx, Failure, chare, model};
+use raddle_runtime::Runtime;
+use raddle_runtime::model::explore::{beside, explore_some, fail_with, panics_were_meant};
+
+/// Fails in all the ways that there are.
+struct Climber {
+    falls_when_dropped: bool,
+}
+
+impl Drop for Climber {
+    fn drop(&mut self) {
+        if self.falls_when_dropped {
+            fail_with(3);
+        }
+    }
+}
+
+/// A message's argument whose destructor fails.
+struct Loose;
+
+impl Drop for Loose {
+    fn drop(&mut self) {
+        fail_with(4);
+    }
+}
+
+#[chare]
+impl Climber {
+    #[entry]
+    fn fall(&mut self) {
+        fail_with(1);
+    }
+
+    #[entry]
+    fn fall_asked(&mut self) -> u32 {
+        fail_with(1);
+    }
+
+    #[message]
+    fn rope(held: bool);
+
+    /// Falls unless the rope is held.
+    #[entry]
+    async fn climb(&mut self, cx: &mut Cx<Self>) -> u32 {
+        cx.migrate_to((cx.worker() + 1) % cx.worker_count());
+        if !cx.next(Self::rope).await {
+            fail_with(2);
+        }
+        1
+    }
+
+    /// Asks another one that falls.
+    #[entry]
+    async fn ask(&mut self, cx: &mut Cx<Self>, whom: usize) -> u32 {
+        cx.array().at(whom).fall_asked().await
+    }
+
+    #[entry]
+    fn end_badly(&mut self, cx: &mut Cx<Self>) {
+        self.falls_when_dropped = true;
+        cx.end();
+    }
+
+    #[entry]
+    fn carry(&mut self, loose: Loose) {
+        drop(loose);
+    }
+
+    #[entry]
+    fn vote(&mut self, cx: &mut Cx<Self>) {
+        cx.contribute(Sum(1_u32));
+    }
+
+    #[entry]
+    fn vote_badly(&mut self, cx: &mut Cx<Self>) {
+        cx.contribute(reduce::with(1_u32, |_, _| fail_with(5)));
+    }
+
+    #[entry]
+    fn vote_then_fall(&mut self, cx: &mut Cx<Self>) {
+        cx.contribute_then(Sum(1_u32), |_| fail_with(6));
+    }
+}
+
+fn climbers(runtime: &Runtime, count: usize) -> Array<Climber> {
+    runtime.array(count, |_| Climber {
+        falls_when_dropped: false,
+    })
+}
+
+/// Waits for a reduction that will never be complete.
+fn wait_for_votes(climbers: Array<Climber>) -> Result<u32, Failure> {
+    climbers.reduction().try_wait()
+}
+
+#[test]
+fn who_waits_for_anything_is_told_of_a_panic() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let climbers = climbers(&runtime, 3);
+        let here = || {
+            model::migrate(climbers, [(1, 0), (0, 0)]);
+            climbers.at(1).vote();
+            climbers.at(0).fall();
+            runtime.quiescence().try_wait()
+        };
+        let (votes, _) = beside(move || wait_for_votes(climbers), here);
+        let failure = votes.expect_err("one has not voted");
+        assert!(
+            failure
+                .to_string()
+                .contains("Climber[0] panicked in `fall`")
+        );
+        assert!(
+            wait_for_votes(climbers).is_err(),
+            "who waits later is told too"
+        );
+    });
+}
+
+#[test]
+fn who_asked_is_told_alone() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let climbers = climbers(&runtime, 3);
+        let asked = climbers.at(0).ask(1);
+        let climbing = climbers.at(2).climb();
+        climbers.at(2).rope(false);
+        for reply in [asked, climbing] {
+            let failure = reply.try_wait().expect_err("it panics");
+            assert!(failure.to_string().contains("panicked in"), "{failure}");
+        }
+        runtime.quiescence().wait();
+        for index in 0..3 {
+            assert!(climbers.get(index).is_none(), "who panics is gone");
+        }
+        // Who waits in an entry for the reply of one that falls, falls.
+        panics_were_meant();
+    });
+}
+
+#[test]
+fn what_waits_for_one_that_panics_fails() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let climbers = climbers(&runtime, 1);
+        let climbing = climbers.at(0).climb();
+        let asked = climbers.at(0).fall_asked();
+        let rope = move || climbers.at(0).rope(false);
+        let (_, failure) = beside(rope, || asked.try_wait());
+        assert!(
+            failure
+                .expect_err("it is gone")
+                .to_string()
+                .contains("which has ended")
+        );
+        assert!(climbing.try_wait().is_err());
+        runtime.quiescence().wait();
+    });
+}
+
+#[test]
+fn a_constructor_that_panics_fails_who_asks() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let climber = runtime.chare::<Climber>(|_| fail_with(7));
+        let ask = move || climber.fall_asked().try_wait();
+        let (there, here) = beside(ask, ask);
+        assert!(there.is_err() && here.is_err());
+        let votes = wait_for_votes(climbers(&runtime, 1));
+        assert!(votes.is_err(), "so is everybody else");
+    });
+}
+
+/// A message that was unwound did not count as done, and nobody was told of it.
+#[test]
+fn a_panic_beside_entries_is_told_too() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let climbers = climbers(&runtime, 2);
+        match setting.one_of(&[0, 1, 2, 3]) {
+            0 => climbers.all().vote_badly(),
+            1 => climbers.all().vote_then_fall(),
+            2 => climbers.at(1).end_badly(),
+            _ => climbers.at(1).carry(Loose),
+        }
+        let failure = wait_for_votes(climbers).expect_err("there are none");
+        assert!(failure.to_string().contains("panic"), "{failure}");
+    });
+}
