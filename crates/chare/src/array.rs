@@ -153,11 +153,7 @@ impl<T: Chare> Array<T> {
         make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
     ) -> T::One {
         let system = self.find_system();
-        let worker_count = system.worker_count();
-        assert!(
-            worker < worker_count,
-            "there is no worker {worker}: there are {worker_count}"
-        );
+        system.check_worker(worker);
         let collection = system.collection::<T>(self.collection);
         let Some(number) = collection.insert(index, worker) else {
             let place = format!("{}[{index:?}]", T::NAME);

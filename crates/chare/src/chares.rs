@@ -1,21 +1,40 @@
-//! Chares on a runtime: the ways in from threads that are no workers.
+//! How chares come to be, from threads that are no workers and from entries.
+
+use std::sync::Arc;
 
 use raddle_runtime::Runtime;
 
 use crate::array::{Array, ArrayOptions, make_array, make_sparse};
 use crate::cx::Cx;
 use crate::entry::Chare;
-use crate::group::Group;
+use crate::group::{Group, make_group};
 use crate::index::Index;
 use crate::local;
 use crate::node::{NodeGroup, make_node_group};
 use crate::reply::{Reply, What, reply};
 use crate::system::System;
 
-/// What a [`Runtime`] offers message-driven programs.
-pub trait Chares {
+/// What makes chares: a [`Runtime`], and [`Cx::runtime`] in entries.
+pub trait Chares: HasSystem {
     /// Makes a chare that is in no array, on whatever worker; it can be sent messages at once.
-    fn chare<T: Chare>(&self, make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static) -> T::One;
+    fn chare<T: Chare>(&self, make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static) -> T::One {
+        self.with_system(|system| T::One::from(system.sow(make)))
+    }
+
+    /// Makes a chare that is in no array, on worker `worker`.
+    ///
+    /// # Panics
+    /// When there is no such worker.
+    #[track_caller]
+    fn chare_on<T: Chare>(
+        &self,
+        worker: usize,
+        make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
+    ) -> T::One {
+        let system = self.with_system(Arc::clone);
+        system.check_worker(worker);
+        T::One::from(system.plant(worker, make))
+    }
 
     /// Makes an array of this shape, whose elements are dealt to the workers in blocks; each worker makes its own.
     ///
@@ -25,7 +44,9 @@ pub trait Chares {
         &self,
         shape: <T::Index as Index>::Shape,
         make: impl Fn(T::Index) -> T + Send + Sync + 'static,
-    ) -> Array<T>;
+    ) -> Array<T> {
+        self.array_with(ArrayOptions::new(shape), make)
+    }
 
     /// Makes an array with options.
     ///
@@ -35,85 +56,38 @@ pub trait Chares {
         &self,
         options: ArrayOptions<T::Index>,
         make: impl Fn(T::Index) -> T + Send + Sync + 'static,
-    ) -> Array<T>;
+    ) -> Array<T> {
+        self.with_system(|system| make_array(system, options, make))
+    }
 
     /// Makes an array without a shape, empty: elements are inserted by any key.
-    fn sparse_array<T: Chare>(&self) -> Array<T>;
+    fn sparse_array<T: Chare>(&self) -> Array<T> {
+        self.with_system(make_sparse)
+    }
 
     /// Makes a group: an element for each worker, which stays there.
     fn group<T: Chare<Index = usize>>(
         &self,
         make: impl Fn(usize) -> T + Send + Sync + 'static,
-    ) -> Group<T>;
+    ) -> Group<T> {
+        self.with_system(|system| make_group(system, make))
+    }
 
     /// Makes a node group: an element for each node, whose entries run on whatever worker of the node has time, one at a time.
     fn node_group<T: Chare>(
         &self,
         make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
-    ) -> NodeGroup<T>;
+    ) -> NodeGroup<T> {
+        self.with_system(|system| make_node_group(system, make))
+    }
 
     /// Waits until an entry says that the program is at its end, with [`Cx::exit`]; at once if one has.
     ///
     /// # Panics
     /// On a worker, and with the [`Failure`](crate::Failure) of a chare, if one fails first.
-    fn until_exit(&self);
-
-    /// Says what waits, and for what: asynchronous entries, messages for elements that are to come, reductions that lack contributions.
-    ///
-    /// For who wonders why a program stands still: each line is what one worker knew when it was asked.
-    fn who_waits(&self) -> Vec<String>;
-
-    /// Comes when no message is under way and no entry runs.
-    ///
-    /// Asynchronous entries that wait for what nobody has sent are quiet.
-    fn quiescence(&self) -> Reply<()>;
-}
-
-impl Chares for Runtime {
-    fn chare<T: Chare>(&self, make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static) -> T::One {
-        T::One::from(System::of(self).sow(make))
-    }
-
-    fn array<T: Chare<Index: Index>>(
-        &self,
-        shape: <T::Index as Index>::Shape,
-        make: impl Fn(T::Index) -> T + Send + Sync + 'static,
-    ) -> Array<T> {
-        self.array_with(ArrayOptions::new(shape), make)
-    }
-
-    fn array_with<T: Chare<Index: Index>>(
-        &self,
-        options: ArrayOptions<T::Index>,
-        make: impl Fn(T::Index) -> T + Send + Sync + 'static,
-    ) -> Array<T> {
-        make_array(&System::of(self), options, make)
-    }
-
-    fn sparse_array<T: Chare>(&self) -> Array<T> {
-        make_sparse(&System::of(self))
-    }
-
-    fn group<T: Chare<Index = usize>>(
-        &self,
-        make: impl Fn(usize) -> T + Send + Sync + 'static,
-    ) -> Group<T> {
-        let options = ArrayOptions::new(self.worker_count())
-            .placed(|worker| worker)
-            .staying();
-        Group::new(self.array_with(options, make))
-    }
-
-    fn node_group<T: Chare>(
-        &self,
-        make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
-    ) -> NodeGroup<T> {
-        make_node_group(&System::of(self), make)
-    }
-
     #[track_caller]
     fn until_exit(&self) {
-        let system = System::of(self);
+        let system = self.with_system(Arc::clone);
         assert!(
             !local::is_here(system.id),
             "a worker waits for the end of the program, and could be the one to bring it about"
@@ -123,23 +97,59 @@ impl Chares for Runtime {
         }
     }
 
+    /// Says what waits, and for what: asynchronous entries, messages for elements that are to come, reductions that lack contributions.
+    ///
+    /// For who wonders why a program stands still: each line is what one worker knew when it was asked.
+    ///
+    /// # Panics
+    /// On a worker, which would have to answer.
+    #[track_caller]
     fn who_waits(&self) -> Vec<String> {
-        let system = System::of(self);
         let what = What {
             chare: "Runtime",
             entry: "who_waits",
         };
+        let system = self.with_system(Arc::clone);
         let ask = |worker| {
             let (replier, answer) = reply(system.id, None, what);
             system.post_from_here(worker, move |local| replier.give(Ok(local.waits())));
             answer
         };
-        let answers: Vec<_> = (0..self.worker_count()).map(ask).collect();
+        let answers: Vec<_> = (0..system.worker_count()).map(ask).collect();
         answers.into_iter().flat_map(Reply::wait).collect()
     }
 
+    /// Comes when no message is under way and no entry runs.
+    ///
+    /// Asynchronous entries that wait for what nobody has sent are quiet.
     fn quiescence(&self) -> Reply<()> {
-        quiescence(&System::of(self))
+        self.with_system(|system| quiescence(system))
+    }
+}
+
+impl Chares for Runtime {}
+
+impl<T: Chare> Chares for Running<'_, T> {}
+
+/// Whose chares they are.
+pub trait HasSystem {
+    #[doc(hidden)]
+    fn with_system<R>(&self, call: impl FnOnce(&Arc<System>) -> R) -> R;
+}
+
+impl HasSystem for Runtime {
+    fn with_system<R>(&self, call: impl FnOnce(&Arc<System>) -> R) -> R {
+        call(&System::of(self))
+    }
+}
+
+/// The runtime that runs an entry.
+#[derive(Debug)]
+pub(crate) struct Running<'cx, T: Chare>(pub(crate) &'cx Cx<T>);
+
+impl<T: Chare> HasSystem for Running<'_, T> {
+    fn with_system<R>(&self, call: impl FnOnce(&Arc<System>) -> R) -> R {
+        self.0.with_local(|local| call(&local.system))
     }
 }
 

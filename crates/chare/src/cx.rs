@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::array::Array;
-use crate::chares::quiescence;
+use crate::chares::{Chares, Running, quiescence};
 use crate::entry::{Chare, Message};
 use crate::local::{self, Local};
 use crate::part::Part;
@@ -51,7 +51,7 @@ impl<T: Chare> Cx<T> {
     pub fn index(&self) -> T::Index {
         match self.index {
             Some(index) => index,
-            None => panic!("this {} is in no array, and has no index", T::NAME),
+            None => panic!("this {} is in no array", T::NAME),
         }
     }
 
@@ -61,12 +61,20 @@ impl<T: Chare> Cx<T> {
     }
 
     /// The array that the element is in.
+    ///
+    /// # Panics
+    /// When the chare is in no array.
     pub fn array(&self) -> Array<T> {
+        self.index();
         Array::new(self.one.system, self.one.collection)
     }
 
     /// The proxy of all elements of the array.
+    ///
+    /// # Panics
+    /// When the chare is in no array.
     pub fn all(&self) -> T::All {
+        self.index();
         T::All::from(All::new(self.one.system, self.one.collection, None))
     }
 
@@ -83,6 +91,11 @@ impl<T: Chare> Cx<T> {
     /// Ends the element when the entry returns: it is dropped, and messages to it fail.
     pub fn end(&mut self) {
         self.ends = true;
+    }
+
+    /// The runtime that runs the entry, for making arrays and groups.
+    pub fn runtime(&self) -> impl Chares + use<'_, T> {
+        Running(self)
     }
 
     /// Makes a chare that is in no array, on whatever worker; it can be sent messages at once.

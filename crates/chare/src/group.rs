@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 
-use crate::array::Array;
+use crate::array::{Array, ArrayOptions, make_array};
 use crate::entry::Chare;
 use crate::local;
 use crate::number::Number;
+use crate::system::System;
 
 /// An array with an element for each worker, which stays there.
 pub struct Group<T: Chare> {
@@ -75,4 +77,15 @@ impl<T: Chare<Index = usize>> Group<T> {
             ),
         }
     }
+}
+
+/// Makes a group.
+pub(crate) fn make_group<T: Chare<Index = usize>>(
+    system: &Arc<System>,
+    make: impl Fn(usize) -> T + Send + Sync + 'static,
+) -> Group<T> {
+    let options = ArrayOptions::new(system.worker_count())
+        .placed(|worker| worker)
+        .staying();
+    Group::new(make_array(system, options, make))
 }

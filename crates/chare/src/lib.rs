@@ -126,7 +126,7 @@
 //!
 //! # Seeds
 //! A chare that is in no array is a seed until some worker has time to make it; idle workers take seeds from others. Its proxy can
-//! be used at once.
+//! be used at once. Entries make seeds with [`Cx::chare`], and arrays and groups with what [`Cx::runtime`] gives.
 //! ```
 //! # use raddle_chare::{Chares, Cx, chare};
 //! # use raddle_runtime::Runtime;

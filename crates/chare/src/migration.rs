@@ -101,11 +101,7 @@ impl<T: Chare> Cx<T> {
     pub fn migrate_to(&self, worker: usize) {
         let one = self.one();
         self.with_part(|local, part| {
-            let worker_count = local.system.worker_count();
-            assert!(
-                worker < worker_count,
-                "there is no worker {worker}: there are {worker_count}"
-            );
+            local.system.check_worker(worker);
             assert!(
                 !part.collection.stays,
                 "elements of a group stay where they are"

@@ -83,6 +83,29 @@ impl System {
             }
         })
     }
+
+    /// Makes a chare that is in no array, on worker `worker`.
+    pub(crate) fn plant<T: Chare>(
+        &self,
+        worker: usize,
+        make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
+    ) -> One<T> {
+        let collection = self.singles::<T>();
+        let number = local::with(self.id, |local| match local {
+            Some(local) => local.part::<T>(collection).allocate(local.worker),
+            None => self
+                .collection::<T>(collection)
+                .directory
+                .allocate(worker, &mut Vec::new()),
+        });
+        let route = Route::placed(number.generation(), worker);
+        let shared = self.collection::<T>(collection);
+        shared.directory.place(number).set_route(route);
+        self.post_from_here(worker, move |local| {
+            local.make_element(&local.part(collection), number, None, make);
+        });
+        One::new(self.id, collection, number)
+    }
 }
 
 impl Local {

@@ -21,7 +21,7 @@ use crate::registry;
 use crate::seeds::Seeds;
 
 /// What all chares of a runtime share.
-pub(crate) struct System {
+pub struct System {
     pub(crate) id: u32,
     pub(crate) post: Post,
     collections: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
@@ -81,6 +81,17 @@ impl System {
 
     pub(crate) fn worker_count(&self) -> usize {
         self.post.worker_count()
+    }
+
+    /// # Panics
+    /// When there is no such worker.
+    #[track_caller]
+    pub(crate) fn check_worker(&self, worker: usize) {
+        let worker_count = self.worker_count();
+        assert!(
+            worker < worker_count,
+            "there is no worker {worker}: there are {worker_count}"
+        );
     }
 
     /// The worker on which a thread that is no worker puts the next thing.

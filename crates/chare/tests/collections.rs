@@ -401,3 +401,50 @@ fn a_destroyed_array_drops_its_elements_and_is_not_reached_any_more() {
         );
     }
 }
+
+/// Makes others.
+struct Maker;
+
+#[chare]
+impl Maker {
+    /// Makes a pair of arrays and a group, sends them about before anybody can have made an element, and adds up what they say.
+    #[entry]
+    async fn make(&mut self, cx: &mut Cx<Self>, count: usize) -> u64 {
+        let number = |index| Member {
+            number: index as u64,
+        };
+        let row = cx.runtime().array(count, number);
+        let sparse = cx.runtime().sparse_array::<Member>();
+        sparse.insert(1 << 40, move |_| number(count));
+        let group = cx.runtime().group(move |_| Member { number: 1000 });
+        let workers = cx.worker_count() as u64;
+        let helper = cx.runtime().chare_on(cx.worker_count() - 1, |_| Maker);
+        assert_eq!(helper.add_to(row, 10).await, cx.worker_count() - 1);
+        row.all().tell_all();
+        group.all().tell_all();
+        let (sum, last) = row.reduction::<(u64, usize)>().await;
+        assert_eq!(last, count - 1);
+        let (of_group, _) = group.reduction::<(u64, usize)>().await;
+        assert_eq!(of_group, 1000 * workers);
+        sum + sparse.at(1 << 40).number().await
+    }
+
+    #[entry]
+    fn add_to(&self, cx: &mut Cx<Self>, row: Array<Member>, more: u64) -> usize {
+        row.all().add(more);
+        cx.worker()
+    }
+}
+
+#[test]
+fn entries_make_arrays_and_groups() {
+    for workers in 1..=3 {
+        let runtime = runtime(workers);
+        for count in [1, 2, 9] {
+            let sum = runtime.chare(|_| Maker).make(count).wait();
+            let own = (0..count as u64).sum::<u64>();
+            assert_eq!(sum, own + 10 * count as u64 + count as u64);
+        }
+        runtime.quiescence().wait();
+    }
+}

@@ -322,7 +322,7 @@ fn a_chare_in_no_array_has_neither_index_nor_company() {
     let runtime = runtime();
     assert_eq!(
         told(runtime.chare(|_| Clumsy).ask_its_index()),
-        "a Clumsy panicked in `ask_its_index`: this Clumsy is in no array, and has no index"
+        "a Clumsy panicked in `ask_its_index`: this Clumsy is in no array"
     );
     assert_eq!(
         told(runtime.chare(|_| Clumsy).contribute()),
@@ -340,6 +340,7 @@ fn workers_are_those_that_there_are() {
         format!("Clumsy[0] panicked in `migrate`: {none}")
     );
     assert_eq!(panic_of(|| array.insert_on(2, 7, |_| Clumsy)), none);
+    assert_eq!(panic_of(|| runtime.chare_on(2, |_| Clumsy)), none);
     let options = ArrayOptions::new(3).placed(|index| index);
     assert_eq!(
         panic_of(|| runtime.array_with(options, |_| Clumsy)),
