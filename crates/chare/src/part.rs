@@ -13,28 +13,28 @@
 //!
 //! and otherwise the element is gone, and the message fails.
 
+mod ends;
+mod slots;
+
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+
+pub(crate) use slots::{Body, Slot, Slots, State};
 
 use crate::balance::{Meter, Sheet};
 use crate::collection::Collection;
-use crate::cx::Cx;
 use crate::entry::Chare;
-use crate::failure::Failure;
 use crate::local::Local;
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::priority::Arrival;
 use crate::proxy::One;
 use crate::reduction::{AllRounds, Group, NextRounds};
-use crate::scan::{Scans, Steps};
+use crate::scan::Scans;
 use crate::section::{Gathered, Members};
-use crate::suspended::Suspended;
 
 /// What is done with a part as a whole.
 type Errand<T> = Box<dyn FnOnce(&Local, &Part<T>)>;
@@ -88,51 +88,6 @@ pub(crate) trait AnyPart: Any {
     fn drop_all(&self, local: &Local);
 }
 
-/// The elements of a part.
-pub(crate) struct Slots<T: Chare> {
-    slots: Vec<Slot<T>>,
-    vacant: Vec<u32>,
-}
-
-/// The room for one element.
-pub(crate) struct Slot<T: Chare> {
-    pub(crate) number: Number,
-    pub(crate) index: Option<T::Index>,
-    pub(crate) state: State<T>,
-    aside: Option<Box<Aside<T>>>,
-}
-
-/// What an element has that has ever had to do with asynchronous entries.
-pub(crate) struct Aside<T: Chare> {
-    pub(crate) inbox: T::Inbox,
-    /// An asynchronous entry waits for messages of the inbox.
-    pub(crate) awaits_inbox: bool,
-    /// What waits for the end of an asynchronous entry.
-    pub(crate) backlog: Parcels<T>,
-    /// The backlog is being run.
-    catches_up: bool,
-    pub(crate) steps: Steps,
-    /// The reductions to which the element contributes next, as long as an asynchronous entry has the element.
-    pub(crate) rounds: NextRounds,
-}
-
-/// An element.
-pub(crate) struct Body<T: Chare> {
-    pub(crate) me: T,
-    pub(crate) cx: Cx<T>,
-}
-
-pub(crate) enum State<T: Chare> {
-    /// Nothing is here.
-    Vacant,
-    /// An entry can run.
-    Ready(Body<T>),
-    /// An asynchronous entry runs at this moment.
-    Running,
-    /// An asynchronous entry waits.
-    Suspended(Suspended<T>),
-}
-
 impl<T: Chare> fmt::Debug for Part<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -145,14 +100,13 @@ impl<T: Chare> fmt::Debug for Part<T> {
 
 impl<T: Chare> AnyPart for Part<T> {
     fn explain(&self, lines: &mut Vec<String>) {
-        for slot in &self.slots.borrow().slots {
+        for slot in self.slots.borrow().iter() {
             if let State::Suspended(suspended) = &slot.state {
                 let (name, entry) = (self.collection.name(slot.index), suspended.entry());
-                let behind = slot.aside.as_ref().map_or(0, |aside| aside.backlog.len());
-                lines.push(match behind {
+                lines.push(match slot.backlog_len() {
                     0 => format!("{name} waits in `{entry}`"),
                     1 => format!("{name} waits in `{entry}`, and a message for it"),
-                    _ => format!("{name} waits in `{entry}`, and {behind} messages for it"),
+                    behind => format!("{name} waits in `{entry}`, and {behind} messages for it"),
                 });
             }
         }
@@ -171,7 +125,7 @@ impl<T: Chare> AnyPart for Part<T> {
     }
 
     fn drop_all(&self, local: &Local) {
-        let slots = mem::take(&mut self.slots.borrow_mut().slots);
+        let slots = self.slots.borrow_mut().take_all();
         for slot in slots {
             self.drop_slot(local, slot);
         }
@@ -180,102 +134,11 @@ impl<T: Chare> AnyPart for Part<T> {
     }
 }
 
-impl<T: Chare> Slots<T> {
-    #[inline]
-    pub(crate) fn get_mut(&mut self, at: usize, number: Number) -> Option<&mut Slot<T>> {
-        self.slots
-            .get_mut(at)
-            .filter(|slot| slot.number == number && !matches!(slot.state, State::Vacant))
-    }
-
-    /// The element, if an entry can run.
-    #[inline]
-    pub(crate) fn ready(&mut self, at: usize, number: Number) -> Option<&mut Body<T>> {
-        match self.slots.get_mut(at) {
-            Some(Slot {
-                number: is,
-                state: State::Ready(body),
-                ..
-            }) if *is == number => Some(body),
-            _ => None,
-        }
-    }
-
-    /// Where a new element goes.
-    fn put(&mut self, slot: Slot<T>) -> u32 {
-        if let Some(at) = self.vacant.pop() {
-            self.slots[at as usize] = slot;
-            return at;
-        }
-        self.slots.push(slot);
-        u32::try_from(self.slots.len() - 1).expect("a worker has fewer than 2^32 elements")
-    }
-
-    fn take(&mut self, at: usize) -> Slot<T> {
-        let slot = &mut self.slots[at];
-        let vacant = Slot::new(slot.number, None, State::Vacant);
-        let slot = mem::replace(slot, vacant);
-        self.vacant.push(at as u32);
-        slot
-    }
-}
-
-impl<T: Chare> Slot<T> {
-    pub(crate) fn new(number: Number, index: Option<T::Index>, state: State<T>) -> Self {
-        Self {
-            number,
-            index,
-            state,
-            aside: None,
-        }
-    }
-}
-
-impl<T: Chare> Slot<T> {
-    pub(crate) fn aside(&mut self) -> &mut Aside<T> {
-        self.aside.get_or_insert_with(|| {
-            Box::new(Aside {
-                inbox: T::Inbox::default(),
-                awaits_inbox: false,
-                backlog: VecDeque::new(),
-                catches_up: false,
-                steps: Steps::new(),
-                rounds: NextRounds::default(),
-            })
-        })
-    }
-
-    /// The oldest message that waits, for an element that is ready.
-    pub(crate) fn next_in_backlog(&mut self) -> Option<Box<dyn Parcel<T>>> {
-        let aside = self.aside.as_mut()?;
-        matches!(self.state, State::Ready(_)).then(|| aside.backlog.pop_front())?
-    }
-
-    fn take_backlog(&mut self) -> Parcels<T> {
-        self.aside
-            .as_mut()
-            .map(|aside| mem::take(&mut aside.backlog))
-            .unwrap_or_default()
-    }
-
-    /// The reductions to which the element contributes next.
-    pub(crate) fn next_rounds(&self) -> NextRounds {
-        match (&self.state, &self.aside) {
-            (State::Ready(body), _) => body.cx.rounds().clone(),
-            (_, Some(aside)) => aside.rounds.clone(),
-            (_, None) => NextRounds::default(),
-        }
-    }
-}
-
 impl<T: Chare> Part<T> {
     pub(crate) fn new(collection: Arc<Collection<T>>) -> Self {
         let unborn = collection.has_birth().then(Vec::new);
         Self {
-            slots: RefCell::new(Slots {
-                slots: Vec::new(),
-                vacant: Vec::new(),
-            }),
+            slots: RefCell::default(),
             residents: RefCell::default(),
             live: Cell::new(0),
             unborn: RefCell::new(unborn),
@@ -534,17 +397,6 @@ impl<T: Chare> Part<T> {
         came.is_some_and(|came| came <= epoch) && goes.is_none_or(|goes| epoch < goes)
     }
 
-    /// What waits for an element that will not come fails.
-    #[cold]
-    pub(crate) fn fail_early(&self, local: &Local, number: Number) {
-        self.expected.borrow_mut().remove(&number);
-        let early = self.early.borrow_mut().remove(&number);
-        for parcel in early.into_iter().flatten() {
-            let failure = self.collection.gone(number, parcel.entry());
-            parcel.fail(&local.system, failure);
-        }
-    }
-
     /// An element goes from here.
     pub(crate) fn take(&self, number: Number) -> Option<Slot<T>> {
         let at = self.slot_of(number);
@@ -588,59 +440,5 @@ impl<T: Chare> Part<T> {
                 self.collection.directory.give_back(vacant);
             }
         }
-    }
-
-    /// The end of an element, which contributes to `rounds` next; what waits for it fails.
-    #[cold]
-    pub(crate) fn end(&self, local: &Local, number: Number, rounds: &NextRounds) {
-        let Some(mut slot) = self.take(number) else {
-            return;
-        };
-        let index = slot.index;
-        if self.collection.is_array() {
-            local.leaves(self, number, rounds);
-            local.tell_root(self, rounds.array(), -1);
-            for section in self.collection.sections_of(number) {
-                let (collection, member) = (self.collection.id, self.collection.name(index));
-                local.post(self.collection.root, move |local| {
-                    local.break_section::<T>(&local.part(collection), section, &member);
-                });
-            }
-        }
-        let backlog = slot.take_backlog();
-        self.remove(local, number, index);
-        self.drop_slot(local, slot);
-        for parcel in backlog {
-            let failure = self.collection.gone(number, parcel.entry());
-            parcel.fail(&local.system, failure);
-        }
-    }
-
-    /// Drops an element; a destructor that panics leaves the rest to go.
-    fn drop_slot(&self, local: &Local, slot: Slot<T>) {
-        let index = slot.index;
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(slot))) {
-            let name = self.collection.name(index);
-            local.system.fail(Failure::panicked(&name, "drop", &*panic));
-            // Its destructor might panic in turn.
-            mem::forget(panic);
-        }
-    }
-
-    /// An entry of an element has panicked: its values can be anything, and it is dropped, after `tell` has told who is to know.
-    #[cold]
-    pub(crate) fn panicked(
-        &self,
-        local: &Local,
-        number: Number,
-        entry: &str,
-        rounds: &NextRounds,
-        panic: &(dyn Any + Send),
-        tell: impl FnOnce(Failure),
-    ) {
-        let failure = Failure::panicked(&self.name_of(number), entry, panic);
-        self.collection.note_death(number, &failure);
-        tell(failure);
-        self.end(local, number, rounds);
     }
 }

@@ -1,0 +1,167 @@
+//! The room for elements: what each has, and what it does at this moment.
+
+use std::collections::VecDeque;
+use std::mem;
+
+use super::Parcels;
+use crate::cx::Cx;
+use crate::entry::Chare;
+use crate::number::Number;
+use crate::parcel::Parcel;
+use crate::reduction::NextRounds;
+use crate::scan::Steps;
+use crate::suspended::Suspended;
+
+/// The elements of a part.
+pub(crate) struct Slots<T: Chare> {
+    slots: Vec<Slot<T>>,
+    vacant: Vec<u32>,
+}
+
+/// The room for one element.
+pub(crate) struct Slot<T: Chare> {
+    pub(crate) number: Number,
+    pub(crate) index: Option<T::Index>,
+    pub(crate) state: State<T>,
+    aside: Option<Box<Aside<T>>>,
+}
+
+/// What an element has that has ever had to do with asynchronous entries.
+pub(crate) struct Aside<T: Chare> {
+    pub(crate) inbox: T::Inbox,
+    /// An asynchronous entry waits for messages of the inbox.
+    pub(crate) awaits_inbox: bool,
+    /// What waits for the end of an asynchronous entry.
+    pub(crate) backlog: Parcels<T>,
+    /// The backlog is being run.
+    pub(super) catches_up: bool,
+    pub(crate) steps: Steps,
+    /// The reductions to which the element contributes next, as long as an asynchronous entry has the element.
+    pub(crate) rounds: NextRounds,
+}
+
+/// An element.
+pub(crate) struct Body<T: Chare> {
+    pub(crate) me: T,
+    pub(crate) cx: Cx<T>,
+}
+
+pub(crate) enum State<T: Chare> {
+    /// Nothing is here.
+    Vacant,
+    /// An entry can run.
+    Ready(Body<T>),
+    /// An asynchronous entry runs at this moment.
+    Running,
+    /// An asynchronous entry waits.
+    Suspended(Suspended<T>),
+}
+
+impl<T: Chare> Default for Slots<T> {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            vacant: Vec::new(),
+        }
+    }
+}
+
+impl<T: Chare> Slots<T> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Slot<T>> {
+        self.slots.iter()
+    }
+
+    pub(super) fn take_all(&mut self) -> Vec<Slot<T>> {
+        self.vacant.clear();
+        mem::take(&mut self.slots)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, at: usize, number: Number) -> Option<&mut Slot<T>> {
+        self.slots
+            .get_mut(at)
+            .filter(|slot| slot.number == number && !matches!(slot.state, State::Vacant))
+    }
+
+    /// The element, if an entry can run.
+    #[inline]
+    pub(crate) fn ready(&mut self, at: usize, number: Number) -> Option<&mut Body<T>> {
+        match self.slots.get_mut(at) {
+            Some(Slot {
+                number: is,
+                state: State::Ready(body),
+                ..
+            }) if *is == number => Some(body),
+            _ => None,
+        }
+    }
+
+    /// Where a new element goes.
+    pub(super) fn put(&mut self, slot: Slot<T>) -> u32 {
+        if let Some(at) = self.vacant.pop() {
+            self.slots[at as usize] = slot;
+            return at;
+        }
+        self.slots.push(slot);
+        u32::try_from(self.slots.len() - 1).expect("a worker has fewer than 2^32 elements")
+    }
+
+    pub(super) fn take(&mut self, at: usize) -> Slot<T> {
+        let slot = &mut self.slots[at];
+        let vacant = Slot::new(slot.number, None, State::Vacant);
+        let slot = mem::replace(slot, vacant);
+        self.vacant.push(at as u32);
+        slot
+    }
+}
+
+impl<T: Chare> Slot<T> {
+    pub(crate) fn new(number: Number, index: Option<T::Index>, state: State<T>) -> Self {
+        Self {
+            number,
+            index,
+            state,
+            aside: None,
+        }
+    }
+
+    pub(crate) fn aside(&mut self) -> &mut Aside<T> {
+        self.aside.get_or_insert_with(|| {
+            Box::new(Aside {
+                inbox: T::Inbox::default(),
+                awaits_inbox: false,
+                backlog: VecDeque::new(),
+                catches_up: false,
+                steps: Steps::new(),
+                rounds: NextRounds::default(),
+            })
+        })
+    }
+
+    /// The number of messages that wait for the end of an asynchronous entry.
+    pub(super) fn backlog_len(&self) -> usize {
+        self.aside.as_ref().map_or(0, |aside| aside.backlog.len())
+    }
+
+    /// The oldest message that waits, for an element that is ready.
+    pub(crate) fn next_in_backlog(&mut self) -> Option<Box<dyn Parcel<T>>> {
+        let aside = self.aside.as_mut()?;
+        matches!(self.state, State::Ready(_)).then(|| aside.backlog.pop_front())?
+    }
+
+    pub(super) fn take_backlog(&mut self) -> Parcels<T> {
+        self.aside
+            .as_mut()
+            .map(|aside| mem::take(&mut aside.backlog))
+            .unwrap_or_default()
+    }
+
+    /// The reductions to which the element contributes next.
+    pub(crate) fn next_rounds(&self) -> NextRounds {
+        match (&self.state, &self.aside) {
+            (State::Ready(body), _) => body.cx.rounds().clone(),
+            (_, Some(aside)) => aside.rounds.clone(),
+            (_, None) => NextRounds::default(),
+        }
+    }
+}
