@@ -1,5 +1,5 @@
 //! Writes the first inputs of every fuzz target: small files of each format, made here, plain and compressed, a
-//! small machine as XML, and what a person may write of topologies and affinities.
+//! small machine as XML, what a person may write of topologies and affinities, and what tuners have learned.
 //!
 //! Run with `cargo run --manifest-path fuzz/Cargo.toml --example seeds`; the files go to `fuzz/corpus`, and their
 //! number is printed.
@@ -82,6 +82,16 @@ const AFFINITIES: [&str; 7] = [
     "0,0,",
     "0-65535,1",
 ];
+/// What tuners have learned, on as many workers as a small machine may have.
+const GRAINS: [&str; 4] = [
+    "raddle-grains 1\n",
+    "raddle-grains 1\n# at night\n\n\ttree  workers=2 weight=2^0 tasks=1 ns_per_weight=1000.0\r\n\
+        tree workers=2 weight=2^20 tasks=362 ns_per_weight=12.5\nsum workers=2 weight=2^20 tasks=8 ns_per_weight=1e-3\n",
+    "raddle-grains 1\ntree workers=1 weight=2^63 tasks=1024 ns_per_weight=5e-324\n\
+        tree workers=4 weight=2^63 tasks=18446744073709551615 ns_per_weight=1.7976931348623157e308\n\
+        sum_2.\u{e4} workers=18446744073709551615 weight=2^7 tasks=+3 ns_per_weight=.5",
+    "raddle-grains 1\nsum workers=1 weight=2^64 tasks=0 ns_per_weight=inf more\n",
+];
 
 fn main() -> std::io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
@@ -131,6 +141,7 @@ fn main() -> std::io::Result<()> {
         ),
         ("topology_synthetic", &SYNTHETIC[..]),
         ("topology_affinity", &AFFINITIES[..]),
+        ("grain_file", &GRAINS[..]),
     ] {
         let folder = corpus.join(target);
         std::fs::create_dir_all(&folder)?;
@@ -140,6 +151,6 @@ fn main() -> std::io::Result<()> {
         }
     }
     println!("{written} seeds in {}", corpus.display());
-    assert!(written > 77, "some seeds are missing");
+    assert!(written > 81, "some seeds are missing");
     Ok(())
 }

@@ -1,10 +1,12 @@
 //! What every fuzz target asserts: bytes end in something sound or in an error of one line, and soon.
 #![forbid(unsafe_code)]
 
+mod grain;
 mod topology;
 
 use raddle_graphics::mesh::{COORDINATE_MAX, LoadOptions, Mesh};
 
+pub use self::grain::read_grains;
 pub use self::topology::{read_affinity, read_topology_synthetic, read_topology_xml};
 
 /// Reads `bytes` as a file of that name, with and without its length known, and judges what comes of it.

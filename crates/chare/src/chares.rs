@@ -84,7 +84,7 @@ pub trait Chares: HasSystem {
     /// Waits until an entry says that the program is at its end, with [`Cx::exit`]; at once if one has.
     ///
     /// # Panics
-    /// On a worker, and with the [`Failure`](crate::Failure) of a chare, if one fails first.
+    /// On a worker, and with the [`Failure`](crate::Failure) of a chare, if one has failed, be it that an entry has said so as well.
     #[track_caller]
     fn until_exit(&self) {
         let system = self.with_system(Arc::clone);
@@ -121,7 +121,8 @@ pub trait Chares: HasSystem {
 
     /// Comes when no message is under way and no entry runs.
     ///
-    /// Asynchronous entries that wait for what nobody has sent are quiet.
+    /// Asynchronous entries that wait for what nobody has sent are quiet. If anything has failed before, that comes instead
+    /// ([`Failure`](crate::Failure)).
     fn quiescence(&self) -> Reply<()> {
         self.with_system(|system| quiescence(system))
     }
@@ -160,6 +161,6 @@ pub(crate) fn quiescence(system: &System) -> Reply<()> {
         entry: "quiescence",
     };
     let (replier, reply) = reply(system.id, None, what);
-    system.quiet.tell_when_quiet(replier);
+    system.quiet.tell_when_quiet(system, replier);
     reply
 }

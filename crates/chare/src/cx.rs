@@ -163,7 +163,7 @@ impl<T: Chare> Cx<T> {
         self.with_local(|local| local.system.exit());
     }
 
-    /// Comes when no message is under way and no entry runs, but for asynchronous ones that wait.
+    /// Comes when no message is under way and no entry runs, but for asynchronous ones that wait; as [`Chares::quiescence`](crate::Chares::quiescence).
     pub fn quiescence(&self) -> Reply<()> {
         self.with_local(|local| quiescence(&local.system))
     }

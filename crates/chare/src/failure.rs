@@ -7,7 +7,8 @@ use std::sync::Arc;
 /// Why what was waited for will not come.
 ///
 /// A reply that is lost fails its waiter alone. A panic in an entry to which nobody waits for a reply, or a message to an element that is
-/// gone, fails all who wait for anything of that runtime's chares, since nobody knows what was to come of it.
+/// gone, fails all who wait for anything of that runtime's chares, since nobody knows what was to come of it. A value that has come is
+/// there all the same; quiescence and the exit are no values, and where anything has failed they do not come.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct Failure {

@@ -14,7 +14,7 @@ use crate::failure::{Failure, said};
 use crate::migration::{Departures, Request};
 use crate::number::Number;
 use crate::part::{AnyPart, Part};
-use crate::priority::Ranks;
+use crate::priority::WorkerRanks;
 use crate::seeds::{Detours, Dice};
 use crate::system::System;
 
@@ -46,7 +46,7 @@ pub(crate) struct Local {
     /// A message is under way after which this worker looks whether all is quiet.
     pub(crate) looks_later: Cell<bool>,
     /// Messages with priorities that have arrived.
-    pub(crate) ranks: RefCell<Ranks>,
+    pub(crate) ranks: RefCell<WorkerRanks>,
     pub(crate) dice: Dice,
     /// The collections of chares that are in no array, by their type.
     singles: RefCell<Vec<(TypeId, u32)>>,

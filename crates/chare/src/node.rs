@@ -1,15 +1,19 @@
 //! Node groups: an element for each node, whose entries run on whatever worker has time, one at a time.
 //!
-//! Messages for it wait in one queue, under a lock. While there are any, a task of the pool runs those that are there, then puts another one
-//! for those that have come meanwhile; whichever worker gets a task has the element as long as it runs. Entries keep the order in which they
-//! were sent.
+//! Messages for it wait under a lock. While there are any, a task of the pool runs as many as were there when it began, then puts another one
+//! for the rest; whichever worker gets a task has the element as long as it runs, and others that wait for that worker have their turn after it.
+//!
+//! Messages without a priority keep the order in which they were sent. A task takes all of them at once, and asks for no lock any more; those with
+//! priorities lie in a heap. Before each message the task looks at a flag: while an urgent one waits, that runs first, be it that it came
+//! a moment ago. What it overtakes may be left to the next task. Those that are less urgent than most run when the ones without a priority have.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
 
-use raddle_sync::prim::Mutex;
+use raddle_sync::CachePadded;
+use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};
 
 use crate::collection::Collection;
 use crate::cx::Cx;
@@ -18,10 +22,14 @@ use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::{Part, Slot};
+use crate::priority::Ranks;
 use crate::proxy::One;
 use crate::system::System;
 
 /// A chare for each node.
+///
+/// Its entries run one at a time, on whatever worker has time. Among the messages that wait for it, those with the most urgent priorities
+/// ([`One::with_priority`]) run first; that its element has an urgent one does not make a worker leave other work for it.
 pub struct NodeGroup<T: Chare> {
     one: One<T>,
 }
@@ -49,11 +57,19 @@ impl<T: Chare> NodeGroup<T> {
 
 type Make<T> = Box<dyn FnOnce(&Local, &Part<T>) + Send>;
 
+/// Messages without a priority, the oldest first.
+type Parcels<T> = VecDeque<Box<dyn Parcel<T>>>;
+
 /// What a node group has of its element here.
-pub(crate) struct Node<T: Chare>(Mutex<Queue<T>>);
+pub(crate) struct Node<T: Chare> {
+    queue: Mutex<Queue<T>>,
+    /// An urgent message waits. Written under the queue's lock, and in a line of its own: whoever has the element reads it before each message.
+    has_urgent: CachePadded<AtomicBool>,
+}
 
 struct Queue<T: Chare> {
-    waiting: VecDeque<Box<dyn Parcel<T>>>,
+    waiting: Parcels<T>,
+    ranked: Ranks<Box<dyn Parcel<T>>>,
     element: Element<T>,
 }
 
@@ -66,9 +82,58 @@ enum Element<T: Chare> {
     Ended,
 }
 
+impl<T: Chare> Queue<T> {
+    fn len(&self) -> usize {
+        self.waiting.len() + self.ranked.len()
+    }
+}
+
 impl<T: Chare> Node<T> {
+    fn new(make: Make<T>) -> Self {
+        let queue = Queue {
+            waiting: VecDeque::new(),
+            ranked: Ranks::default(),
+            element: Element::Unborn(make),
+        };
+        Self {
+            queue: Mutex::new(queue),
+            has_urgent: CachePadded::default(),
+        }
+    }
+
     fn queue(&self) -> impl std::ops::DerefMut<Target = Queue<T>> {
-        self.0.lock().expect("nothing panics under this lock")
+        self.queue.lock().expect("nothing panics under this lock")
+    }
+
+    /// Puts a message among those that wait.
+    fn put(&self, queue: &mut Queue<T>, priority: i32, parcel: Box<dyn Parcel<T>>) {
+        if priority == 0 {
+            return queue.waiting.push_back(parcel);
+        }
+        queue.ranked.push(priority, parcel);
+        if priority < 0 {
+            // Relaxed: see `next`.
+            self.has_urgent.store(true, Relaxed);
+        }
+    }
+
+    /// Takes the message that is to run now; `batch` has what was taken of those without a priority.
+    #[inline]
+    fn next(&self, batch: &mut Parcels<T>) -> Option<Box<dyn Parcel<T>>> {
+        // Relaxed: says only when to ask for the lock. What was put before the batch was taken, or by this thread, is seen.
+        if self.has_urgent.load(Relaxed) {
+            return self.next_ranked();
+        }
+        batch.pop_front().or_else(|| self.next_ranked())
+    }
+
+    #[cold]
+    fn next_ranked(&self) -> Option<Box<dyn Parcel<T>>> {
+        let mut queue = self.queue();
+        let first = queue.ranked.pop();
+        // Relaxed: see `next`.
+        self.has_urgent.store(queue.ranked.is_urgent(), Relaxed);
+        first
     }
 }
 
@@ -78,6 +143,7 @@ impl System {
         &self,
         collection: &Arc<Collection<T>>,
         number: Number,
+        priority: i32,
         parcel: Box<dyn Parcel<T>>,
     ) {
         let node = collection.node.as_ref().expect("the caller has looked");
@@ -87,7 +153,7 @@ impl System {
             let failure = collection.gone(number, parcel.entry());
             return parcel.fail(self, failure);
         }
-        queue.waiting.push_back(parcel);
+        node.put(&mut queue, priority, parcel);
         let element = mem::replace(&mut queue.element, Element::Busy);
         // Before the queue is free: who finds the element busy relies on what it waits for to count.
         if !matches!(element, Element::Busy) {
@@ -119,28 +185,40 @@ impl Local {
             Element::Idle(slot) => part.put(slot, 0),
             Element::Busy | Element::Ended => unreachable!("the task was given the element"),
         }
-        let parcels = mem::take(&mut node.queue().waiting);
-        for parcel in parcels {
-            if part.collection.has(number) {
-                self.guard(|| parcel.run(self, part, number));
-            } else {
-                let failure = part.collection.gone(number, parcel.entry());
-                parcel.fail(&self.system, failure);
-            }
+        let mut queue = node.queue();
+        let count = queue.len();
+        let mut batch = mem::take(&mut queue.waiting);
+        drop(queue);
+        for _ in 0..count {
+            let Some(parcel) = node.next(&mut batch) else {
+                unreachable!("nobody else takes messages");
+            };
+            self.guard(|| {
+                if part.collection.has(number) {
+                    parcel.run(self, part, number);
+                } else {
+                    let failure = part.collection.gone(number, parcel.entry());
+                    parcel.fail(&self.system, failure);
+                }
+            });
         }
         // What has come meanwhile is for another task: others may have waited for this worker.
         let element = part.take(number).map_or(Element::Ended, Element::Idle);
         let mut queue = node.queue();
-        if queue.waiting.is_empty() {
+        if !batch.is_empty() {
+            batch.append(&mut queue.waiting);
+            queue.waiting = batch;
+        }
+        if queue.len() == 0 {
             queue.element = element;
             return;
         }
         match element {
             Element::Ended => {
                 queue.element = Element::Ended;
-                let left = mem::take(&mut queue.waiting);
+                let mut left = mem::take(&mut queue.waiting);
                 drop(queue);
-                for parcel in left {
+                while let Some(parcel) = node.next(&mut left) {
                     let failure = part.collection.gone(number, parcel.entry());
                     parcel.fail(&self.system, failure);
                 }
@@ -163,11 +241,7 @@ pub(crate) fn make_node_group<T: Chare>(
     let make = Box::new(move |local: &Local, part: &Part<T>| {
         local.make_element(part, number, None, make);
     });
-    let node = Node(Mutex::new(Queue {
-        waiting: VecDeque::new(),
-        element: Element::Unborn(make),
-    }));
-    let collection = system.add::<T>(|id| Collection::node(system.id, id, node));
+    let collection = system.add::<T>(|id| Collection::node(system.id, id, Node::new(make)));
     NodeGroup {
         one: One::new(system.id, collection.id, number),
     }

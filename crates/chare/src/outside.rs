@@ -46,7 +46,7 @@ pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: impl Parcel<T>) {
     };
     let collection = system.collection::<T>(one.collection);
     if collection.node.is_some() {
-        return system.to_node(&collection, one.number, Box::new(parcel));
+        return system.to_node(&collection, one.number, one.priority, Box::new(parcel));
     }
     let mut outside = system.outside();
     let epoch = outside.epoch;

@@ -1,8 +1,8 @@
-//! Messages with priorities: they wait at their worker for their turn.
+//! Messages with priorities: they wait for their turn, at their worker or, for the element of a node group, with that ([`crate::node`]).
 //!
-//! All lie in one heap, and each has the worker send itself a message that runs the first of the heap. Those for messages more urgent than most
-//! are urgent themselves, and so come before all ordinary messages that have arrived; those for the others come after them. An element that
-//! moves takes those for itself along.
+//! All of a worker lie in one heap, and each has the worker send itself a message that runs the first of the heap. Those for messages more
+//! urgent than most are urgent themselves, and so come before all ordinary messages that have arrived; those for the others come after them.
+//! An element that moves takes those for itself along.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -18,45 +18,80 @@ pub(crate) type Arrival = Box<dyn FnOnce(&Local) + Send>;
 /// The element that a message is for, with its collection.
 type Key = (u32, Number);
 
-/// Messages that wait for their turn.
-#[derive(Debug, Default)]
-pub(crate) struct Ranks {
-    heap: BinaryHeap<Waiting>,
+/// Messages that wait for their turn: the most urgent one is the first, and the oldest of those that are as urgent.
+pub(crate) struct Ranks<M> {
+    heap: BinaryHeap<Waiting<M>>,
     count: u64,
 }
 
-struct Waiting {
+/// What waits at a worker.
+pub(crate) type WorkerRanks = Ranks<(Key, Arrival)>;
+
+struct Waiting<M> {
     priority: i32,
     /// The order of arrival, among those of the same priority.
     turn: u64,
-    to: Key,
-    arrival: Arrival,
+    message: M,
 }
 
-impl fmt::Debug for Waiting {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}/{}", self.priority, self.turn)
+impl<M> Default for Ranks<M> {
+    fn default() -> Self {
+        Self {
+            heap: BinaryHeap::new(),
+            count: 0,
+        }
     }
 }
 
-impl PartialEq for Waiting {
+impl<M> fmt::Debug for Ranks<M> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Ranks({})", self.heap.len())
+    }
+}
+
+impl<M> PartialEq for Waiting<M> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Waiting {}
+impl<M> Eq for Waiting<M> {}
 
-impl PartialOrd for Waiting {
+impl<M> PartialOrd for Waiting<M> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Waiting {
+impl<M> Ord for Waiting<M> {
     /// The greatest runs first.
     fn cmp(&self, other: &Self) -> Ordering {
         (other.priority, other.turn).cmp(&(self.priority, self.turn))
+    }
+}
+
+impl<M> Ranks<M> {
+    pub(crate) fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    pub(crate) fn push(&mut self, priority: i32, message: M) {
+        let turn = self.count;
+        self.count += 1;
+        self.heap.push(Waiting {
+            priority,
+            turn,
+            message,
+        });
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<M> {
+        self.heap.pop().map(|waiting| waiting.message)
+    }
+
+    /// True when the first comes before all messages without a priority.
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.heap.peek().is_some_and(|first| first.priority < 0)
     }
 }
 
@@ -67,16 +102,8 @@ pub(crate) fn ranked(
     arrival: impl FnOnce(&Local) + Send + 'static,
 ) -> impl FnOnce(&Local) + Send + 'static {
     move |local| {
-        let mut ranks = local.ranks.borrow_mut();
-        let turn = ranks.count;
-        ranks.count += 1;
-        ranks.heap.push(Waiting {
-            priority,
-            turn,
-            to,
-            arrival: Box::new(arrival),
-        });
-        drop(ranks);
+        let message: (Key, Arrival) = (to, Box::new(arrival));
+        local.ranks.borrow_mut().push(priority, message);
         if priority < 0 {
             local.post_urgent(local.worker, Local::run_first);
         } else {
@@ -87,10 +114,10 @@ pub(crate) fn ranked(
 
 impl Local {
     fn run_first(&self) {
-        let first = self.ranks.borrow_mut().heap.pop();
+        let first = self.ranks.borrow_mut().pop();
         // Elements that have moved took theirs along.
-        if let Some(first) = first {
-            (first.arrival)(self);
+        if let Some((_, arrival)) = first {
+            arrival(self);
         }
     }
 
@@ -104,8 +131,8 @@ impl Local {
             .into_sorted_vec()
             .into_iter()
             .rev();
-        let (taken, left): (Vec<_>, Vec<_>) = in_turn.partition(|waiting| waiting.to == to);
+        let (taken, left): (Vec<_>, Vec<_>) = in_turn.partition(|waiting| waiting.message.0 == to);
         ranks.heap = left.into();
-        taken.into_iter().map(|waiting| waiting.arrival).collect()
+        taken.into_iter().map(|waiting| waiting.message.1).collect()
     }
 }

@@ -94,6 +94,10 @@ impl<T: Chare> One<T> {
     /// Among the messages that have arrived at a worker, those with negative priorities run first, then those without any; those with positive
     /// ones come after all that were there before them. The order of messages between two elements holds only among those of the
     /// same priority. Cost: an allocation, and a second message to the worker itself.
+    ///
+    /// Messages for the element of a [`NodeGroup`](crate::NodeGroup) wait with the element, not at a worker: they have this order among
+    /// themselves. A message for a seed travels without its priority, and messages that wait for the end of an `async` entry keep the order in
+    /// which they came to the element.
     #[must_use]
     pub fn with_priority(self, priority: i32) -> Self {
         Self { priority, ..self }

@@ -8,7 +8,10 @@
 //! # Memory ordering
 //! | label | release side                               | acquire side                    | what it publishes                |
 //! |-------|--------------------------------------------|---------------------------------|----------------------------------|
-//! | Q1    | `count_done` stores `done`                 | `is_quiet` loads `done`         | what was counted as sent before  |
+//! | Q1    | `count_done` stores `done`                 | `is_quiet` loads `done`         | what was sent and failed before  |
+//!
+//! An entry that fails everybody has done so before it counts as done, so that whoever finds all quiet knows of it (Q1), and tells that
+//! instead: a program in which something has failed has not come to its end.
 //!
 //! Somebody finds it: who is done with a message counts it, light fence, looks whether anybody waits; who begins to wait says so, heavy
 //! fence, adds up (Q2). Of two who are done with the last messages, each counts, full fence, adds up (Q3).
@@ -24,6 +27,7 @@ use raddle_sync::prim::{
 
 use crate::local::Local;
 use crate::reply::Replier;
+use crate::system::System;
 
 /// Counts messages, and knows who waits for the end of them.
 #[derive(Debug)]
@@ -83,15 +87,15 @@ impl Quiet {
     #[cold]
     fn tell_if_quiet(&self, local: &Local) {
         if !local.system.post.has_own_mail() {
-            self.tell();
+            self.tell(&local.system);
         } else if !local.looks_later.replace(true) {
             // The last of them may not be of chares, and nobody would look after it.
             local.post(local.worker, |local| local.looks_later.set(false));
         }
     }
 
-    /// Replies when all is quiet.
-    pub(crate) fn tell_when_quiet(&self, replier: Replier<()>) {
+    /// Replies when all is quiet in `system`, whose counts these are.
+    pub(crate) fn tell_when_quiet(&self, system: &System, replier: Replier<()>) {
         let mut awaited = self.awaited.lock().expect("nothing panics under this lock");
         awaited.push(replier);
         // Relaxed: ordered by the fence.
@@ -99,11 +103,11 @@ impl Quiet {
         drop(awaited);
         // ORDERING(Q2): said before the sums.
         heavy_fence();
-        self.tell();
+        self.tell(system);
     }
 
-    /// Replies to all who wait, if all is quiet.
-    fn tell(&self) {
+    /// Replies to all who wait, if all is quiet: that it is, or what has failed.
+    fn tell(&self, system: &System) {
         // ORDERING(Q3): counted before the sums.
         fence(SeqCst);
         if !self.is_quiet() {
@@ -118,8 +122,9 @@ impl Quiet {
         // Relaxed: written under the lock only.
         self.is_awaited.store(false, Relaxed);
         drop(awaited);
+        let outcome = system.failure().map_or(Ok(()), Err);
         for replier in repliers {
-            replier.give(Ok(()));
+            replier.give(outcome.clone());
         }
     }
 

@@ -192,7 +192,7 @@ impl<T> Reply<T> {
         let failure = system
             .as_ref()
             .and_then(|system| system.wait_or_fail(|| self.is_here()));
-        // The value may have come in the last moment.
+        // A value that has come is one, whatever has failed beside it.
         match (
             self.cell.take_or(|| Waiting::Thread(Waiter::current())),
             failure,

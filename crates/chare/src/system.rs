@@ -171,11 +171,23 @@ impl System {
         self.tell_waiters();
     }
 
-    /// Waits on this thread until the program says that it is at its end, or something has failed.
+    /// Waits on this thread until the program says that it is at its end, or something has failed; the end is no excuse for a failure.
     pub(crate) fn wait_for_exit(&self) -> Result<(), Failure> {
         // Relaxed: as in `fail`.
         self.wait_or_fail(|| self.has_exited.load(Relaxed))
             .map_or(Ok(()), Err)
+    }
+
+    /// What has failed first, if anything has.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        // Relaxed: whoever needs to know has taken the lock of the waiters, or read the count of the message that failed.
+        if !self.has_failed.load(Relaxed) {
+            return None;
+        }
+        self.failure
+            .lock()
+            .expect("nothing panics under this lock")
+            .clone()
     }
 
     fn tell_waiters(&self) {
@@ -184,7 +196,7 @@ impl System {
         }
     }
 
-    /// Waits on this thread until `done`, or something has failed.
+    /// Waits on this thread until `done`, or something has failed; returns what has, though it may be done as well.
     ///
     /// Whoever makes `done` true notifies this thread's [`Waiter`].
     pub(crate) fn wait_or_fail(&self, done: impl Fn() -> bool) -> Option<Failure> {
@@ -198,13 +210,7 @@ impl System {
             waiters.swap_remove(own);
         }
         drop(waiters);
-        if done() {
-            return None;
-        }
-        self.failure
-            .lock()
-            .expect("nothing panics under this lock")
-            .clone()
+        self.failure()
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use raddle_chare::reduce::{Max, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Group, Section, SectionForm, chare};
-use raddle_runtime::Runtime;
+use raddle_runtime::{Runtime, worker_index};
 
 fn runtime(workers: usize) -> Arc<Runtime> {
     Arc::new(
@@ -57,6 +57,15 @@ impl Clone for CloneBomb {
     }
 }
 
+/// Can be cloned by the thread that sends, and by no worker.
+struct ShyClone;
+impl Clone for ShyClone {
+    fn clone(&self) -> Self {
+        assert!(worker_index().is_none(), "a clone");
+        Self
+    }
+}
+
 #[chare]
 impl Hostile {
     #[message]
@@ -96,6 +105,8 @@ impl Hostile {
     }
     #[entry]
     fn take_bomb(&self, _bomb: CloneBomb) {}
+    #[entry]
+    fn take_shy(&self, _shy: ShyClone) {}
     #[entry]
     fn to_section(&self, cx: &mut Cx<Self>, section: Section<Self>) {
         cx.contribute_to(section, Sum(1_u32));
@@ -181,14 +192,17 @@ fn a_panic_while_contributions_are_merged_is_told() {
 fn a_panic_after_a_reduction_is_told() {
     let runtime = runtime(2);
     array(&runtime, 2).all().then_panics();
-    let _ = soon(move || runtime.quiescence().try_wait());
+    soon(move || runtime.quiescence().try_wait()).expect_err("a panic is a failure");
 }
 
 #[test]
 fn a_panic_in_the_destructor_of_a_reply_that_nobody_wants_is_told() {
     let runtime = runtime(2);
-    drop(array(&runtime, 2).at(0).bomb());
-    let _ = soon(move || runtime.quiescence().try_wait());
+    // Nobody wants it if it comes later than the drop; otherwise the bomb goes off there.
+    let reply = array(&runtime, 2).at(0).bomb();
+    let here = catch_unwind(AssertUnwindSafe(|| drop(reply)));
+    let told = soon(move || runtime.quiescence().try_wait());
+    assert_ne!(here.is_err(), told.is_err(), "it goes off once");
 }
 
 /// "nothing panics under this lock": user code does, the arguments' `clone` of a broadcast from outside.
@@ -200,6 +214,14 @@ fn a_clone_that_panics_spoils_that_call_only() {
     catch_unwind(AssertUnwindSafe(|| all.take_bomb(CloneBomb))).expect_err("it panics");
     array.at(0).hear(1);
     assert_eq!(array.at(0).heard().wait(), [1]);
+}
+
+/// The message was unwound before it counted as done, and nobody was told.
+#[test]
+fn a_clone_that_panics_on_a_worker_is_told() {
+    let runtime = runtime(2);
+    array(&runtime, 2).all().take_shy(ShyClone);
+    soon(move || runtime.quiescence().try_wait()).expect_err("a panic is a failure");
 }
 
 /// Sections are known by their number alone: that of another array was taken for one of its own.

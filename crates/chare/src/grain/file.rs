@@ -7,6 +7,7 @@
 //! In this order: the tuner's name, the number of workers, the total weight rounded down to a power of two, the number of tasks that
 //! turned out best, and what a run with it took. Empty lines and lines that begin with `#` are passed over, and not kept.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read, Write as _};
@@ -111,13 +112,20 @@ pub(super) fn read(path: &Path) -> Result<Vec<Learned>, GrainFileError> {
 
 /// Writes what one name has learned into the file, beside what it keeps for others: all of it or nothing.
 ///
-/// Somebody who writes at the same moment may undo it; what is lost then is learned once more.
+/// Somebody who writes at the same moment may undo it; what is lost then is learned once more. A file that would be too long to be read
+/// again is not written.
 pub(super) fn write(path: &Path, name: &str, news: Vec<Learned>) -> Result<(), GrainFileError> {
     let mut all = read(path)?;
     all.retain(|old| news.iter().all(|new| new.shape != old.shape));
     all.extend(news);
     all.sort_by(|a, b| a.shape.cmp(&b.shape));
-    write_whole(path, name, &format(&all)).map_err(|source| GrainFileError::Write {
+    let text = format(&all);
+    let written = if text.len() as u64 > BYTES_MAX {
+        Err(io::ErrorKind::FileTooLarge.into())
+    } else {
+        write_whole(path, name, &text)
+    };
+    written.map_err(|source| GrainFileError::Write {
         path: path.to_owned(),
         source,
     })
@@ -162,9 +170,10 @@ fn format(all: &[Learned]) -> String {
             weight_log2,
         } = &learned.shape;
         let (task_count, ns) = (learned.task_count, learned.ns_per_weight);
+        // As `Debug` has it, 1e300 is no 301 digits: a file does not grow by being written again.
         writeln!(
             text,
-            "{name} workers={worker_count} weight=2^{weight_log2} tasks={task_count} ns_per_weight={ns}"
+            "{name} workers={worker_count} weight=2^{weight_log2} tasks={task_count} ns_per_weight={ns:?}"
         )
         .expect("a String takes all");
     }
@@ -196,14 +205,15 @@ fn parse(bytes: &[u8]) -> Result<Vec<Learned>, Fault> {
         Some((_, line)) => return Err(fault(1, quoted(line), HEADER_EXPECTED)),
         None => return Err(fault(1, "an empty file".to_owned(), HEADER_EXPECTED)),
     }
-    let mut all: Vec<Learned> = Vec::new();
+    let mut all = Vec::new();
+    let mut shapes = BTreeSet::new();
     for (index, line) in lines {
         if line.trim_ascii().is_empty() || line.starts_with('#') {
             continue;
         }
         let learned =
             parse_line(line).map_err(|(found, expected)| fault(index + 1, found, expected))?;
-        if all.iter().any(|other| other.shape == learned.shape) {
+        if !shapes.insert(learned.shape.clone()) {
             return Err(fault(index + 1, quoted(line), "no shape twice"));
         }
         all.push(learned);

@@ -141,9 +141,10 @@ impl Local {
         parcel: impl Parcel<T>,
     ) {
         if part.collection.node.is_some() {
+            let (number, priority) = (one.number, one.priority);
             return self
                 .system
-                .to_node(&part.collection, one.number, Box::new(parcel));
+                .to_node(&part.collection, number, priority, Box::new(parcel));
         }
         let One {
             collection,

@@ -1,9 +1,13 @@
 //! Panics in code of users: everybody who waits for what comes of it is told, and nothing stands still.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
 use raddle_chare::reduce::{self, Sum};
 use raddle_chare::{Array, Chares, Cx, Failure, chare, model};
 use raddle_runtime::Runtime;
 use raddle_runtime::model::explore::{beside, explore_some, fail_with, panics_were_meant};
+use raddle_sync::prim::{AtomicBool, SeqCst};
 
 /// Fails in all the ways that there are.
 struct Climber {
@@ -69,6 +73,19 @@ impl Climber {
         drop(loose);
     }
 
+    /// Lets another one fall, and says whether all was calm afterwards.
+    #[entry]
+    async fn watch(&mut self, cx: &mut Cx<Self>, whom: usize, calm: Arc<AtomicBool>) {
+        cx.array().at(whom).fall();
+        cx.quiescence().await;
+        calm.store(true, SeqCst);
+    }
+
+    #[entry]
+    fn leave(&mut self, cx: &mut Cx<Self>) {
+        cx.exit();
+    }
+
     #[entry]
     fn vote(&mut self, cx: &mut Cx<Self>) {
         cx.contribute(Sum(1_u32));
@@ -118,6 +135,39 @@ fn who_waits_for_anything_is_told_of_a_panic() {
             wait_for_votes(climbers).is_err(),
             "who waits later is told too"
         );
+    });
+}
+
+/// All was said to be quiet where somebody found that before he looked whether anything had failed.
+#[test]
+fn quiescence_does_not_hide_a_panic() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let climbers = climbers(&runtime, 3);
+        let calm = Arc::new(AtomicBool::new(false));
+        climbers.at(1).watch(2, Arc::clone(&calm));
+        climbers.at(0).fall();
+        let failure = runtime.quiescence().try_wait().expect_err("one fell");
+        assert!(failure.to_string().contains("panicked in `fall`"));
+        drop(runtime);
+        assert!(!calm.load(SeqCst));
+        // Who waits in an entry for quiescence falls too.
+        panics_were_meant();
+    });
+}
+
+/// As above, where the end was said before he looked.
+#[test]
+fn the_exit_does_not_hide_a_panic() {
+    explore_some(96, |setting| {
+        // One worker, so that whoever leaves does so after the fall.
+        let runtime = setting.runtime_of(1);
+        let climbers = climbers(&runtime, 2);
+        climbers.at(0).fall();
+        climbers.at(1).leave();
+        let wait = AssertUnwindSafe(|| runtime.until_exit());
+        catch_unwind(wait).expect_err("one fell");
+        panics_were_meant();
     });
 }
 

@@ -153,6 +153,42 @@ fn what_is_no_text_is_named_with_its_line() {
     );
 }
 
+/// Times were written with all their digits: a file of the greatest became seven times as long, and was then refused for its length.
+#[test]
+fn what_can_be_read_can_be_read_again() {
+    let all: Vec<_> = (1..=7_000)
+        .map(|worker_count| Learned {
+            ns_per_weight: if worker_count % 2 == 0 {
+                f64::MAX
+            } else {
+                f64::MIN_POSITIVE
+            },
+            ..learned("extreme", worker_count, 0)
+        })
+        .collect();
+    let text = format(&all);
+    assert!(text.len() as u64 <= BYTES_MAX);
+    assert_eq!(parse(text.as_bytes()), Ok(all));
+}
+
+/// It was written, and nobody could read it any more.
+#[test]
+fn a_file_that_is_full_is_left_as_it_is() {
+    let line = |worker_count| learned("full", worker_count, 0);
+    let header_bytes = format(&[]).len();
+    let line_bytes = format(&[line(100_000)]).len() - header_bytes;
+    let count = (BYTES_MAX as usize - header_bytes) / line_bytes;
+    let text = format(&(100_000..100_000 + count).map(line).collect::<Vec<_>>());
+    let path = std::env::temp_dir().join(format!("raddle-grains-full-{}", std::process::id()));
+    fs::write(&path, &text).expect("a temporary file can be written");
+    let written = write(&path, "full", vec![line(1), line(2)]);
+    let stands = fs::read_to_string(&path).expect("it is there");
+    fs::remove_file(&path).expect("it is there");
+    let error = written.expect_err("there is no room");
+    assert!(error.to_string().contains("file too large"), "{error}");
+    assert!(stands == text);
+}
+
 #[test]
 fn names_can_stand_in_a_line() {
     assert!(["kd-tree", "a", "2", "Zelle_7.ä"].into_iter().all(is_name));

@@ -1,0 +1,8 @@
+//! Files in which grains are kept that were learned.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    raddle_fuzz::read_grains(bytes);
+});
