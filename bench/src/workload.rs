@@ -96,6 +96,8 @@ impl Task for Sum<'_> {
 pub(crate) struct Queens {
     columns: [i8; QUEENS],
     row: usize,
+    /// With so many rows left or fewer, nothing forks any more.
+    grain: usize,
 }
 
 impl Queens {
@@ -104,7 +106,13 @@ impl Queens {
         Self {
             columns: [0; QUEENS],
             row: 0,
+            grain: 0,
         }
+    }
+
+    /// The same board, which is done by one thread from so many rows left on.
+    pub(crate) fn with_grain(self, grain: usize) -> Self {
+        Self { grain, ..self }
     }
 
     fn is_safe(&self, column: i8) -> bool {
@@ -160,6 +168,9 @@ impl Task for Queens {
     fn run<F: Fork>(self, fork: &mut F) -> u64 {
         if self.row == QUEENS {
             return 1;
+        }
+        if self.rows_left() <= self.grain {
+            return self.with_grain(0).run(&mut Plain);
         }
         let (columns, count) = self.safe_columns();
         match count {

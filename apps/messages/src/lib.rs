@@ -11,6 +11,3 @@
 
 pub mod kneighbor;
 pub mod pingpong;
-mod place;
-
-pub use place::chare_on;

@@ -275,7 +275,7 @@ impl Local {
         let root = &mut all.of(group).root;
         let outcome = root.results.pop_front().or_else(|| {
             let failure = root.broken.clone();
-            let deserted = || root.is_deserted(population).then(|| deserted::<T>());
+            let deserted = || root.is_deserted(population).then(|| self.deserted::<T>());
             failure.or_else(deserted).map(Err)
         });
         match outcome {
@@ -359,14 +359,17 @@ impl Local {
         let claims = std::mem::take(&mut root.claims);
         drop(all);
         for claim in claims {
-            claim(Err(deserted::<T>()));
+            claim(Err(self.deserted::<T>()));
         }
     }
-}
 
-fn deserted<T: Chare>() -> Failure {
-    let name = T::NAME;
-    Failure::new(format!(
-        "a reduction of {name} has nobody to contribute: the array has no elements"
-    ))
+    /// Why a reduction of an array without elements does not come: perhaps since they have panicked.
+    fn deserted<T: Chare>(&self) -> Failure {
+        let name = T::NAME;
+        self.system.failure().unwrap_or_else(|| {
+            Failure::new(format!(
+                "a reduction of {name} has nobody to contribute: the array has no elements"
+            ))
+        })
+    }
 }

@@ -6,7 +6,6 @@ use raddle::chare::{ArrayOptions, Failure};
 use raddle::{Chares, Cx, Runtime, chare};
 
 use super::{Ball, Rally};
-use crate::place::chare_on;
 
 /// Two sides, and who tells the world how it went.
 #[derive(Debug)]
@@ -28,7 +27,7 @@ impl Players {
     /// Chares that are in no array.
     pub(super) fn alone(runtime: &Runtime) -> Self {
         let last = runtime.worker_count() - 1;
-        let on = |worker| chare_on(runtime, worker, Player::default);
+        let on = |worker| runtime.chare_on(worker, |_| Player::default());
         Self::of(runtime, on(0), on(last))
     }
 

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use raddle::chare::ArrayOptions;
 use raddle::{Chares, Cx, Runtime, chare};
-use raddle_messages::chare_on;
 
 use super::{case, charm, failure};
 use crate::error::BenchError;
@@ -78,7 +77,7 @@ fn put_up(runtime: &Runtime, target: Target, to_other: bool) -> (RangeProxy, Ran
             (both.at(0), both.at(1))
         }
         Target::Chare => {
-            let on = |worker| chare_on(runtime, worker, Range::default);
+            let on = |worker| runtime.chare_on(worker, |_| Range::default());
             (on(0), on(worker))
         }
     }

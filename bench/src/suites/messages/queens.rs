@@ -18,12 +18,13 @@ const SOLUTIONS: u64 = 14_200;
 /// Rows that a seed fills by itself: some 5,000 seeds, 20 µs of work in each.
 const GRAIN: usize = QUEENS - 4;
 
-/// Seeds with a grain against a chare for each node of the tree, and against joins.
+/// Seeds with a grain against a chare for each node of the tree, and against joins, to the leaves and with the same grain.
 pub(super) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let case = case("queens12", Unit::Milliseconds, 1, SOLUTIONS);
     let mut own = by_seeds("raddle", GRAIN);
     let mut raddle_pools = RaddlePools::default();
     let mut rayon_pools = RayonPools::default();
+    let mut cut_pools = RayonPools::default();
     let board = || std::hint::black_box(Queens::new());
     let mut peers: Vec<Box<dyn Contender>> = vec![
         Box::new(by_seeds("chare-per-node", 0)),
@@ -32,6 +33,10 @@ pub(super) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
         })),
         Box::new(Local::new("rayon", move |request| {
             rayon_pools.install(request.workers, || timed(1, || board().run(&mut Rayon)))
+        })),
+        Box::new(Local::new("rayon-grain", move |request| {
+            let board = || board().with_grain(GRAIN);
+            cut_pools.install(request.workers, || timed(1, || board().run(&mut Rayon)))
         })),
         Box::new(Local::new("plain", move |_| {
             Ok(timed(1, || board().run(&mut Plain)))
@@ -50,6 +55,7 @@ fn by_seeds(name: &'static str, grain: usize) -> impl Contender {
             result = count(runtime, counts, grain);
             result.clone().unwrap_or_default()
         });
+        counts.destroy();
         result.map_err(|error| failure(&error))?;
         Ok(sample)
     })
