@@ -32,7 +32,8 @@ Examples:
 
 Environment: RADDLE_WORKERS, RADDLE_POOL, RADDLE_BLOCKS, RADDLE_VICTIMS, RADDLE_AFFINITY,
 RADDLE_IDLE, RADDLE_TASK_MEMORY and RADDLE_MAILBOX stand in for the options of those names; an
-option wins over its variable.
+option wins over its variable. RADDLE_SEEDS says how new chares spread: stealing, random, ring,
+mesh or hypercube.
 
 Exit codes: 0 done, 1 failed (one line on standard error says why), 2 wrong call.";
 

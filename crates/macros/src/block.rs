@@ -201,6 +201,10 @@ impl Function {
 
 /// What no message can carry.
 fn check(signature: &Signature) -> syn::Result<()> {
+    if signature.ident == "with_priority" {
+        let what = "each proxy has a method `with_priority` of its own: use another name";
+        return Err(Error::new(signature.ident.span(), what));
+    }
     if let Some(parameter) = signature.generics.params.first() {
         let what = "what a message carries has one type: no type parameters or lifetimes here";
         return Err(Error::new(parameter.span(), what));

@@ -1,6 +1,6 @@
 //! Writing what stands beside the `impl` block: proxies with a method for each entry, and a type for each entry.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Generics;
 use syn::ext::IdentExt;
@@ -181,6 +181,7 @@ impl Writer<'_> {
             ..
         } = &entry.function;
         let (arguments, types) = (entry.function.names(), entry.function.types());
+        let args = tuple(name, &types);
         let marker = entry.function.kind("entry");
         let phantom = phantom(self.generics());
         let label = name.unraw().to_string();
@@ -227,7 +228,7 @@ impl Writer<'_> {
 
             impl #parameters #library::#of_trait for #marker #names #bounds {
                 type Chare = #of;
-                type Args = (#(#types,)*);
+                type Args = #args;
                 type Output = #output;
                 const NAME: &'static str = #label;
                 #call
@@ -331,8 +332,15 @@ impl Function {
 fn content(function: &Function) -> TokenStream {
     match function.types().as_slice() {
         [of] => quote!(#of),
-        types => quote!((#(#types),*)),
+        types => tuple(&function.name, types),
     }
+}
+
+/// The tuple of arguments, which the compiler points to by the name of their function: there it says what cannot be sent.
+fn tuple(of: &Ident, types: &[&TokenStream]) -> TokenStream {
+    let mut tuple = Group::new(Delimiter::Parenthesis, quote!(#(#types,)*));
+    tuple.set_span(of.span());
+    quote!(#tuple)
 }
 
 /// A type that mentions all type parameters and has nothing of them.

@@ -126,6 +126,17 @@ fn a_kind_of_message_is_what_it_carries_and_no_more() {
 }
 
 #[test]
+fn the_name_of_a_method_of_proxies_is_taken() {
+    expect_refusal(
+        "each proxy has a method `with_priority` of its own: use another name",
+        &[
+            "#[entry] fn with_priority(&mut self) {}",
+            "#[message] fn with_priority();",
+        ],
+    );
+}
+
+#[test]
 fn the_context_comes_right_after_self() {
     expect_refusal(
         "the parameter `cx: &mut Cx<Self>` comes right after `self`",
