@@ -59,7 +59,7 @@ pub(crate) enum BenchError {
         message: String,
     },
     /// The picture of a chart cannot be written.
-    #[error("{path}: {message}")]
+    #[error("--plot cannot write {path}: {message}")]
     Plot {
         /// Where it was to go.
         path: PathBuf,

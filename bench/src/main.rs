@@ -114,8 +114,13 @@ impl Suite {
         }
     }
 
-    fn draws(self) -> bool {
-        matches!(self, Self::Pools | Self::Memory | Self::Messages)
+    /// The cases of which there are pictures.
+    fn drawn(self) -> &'static [&'static str] {
+        match self {
+            Self::Pools | Self::Memory => self.cases(),
+            Self::Messages => &messages::CURVES,
+            _ => &[],
+        }
     }
 
     /// The suite's records as charts, where they make some.
@@ -145,11 +150,23 @@ fn main() -> ExitCode {
         let choices = arguments.suite.cases().join(", ");
         return fail(&format!("no case {case:?}; expected one of {choices}"), 2);
     }
-    if arguments.plot.is_some() && !arguments.suite.draws() {
-        return fail(
-            "--plot draws the suites pools, memory and messages, and no other",
-            2,
-        );
+    if arguments.plot.is_some() {
+        let drawn = arguments.suite.drawn();
+        if drawn.is_empty() {
+            return fail(
+                "--plot draws the suites pools, memory and messages, and no other",
+                2,
+            );
+        }
+        if let Some(case) = &arguments.case
+            && !drawn.contains(&case.as_str())
+        {
+            let choices = drawn.join(", ");
+            return fail(
+                &format!("--plot has nothing to draw of {case:?}; expected one of {choices}"),
+                2,
+            );
+        }
     }
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -164,6 +181,9 @@ fn fail(message: &str, code: u8) -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), BenchError> {
+    if let Some(path) = &arguments.plot {
+        chart::check(path)?;
+    }
     let workers = if arguments.workers.is_empty() {
         default_workers()
     } else {
@@ -196,9 +216,6 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
             let _unheard = writeln!(io::stderr(), "warning: {message}");
         },
     };
-    if let Some(path) = &arguments.plot {
-        chart::check(path)?;
-    }
     arguments.suite.run(&mut measurement)?;
     let records = measurement.records;
     let charts = arguments.suite.charts(&records);

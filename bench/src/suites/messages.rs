@@ -63,6 +63,9 @@ pub(crate) const CASES: [&str; 14] = [
     "update",
 ];
 
+/// Those of them that are measured over something.
+pub(crate) const CURVES: [&str; 6] = ["mailbox", "send", "section", "scan", "access", "update"];
+
 /// Cases in which there is nothing to measure with one worker, if more are asked for.
 const BETWEEN_WORKERS: [&str; 8] = [
     "kneighbor",
