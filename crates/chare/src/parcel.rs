@@ -76,10 +76,7 @@ impl<O: Send + 'static> Finish<O> for Replier<O> {
     }
 
     fn failed(self, system: &System, failure: Failure) {
-        if self.is_unwanted() {
-            system.fail(failure.clone());
-        }
-        self.give(Err(failure));
+        self.give_panic(system, failure);
     }
 
     /// Whoever does not wait any more need not know.

@@ -19,7 +19,7 @@ use crate::system::System;
 
 /// A value that comes later.
 ///
-/// Dropping it lets the value go when it comes.
+/// Dropping it lets the value go when it comes. Should the entry panic, or have panicked, all who wait for anything are told then.
 #[must_use = "a reply that nobody waits for is lost; entries that reply nothing have no reply"]
 pub struct Reply<T> {
     cell: Arc<ReplyCell<T>>,
@@ -52,7 +52,11 @@ struct ReplyCell<T>(Mutex<State<T>>);
 enum State<T> {
     Awaited(Option<Waiting>),
     Here(Result<T, Failure>),
+    /// Here, too: the entry has panicked.
+    Panicked(Failure),
     Taken,
+    /// Nobody will take it.
+    Unwanted,
 }
 
 enum Waiting {
@@ -90,11 +94,12 @@ impl<T> ReplyCell<T> {
         let mut state = self.state();
         match std::mem::replace(&mut *state, State::Taken) {
             State::Here(value) => Some(value),
+            State::Panicked(failure) => Some(Err(failure)),
             State::Awaited(_) => {
                 *state = State::Awaited(Some(waiting()));
                 None
             }
-            State::Taken => panic!("a reply is taken once"),
+            State::Taken | State::Unwanted => panic!("a reply is taken once"),
         }
     }
 }
@@ -114,16 +119,20 @@ pub(crate) fn reply<T>(
 }
 
 impl<T> Replier<T> {
-    /// True when nobody waits for the reply any more.
-    pub(crate) fn is_unwanted(&self) -> bool {
-        self.cell
-            .as_ref()
-            .is_none_or(|cell| Arc::strong_count(cell) == 1)
-    }
-
     pub(crate) fn give(mut self, value: Result<T, Failure>) {
         if let Some(cell) = self.cell.take() {
             cell.put(value);
+        }
+    }
+
+    /// Says that the entry has panicked: to whoever has the reply, or to all when nobody has it.
+    pub(crate) fn give_panic(mut self, system: &System, failure: Failure) {
+        let Some(cell) = self.cell.take() else { return };
+        let before = std::mem::replace(&mut *cell.state(), State::Panicked(failure.clone()));
+        match before {
+            State::Awaited(Some(waiting)) => waiting.tell(),
+            State::Unwanted => system.fail(failure),
+            _ => {}
         }
     }
 }
@@ -136,6 +145,18 @@ impl<T> Drop for Replier<T> {
                 self.what
             );
             cell.put(Err(Failure::new(text)));
+        }
+    }
+}
+
+impl<T> Drop for Reply<T> {
+    /// A panic is not lost because nobody asks for the reply any more, be it there by now or not.
+    fn drop(&mut self) {
+        let before = std::mem::replace(&mut *self.cell.state(), State::Unwanted);
+        if let State::Panicked(failure) = before
+            && let Some(system) = System::find(self.system)
+        {
+            system.fail(failure);
         }
     }
 }

@@ -6,7 +6,7 @@
 //!   workers, an element departs when all that its old worker has sent has arrived: a message to each worker and back tells, which comes
 //!   after all others.
 //! - As long as messages of the old worker to some element are under way by that one's home ([`crate::seeds`]), the new worker sends to it by
-//!   the home too: it counts one message more as being under way there, which arrives when those of the old worker have.
+//!   the home too: what the old worker has under way then is its legacy, which arrives when all of that has.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -85,9 +85,9 @@ impl Local {
 
     fn send_off(&self, ready: Vec<Departure>) {
         for (to, arrive) in ready {
-            let detours = self.detours.borrow_mut().hand_over(to);
+            let (legacy, keys) = self.detours.borrow_mut().hand_over(self.worker, to);
             self.post(to, move |local| {
-                local.detours.borrow_mut().take_over(&detours);
+                local.detours.borrow_mut().take_over(legacy, &keys);
                 arrive(local);
             });
         }

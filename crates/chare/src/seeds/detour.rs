@@ -29,46 +29,109 @@ type Key = (u32, Number);
 
 /// Elements to which messages of a sender are under way by their home.
 #[derive(Debug, Default)]
-pub(crate) struct Detours(HashMap<Key, Detour>);
+pub(crate) struct Detours {
+    by_element: HashMap<Key, Detour>,
+    /// Numbers the legacies of this worker.
+    count: u64,
+}
 
+/// What an element that moves leaves for its new worker to wait for: the old worker, and a number of its own.
+pub(crate) type Legacy = (usize, u64);
+
+/// What has to arrive before a sender may send straight to an element.
 #[derive(Debug, Default)]
 struct Detour {
-    /// Messages that have not met the element.
-    count: usize,
-    /// Workers to which elements have moved from here meanwhile: what those send must not come before.
-    followers: Vec<usize>,
+    /// His messages that have not met it.
+    own: usize,
+    /// What other workers had under way when elements of theirs came here.
+    taken_over: Vec<Legacy>,
+    heirs: Vec<Heir>,
+}
+
+/// A worker to which an element has moved from here: what that sends must not come before what had been sent here by then.
+///
+/// It waits for nothing that was sent, or taken over, after that: else two workers between which elements go to and fro would wait for each
+/// other.
+#[derive(Debug)]
+struct Heir {
+    worker: usize,
+    legacy: Legacy,
+    /// As of the detour. Messages meet their element in order: when so many have, those that were first have.
+    own: usize,
+    taken_over: Vec<Legacy>,
+}
+
+impl Detour {
+    fn is_over(&self) -> bool {
+        self.own == 0 && self.taken_over.is_empty()
+    }
 }
 
 impl Detours {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.by_element.is_empty()
     }
 
-    /// One message less is under way; returns who shall know that none is.
-    fn end_one(&mut self, key: Key) -> Vec<usize> {
-        match self.0.get_mut(&key) {
-            Some(detour) if detour.count > 1 => detour.count -= 1,
-            _ => {
-                let ended = self.0.remove(&key);
-                return ended.map_or_else(Vec::new, |ended| ended.followers);
-            }
+    /// How many elements they lead to.
+    #[cfg(shuttle)]
+    pub(crate) fn count(&self) -> usize {
+        self.by_element.len()
+    }
+
+    /// A message has met the element; returns who shall know that a legacy has arrived.
+    fn end_own(&mut self, key: Key) -> Vec<(usize, Legacy)> {
+        self.end_some(key, |own, _| *own = own.saturating_sub(1))
+    }
+
+    /// A legacy has arrived; returns who shall know that another one has.
+    fn end_legacy(&mut self, key: Key, ended: Legacy) -> Vec<(usize, Legacy)> {
+        self.end_some(key, |_, taken_over| {
+            taken_over.retain(|&legacy| legacy != ended)
+        })
+    }
+
+    fn end_some(
+        &mut self,
+        key: Key,
+        end: impl Fn(&mut usize, &mut Vec<Legacy>),
+    ) -> Vec<(usize, Legacy)> {
+        let Some(detour) = self.by_element.get_mut(&key) else {
+            return Vec::new();
+        };
+        end(&mut detour.own, &mut detour.taken_over);
+        for heir in &mut detour.heirs {
+            end(&mut heir.own, &mut heir.taken_over);
         }
-        Vec::new()
-    }
-
-    /// What worker `to`, to which an element moves, takes over.
-    pub(crate) fn hand_over(&mut self, to: usize) -> Vec<Key> {
-        for detour in self.0.values_mut() {
-            detour.followers.push(to);
+        let is_told = |heir: &mut Heir| heir.own == 0 && heir.taken_over.is_empty();
+        let told = detour.heirs.extract_if(.., is_told);
+        let told = told.map(|heir| (heir.worker, heir.legacy)).collect();
+        if detour.is_over() {
+            self.by_element.remove(&key);
         }
-        self.0.keys().copied().collect()
+        told
     }
 
-    /// Sends by the home, too, until the old worker of an element that comes does so no more.
-    pub(crate) fn take_over(&mut self, keys: &[Key]) {
+    /// What an element leaves that moves from worker `from` to worker `to`, and the elements for which it does.
+    pub(crate) fn hand_over(&mut self, from: usize, to: usize) -> (Legacy, Vec<Key>) {
+        let legacy = (from, self.count);
+        self.count += 1;
+        for detour in self.by_element.values_mut() {
+            detour.heirs.push(Heir {
+                worker: to,
+                legacy,
+                own: detour.own,
+                taken_over: detour.taken_over.clone(),
+            });
+        }
+        (legacy, self.by_element.keys().copied().collect())
+    }
+
+    /// Sends by the home, too, until what an element that comes has left at its old worker has arrived.
+    pub(crate) fn take_over(&mut self, legacy: Legacy, keys: &[Key]) {
         for &key in keys {
-            self.0.entry(key).or_default().count += 1;
+            let detour = self.by_element.entry(key).or_default();
+            detour.taken_over.push(legacy);
         }
     }
 }
@@ -87,10 +150,10 @@ pub(crate) fn way<T: Chare>(
     }
     let key = (collection.id, number);
     let is_seed = matches!(whereabouts, Whereabouts::Seed { .. });
-    if !is_seed && !detours.0.contains_key(&key) {
+    if !is_seed && !detours.by_element.contains_key(&key) {
         return Way::Straight(route.worker(epoch));
     }
-    detours.0.entry(key).or_default().count += 1;
+    detours.by_element.entry(key).or_default().own += 1;
     Way::Detour(number.home())
 }
 
@@ -246,20 +309,30 @@ impl Local {
     /// Tells who sent a message by the home that it has arrived.
     fn confirm(&self, key: Key, from: Option<usize>) {
         match from {
-            Some(worker) if worker == self.worker => self.end_detour(key),
-            Some(worker) => self.post(worker, move |local| local.end_detour(key)),
+            Some(worker) if worker == self.worker => self.end_own(key),
+            Some(worker) => self.post(worker, move |local| local.end_own(key)),
             None => {
-                let followers = self.system.outside().detours.end_one(key);
-                debug_assert!(followers.is_empty(), "elements move from workers");
+                let heirs = self.system.outside().detours.end_own(key);
+                debug_assert!(heirs.is_empty(), "elements move from workers");
             }
         }
     }
 
-    /// A message of this worker by the home, or all of another one whose element has come here, have arrived.
-    fn end_detour(&self, key: Key) {
-        let followers = self.detours.borrow_mut().end_one(key);
-        for follower in followers {
-            self.post(follower, move |local| local.end_detour(key));
+    /// A message of this worker by the home has arrived.
+    fn end_own(&self, key: Key) {
+        let told = self.detours.borrow_mut().end_own(key);
+        self.tell_heirs(key, told);
+    }
+
+    /// What was under way at another worker, when an element of it came here, has arrived.
+    fn end_legacy(&self, key: Key, legacy: Legacy) {
+        let told = self.detours.borrow_mut().end_legacy(key, legacy);
+        self.tell_heirs(key, told);
+    }
+
+    fn tell_heirs(&self, key: Key, told: Vec<(usize, Legacy)>) {
+        for (heir, legacy) in told {
+            self.post(heir, move |local| local.end_legacy(key, legacy));
         }
     }
 }

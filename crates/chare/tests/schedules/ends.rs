@@ -49,12 +49,13 @@ impl Keeper {
         false
     }
 
-    /// Sends from one to the other, for ever.
+    /// Sends from one to the other and back, for ever, the way back of less priority.
     #[entry]
     fn pass(&mut self, cx: &mut Cx<Self>, token: Token) {
         // Lets others come, which some schedulers of threads would not.
         yield_now();
-        cx.array().at(1 - cx.index()).pass(token);
+        let (index, array) = (cx.index(), cx.array());
+        array.at(1 - index).with_priority(index as i32).pass(token);
     }
 
     #[entry]

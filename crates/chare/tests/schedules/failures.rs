@@ -231,13 +231,30 @@ fn a_panic_beside_entries_is_told_too() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let climbers = climbers(&runtime, 2);
-        match setting.one_of(&[0, 1, 2, 3]) {
+        match setting.one_of(&[0, 1, 2, 3, 4]) {
             0 => climbers.all().vote_badly(),
             1 => climbers.all().vote_then_fall(),
             2 => climbers.at(1).end_badly(),
+            // A reply that was dropped when the panic had come, unread, took the panic along.
+            3 => drop(climbers.at(1).fall_asked()),
             _ => climbers.at(1).carry(Loose),
         }
         let failure = wait_for_votes(climbers).expect_err("there are none");
         assert!(failure.to_string().contains("panic"), "{failure}");
+    });
+}
+
+#[test]
+fn what_waits_in_an_array_that_is_destroyed_fails() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let climbers = climbers(&runtime, 2);
+        let climbing = climbers.at(1).climb();
+        let behind = climbers.at(1).fall_asked();
+        runtime.quiescence().wait();
+        climbers.destroy();
+        assert!(climbing.try_wait().is_err());
+        assert!(behind.try_wait().is_err());
+        runtime.quiescence().wait();
     });
 }

@@ -1,9 +1,10 @@
 //! Elements move while messages for them are under way: none is lost, none comes twice, and the order of each sender stays.
 
 use raddle_chare::{Chares, model};
-use raddle_runtime::model::explore::{beside, explore_some};
+use raddle_runtime::model::explore::{Setting, beside, explore_some};
+use raddle_runtime::{MailboxKind, Runtime};
 
-use crate::travellers::{Traveller, travellers};
+use crate::travellers::{Traveller, travellers, travellers_on_each};
 
 #[test]
 fn messages_find_an_element_that_moves() {
@@ -107,6 +108,54 @@ fn a_batch_leaves_and_reaches_several_workers() {
             assert_eq!(array.at(index).counts().wait(), (vec![2, 2, 2, heard], 2));
         }
         assert_eq!(array.at(1).place().wait(), 2 % workers);
+        // Those that are back where they were are not passed over for having left.
+        array.all().call(2);
+        runtime.quiescence().wait();
+        for index in 0..3 {
+            assert_eq!(array.at(index).counts().wait().1, 3);
+        }
+    });
+}
+
+/// As in `setting`, but with three workers and a queue for each pair of them: there, messages of one worker can overtake those of another one.
+fn in_pairs(setting: Setting) -> Runtime {
+    let mut setting = setting;
+    (setting.worker_count, setting.mailbox) = (3, MailboxKind::Pairs);
+    setting.runtime()
+}
+
+/// Those that move send much, so that something of it still lies in the old worker's queues when the new one sends.
+#[test]
+fn who_moves_does_not_overtake_what_he_has_sent() {
+    explore_some(96, |setting| {
+        let runtime = in_pairs(setting);
+        let array = travellers_on_each(&runtime, 3);
+        for index in 0..3 {
+            array.at(index).tell(3, 6);
+            array.at(index).tell(3, 6);
+        }
+        model::migrate(array, [(0, 1), (1, 2)]);
+        array.at(2).go(0);
+        runtime.quiescence().wait();
+        for index in 0..3 {
+            assert_eq!(array.at(index).counts().wait().0, [12; 3]);
+        }
+    });
+}
+
+/// A message to all is under way to the new worker, behind others, when the element that has had it at its old one comes.
+#[test]
+fn what_is_sent_to_all_comes_once_to_who_overtakes_it() {
+    explore_some(96, |setting| {
+        let runtime = in_pairs(setting);
+        let array = travellers_on_each(&runtime, 3);
+        array.at(1).tell_and_call(2, 8);
+        model::migrate(array, [(0, 2)]);
+        array.at(0).go(0);
+        runtime.quiescence().wait();
+        for index in 0..3 {
+            assert_eq!(array.at(index).counts().wait().1, 8);
+        }
     });
 }
 

@@ -51,9 +51,10 @@ fn speak(to: ListenerProxy, from: usize) {
     }
 }
 
+/// Three, of which the first and the last are on one worker.
 fn listeners(runtime: &Runtime) -> Array<Listener> {
     let workers = runtime.worker_count();
-    let placed = ArrayOptions::new(2).placed(move |index| index % workers);
+    let placed = ArrayOptions::new(3).placed(move |index| index % 2 % workers);
     runtime.array_with(placed, |_| Listener {
         heard: vec![[0; 3]; 3],
     })
@@ -75,18 +76,26 @@ fn each_priority_has_its_order() {
 
 /// Messages that waited for their turn where their element had been were told that it had ended.
 #[test]
-fn messages_that_wait_for_their_turn_follow_their_element() {
+fn messages_that_wait_for_their_turn_follow_their_element_alone() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let listeners = listeners(&runtime);
         listeners.at(0).go(1);
         let here = || {
             listeners.at(1).speak(0);
+            listeners.at(1).speak(2);
             listeners.at(0).go(2);
         };
-        beside(move || speak(listeners.at(0), 2), here);
+        let outside = move || {
+            speak(listeners.at(0), 2);
+            speak(listeners.at(2), 2);
+        };
+        beside(outside, here);
         runtime.quiescence().wait();
-        assert_eq!(listeners.at(0).heard().wait(), [[0; 3], [2; 3], [2; 3]]);
+        for index in [0, 2] {
+            let heard = listeners.at(index).heard().wait();
+            assert_eq!(heard, [[0; 3], [2; 3], [2; 3]]);
+        }
     });
 }
 
@@ -96,12 +105,12 @@ fn each_priority_has_its_order_in_a_node_group() {
         let runtime = setting.runtime();
         let listeners = listeners(&runtime);
         let node = runtime.node_group(|_| Listener {
-            heard: vec![[0; 3]; 3],
+            heard: vec![[0; 3]; 4],
         });
         let here = || listeners.all().speak_to(node);
-        beside(move || speak(node.here(), 2), here);
+        beside(move || speak(node.here(), 3), here);
         runtime.quiescence().wait();
-        assert_eq!(node.here().heard().wait(), [[2; 3]; 3]);
+        assert_eq!(node.here().heard().wait(), [[2; 3]; 4]);
     });
 }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use raddle_chare::{Array, ArrayOptions, Chares, Cx, NodeGroup, chare};
+use raddle_chare::{Array, ArrayOptions, Chares, Cx, NodeGroup, chare, model};
 use raddle_runtime::Runtime;
 use raddle_runtime::model::explore::{beside, explore_some};
-use raddle_sync::prim::{AtomicUsize, SeqCst};
+use raddle_sync::prim::{AtomicUsize, SeqCst, yield_now};
 
 /// Counts what has been done.
 type Done = Arc<AtomicUsize>;
@@ -22,6 +22,23 @@ struct Counter;
 impl Counter {
     #[entry]
     fn count(&mut self, done: Done) {
+        done.fetch_add(1, SeqCst);
+    }
+
+    /// Lets others come before.
+    #[entry]
+    fn count_slowly(&mut self, done: Done) {
+        yield_now();
+        done.fetch_add(1, SeqCst);
+    }
+
+    /// Has the two others count one after the other, then counts one.
+    #[entry]
+    fn scatter(&self, cx: &mut Cx<Self>, count: usize, done: Done) {
+        for number in 0..count {
+            let other = cx.array().at(1 + number % 2);
+            other.count(Arc::clone(&done));
+        }
         done.fetch_add(1, SeqCst);
     }
 
@@ -116,6 +133,50 @@ fn what_waits_for_it_is_quiet() {
         for reply in replies {
             assert_eq!(reply.wait(), 5);
         }
+    });
+}
+
+/// Who finds that all is quiet tells those who have waited then, and nobody who began after it.
+#[test]
+fn who_begins_to_wait_is_not_told_of_what_was_before() {
+    explore_some(192, |setting| {
+        let runtime = Arc::new(setting.runtime());
+        let counters = runtime.array(1, |_| Counter);
+        let other = Arc::clone(&runtime);
+        let wait_often = move || {
+            for _ in 0..8 {
+                other.quiescence().wait();
+            }
+        };
+        let wait = || {
+            for _ in 0..4 {
+                let done = Done::default();
+                counters.at(0).count_slowly(Arc::clone(&done));
+                runtime.quiescence().wait();
+                assert_eq!(done.load(SeqCst), 1);
+            }
+        };
+        beside(wait_often, wait);
+    });
+}
+
+/// While one entry sends, others are done with what it has sent: whoever adds up meanwhile must not take the two for equal.
+#[test]
+fn an_entry_that_sends_much_is_not_quiet() {
+    explore_some(96, |setting| {
+        let mut setting = setting;
+        setting.worker_count = 3;
+        let runtime = setting.runtime();
+        let counters = runtime.array(3, |_| Counter);
+        let done = Done::default();
+        counters.at(0).scatter(12, Arc::clone(&done));
+        for _ in 0..50 {
+            if model::is_quiet(&runtime) {
+                assert_eq!(done.load(SeqCst), 13);
+            }
+        }
+        runtime.quiescence().wait();
+        assert_eq!(done.load(SeqCst), 13);
     });
 }
 

@@ -29,6 +29,17 @@ impl Voter {
         }
     }
 
+    /// Contributes so many times, with `results` as the target.
+    #[entry]
+    fn vote_for(&mut self, cx: &mut Cx<Self>, times: u64, results: Results) {
+        for _ in 0..times {
+            let own = Arc::clone(&results);
+            cx.contribute_then(Sum(1_u64), move |sum| {
+                own.lock().expect("nobody panics").push(sum);
+            });
+        }
+    }
+
     /// Contributes one of so many times, each time with `results` as the target, then ends.
     #[entry]
     fn vote_and_end(&mut self, cx: &mut Cx<Self>, left: u64, results: Results) {
@@ -99,6 +110,73 @@ fn elements_that_have_ended_are_not_waited_for() {
         }
         runtime.quiescence().wait();
         assert_eq!(*results.lock().expect("nobody panics"), [3, 2, 1]);
+    });
+}
+
+/// One comes that has contributed to reductions of which one has begun where it comes, and the other has not.
+#[test]
+fn who_comes_is_not_waited_for_where_it_has_contributed() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let last = runtime.worker_count() - 1;
+        let placed = ArrayOptions::new(3).placed(move |index| if index == 0 { 0 } else { last });
+        let voters = runtime.array_with(placed, |_| Voter { votes: 0 });
+        let results = Results::default();
+        let vote = |index, times| voters.at(index).vote_for(times, Arc::clone(&results));
+        vote(1, 1);
+        vote(0, 2);
+        runtime.quiescence().wait();
+        voters.at(0).go(last);
+        runtime.quiescence().wait();
+        vote(2, 2);
+        vote(1, 1);
+        runtime.quiescence().wait();
+        assert_eq!(*results.lock().expect("nobody panics"), [3, 3]);
+    });
+}
+
+/// Where one is put in, a reduction has begun in which it takes no part.
+#[test]
+fn who_is_put_in_is_not_waited_for_before() {
+    explore_some(96, |setting| {
+        let mut setting = setting;
+        setting.worker_count = setting.worker_count.max(2);
+        let runtime = setting.runtime();
+        let last = runtime.worker_count() - 1;
+        let voters = runtime.sparse_array::<Voter>();
+        let results = Results::default();
+        let put = |worker, index| drop(voters.insert_on(worker, index, |_| Voter { votes: 0 }));
+        let vote = |index| {
+            voters.at(index).vote_for(1, Arc::clone(&results));
+            runtime.quiescence().wait();
+        };
+        put(0, 0);
+        put(last, 1);
+        put(last, 2);
+        runtime.quiescence().wait();
+        // The first goes to the root, which is its worker.
+        vote(0);
+        vote(1);
+        put(last, 3);
+        vote(2);
+        assert_eq!(*results.lock().expect("nobody panics"), [3]);
+        for index in 0..4 {
+            vote(index);
+        }
+        assert_eq!(*results.lock().expect("nobody panics"), [3, 4]);
+    });
+}
+
+#[test]
+fn who_waits_for_elements_that_all_end_is_told() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let voters = voters(&runtime, 2);
+        let reduction = voters.reduction::<u64>();
+        beside(move || voters.remove(0), || voters.remove(1));
+        assert!(reduction.try_wait().is_err());
+        assert!(voters.reduction::<u64>().try_wait().is_err());
+        runtime.quiescence().wait();
     });
 }
 

@@ -51,6 +51,21 @@ impl Traveller {
         }
     }
 
+    /// Sends several messages to element `to`, and one to all, `left` times.
+    #[entry]
+    pub(crate) fn tell_and_call(&mut self, cx: &mut Cx<Self>, to: usize, left: u32) {
+        let (array, index) = (cx.array(), cx.index());
+        let called = self.told / 4;
+        for _ in 0..4 {
+            array.at(to).hear(index, self.told);
+            self.told += 1;
+        }
+        array.all().call(called);
+        if left > 1 {
+            cx.this().tell_and_call(to, left - 1);
+        }
+    }
+
     /// Goes to a worker, counted around.
     #[entry]
     pub(crate) fn go(&mut self, cx: &mut Cx<Self>, to: usize) {
@@ -73,5 +88,11 @@ pub(crate) fn travellers(runtime: &Runtime, count: usize, senders: usize) -> Arr
     let last = runtime.worker_count() - 1;
     let placed =
         ArrayOptions::new(count).placed(move |index| if index + 1 == count { last } else { 0 });
+    runtime.array_with(placed, move |_| Traveller::new(senders))
+}
+
+/// One on each worker, which hear up to `senders` senders.
+pub(crate) fn travellers_on_each(runtime: &Runtime, senders: usize) -> Array<Traveller> {
+    let placed = ArrayOptions::new(runtime.worker_count()).placed(|index| index);
     runtime.array_with(placed, move |_| Traveller::new(senders))
 }

@@ -25,6 +25,12 @@ impl Juggler {
     #[message]
     fn ball(number: u32);
 
+    /// Stays where it is from now on.
+    #[entry]
+    fn rest(&mut self) {
+        self.restless = false;
+    }
+
     /// Waits for so many balls, in order.
     #[entry]
     async fn juggle(&mut self, cx: &mut Cx<Self>, count: u32) -> u32 {
@@ -57,6 +63,11 @@ impl Juggler {
             heard += next.heard().await;
         }
         heard
+    }
+
+    #[entry]
+    fn add(&mut self, cx: &mut Cx<Self>) {
+        cx.contribute(Sum(cx.index() + 1));
     }
 
     /// Adds up, as often as `count` says.
@@ -160,6 +171,40 @@ fn reductions_find_all_who_wait_for_them() {
         for reply in replies {
             assert_eq!(reply.wait(), 6);
         }
+    });
+}
+
+/// What an element has contributed to is known where it comes, though its entry waits: who contributes there later is not kept back.
+#[test]
+fn who_waits_for_a_reduction_has_contributed_wherever_it_goes() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let jugglers = jugglers(&runtime, 3);
+        let first = jugglers.at(0).add_up(1);
+        jugglers.at(1).rest();
+        jugglers.at(2).rest();
+        runtime.quiescence().wait();
+        let others = [1, 2].map(|index| jugglers.at(index).add_up(1));
+        for reply in others.into_iter().chain([first]) {
+            assert_eq!(reply.wait(), 6);
+        }
+    });
+}
+
+#[test]
+fn who_waits_after_a_reduction_has_contributed_wherever_it_goes() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let jugglers = jugglers(&runtime, 3);
+        jugglers.at(0).add();
+        let juggled = jugglers.at(0).juggle(1);
+        runtime.quiescence().wait();
+        jugglers.at(1).add();
+        jugglers.at(2).add();
+        let sum: usize = jugglers.reduction().wait();
+        assert_eq!(sum, 6);
+        jugglers.at(0).ball(0);
+        assert_eq!(juggled.wait(), 0);
     });
 }
 
