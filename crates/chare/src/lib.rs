@@ -364,6 +364,7 @@ mod seeds;
 mod spread;
 mod suspended;
 mod system;
+mod waiters;
 
 pub use array::{Array, ArrayOptions};
 pub use chares::Chares;

@@ -71,6 +71,8 @@ struct Queue<T: Chare> {
     waiting: Parcels<T>,
     ranked: Ranks<Box<dyn Parcel<T>>>,
     element: Element<T>,
+    /// The worker that had the element last.
+    worker: usize,
 }
 
 enum Element<T: Chare> {
@@ -94,6 +96,7 @@ impl<T: Chare> Node<T> {
             waiting: VecDeque::new(),
             ranked: Ranks::default(),
             element: Element::Unborn(make),
+            worker: 0,
         };
         Self {
             queue: Mutex::new(queue),
@@ -103,6 +106,19 @@ impl<T: Chare> Node<T> {
 
     fn queue(&self) -> impl std::ops::DerefMut<Target = Queue<T>> {
         self.queue.lock().expect("nothing panics under this lock")
+    }
+
+    /// Calls `look` with the element if no task has it now, and `worker` had it last.
+    pub(crate) fn look<R>(
+        &self,
+        worker: usize,
+        look: impl FnOnce(&Slot<T>) -> Option<R>,
+    ) -> Option<R> {
+        let queue = self.queue();
+        match &queue.element {
+            Element::Idle(slot) if queue.worker == worker => look(slot),
+            _ => None,
+        }
     }
 
     /// Puts a message among those that wait.
@@ -193,14 +209,11 @@ impl Local {
             let Some(parcel) = node.next(&mut batch) else {
                 unreachable!("nobody else takes messages");
             };
-            self.guard(|| {
-                if part.collection.has(number) {
-                    parcel.run(self, part, number);
-                } else {
-                    let failure = part.collection.gone(number, parcel.entry());
-                    parcel.fail(&self.system, failure);
-                }
-            });
+            if part.collection.has(number) {
+                part.run(self, number, parcel);
+            } else {
+                part.fail(self, number, parcel);
+            }
         }
         // What has come meanwhile is for another task: others may have waited for this worker.
         let element = part.take(number).map_or(Element::Ended, Element::Idle);
@@ -211,6 +224,7 @@ impl Local {
         }
         if queue.len() == 0 {
             queue.element = element;
+            queue.worker = self.worker;
             return;
         }
         match element {
@@ -219,8 +233,7 @@ impl Local {
                 let mut left = mem::take(&mut queue.waiting);
                 drop(queue);
                 while let Some(parcel) = node.next(&mut left) {
-                    let failure = part.collection.gone(number, parcel.entry());
-                    parcel.fail(&self.system, failure);
+                    part.fail(self, number, parcel);
                 }
             }
             element => {

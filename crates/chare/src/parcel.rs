@@ -120,7 +120,8 @@ impl<E: Entry, F: Finish<E::Output>> Parcel<E::Chare> for Call<E, F> {
         match (result, rounds) {
             (Ok(output), None) => finish.done(output),
             (Ok(output), Some(rounds)) => {
-                finish.done(output);
+                // Should the output panic when it is dropped, the element ends all the same.
+                local.guard(|| finish.done(output));
                 part.end(local, number, &rounds);
             }
             (Err(panic), rounds) => {

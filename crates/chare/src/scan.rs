@@ -11,7 +11,7 @@
 //! Jetley, Kalé, sect. 5.D. Hillis, Steele: Data parallel algorithms. Communications of the ACM 29(12), 1986, for recursive doubling.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::poll_fn;
 use std::task::Poll;
 
@@ -228,12 +228,26 @@ fn next_step<T: Chare, R: Monoid>(
 }
 
 /// The scans of an array at its root that are not complete, by their number.
-pub(crate) type Scans = HashMap<u64, Box<dyn Any>>;
+pub(crate) type Scans = BTreeMap<u64, Sheet>;
 
 /// What has come of a scan.
-struct Sheet<R: Reducer> {
+pub(crate) struct Sheet {
     missing: u64,
-    entries: Vec<Option<(R, Replier<R::Output>)>>,
+    /// [`Entries`] of the reducer.
+    entries: Box<dyn Any>,
+}
+
+/// What each element has contributed, and who waits for what comes of it.
+type Entries<R> = Vec<Option<(R, Replier<<R as Reducer>::Output>)>>;
+
+/// Says which scans of an array of `population` elements are not complete.
+pub(crate) fn explain_scans(scans: &Scans, name: &str, population: u64, lines: &mut Vec<String>) {
+    for (scan, sheet) in scans {
+        let count = population - sheet.missing;
+        lines.push(format!(
+            "scan {scan} of {name} has {count} of {population} contributions"
+        ));
+    }
 }
 
 impl Local {
@@ -249,12 +263,13 @@ impl Local {
         let count = part.collection.population;
         let mut scans = part.scans.borrow_mut();
         let sheet = scans.entry(scan).or_insert_with(|| {
-            Box::new(Sheet::<R> {
+            let entries: Entries<R> = (0..count).map(|_| None).collect();
+            Sheet {
                 missing: count,
-                entries: (0..count).map(|_| None).collect(),
-            })
+                entries: Box::new(entries),
+            }
         });
-        let Some(sheet) = sheet.downcast_mut::<Sheet<R>>() else {
+        let Some(entries) = sheet.entries.downcast_mut::<Entries<R>>() else {
             drop(scans);
             let name = R::name();
             let text = format!(
@@ -263,17 +278,17 @@ impl Local {
             );
             return self.system.fail(Failure::new(text));
         };
-        sheet.entries[number.index() as usize] = Some((reducer, replier));
+        entries[number.index() as usize] = Some((reducer, replier));
         sheet.missing -= 1;
         if sheet.missing > 0 {
             return;
         }
-        let entries = std::mem::take(&mut sheet.entries);
+        let entries = std::mem::take(entries);
         scans.remove(&scan);
         drop(scans);
         let mut before = R::identity();
         for (reducer, replier) in entries.into_iter().flatten() {
-            replier.give(Ok(before.clone().finish()));
+            self.guard(|| replier.give(Ok(before.clone().finish())));
             if let Err(mismatch) = before.merge(reducer) {
                 let text = format!("scan {scan} of {}: {mismatch}", T::NAME);
                 return self.system.fail(Failure::new(text));

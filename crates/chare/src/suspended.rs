@@ -179,7 +179,7 @@ fn catch_up<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
             .and_then(|slot| slot.next_in_backlog());
         drop(slots);
         let Some(parcel) = next else { break };
-        local.guard(|| parcel.run(local, part, number));
+        part.run(local, number, parcel);
     }
     part.end_catching_up(number);
 }
@@ -207,7 +207,9 @@ impl<E: AsyncEntry, F: Finish<E::Output>> Start<E, F> {
             };
             match result {
                 Ok(output) => {
-                    finish.done(output);
+                    // Where nobody wants it, it is dropped: a panic then is no affair of the element.
+                    body.cx
+                        .with_local(|local| local.guard(|| finish.done(output)));
                     Ok(body)
                 }
                 Err(panic) => Err(Failed {

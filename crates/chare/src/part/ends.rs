@@ -1,12 +1,10 @@
 //! The ends of elements: asked for, by a panic, or of those that never came.
 
 use std::any::Any;
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{Part, Slot};
 use crate::entry::Chare;
-use crate::failure::Failure;
+use crate::failure::{Failure, contain};
 use crate::local::Local;
 use crate::number::Number;
 use crate::reduction::NextRounds;
@@ -18,8 +16,7 @@ impl<T: Chare> Part<T> {
         self.expected.borrow_mut().remove(&number);
         let early = self.early.borrow_mut().remove(&number);
         for parcel in early.into_iter().flatten() {
-            let failure = self.collection.gone(number, parcel.entry());
-            parcel.fail(&local.system, failure);
+            self.fail(local, number, parcel);
         }
     }
 
@@ -31,7 +28,8 @@ impl<T: Chare> Part<T> {
         };
         let index = slot.index;
         if self.collection.is_array() {
-            local.leaves(self, number, rounds);
+            // What was contributed may be complete now, and is merged by the program's code.
+            local.guard(|| local.leaves(self, number, rounds));
             local.tell_root(self, rounds.array(), -1);
             for section in self.collection.sections_of(number) {
                 let (collection, member) = (self.collection.id, self.collection.name(index));
@@ -44,20 +42,20 @@ impl<T: Chare> Part<T> {
         self.remove(local, number, index);
         self.drop_slot(local, slot);
         for parcel in backlog {
-            let failure = self.collection.gone(number, parcel.entry());
-            parcel.fail(&local.system, failure);
+            self.fail(local, number, parcel);
         }
     }
 
     /// Drops an element; a destructor that panics leaves the rest to go.
     pub(super) fn drop_slot(&self, local: &Local, slot: Slot<T>) {
         let index = slot.index;
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(slot))) {
-            let name = self.collection.name(index);
-            local.system.fail(Failure::panicked(&name, "drop", &*panic));
-            // Its destructor might panic in turn.
-            mem::forget(panic);
-        }
+        contain(
+            || drop(slot),
+            |panic| {
+                let name = self.collection.name(index);
+                local.system.fail(Failure::panicked(&name, "drop", panic));
+            },
+        );
     }
 
     /// An entry of an element has panicked: its values can be anything, and it is dropped, after `tell` has told who is to know.
