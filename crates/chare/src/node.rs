@@ -18,6 +18,7 @@ use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};
 use crate::collection::Collection;
 use crate::cx::Cx;
 use crate::entry::Chare;
+use crate::failure::contain;
 use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::Parcel;
@@ -82,6 +83,21 @@ enum Element<T: Chare> {
     /// A task has it, or will.
     Busy,
     Ended,
+}
+
+impl<T: Chare> Drop for Node<T> {
+    /// The end of the runtime, on whatever thread that is: destructors of the program keep their panics to themselves, as those of elements do
+    /// that have a worker.
+    fn drop(&mut self) {
+        let mut queue = self.queue();
+        let element = mem::replace(&mut queue.element, Element::Ended);
+        let mut waiting = mem::take(&mut queue.waiting);
+        drop(queue);
+        contain(|| drop(element), |_| {});
+        while let Some(parcel) = self.next(&mut waiting) {
+            contain(|| drop(parcel), |_| {});
+        }
+    }
 }
 
 impl<T: Chare> Queue<T> {

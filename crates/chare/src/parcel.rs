@@ -29,6 +29,9 @@ pub(crate) trait Parcel<T: Chare>: Send + 'static {
 
 /// What becomes of an entry's result.
 pub(crate) trait Finish<O>: Send + 'static {
+    /// The message is for all that there are, and no loss to those that end.
+    const IS_TO_ALL: bool = false;
+
     fn done(self, output: O);
 
     /// The entry has panicked.
@@ -60,6 +63,8 @@ impl<O> Finish<O> for NoReply {
 pub(crate) struct ToAll;
 
 impl<O> Finish<O> for ToAll {
+    const IS_TO_ALL: bool = true;
+
     #[inline]
     fn done(self, _output: O) {}
 

@@ -20,14 +20,14 @@ use raddle_runtime::choice;
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::Failure;
-use crate::local::{self, Local};
+use crate::local::Local;
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::Part;
 use crate::proxy::One;
 use crate::reduce::{Monoid, Reducer};
 use crate::reply::{Replier, What, reply};
-use crate::suspended::go_on;
+use crate::suspended::{go_on, with_own_slot};
 use crate::system::System;
 
 /// How scans travel.
@@ -203,13 +203,7 @@ fn next_step<T: Chare, R: Monoid>(
     step: u32,
 ) -> impl Future<Output = R> + Send {
     poll_fn(move |_| {
-        local::with(one.system, |local| {
-            let local = local.expect("entries run on workers of their system");
-            let part = local.part::<T>(one.collection);
-            let mut slots = part.slots.borrow_mut();
-            let slot = slots
-                .get_mut(part.slot_of(one.number), one.number)
-                .expect("the element stays where it runs");
+        with_own_slot(one, |slot| {
             let aside = slot.aside();
             match aside.steps.remove(&(scan, step)) {
                 Some(value) => Poll::Ready(*value.downcast().unwrap_or_else(|_| {

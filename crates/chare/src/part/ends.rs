@@ -1,6 +1,7 @@
 //! The ends of elements: asked for, by a panic, or of those that never came.
 
 use std::any::Any;
+use std::mem;
 
 use super::{Part, Slot};
 use crate::entry::Chare;
@@ -20,9 +21,22 @@ impl<T: Chare> Part<T> {
         }
     }
 
-    /// The end of an element, which contributes to `rounds` next; what waits for it fails.
+    /// The end of an element, which contributes to `rounds` next; what waits for it fails, and what it has not received.
     #[cold]
     pub(crate) fn end(&self, local: &Local, number: Number, rounds: &NextRounds) {
+        self.end_and(local, number, rounds, &|kind| {
+            local.system.fail(self.collection.gone(number, kind));
+        });
+    }
+
+    /// The end of an element; what waits for it fails. `tell` is told the kind of each message that it has not received.
+    fn end_and(
+        &self,
+        local: &Local,
+        number: Number,
+        rounds: &NextRounds,
+        tell: &dyn Fn(&'static str),
+    ) {
         let Some(mut slot) = self.take(number) else {
             return;
         };
@@ -38,17 +52,22 @@ impl<T: Chare> Part<T> {
                 });
             }
         }
-        let backlog = slot.take_backlog();
+        let aside = slot.take_aside();
         self.remove(local, number, index);
         self.drop_slot(local, slot);
-        for parcel in backlog {
+        let Some(mut aside) = aside else { return };
+        for parcel in mem::take(&mut aside.backlog) {
             self.fail(local, number, parcel);
         }
+        aside.drop_all(local, tell);
     }
 
     /// Drops an element; a destructor that panics leaves the rest to go.
-    pub(super) fn drop_slot(&self, local: &Local, slot: Slot<T>) {
+    pub(super) fn drop_slot(&self, local: &Local, mut slot: Slot<T>) {
         let index = slot.index;
+        if let Some(aside) = slot.take_aside() {
+            aside.drop_all(local, &|_| {});
+        }
         contain(
             || drop(slot),
             |panic| {
@@ -72,6 +91,7 @@ impl<T: Chare> Part<T> {
         let failure = Failure::panicked(&self.name_of(number), entry, panic);
         self.collection.note_death(number, &failure);
         tell(failure);
-        self.end(local, number, rounds);
+        // What it has not received has failed with it, and whoever is to know that has been told.
+        self.end_and(local, number, rounds, &|_| {});
     }
 }
