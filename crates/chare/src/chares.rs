@@ -116,7 +116,9 @@ pub trait Chares: HasSystem {
             answer
         };
         let answers: Vec<_> = (0..system.worker_count()).map(ask).collect();
-        answers.into_iter().flat_map(Reply::wait).collect()
+        // A worker answers whatever has failed, or drops the question at its end.
+        let answers = answers.into_iter().map(Reply::wait_through_failures);
+        answers.flatten().flatten().collect()
     }
 
     /// Comes when no message is under way and no entry runs.

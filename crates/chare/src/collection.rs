@@ -94,6 +94,7 @@ impl<T: Chare> Collection<T> {
             .set_route(Route::seed(0, false));
         Self {
             node: Some(node),
+            stays: true,
             ..collection
         }
     }

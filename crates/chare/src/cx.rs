@@ -89,6 +89,10 @@ impl<T: Chare> Cx<T> {
     }
 
     /// Ends the element when the entry returns: it is dropped, and messages to it fail.
+    ///
+    /// So do those that have come and wait: for the end of an `async` entry, or to be received ([`next`](Self::next)). A message to one element
+    /// that nobody receives is lost, and all who wait are told of it ([`Failure`](crate::Failure)); one to many is no loss to those that
+    /// have ended. (Where an entry panics instead, that is what is told, and what the element has not received is dropped.)
     pub fn end(&mut self) {
         self.ends = true;
     }
@@ -104,6 +108,9 @@ impl<T: Chare> Cx<T> {
     }
 
     /// Waits for a message of a kind: the oldest that has come, or the next to come.
+    ///
+    /// # Panics
+    /// What it returns, where that is polled outside of the element's `async` entries.
     pub fn next<M: Message<Chare = T>>(
         &self,
         kind: M,
@@ -115,6 +122,9 @@ impl<T: Chare> Cx<T> {
     ///
     /// Those that it says no to stay where they are. It is asked again for them at each message of the kind: its cost is
     /// that times their number.
+    ///
+    /// # Panics
+    /// As [`next`](Self::next).
     pub fn next_where<M: Message<Chare = T>, F>(
         &self,
         _kind: M,

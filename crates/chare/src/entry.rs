@@ -1,9 +1,9 @@
 //! What `#[chare]` says of a type: its entries, as types, so that messages carry arguments and nothing else.
 
-use std::collections::VecDeque;
 use std::fmt;
 
 use crate::cx::Cx;
+use crate::inbox::{Inbox, Queue};
 use crate::index::Key;
 use crate::proxy::{All, One};
 
@@ -16,7 +16,7 @@ pub trait Chare: Sized + Send + 'static {
     type Index: Key;
 
     /// The messages that asynchronous entries wait for.
-    type Inbox: Default + Send + 'static;
+    type Inbox: Inbox;
 
     /// The proxy of one of them, with a method for each entry.
     type One: From<One<Self>> + Copy + fmt::Debug + Send + Sync + 'static;
@@ -71,6 +71,6 @@ pub trait Message: 'static {
     /// What messages of errors call it.
     const NAME: &'static str;
 
-    /// Where messages wait, the oldest first.
-    fn queue(inbox: &mut <Self::Chare as Chare>::Inbox) -> &mut VecDeque<Self::Content>;
+    /// Where messages wait.
+    fn queue(inbox: &mut <Self::Chare as Chare>::Inbox) -> &mut Queue<Self::Content>;
 }

@@ -2,13 +2,18 @@
 
 use std::any::Any;
 use std::fmt;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Why what was waited for will not come.
 ///
 /// A reply that is lost fails its waiter alone. A panic in an entry to which nobody waits for a reply, or a message to an element that is
-/// gone, fails all who wait for anything of that runtime's chares, since nobody knows what was to come of it. A value that has come is
-/// there all the same; quiescence and the exit are no values, and where anything has failed they do not come.
+/// gone, fails all who wait for anything of that runtime's chares from outside of it, since nobody knows what was to come of it. A value that
+/// has come is there all the same; quiescence and the exit are no values, and where anything has failed they do not come.
+///
+/// `async` entries are told only of what fails their own replies. What else they wait for (a message, a reduction) may come or not, and those
+/// for which it does not come stay suspended until the runtime ends: [`Chares::who_waits`](crate::Chares::who_waits) names them.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct Failure {
@@ -37,6 +42,16 @@ impl Failure {
         Self::new(format!(
             "`{entry}` was sent to {who}, which has ended{reason}"
         ))
+    }
+}
+
+/// Calls what may panic; `tell` is given what it panics with.
+#[inline]
+pub(crate) fn contain(call: impl FnOnce(), tell: impl FnOnce(&(dyn Any + Send))) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
+        tell(&*panic);
+        // Its destructor might panic in turn.
+        mem::forget(panic);
     }
 }
 

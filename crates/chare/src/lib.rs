@@ -314,9 +314,9 @@
 //! |---|---|
 //! | what is sent is not `Send`, or borrowed; what is sent to many is not `Clone` | whoever compiles it |
 //! | an index that there is not, a member twice, an element twice, a worker that there is not | the caller, by a panic |
-//! | an entry panics whose reply somebody waits for | he: [`Reply::wait`] panics, [`Reply::try_wait`] returns the [`Failure`] |
-//! | another entry panics, or a constructor | all who wait for anything of this runtime's chares, now or later |
-//! | a message to an element that has ended | he who waits for its reply; without one, all who wait |
+//! | an entry panics whose reply somebody waits for | he: [`Reply::wait`] and `.await` panic, [`Reply::try_wait`] and [`Reply::outcome`] give the [`Failure`] |
+//! | another entry panics, or a constructor | all who wait for anything of this runtime's chares outside of entries, now or later |
+//! | a message to an element that has ended, or ends before it receives it | he who waits for its reply; without one, all who wait |
 //! | contributions to one reduction that do not fit together | all who wait |
 //! | a chare awaits a reply of its own | that entry, by a panic |
 //! | the runtime ends | whoever waits for a reply of it; other messages are dropped without a word |
@@ -338,6 +338,7 @@ mod entry;
 mod failure;
 pub mod grain;
 mod group;
+mod inbox;
 mod index;
 mod local;
 mod migration;
@@ -364,6 +365,7 @@ mod seeds;
 mod spread;
 mod suspended;
 mod system;
+mod waiters;
 
 pub use array::{Array, ArrayOptions};
 pub use chares::Chares;
@@ -373,6 +375,8 @@ pub use entry::{AsyncEntry, Chare, Entry, Message};
 pub use failure::Failure;
 pub use grain::{Grain, GrainFileError, GrainRun, GrainTuner};
 pub use group::Group;
+#[doc(hidden)]
+pub use inbox::{Inbox, Lost, Queue};
 pub use index::{Index, Key};
 pub use node::NodeGroup;
 pub use proxy::{All, One};

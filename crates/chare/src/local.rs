@@ -3,14 +3,13 @@
 use std::any::{Any, TypeId};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use raddle_sync::prim::thread_local;
 
 use crate::entry::Chare;
-use crate::failure::{Failure, said};
+use crate::failure::{Failure, contain, said};
 use crate::migration::{Departures, Request};
 use crate::number::Number;
 use crate::part::{AnyPart, Part};
@@ -168,17 +167,13 @@ impl Local {
     /// Calls what may panic outside of an entry: a destructor, a clone, a call with a result. Then all who wait hear of it.
     #[inline]
     pub(crate) fn guard(&self, call: impl FnOnce()) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
-            self.fail_outside_entries(panic);
-        }
+        contain(call, |panic| self.fail_outside_entries(panic));
     }
 
     #[cold]
-    fn fail_outside_entries(&self, panic: Box<dyn Any + Send>) {
-        let text = format!("a panic outside of any entry: {}", said(&*panic));
+    fn fail_outside_entries(&self, panic: &(dyn Any + Send)) {
+        let text = format!("a panic outside of any entry: {}", said(panic));
         self.system.fail(Failure::new(text));
-        // Its destructor might panic in turn.
-        std::mem::forget(panic);
     }
 
     /// This worker's part of a collection, which is of `T`.
@@ -213,7 +208,7 @@ impl Local {
         let parts: Vec<_> = self.parts.borrow().iter().flatten().cloned().collect();
         let mut lines = Vec::new();
         for part in parts {
-            part.explain(&mut lines);
+            part.explain(self.worker, &mut lines);
         }
         lines
     }

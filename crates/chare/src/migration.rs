@@ -97,7 +97,7 @@ impl<T: Chare> Cx<T> {
     /// Moves this element to another worker, soon. Messages that are under way find it.
     ///
     /// # Panics
-    /// When there is no such worker, and for an element of a group.
+    /// When there is no such worker, and for an element of a group or a node group.
     pub fn migrate_to(&self, worker: usize) {
         let one = self.one();
         self.with_part(|local, part| {

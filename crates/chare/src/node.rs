@@ -18,6 +18,7 @@ use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};
 use crate::collection::Collection;
 use crate::cx::Cx;
 use crate::entry::Chare;
+use crate::failure::contain;
 use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::Parcel;
@@ -71,6 +72,8 @@ struct Queue<T: Chare> {
     waiting: Parcels<T>,
     ranked: Ranks<Box<dyn Parcel<T>>>,
     element: Element<T>,
+    /// The worker that had the element last.
+    worker: usize,
 }
 
 enum Element<T: Chare> {
@@ -80,6 +83,21 @@ enum Element<T: Chare> {
     /// A task has it, or will.
     Busy,
     Ended,
+}
+
+impl<T: Chare> Drop for Node<T> {
+    /// The end of the runtime, on whatever thread that is: destructors of the program keep their panics to themselves, as those of elements do
+    /// that have a worker.
+    fn drop(&mut self) {
+        let mut queue = self.queue();
+        let element = mem::replace(&mut queue.element, Element::Ended);
+        let mut waiting = mem::take(&mut queue.waiting);
+        drop(queue);
+        contain(|| drop(element), |_| {});
+        while let Some(parcel) = self.next(&mut waiting) {
+            contain(|| drop(parcel), |_| {});
+        }
+    }
 }
 
 impl<T: Chare> Queue<T> {
@@ -94,6 +112,7 @@ impl<T: Chare> Node<T> {
             waiting: VecDeque::new(),
             ranked: Ranks::default(),
             element: Element::Unborn(make),
+            worker: 0,
         };
         Self {
             queue: Mutex::new(queue),
@@ -103,6 +122,19 @@ impl<T: Chare> Node<T> {
 
     fn queue(&self) -> impl std::ops::DerefMut<Target = Queue<T>> {
         self.queue.lock().expect("nothing panics under this lock")
+    }
+
+    /// Calls `look` with the element if no task has it now, and `worker` had it last.
+    pub(crate) fn look<R>(
+        &self,
+        worker: usize,
+        look: impl FnOnce(&Slot<T>) -> Option<R>,
+    ) -> Option<R> {
+        let queue = self.queue();
+        match &queue.element {
+            Element::Idle(slot) if queue.worker == worker => look(slot),
+            _ => None,
+        }
     }
 
     /// Puts a message among those that wait.
@@ -193,14 +225,11 @@ impl Local {
             let Some(parcel) = node.next(&mut batch) else {
                 unreachable!("nobody else takes messages");
             };
-            self.guard(|| {
-                if part.collection.has(number) {
-                    parcel.run(self, part, number);
-                } else {
-                    let failure = part.collection.gone(number, parcel.entry());
-                    parcel.fail(&self.system, failure);
-                }
-            });
+            if part.collection.has(number) {
+                part.run(self, number, parcel);
+            } else {
+                part.fail(self, number, parcel);
+            }
         }
         // What has come meanwhile is for another task: others may have waited for this worker.
         let element = part.take(number).map_or(Element::Ended, Element::Idle);
@@ -211,6 +240,7 @@ impl Local {
         }
         if queue.len() == 0 {
             queue.element = element;
+            queue.worker = self.worker;
             return;
         }
         match element {
@@ -219,8 +249,7 @@ impl Local {
                 let mut left = mem::take(&mut queue.waiting);
                 drop(queue);
                 while let Some(parcel) = node.next(&mut left) {
-                    let failure = part.collection.gone(number, parcel.entry());
-                    parcel.fail(&self.system, failure);
+                    part.fail(self, number, parcel);
                 }
             }
             element => {

@@ -29,6 +29,9 @@ pub(crate) trait Parcel<T: Chare>: Send + 'static {
 
 /// What becomes of an entry's result.
 pub(crate) trait Finish<O>: Send + 'static {
+    /// The message is for all that there are, and no loss to those that end.
+    const IS_TO_ALL: bool = false;
+
     fn done(self, output: O);
 
     /// The entry has panicked.
@@ -60,6 +63,8 @@ impl<O> Finish<O> for NoReply {
 pub(crate) struct ToAll;
 
 impl<O> Finish<O> for ToAll {
+    const IS_TO_ALL: bool = true;
+
     #[inline]
     fn done(self, _output: O) {}
 
@@ -117,7 +122,8 @@ impl<E: Entry, F: Finish<E::Output>> Parcel<E::Chare> for Call<E, F> {
         match (result, rounds) {
             (Ok(output), None) => finish.done(output),
             (Ok(output), Some(rounds)) => {
-                finish.done(output);
+                // Should the output panic when it is dropped, the element ends all the same.
+                local.guard(|| finish.done(output));
                 part.end(local, number, &rounds);
             }
             (Err(panic), rounds) => {

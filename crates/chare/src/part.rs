@@ -33,7 +33,7 @@ use crate::parcel::Parcel;
 use crate::priority::Arrival;
 use crate::proxy::One;
 use crate::reduction::{AllRounds, Group, NextRounds};
-use crate::scan::Scans;
+use crate::scan::{Scans, explain_scans};
 use crate::section::{Gathered, Members};
 
 /// What is done with a part as a whole.
@@ -81,8 +81,8 @@ pub(crate) struct Part<T: Chare> {
 
 /// A part, whatever its elements are.
 pub(crate) trait AnyPart: Any {
-    /// Says what waits here, a line each.
-    fn explain(&self, lines: &mut Vec<String>);
+    /// Says what waits on this worker, a line each.
+    fn explain(&self, worker: usize, lines: &mut Vec<String>);
 
     /// Drops all elements, and what waits for them.
     fn drop_all(&self, local: &Local);
@@ -99,16 +99,12 @@ impl<T: Chare> fmt::Debug for Part<T> {
 }
 
 impl<T: Chare> AnyPart for Part<T> {
-    fn explain(&self, lines: &mut Vec<String>) {
+    fn explain(&self, worker: usize, lines: &mut Vec<String>) {
         for slot in self.slots.borrow().iter() {
-            if let State::Suspended(suspended) = &slot.state {
-                let (name, entry) = (self.collection.name(slot.index), suspended.entry());
-                lines.push(match slot.backlog_len() {
-                    0 => format!("{name} waits in `{entry}`"),
-                    1 => format!("{name} waits in `{entry}`, and a message for it"),
-                    behind => format!("{name} waits in `{entry}`, and {behind} messages for it"),
-                });
-            }
+            lines.extend(self.explain_slot(slot));
+        }
+        if let Some(node) = &self.collection.node {
+            lines.extend(node.look(worker, |slot| self.explain_slot(slot)));
         }
         for parcels in self.early.borrow().values() {
             let count = parcels.len();
@@ -122,6 +118,12 @@ impl<T: Chare> AnyPart for Part<T> {
             let population = self.population_of(group);
             rounds.explain(group, T::NAME, population, lines);
         }
+        explain_scans(
+            &self.scans.borrow(),
+            T::NAME,
+            self.collection.population,
+            lines,
+        );
     }
 
     fn drop_all(&self, local: &Local) {
@@ -129,8 +131,10 @@ impl<T: Chare> AnyPart for Part<T> {
         for slot in slots {
             self.drop_slot(local, slot);
         }
-        let early = self.early.take();
-        local.guard(|| drop(early));
+        let (early, mail) = (self.early.take(), self.mail.take());
+        for parcel in early.into_values().chain(mail.into_values()).flatten() {
+            local.guard(|| drop(parcel));
+        }
     }
 }
 
@@ -159,6 +163,19 @@ impl<T: Chare> Part<T> {
             sheet: RefCell::default(),
             collection,
         }
+    }
+
+    /// Says what an element waits for.
+    fn explain_slot(&self, slot: &Slot<T>) -> Option<String> {
+        let State::Suspended(suspended) = &slot.state else {
+            return None;
+        };
+        let (name, entry) = (self.collection.name(slot.index), suspended.entry());
+        Some(match slot.backlog_len() {
+            0 => format!("{name} waits in `{entry}`"),
+            1 => format!("{name} waits in `{entry}`, and a message for it"),
+            behind => format!("{name} waits in `{entry}`, and {behind} messages for it"),
+        })
     }
 
     pub(crate) fn one(&self, number: Number) -> One<T> {
@@ -207,8 +224,20 @@ impl<T: Chare> Part<T> {
     pub(crate) fn is_born(&self, local: &Local) {
         let errands = self.unborn.take();
         for errand in errands.into_iter().flatten() {
-            errand(local, self);
+            local.guard(|| errand(local, self));
         }
+    }
+
+    /// Runs a message that has waited; should it panic outside of its entry, it takes no other along.
+    pub(crate) fn run(&self, local: &Local, number: Number, parcel: Box<dyn Parcel<T>>) {
+        local.guard(|| parcel.run(local, self, number));
+    }
+
+    /// Fails a message whose element is gone; should its arguments panic when they are dropped, they take no other along.
+    #[cold]
+    pub(crate) fn fail(&self, local: &Local, number: Number, parcel: Box<dyn Parcel<T>>) {
+        let failure = self.collection.gone(number, parcel.entry());
+        local.guard(|| parcel.fail(&local.system, failure));
     }
 
     /// Keeps a message that cannot run now until it can; fails it when that will never be.
@@ -226,15 +255,25 @@ impl<T: Chare> Part<T> {
             return;
         }
         if self.is_expected(local, number) {
-            self.early
-                .borrow_mut()
-                .entry(number)
-                .or_default()
-                .push_back(parcel);
+            self.keep_early(number, parcel);
         } else {
-            let failure = self.collection.gone(number, parcel.entry());
-            parcel.fail(&local.system, failure);
+            self.fail(local, number, parcel);
         }
+    }
+
+    /// Keeps a message for an element that is to come here.
+    pub(crate) fn keep_early(&self, number: Number, parcel: Box<dyn Parcel<T>>) {
+        let mut early = self.early.borrow_mut();
+        early.entry(number).or_default().push_back(parcel);
+    }
+
+    /// The elements that are to come here, for those in `epoch`.
+    pub(crate) fn expected_in(&self, epoch: u32) -> Vec<Number> {
+        let expected = self.expected.borrow();
+        let expected = expected.keys().copied();
+        expected
+            .filter(|&number| self.is_here_in(number, epoch))
+            .collect()
     }
 
     /// The shares that wait at a member.
@@ -336,14 +375,14 @@ impl<T: Chare> Part<T> {
             self.expected.borrow_mut().remove(&number);
         }
         for arrival in urgent {
-            arrival(local);
+            local.guard(|| arrival(local));
         }
         if self.early.borrow().is_empty() {
             return;
         }
         let early = self.early.borrow_mut().remove(&number);
         for parcel in early.into_iter().flatten() {
-            parcel.run(local, self, number);
+            self.run(local, number, parcel);
         }
     }
 

@@ -116,18 +116,20 @@ pub(crate) fn tell_all<T: Chare, O: Clone + Send + Sync + 'static>(
 ) {
     let output = *output.downcast::<O>().expect("all contribute the same");
     for worker in 0..local.system.worker_count() {
-        let output = output.clone();
-        local.post(worker, move |local| {
-            let part = local.part::<T>(collection);
-            let contributors = part
-                .rounds
-                .borrow_mut()
-                .of(None)
-                .contributors
-                .remove(&round);
-            for contributor in contributors.into_iter().flatten() {
-                contributor(&output);
-            }
+        local.guard(|| {
+            let output = output.clone();
+            local.post(worker, move |local| {
+                let part = local.part::<T>(collection);
+                let contributors = part
+                    .rounds
+                    .borrow_mut()
+                    .of(None)
+                    .contributors
+                    .remove(&round);
+                for contributor in contributors.into_iter().flatten() {
+                    local.guard(|| contributor(&output));
+                }
+            });
         });
     }
 }

@@ -1,13 +1,13 @@
 //! Replies: values that come later, from an entry, a reduction or the runtime, to whoever waits for them.
 //!
-//! A thread that is no worker waits in its own way ([`Waiter`]); an asynchronous entry is woken by a message. A worker cannot wait: what it
-//! waits for could be bound for itself.
+//! A thread that is no worker waits in its own way ([`Waiter`]); an asynchronous entry is woken by a message, and a future that somebody else
+//! polls by its waker. A worker cannot wait: what it waits for could be bound for itself.
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use raddle_runtime::Waiter;
 use raddle_sync::prim::Mutex;
@@ -16,16 +16,24 @@ use crate::failure::Failure;
 use crate::local;
 use crate::number::Number;
 use crate::system::System;
+use crate::waiters::{Waiting, Watch};
 
-/// A value that comes later.
+/// A value that comes later, to who waits on a thread or awaits it.
 ///
 /// Dropping it lets the value go when it comes. Should the entry panic, or have panicked, all who wait for anything are told then.
+///
+/// Awaited, it is the value, and panics with the [`Failure`] for which it will not come; [`outcome`](Self::outcome) gives that instead. Where
+/// something fails that is no affair of this reply (the [failures](Failure) of which all are told), an `async` entry goes on waiting, since
+/// the value may still come. Whoever polls on a thread that is no worker of the runtime, an executor of any kind, is woken and told, as
+/// threads that wait are.
 #[must_use = "a reply that nobody waits for is lost; entries that reply nothing have no reply"]
 pub struct Reply<T> {
     cell: Arc<ReplyCell<T>>,
     system: u32,
     /// The element that replies, when it is one.
     from: Option<(u32, Number)>,
+    /// Has a waker told of failures.
+    watch: Option<Watch>,
 }
 
 /// Who replies.
@@ -57,20 +65,6 @@ enum State<T> {
     Taken,
     /// Nobody will take it.
     Unwanted,
-}
-
-enum Waiting {
-    Thread(Waiter),
-    Task(Waker),
-}
-
-impl Waiting {
-    fn tell(self) {
-        match self {
-            Self::Thread(waiter) => waiter.notify(),
-            Self::Task(waker) => waker.wake(),
-        }
-    }
 }
 
 impl<T> ReplyCell<T> {
@@ -115,7 +109,13 @@ pub(crate) fn reply<T>(
         cell: Some(Arc::clone(&cell)),
         what,
     };
-    (replier, Reply { cell, system, from })
+    let reply = Reply {
+        cell,
+        system,
+        from,
+        watch: None,
+    };
+    (replier, reply)
 }
 
 impl<T> Replier<T> {
@@ -202,10 +202,7 @@ impl<T> Reply<T> {
     /// On a worker of the same runtime, where only `.await` waits.
     #[track_caller]
     pub fn try_wait(self) -> Result<T, Failure> {
-        assert!(
-            !local::is_here(self.system),
-            "a worker waits for a reply that could be bound for itself: make the entry `async` and `.await` the reply"
-        );
+        self.check_thread();
         if let Some(value) = self.cell.take_or(|| Waiting::Thread(Waiter::current())) {
             return value;
         }
@@ -223,12 +220,74 @@ impl<T> Reply<T> {
             (None, None) => Err(Failure::new("the runtime has ended")),
         }
     }
-}
 
-impl<T> Future for Reply<T> {
-    type Output = T;
+    /// Waits for a value that comes or is lost in any case, whatever fails meanwhile.
+    ///
+    /// # Panics
+    /// As [`try_wait`](Self::try_wait).
+    #[track_caller]
+    pub(crate) fn wait_through_failures(self) -> Result<T, Failure> {
+        self.check_thread();
+        let waiter = Waiter::current();
+        let waiting = || Waiting::Thread(waiter.clone());
+        self.cell.take_or(waiting).unwrap_or_else(|| {
+            waiter.wait_until(|| self.is_here());
+            self.cell.take_or(waiting).expect("it is here")
+        })
+    }
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+    #[track_caller]
+    fn check_thread(&self) {
+        assert!(
+            !local::is_here(self.system),
+            "a worker waits for a reply that could be bound for itself: make the entry `async` and `.await` the reply"
+        );
+    }
+
+    /// The value, or the [`Failure`] for which it will not come: for who awaits it and can go on without.
+    ///
+    /// # Panics
+    /// When an `async` entry awaits a reply of its own.
+    /// # Examples
+    /// ```
+    /// use raddle_chare::{Chares, chare};
+    /// use raddle_runtime::Runtime;
+    ///
+    /// struct Worker;
+    ///
+    /// #[chare]
+    /// impl Worker {
+    ///     #[entry]
+    ///     fn divide(&mut self, by: u32) -> u32 {
+    ///         100 / by
+    ///     }
+    /// }
+    ///
+    /// struct Head;
+    ///
+    /// #[chare]
+    /// impl Head {
+    ///     /// Asks others, and does without those that fail.
+    ///     #[entry]
+    ///     async fn ask(&mut self, workers: [WorkerProxy; 2], by: [u32; 2]) -> Vec<u32> {
+    ///         let mut quotients = Vec::new();
+    ///         for (worker, by) in workers.into_iter().zip(by) {
+    ///             quotients.extend(worker.divide(by).outcome().await);
+    ///         }
+    ///         quotients
+    ///     }
+    /// }
+    ///
+    /// let runtime = Runtime::builder().workers(2).build()?;
+    /// let workers = [runtime.chare(|_| Worker), runtime.chare(|_| Worker)];
+    /// assert_eq!(runtime.chare(|_| Head).ask(workers, [0, 5]).wait(), [20]);
+    /// # Ok::<(), raddle_runtime::BuildError>(())
+    /// ```
+    pub fn outcome(mut self) -> impl Future<Output = Result<T, Failure>> + use<T> {
+        poll_fn(move |context| self.poll_outcome(context))
+    }
+
+    fn poll_outcome(&mut self, context: &Context<'_>) -> Poll<Result<T, Failure>> {
         if let Some(from) = self.from
             && local::running(self.system) == Some(from)
         {
@@ -238,10 +297,42 @@ impl<T> Future for Reply<T> {
                 panic!("waits for a reply of its own, which it cannot give before its entry ends");
             }
         }
-        match self.cell.take_or(|| Waiting::Task(context.waker().clone())) {
-            Some(Ok(value)) => Poll::Ready(value),
-            Some(Err(failure)) => panic!("{failure}"),
-            None => Poll::Pending,
+        let waiting = || Waiting::Task(context.waker().clone());
+        if let Some(value) = self.cell.take_or(waiting) {
+            self.watch = None;
+            return Poll::Ready(value);
         }
+        if local::is_here(self.system) {
+            self.watch = None;
+            return Poll::Pending;
+        }
+        let failure = match System::find(self.system) {
+            Some(system) => {
+                match &self.watch {
+                    Some(watch) => watch.renew(&system, waiting()),
+                    None => self.watch = Some(Watch::new(&system, waiting())),
+                }
+                // After it is among those who wait: what fails from now on wakes it.
+                match system.failure() {
+                    Some(failure) => failure,
+                    None => return Poll::Pending,
+                }
+            }
+            None => Failure::new("the runtime has ended"),
+        };
+        self.watch = None;
+        // A value that has come is one, whatever has failed beside it.
+        Poll::Ready(self.cell.take_or(waiting).unwrap_or(Err(failure)))
+    }
+}
+
+impl<T> Future for Reply<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        self.poll_outcome(context).map(|outcome| match outcome {
+            Ok(value) => value,
+            Err(failure) => panic!("{failure}"),
+        })
     }
 }

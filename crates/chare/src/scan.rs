@@ -11,7 +11,7 @@
 //! Jetley, Kalé, sect. 5.D. Hillis, Steele: Data parallel algorithms. Communications of the ACM 29(12), 1986, for recursive doubling.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::poll_fn;
 use std::task::Poll;
 
@@ -20,14 +20,14 @@ use raddle_runtime::choice;
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::Failure;
-use crate::local::{self, Local};
+use crate::local::Local;
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::Part;
 use crate::proxy::One;
 use crate::reduce::{Monoid, Reducer};
 use crate::reply::{Replier, What, reply};
-use crate::suspended::go_on;
+use crate::suspended::{go_on, with_own_slot};
 use crate::system::System;
 
 /// How scans travel.
@@ -203,13 +203,7 @@ fn next_step<T: Chare, R: Monoid>(
     step: u32,
 ) -> impl Future<Output = R> + Send {
     poll_fn(move |_| {
-        local::with(one.system, |local| {
-            let local = local.expect("entries run on workers of their system");
-            let part = local.part::<T>(one.collection);
-            let mut slots = part.slots.borrow_mut();
-            let slot = slots
-                .get_mut(part.slot_of(one.number), one.number)
-                .expect("the element stays where it runs");
+        with_own_slot(one, |slot| {
             let aside = slot.aside();
             match aside.steps.remove(&(scan, step)) {
                 Some(value) => Poll::Ready(*value.downcast().unwrap_or_else(|_| {
@@ -228,12 +222,26 @@ fn next_step<T: Chare, R: Monoid>(
 }
 
 /// The scans of an array at its root that are not complete, by their number.
-pub(crate) type Scans = HashMap<u64, Box<dyn Any>>;
+pub(crate) type Scans = BTreeMap<u64, Sheet>;
 
 /// What has come of a scan.
-struct Sheet<R: Reducer> {
+pub(crate) struct Sheet {
     missing: u64,
-    entries: Vec<Option<(R, Replier<R::Output>)>>,
+    /// [`Entries`] of the reducer.
+    entries: Box<dyn Any>,
+}
+
+/// What each element has contributed, and who waits for what comes of it.
+type Entries<R> = Vec<Option<(R, Replier<<R as Reducer>::Output>)>>;
+
+/// Says which scans of an array of `population` elements are not complete.
+pub(crate) fn explain_scans(scans: &Scans, name: &str, population: u64, lines: &mut Vec<String>) {
+    for (scan, sheet) in scans {
+        let count = population - sheet.missing;
+        lines.push(format!(
+            "scan {scan} of {name} has {count} of {population} contributions"
+        ));
+    }
 }
 
 impl Local {
@@ -249,12 +257,13 @@ impl Local {
         let count = part.collection.population;
         let mut scans = part.scans.borrow_mut();
         let sheet = scans.entry(scan).or_insert_with(|| {
-            Box::new(Sheet::<R> {
+            let entries: Entries<R> = (0..count).map(|_| None).collect();
+            Sheet {
                 missing: count,
-                entries: (0..count).map(|_| None).collect(),
-            })
+                entries: Box::new(entries),
+            }
         });
-        let Some(sheet) = sheet.downcast_mut::<Sheet<R>>() else {
+        let Some(entries) = sheet.entries.downcast_mut::<Entries<R>>() else {
             drop(scans);
             let name = R::name();
             let text = format!(
@@ -263,17 +272,17 @@ impl Local {
             );
             return self.system.fail(Failure::new(text));
         };
-        sheet.entries[number.index() as usize] = Some((reducer, replier));
+        entries[number.index() as usize] = Some((reducer, replier));
         sheet.missing -= 1;
         if sheet.missing > 0 {
             return;
         }
-        let entries = std::mem::take(&mut sheet.entries);
+        let entries = std::mem::take(entries);
         scans.remove(&scan);
         drop(scans);
         let mut before = R::identity();
         for (reducer, replier) in entries.into_iter().flatten() {
-            replier.give(Ok(before.clone().finish()));
+            self.guard(|| replier.give(Ok(before.clone().finish())));
             if let Err(mismatch) = before.merge(reducer) {
                 let text = format!("scan {scan} of {}: {mismatch}", T::NAME);
                 return self.system.fail(Failure::new(text));

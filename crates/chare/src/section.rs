@@ -306,12 +306,13 @@ impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
         let members = part.section(self.section);
         for position in below(self.position, members.numbers.len()) {
-            let spread = self.spread.clone();
             let one = part.one(members.numbers[position]);
-            one.dispatch(Self {
-                spread,
-                section: self.section,
-                position,
+            local.guard(|| {
+                one.dispatch(Self {
+                    spread: self.spread.clone(),
+                    section: self.section,
+                    position,
+                });
             });
         }
         self.spread.parcel().deliver(local, part, number);

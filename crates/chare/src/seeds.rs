@@ -201,6 +201,8 @@ impl Local {
 
                 self.system
                     .fail(Failure::panicked(&name, "its constructor", &*panic));
+                // Its destructor might panic in turn.
+                std::mem::forget(panic);
             }
         }
         if !part.late.borrow().is_empty() {

@@ -126,7 +126,7 @@ impl Local {
         }
     }
 
-    /// Gives a message to the elements that this worker has for those in `epoch`.
+    /// Gives a message to the elements that this worker has for those in `epoch`; a clone or a result that panics takes no other element's along.
     pub(crate) fn arrive_spread<T: Chare>(
         &self,
         part: &Part<T>,
@@ -148,25 +148,16 @@ impl Local {
                 .iter()
                 .filter(|&&number| part.is_here_in(number, epoch))
             {
-                spread.parcel().deliver(self, part, number);
+                self.guard(|| spread.parcel().deliver(self, part, number));
             }
             return;
         }
-        let expected = part.expected.borrow();
-        for &number in expected
-            .keys()
-            .filter(|&&number| part.is_here_in(number, epoch))
-        {
-            let mut early = part.early.borrow_mut();
-            early
-                .entry(number)
-                .or_default()
-                .push_back(Box::new(spread.parcel()));
+        for number in part.expected_in(epoch) {
+            self.guard(|| part.keep_early(number, Box::new(spread.parcel())));
         }
-        drop(expected);
         let mut at = 0;
         while let Some(number) = part.next_number(&mut at, epoch) {
-            spread.parcel().deliver(self, part, number);
+            self.guard(|| spread.parcel().deliver(self, part, number));
         }
     }
 }

@@ -7,7 +7,6 @@
 //! A waker sends a message to the element: what wakes it may be anywhere, and so may the element.
 
 use std::any::Any;
-use std::collections::VecDeque;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::mem;
@@ -21,7 +20,7 @@ use crate::failure::Failure;
 use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::{Finish, Parcel};
-use crate::part::{Body, Part, State};
+use crate::part::{Body, Part, Slot, State};
 use crate::proxy::One;
 use crate::reduction::NextRounds;
 use crate::system::System;
@@ -179,7 +178,7 @@ fn catch_up<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
             .and_then(|slot| slot.next_in_backlog());
         drop(slots);
         let Some(parcel) = next else { break };
-        local.guard(|| parcel.run(local, part, number));
+        part.run(local, number, parcel);
     }
     part.end_catching_up(number);
 }
@@ -207,7 +206,9 @@ impl<E: AsyncEntry, F: Finish<E::Output>> Start<E, F> {
             };
             match result {
                 Ok(output) => {
-                    finish.done(output);
+                    // Where nobody wants it, it is dropped: a panic then is no affair of the element.
+                    body.cx
+                        .with_local(|local| local.guard(|| finish.done(output)));
                     Ok(body)
                 }
                 Err(panic) => Err(Failed {
@@ -274,7 +275,7 @@ impl<M: Message, F: Finish<()>> Parcel<M::Chare> for File<M, F> {
             return part.keep(local, number, Box::new(self));
         };
         let aside = slot.aside();
-        M::queue(&mut aside.inbox).push_back(self.content);
+        M::queue(&mut aside.inbox).put(self.content, F::IS_TO_ALL);
         let is_awaited = aside.awaits_inbox;
         drop(slots);
         if is_awaited {
@@ -291,20 +292,34 @@ impl<M: Message, F: Finish<()>> Parcel<M::Chare> for File<M, F> {
     }
 }
 
+/// Calls `call` with what an element has whose asynchronous entry runs.
+///
+/// # Panics
+/// Where another entry of it runs, and on a thread that is no worker: who polls what it waits for there would wait for ever.
+pub(crate) fn with_own_slot<T: Chare, R>(one: One<T>, call: impl FnOnce(&mut Slot<T>) -> R) -> R {
+    let called = local::with(one.system, |local| {
+        let part = local?.part::<T>(one.collection);
+        let mut slots = part.slots.try_borrow_mut().ok()?;
+        let slot = slots.get_mut(part.slot_of(one.number), one.number)?;
+        Some(call(slot))
+    });
+    match called {
+        Some(result) => result,
+        None => panic!(
+            "a {} waits for a message outside of its `async` entries, where none can come: make the entry `async` and `.await` it there",
+            T::NAME
+        ),
+    }
+}
+
 /// Waits for the first message of a kind that `is_it` says yes to.
 pub(crate) fn next_message<M: Message>(
     one: One<M::Chare>,
     mut is_it: impl FnMut(&M::Content) -> bool + Send,
 ) -> impl Future<Output = M::Content> + Send {
     poll_fn(move |_| {
-        local::with(one.system, |local| {
-            let local = local.expect("entries run on workers of their system");
-            let part = local.part::<M::Chare>(one.collection);
-            let mut slots = part.slots.borrow_mut();
-            let slot = slots
-                .get_mut(part.slot_of(one.number), one.number)
-                .expect("the element stays where it runs");
-            match take_first(M::queue(&mut slot.aside().inbox), &mut is_it) {
+        with_own_slot(one, |slot| {
+            match M::queue(&mut slot.aside().inbox).take_first(&mut is_it) {
                 Some(content) => Poll::Ready(content),
                 None => {
                     slot.aside().awaits_inbox = true;
@@ -313,9 +328,4 @@ pub(crate) fn next_message<M: Message>(
             }
         })
     })
-}
-
-fn take_first<C>(queue: &mut VecDeque<C>, is_it: impl FnMut(&C) -> bool) -> Option<C> {
-    let at = queue.iter().position(is_it)?;
-    queue.remove(at)
 }

@@ -19,6 +19,7 @@ use crate::outside::Outside;
 use crate::quiet::Quiet;
 use crate::registry;
 use crate::seeds::Seeds;
+use crate::waiters::{Waiters, Waiting, Watch};
 
 /// What all chares of a runtime share.
 pub struct System {
@@ -32,7 +33,7 @@ pub struct System {
     pub(crate) seeds: Seeds,
     failure: Mutex<Option<Failure>>,
     has_failed: AtomicBool,
-    waiters: Mutex<Vec<Waiter>>,
+    pub(crate) waiters: Waiters,
     has_exited: AtomicBool,
     /// Where a thread that is no worker puts the next thing.
     next_worker: AtomicUsize,
@@ -63,7 +64,7 @@ impl System {
                 seeds: Seeds::new(runtime.seed_policy(), worker_count),
                 failure: Mutex::default(),
                 has_failed: AtomicBool::new(false),
-                waiters: Mutex::default(),
+                waiters: Waiters::default(),
                 has_exited: AtomicBool::new(false),
                 next_worker: AtomicUsize::new(0),
             });
@@ -161,14 +162,14 @@ impl System {
             .get_or_insert(failure);
         // Relaxed: a waiter is in the list before it looks, both under the list's lock.
         self.has_failed.store(true, Relaxed);
-        self.tell_waiters();
+        self.waiters.tell_all();
     }
 
     /// Who waits for the program's end waits no longer.
     pub(crate) fn exit(&self) {
         // Relaxed: as in `fail`.
         self.has_exited.store(true, Relaxed);
-        self.tell_waiters();
+        self.waiters.tell_threads();
     }
 
     /// Waits on this thread until the program says that it is at its end, or something has failed; the end is no excuse for a failure.
@@ -190,26 +191,15 @@ impl System {
             .clone()
     }
 
-    fn tell_waiters(&self) {
-        for waiter in &*self.waiters.lock().expect("nothing panics under this lock") {
-            waiter.notify();
-        }
-    }
-
     /// Waits on this thread until `done`, or something has failed; returns what has, though it may be done as well.
     ///
     /// Whoever makes `done` true notifies this thread's [`Waiter`].
     pub(crate) fn wait_or_fail(&self, done: impl Fn() -> bool) -> Option<Failure> {
         let waiter = Waiter::current();
-        let waiters = || self.waiters.lock().expect("nothing panics under this lock");
-        waiters().push(waiter.clone());
+        let watch = Watch::new(self, Waiting::Thread(waiter.clone()));
         // Relaxed: see `fail`.
         waiter.wait_until(|| done() || self.has_failed.load(Relaxed));
-        let mut waiters = waiters();
-        if let Some(own) = waiters.iter().position(|other| other.is_same(&waiter)) {
-            waiters.swap_remove(own);
-        }
-        drop(waiters);
+        drop(watch);
         self.failure()
     }
 }

@@ -98,11 +98,16 @@ impl Writer<'_> {
             let function = &message.function;
             let (name, conditions, content) =
                 (&function.name, &function.conditions, content(function));
-            quote!(#(#conditions)* #name: ::std::collections::VecDeque<#content>)
+            quote!(#(#conditions)* #name: #library::Queue<#content>)
         });
         let fields = self.block.messages.iter().map(|message| {
             let (name, conditions) = (&message.function.name, &message.function.conditions);
             quote!(#(#conditions)* #name: ::core::default::Default::default())
+        });
+        let given_up = self.block.messages.iter().map(|message| {
+            let (name, conditions) = (&message.function.name, &message.function.conditions);
+            let label = name.unraw().to_string();
+            quote!(#(#conditions)* lost.take(#label, &mut self.#name);)
         });
         let phantom = phantom(self.generics());
         quote! {
@@ -137,6 +142,13 @@ impl Writer<'_> {
                         #(#fields,)*
                         of: ::core::marker::PhantomData,
                     }
+                }
+            }
+
+            impl #parameters #library::Inbox for #inbox #names #bounds {
+                #[allow(unused_variables, reason = "there may be no kinds of messages")]
+                fn give_up(&mut self, lost: &mut #library::Lost<'_>) {
+                    #(#given_up)*
                 }
             }
         }
@@ -282,7 +294,7 @@ impl Writer<'_> {
 
                 fn queue(
                     inbox: &mut <#of as #library::Chare>::Inbox,
-                ) -> &mut ::std::collections::VecDeque<#content> {
+                ) -> &mut #library::Queue<#content> {
                     &mut inbox.#name
                 }
             }

@@ -2,11 +2,10 @@
 
 use std::any::Any;
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{Part, Slot};
 use crate::entry::Chare;
-use crate::failure::Failure;
+use crate::failure::{Failure, contain};
 use crate::local::Local;
 use crate::number::Number;
 use crate::reduction::NextRounds;
@@ -18,20 +17,33 @@ impl<T: Chare> Part<T> {
         self.expected.borrow_mut().remove(&number);
         let early = self.early.borrow_mut().remove(&number);
         for parcel in early.into_iter().flatten() {
-            let failure = self.collection.gone(number, parcel.entry());
-            parcel.fail(&local.system, failure);
+            self.fail(local, number, parcel);
         }
     }
 
-    /// The end of an element, which contributes to `rounds` next; what waits for it fails.
+    /// The end of an element, which contributes to `rounds` next; what waits for it fails, and what it has not received.
     #[cold]
     pub(crate) fn end(&self, local: &Local, number: Number, rounds: &NextRounds) {
+        self.end_and(local, number, rounds, &|kind| {
+            local.system.fail(self.collection.gone(number, kind));
+        });
+    }
+
+    /// The end of an element; what waits for it fails. `tell` is told the kind of each message that it has not received.
+    fn end_and(
+        &self,
+        local: &Local,
+        number: Number,
+        rounds: &NextRounds,
+        tell: &dyn Fn(&'static str),
+    ) {
         let Some(mut slot) = self.take(number) else {
             return;
         };
         let index = slot.index;
         if self.collection.is_array() {
-            local.leaves(self, number, rounds);
+            // What was contributed may be complete now, and is merged by the program's code.
+            local.guard(|| local.leaves(self, number, rounds));
             local.tell_root(self, rounds.array(), -1);
             for section in self.collection.sections_of(number) {
                 let (collection, member) = (self.collection.id, self.collection.name(index));
@@ -40,24 +52,29 @@ impl<T: Chare> Part<T> {
                 });
             }
         }
-        let backlog = slot.take_backlog();
+        let aside = slot.take_aside();
         self.remove(local, number, index);
         self.drop_slot(local, slot);
-        for parcel in backlog {
-            let failure = self.collection.gone(number, parcel.entry());
-            parcel.fail(&local.system, failure);
+        let Some(mut aside) = aside else { return };
+        for parcel in mem::take(&mut aside.backlog) {
+            self.fail(local, number, parcel);
         }
+        aside.drop_all(local, tell);
     }
 
     /// Drops an element; a destructor that panics leaves the rest to go.
-    pub(super) fn drop_slot(&self, local: &Local, slot: Slot<T>) {
+    pub(super) fn drop_slot(&self, local: &Local, mut slot: Slot<T>) {
         let index = slot.index;
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(slot))) {
-            let name = self.collection.name(index);
-            local.system.fail(Failure::panicked(&name, "drop", &*panic));
-            // Its destructor might panic in turn.
-            mem::forget(panic);
+        if let Some(aside) = slot.take_aside() {
+            aside.drop_all(local, &|_| {});
         }
+        contain(
+            || drop(slot),
+            |panic| {
+                let name = self.collection.name(index);
+                local.system.fail(Failure::panicked(&name, "drop", panic));
+            },
+        );
     }
 
     /// An entry of an element has panicked: its values can be anything, and it is dropped, after `tell` has told who is to know.
@@ -74,6 +91,7 @@ impl<T: Chare> Part<T> {
         let failure = Failure::panicked(&self.name_of(number), entry, panic);
         self.collection.note_death(number, &failure);
         tell(failure);
-        self.end(local, number, rounds);
+        // What it has not received has failed with it, and whoever is to know that has been told.
+        self.end_and(local, number, rounds, &|_| {});
     }
 }

@@ -6,6 +6,8 @@ use std::mem;
 use super::Parcels;
 use crate::cx::Cx;
 use crate::entry::Chare;
+use crate::inbox::{Inbox, Lost};
+use crate::local::Local;
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::reduction::NextRounds;
@@ -115,6 +117,19 @@ impl<T: Chare> Slots<T> {
     }
 }
 
+impl<T: Chare> Aside<T> {
+    /// Drops what waits here, each by itself; `tell` is told the kind of each message that nobody has received.
+    pub(super) fn drop_all(mut self, local: &Local, tell: &dyn Fn(&'static str)) {
+        self.inbox.give_up(&mut Lost::new(local, tell));
+        for parcel in self.backlog {
+            local.guard(|| drop(parcel));
+        }
+        for value in self.steps.into_values() {
+            local.guard(|| drop(value));
+        }
+    }
+}
+
 impl<T: Chare> Slot<T> {
     pub(crate) fn new(number: Number, index: Option<T::Index>, state: State<T>) -> Self {
         Self {
@@ -149,11 +164,8 @@ impl<T: Chare> Slot<T> {
         matches!(self.state, State::Ready(_)).then(|| aside.backlog.pop_front())?
     }
 
-    pub(super) fn take_backlog(&mut self) -> Parcels<T> {
-        self.aside
-            .as_mut()
-            .map(|aside| mem::take(&mut aside.backlog))
-            .unwrap_or_default()
+    pub(super) fn take_aside(&mut self) -> Option<Box<Aside<T>>> {
+        self.aside.take()
     }
 
     /// The reductions to which the element contributes next.

@@ -157,12 +157,31 @@ pub(crate) fn way<T: Chare>(
     Way::Detour(number.home())
 }
 
-/// A message that goes by its element's home; whoever sent it is told when it has arrived.
+/// A message that goes by its element's home.
 struct Detoured<P> {
     parcel: P,
+    /// Dropped when the message has met its element, or will not.
+    confirms: Confirms,
+}
+
+/// Tells who sent a message by a home when it is there no more, whatever became of it: until then he looks at his detours before
+/// each message that he sends.
+struct Confirms {
+    system: u32,
     /// The worker that sent it; none for other threads.
     from: Option<usize>,
     key: Key,
+}
+
+impl Drop for Confirms {
+    fn drop(&mut self) {
+        local::with(self.system, |local| {
+            // Elsewhere messages are dropped only when the runtime has ended.
+            if let Some(local) = local {
+                local.confirm(self.key, self.from);
+            }
+        });
+    }
 }
 
 impl<T: Chare, P: Parcel<T>> Parcel<T> for Detoured<P> {
@@ -174,8 +193,11 @@ impl<T: Chare, P: Parcel<T>> Parcel<T> for Detoured<P> {
         if !part.has(number) {
             return part.keep(local, number, Box::new(self));
         }
-        self.parcel.deliver(local, part, number);
-        local.confirm(self.key, self.from);
+        let Self {
+            parcel,
+            confirms: _confirms,
+        } = self;
+        parcel.deliver(local, part, number);
     }
 
     fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
@@ -183,14 +205,11 @@ impl<T: Chare, P: Parcel<T>> Parcel<T> for Detoured<P> {
     }
 
     fn fail(self: Box<Self>, system: &System, failure: Failure) {
-        let Self { parcel, from, key } = *self;
+        let Self {
+            parcel,
+            confirms: _confirms,
+        } = *self;
         Box::new(parcel).fail(system, failure);
-        // As on arrival: whoever has sent by some home looks there before each message, and would for ever.
-        local::with(system.id, |local| {
-            if let Some(local) = local {
-                local.confirm(key, from);
-            }
-        });
     }
 }
 
@@ -257,8 +276,11 @@ impl Local {
     ) {
         let parcel = Detoured {
             parcel,
-            from,
-            key: (part.collection.id, number),
+            confirms: Confirms {
+                system: self.system.id,
+                from,
+                key: (part.collection.id, number),
+            },
         };
         let place = part.collection.directory.place(number);
         let route = place.route();
@@ -296,8 +318,7 @@ impl Local {
             .worker_of(number, self.epoch.get())
         else {
             for parcel in waiting {
-                let failure = part.collection.gone(number, parcel.entry());
-                parcel.fail(&self.system, failure);
+                part.fail(self, number, parcel);
             }
             return;
         };
@@ -355,5 +376,58 @@ impl<T: Chare> Parcel<T> for Kept<T> {
 
     fn fail(self: Box<Self>, system: &System, failure: Failure) {
         self.0.fail(system, failure);
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use raddle_runtime::Runtime;
+
+    use crate::system::System;
+    use crate::{Chares, Cx, chare};
+
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("a destructor");
+        }
+    }
+
+    struct Seed;
+
+    #[chare]
+    impl Seed {
+        #[entry]
+        fn give(&mut self) -> Bomb {
+            Bomb
+        }
+
+        #[entry]
+        fn sow(&mut self, cx: &mut Cx<Self>) {
+            // The reply goes at once, and nobody wants what it brings.
+            drop(cx.chare(|_| Self).give());
+        }
+    }
+
+    #[test]
+    fn a_message_that_panics_has_arrived() {
+        let runtime = Runtime::builder().workers(1).build().expect("it comes up");
+        let system = System::of(&runtime);
+        runtime.chare(|_| Seed).sow();
+        runtime
+            .quiescence()
+            .try_wait()
+            .expect_err("the bomb goes off");
+        let (tell, told) = mpsc::channel();
+        system.post_from_here(0, move |local| {
+            let has_ended = local.detours.borrow().is_empty();
+            tell.send(has_ended).expect("the test waits");
+        });
+        let has_ended = told.recv_timeout(Duration::from_secs(20));
+        assert_eq!(has_ended, Ok(true));
     }
 }

@@ -1,12 +1,14 @@
 //! Panics in code of users: everybody who waits for what comes of it is told, and nothing stands still.
 
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
 
 use raddle_chare::reduce::{self, Sum};
 use raddle_chare::{Array, Chares, Cx, Failure, chare, model};
-use raddle_runtime::Runtime;
 use raddle_runtime::model::explore::{beside, explore_some, fail_with, panics_were_meant};
+use raddle_runtime::{Runtime, Waiter};
 use raddle_sync::prim::{AtomicBool, SeqCst};
 
 /// Fails in all the ways that there are.
@@ -111,6 +113,51 @@ fn climbers(runtime: &Runtime, count: usize) -> Array<Climber> {
 /// Waits for a reduction that will never be complete.
 fn wait_for_votes(climbers: Array<Climber>) -> Result<u32, Failure> {
     climbers.reduction().try_wait()
+}
+
+/// Wakes who polls.
+struct Rouse(Waiter);
+
+impl Wake for Rouse {
+    fn wake(self: Arc<Self>) {
+        self.0.notify();
+    }
+}
+
+/// Polls on a thread that is no worker, when it is woken and never else.
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waiter = Waiter::current();
+    let waker = Waker::from(Arc::new(Rouse(waiter.clone())));
+    let (future, output) = (RefCell::new(Box::pin(future)), RefCell::new(None));
+    waiter.wait_until(|| {
+        let mut context = Context::from_waker(&waker);
+        match future.borrow_mut().as_mut().poll(&mut context) {
+            Poll::Ready(is) => *output.borrow_mut() = Some(is),
+            Poll::Pending => return false,
+        }
+        true
+    });
+    output.into_inner().expect("it was ready")
+}
+
+/// Wakers were kept with the reply alone, and a failure that was no affair of the reply woke nobody.
+#[test]
+fn who_polls_is_woken_by_a_panic_and_by_the_end() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let climbers = climbers(&runtime, 3);
+        let falls = setting.one_of(&[false, true]);
+        let poll = move || block_on(climbers.reduction::<u32>().outcome());
+        let (votes, ()) = beside(poll, move || {
+            climbers.at(1).vote();
+            if falls {
+                climbers.at(0).fall();
+            } else {
+                drop(runtime);
+            }
+        });
+        votes.expect_err("one has not voted");
+    });
 }
 
 #[test]

@@ -1,0 +1,81 @@
+//! Messages that asynchronous entries wait for, until they do.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use crate::local::Local;
+
+/// The messages that an element has got and not received yet, a [`Queue`] for each kind. The attribute [`chare`](macro@crate::chare) makes one.
+pub trait Inbox: Default + Send + 'static {
+    /// Gives up the messages of each kind.
+    fn give_up(&mut self, lost: &mut Lost<'_>);
+}
+
+/// Messages of one kind, the oldest first.
+pub struct Queue<C> {
+    messages: VecDeque<Filed<C>>,
+}
+
+struct Filed<C> {
+    content: C,
+    /// It was for all that there are, and somebody who ends need not have received it.
+    is_to_all: bool,
+}
+
+impl<C> Default for Queue<C> {
+    fn default() -> Self {
+        Self {
+            messages: VecDeque::new(),
+        }
+    }
+}
+
+impl<C> fmt::Debug for Queue<C> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Queue({})", self.messages.len())
+    }
+}
+
+impl<C> Queue<C> {
+    pub(crate) fn put(&mut self, content: C, is_to_all: bool) {
+        self.messages.push_back(Filed { content, is_to_all });
+    }
+
+    /// Takes out the oldest that `is_it` says yes to.
+    pub(crate) fn take_first(&mut self, mut is_it: impl FnMut(&C) -> bool) -> Option<C> {
+        let at = self
+            .messages
+            .iter()
+            .position(|filed| is_it(&filed.content))?;
+        self.messages.remove(at).map(|filed| filed.content)
+    }
+}
+
+/// Takes what an inbox gives up when its element is no more.
+pub struct Lost<'a> {
+    local: &'a Local,
+    /// Is told the kind of each message that was for this element alone.
+    tell: &'a dyn Fn(&'static str),
+}
+
+impl fmt::Debug for Lost<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Lost").finish_non_exhaustive()
+    }
+}
+
+impl<'a> Lost<'a> {
+    pub(crate) fn new(local: &'a Local, tell: &'a dyn Fn(&'static str)) -> Self {
+        Self { local, tell }
+    }
+
+    /// Takes the messages of a kind. Each is dropped by itself: a destructor that panics takes no other along.
+    pub fn take<C>(&mut self, kind: &'static str, queue: &mut Queue<C>) {
+        for Filed { content, is_to_all } in queue.messages.drain(..) {
+            if !is_to_all {
+                (self.tell)(kind);
+            }
+            self.local.guard(|| drop(content));
+        }
+    }
+}

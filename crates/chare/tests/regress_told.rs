@@ -1,0 +1,270 @@
+//! Who is told of failures: not only threads that wait, but also futures that others than workers poll, and entries that go on without.
+//!
+//! A panic that was nobody's affair reached threads in `wait` alone. A reply that was polled by an executor stayed pending for ever, and the
+//! only way for an `async` entry to await a reply was one that panics with the peer.
+
+#![cfg(not(any(loom, shuttle)))]
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use raddle_chare::reduce::Sum;
+use raddle_chare::{Array, Chares, Cx, Reply, chare};
+use raddle_runtime::Runtime;
+
+fn runtime(workers: usize) -> Runtime {
+    Runtime::builder()
+        .workers(workers)
+        .build()
+        .expect("it comes up")
+}
+
+/// Fails instead of hanging.
+#[track_caller]
+fn soon<R: Send + 'static>(call: impl FnOnce() -> R + Send + 'static) -> R {
+    let (done, result) = mpsc::channel();
+    thread::spawn(move || {
+        let _ = done.send(catch_unwind(AssertUnwindSafe(call)).map_err(|_| "it panicked"));
+    });
+    match result.recv_timeout(Duration::from_secs(20)) {
+        Ok(Ok(result)) => result,
+        Ok(Err(panicked)) => panic!("{panicked}"),
+        Err(_) => panic!("it hangs"),
+    }
+}
+
+/// Wakes a thread, and counts.
+struct Unpark {
+    thread: Thread,
+    count: AtomicUsize,
+}
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.thread.unpark();
+    }
+}
+
+fn unpark() -> Arc<Unpark> {
+    Arc::new(Unpark {
+        thread: thread::current(),
+        count: AtomicUsize::new(0),
+    })
+}
+
+/// An executor as small as they come; calls `pending` after the first poll, if that says so.
+fn block_on<F: Future>(future: F, pending: impl FnOnce()) -> F::Output {
+    let waker = Waker::from(unpark());
+    let mut context = Context::from_waker(&waker);
+    let (mut future, mut pending) = (pin!(future), Some(pending));
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+        match pending.take() {
+            Some(pending) => pending(),
+            None => thread::park(),
+        }
+    }
+}
+
+struct Actor {
+    count: u32,
+}
+
+#[chare]
+impl Actor {
+    #[message]
+    fn go();
+
+    #[entry]
+    fn fall(&mut self) -> u32 {
+        panic!("falls");
+    }
+    #[entry]
+    fn vote(&mut self, cx: &mut Cx<Self>) {
+        cx.contribute(Sum(1_u32));
+    }
+    #[entry]
+    fn count(&mut self) -> u32 {
+        self.count += 1;
+        self.count
+    }
+    #[entry]
+    async fn wait(&mut self, cx: &mut Cx<Self>) -> u32 {
+        cx.next(Self::go).await;
+        self.count
+    }
+    /// Goes on whether the other one falls or not.
+    #[entry]
+    async fn ask(&mut self, other: ActorProxy) -> Result<u32, String> {
+        let first = other.count().outcome().await;
+        let second = other.fall().outcome().await;
+        self.count += 1;
+        assert_eq!(first, Ok(1));
+        second.map_err(|failure| failure.to_string())
+    }
+    #[entry]
+    async fn ask_itself(&mut self, cx: &mut Cx<Self>) -> bool {
+        cx.this().count().outcome().await.is_ok()
+    }
+    /// Awaits a reduction to which nobody contributes.
+    #[entry]
+    async fn await_votes(&mut self, others: Array<Self>) -> u32 {
+        others.reduction().await
+    }
+}
+
+fn actors(runtime: &Runtime) -> Array<Actor> {
+    runtime.array(2, |_| Actor { count: 0 })
+}
+
+#[test]
+fn an_entry_goes_on_when_its_peer_panics() {
+    let (outcome, count) = soon(|| {
+        let runtime = runtime(2);
+        let actors = actors(&runtime);
+        let outcome = actors.at(0).ask(actors.at(1)).wait();
+        (outcome, actors.at(0).count().wait())
+    });
+    assert_eq!(
+        outcome.expect_err("the other one falls"),
+        "Actor[1] panicked in `fall`: falls"
+    );
+    assert_eq!(count, 2);
+}
+
+#[test]
+fn an_outcome_of_its_own_is_told_at_once() {
+    let failure = soon(|| {
+        let runtime = runtime(1);
+        let asked = actors(&runtime).at(0).ask_itself();
+        asked.try_wait().expect_err("it would wait for ever")
+    });
+    assert!(
+        failure.to_string().contains("waits for a reply of its own"),
+        "{failure}"
+    );
+}
+
+#[test]
+fn executors_of_others_are_woken_by_a_failure() {
+    let outcome = soon(|| {
+        let runtime = runtime(2);
+        let actors = actors(&runtime);
+        let votes = actors.reduction::<u32>().outcome();
+        block_on(votes, || drop(actors.at(0).fall()))
+    });
+    let failure = outcome.expect_err("nobody votes");
+    assert!(failure.to_string().contains("falls"), "{failure}");
+}
+
+#[test]
+fn executors_of_others_are_told_of_a_failure_that_was_before() {
+    let outcome = soon(|| {
+        let runtime = runtime(2);
+        let actors = actors(&runtime);
+        drop(actors.at(0).fall());
+        runtime.quiescence().try_wait().expect_err("it falls");
+        block_on(actors.reduction::<u32>().outcome(), || {
+            panic!("it is told at once")
+        })
+    });
+    outcome.expect_err("nobody votes");
+}
+
+#[test]
+fn who_awaits_a_failure_panics_with_it() {
+    let panicked = soon(|| {
+        let runtime = runtime(2);
+        let actors = actors(&runtime);
+        let votes = actors.reduction::<u32>();
+        let call = || block_on(votes, || drop(actors.at(0).fall()));
+        catch_unwind(AssertUnwindSafe(call)).is_err()
+    });
+    assert!(panicked);
+}
+
+#[test]
+fn executors_of_others_are_woken_by_the_end_of_the_runtime() {
+    let outcome = soon(|| {
+        let runtime = runtime(2);
+        // What it waits for is nowhere: neither sent nor dropped.
+        let votes = actors(&runtime).reduction::<u32>().outcome();
+        block_on(votes, || drop(runtime))
+    });
+    outcome.expect_err("the runtime has ended");
+}
+
+#[test]
+fn a_value_comes_to_executors_of_others() {
+    let sum = soon(|| {
+        let runtime = runtime(2);
+        let actors = actors(&runtime);
+        block_on(actors.reduction::<u32>(), || actors.all().vote())
+    });
+    assert_eq!(sum, 2);
+}
+
+#[test]
+fn a_reply_polled_often_is_told_once_and_a_dropped_one_never() {
+    soon(|| {
+        let runtime = runtime(2);
+        let actors = actors(&runtime);
+        let (kept, dropped) = (unpark(), unpark());
+        let poll = |reply: &mut Reply<u32>, waker: &Arc<Unpark>| {
+            let waker = Waker::from(Arc::clone(waker));
+            let polled = Pin::new(reply).poll(&mut Context::from_waker(&waker));
+            assert!(polled.is_pending());
+        };
+        let (mut votes, mut others) = (actors.reduction::<u32>(), actors.reduction::<u32>());
+        for _ in 0..100 {
+            poll(&mut votes, &kept);
+            poll(&mut others, &dropped);
+        }
+        drop(others);
+        // One of the test, and one each with who gives the reply and in the list.
+        assert_eq!(Arc::strong_count(&kept), 3);
+        drop(actors.at(0).fall());
+        while kept.count.load(Ordering::Relaxed) == 0 {
+            thread::yield_now();
+        }
+        runtime.quiescence().try_wait().expect_err("it falls");
+        assert_eq!(kept.count.load(Ordering::Relaxed), 1);
+        assert_eq!(dropped.count.load(Ordering::Relaxed), 0);
+        drop(votes);
+    });
+}
+
+#[test]
+fn an_entry_for_which_nothing_comes_stays_until_the_end_and_is_named() {
+    let (lines, outcome) = soon(|| {
+        let runtime = runtime(2);
+        let (actors, others) = (actors(&runtime), actors(&runtime));
+        let votes = actors.at(0).await_votes(others);
+        let waits = actors.at(1).wait();
+        drop(others.at(0).fall());
+        runtime.quiescence().try_wait().expect_err("it falls");
+        let lines = runtime.who_waits();
+        // It is not failed with the others, and can go on.
+        actors.at(1).go();
+        while !waits.is_here() {
+            thread::yield_now();
+        }
+        assert_eq!(waits.try_wait(), Ok(0));
+        assert!(!votes.is_here());
+        (lines, votes.try_wait())
+    });
+    assert!(
+        lines.contains(&"Actor[0] waits in `await_votes`".to_owned()),
+        "{lines:?}"
+    );
+    outcome.expect_err("all who wait outside are told");
+}
