@@ -71,7 +71,8 @@ impl<T: Chare> Cx<T> {
     /// kind of reducer.
     ///
     /// # Panics
-    /// When the chare is in no array, or in one without a shape.
+    /// When the chare is in no array, or in one without a shape; and where the scan will never be complete, since an element has ended without
+    /// contributing to it. One that is inserted in its place takes part in no scan.
     pub async fn scan<R: Monoid>(&mut self, reducer: R) -> R::Output {
         self.scan_with(ScanForm::Auto, reducer).await
     }
@@ -91,6 +92,10 @@ impl<T: Chare> Cx<T> {
             (count, form.settle(count, local.system.worker_count()))
         });
         let scan = self.next_scan();
+        let lost = self.with_part(|_, part| part.scans.borrow().loss(scan));
+        if let Some(failure) = lost {
+            panic!("{failure}");
+        }
         let reducer = reducer.placed(u64::from(self.one().number.index()));
         match form {
             ScanForm::RecursiveDoubling => self.double(scan, count, reducer).await,
@@ -206,6 +211,10 @@ fn next_step<T: Chare, R: Monoid>(
         local::with(one.system, |local| {
             let local = local.expect("entries run on workers of their system");
             let part = local.part::<T>(one.collection);
+            let lost = part.scans.borrow().loss(scan);
+            if let Some(failure) = lost {
+                panic!("{failure}");
+            }
             let mut slots = part.slots.borrow_mut();
             let slot = slots
                 .get_mut(part.slot_of(one.number), one.number)
@@ -227,13 +236,47 @@ fn next_step<T: Chare, R: Monoid>(
     })
 }
 
-/// The scans of an array at its root that are not complete, by their number.
-pub(crate) type Scans = HashMap<u64, Box<dyn Any>>;
+/// What a worker knows of an array's scans.
+#[derive(Default)]
+pub(crate) struct Scans {
+    /// At the root: those that are not complete, by their number.
+    open: HashMap<u64, Box<dyn AnySheet>>,
+    /// The first that an element has not contributed to which has ended, and why it has no result.
+    lost: Option<(u64, Failure)>,
+}
+
+impl Scans {
+    /// Why a scan has no result, as far as this worker knows.
+    pub(crate) fn loss(&self, scan: u64) -> Option<Failure> {
+        let lost = self.lost.as_ref().filter(|lost| lost.0 <= scan);
+        lost.map(|lost| lost.1.clone())
+    }
+
+    /// Scans from `from` on have no results.
+    pub(crate) fn lose(&mut self, from: u64, failure: &Failure) {
+        if self.loss(from).is_none() {
+            self.lost = Some((from, failure.clone()));
+        }
+    }
+}
 
 /// What has come of a scan.
 struct Sheet<R: Reducer> {
     missing: u64,
     entries: Vec<Option<(R, Replier<R::Output>)>>,
+}
+
+/// The same, whatever is contributed.
+trait AnySheet: Any {
+    fn fail(self: Box<Self>, failure: &Failure);
+}
+
+impl<R: Reducer> AnySheet for Sheet<R> {
+    fn fail(self: Box<Self>, failure: &Failure) {
+        for (_, replier) in self.entries.into_iter().flatten() {
+            replier.give(Err(failure.clone()));
+        }
+    }
 }
 
 impl Local {
@@ -248,13 +291,16 @@ impl Local {
     ) {
         let count = part.collection.population;
         let mut scans = part.scans.borrow_mut();
-        let sheet = scans.entry(scan).or_insert_with(|| {
+        if let Some(failure) = scans.loss(scan) {
+            return replier.give(Err(failure));
+        }
+        let sheet = scans.open.entry(scan).or_insert_with(|| {
             Box::new(Sheet::<R> {
                 missing: count,
                 entries: (0..count).map(|_| None).collect(),
             })
         });
-        let Some(sheet) = sheet.downcast_mut::<Sheet<R>>() else {
+        let Some(sheet) = (&mut **sheet as &mut dyn Any).downcast_mut::<Sheet<R>>() else {
             drop(scans);
             let name = R::name();
             let text = format!(
@@ -269,7 +315,7 @@ impl Local {
             return;
         }
         let entries = std::mem::take(&mut sheet.entries);
-        scans.remove(&scan);
+        scans.open.remove(&scan);
         drop(scans);
         let mut before = R::identity();
         for (reducer, replier) in entries.into_iter().flatten() {
@@ -278,6 +324,21 @@ impl Local {
                 let text = format!("scan {scan} of {}: {mismatch}", T::NAME);
                 return self.system.fail(Failure::new(text));
             }
+        }
+    }
+
+    /// An element has ended that has contributed to no scan from `from` on: whoever waits for one of those is told.
+    pub(crate) fn lose_scans<T: Chare>(&self, part: &Part<T>, from: u64, failure: &Failure) {
+        let mut scans = part.scans.borrow_mut();
+        scans.lose(from, failure);
+        let lost: Vec<_> = scans.open.extract_if(|&scan, _| scan >= from).collect();
+        drop(scans);
+        for (_, sheet) in lost {
+            sheet.fail(failure);
+        }
+        // Some of them wait for a step of recursive doubling.
+        for number in part.who_awaits() {
+            self.guard(|| go_on(self, part, number));
         }
     }
 }

@@ -57,12 +57,14 @@ impl Detours {
         Vec::new()
     }
 
-    /// What worker `to`, to which an element moves, takes over.
+    /// What worker `to`, to which elements move, takes over, unless it has done so before.
     pub(crate) fn hand_over(&mut self, to: usize) -> Vec<Key> {
-        for detour in self.0.values_mut() {
-            detour.followers.push(to);
-        }
-        self.0.keys().copied().collect()
+        let new = self.0.iter_mut().filter_map(|(&key, detour)| {
+            let is_new = !detour.followers.contains(&to);
+            is_new.then(|| detour.followers.push(to))?;
+            Some(key)
+        });
+        new.collect()
     }
 
     /// Sends by the home, too, until the old worker of an element that comes does so no more.
