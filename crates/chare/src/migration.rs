@@ -168,7 +168,7 @@ impl Local {
         });
     }
 
-    /// Notes at the coordinator what is to be moved, and begins at once if nothing is under way.
+    /// Notes at the coordinator what is to be moved.
     fn want<T: Chare>(
         &self,
         collection: u32,
@@ -185,38 +185,34 @@ impl Local {
             });
         wanted.moves.extend(moves);
         coordinator.when_made.extend(done);
-        if coordinator.awaited == 0 {
-            drop(coordinator);
-            self.begin_next();
-        }
+        drop(coordinator);
+        self.begin_next();
     }
 
-    /// Begins the next batch that moves anything, at the coordinator.
+    /// Begins the next batch that moves anything, at the coordinator, unless one is under way.
     fn begin_next(&self) {
         loop {
             let mut coordinator = self.coordinator.borrow_mut();
+            if coordinator.awaited > 0 || coordinator.wanted.is_empty() {
+                return;
+            }
             let wanted = mem::take(&mut coordinator.wanted);
             let when_made = mem::take(&mut coordinator.when_made);
             drop(coordinator);
-            if wanted.is_empty() && when_made.is_empty() {
-                return;
-            }
             let epoch = self.epoch.get() + 1;
             let groups = wanted
                 .into_iter()
-                .map(|(collection, Wanted { of, moves })| {
-                    let moves = of.begin(self, collection, epoch, moves);
-                    MovesOf {
-                        collection,
-                        of,
-                        moves,
-                    }
+                .map(|(collection, Wanted { of, moves })| MovesOf {
+                    collection,
+                    moves: of.begin(self, collection, epoch, moves),
+                    of,
                 });
             let groups: Vec<_> = groups.filter(|group| !group.moves.is_empty()).collect();
-            if !groups.is_empty() {
-                return self.begin_batch(epoch, groups, when_made);
+            if groups.is_empty() {
+                self.call_all(when_made);
+            } else {
+                self.begin_batch(epoch, groups, when_made);
             }
-            self.call_all(when_made);
         }
     }
 

@@ -232,6 +232,9 @@ impl<T: Chare> Section<T> {
 impl<T: Chare> Cx<T> {
     /// Contributes to the section's next reduction; its result goes to who asks for it, with [`Section::reduction`].
     ///
+    /// A reduction to which a member has not contributed that has ended has no result: whoever contributes to it or waits for it is told, with a
+    /// [`Failure`].
+    ///
     /// # Panics
     /// When the element is no member of the section.
     #[track_caller]
@@ -240,6 +243,8 @@ impl<T: Chare> Cx<T> {
     }
 
     /// Contributes to the section's next reduction; its result goes to `then`, which is called once, on some worker.
+    ///
+    /// Without a result it is not called, and all who wait are told, as for [`contribute_to`](Self::contribute_to).
     ///
     /// # Panics
     /// When the element is no member of the section.

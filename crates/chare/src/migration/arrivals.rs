@@ -105,7 +105,7 @@ impl Local {
         let count = travellers.len();
         for Traveller { number, element } in travellers {
             let Some(luggage) = element else {
-                part.fail_early(self, number);
+                self.guard(|| part.fail_early(self, number));
                 continue;
             };
             self.comes(part, number, &luggage.rounds);
