@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::index::Grid;
 use crate::node::Node;
 use crate::number::Number;
-use crate::section::Members;
+use crate::section::{Members, Sections};
 
 /// What all workers share of a collection.
 pub(crate) struct Collection<T: Chare> {
@@ -36,7 +36,7 @@ pub(crate) struct Collection<T: Chare> {
     move_cost: AtomicU64,
     /// What a node group has instead of places on workers.
     pub(crate) node: Option<Node<T>>,
-    sections: Mutex<Vec<Arc<Members>>>,
+    pub(crate) sections: Sections,
     /// Elements that have ended with a panic.
     died: Mutex<HashMap<Number, Failure>>,
     chare: PhantomData<fn() -> T>,
@@ -77,7 +77,7 @@ impl<T: Chare> Collection<T> {
             balanced: Mutex::default(),
             move_cost: AtomicU64::new(0),
             node: None,
-            sections: Mutex::default(),
+            sections: Sections::default(),
             died: Mutex::default(),
             chare: PhantomData,
         }
@@ -126,7 +126,7 @@ impl<T: Chare> Collection<T> {
             balanced: Mutex::default(),
             move_cost: AtomicU64::new(0),
             node: None,
-            sections: Mutex::default(),
+            sections: Sections::default(),
             died: Mutex::default(),
             chare: PhantomData,
         }
@@ -164,7 +164,7 @@ impl<T: Chare> Collection<T> {
             balanced: Mutex::default(),
             move_cost: AtomicU64::new(0),
             node: None,
-            sections: Mutex::default(),
+            sections: Sections::default(),
             died: Mutex::default(),
             chare: PhantomData,
         }
@@ -192,25 +192,17 @@ impl<T: Chare> Collection<T> {
         self.move_cost.store((before + cost) / 2 + 1, Relaxed);
     }
 
-    pub(crate) fn add_section(&self, members: Members) -> u32 {
-        let mut sections = locked(&self.sections);
-        sections.push(Arc::new(members));
-        u32::try_from(sections.len() - 1).expect("fewer than 2^32 sections")
-    }
-
-    pub(crate) fn section(&self, id: u32) -> Arc<Members> {
-        let sections = locked(&self.sections);
-        Arc::clone(&sections[id as usize])
-    }
-
-    /// The sections of which an element is a member.
-    pub(crate) fn sections_of(&self, number: Number) -> Vec<u32> {
-        let sections = locked(&self.sections);
-        let has = |section: &&Arc<Members>| section.position(number).is_some();
-        let ids = (0..).zip(&*sections);
-        ids.filter(|(_, section)| has(section))
-            .map(|(id, _)| id)
-            .collect()
+    /// What all workers share of a section.
+    ///
+    /// # Errors
+    /// When it has been destroyed, or its array has.
+    pub(crate) fn section(&self, id: u32) -> Result<Arc<Members>, Failure> {
+        self.sections.find(id).ok_or_else(|| {
+            let (of, array) = (T::NAME, self.id);
+            Failure::new(format!(
+                "section {id} of {of}#{array} is no more: it has been destroyed, or its array has"
+            ))
+        })
     }
 
     pub(crate) fn is_array(&self) -> bool {

@@ -18,8 +18,6 @@ pub struct Cx<T: Chare> {
     index: Option<T::Index>,
     ends: bool,
     rounds: NextRounds,
-    /// The scan to which the element contributes next.
-    scan: u64,
 }
 
 impl<T: Chare> fmt::Debug for Cx<T> {
@@ -39,7 +37,6 @@ impl<T: Chare> Cx<T> {
             index,
             ends: false,
             rounds: NextRounds::default(),
-            scan: 0,
         }
     }
 
@@ -146,18 +143,27 @@ impl<T: Chare> Cx<T> {
         self.rounds = rounds;
     }
 
+    /// A section is no more.
+    pub(crate) fn forget_rounds(&mut self, section: u32) {
+        self.rounds.forget(section);
+    }
+
     /// The reduction to which the element contributes now.
     pub(crate) fn next_round(&mut self, group: Group) -> u64 {
         let round = self.rounds.take(group);
-        let (number, rounds) = (self.one.number, &self.rounds);
-        self.with_part(|_, part| part.note_rounds(number, rounds));
+        self.note_rounds();
         round
     }
 
     /// The scan to which the element contributes now.
     pub(crate) fn next_scan(&mut self) -> u64 {
-        self.scan += 1;
-        self.scan - 1
+        let scan = self.rounds.take_scan();
+        self.note_rounds();
+        scan
+    }
+
+    fn note_rounds(&self) {
+        self.with_part(|_, part| part.note_rounds(self.one.number, &self.rounds));
     }
 
     pub(crate) fn try_index(&self) -> Option<T::Index> {

@@ -111,10 +111,16 @@ impl Route {
         (word & Self::WORKER_MASK) as usize
     }
 
+    /// The old worker and the new one.
+    fn workers(self) -> (usize, usize) {
+        let (old, new) = (self.0 >> 12 & Self::WORKER_MASK, self.0 & Self::WORKER_MASK);
+        (old as usize, new as usize)
+    }
+
     /// True when some send to `worker`, whatever epoch they are in.
     fn leads_to(self, worker: usize) -> bool {
-        let (old, new) = (self.0 >> 12 & Self::WORKER_MASK, self.0 & Self::WORKER_MASK);
-        worker as u64 == old || worker as u64 == new
+        let (old, new) = self.workers();
+        worker == old || worker == new
     }
 }
 
@@ -170,6 +176,12 @@ impl Place {
         let route = self.route();
         (route.is_placed() && route.generation() == number.generation())
             .then(|| route.worker(epoch))
+    }
+
+    /// The workers to which anybody sends what is for the element `number`: its old one and its new one, mostly the same.
+    pub(crate) fn workers_of(&self, number: Number) -> Option<(usize, usize)> {
+        let route = self.route();
+        (route.is_placed() && route.generation() == number.generation()).then(|| route.workers())
     }
 
     /// True when somebody may send to `worker` what is for the element `number`.

@@ -317,6 +317,8 @@
 //! | an entry panics whose reply somebody waits for | he: [`Reply::wait`] and `.await` panic, [`Reply::try_wait`] and [`Reply::outcome`] give the [`Failure`] |
 //! | another entry panics, or a constructor | all who wait for anything of this runtime's chares outside of entries, now or later |
 //! | a message to an element that has ended, or ends before it receives it | he who waits for its reply; without one, all who wait |
+//! | a message or a contribution to a section that was destroyed, or has lost a member | all who wait; he who waits for its reduction |
+//! | a scan of an array from which an element has ended | the entries that take part in it, by a panic |
 //! | contributions to one reduction that do not fit together | all who wait |
 //! | a chare awaits a reply of its own | that entry, by a panic |
 //! | the runtime ends | whoever waits for a reply of it; other messages are dropped without a word |

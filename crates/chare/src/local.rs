@@ -10,7 +10,7 @@ use raddle_sync::prim::thread_local;
 
 use crate::entry::Chare;
 use crate::failure::{Failure, contain, said};
-use crate::migration::{Departures, Request};
+use crate::migration::{Coordinator, Departures};
 use crate::number::Number;
 use crate::part::{AnyPart, Part};
 use crate::priority::WorkerRanks;
@@ -30,9 +30,8 @@ pub(crate) struct Local {
     pub(crate) epoch: Cell<u32>,
     /// How many senders have gone over to it, where elements leave.
     pub(crate) markers: Cell<usize>,
-    /// Elements that have not come yet, at the worker that began their moves, and what is done then.
-    pub(crate) awaited: Cell<usize>,
-    pub(crate) when_moved: Cell<Option<Request>>,
+    /// Of the worker that begins moves.
+    pub(crate) coordinator: RefCell<Coordinator>,
     /// This worker's part of each collection that it has heard of.
     parts: RefCell<Vec<Option<Rc<dyn AnyPart>>>>,
     /// The element whose asynchronous entry runs.
@@ -88,8 +87,7 @@ fn come_up(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
         worker,
         epoch: Cell::new(0),
         markers: Cell::new(0),
-        awaited: Cell::new(0),
-        when_moved: Cell::new(None),
+        coordinator: RefCell::default(),
         parts: RefCell::default(),
         running: Cell::new(None),
         sender: Cell::new(None),
@@ -157,9 +155,9 @@ impl Drop for Local {
             part.drop_all(self);
             self.guard(|| drop(part));
         }
-        let (ranks, when_moved) = (self.ranks.take(), self.when_moved.take());
+        let (ranks, coordinator) = (self.ranks.take(), self.coordinator.take());
         self.guard(|| drop(ranks));
-        self.guard(|| drop(when_moved));
+        self.guard(|| drop(coordinator));
     }
 }
 

@@ -1,7 +1,8 @@
 //! Moving elements between workers while messages for them are under way: none is lost, none comes twice, and the order of each sender stays.
 //!
-//! Moves are made in batches, one after the other; worker 0 begins each. A batch has a number, its *epoch*. All workers, and the threads outside
-//! as one more sender, go over to the epoch one by one, and send by the new places from then on:
+//! Moves are made in batches, one after the other; worker 0 begins each, with all that is wanted by then: of several moves of one element, the
+//! last. A batch has a number, its *epoch*. All workers, and the threads outside as one more sender, go over to the epoch one by one, and send by
+//! the new places from then on:
 //!
 //! ```text
 //! worker 0     writes old and new worker into the routes, then tells everybody to go over
@@ -21,10 +22,13 @@
 //! 2. All that a sender sent by the old route arrives before his marker, since mailboxes keep the order of each sender. Those of the
 //!    threads outside are in one order, since they send under a lock; worker 0 sends their marker as one of them.
 
+mod arrivals;
 mod departures;
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
+use std::mem;
 use std::sync::Arc;
 
 use raddle_sync::prim::Mutex;
@@ -36,23 +40,17 @@ use crate::directory::Route;
 use crate::entry::Chare;
 use crate::local::Local;
 use crate::number::Number;
-use crate::part::Part;
+use crate::priority::RanksOf;
 
 /// The worker that begins batches.
 const COORDINATOR: usize = 0;
 
-/// What is done at the coordinator.
+/// What is done on some worker.
 pub(crate) type Request = Box<dyn FnOnce(&Local) + Send>;
 
-/// The moves of a system.
+/// The batch of a system that is under way.
 #[derive(Default)]
-pub(crate) struct Moves(Mutex<Queue>);
-
-#[derive(Default)]
-struct Queue {
-    under_way: Option<Arc<dyn Batch>>,
-    waiting: VecDeque<Request>,
-}
+pub(crate) struct Moves(Mutex<Option<Arc<Batch>>>);
 
 impl fmt::Debug for Moves {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -61,29 +59,42 @@ impl fmt::Debug for Moves {
 }
 
 impl Moves {
-    fn queue(&self) -> impl std::ops::DerefMut<Target = Queue> {
+    fn under_way(&self) -> impl std::ops::DerefMut<Target = Option<Arc<Batch>>> {
         self.0.lock().expect("nothing panics under this lock")
     }
 }
 
-/// A batch, whatever its elements are.
-trait Batch: Send + Sync {
-    fn epoch(&self) -> u32;
+/// What the coordinator knows.
+#[derive(Default)]
+pub(crate) struct Coordinator {
+    /// What the next batch is made of, by array.
+    wanted: BTreeMap<u32, Wanted>,
+    /// What is done when that has been made.
+    when_made: Vec<Request>,
+    /// Elements of the batch under way that have not come yet, and what is done when they have.
+    awaited: usize,
+    when_come: Vec<Request>,
+}
+
+/// Elements of one array, and the workers to which they are to go.
+struct Wanted {
+    of: Box<dyn Journey>,
+    moves: Vec<(Number, usize)>,
+}
+
+/// Moves that are made together.
+pub(crate) struct Batch {
+    epoch: u32,
     /// The workers that elements leave.
-    fn sources(&self) -> &[usize];
-    /// This worker goes over.
-    fn go_over(&self, local: &Local);
-    /// Sends what leaves this worker.
-    fn ship(&self, local: &Local);
+    sources: Vec<usize>,
+    groups: Vec<MovesOf>,
 }
 
 /// Where elements of one array go.
-struct MovesOf<T: Chare> {
-    epoch: u32,
+struct MovesOf {
     collection: u32,
-    sources: Vec<usize>,
+    of: Box<dyn Journey>,
     moves: Vec<Move>,
-    of: std::marker::PhantomData<fn() -> T>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -93,8 +104,39 @@ struct Move {
     to: usize,
 }
 
+/// What moving means for the elements of an array, whatever they are.
+trait Journey: Send + Sync {
+    /// Writes old and new worker into the routes of those that are elsewhere than they are to be.
+    fn begin(
+        &self,
+        local: &Local,
+        collection: u32,
+        epoch: u32,
+        wanted: Vec<(Number, usize)>,
+    ) -> Vec<Move>;
+    /// This worker goes over.
+    fn go_over(&self, local: &Local, collection: u32, epoch: u32, moves: &[Move]);
+    /// Those that are ready to leave this worker.
+    fn leaving(&self, local: &Local, collection: u32, moves: &[Move]) -> Vec<Move>;
+    /// Takes them from here; returns what their new workers do, each for all that come.
+    fn take(
+        &self,
+        local: &Local,
+        collection: u32,
+        leaving: &[Move],
+        ranked: &mut RanksOf,
+    ) -> Vec<(usize, Request)>;
+    /// Makes the new workers the old ones too.
+    fn end(&self, local: &Local, collection: u32, moves: &[Move]);
+}
+
+/// The journeys of chares `T`.
+struct JourneyOf<T>(PhantomData<fn() -> T>);
+
 impl<T: Chare> Cx<T> {
     /// Moves this element to another worker, soon. Messages that are under way find it.
+    ///
+    /// Who is called to several workers goes to the last one. All that want to move at about the same time move together: some 1 µs each.
     ///
     /// # Panics
     /// When there is no such worker, and for an element of a group or a node group.
@@ -106,7 +148,9 @@ impl<T: Chare> Cx<T> {
                 !part.collection.stays,
                 "elements of a group stay where they are"
             );
-            local.migrate::<T>(one.collection, vec![(one.number, worker)], |_| {});
+            local.post(COORDINATOR, move |local| {
+                local.want::<T>(one.collection, [(one.number, worker)], None);
+            });
         });
     }
 }
@@ -120,57 +164,79 @@ impl Local {
         done: impl FnOnce(&Local) + Send + 'static,
     ) {
         self.post(COORDINATOR, move |local| {
-            let request =
-                move |local: &Local| local.begin_batch::<T>(collection, moves, Box::new(done));
-            let mut queue = local.system.moves.queue();
-            queue.waiting.push_back(Box::new(request));
-            if queue.under_way.is_none() {
-                drop(queue);
-                local.begin_next();
-            }
+            local.want::<T>(collection, moves, Some(Box::new(done)));
         });
     }
 
-    /// Begins the next batch that is wanted, at the coordinator.
+    /// Notes at the coordinator what is to be moved.
+    fn want<T: Chare>(
+        &self,
+        collection: u32,
+        moves: impl IntoIterator<Item = (Number, usize)>,
+        done: Option<Request>,
+    ) {
+        let mut coordinator = self.coordinator.borrow_mut();
+        let wanted = coordinator
+            .wanted
+            .entry(collection)
+            .or_insert_with(|| Wanted {
+                of: Box::new(JourneyOf::<T>(PhantomData)),
+                moves: Vec::new(),
+            });
+        wanted.moves.extend(moves);
+        coordinator.when_made.extend(done);
+        drop(coordinator);
+        self.begin_next();
+    }
+
+    /// Begins the next batch that moves anything, at the coordinator, unless one is under way.
     fn begin_next(&self) {
-        let next = self.system.moves.queue().waiting.pop_front();
-        if let Some(next) = next {
-            next(self);
+        loop {
+            let mut coordinator = self.coordinator.borrow_mut();
+            if coordinator.awaited > 0 || coordinator.wanted.is_empty() {
+                return;
+            }
+            let wanted = mem::take(&mut coordinator.wanted);
+            let when_made = mem::take(&mut coordinator.when_made);
+            drop(coordinator);
+            let epoch = self.epoch.get() + 1;
+            let groups = wanted
+                .into_iter()
+                .map(|(collection, Wanted { of, moves })| MovesOf {
+                    collection,
+                    moves: of.begin(self, collection, epoch, moves),
+                    of,
+                });
+            let groups: Vec<_> = groups.filter(|group| !group.moves.is_empty()).collect();
+            if groups.is_empty() {
+                self.call_all(when_made);
+            } else {
+                self.begin_batch(epoch, groups, when_made);
+            }
         }
     }
 
-    fn begin_batch<T: Chare>(&self, collection: u32, wanted: Vec<(Number, usize)>, done: Request) {
-        let epoch = self.epoch.get() + 1;
-        let part = self.part::<T>(collection);
-        let mut moves = Vec::new();
-        for (number, to) in wanted {
-            let place = part.collection.directory.place(number);
-            let route = place.route();
-            let Some(from) = place.worker_of(number, self.epoch.get()) else {
-                continue;
-            };
-            let moving = Route::moving(number.generation(), epoch, from, to);
-            if from != to && place.change_route(route, moving) {
-                moves.push(Move { number, from, to });
-            }
+    fn call_all(&self, requests: Vec<Request>) {
+        for request in requests {
+            self.guard(|| request(self));
         }
-        if moves.is_empty() {
-            done(self);
-            return self.begin_next();
-        }
-        let mut sources: Vec<_> = moves.iter().map(|one| one.from).collect();
+    }
+
+    fn begin_batch(&self, epoch: u32, groups: Vec<MovesOf>, when_come: Vec<Request>) {
+        let moves = || groups.iter().flat_map(|group| &group.moves);
+        let mut sources: Vec<_> = moves().map(|one| one.from).collect();
         sources.sort_unstable();
         sources.dedup();
-        self.awaited.set(moves.len());
-        self.when_moved.set(Some(done));
-        let batch = Arc::new(MovesOf::<T> {
+        let mut coordinator = self.coordinator.borrow_mut();
+        coordinator.awaited = moves().count();
+        coordinator.when_come = when_come;
+        drop(coordinator);
+        let batch = Arc::new(Batch {
             epoch,
-            collection,
             sources,
-            moves,
-            of: std::marker::PhantomData,
+            groups,
         });
-        self.system.moves.queue().under_way = Some(Arc::clone(&batch) as Arc<dyn Batch>);
+        *self.system.moves.under_way() = Some(Arc::clone(&batch));
         let mut outside = self.system.outside();
         outside.epoch = epoch;
         for &source in &batch.sources {
@@ -183,17 +249,28 @@ impl Local {
         }
     }
 
+    fn batch_under_way(&self) -> Arc<Batch> {
+        let batch = self.system.moves.under_way().clone();
+        batch.expect("a batch is under way until all have come")
+    }
+
     /// Goes over to an epoch, unless that has been done.
     pub(crate) fn go_over(&self, epoch: u32) {
         if self.epoch.get() >= epoch {
             return;
         }
-        let batch = self.system.moves.queue().under_way.clone();
-        let batch = batch.expect("a batch is under way until all have gone over");
-        debug_assert_eq!(batch.epoch(), epoch);
+        let batch = self.batch_under_way();
+        debug_assert_eq!(batch.epoch, epoch);
         self.epoch.set(epoch);
-        batch.go_over(self);
-        for &source in batch.sources() {
+        for MovesOf {
+            collection,
+            of,
+            moves,
+        } in &batch.groups
+        {
+            of.go_over(self, *collection, epoch, moves);
+        }
+        for &source in &batch.sources {
             self.post(source, move |local| local.take_marker(epoch));
         }
     }
@@ -204,101 +281,101 @@ impl Local {
         self.markers.set(self.markers.get() + 1);
         if self.markers.get() == self.system.worker_count() + 1 {
             self.markers.set(0);
-            let batch = self.system.moves.queue().under_way.clone();
-            batch
-                .expect("a batch is under way until all have come")
-                .ship(self);
-            self.let_go();
+            self.ship(&self.batch_under_way());
         }
     }
 
-    /// Has an element depart to its new worker.
-    fn ship<T: Chare>(&self, part: &Part<T>, number: Number, to: usize) {
-        let collection = part.collection.id;
-        part.leaving.borrow_mut().remove(&number);
-        let epoch = self.epoch.get();
-        let Some(slot) = part.take(number) else {
-            self.depart(to, move |local| {
-                let part = local.part::<T>(collection);
-                part.fail_early(local, number);
-                local.has_come::<T>(collection, number);
-            });
+    /// Elements have come, or had ended before. At the coordinator.
+    fn have_come(&self, count: usize) {
+        let mut coordinator = self.coordinator.borrow_mut();
+        coordinator.awaited -= count;
+        if coordinator.awaited > 0 {
             return;
-        };
-        let rounds = slot.next_rounds();
-        let gathered = part.take_gathered(number);
-        let urgent = self.take_ranked((collection, number));
-        self.leaves(part, number, &rounds);
-        self.depart(to, move |local| {
-            let part = local.part::<T>(collection);
-            // Who sent it has gone over, and so does who gets it.
-            local.go_over(epoch);
-            local.comes(&part, number, &rounds);
-            part.put_gathered(gathered);
-            part.settle(local, slot, epoch, urgent);
-            local.has_come::<T>(collection, number);
-        });
-    }
-
-    /// An element has come, or has ended before.
-    fn has_come<T: Chare>(&self, collection: u32, number: Number) {
-        self.post(COORDINATOR, move |local| {
-            let part = local.part::<T>(collection);
-            let place = part.collection.directory.place(number);
-            let route = place.route();
-            if let Some(worker) = place.worker_of(number, local.epoch.get()) {
-                // Should it end at this moment, it has no route to change.
-                let _ = place.change_route(route, Route::placed(number.generation(), worker));
-            }
-            local.awaited.set(local.awaited.get() - 1);
-            if local.awaited.get() == 0 {
-                local.system.moves.queue().under_way = None;
-                let done = local.when_moved.take().expect("somebody wanted the batch");
-                done(local);
-                local.begin_next();
-            }
-        });
-    }
-
-    /// Sends an element on that was made here, or could not be made, after the markers for it had come.
-    #[cold]
-    pub(crate) fn ship_late<T: Chare>(&self, part: &Part<T>, number: Number) {
-        let late = part.late.borrow_mut().remove(&number);
-        if let Some(to) = late {
-            self.ship(part, number, to);
-            self.let_go();
         }
+        let when_come = mem::take(&mut coordinator.when_come);
+        drop(coordinator);
+        for MovesOf {
+            collection,
+            of,
+            moves,
+        } in &self.batch_under_way().groups
+        {
+            of.end(self, *collection, moves);
+        }
+        *self.system.moves.under_way() = None;
+        self.call_all(when_come);
+        self.begin_next();
     }
 }
 
-impl<T: Chare> Batch for MovesOf<T> {
-    fn epoch(&self) -> u32 {
-        self.epoch
+impl<T: Chare> Journey for JourneyOf<T> {
+    fn begin(
+        &self,
+        local: &Local,
+        collection: u32,
+        epoch: u32,
+        mut wanted: Vec<(Number, usize)>,
+    ) -> Vec<Move> {
+        wanted.sort_by_key(|one| one.0);
+        wanted.dedup_by(|later, kept| {
+            let is_same = later.0 == kept.0;
+            if is_same {
+                kept.1 = later.1;
+            }
+            is_same
+        });
+        let part = local.part::<T>(collection);
+        let directory = &part.collection.directory;
+        let sections = part.collection.sections.lock();
+        let begin = |(number, to): (Number, usize)| {
+            let place = directory.place(number);
+            let route = place.route();
+            let from = place.worker_of(number, local.epoch.get())?;
+            let moving = Route::moving(number.generation(), epoch, from, to);
+            let moves = from != to && place.change_route(route, moving);
+            moves.then(|| {
+                sections.will_come(number, to);
+                Move { number, from, to }
+            })
+        };
+        wanted.into_iter().filter_map(begin).collect()
     }
 
-    fn sources(&self) -> &[usize] {
-        &self.sources
-    }
-
-    fn go_over(&self, local: &Local) {
-        let part = local.part::<T>(self.collection);
-        for one in &self.moves {
+    fn go_over(&self, local: &Local, collection: u32, epoch: u32, moves: &[Move]) {
+        let part = local.part::<T>(collection);
+        for one in moves {
             if one.from == local.worker {
-                part.leaving.borrow_mut().insert(one.number, self.epoch);
+                part.leaving.borrow_mut().insert(one.number, epoch);
             } else if one.to == local.worker {
-                part.expected.borrow_mut().insert(one.number, self.epoch);
+                part.expected.borrow_mut().insert(one.number, epoch);
             }
         }
     }
 
-    fn ship(&self, local: &Local) {
-        let part = local.part::<T>(self.collection);
-        for one in self.moves.iter().filter(|one| one.from == local.worker) {
-            let is_late = !part.has(one.number) && part.collection.has(one.number);
-            if is_late {
-                part.late.borrow_mut().insert(one.number, one.to);
-            } else {
-                local.ship(&part, one.number, one.to);
+    fn leaving(&self, local: &Local, collection: u32, moves: &[Move]) -> Vec<Move> {
+        local.leaving::<T>(collection, moves)
+    }
+
+    fn take(
+        &self,
+        local: &Local,
+        collection: u32,
+        leaving: &[Move],
+        ranked: &mut RanksOf,
+    ) -> Vec<(usize, Request)> {
+        local.take_off::<T>(&local.part(collection), leaving, ranked)
+    }
+
+    fn end(&self, local: &Local, collection: u32, moves: &[Move]) {
+        let part = local.part::<T>(collection);
+        let sections = part.collection.sections.lock();
+        for &Move { number, from, to } in moves {
+            let place = part.collection.directory.place(number);
+            let route = place.route();
+            if place.worker_of(number, local.epoch.get()).is_some() {
+                // Should it end at this moment, it has no route to change.
+                let _ = place.change_route(route, Route::placed(number.generation(), to));
+                sections.has_left(number, from);
             }
         }
     }

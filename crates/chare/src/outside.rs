@@ -5,9 +5,8 @@ use crate::local::{Local, on_arrival};
 use crate::parcel::Parcel;
 use crate::priority::ranked;
 use crate::proxy::{All, One};
-use crate::section::spread_by_members;
 use crate::seeds::{Detours, Way, way};
-use crate::spread::{Spread, ended_member, workers_with};
+use crate::spread::{Spread, Through, set_out, workers_with};
 use crate::system::System;
 
 /// What all threads that are no workers share when they send.
@@ -96,17 +95,16 @@ pub(crate) fn spread<T: Chare>(all: All<T>, spread: impl Spread<T>) {
         ..
     } = all;
     let shared = system.collection::<T>(collection);
-    if section.is_some_and(|section| spread_by_members(&shared, section, &spread)) {
-        return;
-    }
-    if let Some(number) = section.and_then(|section| ended_member(&shared, section)) {
-        return system.fail(shared.gone(number, spread.name()));
-    }
+    let members = match set_out(&shared, section, |section| shared.section(section), &spread) {
+        Ok(Through::Members) => return,
+        Ok(Through::Workers(members)) => members,
+        Err(failure) => return system.fail(failure),
+    };
     // Clones are the program's code, and are made before the lock is taken.
     let mut spreads: Vec<_> = (0..system.worker_count()).map(|_| spread.clone()).collect();
     let outside = system.outside();
     let epoch = outside.epoch;
-    for worker in workers_with(&shared, section, epoch, system.worker_count()) {
+    for worker in workers_with(members.as_deref(), system.worker_count()) {
         let spread = spreads.pop().expect("there is one for each worker");
         system.post_outside(worker, move |local| {
             local.arrive_spread(&local.part(collection), section, epoch, spread);

@@ -14,6 +14,7 @@
 //! and otherwise the element is gone, and the message fails.
 
 mod ends;
+mod members;
 mod slots;
 
 use std::any::Any;
@@ -32,9 +33,9 @@ use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::priority::Arrival;
 use crate::proxy::One;
-use crate::reduction::{AllRounds, Group, NextRounds};
+use crate::reduction::{AllRounds, NextRounds};
 use crate::scan::{Scans, explain_scans};
-use crate::section::{Gathered, Members};
+use crate::section::Gathered;
 
 /// What is done with a part as a whole.
 type Errand<T> = Box<dyn FnOnce(&Local, &Part<T>)>;
@@ -69,8 +70,9 @@ pub(crate) struct Part<T: Chare> {
     /// Numbers of a sparse array that this worker has looked up.
     known: RefCell<HashMap<T::Index, Number>>,
     pub(crate) rounds: RefCell<AllRounds>,
-    sections: RefCell<HashMap<u32, Arc<Members>>>,
-    pub(crate) gathered: RefCell<Gathered>,
+    sections: members::Sections,
+    /// What waits at members of binomial trees.
+    pub(crate) gathered: RefCell<HashMap<Number, Gathered>>,
     pub(crate) scans: RefCell<Scans>,
     /// The array is balanced, and its elements are measured.
     pub(crate) measures: bool,
@@ -115,8 +117,9 @@ impl<T: Chare> AnyPart for Part<T> {
         }
         let mut rounds = self.rounds.borrow_mut();
         for group in rounds.groups() {
-            let population = self.population_of(group);
-            rounds.explain(group, T::NAME, population, lines);
+            if let Ok(population) = self.population_of(group) {
+                rounds.explain(group, T::NAME, population, lines);
+            }
         }
         explain_scans(
             &self.scans.borrow(),
@@ -155,7 +158,7 @@ impl<T: Chare> Part<T> {
             spare: RefCell::default(),
             known: RefCell::default(),
             rounds: RefCell::default(),
-            sections: RefCell::default(),
+            sections: members::Sections::default(),
             gathered: RefCell::default(),
             scans: RefCell::default(),
             measures: collection.balancing.is_some(),
@@ -278,47 +281,14 @@ impl<T: Chare> Part<T> {
 
     /// The shares that wait at a member.
     pub(crate) fn take_gathered(&self, number: Number) -> Gathered {
-        self.gathered
-            .borrow_mut()
-            .extract_if(|key, _| key.0 == number)
-            .collect()
+        let gathered = self.gathered.borrow_mut().remove(&number);
+        gathered.unwrap_or_default()
     }
 
-    pub(crate) fn put_gathered(&self, gathered: Gathered) {
-        self.gathered.borrow_mut().extend(gathered);
-    }
-
-    /// The members of a section, without a lock where this worker has looked them up before.
-    pub(crate) fn section(&self, id: u32) -> Arc<Members> {
-        let mut sections = self.sections.borrow_mut();
-        Arc::clone(
-            sections
-                .entry(id)
-                .or_insert_with(|| self.collection.section(id)),
-        )
-    }
-
-    /// How many elements a group was made with.
-    pub(crate) fn population_of(&self, group: Group) -> u64 {
-        match group {
-            None => self.collection.population,
-            Some(section) => self.section(section).numbers.len() as u64,
+    pub(crate) fn put_gathered(&self, number: Number, gathered: Gathered) {
+        if !gathered.is_empty() {
+            self.gathered.borrow_mut().insert(number, gathered);
         }
-    }
-
-    /// How many elements that are here take part in the reductions of a group.
-    pub(crate) fn live_in(&self, group: Group) -> u64 {
-        let Some(section) = group else {
-            return self.live.get();
-        };
-        if let Some(here) = *self.rounds.borrow_mut().members_here(section) {
-            return here;
-        }
-        let members = self.section(section);
-        let is_here = |number: &&Number| self.has(**number);
-        let here = members.numbers.iter().filter(is_here).count() as u64;
-        *self.rounds.borrow_mut().members_here(section) = Some(here);
-        here
     }
 
     /// True when nobody runs the element's backlog yet.
@@ -363,7 +333,7 @@ impl<T: Chare> Part<T> {
         residents[at as usize] = Some((number, epoch));
         drop(residents);
         self.live.set(self.live.get() + 1);
-        self.rounds.borrow_mut().forget_members();
+        self.sections.comes(&self.collection, number);
     }
 
     /// An element comes in `epoch`, which is 0 for one that was made here; what it brings along runs, and then what came before it.
@@ -414,7 +384,7 @@ impl<T: Chare> Part<T> {
     #[inline]
     pub(crate) fn next_number(&self, at: &mut usize, epoch: u32) -> Option<Number> {
         let residents = self.residents.borrow();
-        let all_are = self.latest.get() <= epoch && self.leaving.borrow().is_empty();
+        let all_are = self.all_are_here_in(epoch);
         while let Some(&resident) = residents.get(*at) {
             *at += 1;
             if let Some((number, _)) = resident
@@ -424,6 +394,12 @@ impl<T: Chare> Part<T> {
             }
         }
         None
+    }
+
+    /// True when those that are here are here for those in `epoch`, too.
+    #[inline]
+    fn all_are_here_in(&self, epoch: u32) -> bool {
+        self.latest.get() <= epoch && self.leaving.borrow().is_empty()
     }
 
     /// True for an element that is here, or is to come here, for those in `epoch`.
@@ -445,8 +421,15 @@ impl<T: Chare> Part<T> {
         drop(slots);
         self.residents.borrow_mut()[at] = None;
         self.live.set(self.live.get() - 1);
-        self.rounds.borrow_mut().forget_members();
+        self.sections.goes(&self.collection, number);
         Some(slot)
+    }
+
+    /// The elements that are here whose asynchronous entries wait for what others send to them.
+    pub(crate) fn who_awaits(&self) -> Vec<Number> {
+        let slots = self.slots.borrow();
+        let waiting = slots.iter().filter(|slot| slot.awaits_inbox());
+        waiting.map(|slot| slot.number).collect()
     }
 
     /// What messages of errors call an element that is here.

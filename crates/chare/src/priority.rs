@@ -5,7 +5,7 @@
 //! An element that moves takes those for itself along.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 use std::fmt;
 use std::mem;
 
@@ -17,6 +17,9 @@ pub(crate) type Arrival = Box<dyn FnOnce(&Local) + Send>;
 
 /// The element that a message is for, with its collection.
 type Key = (u32, Number);
+
+/// What waits for its turn at some elements, the first to run first.
+pub(crate) type RanksOf = HashMap<Key, Vec<Arrival>>;
 
 /// Messages that wait for their turn: the most urgent one is the first, and the oldest of those that are as urgent.
 pub(crate) struct Ranks<M> {
@@ -121,18 +124,26 @@ impl Local {
         }
     }
 
-    /// What waits for its turn at an element that moves, the first to run first.
-    pub(crate) fn take_ranked(&self, to: Key) -> Vec<Arrival> {
+    /// What waits for its turn at elements that move, the first to run first.
+    pub(crate) fn take_ranked(&self, movers: impl Iterator<Item = Key>) -> RanksOf {
         let mut ranks = self.ranks.borrow_mut();
         if ranks.heap.is_empty() {
-            return Vec::new();
+            return RanksOf::new();
         }
-        let in_turn = mem::take(&mut ranks.heap)
+        let mut taken: RanksOf = movers.map(|key| (key, Vec::new())).collect();
+        let mut left = Vec::new();
+        // The last in a sorted heap is the first to run.
+        for waiting in mem::take(&mut ranks.heap)
             .into_sorted_vec()
             .into_iter()
-            .rev();
-        let (taken, left): (Vec<_>, Vec<_>) = in_turn.partition(|waiting| waiting.message.0 == to);
+            .rev()
+        {
+            match taken.get_mut(&waiting.message.0) {
+                Some(own) => own.push(waiting.message.1),
+                None => left.push(waiting),
+            }
+        }
         ranks.heap = left.into();
-        taken.into_iter().map(|waiting| waiting.message.1).collect()
+        taken
     }
 }

@@ -26,6 +26,7 @@ use crate::local::Local;
 use crate::number::Number;
 use crate::part::Part;
 use crate::reduce::Reducer;
+use crate::section::Members;
 
 /// Children of a worker in the tree.
 const BRANCHES: usize = 4;
@@ -186,6 +187,9 @@ impl Local {
 
     /// Takes in the share of a worker below.
     fn take_up<T: Chare>(&self, part: &Part<T>, group: Group, round: u64, share: Share) {
+        if let Some(failure) = lost(part, group, round) {
+            return self.system.fail(failure);
+        }
         if part.live_in(group) > 0 {
             let mut all = part.rounds.borrow_mut();
             if let Some(open) = all.of(group).round(round) {
@@ -216,19 +220,25 @@ impl Local {
 
     /// Takes in a share at the root, and ends the reductions that are complete.
     fn take_in<T: Chare>(&self, part: &Part<T>, group: Group, round: u64, share: Share) {
+        if let Some(failure) = lost(part, group, round) {
+            return self.system.fail(failure);
+        }
         part.rounds.borrow_mut().of(group).root.add(round, share);
         self.end_rounds(part, group);
     }
 
     fn end_rounds<T: Chare>(&self, part: &Part<T>, group: Group) {
-        let population = part.population_of(group);
         loop {
-            let mut all = part.rounds.borrow_mut();
-            let root = &mut all.of(group).root;
-            let Some((round, mut share)) = root.take_complete(population) else {
+            // It may have been given up by what was done with the last result.
+            let Ok(population) = part.population_of(group) else {
                 return;
             };
+            let mut all = part.rounds.borrow_mut();
+            let complete = all.of(group).root.take_complete(population);
             drop(all);
+            let Some((round, mut share)) = complete else {
+                break;
+            };
             match share.finish() {
                 Some(Ok(output)) => self.end_round(part, group, round, share.target, output),
                 Some(Err(misfit)) => {
@@ -239,6 +249,12 @@ impl Local {
                 }
                 None => {}
             }
+        }
+        if let Some(section) = group
+            && let Ok(members) = part.section(section)
+            && members.loss.any().is_some()
+        {
+            self.fail_lost_claims(part, section, &members);
         }
     }
 
@@ -272,13 +288,16 @@ impl Local {
 
     /// Gives the next result that nobody has asked for to `claim`. For the root.
     pub(crate) fn claim<T: Chare>(&self, part: &Part<T>, group: Group, claim: Claim) {
-        let population = part.population_of(group);
+        let population = match part.population_of(group) {
+            Ok(population) => population,
+            Err(failure) => return claim(Err(failure)),
+        };
         let mut all = part.rounds.borrow_mut();
         let root = &mut all.of(group).root;
         let outcome = root.results.pop_front().or_else(|| {
-            let failure = root.broken.clone();
+            let lost = lost(part, group, root.next());
             let deserted = || root.is_deserted(population).then(|| self.deserted::<T>());
-            failure.or_else(deserted).map(Err)
+            lost.or_else(deserted).map(Err)
         });
         match outcome {
             Some(outcome) => {
@@ -289,42 +308,76 @@ impl Local {
         }
     }
 
-    /// A member of a section has ended: its reductions have no results any more. For the root.
-    pub(crate) fn break_section<T: Chare>(&self, part: &Part<T>, section: u32, member: &str) {
-        let text = format!(
-            "a section of {} has lost {member}, which has ended",
-            T::NAME
-        );
-        let failure = Failure::new(text);
+    /// A member of a section has ended: those reductions to which it has not contributed have no results, and what came for them is told.
+    pub(crate) fn lose_member<T: Chare>(&self, part: &Part<T>, section: u32) {
+        if !part.knows_section(section) {
+            return;
+        }
+        let Ok(members) = part.section(section) else {
+            return;
+        };
+        let (Some(from), Some(failure)) = (members.loss.from(), members.loss.any()) else {
+            return;
+        };
+        let has_gathered = part.lose_gathered(section, from);
+        let has_begun = part.rounds.borrow_mut().of(Some(section)).lose(from);
+        if has_begun || has_gathered {
+            self.system.fail(failure);
+        }
+        self.fail_lost_claims(part, section, &members);
+    }
+
+    /// Tells those who wait for reductions of a section that have no results. For the root.
+    fn fail_lost_claims<T: Chare>(&self, part: &Part<T>, section: u32, members: &Members) {
         let mut all = part.rounds.borrow_mut();
         let root = &mut all.of(Some(section)).root;
-        root.broken.get_or_insert(failure.clone());
+        let Some(failure) = members.loss.of(root.next()) else {
+            return;
+        };
         let claims = std::mem::take(&mut root.claims);
-        let has_begun = root.has_begun();
         drop(all);
-        if has_begun {
-            self.system.fail(failure.clone());
-        }
         for claim in claims {
             claim(Err(failure.clone()));
         }
     }
 
-    /// Element `number` goes.
+    /// A section is no more: what waits for its reductions fails, and what was contributed is told.
+    pub(crate) fn forget_section<T: Chare>(&self, part: &Part<T>, section: u32, members: &Members) {
+        part.forget_section(section);
+        let rounds = part.rounds.borrow_mut().forget(section);
+        let has_gathered = part.lose_gathered(section, 0);
+        for &number in members.numbers.iter().filter(|&&number| part.has(number)) {
+            part.forget_rounds(number, section);
+        }
+        let Err(failure) = part.collection.section(section) else {
+            return;
+        };
+        let mut rounds = rounds.unwrap_or_default();
+        if rounds.lose(0) || has_gathered {
+            self.system.fail(failure.clone());
+        }
+        for claim in rounds.root.claims {
+            claim(Err(failure.clone()));
+        }
+    }
+
+    /// Element `number` has gone.
     pub(crate) fn leaves<T: Chare>(&self, part: &Part<T>, number: Number, rounds: &NextRounds) {
-        for (group, next) in rounds.iter() {
+        for (group, next) in rounds.iter().filter(|entry| part.has_group(entry.0)) {
             let mut all = part.rounds.borrow_mut();
             let rounds = all.of(group);
             rounds.behind(next).for_each(|round| round.done_here -= 1);
             rounds.ahead.remove(&number);
         }
-        let groups = part.rounds.borrow().groups();
-        groups.for_each(|group| self.send_done(part, group));
+        self.send_done(part, None);
+        for section in part.sections_of(number) {
+            self.send_done(part, Some(section));
+        }
     }
 
     /// Element `number` comes.
     pub(crate) fn comes<T: Chare>(&self, part: &Part<T>, number: Number, rounds: &NextRounds) {
-        for (group, next) in rounds.iter() {
+        for (group, next) in rounds.iter().filter(|entry| part.has_group(entry.0)) {
             let mut all = part.rounds.borrow_mut();
             let rounds = all.of(group);
             rounds.behind(next).for_each(|round| round.done_here += 1);
@@ -373,5 +426,13 @@ impl Local {
                 "a reduction of {name} has nobody to contribute: the array has no elements"
             ))
         })
+    }
+}
+
+/// Why a reduction has no result: it is that of a section that is no more, or has lost a member.
+fn lost<T: Chare>(part: &Part<T>, group: Group, round: u64) -> Option<Failure> {
+    match part.section(group?) {
+        Ok(members) => members.loss.of(round),
+        Err(failure) => Some(failure),
     }
 }

@@ -20,7 +20,7 @@ use raddle_runtime::choice;
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::Failure;
-use crate::local::Local;
+use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::Part;
@@ -71,7 +71,8 @@ impl<T: Chare> Cx<T> {
     /// kind of reducer.
     ///
     /// # Panics
-    /// When the chare is in no array, or in one without a shape.
+    /// When the chare is in no array, or in one without a shape; and where the scan will never be complete, since an element has ended without
+    /// contributing to it. One that is inserted in its place takes part in no scan.
     pub async fn scan<R: Monoid>(&mut self, reducer: R) -> R::Output {
         self.scan_with(ScanForm::Auto, reducer).await
     }
@@ -91,6 +92,10 @@ impl<T: Chare> Cx<T> {
             (count, form.settle(count, local.system.worker_count()))
         });
         let scan = self.next_scan();
+        let lost = self.with_part(|_, part| part.scans.borrow().loss(scan));
+        if let Some(failure) = lost {
+            panic!("{failure}");
+        }
         let reducer = reducer.placed(u64::from(self.one().number.index()));
         match form {
             ScanForm::RecursiveDoubling => self.double(scan, count, reducer).await,
@@ -203,6 +208,13 @@ fn next_step<T: Chare, R: Monoid>(
     step: u32,
 ) -> impl Future<Output = R> + Send {
     poll_fn(move |_| {
+        let lost = local::with(one.system, |local| {
+            let local = local.expect("entries run on workers of their system");
+            local.part::<T>(one.collection).scans.borrow().loss(scan)
+        });
+        if let Some(failure) = lost {
+            panic!("{failure}");
+        }
         with_own_slot(one, |slot| {
             let aside = slot.aside();
             match aside.steps.remove(&(scan, step)) {
@@ -221,14 +233,35 @@ fn next_step<T: Chare, R: Monoid>(
     })
 }
 
-/// The scans of an array at its root that are not complete, by their number.
-pub(crate) type Scans = BTreeMap<u64, Sheet>;
+/// What a worker knows of an array's scans.
+#[derive(Default)]
+pub(crate) struct Scans {
+    /// At the root: those that are not complete, by their number.
+    open: BTreeMap<u64, Sheet>,
+    /// The first that an element has not contributed to which has ended, and why it has no result.
+    lost: Option<(u64, Failure)>,
+}
+
+impl Scans {
+    /// Why a scan has no result, as far as this worker knows.
+    pub(crate) fn loss(&self, scan: u64) -> Option<Failure> {
+        let lost = self.lost.as_ref().filter(|lost| lost.0 <= scan);
+        lost.map(|lost| lost.1.clone())
+    }
+
+    /// Scans from `from` on have no results.
+    pub(crate) fn lose(&mut self, from: u64, failure: &Failure) {
+        if self.loss(from).is_none() {
+            self.lost = Some((from, failure.clone()));
+        }
+    }
+}
 
 /// What has come of a scan.
 pub(crate) struct Sheet {
     missing: u64,
     /// [`Entries`] of the reducer.
-    entries: Box<dyn Any>,
+    entries: Box<dyn AnyEntries>,
 }
 
 /// What each element has contributed, and who waits for what comes of it.
@@ -236,11 +269,24 @@ type Entries<R> = Vec<Option<(R, Replier<<R as Reducer>::Output>)>>;
 
 /// Says which scans of an array of `population` elements are not complete.
 pub(crate) fn explain_scans(scans: &Scans, name: &str, population: u64, lines: &mut Vec<String>) {
-    for (scan, sheet) in scans {
+    for (scan, sheet) in &scans.open {
         let count = population - sheet.missing;
         lines.push(format!(
             "scan {scan} of {name} has {count} of {population} contributions"
         ));
+    }
+}
+
+/// The same, whatever is contributed.
+trait AnyEntries: Any {
+    fn fail(self: Box<Self>, failure: &Failure);
+}
+
+impl<R: Reducer> AnyEntries for Entries<R> {
+    fn fail(self: Box<Self>, failure: &Failure) {
+        for (_, replier) in self.into_iter().flatten() {
+            replier.give(Err(failure.clone()));
+        }
     }
 }
 
@@ -256,14 +302,18 @@ impl Local {
     ) {
         let count = part.collection.population;
         let mut scans = part.scans.borrow_mut();
-        let sheet = scans.entry(scan).or_insert_with(|| {
+        if let Some(failure) = scans.loss(scan) {
+            return replier.give(Err(failure));
+        }
+        let sheet = scans.open.entry(scan).or_insert_with(|| {
             let entries: Entries<R> = (0..count).map(|_| None).collect();
             Sheet {
                 missing: count,
                 entries: Box::new(entries),
             }
         });
-        let Some(entries) = sheet.entries.downcast_mut::<Entries<R>>() else {
+        let Some(entries) = (&mut *sheet.entries as &mut dyn Any).downcast_mut::<Entries<R>>()
+        else {
             drop(scans);
             let name = R::name();
             let text = format!(
@@ -278,7 +328,7 @@ impl Local {
             return;
         }
         let entries = std::mem::take(entries);
-        scans.remove(&scan);
+        scans.open.remove(&scan);
         drop(scans);
         let mut before = R::identity();
         for (reducer, replier) in entries.into_iter().flatten() {
@@ -287,6 +337,21 @@ impl Local {
                 let text = format!("scan {scan} of {}: {mismatch}", T::NAME);
                 return self.system.fail(Failure::new(text));
             }
+        }
+    }
+
+    /// An element has ended that has contributed to no scan from `from` on: whoever waits for one of those is told.
+    pub(crate) fn lose_scans<T: Chare>(&self, part: &Part<T>, from: u64, failure: &Failure) {
+        let mut scans = part.scans.borrow_mut();
+        scans.lose(from, failure);
+        let lost = scans.open.split_off(&from);
+        drop(scans);
+        for sheet in lost.into_values() {
+            sheet.entries.fail(failure);
+        }
+        // Some of them wait for a step of recursive doubling.
+        for number in part.who_awaits() {
+            self.guard(|| go_on(self, part, number));
         }
     }
 }

@@ -11,11 +11,15 @@
 //! Jetley, Kalé, sect. 5.C: two-level schemes pay where many members share a worker; for small sections the messages between
 //! members are fewer, and a tree of members keeps the root from being the bottleneck.
 
+mod members;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use raddle_runtime::choice;
+
+pub(crate) use members::{Members, Sections};
 
 use crate::array::Array;
 use crate::collection::Collection;
@@ -78,7 +82,9 @@ impl SectionForm {
 
 /// Some of an array's elements.
 ///
-/// A small value that is copied freely. A section lives as long as its array, and its members are fixed.
+/// A small value that is copied freely. Its members are fixed; when one ends, the section has lost it for good, and whoever sends to the
+/// section, contributes to it or waits for its reductions is told. A section lives as long as its array, or until it is
+/// [destroyed](Self::destroy).
 pub struct Section<T: Chare> {
     array: Array<T>,
     id: u32,
@@ -98,23 +104,8 @@ impl<T: Chare> fmt::Debug for Section<T> {
     }
 }
 
-/// What all workers share of a section.
-#[derive(Debug)]
-pub(crate) struct Members {
-    pub(crate) numbers: Vec<Number>,
-    positions: HashMap<Number, usize>,
-    multicast: SectionForm,
-    reduction: SectionForm,
-}
-
-/// Shares that wait at members of binomial trees for those below, by member, section and reduction: how many are missing, and their sum.
-pub(crate) type Gathered = HashMap<(Number, u32, u64), (usize, Share)>;
-
-impl Members {
-    pub(crate) fn position(&self, number: Number) -> Option<usize> {
-        self.positions.get(&number).copied()
-    }
-}
+/// Shares that wait at a member of binomial trees for those below, by section and reduction: how many are missing, and their sum.
+pub(crate) type Gathered = HashMap<(u32, u64), (usize, Share)>;
 
 impl<T: Chare> Array<T> {
     /// A section of the elements with these indices, in this order.
@@ -154,16 +145,10 @@ impl<T: Chare> Array<T> {
             );
             numbers.push(number);
         }
-        let multicast = form.for_multicast(numbers.len());
-        let reduction = form.for_reduction(numbers.len(), system.worker_count());
-        Section {
-            array: self,
-            id: collection.add_section(Members {
-                numbers,
-                positions,
-                multicast,
-                reduction,
-            }),
+        let members = Members::new(positions, numbers, form, system.worker_count());
+        match collection.sections.add(members, &collection.directory) {
+            Ok(id) => Section { array: self, id },
+            Err(number) => panic!("{}", collection.gone(number, "section")),
         }
     }
 }
@@ -183,21 +168,57 @@ impl<T: Chare> Section<T> {
     }
 
     /// The number of members.
+    ///
+    /// # Panics
+    /// When the section is no more.
+    #[track_caller]
     pub fn count(self) -> usize {
         self.members().numbers.len()
     }
 
     /// How messages to its members travel, and reductions over them; neither is [`SectionForm::Auto`].
+    ///
+    /// # Panics
+    /// When the section is no more.
+    #[track_caller]
     pub fn forms(self) -> (SectionForm, SectionForm) {
         let members = self.members();
         (members.multicast, members.reduction)
     }
 
+    #[track_caller]
     fn members(self) -> Arc<Members> {
         let system = self.array.find_system();
-        system
-            .collection::<T>(self.array.collection)
-            .section(self.id)
+        let collection = system.collection::<T>(self.array.collection);
+        match collection.section(self.id) {
+            Ok(members) => members,
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+
+    /// Gives the section up, and its memory; its members live on. Cost: a message to each worker.
+    ///
+    /// What is under way to it then, and whoever uses it later, is told with a [`Failure`]: the section should be quiet.
+    pub fn destroy(self) {
+        let Self {
+            array: Array {
+                system, collection, ..
+            },
+            id,
+        } = self;
+        let Some(system) = System::find(system) else {
+            return;
+        };
+        let shared = system.collection::<T>(collection);
+        let Some(members) = shared.sections.remove(id) else {
+            return;
+        };
+        for worker in 0..system.worker_count() {
+            let members = Arc::clone(&members);
+            system.post_from_here(worker, move |local| {
+                local.forget_section::<T>(&local.part(collection), id, &members);
+            });
+        }
     }
 
     /// The result of the section's next reduction that nobody has asked for yet; see [`Cx::contribute_to`].
@@ -211,6 +232,9 @@ impl<T: Chare> Section<T> {
 impl<T: Chare> Cx<T> {
     /// Contributes to the section's next reduction; its result goes to who asks for it, with [`Section::reduction`].
     ///
+    /// A reduction to which a member has not contributed that has ended has no result: whoever contributes to it or waits for it is told, with a
+    /// [`Failure`].
+    ///
     /// # Panics
     /// When the element is no member of the section.
     #[track_caller]
@@ -219,6 +243,8 @@ impl<T: Chare> Cx<T> {
     }
 
     /// Contributes to the section's next reduction; its result goes to `then`, which is called once, on some worker.
+    ///
+    /// Without a result it is not called, and all who wait are told, as for [`contribute_to`](Self::contribute_to).
     ///
     /// # Panics
     /// When the element is no member of the section.
@@ -247,15 +273,22 @@ impl<T: Chare> Cx<T> {
             collection == section.array.collection,
             "{self:?} is no member of {section:?}: that is a section of another array"
         );
+        let next = self.rounds().of_section(section.id);
+        let found = self.with_part(|local, part| {
+            let members = part.section(section.id);
+            let whole = members.and_then(|members| match members.loss.of(next) {
+                None => Ok(members),
+                Some(failure) => Err(failure),
+            });
+            whole.inspect_err(|failure| local.system.fail(failure.clone()))
+        });
+        let Ok(members) = found else { return };
+        let Some(position) = members.position(number) else {
+            let name = self.with_part(|_, part| part.collection.name(self.try_index()));
+            panic!("{name} is no member of {section:?}");
+        };
         let round = self.next_round(Some(section.id));
         self.with_part(|local, part| {
-            let members = part.section(section.id);
-            let Some(position) = members.position(number) else {
-                panic!(
-                    "{} is no member of {section:?}",
-                    part.collection.name(self.try_index())
-                );
-            };
             let reducer = reducer.placed(position as u64);
             match members.reduction {
                 SectionForm::PointToPoint => {
@@ -304,7 +337,10 @@ impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
     }
 
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
-        let members = part.section(self.section);
+        let members = match part.section(self.section) {
+            Ok(members) => members,
+            Err(failure) => return local.system.fail(failure),
+        };
         for position in below(self.position, members.numbers.len()) {
             let one = part.one(members.numbers[position]);
             local.guard(|| {
@@ -331,9 +367,9 @@ impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
 pub(crate) fn spread_by_members<T: Chare>(
     collection: &Collection<T>,
     section: u32,
+    members: &Members,
     spread: &impl Spread<T>,
 ) -> bool {
-    let members = collection.section(section);
     let one =
         |position: usize| One::new(collection.system, collection.id, members.numbers[position]);
     match members.multicast {
@@ -372,7 +408,10 @@ impl<T: Chare> Parcel<T> for Rise {
         if part.slots.borrow_mut().get_mut(at, number).is_none() {
             return part.keep(local, number, Box::new(self));
         }
-        let members = part.section(self.section);
+        let members = match part.section(self.section) {
+            Ok(members) => members,
+            Err(failure) => return local.system.fail(failure),
+        };
         local.gather(
             part,
             &members,
@@ -403,15 +442,22 @@ impl Local {
         round: u64,
         share: Share,
     ) {
+        if let Some(failure) = members.loss.of(round) {
+            return self.system.fail(failure);
+        }
         let count = members.numbers.len();
-        let key = (members.numbers[position], section, round);
+        let (number, key) = (members.numbers[position], (section, round));
         let mut gathered = part.gathered.borrow_mut();
-        let (waiting, sum) = gathered
+        let own = gathered.entry(number).or_default();
+        let (waiting, sum) = own
             .entry(key)
             .or_insert_with(|| (1 + below(position, count).count(), Share::default()));
         *waiting -= 1;
         sum.add(share);
-        let done = (*waiting == 0).then(|| gathered.remove(&key)).flatten();
+        let done = (*waiting == 0).then(|| own.remove(&key)).flatten();
+        if own.is_empty() {
+            gathered.remove(&number);
+        }
         drop(gathered);
         let Some((_, share)) = done else { return };
         if position == 0 {

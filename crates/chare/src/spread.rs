@@ -2,14 +2,16 @@
 //!
 //! Each element gets it once, also one that moves meanwhile: it counts as being where the sender's epoch says ([`crate::migration`]).
 
+use std::sync::Arc;
+
 use crate::collection::Collection;
 use crate::entry::{AsyncEntry, Chare, Entry, Message};
+use crate::failure::Failure;
 use crate::local::Local;
-use crate::number::Number;
 use crate::parcel::{Call, Parcel, ToAll};
 use crate::part::Part;
 use crate::proxy::All;
-use crate::section::spread_by_members;
+use crate::section::{Members, spread_by_members};
 use crate::suspended::{File, Start};
 
 /// A message to many elements of `T`.
@@ -100,6 +102,37 @@ impl<M: Message<Content: Clone>> Spread<M::Chare> for SpreadFile<M> {
     }
 }
 
+/// How a message to many is on its way.
+pub(crate) enum Through {
+    /// It has been sent to members of the section.
+    Members,
+    /// It is to be sent to workers: to all, or to those that have members.
+    Workers(Option<Arc<Members>>),
+}
+
+/// Sends a message to members if that is the section's form.
+///
+/// # Errors
+/// When the section is no more, or has lost a member.
+pub(crate) fn set_out<T: Chare>(
+    collection: &Collection<T>,
+    section: Option<u32>,
+    find: impl FnOnce(u32) -> Result<Arc<Members>, Failure>,
+    spread: &impl Spread<T>,
+) -> Result<Through, Failure> {
+    let Some(section) = section else {
+        return Ok(Through::Workers(None));
+    };
+    let members = find(section)?;
+    if spread_by_members(collection, section, &members, spread) {
+        return Ok(Through::Members);
+    }
+    match members.loss.any() {
+        Some(failure) => Err(failure),
+        None => Ok(Through::Workers(Some(members))),
+    }
+}
+
 impl Local {
     /// Sends a message to all elements of a collection, or of a section.
     pub(crate) fn spread<T: Chare>(&self, all: All<T>, spread: impl Spread<T>) {
@@ -109,16 +142,14 @@ impl Local {
             ..
         } = all;
         let part = self.part::<T>(collection);
-        if section.is_some_and(|section| spread_by_members(&part.collection, section, &spread)) {
-            return;
-        }
-        if let Some(number) = section.and_then(|section| ended_member(&part.collection, section)) {
-            return self
-                .system
-                .fail(part.collection.gone(number, spread.name()));
-        }
+        let find = |section| part.section(section);
+        let members = match set_out(&part.collection, section, find, &spread) {
+            Ok(Through::Members) => return,
+            Ok(Through::Workers(members)) => members,
+            Err(failure) => return self.system.fail(failure),
+        };
         let epoch = self.epoch.get();
-        for worker in workers_with(&part.collection, section, epoch, self.system.worker_count()) {
+        for worker in workers_with(members.as_deref(), self.system.worker_count()) {
             let spread = spread.clone();
             self.post(worker, move |local| {
                 local.arrive_spread(&local.part(collection), section, epoch, spread);
@@ -142,15 +173,10 @@ impl Local {
         // Who sent it has gone over to this epoch, and so does who gets it.
         self.go_over(epoch);
         if let Some(section) = section {
-            let members = part.section(section);
-            for &number in members
-                .numbers
-                .iter()
-                .filter(|&&number| part.is_here_in(number, epoch))
-            {
-                self.guard(|| spread.parcel().deliver(self, part, number));
-            }
-            return;
+            let give = |number| self.guard(|| spread.parcel().deliver(self, part, number));
+            return part
+                .for_members(section, epoch, give)
+                .unwrap_or_else(|failure| self.system.fail(failure));
         }
         for number in part.expected_in(epoch) {
             self.guard(|| part.keep_early(number, Box::new(spread.parcel())));
@@ -162,30 +188,11 @@ impl Local {
     }
 }
 
-/// A member of a section that is no more.
-pub(crate) fn ended_member<T: Chare>(collection: &Collection<T>, section: u32) -> Option<Number> {
-    let members = collection.section(section);
-    members
-        .numbers
-        .iter()
-        .copied()
-        .find(|&number| !collection.has(number))
-}
-
-/// The workers that have elements of a collection, or members of a section, for those in `epoch`.
-pub(crate) fn workers_with<T: Chare>(
-    collection: &Collection<T>,
-    section: Option<u32>,
-    epoch: u32,
+/// The workers that have elements of a collection, or may have members of a section.
+pub(crate) fn workers_with(
+    members: Option<&Members>,
     worker_count: usize,
 ) -> impl Iterator<Item = usize> {
-    let mut has = vec![section.is_none(); worker_count];
-    if let Some(section) = section {
-        for &number in &collection.section(section).numbers {
-            if let Some(worker) = collection.directory.place(number).worker_of(number, epoch) {
-                has[worker] = true;
-            }
-        }
-    }
-    (0..worker_count).filter(move |&worker| has[worker])
+    let has_any = move |&worker: &usize| members.is_none_or(|members| members.may_be_on(worker));
+    (0..worker_count).filter(has_any)
 }

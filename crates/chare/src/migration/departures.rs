@@ -84,12 +84,26 @@ impl Local {
     }
 
     fn send_off(&self, ready: Vec<Departure>) {
+        let mut heirs = Vec::new();
         for (to, arrive) in ready {
-            let (legacy, keys) = self.detours.borrow_mut().hand_over(self.worker, to);
-            self.post(to, move |local| {
-                local.detours.borrow_mut().take_over(legacy, &keys);
-                arrive(local);
-            });
+            if !heirs.contains(&to) {
+                heirs.push(to);
+                self.leave_to(to);
+            }
+            self.post(to, arrive);
         }
+    }
+
+    /// What is under way from here by homes becomes the legacy of elements that go to worker `to`.
+    fn leave_to(&self, to: usize) {
+        let mut detours = self.detours.borrow_mut();
+        if detours.is_empty() {
+            return;
+        }
+        let (legacy, keys) = detours.hand_over(self.worker, to);
+        drop(detours);
+        self.post(to, move |local| {
+            local.detours.borrow_mut().take_over(legacy, &keys);
+        });
     }
 }

@@ -45,21 +45,67 @@ impl<T: Chare> Part<T> {
             // What was contributed may be complete now, and is merged by the program's code.
             local.guard(|| local.leaves(self, number, rounds));
             local.tell_root(self, rounds.array(), -1);
-            for section in self.collection.sections_of(number) {
-                let (collection, member) = (self.collection.id, self.collection.name(index));
-                local.post(self.collection.root, move |local| {
-                    local.break_section::<T>(&local.part(collection), section, &member);
-                });
-            }
         }
         let aside = slot.take_aside();
         self.remove(local, number, index);
+        if self.collection.is_array() {
+            // Whoever makes a section from now on sees that there is no such element.
+            self.break_sections(local, number, index, rounds);
+            self.break_scans(local, index, rounds.scan());
+        }
         self.drop_slot(local, slot);
         let Some(mut aside) = aside else { return };
         for parcel in mem::take(&mut aside.backlog) {
             self.fail(local, number, parcel);
         }
         aside.drop_all(local, tell);
+    }
+
+    /// The sections of an element that has ended have no results any more, but of the reductions to which it has contributed.
+    fn break_sections(
+        &self,
+        local: &Local,
+        number: Number,
+        index: Option<T::Index>,
+        rounds: &NextRounds,
+    ) {
+        let sections = self.collection.sections.lose(number);
+        let gathered = self.take_gathered(number);
+        for (section, members) in sections {
+            let member = self.collection.name(index);
+            let of = T::NAME;
+            let text = format!("a section of {of} has lost {member}, which has ended");
+            let failure = Failure::new(text);
+            let is_first = members.loss.note(rounds.of_section(section), &failure);
+            if gathered.keys().any(|key| key.0 == section) {
+                local.system.fail(failure);
+            }
+            let collection = self.collection.id;
+            for worker in (0..local.system.worker_count()).filter(|_| is_first) {
+                local.post(worker, move |local| {
+                    local.lose_member::<T>(&local.part(collection), section);
+                });
+            }
+        }
+    }
+
+    /// Scans from `from` on, to which an element that has ended does not contribute, are never complete.
+    fn break_scans(&self, local: &Local, index: Option<T::Index>, from: u64) {
+        let is_known = self.scans.borrow().loss(from).is_some();
+        if is_known || !self.collection.has_birth() {
+            return;
+        }
+        let member = self.collection.name(index);
+        let text = format!("a scan lacks the contribution of {member}, which has ended");
+        let (collection, failure) = (self.collection.id, Failure::new(text));
+        // At once, lest others that end here say it again.
+        self.scans.borrow_mut().lose(from, &failure);
+        for worker in 0..local.system.worker_count() {
+            let failure = failure.clone();
+            local.post(worker, move |local| {
+                local.lose_scans::<T>(&local.part(collection), from, &failure);
+            });
+        }
     }
 
     /// Drops an element; a destructor that panics leaves the rest to go.

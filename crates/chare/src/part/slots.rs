@@ -168,6 +168,21 @@ impl<T: Chare> Slot<T> {
         self.aside.take()
     }
 
+    /// True while an asynchronous entry waits for what others send to the element.
+    pub(super) fn awaits_inbox(&self) -> bool {
+        self.aside.as_ref().is_some_and(|aside| aside.awaits_inbox)
+    }
+
+    /// A section is no more. What an asynchronous entry has of it goes with the element.
+    pub(super) fn forget_rounds(&mut self, section: u32) {
+        if let State::Ready(body) = &mut self.state {
+            body.cx.forget_rounds(section);
+        }
+        if let Some(aside) = &mut self.aside {
+            aside.rounds.forget(section);
+        }
+    }
+
     /// The reductions to which the element contributes next.
     pub(crate) fn next_rounds(&self) -> NextRounds {
         match (&self.state, &self.aside) {

@@ -27,8 +27,6 @@ pub(crate) struct Rounds {
     pub(super) contributors: HashMap<u64, Vec<Contributor>>,
     /// Elements that came with some of the coming reductions behind them, and what they contribute to next.
     pub(super) ahead: HashMap<Number, u64>,
-    /// Of a section: how many members are here, where that is known.
-    members_here: Option<u64>,
     pub(super) root: Root,
 }
 
@@ -62,8 +60,6 @@ pub(super) struct Root {
     pub(super) changes: BTreeMap<u64, i64>,
     pub(super) results: VecDeque<Outcome>,
     pub(super) claims: VecDeque<Claim>,
-    /// Why a section has no result any more.
-    pub(super) broken: Option<Failure>,
 }
 
 impl Rounds {
@@ -73,6 +69,7 @@ impl Rounds {
             self.first = self.first.max(round);
         }
         let at = usize::try_from(round.checked_sub(self.first)?).ok()?;
+        make_first_room(&mut self.open);
         while self.open.len() <= at {
             let opened = self.first + self.open.len() as u64;
             let ahead = self.ahead.values().filter(|&&next| next > opened).count();
@@ -97,6 +94,16 @@ impl Rounds {
         Some((self.first - 1, round.share))
     }
 
+    /// Drops what has come to reductions from `from` on; true when there was anything.
+    pub(super) fn lose(&mut self, from: u64) -> bool {
+        let open = self.open.iter_mut().zip(self.first..);
+        let here = open.map(|(round, number)| (&mut round.share, number));
+        let root = self.root.shares.iter_mut().zip(self.root.next..);
+        let lost = here.chain(root).filter(|&(_, number)| number >= from);
+        let counts = lost.map(|(share, _)| std::mem::take(share).count);
+        counts.sum::<u64>() > 0
+    }
+
     /// Those to which an element that contributes to `next` next has contributed.
     pub(super) fn behind(&mut self, next: u64) -> impl Iterator<Item = &mut Round> {
         let behind = next.saturating_sub(self.first);
@@ -108,15 +115,23 @@ impl Rounds {
 
 /// The reductions of an array and of its sections, as one worker has them.
 #[derive(Debug, Default)]
-pub(crate) struct AllRounds(Vec<Rounds>);
+pub(crate) struct AllRounds {
+    array: Rounds,
+    /// Those of sections with which this worker has had to do.
+    sections: HashMap<u32, Rounds>,
+}
 
 impl AllRounds {
     pub(super) fn of(&mut self, group: Group) -> &mut Rounds {
-        let at = group.map_or(0, |section| section as usize + 1);
-        if self.0.len() <= at {
-            self.0.resize_with(at + 1, Rounds::default);
+        match group {
+            None => &mut self.array,
+            Some(section) => self.sections.entry(section).or_default(),
         }
-        &mut self.0[at]
+    }
+
+    /// Forgets those of a section.
+    pub(super) fn forget(&mut self, section: u32) -> Option<Rounds> {
+        self.sections.remove(&section)
     }
 
     /// Says which reductions are not complete at this root.
@@ -142,8 +157,11 @@ impl AllRounds {
         }
     }
 
-    pub(crate) fn groups(&self) -> impl Iterator<Item = Group> + use<> {
-        (0..self.0.len()).map(|at| at.checked_sub(1).map(|section| section as u32))
+    pub(crate) fn groups(&self) -> Vec<Group> {
+        let mut sections: Vec<_> = self.sections.keys().copied().collect();
+        sections.sort_unstable();
+        let sections = sections.into_iter().map(Some);
+        std::iter::once(None).chain(sections).collect()
     }
 
     /// The first reduction over the array of which the root has seen nothing.
@@ -151,37 +169,52 @@ impl AllRounds {
         let root = &self.of(None).root;
         root.next + root.shares.len() as u64
     }
-
-    /// How many members of a section are here, as long as none comes or goes.
-    pub(crate) fn members_here(&mut self, section: u32) -> &mut Option<u64> {
-        &mut self.of(Some(section)).members_here
-    }
-
-    /// An element comes or goes.
-    pub(crate) fn forget_members(&mut self) {
-        for rounds in self.0.iter_mut().skip(1) {
-            rounds.members_here = None;
-        }
-    }
 }
 
-/// The reductions to which an element contributes next: over its array, and over sections.
+/// The reductions to which an element contributes next: over its array, and over sections; and the scan.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NextRounds {
     array: u64,
+    scan: u64,
     sections: Vec<(u32, u64)>,
 }
 
 impl NextRounds {
+    /// Those of an element that is inserted. It has the place of one that has ended, and scans over that lack a contribution: it comes to the last.
     pub(crate) fn from_array(array: u64) -> Self {
         Self {
             array,
+            scan: u64::MAX,
             sections: Vec::new(),
         }
     }
 
+    pub(crate) fn scan(&self) -> u64 {
+        self.scan
+    }
+
+    /// The scan to which the element contributes now.
+    pub(crate) fn take_scan(&mut self) -> u64 {
+        let scan = self.scan;
+        self.scan = scan.saturating_add(1);
+        scan
+    }
+
     pub(crate) fn array(&self) -> u64 {
         self.array
+    }
+
+    /// The reduction of a section to which the element contributes next.
+    pub(crate) fn of_section(&self, section: u32) -> u64 {
+        let mut known = self.sections.iter();
+        known
+            .find(|entry| entry.0 == section)
+            .map_or(0, |entry| entry.1)
+    }
+
+    /// A section is no more.
+    pub(crate) fn forget(&mut self, section: u32) {
+        self.sections.retain(|entry| entry.0 != section);
     }
 
     /// The reduction to which the element contributes now.
@@ -210,12 +243,20 @@ impl NextRounds {
     }
 }
 
+/// Makes room for one: a program may have many sections, most of which have a reduction at a time.
+fn make_first_room<T>(queue: &mut VecDeque<T>) {
+    if queue.capacity() == 0 {
+        queue.reserve_exact(1);
+    }
+}
+
 impl Root {
     pub(super) fn add(&mut self, round: u64, share: Share) {
         let at = round
             .checked_sub(self.next)
             .expect("a reduction gets no more contributions than there are");
         let at = usize::try_from(at).expect("a few at a time");
+        make_first_room(&mut self.shares);
         if self.shares.len() <= at {
             self.shares.resize_with(at + 1, Share::default);
         }
@@ -244,9 +285,9 @@ impl Root {
         expected.expect("no more go than came")
     }
 
-    /// True when something has been contributed to what is not complete.
-    pub(super) fn has_begun(&self) -> bool {
-        self.shares.iter().any(|share| share.count > 0)
+    /// The first that is not complete.
+    pub(super) fn next(&self) -> u64 {
+        self.next
     }
 
     /// True when nobody is left to contribute.

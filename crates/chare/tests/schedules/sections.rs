@@ -102,3 +102,73 @@ fn members_that_move_reduce_among_themselves() {
         runtime.quiescence().wait();
     });
 }
+
+#[test]
+fn a_section_is_made_while_its_members_move() {
+    explore_some(96, |setting| {
+        let (runtime, section) = section(&setting, 3);
+        let (array, workers) = (section.array(), runtime.worker_count());
+        let make = move || {
+            for number in 0..3 {
+                let section = array.section_with(SectionForm::TwoLevel, 0..4);
+                section.all().hear(number);
+                if number == 1 {
+                    section.destroy();
+                }
+            }
+        };
+        let here = || {
+            model::migrate(array, [(0, 1 % workers), (2, 0), (3, 2 % workers)]);
+            model::migrate(array, [(1, 0), (3, 0)]);
+        };
+        // One that is destroyed while a message is under way to it may be told so.
+        beside(make, here);
+        if runtime.quiescence().try_wait().is_ok() {
+            for index in 0..4 {
+                assert_eq!(array.at(index).heard().wait(), [0, 1, 2]);
+            }
+        }
+    });
+}
+
+#[test]
+fn whoever_has_to_do_with_a_section_that_has_lost_a_member_is_told() {
+    explore_some(96, |setting| {
+        let (runtime, section) = section(&setting, 3);
+        let array = section.array();
+        let wait = move || section.reduction::<Vec<usize>>().try_wait();
+        let here = || {
+            array.at(0).vote(section, true);
+            array.remove(3);
+            array.at(2).vote(section, true);
+        };
+        let (votes, ()) = beside(wait, here);
+        votes.expect_err("one has not voted");
+        let quiet = runtime.quiescence().try_wait();
+        quiet.expect_err("what was contributed went nowhere");
+    });
+}
+
+#[test]
+fn a_member_that_has_contributed_may_end() {
+    explore_some(96, |setting| {
+        let (runtime, section) = section(&setting, 3);
+        let array = section.array();
+        let wait = move || section.reduction::<Vec<usize>>().try_wait();
+        let here = || {
+            array.at(3).vote(section, true);
+            array.remove(3);
+            array.at(0).vote(section, true);
+            array.at(2).vote(section, false);
+        };
+        let (votes, ()) = beside(wait, here);
+        match votes {
+            Ok(who) => assert_eq!(who, [3, 2, 0]),
+            // In a tree of members, shares may be sent to one that has ended.
+            Err(_) => assert_eq!(section.forms().1, SectionForm::Binomial),
+        }
+        let next = section.reduction::<Vec<usize>>().try_wait();
+        next.expect_err("one is no more");
+        let _ = runtime.quiescence().try_wait();
+    });
+}

@@ -1,0 +1,134 @@
+//! What of an element leaves its old worker and arrives at the new one. Those that go the same way go in one message.
+
+use std::collections::BTreeMap;
+
+use super::{Batch, COORDINATOR, Move, MovesOf, Request};
+use crate::entry::Chare;
+use crate::local::Local;
+use crate::number::Number;
+use crate::part::{Part, Slot};
+use crate::priority::{Arrival, RanksOf};
+use crate::reduction::NextRounds;
+use crate::section::Gathered;
+
+/// An element on its way; what has ended is only waited for.
+struct Traveller<T: Chare> {
+    number: Number,
+    element: Option<Luggage<T>>,
+}
+
+/// An element, and what it takes along.
+struct Luggage<T: Chare> {
+    slot: Slot<T>,
+    rounds: NextRounds,
+    gathered: Gathered,
+    urgent: Vec<Arrival>,
+}
+
+impl Local {
+    /// Sends what leaves this worker.
+    pub(super) fn ship(&self, batch: &Batch) {
+        let leave = |group: &MovesOf| group.of.leaving(self, group.collection, &group.moves);
+        let leaving: Vec<_> = batch.groups.iter().map(leave).collect();
+        let groups = || batch.groups.iter().zip(&leaving);
+        let keys = groups().flat_map(|(group, leaving)| {
+            let key = |one: &Move| (group.collection, one.number);
+            leaving.iter().map(key)
+        });
+        let mut ranked = self.take_ranked(keys);
+        let mut arrivals = BTreeMap::<usize, Vec<Request>>::new();
+        for (group, leaving) in groups() {
+            for (to, arrive) in group.of.take(self, group.collection, leaving, &mut ranked) {
+                arrivals.entry(to).or_default().push(arrive);
+            }
+        }
+        for (to, arrivals) in arrivals {
+            self.depart(to, move |local| local.call_all(arrivals));
+        }
+        self.let_go();
+    }
+
+    /// Those that leave this worker. One that is still to be made goes later.
+    pub(super) fn leaving<T: Chare>(&self, collection: u32, moves: &[Move]) -> Vec<Move> {
+        let part = self.part::<T>(collection);
+        let is_here = |one: &&Move| {
+            let is_late = !part.has(one.number) && part.collection.has(one.number);
+            if is_late {
+                part.late.borrow_mut().insert(one.number, one.to);
+            }
+            !is_late
+        };
+        let own = moves.iter().filter(|one| one.from == self.worker);
+        own.filter(is_here).copied().collect()
+    }
+
+    /// Takes elements off; returns what is done on each worker to which they go.
+    pub(super) fn take_off<T: Chare>(
+        &self,
+        part: &Part<T>,
+        leaving: &[Move],
+        ranked: &mut RanksOf,
+    ) -> Vec<(usize, Request)> {
+        let (collection, epoch) = (part.collection.id, self.epoch.get());
+        let mut groups = BTreeMap::<usize, Vec<Traveller<T>>>::new();
+        for one in leaving {
+            let urgent = ranked.remove(&(collection, one.number));
+            let traveller = self.pack(part, one.number, urgent.unwrap_or_default());
+            groups.entry(one.to).or_default().push(traveller);
+        }
+        let arrive = |(to, travellers)| -> (usize, Request) {
+            let arrive =
+                move |local: &Self| local.arrive(&local.part(collection), epoch, travellers);
+            (to, Box::new(arrive))
+        };
+        groups.into_iter().map(arrive).collect()
+    }
+
+    fn pack<T: Chare>(&self, part: &Part<T>, number: Number, urgent: Vec<Arrival>) -> Traveller<T> {
+        part.leaving.borrow_mut().remove(&number);
+        let element = part.take(number).map(|slot| {
+            let rounds = slot.next_rounds();
+            self.leaves(part, number, &rounds);
+            Luggage {
+                slot,
+                rounds,
+                gathered: part.take_gathered(number),
+                urgent,
+            }
+        });
+        Traveller { number, element }
+    }
+
+    fn arrive<T: Chare>(&self, part: &Part<T>, epoch: u32, travellers: Vec<Traveller<T>>) {
+        // Who sent them has gone over, and so does who gets them.
+        self.go_over(epoch);
+        let count = travellers.len();
+        for Traveller { number, element } in travellers {
+            let Some(luggage) = element else {
+                self.guard(|| part.fail_early(self, number));
+                continue;
+            };
+            self.comes(part, number, &luggage.rounds);
+            part.put_gathered(number, luggage.gathered);
+            // What waits for it runs, and may panic; the others have come all the same.
+            self.guard(|| part.settle(self, luggage.slot, epoch, luggage.urgent));
+        }
+        self.post(COORDINATOR, move |local| local.have_come(count));
+    }
+
+    /// Sends an element on that was made here, or could not be made, after the markers for it had come.
+    ///
+    /// Only a model asks for that (`model::migrate`): what moves otherwise has asked for it itself, or was measured.
+    #[cold]
+    pub(crate) fn ship_late<T: Chare>(&self, part: &Part<T>, number: Number) {
+        let late = part.late.borrow_mut().remove(&number);
+        if let Some(to) = late {
+            let from = self.worker;
+            let mut ranked = self.take_ranked([(part.collection.id, number)].into_iter());
+            for (to, arrive) in self.take_off(part, &[Move { number, from, to }], &mut ranked) {
+                self.depart(to, arrive);
+            }
+            self.let_go();
+        }
+    }
+}

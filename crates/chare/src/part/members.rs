@@ -1,0 +1,195 @@
+//! What a worker knows of the sections that it has to do with: which of their members are here.
+//!
+//! Kept from the first time that it is asked, and changed as members come and go, for the sections of those alone: a message to a section costs
+//! its members here, and a move the sections of who moves, however many others there are.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::Part;
+use crate::collection::Collection;
+use crate::entry::Chare;
+use crate::failure::Failure;
+use crate::number::Number;
+use crate::reduction::Group;
+use crate::section::Members;
+
+/// The sections that a worker has to do with.
+#[derive(Default)]
+pub(super) struct Sections {
+    known: RefCell<HashMap<u32, Known>>,
+    /// Room for the members that a message goes to.
+    addressed: Cell<Vec<Number>>,
+}
+
+struct Known {
+    members: Arc<Members>,
+    /// Those that are here, once somebody has asked.
+    here: Option<BTreeSet<Number>>,
+}
+
+impl Sections {
+    /// An element has come here.
+    #[inline]
+    pub(super) fn comes<T: Chare>(&self, collection: &Collection<T>, number: Number) {
+        self.of_one(collection, number, |here| here.insert(number));
+    }
+
+    /// An element has gone from here.
+    #[inline]
+    pub(super) fn goes<T: Chare>(&self, collection: &Collection<T>, number: Number) {
+        self.of_one(collection, number, |here| here.remove(&number));
+    }
+
+    #[inline]
+    fn of_one<T: Chare>(
+        &self,
+        collection: &Collection<T>,
+        number: Number,
+        change: impl Fn(&mut BTreeSet<Number>) -> bool,
+    ) {
+        let mut known = self.known.borrow_mut();
+        // What this worker knows it has been told, and so it sees who is a member.
+        if known.is_empty() {
+            return;
+        }
+        for id in collection.sections.of(number) {
+            let here = known.get_mut(&id).and_then(|known| known.here.as_mut());
+            here.map(&change);
+        }
+    }
+}
+
+impl<T: Chare> Part<T> {
+    fn with_section<R>(&self, id: u32, call: impl FnOnce(&mut Known) -> R) -> Result<R, Failure> {
+        let mut known = self.sections.known.borrow_mut();
+        if let Some(known) = known.get_mut(&id) {
+            return Ok(call(known));
+        }
+        let members = self.collection.section(id)?;
+        let new = Known {
+            members,
+            here: None,
+        };
+        Ok(call(known.entry(id).or_insert(new)))
+    }
+
+    /// The members of a section, without a lock where this worker has looked them up before.
+    ///
+    /// # Errors
+    /// When it is no more.
+    pub(crate) fn section(&self, id: u32) -> Result<Arc<Members>, Failure> {
+        self.with_section(id, |known| Arc::clone(&known.members))
+    }
+
+    fn with_members<R>(
+        &self,
+        id: u32,
+        call: impl FnOnce(&BTreeSet<Number>) -> R,
+    ) -> Result<R, Failure> {
+        self.with_section(id, |Known { members, here }| {
+            let is_here = |number: &Number| self.has(*number);
+            let find = || members.numbers.iter().copied().filter(is_here).collect();
+            call(here.get_or_insert_with(find))
+        })
+    }
+
+    /// How many elements a group was made with.
+    ///
+    /// # Errors
+    /// When it is a section that is no more.
+    pub(crate) fn population_of(&self, group: Group) -> Result<u64, Failure> {
+        match group {
+            None => Ok(self.collection.population),
+            Some(section) => Ok(self.section(section)?.numbers.len() as u64),
+        }
+    }
+
+    /// How many elements that are here take part in the reductions of a group; none in those of a section that is no more.
+    pub(crate) fn live_in(&self, group: Group) -> u64 {
+        match group {
+            None => self.live.get(),
+            Some(section) => self
+                .with_members(section, |here| here.len() as u64)
+                .unwrap_or_default(),
+        }
+    }
+
+    /// Calls `call` for each member of a section that is here, or is to come here, for those in `epoch`.
+    ///
+    /// # Errors
+    /// When the section is no more.
+    pub(crate) fn for_members(
+        &self,
+        section: u32,
+        epoch: u32,
+        mut call: impl FnMut(Number),
+    ) -> Result<(), Failure> {
+        let mut numbers = self.sections.addressed.take();
+        let all_are = self.all_are_here_in(epoch);
+        self.with_members(section, |here| {
+            let is_here = |number: &Number| all_are || self.is_here_in(*number, epoch);
+            numbers.extend(here.iter().copied().filter(is_here));
+        })?;
+        let members = self.section(section)?;
+        let expected = self.expected.borrow();
+        let is_to_come = |number: &Number| {
+            members.position(*number).is_some()
+                && !self.has(*number)
+                && self.is_here_in(*number, epoch)
+        };
+        numbers.extend(expected.keys().copied().filter(is_to_come));
+        drop(expected);
+        numbers.drain(..).for_each(&mut call);
+        self.sections.addressed.set(numbers);
+        Ok(())
+    }
+
+    /// True when this worker has had to do with a section.
+    pub(crate) fn knows_section(&self, id: u32) -> bool {
+        self.sections.known.borrow().contains_key(&id)
+    }
+
+    /// False for a section that is no more.
+    pub(crate) fn has_group(&self, group: Group) -> bool {
+        group.is_none_or(|section| self.section(section).is_ok())
+    }
+
+    /// The sections of which an element is a member, of those with which this worker has to do.
+    pub(crate) fn sections_of(&self, number: Number) -> Vec<u32> {
+        let known = self.sections.known.borrow();
+        if known.is_empty() {
+            return Vec::new();
+        }
+        let mut sections = self.collection.sections.of(number);
+        sections.retain(|section| known.contains_key(section));
+        sections
+    }
+
+    /// Drops what waits at members of a section for reductions from `from` on; true when there was anything.
+    pub(crate) fn lose_gathered(&self, section: u32, from: u64) -> bool {
+        let mut lost = false;
+        self.gathered.borrow_mut().retain(|_, gathered| {
+            gathered.retain(|&(of, round), _| {
+                let is_lost = of == section && round >= from;
+                lost |= is_lost;
+                !is_lost
+            });
+            !gathered.is_empty()
+        });
+        lost
+    }
+
+    /// An element contributes to a section no more.
+    pub(crate) fn forget_rounds(&self, number: Number, section: u32) {
+        let mut slots = self.slots.borrow_mut();
+        if let Some(slot) = slots.get_mut(self.slot_of(number), number) {
+            slot.forget_rounds(section);
+        }
+    }
+
+    pub(crate) fn forget_section(&self, id: u32) {
+        self.sections.known.borrow_mut().remove(&id);
+    }
+}

@@ -1,0 +1,209 @@
+//! What all workers share of sections: who their members are, and on which workers; and of which sections an element is a member.
+//!
+//! Whoever sends to a section asks how many members a worker has, without a lock: one that moves counts on both workers, from before the first
+//! sender goes over until after the last has. So each sender finds the worker that it counts for in his epoch ([`crate::migration`]), and
+//! perhaps another one for which he has nothing.
+//!
+//! # Memory ordering
+//! All relaxed. Who sends to a section has its proxy from who made it; who is in the epoch of a move was told so by who counted it; and a count
+//! falls when nobody is in an earlier epoch. A loss that a sender has not heard of may be later than his message.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use raddle_sync::prim::{AtomicU32, AtomicU64, Mutex, Relaxed};
+
+use super::SectionForm;
+use crate::directory::Directory;
+use crate::failure::Failure;
+use crate::number::Number;
+
+/// What all workers share of a section.
+#[derive(Debug)]
+pub(crate) struct Members {
+    pub(crate) numbers: Vec<Number>,
+    positions: HashMap<Number, usize>,
+    pub(super) multicast: SectionForm,
+    pub(super) reduction: SectionForm,
+    /// How many are on each worker, or on their way to it or from it.
+    counts: Box<[AtomicU32]>,
+    pub(crate) loss: Loss,
+}
+
+impl Members {
+    /// A section of the elements at these positions, before anything is known of where they are.
+    pub(super) fn new(
+        positions: HashMap<Number, usize>,
+        numbers: Vec<Number>,
+        form: SectionForm,
+        worker_count: usize,
+    ) -> Self {
+        Self {
+            multicast: form.for_multicast(numbers.len()),
+            reduction: form.for_reduction(numbers.len(), worker_count),
+            numbers,
+            positions,
+            counts: (0..worker_count).map(|_| AtomicU32::new(0)).collect(),
+            loss: Loss::default(),
+        }
+    }
+
+    pub(crate) fn position(&self, number: Number) -> Option<usize> {
+        self.positions.get(&number).copied()
+    }
+
+    /// True when some member may be on `worker`, for whatever sender.
+    pub(crate) fn may_be_on(&self, worker: usize) -> bool {
+        // Relaxed: see the header.
+        self.counts[worker].load(Relaxed) > 0
+    }
+
+    fn count_up(&self, worker: usize) {
+        // Relaxed: see the header.
+        self.counts[worker].fetch_add(1, Relaxed);
+    }
+}
+
+/// From which round on a section has no results any more, and why: a member has ended that was to contribute.
+pub(crate) struct Loss {
+    from: AtomicU64,
+    why: OnceLock<Failure>,
+}
+
+impl Default for Loss {
+    fn default() -> Self {
+        Self {
+            from: AtomicU64::new(u64::MAX),
+            why: OnceLock::new(),
+        }
+    }
+}
+
+impl fmt::Debug for Loss {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Loss({:?})", self.why.get())
+    }
+}
+
+impl Loss {
+    /// An element has ended that was to contribute to round `from` next; true when none before it was.
+    pub(crate) fn note(&self, from: u64, why: &Failure) -> bool {
+        self.why.get_or_init(|| why.clone());
+        // Relaxed: see the header.
+        self.from.fetch_min(from, Relaxed) > from
+    }
+
+    /// The first round without a result.
+    pub(crate) fn from(&self) -> Option<u64> {
+        // Relaxed: see the header.
+        let from = self.from.load(Relaxed);
+        (from < u64::MAX).then_some(from)
+    }
+
+    /// Why a round has no result.
+    pub(crate) fn of(&self, round: u64) -> Option<Failure> {
+        // Relaxed: see the header.
+        let is_lost = self.from.load(Relaxed) <= round;
+        is_lost.then(|| self.why.get().cloned())?
+    }
+
+    /// Why some rounds have none.
+    pub(crate) fn any(&self) -> Option<Failure> {
+        self.of(u64::MAX - 1)
+    }
+}
+
+/// The sections of a collection.
+#[derive(Debug, Default)]
+pub(crate) struct Sections(Mutex<Table>);
+
+/// The same, as nobody changes it: neither elements nor sections come and go meanwhile.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    /// The number of the next section; none is given twice.
+    next: u32,
+    by_id: HashMap<u32, Arc<Members>>,
+    /// The sections of which an element is a member.
+    of: HashMap<Number, Vec<u32>>,
+}
+
+impl Sections {
+    pub(crate) fn lock(&self) -> impl std::ops::DerefMut<Target = Table> {
+        self.0.lock().expect("nothing panics under this lock")
+    }
+
+    pub(crate) fn find(&self, id: u32) -> Option<Arc<Members>> {
+        self.lock().by_id.get(&id).cloned()
+    }
+
+    /// The sections of which an element is a member.
+    pub(crate) fn of(&self, number: Number) -> Vec<u32> {
+        self.lock().of.get(&number).cloned().unwrap_or_default()
+    }
+
+    /// The same for an element that has ended: it is no member any more.
+    pub(crate) fn lose(&self, number: Number) -> Vec<(u32, Arc<Members>)> {
+        let mut table = self.lock();
+        let ids = table.of.remove(&number).unwrap_or_default();
+        ids.into_iter()
+            .filter_map(|id| Some((id, Arc::clone(table.by_id.get(&id)?))))
+            .collect()
+    }
+
+    /// Keeps a section; returns its number, or a member that has ended meanwhile.
+    pub(crate) fn add(&self, members: Members, directory: &Directory) -> Result<u32, Number> {
+        let mut table = self.lock();
+        for &number in &members.numbers {
+            let (old, new) = directory.place(number).workers_of(number).ok_or(number)?;
+            members.count_up(old);
+            if new != old {
+                members.count_up(new);
+            }
+        }
+        let id = table.next;
+        table.next += 1;
+        for &number in &members.numbers {
+            table.of.entry(number).or_default().push(id);
+        }
+        table.by_id.insert(id, Arc::new(members));
+        Ok(id)
+    }
+
+    /// Forgets a section, unless that has been done.
+    pub(crate) fn remove(&self, id: u32) -> Option<Arc<Members>> {
+        let mut table = self.lock();
+        let members = table.by_id.remove(&id)?;
+        for number in &members.numbers {
+            let Some(ids) = table.of.get_mut(number) else {
+                continue;
+            };
+            ids.retain(|&other| other != id);
+            if ids.is_empty() {
+                table.of.remove(number);
+            }
+        }
+        Some(members)
+    }
+}
+
+impl Table {
+    /// An element is on its way to a worker.
+    pub(crate) fn will_come(&self, number: Number, to: usize) {
+        self.sections_of(number)
+            .for_each(|members| members.count_up(to));
+    }
+
+    /// All know that an element has left a worker.
+    pub(crate) fn has_left(&self, number: Number, from: usize) {
+        for members in self.sections_of(number) {
+            // Relaxed: see the header.
+            members.counts[from].fetch_sub(1, Relaxed);
+        }
+    }
+
+    fn sections_of(&self, number: Number) -> impl Iterator<Item = &Arc<Members>> {
+        let ids = self.of.get(&number).into_iter().flatten();
+        ids.filter_map(|id| self.by_id.get(id))
+    }
+}

@@ -1,0 +1,378 @@
+//! Sections that are no more, or have lost a member, and scans that have: whoever uses them is told why. And sections in great number or of great
+//! size.
+
+#![cfg(not(any(loom, shuttle)))]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use raddle_chare::reduce::Sum;
+use raddle_chare::{Array, Chares, Cx, Failure, ScanForm, Section, SectionForm, chare};
+use raddle_runtime::Runtime;
+
+const FORMS: [SectionForm; 3] = [
+    SectionForm::TwoLevel,
+    SectionForm::PointToPoint,
+    SectionForm::Binomial,
+];
+
+fn runtime(workers: usize) -> Runtime {
+    let builder = Runtime::builder().workers(workers);
+    builder.build().expect("it comes up")
+}
+
+/// Fails instead of hanging.
+#[track_caller]
+fn soon<R: Send + 'static>(call: impl FnOnce() -> R + Send + 'static) -> R {
+    let (done, result) = mpsc::channel();
+    std::thread::spawn(move || {
+        let _ = done.send(catch_unwind(AssertUnwindSafe(call)).map_err(|_| "it panicked"));
+    });
+    match result.recv_timeout(Duration::from_secs(60)) {
+        Ok(Ok(result)) => result,
+        Ok(Err(panicked)) => panic!("{panicked}"),
+        Err(_) => panic!("it hangs"),
+    }
+}
+
+#[derive(Default)]
+struct Member {
+    heard: u64,
+}
+
+#[chare]
+impl Member {
+    #[entry]
+    fn hear(&mut self) {
+        self.heard += 1;
+    }
+
+    #[entry]
+    fn heard(&self, cx: &mut Cx<Self>) {
+        cx.contribute(Sum(self.heard));
+    }
+
+    #[entry]
+    fn call(&self, section: Section<Self>) {
+        section.all().hear();
+    }
+
+    #[entry]
+    fn vote(&self, cx: &mut Cx<Self>, section: Section<Self>) {
+        cx.contribute_to(section, Sum(1_u64));
+    }
+
+    #[entry]
+    fn vote_for_call(&self, cx: &mut Cx<Self>, section: Section<Self>) {
+        cx.contribute_to_then(section, Sum(1_u64), |_| panic!("not all contribute"));
+    }
+
+    /// Contributes for the last time.
+    #[entry]
+    fn vote_and_end(&self, cx: &mut Cx<Self>, section: Section<Self>) {
+        cx.contribute_to(section, Sum(1_u64));
+        cx.end();
+    }
+
+    #[entry]
+    async fn scan(&self, cx: &mut Cx<Self>, form: ScanForm) -> u64 {
+        cx.scan_with(form, Sum(1_u64)).await
+    }
+
+    #[entry]
+    async fn scan_and_end(&self, cx: &mut Cx<Self>, form: ScanForm) -> u64 {
+        cx.end();
+        cx.scan_with(form, Sum(1_u64)).await
+    }
+
+    #[entry]
+    fn go(&self, cx: &mut Cx<Self>) {
+        cx.migrate_to((cx.worker() + 1) % cx.worker_count());
+    }
+
+    #[entry]
+    fn end(&self, cx: &mut Cx<Self>) {
+        cx.end();
+    }
+}
+
+fn members(runtime: &Runtime, count: usize) -> Array<Member> {
+    runtime.array(count, |_| Member::default())
+}
+
+#[track_caller]
+fn says<R: std::fmt::Debug>(result: Result<R, Failure>, what: &str) {
+    let failure = result.expect_err("there is no result");
+    assert!(failure.to_string().contains(what), "{failure}");
+}
+
+/// What makes a section unfit for use: all at once, or it alone.
+#[derive(Clone, Copy)]
+enum Destroyed {
+    Array,
+    Section,
+}
+
+/// A section that is no more, while nothing was under way to it.
+fn destroyed(
+    which: Destroyed,
+    form: SectionForm,
+    workers: usize,
+) -> (Runtime, Array<Member>, Section<Member>) {
+    let runtime = runtime(workers);
+    let array = members(&runtime, 12);
+    let section = array.section_with(form, 1..9);
+    section.all().vote(section);
+    assert_eq!(section.reduction::<u64>().wait(), 8);
+    runtime.quiescence().wait();
+    match which {
+        Destroyed::Array => array.destroy(),
+        Destroyed::Section => section.destroy(),
+    }
+    runtime.quiescence().wait();
+    (runtime, array, section)
+}
+
+/// The table of sections was indexed out of bounds, on a worker or under a lock, which nobody could take any more.
+#[test]
+fn a_section_that_is_no_more_says_so() {
+    const GONE: &str = "section 0 of Member#0 is no more";
+    for which in [Destroyed::Array, Destroyed::Section] {
+        for form in FORMS {
+            let (_runtime, _, section) = destroyed(which, form, 2);
+            let count = catch_unwind(AssertUnwindSafe(|| section.count()));
+            let text = count.expect_err("there is none");
+            assert!(
+                text.downcast_ref::<String>()
+                    .expect("a text")
+                    .contains(GONE)
+            );
+            says(soon(move || section.reduction::<u64>().try_wait()), GONE);
+
+            let (runtime, _, section) = destroyed(which, form, 2);
+            section.all().hear();
+            says(soon(move || runtime.quiescence().try_wait()), GONE);
+
+            let (runtime, _, section) = destroyed(which, form, 2);
+            members(&runtime, 3).at(2).call(section);
+            says(soon(move || runtime.quiescence().try_wait()), GONE);
+        }
+    }
+}
+
+#[test]
+fn who_contributes_to_a_section_that_was_destroyed_is_told() {
+    for form in FORMS {
+        let (runtime, array, section) = destroyed(Destroyed::Section, form, 2);
+        array.at(3).vote(section);
+        says(soon(move || runtime.quiescence().try_wait()), "is no more");
+    }
+}
+
+/// The others live on, and so do other sections.
+#[test]
+fn a_section_that_was_destroyed_leaves_the_others_alone() {
+    let runtime = runtime(2);
+    let array = members(&runtime, 12);
+    let sections: Vec<_> = (0..10).map(|from| array.section(from..from + 3)).collect();
+    soon(move || {
+        for (index, section) in sections.iter().enumerate().rev() {
+            section.all().vote(*section);
+            assert_eq!(section.reduction::<u64>().wait(), 3);
+            if index % 2 == 0 {
+                section.destroy();
+                section.destroy();
+            }
+            array.all().go();
+            runtime.quiescence().wait();
+        }
+        let new = array.section(0..12);
+        new.all().vote(new);
+        assert_eq!(new.reduction::<u64>().wait(), 12);
+        assert_eq!(sections[1].count(), 3);
+    });
+}
+
+/// Those who waited were told when the member ended; what was contributed afterwards went nowhere, and nobody heard of it.
+#[test]
+fn who_contributes_after_a_member_has_ended_is_told() {
+    const LOST: &str = "has lost Member[7], which has ended";
+    for form in FORMS {
+        let lame = || {
+            let runtime = runtime(3);
+            let array = members(&runtime, 8);
+            let section = array.section_with(form, 0..8);
+            array.remove(7);
+            runtime.quiescence().wait();
+            (runtime, array, section)
+        };
+        let (runtime, array, section) = lame();
+        array.at(1).vote(section);
+        says(soon(move || runtime.quiescence().try_wait()), LOST);
+
+        let (runtime, array, section) = lame();
+        array.all().vote_for_call(section);
+        says(soon(move || runtime.quiescence().try_wait()), LOST);
+
+        let (_runtime, _, section) = lame();
+        says(soon(move || section.reduction::<u64>().try_wait()), LOST);
+    }
+}
+
+/// What lay at the member's neighbours in the tree, or at its worker, stayed there.
+#[test]
+fn what_was_contributed_before_a_member_ends_is_told() {
+    for form in FORMS {
+        let runtime = runtime(3);
+        let array = members(&runtime, 8);
+        let section = array.section_with(form, 0..8);
+        for index in [0, 3, 4, 6] {
+            array.at(index).vote_for_call(section);
+        }
+        runtime.quiescence().wait();
+        array.remove(7);
+        says(soon(move || runtime.quiescence().try_wait()), "has lost");
+    }
+}
+
+/// The news of the end could come before the last shares, and then there was no result though all had contributed.
+#[test]
+fn a_member_that_contributes_and_ends_spoils_the_later_reductions_only() {
+    for form in FORMS {
+        for _ in 0..20 {
+            let runtime = runtime(3);
+            let array = members(&runtime, 8);
+            let section = array.section_with(form, 0..8);
+            for index in (0..8).rev() {
+                array.at(index).vote(section);
+            }
+            array.at(7).vote_and_end(section);
+            for index in (0..7).rev() {
+                array.at(index).vote(section);
+            }
+            soon(move || {
+                let results = [(); 2].map(|()| section.reduction::<u64>());
+                for result in results {
+                    // In a tree of members a share may come to one that has ended.
+                    match result.try_wait() {
+                        Ok(count) => assert_eq!(count, 8),
+                        Err(failure) => assert_eq!(form, SectionForm::Binomial, "{failure}"),
+                    }
+                }
+                says(section.reduction::<u64>().try_wait(), "has");
+            });
+        }
+    }
+}
+
+/// The root waited for the contribution of the element that was removed, and nobody was told.
+#[test]
+fn a_scan_that_lacks_an_element_fails() {
+    const ENDED: &str = "which has ended";
+    for form in [ScanForm::PrescanPush, ScanForm::RecursiveDoubling] {
+        for removed in [0, 2, 3] {
+            for is_late in [false, true] {
+                let runtime = runtime(2);
+                let array = members(&runtime, 4);
+                if !is_late {
+                    array.remove(removed);
+                    runtime.quiescence().wait();
+                }
+                let scans = (0..4).filter(|&index| index != removed);
+                let scans: Vec<_> = scans.map(|index| array.at(index).scan(form)).collect();
+                if is_late {
+                    runtime.quiescence().wait();
+                    array.remove(removed);
+                }
+                let told = soon(move || {
+                    let told = scans.into_iter().map(|scan| scan.try_wait());
+                    told.filter_map(Result::err).collect::<Vec<_>>()
+                });
+                // By recursive doubling, those before it need nothing of the last.
+                let is_complete =
+                    is_late && removed == 3 && matches!(form, ScanForm::RecursiveDoubling);
+                assert_eq!(told.is_empty(), is_complete);
+                for failure in told {
+                    assert!(failure.to_string().contains(ENDED), "{failure}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_element_that_has_scanned_may_end() {
+    for form in [ScanForm::PrescanPush, ScanForm::RecursiveDoubling] {
+        let runtime = runtime(2);
+        let array = members(&runtime, 6);
+        soon(move || {
+            let scan = |index| match index {
+                2 | 5 => array.at(index).scan_and_end(form),
+                _ => array.at(index).scan(form),
+            };
+            let scans: Vec<_> = (0..6).map(scan).collect();
+            let results: Vec<_> = scans.into_iter().map(|scan| scan.wait()).collect();
+            assert_eq!(results, [0, 1, 2, 3, 4, 5]);
+            runtime.quiescence().wait();
+            array.insert(5, |_| Member::default());
+            says(array.at(5).scan(form).try_wait(), "a scan lacks");
+            says(array.at(0).scan(form).try_wait(), "a scan lacks");
+        });
+    }
+}
+
+/// Each move and each end looked at all sections of the array, 27 ms where there were 40,000.
+#[test]
+fn elements_of_an_array_with_many_sections_move_and_end() {
+    const COUNT: usize = 8_000;
+    let runtime = runtime(2);
+    let array = members(&runtime, 2_000);
+    let member = |section: usize, place: usize| (section * 7 + place * 31) % 2_000;
+    let sections = (0..COUNT).map(|section| array.section((0..10).map(|at| member(section, at))));
+    let sections: Vec<_> = sections.collect();
+    soon(move || {
+        for section in &sections {
+            section.all().vote(*section);
+        }
+        for section in &sections {
+            assert_eq!(section.reduction::<u64>().wait(), 10);
+        }
+        for _ in 0..3 {
+            array.all().go();
+            runtime.quiescence().wait();
+        }
+        for section in &sections {
+            section.all().vote(*section);
+            section.destroy();
+        }
+    });
+    // Some are destroyed while their reductions are under way, which is told.
+}
+
+/// The sender, and each worker, went through all members for each message.
+#[test]
+fn members_of_a_large_section_hear_what_is_sent_while_they_move() {
+    const COUNT: usize = 50_000;
+    let runtime = runtime(4);
+    let array = members(&runtime, COUNT);
+    let section = array.section((0..COUNT).step_by(2));
+    soon(move || {
+        for _ in 0..10 {
+            array.all().go();
+            for _ in 0..10 {
+                section.all().hear();
+            }
+            for _ in 0..2 {
+                section.all().vote(section);
+            }
+            array.at(1).call(section);
+        }
+        for _ in 0..20 {
+            assert_eq!(section.reduction::<u64>().wait(), COUNT as u64 / 2);
+        }
+        runtime.quiescence().wait();
+        array.all().heard();
+        assert_eq!(array.reduction::<u64>().wait(), 110 * COUNT as u64 / 2);
+    });
+}
