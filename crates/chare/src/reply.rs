@@ -84,15 +84,18 @@ impl<T> ReplyCell<T> {
     }
 
     /// The value if it is here; otherwise `waiting` is told when it comes.
-    fn take_or(&self, waiting: impl FnOnce() -> Waiting) -> Option<Result<T, Failure>> {
+    fn take_or(&self, waiting: Waiting) -> Option<Result<T, Failure>> {
         let mut state = self.state();
-        match std::mem::replace(&mut *state, State::Taken) {
+        let before = std::mem::replace(&mut *state, State::Taken);
+        if let State::Awaited(_) = before {
+            *state = State::Awaited(Some(waiting));
+        }
+        // Wakers are code of whoever polls, and are dropped without the lock.
+        drop(state);
+        match before {
             State::Here(value) => Some(value),
             State::Panicked(failure) => Some(Err(failure)),
-            State::Awaited(_) => {
-                *state = State::Awaited(Some(waiting()));
-                None
-            }
+            State::Awaited(_) => None,
             State::Taken | State::Unwanted => panic!("a reply is taken once"),
         }
     }
@@ -203,7 +206,7 @@ impl<T> Reply<T> {
     #[track_caller]
     pub fn try_wait(self) -> Result<T, Failure> {
         self.check_thread();
-        if let Some(value) = self.cell.take_or(|| Waiting::Thread(Waiter::current())) {
+        if let Some(value) = self.cell.take_or(Waiting::Thread(Waiter::current())) {
             return value;
         }
         let system = System::find(self.system);
@@ -212,7 +215,7 @@ impl<T> Reply<T> {
             .and_then(|system| system.wait_or_fail(|| self.is_here()));
         // A value that has come is one, whatever has failed beside it.
         match (
-            self.cell.take_or(|| Waiting::Thread(Waiter::current())),
+            self.cell.take_or(Waiting::Thread(Waiter::current())),
             failure,
         ) {
             (Some(value), _) => value,
@@ -230,9 +233,9 @@ impl<T> Reply<T> {
         self.check_thread();
         let waiter = Waiter::current();
         let waiting = || Waiting::Thread(waiter.clone());
-        self.cell.take_or(waiting).unwrap_or_else(|| {
+        self.cell.take_or(waiting()).unwrap_or_else(|| {
             waiter.wait_until(|| self.is_here());
-            self.cell.take_or(waiting).expect("it is here")
+            self.cell.take_or(waiting()).expect("it is here")
         })
     }
 
@@ -298,7 +301,7 @@ impl<T> Reply<T> {
             }
         }
         let waiting = || Waiting::Task(context.waker().clone());
-        if let Some(value) = self.cell.take_or(waiting) {
+        if let Some(value) = self.cell.take_or(waiting()) {
             self.watch = None;
             return Poll::Ready(value);
         }
@@ -322,7 +325,7 @@ impl<T> Reply<T> {
         };
         self.watch = None;
         // A value that has come is one, whatever has failed beside it.
-        Poll::Ready(self.cell.take_or(waiting).unwrap_or(Err(failure)))
+        Poll::Ready(self.cell.take_or(waiting()).unwrap_or(Err(failure)))
     }
 }
 

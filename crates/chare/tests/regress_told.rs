@@ -8,7 +8,6 @@
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
@@ -17,6 +16,7 @@ use std::time::Duration;
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Array, Chares, Cx, Reply, chare};
 use raddle_runtime::Runtime;
+use raddle_sync::prim::{AtomicUsize, Relaxed};
 
 fn runtime(workers: usize) -> Runtime {
     Runtime::builder()
@@ -47,7 +47,7 @@ struct Unpark {
 
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
-        self.count.fetch_add(1, Ordering::Relaxed);
+        self.count.fetch_add(1, Relaxed);
         self.thread.unpark();
     }
 }
@@ -233,12 +233,12 @@ fn a_reply_polled_often_is_told_once_and_a_dropped_one_never() {
         // One of the test, and one each with who gives the reply and in the list.
         assert_eq!(Arc::strong_count(&kept), 3);
         drop(actors.at(0).fall());
-        while kept.count.load(Ordering::Relaxed) == 0 {
+        while kept.count.load(Relaxed) == 0 {
             thread::yield_now();
         }
         runtime.quiescence().try_wait().expect_err("it falls");
-        assert_eq!(kept.count.load(Ordering::Relaxed), 1);
-        assert_eq!(dropped.count.load(Ordering::Relaxed), 0);
+        assert_eq!(kept.count.load(Relaxed), 1);
+        assert_eq!(dropped.count.load(Relaxed), 0);
         drop(votes);
     });
 }

@@ -381,11 +381,9 @@ impl<T: Chare> Parcel<T> for Kept<T> {
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
-    use std::sync::mpsc;
-    use std::time::Duration;
-
     use raddle_runtime::Runtime;
 
+    use crate::reply::{What, reply};
     use crate::system::System;
     use crate::{Chares, Cx, chare};
 
@@ -422,12 +420,15 @@ mod tests {
             .quiescence()
             .try_wait()
             .expect_err("the bomb goes off");
-        let (tell, told) = mpsc::channel();
+        let what = What {
+            chare: "Seed",
+            entry: "detours",
+        };
+        let (replier, answer) = reply(system.id, None, what);
         system.post_from_here(0, move |local| {
             let has_ended = local.detours.borrow().is_empty();
-            tell.send(has_ended).expect("the test waits");
+            replier.give(Ok(has_ended));
         });
-        let has_ended = told.recv_timeout(Duration::from_secs(20));
-        assert_eq!(has_ended, Ok(true));
+        assert_eq!(answer.wait_through_failures(), Ok(true));
     }
 }
