@@ -332,6 +332,7 @@ pub mod balance;
 mod chares;
 pub mod chunks;
 mod collection;
+mod collections;
 mod cx;
 mod directory;
 mod entry;
@@ -339,6 +340,8 @@ mod failure;
 pub mod grain;
 mod group;
 mod index;
+mod insertion;
+mod keys;
 mod local;
 mod migration;
 #[cfg(doctest)]

@@ -152,18 +152,9 @@ impl Local {
             }
             return;
         }
-        let expected = part.expected.borrow();
-        for &number in expected
-            .keys()
-            .filter(|&&number| part.is_here_in(number, epoch))
-        {
-            let mut early = part.early.borrow_mut();
-            early
-                .entry(number)
-                .or_default()
-                .push_back(Box::new(spread.parcel()));
+        for number in part.to_come(epoch) {
+            part.keep_early(number, Box::new(spread.parcel()));
         }
-        drop(expected);
         let mut at = 0;
         while let Some(number) = part.next_number(&mut at, epoch) {
             spread.parcel().deliver(self, part, number);

@@ -15,7 +15,7 @@ impl<T: Chare> Part<T> {
     /// What waits for an element that will not come fails.
     #[cold]
     pub(crate) fn fail_early(&self, local: &Local, number: Number) {
-        self.expected.borrow_mut().remove(&number);
+        self.forget_to_come(number);
         let early = self.early.borrow_mut().remove(&number);
         for parcel in early.into_iter().flatten() {
             let failure = self.collection.gone(number, parcel.entry());
@@ -30,22 +30,34 @@ impl<T: Chare> Part<T> {
             return;
         };
         let index = slot.index;
-        if self.collection.is_array() {
-            local.leaves(self, number, rounds);
-            local.tell_root(self, rounds.array(), -1);
-            for section in self.collection.sections_of(number) {
-                let (collection, member) = (self.collection.id, self.collection.name(index));
-                local.post(self.collection.root, move |local| {
-                    local.break_section::<T>(&local.part(collection), section, &member);
-                });
-            }
-        }
+        self.take_leave(local, number, index, rounds);
         let backlog = slot.take_backlog();
         self.remove(local, number, index);
         self.drop_slot(local, slot);
         for parcel in backlog {
             let failure = self.collection.gone(number, parcel.entry());
             parcel.fail(&local.system, failure);
+        }
+    }
+
+    /// Nobody waits any more for contributions of an element, which contributes to `rounds` next.
+    pub(crate) fn take_leave(
+        &self,
+        local: &Local,
+        number: Number,
+        index: Option<T::Index>,
+        rounds: &NextRounds,
+    ) {
+        if !self.collection.is_array() {
+            return;
+        }
+        local.leaves(self, number, rounds);
+        local.tell_root(self, rounds.array(), -1);
+        for section in self.collection.sections_of(number) {
+            let (collection, member) = (self.collection.id, self.collection.name(index));
+            local.post(self.collection.root, move |local| {
+                local.break_section::<T>(&local.part(collection), section, &member);
+            });
         }
     }
 
