@@ -390,3 +390,39 @@ impl<T: Chare> Collection<T> {
 fn locked<T>(lock: &Mutex<T>) -> impl std::ops::DerefMut<Target = T> {
     lock.lock().expect("nothing panics under this lock")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Shaped;
+    use crate::proxy::{All, One};
+
+    struct Element;
+
+    impl Chare for Element {
+        const NAME: &'static str = "Element";
+        type Index = usize;
+        type Inbox = ();
+        type One = One<Self>;
+        type All = All<Self>;
+    }
+
+    #[test]
+    fn a_place_of_a_grid_is_used_until_its_elements_cannot_be_told_apart() {
+        let grid = Box::new(Shaped::<usize>(2));
+        let array = Collection::<Element>::dense(0, 0, grid, 0, &[0, 0]);
+        let generation = LAST_GENERATION - 2;
+        assert!(
+            array
+                .remove(Number::new(0, generation, 0), Some(0))
+                .is_none()
+        );
+        let last = array.insert(0, 0).expect("there is one generation more");
+        assert_eq!(last.generation(), generation + 1);
+        assert!(array.remove(last, Some(0)).is_none());
+        let refused = array.insert(0, 0).expect_err("there is none any more");
+        assert!(refused.contains(&LAST_GENERATION.to_string()), "{refused}");
+        assert!(!array.has(last) && array.number_of(0).is_none());
+        assert!(array.number_of(1).is_some());
+    }
+}

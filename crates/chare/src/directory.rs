@@ -7,7 +7,8 @@
 //! is older than that is not read. One that was changed meanwhile leads to where the element was, and those there know
 //! ([`crate::part`], [`crate::migration`]). All accesses are relaxed.
 //! # Invariants
-//! 1. While an element is placed, the worker that has it alone writes `slot`, and alone believes it, after a look into the slot.
+//! 1. While an element is placed, the worker that has it alone writes `slot`, and alone believes it, after a look into the slot. Before one is
+//!    made that is put in, its array's root writes that it will be ([`COMING`]).
 //! 2. A place that was vacated is used again with the next generation, and after the last one no more: two elements never have the
 //!    same number.
 
@@ -233,7 +234,7 @@ impl Directory {
         let table = &self.homes[0];
         table.numbers().used = count;
         for index in (0..count).step_by(1 << FIRST_BITS) {
-            table.make_room(index);
+            table.make_room(index, count);
         }
     }
 
@@ -268,7 +269,7 @@ impl Directory {
         );
         numbers.used += 1;
         drop(numbers);
-        table.make_room(index);
+        table.make_room(index, u32::MAX);
         Number::new(home, 0, index)
     }
 
@@ -315,10 +316,12 @@ impl Table {
         self.numbers.lock().expect("nothing panics under this lock")
     }
 
-    fn make_room(&self, index: u32) {
-        let (segment, _) = locate(index);
+    /// Makes room for an index, where there are `count` at the most.
+    fn make_room(&self, index: u32, count: u32) {
+        let (segment, offset) = locate(index);
         self.segments[segment].get_or_init(|| {
             let length = 1_usize << (FIRST_BITS as usize + segment.saturating_sub(1));
+            let length = length.min(count as usize - (index as usize - offset));
             (0..length).map(|_| Place::new()).collect()
         });
     }

@@ -116,6 +116,10 @@ impl AllRounds {
     pub(super) fn of(&mut self, group: Group) -> &mut Rounds {
         let at = group.map_or(0, |section| section as usize + 1);
         if self.0.len() <= at {
+            if at == 0 {
+                // Most arrays have no section.
+                self.0.reserve_exact(1);
+            }
             self.0.resize_with(at + 1, Rounds::default);
         }
         &mut self.0[at]
