@@ -24,6 +24,9 @@ thread_local! {
     static LOCAL: OnceCell<Local> = OnceCell::new();
 }
 
+/// A part, and the id of its collection.
+type OwnPart = (u32, Rc<dyn AnyPart>);
+
 /// One worker's side of the system of its runtime.
 pub(crate) struct Local {
     pub(crate) system: Arc<System>,
@@ -36,7 +39,7 @@ pub(crate) struct Local {
     pub(crate) awaited: Cell<usize>,
     pub(crate) when_moved: Cell<Option<Request>>,
     /// This worker's part of each collection that it has heard of.
-    parts: RefCell<Vec<Option<(u32, Rc<dyn AnyPart>)>>>,
+    parts: RefCell<Vec<Option<OwnPart>>>,
     /// The element whose asynchronous entry runs.
     pub(crate) running: Cell<Option<(u32, Number)>>,
     /// The element that runs, if what it sends is measured.

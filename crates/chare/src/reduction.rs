@@ -26,6 +26,7 @@ use crate::local::Local;
 use crate::number::Number;
 use crate::part::Part;
 use crate::reduce::Reducer;
+use crate::system::System;
 
 /// Children of a worker in the tree.
 const BRANCHES: usize = 4;
@@ -293,7 +294,7 @@ impl Local {
             let deserted = || {
                 let is_deserted =
                     part.insertions.borrow().is_empty() && root.is_deserted(population);
-                is_deserted.then(|| deserted::<T>())
+                is_deserted.then(|| deserted::<T>(&self.system))
             };
             failure.or_else(deserted).map(Err)
         });
@@ -380,14 +381,17 @@ impl Local {
         let claims = std::mem::take(&mut root.claims);
         drop(all);
         for claim in claims {
-            claim(Err(deserted::<T>()));
+            claim(Err(deserted::<T>(&self.system)));
         }
     }
 }
 
-fn deserted<T: Chare>() -> Failure {
-    let name = T::NAME;
-    Failure::new(format!(
-        "a reduction of {name} has nobody to contribute: the array has no elements"
-    ))
+/// Why nobody contributes: what has failed, if anything has.
+fn deserted<T: Chare>(system: &System) -> Failure {
+    system.failure().unwrap_or_else(|| {
+        let name = T::NAME;
+        Failure::new(format!(
+            "a reduction of {name} has nobody to contribute: the array has no elements"
+        ))
+    })
 }
