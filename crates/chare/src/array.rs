@@ -4,6 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use raddle_sync::prim::{AtomicUsize, Relaxed};
+
 use crate::balance::Balancing;
 use crate::collection::Collection;
 use crate::cx::Cx;
@@ -11,7 +13,8 @@ use crate::directory::Directory;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::index::{Index, Shaped};
-use crate::local;
+use crate::insertion::Make;
+use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::End;
 use crate::proxy::{All, One};
@@ -125,11 +128,17 @@ impl<T: Chare> Array<T> {
 
     /// Puts an element in, on the calling worker; from other threads, on one after the other.
     ///
-    /// It gets what is sent to all from then on by the same sender, and takes part in reductions from the first of which nothing is
-    /// known yet where they end.
+    /// It gets what the caller sends to all from then on, and takes part in the reductions that this triggers. It does not get what the caller
+    /// has sent to all before, and takes no part in the reductions to which elements contribute in the entries that are called by
+    /// that; where such an entry waits, or sends on what triggers a contribution, or another caller triggers reductions meanwhile, it is
+    /// open which reduction is the first: programs wait then for the result before they insert. Reductions that are triggered afterwards wait
+    /// until all workers have answered from which one on the element takes part.
+    ///
+    /// Cost: two messages for each worker, and as many again if messages wait for other elements that are to come.
     ///
     /// # Panics
-    /// When there is such an element, or the index lies outside the array's shape.
+    /// When there is such an element, be it that it is being removed ([`remove`](Self::remove)); when the index lies outside the array's
+    /// shape; and when 2²⁰ − 1 elements have had this place of a shape, one after the other.
     #[track_caller]
     pub fn insert(
         self,
@@ -155,21 +164,12 @@ impl<T: Chare> Array<T> {
         let system = self.find_system();
         system.check_worker(worker);
         let collection = system.collection::<T>(self.collection);
-        let Some(number) = collection.insert(index, worker) else {
-            let place = format!("{}[{index:?}]", T::NAME);
-            match collection.number_of(index) {
-                Some(_) => panic!("{place} is there already"),
-                None => panic!("{place} lies outside the array"),
-            }
+        let number = match collection.insert(index, worker) {
+            Ok(number) => number,
+            Err(why) => panic!("{}[{index:?}] {why}", T::NAME),
         };
         let id = self.collection;
-        system.post_from_here(worker, move |local| {
-            local.part::<T>(id).expect(local, number)
-        });
-        system.post_from_here(collection.root, move |local| {
-            let part = local.part::<T>(id);
-            let first = part.rounds.borrow_mut().untouched();
-            local.change_population(&part, first, 1);
+        let make = move |local: &Local, first| {
             local.post(worker, move |local| {
                 let make = |cx: &mut Cx<T>| {
                     cx.set_rounds(NextRounds::from_array(first));
@@ -179,14 +179,50 @@ impl<T: Chare> Array<T> {
                 local.comes(&part, number, &NextRounds::from_array(first));
                 local.make_element(&part, number, Some(index), make);
             });
-        });
+        };
+        self.begin_insertion(&system, &collection, worker, number, Box::new(make));
         T::One::from(One::new(self.system, self.collection, number))
     }
 
-    /// Ends the element with this index.
+    /// Has an element made that has its number: see [`crate::insertion`].
+    fn begin_insertion(
+        self,
+        system: &Arc<System>,
+        collection: &Collection<T>,
+        worker: usize,
+        number: Number,
+        make: Make,
+    ) {
+        let (id, root) = (self.collection, collection.root);
+        collection.begin_insertion();
+        let begin = move |local: &Local| local.begin_insertion::<T>(&local.part(id), number, make);
+        let epoch = local::with(self.system, |local| match local {
+            Some(local) => {
+                if local.worker == root {
+                    begin(local);
+                } else {
+                    local.post(root, begin);
+                }
+                local.epoch.get()
+            }
+            None => {
+                system.post_outside(root, begin);
+                system.outside().epoch
+            }
+        });
+        for to in 0..system.worker_count() {
+            system.post_from_here(to, move |local| {
+                local.take_mark::<T>(&local.part(id), number, worker, epoch);
+            });
+        }
+    }
+
+    /// Ends the element with this index, when the messages that the caller has sent to it before have run.
+    ///
+    /// Until then it is there: its index cannot be given to another with [`insert`](Self::insert), and to remove it once more does nothing.
     ///
     /// # Panics
-    /// When there is none.
+    /// When there is none: it was never made, or has ended.
     #[track_caller]
     pub fn remove(self, index: T::Index) {
         let collection = self.find_system().collection::<T>(self.collection);
@@ -210,9 +246,19 @@ impl<T: Chare> Array<T> {
         let Some(system) = System::find(system) else {
             return;
         };
-        system.forget::<T>(collection);
+        if !system.forget(collection) {
+            return;
+        }
+        let left = Arc::new(AtomicUsize::new(system.worker_count()));
         for worker in 0..system.worker_count() {
-            system.post_from_here(worker, move |local| local.drop_part::<T>(collection));
+            let left = Arc::clone(&left);
+            system.post_from_here(worker, move |local| {
+                local.drop_part(collection);
+                // Relaxed: what is dropped was that worker's alone.
+                if left.fetch_sub(1, Relaxed) == 1 {
+                    local.system.release(collection);
+                }
+            });
         }
     }
 

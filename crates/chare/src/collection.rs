@@ -1,8 +1,8 @@
 //! What all workers share of a collection: what its elements are called, and where they are.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::VecDeque;
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +14,9 @@ use crate::directory::{Directory, Route, Whereabouts};
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::index::Grid;
+use crate::keys::Keys;
 use crate::node::Node;
-use crate::number::Number;
+use crate::number::{LAST_GENERATION, Number};
 use crate::section::{Members, Sections};
 
 /// What all workers share of a collection.
@@ -28,6 +29,8 @@ pub(crate) struct Collection<T: Chare> {
     pub(crate) population: u64,
     /// The worker where reductions end.
     pub(crate) root: usize,
+    /// How often elements were put in.
+    insertions_begun: AtomicU64,
     /// Its elements are never moved.
     pub(crate) stays: bool,
     pub(crate) balancing: Option<Balancing>,
@@ -37,8 +40,8 @@ pub(crate) struct Collection<T: Chare> {
     /// What a node group has instead of places on workers.
     pub(crate) node: Option<Node<T>>,
     pub(crate) sections: Sections,
-    /// Elements that have ended with a panic.
-    died: Mutex<HashMap<Number, Failure>>,
+    /// The last elements that have ended with a panic.
+    died: Mutex<VecDeque<(Number, Failure)>>,
     chare: PhantomData<fn() -> T>,
 }
 
@@ -49,8 +52,14 @@ enum Kind<K> {
     /// By their places.
     Grid(Box<dyn Grid<K>>),
     /// By keys, which have numbers.
-    Sparse(Mutex<HashMap<K, Number>>),
+    Sparse {
+        hasher: RandomState,
+        numbers: Mutex<Keys<K>>,
+    },
 }
+
+/// Of so many elements that have ended with a panic it is known why, at the most.
+const DEATHS_MAX: usize = 1_000;
 
 impl<T: Chare> fmt::Debug for Collection<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,6 +81,7 @@ impl<T: Chare> Collection<T> {
             kind: Kind::Singles,
             population: 0,
             root: 0,
+            insertions_begun: AtomicU64::new(0),
             stays: false,
             balancing: None,
             balanced: Mutex::default(),
@@ -87,7 +97,7 @@ impl<T: Chare> Collection<T> {
     pub(crate) fn node(system: u32, id: u32, node: Node<T>) -> Self {
         let collection = Self::singles(system, id, 1);
         // Its route stays that of a seed: no worker has it for good.
-        let number = collection.directory.allocate(0, &mut Vec::new());
+        let number = collection.directory.allocate(0);
         collection
             .directory
             .place(number)
@@ -121,6 +131,7 @@ impl<T: Chare> Collection<T> {
             kind: Kind::Grid(grid),
             population: u64::from(count),
             root,
+            insertions_begun: AtomicU64::new(0),
             stays: false,
             balancing: None,
             balanced: Mutex::default(),
@@ -141,13 +152,9 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// What is left of an array that is no more: nothing can be reached.
-    pub(crate) fn husk(&self) -> Self {
-        let rest = Self::singles(self.system, self.id, 0);
-        Self {
-            root: self.root,
-            ..rest
-        }
+    /// What stands for an array that is no more: nothing can be reached.
+    pub(crate) fn husk(system: u32, id: u32) -> Self {
+        Self::singles(system, id, 0)
     }
 
     /// An array of keys, empty.
@@ -156,9 +163,13 @@ impl<T: Chare> Collection<T> {
             system,
             id,
             directory: Directory::new(worker_count),
-            kind: Kind::Sparse(Mutex::default()),
+            kind: Kind::Sparse {
+                hasher: RandomState::new(),
+                numbers: Mutex::default(),
+            },
             population: 0,
             root,
+            insertions_begun: AtomicU64::new(0),
             stays: false,
             balancing: None,
             balanced: Mutex::default(),
@@ -168,6 +179,17 @@ impl<T: Chare> Collection<T> {
             died: Mutex::default(),
             chare: PhantomData,
         }
+    }
+
+    /// An element is put in: what its maker sends from now on comes after this.
+    pub(crate) fn begin_insertion(&self) {
+        // Relaxed: messages carry what their senders know to who reads it.
+        self.insertions_begun.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn insertions_begun(&self) -> u64 {
+        // Relaxed: as above.
+        self.insertions_begun.load(Relaxed)
     }
 
     /// What the last balancing did.
@@ -231,11 +253,26 @@ impl<T: Chare> Collection<T> {
                 let number = self.at_position(position);
                 self.has(number).then_some(number)
             }
-            Kind::Sparse(numbers) => {
-                let numbers = locked(numbers);
-                numbers.get(&index).copied()
-            }
+            Kind::Sparse { hasher, .. } => self.number_of_hashed(index, hasher.hash_one(index)),
         }
+    }
+
+    /// The hash of a key; none for what has no keys.
+    #[inline]
+    pub(crate) fn hash(&self, index: T::Index) -> Option<u64> {
+        match &self.kind {
+            Kind::Sparse { hasher, .. } => Some(hasher.hash_one(index)),
+            Kind::Singles | Kind::Grid(_) => None,
+        }
+    }
+
+    /// As [`number_of`](Self::number_of), of a key that has this hash.
+    pub(crate) fn number_of_hashed(&self, index: T::Index, hash: u64) -> Option<Number> {
+        let Kind::Sparse { numbers, .. } = &self.kind else {
+            return None;
+        };
+        let alike = locked(numbers).alike(hash);
+        alike?.number_of(index)
     }
 
     /// The number of the element at a position of a grid.
@@ -244,60 +281,94 @@ impl<T: Chare> Collection<T> {
         Number::new(0, route.generation(), position)
     }
 
-    /// Gives `index` a number, for an element on worker `on`. None when it has one, or lies outside the grid.
-    pub(crate) fn insert(&self, index: T::Index, on: usize) -> Option<Number> {
+    /// Gives `index` a number, for an element on worker `on`; or says why it gets none.
+    pub(crate) fn insert(&self, index: T::Index, on: usize) -> Result<Number, &'static str> {
         match &self.kind {
-            Kind::Singles => None,
+            Kind::Singles => Err("is in no array: that has been destroyed"),
             Kind::Grid(grid) => {
-                let position = u32::try_from(grid.position(index)?).ok()?;
-                let place = self.directory.place(Number::new(0, 0, position));
-                let vacant = place.route();
-                let generation = vacant.generation();
-                (vacant.whereabouts() == Whereabouts::Vacant
-                    && place.change_route(vacant, Route::placed(generation, on)))
-                .then(|| Number::new(0, generation, position))
+                let position = grid.position(index).and_then(|at| u32::try_from(at).ok());
+                self.insert_at(position.ok_or("lies outside the array")?, on)
             }
-            Kind::Sparse(numbers) => {
-                // Before the lock is taken.
-                let number = self.directory.allocate(on, &mut Vec::new());
-                let (generation, place) = (number.generation(), self.directory.place(number));
-                place.set_route(Route::placed(generation, on));
-                let mut numbers = locked(numbers);
-                if let Entry::Vacant(entry) = numbers.entry(index) {
-                    entry.insert(number);
-                    return Some(number);
+            Kind::Sparse { hasher, numbers } => {
+                let hash = hasher.hash_one(index);
+                let mut number = None;
+                loop {
+                    let alike = locked(numbers).alike(hash);
+                    let before = alike.as_ref().and_then(|alike| alike.number_of(index));
+                    if before.is_some() {
+                        if let Some(number) = number {
+                            self.set_route(number, Route::vacant);
+                            self.directory.give_back(number);
+                        }
+                        return Err("is there already");
+                    }
+                    // Before the lock is taken.
+                    let number = *number.get_or_insert_with(|| {
+                        let number = self.directory.allocate(on);
+                        self.set_route(number, |generation| Route::placed(generation, on));
+                        number
+                    });
+                    if locked(numbers).put_beside(alike.as_ref(), hash, index, number) {
+                        return Ok(number);
+                    }
                 }
-                drop(numbers);
-                place.set_route(Route::vacant(generation));
-                self.directory.give_back(number);
-                None
             }
         }
     }
 
-    /// The element is gone. Returns a number that another element may have.
+    fn set_route(&self, number: Number, route: impl FnOnce(u32) -> Route) {
+        let place = self.directory.place(number);
+        place.set_route(route(number.generation()));
+    }
+
+    /// Gives a position of the grid a number.
+    fn insert_at(&self, position: u32, on: usize) -> Result<Number, &'static str> {
+        let place = self.directory.place(Number::new(0, 0, position));
+        let vacant = place.route();
+        let generation = vacant.generation();
+        if vacant.whereabouts() != Whereabouts::Vacant {
+            return Err("is there already");
+        }
+        if generation == LAST_GENERATION {
+            return Err(
+                "has been put in 1048575 times, and cannot be told apart from all those any more",
+            );
+        }
+        place
+            .change_route(vacant, Route::placed(generation, on))
+            .then(|| Number::new(0, generation, position))
+            .ok_or("is there already")
+    }
+
+    /// The element is gone. Returns a number that another element may have, if there is one.
     pub(crate) fn remove(&self, number: Number, index: Option<T::Index>) -> Option<Number> {
-        if let (Kind::Sparse(numbers), Some(index)) = (&self.kind, index) {
-            let mut numbers = locked(numbers);
-            numbers.remove(&index);
+        if let (Kind::Sparse { hasher, numbers }, Some(index)) = (&self.kind, index) {
+            let hash = hasher.hash_one(index);
+            locked(numbers).remove(hash, number);
         }
         let vacant = self.directory.vacate(number);
-        (!self.has_birth()).then_some(vacant)
+        vacant.filter(|_| !self.has_birth())
     }
 
     /// Why a message for an element that is no more fails.
     pub(crate) fn gone(&self, number: Number, entry: &str) -> Failure {
-        let died = locked(&self.died).get(&number).cloned();
+        let died = {
+            let died = locked(&self.died);
+            let own = died.iter().find(|death| death.0 == number);
+            own.map(|death| death.1.clone())
+        };
         let name = match &self.kind {
             Kind::Grid(grid) => self.name(Some(grid.at(u64::from(number.index())))),
-            Kind::Singles | Kind::Sparse(_) => self.name(None),
+            Kind::Singles | Kind::Sparse { .. } => self.name(None),
         };
         Failure::gone(&name, entry, died.as_ref())
     }
 
     /// An element has ended with a panic.
     pub(crate) fn note_death(&self, number: Number, failure: &Failure) {
-        locked(&self.died).insert(number, failure.clone());
+        let mut died = locked(&self.died);
+        died.truncate(DEATHS_MAX - 1);
+        died.push_front((number, failure.clone()));
     }
 
     /// What messages of errors call an element.
@@ -311,4 +382,35 @@ impl<T: Chare> Collection<T> {
 
 fn locked<T>(lock: &Mutex<T>) -> impl std::ops::DerefMut<Target = T> {
     lock.lock().expect("nothing panics under this lock")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chare;
+    use crate::index::Shaped;
+
+    struct Element;
+
+    #[chare]
+    impl Element {}
+
+    #[test]
+    fn a_place_of_a_grid_is_used_until_its_elements_cannot_be_told_apart() {
+        let grid = Box::new(Shaped::<usize>(2));
+        let array = Collection::<Element>::dense(0, 0, grid, 0, &[0, 0]);
+        let generation = LAST_GENERATION - 2;
+        assert!(
+            array
+                .remove(Number::new(0, generation, 0), Some(0))
+                .is_none()
+        );
+        let last = array.insert(0, 0).expect("there is one generation more");
+        assert_eq!(last.generation(), generation + 1);
+        assert!(array.remove(last, Some(0)).is_none());
+        let refused = array.insert(0, 0).expect_err("there is none any more");
+        assert!(refused.contains(&LAST_GENERATION.to_string()), "{refused}");
+        assert!(!array.has(last) && array.number_of(0).is_none());
+        assert!(array.number_of(1).is_some());
+    }
 }

@@ -7,22 +7,28 @@
 //! is older than that is not read. One that was changed meanwhile leads to where the element was, and those there know
 //! ([`crate::part`], [`crate::migration`]). All accesses are relaxed.
 //! # Invariants
-//! 1. While an element is placed, the worker that has it alone writes `slot`, and alone believes it, after a look into the slot.
-//! 2. A place that was vacated is used again with the next generation.
+//! 1. While an element is placed, the worker that has it alone writes `slot`, and alone believes it, after a look into the slot. Before one is
+//!    made that is put in, its array's root writes that it will be ([`COMING`]).
+//! 2. A place that was vacated is used again with the next generation, and after the last one no more: two elements never have the
+//!    same number.
 
+use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicU32, AtomicU64, Mutex, Relaxed};
 
-use crate::number::{GENERATION_COUNT, Number};
+use crate::number::{LAST_GENERATION, Number};
 
 /// Entries of the first segment; the next has as many, and each one after it twice as many as the one before.
 const FIRST_BITS: u32 = if raddle_sync::prim::LIGHT { 2 } else { 5 };
 const SEGMENT_COUNT: usize = (32 - FIRST_BITS + 1) as usize;
 
-/// No slot.
+/// No slot: the element is not made yet, or gone.
 pub(crate) const NO_SLOT: u32 = u32::MAX;
+
+/// No slot yet: a worker has been told to make the element.
+pub(crate) const COMING: u32 = u32::MAX - 1;
 
 /// What a route says of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +106,7 @@ impl Route {
 
     #[inline]
     pub(crate) fn generation(self) -> u32 {
-        (self.0 >> 42) as u32 & (GENERATION_COUNT - 1)
+        (self.0 >> 42) as u32 & LAST_GENERATION
     }
 
     /// The worker to which those in `epoch` send.
@@ -209,7 +215,18 @@ struct Table {
 #[derive(Debug, Default)]
 struct Numbers {
     used: u32,
-    vacant: Vec<Number>,
+    /// Those that have come back, the oldest first.
+    vacant: VecDeque<Number>,
+}
+
+/// Numbers that came back to a worker from its own elements: it uses them again without a lock, the oldest first.
+///
+/// They are few, whatever comes and goes: others may make what ends here, and what comes here may end elsewhere.
+#[derive(Debug, Default)]
+pub(crate) struct Spare(VecDeque<Number>);
+
+impl Spare {
+    const MAX: usize = 64;
 }
 
 impl Directory {
@@ -229,16 +246,31 @@ impl Directory {
         let table = &self.homes[0];
         table.numbers().used = count;
         for index in (0..count).step_by(1 << FIRST_BITS) {
-            table.make_room(index);
+            table.make_room(index, count);
         }
     }
 
-    /// A number that nobody has, whose home is `home`; if others have come back, they go to `spare`.
-    pub(crate) fn allocate(&self, home: usize, spare: &mut Vec<Number>) -> Number {
+    /// A number that nobody has, whose home is `home`.
+    pub(crate) fn allocate(&self, home: usize) -> Number {
+        self.allocate_with(home, &mut Spare::default(), 0)
+    }
+
+    /// The same, for who has `spare` ones of this home.
+    #[inline]
+    pub(crate) fn allocate_from(&self, spare: &mut Spare, home: usize) -> Number {
+        match spare.0.pop_front() {
+            Some(number) => number,
+            None => self.allocate_with(home, spare, Spare::MAX / 2),
+        }
+    }
+
+    /// The same; up to `more` of those that have come back become `spare`.
+    fn allocate_with(&self, home: usize, spare: &mut Spare, more: usize) -> Number {
         let table = &self.homes[home];
         let mut numbers = table.numbers();
-        if let Some(number) = numbers.vacant.pop() {
-            spare.append(&mut numbers.vacant);
+        if let Some(number) = numbers.vacant.pop_front() {
+            let more = more.min(numbers.vacant.len());
+            spare.0.extend(numbers.vacant.drain(..more));
             return number;
         }
         let index = numbers.used;
@@ -249,22 +281,34 @@ impl Directory {
         );
         numbers.used += 1;
         drop(numbers);
-        table.make_room(index);
+        table.make_room(index, u32::MAX);
         Number::new(home, 0, index)
     }
 
-    /// The element is gone. Returns the next number of its place.
-    pub(crate) fn vacate(&self, number: Number) -> Number {
-        let generation = (number.generation() + 1) % GENERATION_COUNT;
+    /// The element is gone. Returns the next number of its place, if there is one.
+    pub(crate) fn vacate(&self, number: Number) -> Option<Number> {
+        let generation = number.generation() + 1;
         let place = self.place(number);
         place.set_slot(NO_SLOT);
         place.set_route(Route::vacant(generation));
-        Number::new(number.home(), generation, number.index())
+        (generation < LAST_GENERATION)
+            .then(|| Number::new(number.home(), generation, number.index()))
     }
 
     /// Gives a vacant number back to its home.
     pub(crate) fn give_back(&self, number: Number) {
-        self.homes[number.home()].numbers().vacant.push(number);
+        let mut numbers = self.homes[number.home()].numbers();
+        numbers.vacant.push_back(number);
+    }
+
+    /// The same, for who has `spare` ones of this home.
+    #[inline]
+    pub(crate) fn give_back_to(&self, spare: &mut Spare, number: Number) {
+        spare.0.push_back(number);
+        if spare.0.len() > Spare::MAX {
+            let mut numbers = self.homes[number.home()].numbers();
+            numbers.vacant.extend(spare.0.drain(..Spare::MAX / 2));
+        }
     }
 
     /// The place of a number that was given; a vacant one if the array is no more.
@@ -284,10 +328,12 @@ impl Table {
         self.numbers.lock().expect("nothing panics under this lock")
     }
 
-    fn make_room(&self, index: u32) {
-        let (segment, _) = locate(index);
+    /// Makes room for an index, where there are `count` at the most.
+    fn make_room(&self, index: u32, count: u32) {
+        let (segment, offset) = locate(index);
         self.segments[segment].get_or_init(|| {
             let length = 1_usize << (FIRST_BITS as usize + segment.saturating_sub(1));
+            let length = length.min(count as usize - (index as usize - offset));
             (0..length).map(|_| Place::new()).collect()
         });
     }
@@ -326,18 +372,57 @@ mod tests {
     #[test]
     fn a_vacated_number_comes_back_with_another_generation() {
         let directory = Directory::new(3);
-        let first = directory.allocate(2, &mut Vec::new());
+        let first = directory.allocate(2);
         assert_eq!((first.home(), first.index(), first.generation()), (2, 0, 0));
         directory.place(first).set_route(Route::placed(0, 1));
         assert_eq!(directory.place(first).worker_of(first, 9), Some(1));
-        directory.give_back(directory.vacate(first));
-        let second = directory.allocate(2, &mut Vec::new());
+        directory.give_back(directory.vacate(first).expect("there are more"));
+        let second = directory.allocate(2);
         assert_eq!(
             (second.home(), second.index(), second.generation()),
             (2, 0, 1)
         );
         directory.place(second).set_route(Route::placed(1, 1));
         assert_eq!(directory.place(first).worker_of(first, 9), None);
+    }
+
+    #[test]
+    fn a_place_is_used_no_more_after_its_last_generation() {
+        let directory = Directory::new(1);
+        let mut number = directory.allocate(0);
+        let first = number;
+        let mut uses = 1;
+        while let Some(next) = directory.vacate(number) {
+            assert_eq!(next.index(), first.index());
+            assert_ne!(next, first);
+            number = next;
+            uses += 1;
+        }
+        assert_eq!(uses, LAST_GENERATION);
+        assert_eq!(directory.place(number).worker_of(number, 0), None);
+        assert_ne!(directory.allocate(0).index(), first.index());
+    }
+
+    #[test]
+    fn numbers_that_come_back_are_used_again_whoever_asks() {
+        let directory = Directory::new(1);
+        let mut spare = Spare::default();
+        for _ in 0..10 {
+            // Made by others, ended here: the reverse of it after that.
+            let made: Vec<_> = (0..1_000).map(|_| directory.allocate(0)).collect();
+            for number in made {
+                let vacant = directory.vacate(number).expect("there are more");
+                directory.give_back_to(&mut spare, vacant);
+            }
+            let made: Vec<_> = (0..1_000)
+                .map(|_| directory.allocate_from(&mut spare, 0))
+                .collect();
+            for number in made {
+                directory.give_back(directory.vacate(number).expect("there are more"));
+            }
+        }
+        let used = directory.homes[0].numbers().used as usize;
+        assert!(used <= 1_000 + Spare::MAX, "{used}");
     }
 
     #[test]
@@ -349,9 +434,9 @@ mod tests {
         );
         assert_eq!(route.whereabouts(), Whereabouts::Placed);
         for has_mail in [false, true] {
-            let seed = Route::seed(GENERATION_COUNT - 1, has_mail);
+            let seed = Route::seed(LAST_GENERATION, has_mail);
             assert_eq!(seed.whereabouts(), Whereabouts::Seed { has_mail });
-            assert_eq!(seed.generation(), GENERATION_COUNT - 1);
+            assert_eq!(seed.generation(), LAST_GENERATION);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What `#[chare]` says of a type: its entries, as types, so that messages carry arguments and nothing else.
 
 use std::fmt;
+use std::hash::Hash;
 
 use crate::cx::Cx;
 use crate::inbox::{Inbox, Queue};
@@ -19,10 +20,10 @@ pub trait Chare: Sized + Send + 'static {
     type Inbox: Inbox;
 
     /// The proxy of one of them, with a method for each entry.
-    type One: From<One<Self>> + Copy + fmt::Debug + Send + Sync + 'static;
+    type One: From<One<Self>> + Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static;
 
     /// The proxy of many of them, with a method for each entry whose arguments can be cloned.
-    type All: From<All<Self>> + Copy + fmt::Debug + Send + Sync + 'static;
+    type All: From<All<Self>> + Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static;
 }
 
 /// A method that a message triggers and that runs to completion.

@@ -334,6 +334,7 @@ pub mod balance;
 mod chares;
 pub mod chunks;
 mod collection;
+mod collections;
 mod cx;
 mod directory;
 mod entry;
@@ -342,6 +343,8 @@ pub mod grain;
 mod group;
 mod inbox;
 mod index;
+mod insertion;
+mod keys;
 mod local;
 mod migration;
 #[cfg(doctest)]

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use raddle_sync::prim::thread_local;
 
+use crate::collections::place_of;
 use crate::entry::Chare;
 use crate::failure::{Failure, contain, said};
 use crate::migration::{Coordinator, Departures};
@@ -22,6 +23,9 @@ thread_local! {
     static LOCAL: OnceCell<Local> = OnceCell::new();
 }
 
+/// A part, and the id of its collection.
+type OwnPart = (u32, Rc<dyn AnyPart>);
+
 /// One worker's side of the system of its runtime.
 pub(crate) struct Local {
     pub(crate) system: Arc<System>,
@@ -33,7 +37,7 @@ pub(crate) struct Local {
     /// Of the worker that begins moves.
     pub(crate) coordinator: RefCell<Coordinator>,
     /// This worker's part of each collection that it has heard of.
-    parts: RefCell<Vec<Option<Rc<dyn AnyPart>>>>,
+    parts: RefCell<Vec<Option<OwnPart>>>,
     /// The element whose asynchronous entry runs.
     pub(crate) running: Cell<Option<(u32, Number)>>,
     /// The element that runs, if what it sends is measured.
@@ -151,7 +155,7 @@ pub(crate) fn running(id: u32) -> Option<(u32, Number)> {
 impl Drop for Local {
     /// The end of the thread, in which a panic would be the end of the process: destructors of chares keep theirs to themselves.
     fn drop(&mut self) {
-        for part in self.parts.take().into_iter().flatten() {
+        for (_, part) in self.parts.take().into_iter().flatten() {
             part.drop_all(self);
             self.guard(|| drop(part));
         }
@@ -178,8 +182,8 @@ impl Local {
     #[inline]
     pub(crate) fn part<T: Chare>(&self, collection: u32) -> Rc<Part<T>> {
         let parts = self.parts.borrow();
-        match parts.get(collection as usize) {
-            Some(Some(part)) => (Rc::clone(part) as Rc<dyn Any>)
+        match parts.get(place_of(collection)) {
+            Some(Some((id, part))) if *id == collection => (Rc::clone(part) as Rc<dyn Any>)
                 .downcast()
                 .expect("a proxy has the type of its collection"),
             _ => {
@@ -191,13 +195,17 @@ impl Local {
 
     #[cold]
     fn new_part<T: Chare>(&self, collection: u32) -> Rc<Part<T>> {
-        let part = Rc::new(Part::new(self.system.collection(collection)));
+        let Some(shared) = self.system.find_collection(collection) else {
+            // Nothing is kept of what nobody will ask this worker to drop.
+            return Rc::new(Part::new(self.system.collection(collection)));
+        };
+        let part = Rc::new(Part::new(shared));
         let mut parts = self.parts.borrow_mut();
-        let place = collection as usize;
+        let place = place_of(collection);
         if parts.len() <= place {
             parts.resize_with(place + 1, || None);
         }
-        parts[place] = Some(Rc::clone(&part) as Rc<dyn AnyPart>);
+        parts[place] = Some((collection, Rc::clone(&part) as Rc<dyn AnyPart>));
         part
     }
 
@@ -205,17 +213,22 @@ impl Local {
     pub(crate) fn waits(&self) -> Vec<String> {
         let parts: Vec<_> = self.parts.borrow().iter().flatten().cloned().collect();
         let mut lines = Vec::new();
-        for part in parts {
+        for (_, part) in parts {
             part.explain(self.worker, &mut lines);
         }
         lines
     }
 
     /// Drops this worker's part of a collection that is no more.
-    pub(crate) fn drop_part<T: Chare>(&self, collection: u32) {
-        let part = self.part::<T>(collection);
-        self.parts.borrow_mut()[collection as usize] = None;
-        part.drop_all(self);
+    pub(crate) fn drop_part(&self, collection: u32) {
+        let mut parts = self.parts.borrow_mut();
+        let own = parts.get_mut(place_of(collection));
+        let part = own.and_then(|own| own.take_if(|(id, _)| *id == collection));
+        drop(parts);
+        if let Some((_, part)) = part {
+            part.drop_all(self);
+            self.guard(|| drop(part));
+        }
     }
 
     /// The collection of all chares of type `T` that are in no array.

@@ -7,15 +7,16 @@
 //!  └──────────┴──────────────┴──────────────────┘
 //! ```
 //! `home` is the worker that gave the number, and 0 in arrays; `index` the place in that home's table; `generation` counts how often the
-//! place was used before, modulo 2²⁰, so that a proxy of an element that is gone does not reach its successor.
+//! place was used before, so that a proxy of an element that is gone does not reach its successor. Generations never begin anew: a place that
+//! has come to the last one is used no more.
 
 use std::fmt;
 
 const INDEX_BITS: u32 = 32;
 const GENERATION_BITS: u32 = 20;
 
-/// Generations are counted modulo this.
-pub(crate) const GENERATION_COUNT: u32 = 1 << GENERATION_BITS;
+/// The generation that no element has.
+pub(crate) const LAST_GENERATION: u32 = (1 << GENERATION_BITS) - 1;
 
 /// The number of an element. See the module's header.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,7 +36,7 @@ impl Number {
 
     #[inline]
     pub(crate) fn generation(self) -> u32 {
-        (self.0 >> INDEX_BITS) as u32 & (GENERATION_COUNT - 1)
+        (self.0 >> INDEX_BITS) as u32 & LAST_GENERATION
     }
 
     #[inline]
@@ -58,7 +59,7 @@ mod tests {
     #[test]
     fn what_goes_in_comes_out() {
         for home in [0, 1, 4095] {
-            for generation in [0, 7, GENERATION_COUNT - 1] {
+            for generation in [0, 7, LAST_GENERATION] {
                 for index in [0, 1, u32::MAX] {
                     let number = Number::new(home, generation, index);
                     assert_eq!(

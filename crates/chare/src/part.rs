@@ -19,7 +19,7 @@ mod slots;
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
@@ -27,7 +27,10 @@ pub(crate) use slots::{Body, Slot, Slots, State};
 
 use crate::balance::{Meter, Sheet};
 use crate::collection::Collection;
+use crate::directory::Spare;
 use crate::entry::Chare;
+use crate::insertion::{Early, Insertions, Marks};
+use crate::keys::Keys;
 use crate::local::Local;
 use crate::number::Number;
 use crate::parcel::Parcel;
@@ -57,7 +60,9 @@ pub(crate) struct Part<T: Chare> {
     pub(crate) early: RefCell<HashMap<Number, Parcels<T>>>,
     /// What came for seeds whose home is here, before they were made somewhere ([`crate::seeds`]).
     pub(crate) mail: RefCell<HashMap<Number, Parcels<T>>>,
-    /// Elements that are to come here, and the epoch from which on they count as being here for what is sent to all.
+    /// Elements that are to be made here, and count as being here for what is sent to all.
+    pub(crate) unmade: RefCell<HashSet<Number>>,
+    /// Elements that are to come from other workers, and the epoch from which on they count as being here for what is sent to all.
     pub(crate) expected: RefCell<HashMap<Number, u32>>,
     /// Elements that are to go, and the epoch from which on they count as being elsewhere.
     pub(crate) leaving: RefCell<HashMap<Number, u32>>,
@@ -66,10 +71,13 @@ pub(crate) struct Part<T: Chare> {
     /// The last epoch in which an element came from another worker.
     latest: Cell<u32>,
     /// Numbers of this worker that nobody has.
-    spare: RefCell<Vec<Number>>,
+    spare: RefCell<Spare>,
     /// Numbers of a sparse array that this worker has looked up.
-    known: RefCell<HashMap<T::Index, Number>>,
+    known: RefCell<Keys<T::Index>>,
     pub(crate) rounds: RefCell<AllRounds>,
+    /// At the root: elements that are being put in.
+    pub(crate) insertions: RefCell<Insertions>,
+    pub(crate) marks: RefCell<Marks>,
     sections: members::Sections,
     /// What waits at members of binomial trees.
     pub(crate) gathered: RefCell<HashMap<Number, Gathered>>,
@@ -151,6 +159,7 @@ impl<T: Chare> Part<T> {
             unborn: RefCell::new(unborn),
             early: RefCell::default(),
             mail: RefCell::default(),
+            unmade: RefCell::default(),
             expected: RefCell::default(),
             leaving: RefCell::default(),
             late: RefCell::default(),
@@ -158,6 +167,8 @@ impl<T: Chare> Part<T> {
             spare: RefCell::default(),
             known: RefCell::default(),
             rounds: RefCell::default(),
+            insertions: RefCell::default(),
+            marks: RefCell::default(),
             sections: members::Sections::default(),
             gathered: RefCell::default(),
             scans: RefCell::default(),
@@ -194,17 +205,26 @@ impl<T: Chare> Part<T> {
     /// The number of the element with this index, without a lock where this worker has looked it up before.
     #[inline]
     pub(crate) fn number_of(&self, index: T::Index) -> Option<Number> {
-        if self.collection.has_birth() {
+        let Some(hash) = self.collection.hash(index) else {
             return self.collection.number_of(index);
+        };
+        let alike = self.known.borrow().alike(hash);
+        match alike.and_then(|alike| alike.number_of(index)) {
+            Some(number) if self.collection.has(number) => Some(number),
+            before => self.look_up(index, hash, before),
         }
-        let known = self.known.borrow().get(&index).copied();
-        known
-            .filter(|&number| self.collection.has(number))
-            .or_else(|| {
-                let number = self.collection.number_of(index)?;
-                self.known.borrow_mut().insert(index, number);
-                Some(number)
-            })
+    }
+
+    /// The same under the lock; `before` is the number that the key had when it was looked up last.
+    #[cold]
+    fn look_up(&self, index: T::Index, hash: u64, before: Option<Number>) -> Option<Number> {
+        if let Some(before) = before {
+            self.known.borrow_mut().remove(hash, before);
+        }
+        let number = self.collection.number_of_hashed(index, hash)?;
+        let mut known = self.known.borrow_mut();
+        known.put_tidily(hash, index, number, |number| self.collection.has(number));
+        Some(number)
     }
 
     /// True until the array that is being made has its elements here.
@@ -264,19 +284,11 @@ impl<T: Chare> Part<T> {
         }
     }
 
-    /// Keeps a message for an element that is to come here.
+    /// Keeps a message for an element that is to come.
     pub(crate) fn keep_early(&self, number: Number, parcel: Box<dyn Parcel<T>>) {
+        let parcel = Box::new(Early::new(self, parcel));
         let mut early = self.early.borrow_mut();
         early.entry(number).or_default().push_back(parcel);
-    }
-
-    /// The elements that are to come here, for those in `epoch`.
-    pub(crate) fn expected_in(&self, epoch: u32) -> Vec<Number> {
-        let expected = self.expected.borrow();
-        let expected = expected.keys().copied();
-        expected
-            .filter(|&number| self.is_here_in(number, epoch))
-            .collect()
     }
 
     /// The shares that wait at a member.
@@ -341,9 +353,7 @@ impl<T: Chare> Part<T> {
         let number = slot.number;
         self.latest.set(self.latest.get().max(epoch));
         self.put(slot, epoch);
-        if !self.expected.borrow().is_empty() {
-            self.expected.borrow_mut().remove(&number);
-        }
+        self.forget_to_come(number);
         for arrival in urgent {
             local.guard(|| arrival(local));
         }
@@ -361,8 +371,26 @@ impl<T: Chare> Part<T> {
         let at = self.slot_of(number);
         let is_here = self.slots.borrow_mut().get_mut(at, number).is_some();
         if !is_here && self.is_expected(local, number) {
-            self.expected.borrow_mut().insert(number, 0);
+            self.unmade.borrow_mut().insert(number);
         }
+    }
+
+    /// The element has come, or will not.
+    fn forget_to_come(&self, number: Number) {
+        if !self.unmade.borrow().is_empty() {
+            self.unmade.borrow_mut().remove(&number);
+        }
+        if !self.expected.borrow().is_empty() {
+            self.expected.borrow_mut().remove(&number);
+        }
+    }
+
+    /// Elements that are to come here, and count as being here for those in `epoch`.
+    pub(crate) fn to_come(&self, epoch: u32) -> Vec<Number> {
+        let (unmade, expected) = (self.unmade.borrow(), self.expected.borrow());
+        let all = unmade.iter().chain(expected.keys()).copied();
+        all.filter(|&number| self.is_here_in(number, epoch))
+            .collect()
     }
 
     /// True for an element that is here.
@@ -406,6 +434,7 @@ impl<T: Chare> Part<T> {
     pub(crate) fn is_here_in(&self, number: Number, epoch: u32) -> bool {
         let came = match self.residents.borrow().get(self.slot_of(number)) {
             Some(Some((is, came))) if *is == number => Some(*came),
+            _ if self.unmade.borrow().contains(&number) => Some(0),
             _ => self.expected.borrow().get(&number).copied(),
         };
         let goes = self.leaving.borrow().get(&number).copied();
@@ -445,22 +474,20 @@ impl<T: Chare> Part<T> {
 
     /// A number that nobody has, whose home is here: one of those that came back, or a new one.
     pub(crate) fn allocate(&self, home: usize) -> Number {
-        let spare = self.spare.borrow_mut().pop();
-        spare.unwrap_or_else(|| {
-            self.collection
-                .directory
-                .allocate(home, &mut self.spare.borrow_mut())
-        })
+        let mut spare = self.spare.borrow_mut();
+        self.collection.directory.allocate_from(&mut spare, home)
     }
 
     /// The element has no number any more.
     pub(crate) fn remove(&self, local: &Local, number: Number, index: Option<T::Index>) {
-        if let Some(vacant) = self.collection.remove(number, index) {
-            if vacant.home() == local.worker {
-                self.spare.borrow_mut().push(vacant);
-            } else {
-                self.collection.directory.give_back(vacant);
-            }
+        let Some(vacant) = self.collection.remove(number, index) else {
+            return;
+        };
+        let directory = &self.collection.directory;
+        if vacant.home() == local.worker {
+            directory.give_back_to(&mut self.spare.borrow_mut(), vacant);
+        } else {
+            directory.give_back(vacant);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Proxies: addresses of elements, small and copied freely, from which messages are sent.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
 use crate::entry::{AsyncEntry, Chare, Entry, Message};
@@ -41,21 +42,26 @@ macro_rules! address {
         }
 
         impl<T: Chare> Copy for $proxy<T> {}
+
+        impl<T: Chare> PartialEq for $proxy<T> {
+            /// True when both lead to the same.
+            fn eq(&self, other: &Self) -> bool {
+                self.address() == other.address()
+            }
+        }
+
+        impl<T: Chare> Eq for $proxy<T> {}
+
+        impl<T: Chare> Hash for $proxy<T> {
+            fn hash<H: Hasher>(&self, hasher: &mut H) {
+                self.address().hash(hasher);
+            }
+        }
     };
 }
 
 address!(One);
 address!(All);
-
-impl<T: Chare> PartialEq for One<T> {
-    /// True when both are of the same element.
-    fn eq(&self, other: &Self) -> bool {
-        (self.system, self.collection, self.number)
-            == (other.system, other.collection, other.number)
-    }
-}
-
-impl<T: Chare> Eq for One<T> {}
 
 impl<T: Chare> fmt::Debug for One<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,6 +84,11 @@ impl<T: Chare> fmt::Debug for All<T> {
 }
 
 impl<T: Chare> One<T> {
+    /// What it leads to, with whatever priority.
+    fn address(&self) -> (u32, u32, Number) {
+        (self.system, self.collection, self.number)
+    }
+
     #[inline]
     pub(crate) fn new(system: u32, collection: u32, number: Number) -> Self {
         Self {
@@ -191,6 +202,11 @@ impl Local {
 }
 
 impl<T: Chare> All<T> {
+    /// What it leads to.
+    fn address(&self) -> (u32, u32, Option<u32>) {
+        (self.system, self.collection, self.section)
+    }
+
     pub(crate) fn new(system: u32, collection: u32, section: Option<u32>) -> Self {
         Self {
             system,

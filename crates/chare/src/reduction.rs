@@ -5,8 +5,8 @@
 //! comes in from below before that goes with it, what comes later goes on at once. The root counts contributions, and knows how many
 //! there are to be: that alone says when a reduction is complete, so that elements may move, come and go meanwhile.
 //!
-//! An element that is inserted takes part from the first reduction of which the root has seen nothing: the message that makes it goes
-//! by the root, which says which that is. One that ends takes no part in those to which it has not contributed.
+//! From which reduction on an element takes part that is inserted, the root finds out ([`crate::insertion`]). One that ends takes no part
+//! in those to which it has not contributed.
 //!
 //! # Source
 //! Jetley, Kalé, sect. 5.C: merging per processor first, then over a tree of processors.
@@ -147,7 +147,12 @@ impl Local {
         target: impl FnOnce() -> Target,
     ) {
         let mut all = part.rounds.borrow_mut();
-        if let Some(open) = all.of(group).round(round) {
+        let rounds = all.of(group);
+        rounds.untouched_here = rounds.untouched_here.max(round + 1);
+        if group.is_none() {
+            part.marks.borrow_mut().note(round);
+        }
+        if let Some(open) = rounds.round(round) {
             open.share.contribute(reducer, goes, target);
             open.done_here += 1;
             drop(all);
@@ -228,13 +233,14 @@ impl Local {
     }
 
     fn end_rounds<T: Chare>(&self, part: &Part<T>, group: Group) {
+        let is_settled = |round| group.is_some() || self.is_settled(part, round);
         loop {
             // It may have been given up by what was done with the last result.
             let Ok(population) = part.population_of(group) else {
                 return;
             };
             let mut all = part.rounds.borrow_mut();
-            let complete = all.of(group).root.take_complete(population);
+            let complete = all.of(group).root.take_complete(population, is_settled);
             drop(all);
             let Some((round, mut share)) = complete else {
                 break;
@@ -256,6 +262,15 @@ impl Local {
         {
             self.fail_lost_claims(part, section, &members);
         }
+    }
+
+    /// True when it is known which elements take part in a reduction over the array. For the root.
+    fn is_settled<T: Chare>(&self, part: &Part<T>, round: u64) -> bool {
+        let insertions = part.insertions.borrow();
+        // Where there is a queue for each sender, what an insertion triggers can come before it is said that it has begun.
+        let has_heard_of_all = self.system.post.is_one_queue()
+            || part.collection.insertions_begun() == insertions.begun();
+        has_heard_of_all && insertions.are_clear_of(round)
     }
 
     fn end_round<T: Chare>(
@@ -296,7 +311,11 @@ impl Local {
         let root = &mut all.of(group).root;
         let outcome = root.results.pop_front().or_else(|| {
             let lost = lost(part, group, root.next());
-            let deserted = || root.is_deserted(population).then(|| self.deserted::<T>());
+            let deserted = || {
+                let is_deserted =
+                    part.insertions.borrow().is_empty() && root.is_deserted(population);
+                is_deserted.then(|| self.deserted::<T>())
+            };
             lost.or_else(deserted).map(Err)
         });
         match outcome {
@@ -408,7 +427,9 @@ impl Local {
     fn fail_deserted<T: Chare>(&self, part: &Part<T>) {
         let mut all = part.rounds.borrow_mut();
         let root = &mut all.of(None).root;
-        if !root.is_deserted(part.collection.population) {
+        let is_deserted =
+            part.insertions.borrow().is_empty() && root.is_deserted(part.collection.population);
+        if !is_deserted {
             return;
         }
         let claims = std::mem::take(&mut root.claims);

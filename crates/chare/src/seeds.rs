@@ -75,7 +75,7 @@ impl System {
                 let collection = self.singles::<T>();
                 let home = self.next_worker();
                 let shared = self.collection::<T>(collection);
-                let number = shared.directory.allocate(home, &mut Vec::new());
+                let number = shared.directory.allocate(home);
                 let route = Route::seed(number.generation(), false);
                 shared.directory.place(number).set_route(route);
                 self.post_outside(home, move |local| local.put_seed(collection, number, make));
@@ -93,10 +93,7 @@ impl System {
         let collection = self.singles::<T>();
         let number = local::with(self.id, |local| match local {
             Some(local) => local.part::<T>(collection).allocate(local.worker),
-            None => self
-                .collection::<T>(collection)
-                .directory
-                .allocate(worker, &mut Vec::new()),
+            None => self.collection::<T>(collection).directory.allocate(worker),
         });
         let route = Route::placed(number.generation(), worker);
         let shared = self.collection::<T>(collection);
@@ -197,10 +194,11 @@ impl Local {
             }
             Err(panic) => {
                 let name = part.collection.name(index);
-                part.remove(self, number, index);
-
-                self.system
-                    .fail(Failure::panicked(&name, "its constructor", &*panic));
+                let failure = Failure::panicked(&name, "its constructor", &*panic);
+                part.collection.note_death(number, &failure);
+                part.take_leave(self, number, index, cx.rounds());
+                part.fail_early(self, number);
+                self.system.fail(failure);
                 // Its destructor might panic in turn.
                 std::mem::forget(panic);
             }

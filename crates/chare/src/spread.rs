@@ -178,7 +178,7 @@ impl Local {
                 .for_members(section, epoch, give)
                 .unwrap_or_else(|failure| self.system.fail(failure));
         }
-        for number in part.expected_in(epoch) {
+        for number in part.to_come(epoch) {
             self.guard(|| part.keep_early(number, Box::new(spread.parcel())));
         }
         let mut at = 0;

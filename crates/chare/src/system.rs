@@ -3,7 +3,7 @@
 //! Proxies carry the number of their system, not a pointer: so they are small, are copied freely, and count no references. Workers keep
 //! the system at hand ([`crate::local`]); other threads look it up.
 
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use raddle_runtime::{Post, Runtime, Waiter};
 use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, Relaxed};
 
 use crate::collection::Collection;
+use crate::collections::Collections;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::{self, Local};
@@ -25,7 +26,7 @@ use crate::waiters::{Waiters, Waiting, Watch};
 pub struct System {
     pub(crate) id: u32,
     pub(crate) post: Post,
-    collections: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
+    collections: Collections,
     singles: Mutex<Vec<(TypeId, u32)>>,
     pub(crate) outside: Mutex<Outside>,
     pub(crate) quiet: Quiet,
@@ -56,7 +57,7 @@ impl System {
             let system = registry::add(|id| Self {
                 id,
                 post,
-                collections: Mutex::default(),
+                collections: Collections::default(),
                 singles: Mutex::default(),
                 outside: Mutex::default(),
                 quiet: Quiet::new(worker_count),
@@ -101,36 +102,38 @@ impl System {
         self.next_worker.fetch_add(1, Relaxed) % self.worker_count()
     }
 
-    fn collections(&self) -> impl std::ops::DerefMut<Target = Vec<Arc<dyn Any + Send + Sync>>> {
-        self.collections
-            .lock()
-            .expect("nothing panics under this lock")
-    }
-
     /// Keeps a collection that `make` makes of its number.
     pub(crate) fn add<T: Chare>(
         &self,
         make: impl FnOnce(u32) -> Collection<T>,
     ) -> Arc<Collection<T>> {
-        let mut collections = self.collections();
-        let id = u32::try_from(collections.len()).expect("fewer than 2^32 collections");
+        let id = self.collections.allocate();
         let collection = Arc::new(make(id));
-        collections.push(Arc::clone(&collection) as Arc<dyn Any + Send + Sync>);
+        self.collections.put(id, Arc::clone(&collection) as _);
         collection
     }
 
-    /// Forgets a collection.
-    pub(crate) fn forget<T: Chare>(&self, id: u32) {
-        let husk = Arc::new(self.collection::<T>(id).husk());
-        self.collections()[id as usize] = husk;
+    /// Forgets a collection; false if that has been done.
+    pub(crate) fn forget(&self, id: u32) -> bool {
+        self.collections.take(id).is_some()
     }
 
-    /// The collection with this number, which is of `T`.
+    /// The collection was forgotten, by all workers too: another may have its place.
+    pub(crate) fn release(&self, id: u32) {
+        self.collections.release(id);
+    }
+
+    /// The collection with this number, which is of `T`, unless it was forgotten.
+    pub(crate) fn find_collection<T: Chare>(&self, id: u32) -> Option<Arc<Collection<T>>> {
+        let collection = self.collections.get(id)?;
+        let collection = collection.downcast();
+        Some(collection.expect("a proxy has the type of its collection"))
+    }
+
+    /// The collection with this number, which is of `T`; a husk if it was forgotten.
     pub(crate) fn collection<T: Chare>(&self, id: u32) -> Arc<Collection<T>> {
-        let collections = self.collections();
-        Arc::clone(&collections[id as usize])
-            .downcast()
-            .expect("a proxy has the type of its collection")
+        self.find_collection(id)
+            .unwrap_or_else(|| Arc::new(Collection::husk(self.id, id)))
     }
 
     /// The collection of all chares of type `T` that are in no array.

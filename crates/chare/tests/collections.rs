@@ -420,6 +420,8 @@ impl Maker {
         let workers = cx.worker_count() as u64;
         let helper = cx.runtime().chare_on(cx.worker_count() - 1, |_| Maker);
         assert_eq!(helper.add_to(row, 10).await, cx.worker_count() - 1);
+        // What another one has sent may come after what is sent here, though he has said that he has.
+        cx.quiescence().await;
         row.all().tell_all();
         group.all().tell_all();
         let (sum, last) = row.reduction::<(u64, usize)>().await;

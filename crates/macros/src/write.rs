@@ -85,6 +85,20 @@ impl Writer<'_> {
                     }
                 }
 
+                impl #parameters ::core::cmp::PartialEq for #name #names #bounds {
+                    fn eq(&self, other: &Self) -> bool {
+                        self.0 == other.0
+                    }
+                }
+
+                impl #parameters ::core::cmp::Eq for #name #names #bounds {}
+
+                impl #parameters ::core::hash::Hash for #name #names #bounds {
+                    fn hash<RaddleHasher: ::core::hash::Hasher>(&self, hasher: &mut RaddleHasher) {
+                        ::core::hash::Hash::hash(&self.0, hasher);
+                    }
+                }
+
                 impl #parameters ::core::convert::From<#library::#inner<#of>> for #name #names #bounds {
                     fn from(address: #library::#inner<#of>) -> Self {
                         Self(address)
@@ -113,14 +127,6 @@ impl Writer<'_> {
         quote! {
             #one_proxy
             #all_proxy
-
-            impl #parameters ::core::cmp::PartialEq for #one #names #bounds {
-                fn eq(&self, other: &Self) -> bool {
-                    self.0 == other.0
-                }
-            }
-
-            impl #parameters ::core::cmp::Eq for #one #names #bounds {}
 
             impl #parameters ::core::convert::From<#one #names> for #library::One<#of> #bounds {
                 fn from(proxy: #one #names) -> Self {

@@ -14,7 +14,7 @@ impl<T: Chare> Part<T> {
     /// What waits for an element that will not come fails.
     #[cold]
     pub(crate) fn fail_early(&self, local: &Local, number: Number) {
-        self.expected.borrow_mut().remove(&number);
+        self.forget_to_come(number);
         let early = self.early.borrow_mut().remove(&number);
         for parcel in early.into_iter().flatten() {
             self.fail(local, number, parcel);
@@ -41,18 +41,8 @@ impl<T: Chare> Part<T> {
             return;
         };
         let index = slot.index;
-        if self.collection.is_array() {
-            // What was contributed may be complete now, and is merged by the program's code.
-            local.guard(|| local.leaves(self, number, rounds));
-            local.tell_root(self, rounds.array(), -1);
-        }
         let aside = slot.take_aside();
-        self.remove(local, number, index);
-        if self.collection.is_array() {
-            // Whoever makes a section from now on sees that there is no such element.
-            self.break_sections(local, number, index, rounds);
-            self.break_scans(local, index, rounds.scan());
-        }
+        self.take_leave(local, number, index, rounds);
         self.drop_slot(local, slot);
         let Some(mut aside) = aside else { return };
         for parcel in mem::take(&mut aside.backlog) {
@@ -105,6 +95,28 @@ impl<T: Chare> Part<T> {
             local.post(worker, move |local| {
                 local.lose_scans::<T>(&local.part(collection), from, &failure);
             });
+        }
+    }
+
+    /// Nobody waits any more for contributions of an element, which contributes to `rounds` next.
+    pub(crate) fn take_leave(
+        &self,
+        local: &Local,
+        number: Number,
+        index: Option<T::Index>,
+        rounds: &NextRounds,
+    ) {
+        let is_array = self.collection.is_array();
+        if is_array {
+            // What was contributed may be complete now, and is merged by the program's code.
+            local.guard(|| local.leaves(self, number, rounds));
+            local.tell_root(self, rounds.array(), -1);
+        }
+        self.remove(local, number, index);
+        if is_array {
+            // Whoever makes a section from now on sees that there is no such element.
+            self.break_sections(local, number, index, rounds);
+            self.break_scans(local, index, rounds.scan());
         }
     }
 

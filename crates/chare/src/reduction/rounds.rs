@@ -25,6 +25,8 @@ pub(crate) struct Rounds {
     pub(super) first: u64,
     open: VecDeque<Round>,
     pub(super) contributors: HashMap<u64, Vec<Contributor>>,
+    /// The first to which no element has contributed here.
+    pub(super) untouched_here: u64,
     /// Elements that came with some of the coming reductions behind them, and what they contribute to next.
     pub(super) ahead: HashMap<Number, u64>,
     pub(super) root: Root,
@@ -169,6 +171,16 @@ impl AllRounds {
         let root = &self.of(None).root;
         root.next + root.shares.len() as u64
     }
+
+    /// The first reduction over the array that the root has not completed.
+    pub(crate) fn incomplete(&mut self) -> u64 {
+        self.of(None).root.next
+    }
+
+    /// The first reduction over the array to which no element has contributed here.
+    pub(crate) fn first_untouched_here(&mut self) -> u64 {
+        self.of(None).untouched_here
+    }
 }
 
 /// The reductions to which an element contributes next: over its array, and over sections; and the scan.
@@ -263,8 +275,12 @@ impl Root {
         self.shares[at].add(share);
     }
 
-    /// Takes out the oldest if it is complete.
-    pub(super) fn take_complete(&mut self, population: u64) -> Option<(u64, Share)> {
+    /// Takes out the oldest if it is complete; `is_settled` says whether it is known who takes part in it.
+    pub(super) fn take_complete(
+        &mut self,
+        population: u64,
+        is_settled: impl FnOnce(u64) -> bool,
+    ) -> Option<(u64, Share)> {
         while let Some(change) = self
             .changes
             .first_entry()
@@ -272,7 +288,8 @@ impl Root {
         {
             self.changed += change.remove();
         }
-        if self.shares.front()?.count < self.expected(population) {
+        let is_full = self.shares.front()?.count >= self.expected(population);
+        if !is_full || !is_settled(self.next) {
             return None;
         }
         self.next += 1;

@@ -7,6 +7,7 @@
 
 mod ends;
 mod failures;
+mod insertions;
 mod moving;
 mod nodes;
 mod order;

@@ -1,0 +1,219 @@
+//! Elements that are put into arrays which reduce at the same time, that are put in and cannot be made, and that are removed twice.
+//!
+//! - What a chare sent to all and a new element had nothing to do with each other: the root counted the element in where it had seen nothing yet, though
+//!   all others had a contribution under way to it. The element waited for no message that would have made it contribute, so that this reduction
+//!   and all later ones never came.
+//! - One whose constructor panicked was waited for in all reductions, and kept what was sent to it for ever.
+//! - To remove an element twice was a failure if the first time had not come to its end.
+
+#![cfg(not(any(loom, shuttle)))]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use raddle_chare::reduce::Count;
+use raddle_chare::{Array, Chares, Cx, chare};
+use raddle_runtime::{MailboxKind, Runtime};
+
+fn runtime(workers: usize, mailbox: MailboxKind) -> Runtime {
+    let builder = Runtime::builder().workers(workers).mailbox(mailbox);
+    builder.build().expect("it comes up")
+}
+
+/// Fails instead of hanging.
+#[track_caller]
+fn soon<R: Send + 'static>(call: impl FnOnce() -> R + Send + 'static) -> R {
+    let (done, result) = mpsc::channel();
+    std::thread::spawn(move || {
+        let _ = done.send(catch_unwind(AssertUnwindSafe(call)).map_err(|_| "it panicked"));
+    });
+    match result.recv_timeout(Duration::from_secs(20)) {
+        Ok(Ok(result)) => result,
+        Ok(Err(panicked)) => panic!("{panicked}"),
+        Err(_) => panic!("it hangs"),
+    }
+}
+
+struct Voter;
+
+#[chare(index = u64)]
+impl Voter {
+    #[entry]
+    fn vote(&mut self, cx: &mut Cx<Self>) {
+        cx.contribute(Count::one());
+    }
+
+    #[entry]
+    fn go(&mut self, cx: &mut Cx<Self>, to: usize) {
+        cx.migrate_to(to);
+    }
+
+    #[entry]
+    fn ask(&mut self) -> u32 {
+        1
+    }
+}
+
+/// What is done between two insertions.
+#[derive(Clone, Copy, PartialEq)]
+enum Between {
+    Vote,
+    VoteOfTheLast,
+    VoteAndMove,
+}
+
+/// Puts elements in, and lets all vote before each; the results are those of `expected`.
+fn put_in(voters: Array<Voter>, workers: usize, between: Between) {
+    for index in 0..COUNT {
+        match between {
+            Between::Vote => voters.all().vote(),
+            // Only the one that was put in last is still to be made.
+            Between::VoteOfTheLast => {
+                if index > 0 {
+                    voters.at(index - 1).vote();
+                }
+            }
+            Between::VoteAndMove => {
+                if index > 0 {
+                    voters.at(index - 1).go(index as usize % workers);
+                }
+                voters.all().vote();
+            }
+        }
+        voters.insert_on(index as usize * 3 % workers, index, |_| Voter);
+    }
+}
+
+struct Driver;
+
+#[chare]
+impl Driver {
+    #[entry]
+    fn put_in(&mut self, cx: &mut Cx<Self>, voters: Array<Voter>, between: Between) {
+        put_in(voters, cx.worker_count(), between);
+    }
+
+    #[entry]
+    async fn ask_one_that_cannot_be(&mut self, cx: &mut Cx<Self>, voters: Array<Voter>) -> u32 {
+        let on = cx.worker_count() - 1;
+        voters.insert_on(on, 5, |_| panic!("no")).ask().await
+    }
+}
+
+const COUNT: u64 = 12;
+
+/// Who puts in is a thread, or a chare on any worker; the root is on any worker.
+fn for_all(test: impl Fn(&Runtime, Array<Voter>, &dyn Fn(Between)) + Copy + Send + 'static) {
+    for workers in 1..=4 {
+        for mailbox in [MailboxKind::LockFree, MailboxKind::Pairs] {
+            for maker in 0..=workers {
+                soon(move || {
+                    let runtime = runtime(workers, mailbox);
+                    let driver = (maker < workers).then(|| runtime.chare_on(maker, |_| Driver));
+                    for _ in 0..workers {
+                        let voters = runtime.sparse_array::<Voter>();
+                        test(&runtime, voters, &|between| match driver {
+                            Some(driver) => driver.put_in(voters, between),
+                            None => put_in(voters, workers, between),
+                        });
+                    }
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn all_vote_and_then_one_is_put_in() {
+    for_all(|runtime, voters, put_in| {
+        voters.insert(1_000, |_| Voter);
+        runtime.quiescence().wait();
+        put_in(Between::Vote);
+        for before in 0..COUNT {
+            assert_eq!(voters.reduction::<u64>().wait(), 1 + before);
+        }
+        runtime.quiescence().wait();
+        voters.all().vote();
+        assert_eq!(voters.reduction::<u64>().wait(), 1 + COUNT);
+    });
+}
+
+#[test]
+fn those_vote_who_are_still_to_be_made() {
+    for_all(|runtime, voters, put_in| {
+        put_in(Between::VoteAndMove);
+        runtime.quiescence().wait();
+        // The first time, nobody was there.
+        for before in 1..COUNT {
+            assert_eq!(voters.reduction::<u64>().wait(), before);
+        }
+        voters.all().vote();
+        assert_eq!(voters.reduction::<u64>().wait(), COUNT);
+    });
+}
+
+#[test]
+fn one_that_voted_before_it_was_made_has_voted() {
+    for_all(|runtime, voters, put_in| {
+        put_in(Between::VoteOfTheLast);
+        runtime.quiescence().wait();
+        // Each but the last has voted once, in the reduction after that in which the one before it has.
+        for index in 0..COUNT {
+            let votes = u64::from(index < COUNT - 1);
+            for _ in index + votes..COUNT {
+                voters.at(index).vote();
+            }
+        }
+        for round in 0..COUNT {
+            assert_eq!(voters.reduction::<u64>().wait(), round + 1);
+        }
+    });
+}
+
+#[test]
+fn one_that_cannot_be_made_is_not_waited_for() {
+    for workers in 1..=3 {
+        soon(move || {
+            let runtime = runtime(workers, MailboxKind::LockFree);
+            let driver = runtime.chare_on(0, |_| Driver);
+            let voters = runtime.sparse_array::<Voter>();
+            voters.insert(1, |_| Voter);
+            let asked = driver.ask_one_that_cannot_be(voters);
+            let failure = asked.try_wait().expect_err("it cannot be made");
+            assert!(failure.to_string().contains("no"), "{failure}");
+            let (mut there, mut tries) = (true, 0);
+            while there && tries < 1_000_000 {
+                there = voters.get(5).is_some();
+                tries += 1;
+                std::thread::yield_now();
+            }
+            assert!(!there);
+            let result = voters.reduction::<u64>();
+            voters.all().vote();
+            while !result.is_here() {
+                std::thread::yield_now();
+            }
+            // The panic fails whoever waits; what has come is there all the same.
+            assert_eq!(result.try_wait().ok(), Some(1));
+        });
+    }
+}
+
+#[test]
+fn to_remove_one_twice_is_to_remove_it() {
+    soon(|| {
+        let runtime = runtime(2, MailboxKind::LockFree);
+        let voters = runtime.sparse_array::<Voter>();
+        for index in 0..100 {
+            voters.insert(index, |_| Voter);
+            let voter = voters.at(index);
+            voters.remove(index);
+            // It may have ended by now.
+            let _ = catch_unwind(|| voters.remove(index));
+            assert!(voter.ask().try_wait().is_err());
+        }
+        runtime.quiescence().wait();
+        assert!((0..100).all(|index| voters.get(index).is_none()));
+    });
+}

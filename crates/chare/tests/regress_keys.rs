@@ -1,0 +1,131 @@
+//! Keys whose `Hash` and `Eq` do more than they should: they were called under the lock of the array's keys, so that one that looked into the array
+//! never returned, and one that panicked was the end of the array.
+
+#![cfg(not(any(loom, shuttle)))]
+
+use std::cell::Cell;
+use std::hash::{Hash, Hasher};
+use std::panic::catch_unwind;
+use std::sync::{OnceLock, mpsc};
+use std::time::Duration;
+
+use raddle_chare::{Array, Chares, chare};
+use raddle_runtime::Runtime;
+
+thread_local! {
+    static NEXT: Cell<Deed> = const { Cell::new(Deed::Nothing) };
+}
+
+static ARRAY: OnceLock<Array<Element>> = OnceLock::new();
+
+#[derive(Clone, Copy, Debug)]
+enum Deed {
+    Nothing,
+    Panic,
+    Look,
+    PutIn,
+}
+
+impl Deed {
+    fn is_done() {
+        let array = ARRAY.get().copied();
+        match NEXT.replace(Self::Nothing) {
+            Self::Nothing => {}
+            Self::Panic => panic!("a key"),
+            Self::Look => assert!(array.is_some_and(|array| array.get(Wild(1)).is_some())),
+            Self::PutIn => {
+                if let Some(array) = array {
+                    array.insert(Wild(7), |_| Element);
+                }
+            }
+        }
+    }
+}
+
+/// All have the same hash.
+#[derive(Clone, Copy, Debug)]
+struct Wild(u32);
+
+impl PartialEq for Wild {
+    fn eq(&self, other: &Self) -> bool {
+        Deed::is_done();
+        self.0 == other.0
+    }
+}
+
+impl Eq for Wild {}
+
+impl Hash for Wild {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        if self.0 % 2 == 1 {
+            Deed::is_done();
+        }
+        1.hash(hasher);
+    }
+}
+
+struct Element;
+
+#[chare(index = Wild)]
+impl Element {
+    #[entry]
+    fn hear(&mut self) -> u32 {
+        1
+    }
+}
+
+struct Looker;
+
+#[chare]
+impl Looker {
+    #[entry]
+    fn look(&mut self, deed: Deed, key: u32) -> bool {
+        let array = *ARRAY.get().expect("it is made");
+        NEXT.set(deed);
+        let found = array.get(Wild(key)).is_some();
+        NEXT.set(Deed::Nothing);
+        found
+    }
+}
+
+#[test]
+fn keys_do_what_they_want() {
+    let (done, result) = mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = Runtime::builder().workers(2).build().expect("it comes up");
+        let array = *ARRAY.get_or_init(|| runtime.sparse_array());
+        for key in 1..=4 {
+            array.insert(Wild(key), |_| Element);
+        }
+        runtime.quiescence().wait();
+        for key in [1, 2] {
+            NEXT.set(Deed::Panic);
+            assert!(catch_unwind(|| array.get(Wild(key))).is_err());
+            assert!(array.get(Wild(key)).is_some());
+            NEXT.set(Deed::Look);
+            assert!(array.get(Wild(key)).is_some());
+        }
+        let looker = runtime.chare_on(0, |_| Looker);
+        for _ in 0..2 {
+            for key in [1, 2, 3, 4] {
+                assert!(looker.look(Deed::Look, key).wait());
+            }
+        }
+        // The same key, put in by its own comparison.
+        NEXT.set(Deed::PutIn);
+        assert!(catch_unwind(|| array.insert(Wild(7), |_| Element)).is_err());
+        for key in [1, 2, 3, 4, 7] {
+            assert_eq!(array.at(Wild(key)).hear().wait(), 1);
+            array.remove(Wild(key));
+        }
+        runtime.quiescence().wait();
+        assert!(
+            [1, 2, 3, 4, 7]
+                .iter()
+                .all(|&key| array.get(Wild(key)).is_none())
+        );
+        done.send(()).expect("somebody waits");
+    });
+    let result = result.recv_timeout(Duration::from_secs(20));
+    result.expect("it neither hangs nor panics");
+}
