@@ -164,12 +164,12 @@ impl<T: Chare> Cx<T> {
         self.index.is_some()
     }
 
-    /// Ends the program: whoever waits in [`Chares::until_exit`](crate::Chares::until_exit) goes on. Messages that are under way are not stopped.
+    /// Ends the program: whoever waits in [`Chares::until_exit`] goes on. Messages that are under way are not stopped.
     pub fn exit(&self) {
         self.with_local(|local| local.system.exit());
     }
 
-    /// Comes when no message is under way and no entry runs, but for asynchronous ones that wait; as [`Chares::quiescence`](crate::Chares::quiescence).
+    /// Comes when no message is under way and no entry runs, but for asynchronous ones that wait; as [`Chares::quiescence`].
     pub fn quiescence(&self) -> Reply<()> {
         self.with_local(|local| quiescence(&local.system))
     }
