@@ -145,7 +145,9 @@ fn who_is_put_in_is_not_waited_for_before() {
         let last = runtime.worker_count() - 1;
         let voters = runtime.sparse_array::<Voter>();
         let results = Results::default();
-        let put = |worker, index| drop(voters.insert_on(worker, index, |_| Voter { votes: 0 }));
+        let put = |worker, index| {
+            voters.insert_on(worker, index, |_| Voter { votes: 0 });
+        };
         let vote = |index| {
             voters.at(index).vote_for(1, Arc::clone(&results));
             runtime.quiescence().wait();
