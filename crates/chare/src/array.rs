@@ -318,11 +318,34 @@ impl<I: Index> ArrayOptions<I> {
     }
 }
 
+/// What an array of keys is made with.
+#[derive(Clone, Debug, Default)]
+pub struct SparseOptions {
+    balancing: Option<Balancing>,
+}
+
+impl SparseOptions {
+    /// An array whose elements stay where they are put in, unless they move by themselves.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Moves elements so that all workers have about as much to do.
+    #[must_use]
+    pub fn balanced(mut self, balancing: Balancing) -> Self {
+        self.balancing = Some(balancing);
+        self
+    }
+}
+
 /// Makes an array of keys, empty.
-pub(crate) fn make_sparse<T: Chare>(system: &Arc<System>) -> Array<T> {
+pub(crate) fn make_sparse<T: Chare>(system: &Arc<System>, options: SparseOptions) -> Array<T> {
     let worker_count = system.worker_count();
-    let collection = system
-        .add::<T>(|id| Collection::sparse(system.id, id, worker_count, id as usize % worker_count));
+    let collection = system.add::<T>(|id| {
+        let root = id as usize % worker_count;
+        let sparse = Collection::sparse(system.id, id, worker_count, root);
+        sparse.moved_by(false, options.balancing)
+    });
     Array::new(system.id, collection.id)
 }
 

@@ -185,7 +185,11 @@ impl Local {
 
     fn take_measured<T: Chare>(&self, part: &Part<T>, measured: Measured) {
         let mut sheet = part.sheet.borrow_mut();
-        let whole = sheet.as_mut().expect("one was begun").add(measured);
+        let Some(begun) = sheet.as_mut() else {
+            // The array was destroyed meanwhile.
+            return;
+        };
+        let whole = begun.add(measured);
         let Some(complete) = whole.then(|| sheet.take()).flatten() else {
             return;
         };

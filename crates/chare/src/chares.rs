@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use raddle_runtime::Runtime;
 
-use crate::array::{Array, ArrayOptions, make_array, make_sparse};
+use crate::array::{Array, ArrayOptions, SparseOptions, make_array, make_sparse};
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::group::{Group, make_group};
@@ -62,7 +62,12 @@ pub trait Chares: HasSystem {
 
     /// Makes an array without a shape, empty: elements are inserted by any key.
     fn sparse_array<T: Chare>(&self) -> Array<T> {
-        self.with_system(make_sparse)
+        self.sparse_array_with(SparseOptions::new())
+    }
+
+    /// Makes an array without a shape, empty, with options.
+    fn sparse_array_with<T: Chare>(&self, options: SparseOptions) -> Array<T> {
+        self.with_system(|system| make_sparse(system, options))
     }
 
     /// Makes a group: an element for each worker, which stays there.

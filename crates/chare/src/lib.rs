@@ -9,7 +9,7 @@
 //! |---|---|
 //! | a chare alone, wherever there is a worker for it | [`Chares::chare`], [`Cx::chare`], [`SeedPolicy`](raddle_runtime::SeedPolicy) |
 //! | many, by index | [`Array`] of one to six dimensions: [`Chares::array`] |
-//! | many that come and go, by any key | [`Chares::sparse_array`], [`Array::insert`], [`Array::remove`] |
+//! | many that come and go, by any key | [`Chares::sparse_array`], [`SparseOptions`], [`Array::insert`], [`Array::remove`] |
 //! | one on each worker; one on each node | [`Group`], [`NodeGroup`] |
 //! | some of an array | [`Section`] |
 //! | an answer | [`Reply`]: an entry that returns something replies it |
@@ -372,7 +372,7 @@ mod suspended;
 mod system;
 mod waiters;
 
-pub use array::{Array, ArrayOptions};
+pub use array::{Array, ArrayOptions, SparseOptions};
 pub use chares::Chares;
 pub use chunks::{ChunkedArray, ChunkedArrayBuilder, MissingChunks};
 pub use cx::Cx;

@@ -267,10 +267,13 @@ impl<T: Chare> Cx<T> {
         target: impl FnOnce() -> Target,
     ) {
         let One {
-            collection, number, ..
+            system,
+            collection,
+            number,
+            ..
         } = self.one();
         assert!(
-            collection == section.array.collection,
+            (system, collection) == (section.array.system, section.array.collection),
             "{self:?} is no member of {section:?}: that is a section of another array"
         );
         let next = self.rounds().of_section(section.id);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use raddle_chare::balance::{Balancing, Greedy, LoadView, Refine, Strategy};
 use raddle_chare::reduce::{Max, Sum};
-use raddle_chare::{Array, ArrayOptions, Chares, Cx, chare};
+use raddle_chare::{Array, ArrayOptions, Chares, Cx, SparseOptions, chare};
 use raddle_runtime::Runtime;
 
 /// Works for as long as it is heavy.
@@ -100,6 +100,43 @@ fn elements_that_run_are_balanced_now_and_then() {
     runtime.quiescence().wait();
     let balanced = weights.last_balancing().expect("it was balanced");
     assert_eq!(balanced.strategy, "refine");
+}
+
+/// What was measured for a balancing that was under way came to what was left of the array, and panicked.
+#[test]
+fn an_array_may_be_destroyed_while_it_is_balanced() {
+    for _ in 0..100 {
+        let runtime = runtime(2);
+        let balancing = Balancing::new(Greedy).every(Duration::from_micros(100));
+        let weights = weights(&runtime, balancing);
+        weights.all().grind(2);
+        runtime.quiescence().wait();
+        weights.destroy();
+        let other = runtime.chare(|_| Weight {
+            heavy: false,
+            worker: 0,
+        });
+        assert!(other.worker().wait() < 2);
+        runtime.quiescence().wait();
+    }
+}
+
+#[test]
+fn elements_known_by_keys_are_balanced_too() {
+    let runtime = runtime(2);
+    let options = SparseOptions::new().balanced(Balancing::new(Greedy));
+    let weights: Array<Weight> = runtime.sparse_array_with(options);
+    for index in 0..16 {
+        let heavy = index < 8;
+        weights.insert_on(0, index, move |_| Weight { heavy, worker: 0 });
+    }
+    runtime.quiescence().wait();
+    weights.all().turns(2);
+    let (count, _): (u32, usize) = weights.reduction().wait();
+    assert_eq!(count, 16);
+    let balanced = weights.last_balancing().expect("it was balanced");
+    assert_eq!(balanced.strategy, "greedy");
+    assert_eq!(balanced.loads_before.len(), 2);
 }
 
 /// Puts those together that talk to each other.

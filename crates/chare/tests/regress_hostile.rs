@@ -236,6 +236,16 @@ fn a_section_of_another_array_is_not_contributed_to() {
     soon(move || of_other.reduction::<u32>().try_wait()).expect_err("nobody contributed to it");
 }
 
+/// Arrays are known by their number in their runtime: a section of another one's was taken for one of its own.
+#[test]
+fn a_section_of_another_runtime_is_refused() {
+    let (own, foreign) = (runtime(2), runtime(2));
+    let (array_here, array_there) = (array(&own, 4), array(&foreign, 4));
+    let (here, there) = (array_here.section([2]), array_there.section([2]));
+    array_here.at(2).to_section(there);
+    soon(move || here.reduction::<u32>().try_wait()).expect_err("nobody contributed to it");
+}
+
 #[test]
 fn a_section_of_another_array_is_refused_with_its_name() {
     let runtime = runtime(2);
