@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use raddle_chare::balance::{Balancing, Greedy, LoadView, Refine, Strategy};
 use raddle_chare::reduce::{Max, Sum};
-use raddle_chare::{Array, ArrayOptions, Chares, Cx, SparseOptions, chare};
+use raddle_chare::{Array, ArrayOptions, Chares, Cx, Reply, SparseOptions, chare};
 use raddle_runtime::Runtime;
 
 /// Works for as long as it is heavy.
@@ -45,6 +45,11 @@ impl Weight {
     #[entry]
     fn worker(&mut self, cx: &mut Cx<Self>) -> usize {
         cx.worker()
+    }
+
+    #[entry]
+    fn worked(&mut self) -> bool {
+        self.work() > 0
     }
 
     #[entry]
@@ -109,8 +114,10 @@ fn an_array_may_be_destroyed_while_it_is_balanced() {
         let runtime = runtime(2);
         let balancing = Balancing::new(Greedy).every(Duration::from_micros(100));
         let weights = weights(&runtime, balancing);
-        weights.all().grind(2);
-        runtime.quiescence().wait();
+        for _ in 0..5 {
+            let done: Vec<_> = (0..16).map(|index| weights.at(index).worked()).collect();
+            assert!(done.into_iter().all(Reply::wait));
+        }
         weights.destroy();
         let other = runtime.chare(|_| Weight {
             heavy: false,
