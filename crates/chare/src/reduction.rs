@@ -21,7 +21,7 @@ pub(crate) use share::{Goes, Share, Target};
 
 use crate::cx::Cx;
 use crate::entry::Chare;
-use crate::failure::Failure;
+use crate::failure::{Failure, contain, said};
 use crate::local::Local;
 use crate::number::Number;
 use crate::part::Part;
@@ -282,7 +282,16 @@ impl Local {
         output: Box<dyn Any + Send>,
     ) {
         match target {
-            Some(Target::Call(then)) => self.post(self.worker, move |_| then(output)),
+            Some(Target::Call(then)) => self.post(self.worker, move |local| {
+                contain(
+                    || then(output),
+                    |panic| {
+                        let what = format!("what follows reduction {round} of {}", T::NAME);
+                        let text = format!("{what} panicked: {}", said(panic));
+                        local.system.fail(Failure::new(text));
+                    },
+                );
+            }),
             Some(Target::All(tell)) => tell(self, part.collection.id, round, output),
             Some(Target::Claim) | None => self.settle_claim(part, group, Ok(output)),
         }

@@ -13,7 +13,7 @@ use raddle_runtime::Waiter;
 use raddle_sync::prim::Mutex;
 
 use crate::failure::Failure;
-use crate::local;
+use crate::local::{self, Local};
 use crate::number::Number;
 use crate::system::System;
 use crate::waiters::{Waiting, Watch};
@@ -333,9 +333,20 @@ impl<T> Future for Reply<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        self.poll_outcome(context).map(|outcome| match outcome {
-            Ok(value) => value,
-            Err(failure) => panic!("{failure}"),
-        })
+        match self.poll_outcome(context) {
+            Poll::Ready(Ok(value)) => Poll::Ready(value),
+            Poll::Ready(Err(failure)) => {
+                let is_ending = |local: Option<&Local>| {
+                    local.is_some_and(|local| local.system.post.is_ending())
+                };
+                if local::with(self.system, is_ending) {
+                    // The message was dropped since the runtime ends, and so is the entry, where it is.
+                    *self.cell.state() = State::Here(Err(failure));
+                    return Poll::Pending;
+                }
+                panic!("{failure}")
+            }
+            Poll::Pending => Poll::Pending,
+        }
     }
 }

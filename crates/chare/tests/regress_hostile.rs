@@ -192,7 +192,12 @@ fn a_panic_while_contributions_are_merged_is_told() {
 fn a_panic_after_a_reduction_is_told() {
     let runtime = runtime(2);
     array(&runtime, 2).all().then_panics();
-    soon(move || runtime.quiescence().try_wait()).expect_err("a panic is a failure");
+    let failure = soon(move || runtime.quiescence().try_wait()).expect_err("a panic is a failure");
+    let text = failure.to_string();
+    assert!(
+        text.starts_with("what follows reduction 0 of ") && text.contains("after a reduction"),
+        "{text}"
+    );
 }
 
 #[test]

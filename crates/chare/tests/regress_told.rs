@@ -8,7 +8,7 @@
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
@@ -267,4 +267,49 @@ fn an_entry_for_which_nothing_comes_stays_until_the_end_and_is_named() {
         "{lines:?}"
     );
     outcome.expect_err("all who wait outside are told");
+}
+
+/// Says whether it was dropped by a panic.
+struct Witness(Arc<Mutex<bool>>);
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        *self.0.lock().expect("nobody panics under it") |= thread::panicking();
+    }
+}
+
+/// Waits for what never comes, or for somebody who does.
+struct Patient;
+
+#[chare]
+impl Patient {
+    #[message]
+    fn never();
+
+    #[entry]
+    async fn hold(&mut self, cx: &mut Cx<Self>) -> u32 {
+        cx.next(Self::never).await;
+        1
+    }
+
+    #[entry]
+    async fn ask(&mut self, cx: &mut Cx<Self>, witness: Witness) {
+        let other = cx.array().at((cx.index() + 1) % 8);
+        let held = other.hold().await;
+        drop((held, witness));
+    }
+}
+
+/// Those who awaited replies were woken by the loss of the messages that they had sent, and panicked each with a trace.
+#[test]
+fn who_awaits_a_reply_at_the_end_is_dropped_in_silence() {
+    let panicked = Arc::new(Mutex::new(false));
+    for _ in 0..200 {
+        let runtime = runtime(3);
+        let patients = runtime.array(8, |_| Patient);
+        for index in 0..8 {
+            patients.at(index).ask(Witness(Arc::clone(&panicked)));
+        }
+    }
+    assert!(!*panicked.lock().expect("nobody panics under it"));
 }

@@ -136,6 +136,12 @@ impl Post {
         self.with_own(|worker| worker.is_some_and(Worker::has_any_mail))
     }
 
+    /// True when the runtime is about to end: messages that have not been run yet may never be.
+    pub fn is_ending(&self) -> bool {
+        // Relaxed: a hint.
+        self.shared.stopping.load(Relaxed)
+    }
+
     /// True when the runtime has ended: what is sent now is dropped.
     pub fn is_closed(&self) -> bool {
         // Relaxed: who sees it late has the message dropped.
