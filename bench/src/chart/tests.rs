@@ -86,7 +86,9 @@ fn the_plot_shows_every_case_and_pool() {
     }
     let refused = plot(&charts, Path::new("/nowhere/plot.svg")).expect_err("no such folder");
     assert!(
-        refused.to_string().starts_with("/nowhere/plot.svg: "),
+        refused
+            .to_string()
+            .starts_with("--plot cannot write /nowhere/plot.svg: "),
         "{refused}"
     );
 }
