@@ -146,6 +146,6 @@ pub struct Look {
     pub is_last: bool,
     /// Looks at another worker's tasks.
     pub steals_tried: u64,
-    /// The worker's own tasks were out of the others' sight for a moment: who looked for them then has to be told.
+    /// Tasks that stay were out of the others' sight for a moment: who looked for them then has to be told.
     pub hid: bool,
 }

@@ -268,7 +268,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
             });
         }
         if let Some(block) = self.own().take(|_| true, false) {
-            return self.begin(block, None);
+            return self.begin(block, None, look);
         }
         if let Some(task) = self.shared.outside.take_oldest(Wanted::Any) {
             return Some(Found {
@@ -280,7 +280,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
             let oldest = |private: &mut Private| private.take_oldest_block();
             self.raid(look, oldest)
         })?;
-        self.begin(block, Some(victim))
+        self.begin(block, Some(victim), look)
     }
 
     /// The newest private task.
@@ -293,9 +293,17 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
     }
 
     /// Takes the first task of a block, whose others become this worker's private ones: it has no others.
-    fn begin(&self, mut block: TaskList, stolen_from: Option<usize>) -> Option<Found> {
+    ///
+    /// Between the queue and there, those others are in nobody's sight.
+    fn begin(
+        &self,
+        mut block: TaskList,
+        stolen_from: Option<usize>,
+        look: &mut Look,
+    ) -> Option<Found> {
         let task = block.take_first()?;
         if !block.is_empty() {
+            look.hid = true;
             self.private.with(|private| private.current = block);
         }
         Some(Found { task, stolen_from })
@@ -328,7 +336,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
         // From here on nothing is private.
         look.hid |= self.share_all();
         if let Some((victim, block)) = self.steal(|block| block.all(accepts), look) {
-            return self.begin(block, Some(victim));
+            return self.begin(block, Some(victim), look);
         }
         let (victim, task) = self.raid(look, |private| private.take_where(accepts))?;
         Some(Found {

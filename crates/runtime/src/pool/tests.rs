@@ -66,6 +66,25 @@ fn shared_task_is_work_and_another_worker_finds_it() {
     }
 }
 
+/// The other tasks of a block were in no pool for a moment. `auto` had left just this pool then, looked there no more, and they were
+/// never found.
+#[test]
+fn what_comes_along_with_a_task_was_out_of_sight() {
+    for kind in PoolKind::ALL {
+        let pool = probe(kind, 2);
+        let (first, second) = (pool.seat(0), pool.seat(1));
+        for _ in 0..20 {
+            let _ = first.put(pool.task());
+        }
+        let comes_in_blocks = kind.name().starts_with("DQ-BL-");
+        for seat in [second, first] {
+            let mut look = Look::default();
+            assert!(seat.get(Wanted::Any, &mut look).is_some(), "{kind}");
+            assert_eq!(look.hid, comes_in_blocks && look.steals_tried > 0, "{kind}");
+        }
+    }
+}
+
 #[test]
 fn what_was_put_counts_as_work_until_it_is_taken() {
     for kind in PoolKind::ALL {

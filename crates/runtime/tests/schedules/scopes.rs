@@ -1,7 +1,7 @@
 //! Scopes: all tasks run before the scope ends, wherever they were spawned, and work that was put is found.
 
 use raddle_runtime::model::explore::{Flag, explore, fail_with, number_of_failure};
-use raddle_runtime::{join, scope, worker_index};
+use raddle_runtime::{PoolKind, join, scope, worker_index};
 use raddle_sync::prim::{AtomicUsize, Mutex, SeqCst};
 
 use crate::forks::leaves;
@@ -213,5 +213,27 @@ fn task_from_another_runtime_is_found_by_the_waiting_scope() {
             });
         });
         assert_eq!(count.load(SeqCst), 1);
+    });
+}
+
+/// Tasks that came along with a stolen one lay in no pool for a moment, just when `auto` left it: nobody looked there any more.
+#[test]
+fn blocks_are_found_when_the_pool_moves() {
+    explore(|mut setting| {
+        setting.pool = PoolKind::Auto;
+        let runtime = setting.runtime_of(3);
+        let count = &AtomicUsize::new(0);
+        runtime.scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(move || {
+                    for _ in 0..2 {
+                        scope.spawn(move || {
+                            count.fetch_add(1, SeqCst);
+                        });
+                    }
+                });
+            }
+        });
+        assert_eq!(count.load(SeqCst), 6);
     });
 }
