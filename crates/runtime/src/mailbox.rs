@@ -27,7 +27,7 @@ use self::pairs::Pairs;
 use self::producer_lock::ProducerLock;
 use crate::config::choice;
 use crate::pool::{Fifo, List};
-use crate::task::{Arrivals, Mail, Task};
+use crate::task::{Arrivals, Task, TaskList};
 
 /// What the mailboxes of workers are made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub(crate) trait Post: fmt::Debug + Send + Sync {
     fn is_one_queue(&self) -> bool;
 
     /// Adds what has arrived, or at least the oldest of it, to `mail`. For the mailbox's worker alone, or after its end.
-    fn receive(&self, worker_index: usize, mail: &mut Mail);
+    fn receive(&self, worker_index: usize, mail: &mut TaskList);
 
     /// False when nothing was there at some moment during the call.
     fn has_mail(&self, worker_index: usize) -> bool;

@@ -8,15 +8,16 @@
 //! |-------|-------------------------------------------|----------------------------------------------------------------|
 //! | E4    | puts a message, light fence, looks at `closed`; or puts a call, fence(SeqCst), looks | the last worker sets `closed`, heavy fence, looks into the mailboxes, and at calls from outside |
 
-use std::ops::Deref;
+use std::mem;
 use std::sync::Arc;
 
+use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicBool, Relaxed, heavy_fence};
 
 use crate::fork::with_worker;
-use crate::mailbox::{MailboxKind, Post as Mailboxes};
+use crate::mailbox::{MailboxKind, Post as Mailboxes, Sender};
 use crate::pool::Wanted;
-use crate::task::{Mail, Task};
+use crate::task::{Arrivals, Task, TaskList};
 use crate::worker::{Shared, Worker};
 
 /// Sends messages to the workers of a runtime: calls that one given worker runs, each to completion, in the order of each sender.
@@ -58,7 +59,7 @@ impl Post {
 
     /// True when messages of different senders, too, arrive in the order in which they were put into the mailbox.
     pub fn is_one_queue(&self) -> bool {
-        self.shared.post.is_one_queue()
+        self.shared.post.mailboxes.is_one_queue()
     }
 
     /// The index of the calling worker, if it is one of these.
@@ -97,10 +98,10 @@ impl Post {
         let closures = self.shared.memory.closures();
         self.with_own(|worker| {
             let cell = worker.map_or_else(|| self.shared.memory.take_outside(), Worker::take_cell);
-            let message = Task::message(cell, closures, message).urgent();
+            let message = Task::message(cell, closures, message);
             match worker {
-                Some(worker) => worker.send(to, message),
-                None => self.shared.send_outside(to, message),
+                Some(worker) => worker.send_urgent(to, message),
+                None => self.shared.send_urgent(to, message),
             }
         });
     }
@@ -161,16 +162,10 @@ impl Post {
 pub(crate) struct PostOffice {
     pub(crate) kind: MailboxKind,
     mailboxes: Box<dyn Mailboxes>,
+    /// What goes before all that is in the mailbox of the worker.
+    urgent: Box<[CachePadded<Arrivals>]>,
     worker_count: usize,
     closed: AtomicBool,
-}
-
-impl Deref for PostOffice {
-    type Target = dyn Mailboxes;
-
-    fn deref(&self) -> &Self::Target {
-        &*self.mailboxes
-    }
 }
 
 impl PostOffice {
@@ -178,9 +173,35 @@ impl PostOffice {
         Self {
             kind,
             mailboxes: kind.build(worker_count, sender_limit),
+            urgent: (0..worker_count).map(|_| CachePadded::default()).collect(),
             worker_count,
             closed: AtomicBool::new(false),
         }
+    }
+
+    /// What a worker sends with; asked for once per worker.
+    pub(crate) fn sender(&self, worker_index: usize) -> Box<dyn Sender> {
+        self.mailboxes.sender(worker_index)
+    }
+
+    /// Puts a message that goes before all that are not urgent.
+    pub(crate) fn put_urgent(&self, to: usize, message: Task) {
+        self.urgent[to].put(message);
+    }
+
+    /// Adds what has arrived for a worker, or at least the oldest of it. For that worker alone, or after its end.
+    #[inline]
+    pub(crate) fn receive(&self, worker_index: usize, urgent: &mut TaskList, mail: &mut TaskList) {
+        self.urgent[worker_index].take_all(urgent);
+        if self.mailboxes.has_mail(worker_index) {
+            self.mailboxes.receive(worker_index, mail);
+        }
+    }
+
+    /// False when nothing was there at some moment during the call.
+    #[inline]
+    pub(crate) fn has_mail(&self, worker_index: usize) -> bool {
+        !self.urgent[worker_index].is_empty() || self.mailboxes.has_mail(worker_index)
     }
 }
 
@@ -209,7 +230,12 @@ impl Shared {
     }
 
     fn send_outside(&self, to: usize, message: Task) {
-        self.post.send_outside(to, message);
+        self.post.mailboxes.send_outside(to, message);
+        self.tell_of_message(to);
+    }
+
+    fn send_urgent(&self, to: usize, message: Task) {
+        self.post.put_urgent(to, message);
         self.tell_of_message(to);
     }
 
@@ -229,10 +255,11 @@ impl Shared {
         while let Some(call) = self.outside.take_oldest(Wanted::Any) {
             call.drop_message(|cell| self.memory.give_back(cell));
         }
-        let mut mail = Mail::default();
+        let (mut urgent, mut mail) = (TaskList::default(), TaskList::default());
         for worker_index in 0..self.post.worker_count {
             while self.post.has_mail(worker_index) {
-                self.post.receive(worker_index, &mut mail);
+                self.post.receive(worker_index, &mut urgent, &mut mail);
+                mail.append(mem::take(&mut urgent));
                 while let Some(message) = mail.take_first() {
                     message.drop_message(|cell| self.memory.give_back(cell));
                 }

@@ -36,7 +36,7 @@ pub(crate) use cell::{Kind, TaskCell};
 pub use handle::Handle;
 pub(crate) use handle::OnPanic;
 pub(crate) use list::TaskList;
-pub(crate) use message::{Arrivals, Mail};
+pub(crate) use message::Arrivals;
 pub(crate) use root::run_root;
 pub(crate) use scope::scope_in;
 pub use scope::{Scope, scope};

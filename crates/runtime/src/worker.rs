@@ -64,7 +64,7 @@ use crate::mailbox::{MailboxKind, Sender};
 use crate::pool::{Look, Mark, Outside, Pool, PoolKind, Put, Seat, Setup, Wanted};
 use crate::post::PostOffice;
 use crate::task::memory::{FreeList, Memory};
-use crate::task::{Mail, Task, TaskCell, Waiter};
+use crate::task::{Task, TaskCell, TaskList, Waiter};
 
 /// What the workers of a runtime share.
 #[derive(Debug)]
@@ -105,7 +105,9 @@ pub(crate) struct Worker {
     gains: Gains,
     sender: Box<dyn Sender>,
     /// Messages that have arrived, and those that this worker sent to itself.
-    mail: RefCell<Mail>,
+    mail: RefCell<TaskList>,
+    /// Those among them that go first.
+    urgent: RefCell<TaskList>,
     /// Messages that were run in a row.
     streak: Cell<u32>,
     /// The runtime ends, and no message is run any more.
@@ -273,6 +275,7 @@ impl Worker {
             seat,
             sender,
             mail: RefCell::default(),
+            urgent: RefCell::default(),
             streak: Cell::new(0),
             is_deaf: Cell::new(false),
             free: FreeList::new(index),

@@ -176,3 +176,34 @@ fn message_to_nobody_is_a_clear_mistake() {
     let text = panic.downcast::<String>().expect("a text");
     assert_eq!(*text, "there is no worker 2: there are 2");
 }
+
+/// Mailboxes from which one message was taken at a time kept urgent ones behind what was there before.
+#[test]
+fn urgent_messages_go_before_all_that_wait() {
+    on_all(|runtime, which| {
+        let post = runtime.post();
+        let to = post.worker_count() - 1;
+        let (arrived, arrivals) = mpsc::channel();
+        let (open, gate) = mpsc::channel::<()>();
+        let (begun, begins) = mpsc::channel();
+        post.send(to, move || {
+            begun.send(()).expect("somebody listens");
+            gate.recv().expect("the gate is opened");
+        });
+        begins.recv_timeout(LONG).expect("the message runs");
+        let say = |what: u32| {
+            let arrived = arrived.clone();
+            move || arrived.send(what).expect("somebody listens")
+        };
+        for number in 1..=5 {
+            post.send(to, say(number));
+        }
+        post.send_urgent(to, say(100));
+        post.send_urgent(to, say(101));
+        open.send(()).expect("the message waits for it");
+        let order: Vec<u32> = (0..7)
+            .map(|_| arrivals.recv_timeout(LONG).expect("all arrive"))
+            .collect();
+        assert_eq!(order, [100, 101, 1, 2, 3, 4, 5], "{which}");
+    });
+}

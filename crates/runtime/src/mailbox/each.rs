@@ -8,7 +8,7 @@ use raddle_sync::lock::PthreadLock;
 
 use super::{Post, Sender};
 use crate::pool::{Fifo, List, Wanted};
-use crate::task::{Arrivals, Mail, Task};
+use crate::task::{Arrivals, Task, TaskList};
 
 /// Where messages of many threads wait for one.
 pub(super) trait Queue: Default + fmt::Debug + Send + Sync + 'static {
@@ -16,7 +16,7 @@ pub(super) trait Queue: Default + fmt::Debug + Send + Sync + 'static {
     fn put(&self, message: Task);
 
     /// Adds what there is, or at least the oldest of it, to `mail`.
-    fn receive(&self, mail: &mut Mail);
+    fn receive(&self, mail: &mut TaskList);
 
     /// True when nothing was there at some moment during the call.
     fn is_empty(&self) -> bool;
@@ -45,7 +45,7 @@ impl<Q: Queue> Post for Each<Q> {
         true
     }
 
-    fn receive(&self, worker_index: usize, mail: &mut Mail) {
+    fn receive(&self, worker_index: usize, mail: &mut TaskList) {
         self.0[worker_index].receive(mail);
     }
 
@@ -65,7 +65,7 @@ impl Queue for Arrivals {
         Self::put(self, message);
     }
 
-    fn receive(&self, mail: &mut Mail) {
+    fn receive(&self, mail: &mut TaskList) {
         self.take_all(mail);
     }
 
@@ -79,7 +79,7 @@ impl Queue for List<PthreadLock, Fifo> {
         Self::put(self, message);
     }
 
-    fn receive(&self, mail: &mut Mail) {
+    fn receive(&self, mail: &mut TaskList) {
         if let Some(message) = self.take(Wanted::Any) {
             mail.put_last(message);
         }

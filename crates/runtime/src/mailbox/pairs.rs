@@ -8,7 +8,7 @@ use super::each::Queue;
 use super::producer_lock::ProducerLock;
 use super::{Post, Sender};
 use crate::pool::Owners;
-use crate::task::{Mail, Task};
+use crate::task::{Task, TaskList};
 
 /// One producer and one consumer to each queue, and one queue more for those who are no workers.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl Post for Pairs {
         false
     }
 
-    fn receive(&self, worker_index: usize, mail: &mut Mail) {
+    fn receive(&self, worker_index: usize, mail: &mut TaskList) {
         let mailbox = &self.mailboxes[worker_index];
         let oldest = mailbox
             .from

@@ -4,7 +4,7 @@ use raddle_sync::lock::{Locked, PthreadLock, SimpleLock};
 use raddle_sync::single_put::{Putter, Takers, single_put};
 
 use super::each::Queue;
-use crate::task::{Mail, Task};
+use crate::task::{Task, TaskList};
 
 /// One end for whoever sends, under a lock, and one for the worker, whose lock a producer takes only to enlarge the queue.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Queue for ProducerLock {
         self.putter.with(|putter| putter.put(message));
     }
 
-    fn receive(&self, mail: &mut Mail) {
+    fn receive(&self, mail: &mut TaskList) {
         if let Some(message) = self.takers.take_where(|_| true) {
             mail.put_last(message);
         }

@@ -36,8 +36,6 @@ pub(crate) enum Kind {
     Frame = 3,
     /// A call that is waited for through a handle, run by whoever begins it first.
     Root = 4,
-    /// As a closure; a message that runs before others.
-    Urgent = 5,
 }
 
 /// The memory of one task. See [`crate::task`] for who may touch what.
@@ -103,7 +101,6 @@ impl TaskCell {
             1 => Kind::Closure,
             2 => Kind::Fork,
             4 => Kind::Root,
-            5 => Kind::Urgent,
             _ => Kind::Frame,
         }
     }
@@ -240,11 +237,6 @@ impl TaskCell {
         // SAFETY: as above.
         self.end
             .with_mut(|place| unsafe { *place = Some(end::<F>) });
-    }
-
-    /// Makes this closure urgent.
-    pub(super) fn make_urgent(&self) {
-        self.kind.store(Kind::Urgent as u32, Relaxed);
     }
 
     /// Makes this free cell a root task.

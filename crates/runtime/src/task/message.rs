@@ -20,54 +20,13 @@ impl Task {
         Self::new(cell)
     }
 
-    /// The same message, to be run before those that are not urgent.
-    pub(crate) fn urgent(self) -> Self {
-        self.cell().make_urgent();
-        self
-    }
-
     /// Drops a message that nobody will run; its memory goes home.
     pub(crate) fn drop_message(self, give_back: impl FnOnce(&'static TaskCell)) {
         let cell = self.cell();
-        debug_assert!(matches!(cell.kind(), Kind::Closure | Kind::Urgent));
+        debug_assert_eq!(cell.kind(), Kind::Closure);
         // SAFETY: the message is ours, and is not run. A destructor that panics leaves nothing behind.
         super::discard_call(|| unsafe { cell.drop_closure() });
         give_back(cell);
-    }
-}
-
-/// Messages that have arrived at their worker.
-#[derive(Debug, Default)]
-pub(crate) struct Mail {
-    ordinary: TaskList,
-    urgent: TaskList,
-}
-
-impl Mail {
-    #[inline]
-    fn list_of(&mut self, cell: &TaskCell) -> &mut TaskList {
-        match cell.kind() {
-            Kind::Urgent => &mut self.urgent,
-            _ => &mut self.ordinary,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn put_last(&mut self, message: Task) {
-        self.list_of(message.cell()).put_last(message);
-    }
-
-    /// The oldest of the urgent ones, or else of all.
-    #[inline]
-    pub(crate) fn take_first(&mut self) -> Option<Task> {
-        if self.urgent.is_empty() {
-            return self.ordinary.take_first();
-        }
-        self.urgent.take_first()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.ordinary.is_empty() && self.urgent.is_empty()
     }
 }
 
@@ -84,8 +43,8 @@ impl Arrivals {
 
     /// Moves all that have arrived to `mail`.
     #[inline]
-    pub(crate) fn take_all(&self, mail: &mut Mail) {
-        let mut taken = Mail::default();
+    pub(crate) fn take_all(&self, mail: &mut TaskList) {
+        let mut taken = TaskList::default();
         let mut at = self.0.take_all().map(|cell| {
             // SAFETY: cells live as long as the process.
             unsafe { cell.as_ref() }
@@ -93,12 +52,11 @@ impl Arrivals {
         while let Some(cell) = at {
             // Relaxed: published by the push.
             let next = cell.next().load(Relaxed);
-            taken.list_of(cell).put_first(Task::new(cell));
+            taken.put_first(Task::new(cell));
             // SAFETY: null, or a cell, which lives as long as the process.
             at = unsafe { next.as_ref() };
         }
-        mail.ordinary.append(taken.ordinary);
-        mail.urgent.append(taken.urgent);
+        mail.append(taken);
     }
 
     #[inline]

@@ -12,7 +12,7 @@ impl Task {
     pub(crate) fn run(self, worker: &Worker) {
         let cell = self.cell();
         match cell.kind() {
-            Kind::Closure | Kind::Urgent => {
+            Kind::Closure => {
                 // Whoever made the closure caught the panics of user code in it, but for those of destructors.
                 let run = || {
                     // SAFETY: it comes from the pool, which hands out every task once.

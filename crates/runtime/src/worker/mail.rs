@@ -23,6 +23,18 @@ impl Worker {
         }
     }
 
+    /// As [`send`](Self::send), before all that are not urgent.
+    pub(crate) fn send_urgent(&self, to: usize, message: Task) {
+        if to == self.index {
+            self.urgent.borrow_mut().put_last(message);
+            return;
+        }
+        self.shared.post.put_urgent(to, message);
+        if self.shared.tell_of_message(to) {
+            self.tally().wakes.add(1);
+        }
+    }
+
     /// What this worker runs next: a message or a task.
     #[inline]
     pub(super) fn next(&self) -> Option<Task> {
@@ -41,21 +53,21 @@ impl Worker {
 
     #[inline]
     fn next_message(&self) -> Option<Task> {
-        let mut mail = self.mail.borrow_mut();
-        if self.has_mail() {
-            self.shared.post.receive(self.index, &mut mail);
+        let (mut urgent, mut mail) = (self.urgent.borrow_mut(), self.mail.borrow_mut());
+        if self.index < self.shared.worker_count() {
+            self.shared.post.receive(self.index, &mut urgent, &mut mail);
         }
         if self.is_deaf.get() {
             return None;
         }
-        let message = mail.take_first()?;
+        let message = urgent.take_first().or_else(|| mail.take_first())?;
         self.tally().messages.add(1);
         Some(message)
     }
 
     /// True when there is a message to run.
     pub(crate) fn has_any_mail(&self) -> bool {
-        !self.mail.borrow().is_empty() || self.has_mail()
+        !self.urgent.borrow().is_empty() || !self.mail.borrow().is_empty() || self.has_mail()
     }
 
     /// False when nothing had arrived at some moment during the call.
@@ -67,7 +79,8 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        let mut mail = self.mail.take();
+        let mut mail = self.urgent.take();
+        mail.append(self.mail.take());
         while let Some(message) = mail.take_first() {
             message.drop_message(|cell| self.give_back(cell));
         }
