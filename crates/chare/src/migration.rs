@@ -241,7 +241,7 @@ impl Local {
         outside.epoch = epoch;
         for &source in &batch.sources {
             self.system
-                .post_outside(source, move |local| local.take_marker(epoch));
+                .post_outside(source, move |local| local.take_marker());
         }
         drop(outside);
         for worker in 0..self.system.worker_count() {
@@ -271,13 +271,12 @@ impl Local {
             of.go_over(self, *collection, epoch, moves);
         }
         for &source in &batch.sources {
-            self.post(source, move |local| local.take_marker(epoch));
+            self.post(source, move |local| local.take_marker());
         }
     }
 
-    /// A sender has gone over: no more comes from it for what leaves.
-    fn take_marker(&self, epoch: u32) {
-        self.go_over(epoch);
+    /// A sender has gone over: no more comes from it for what leaves. The last marker shows that this worker has gone over too.
+    fn take_marker(&self) {
         self.markers.set(self.markers.get() + 1);
         if self.markers.get() == self.system.worker_count() + 1 {
             self.markers.set(0);

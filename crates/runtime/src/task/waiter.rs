@@ -53,17 +53,6 @@ impl Waiter {
         })
     }
 
-    /// True when both are the same thread.
-    pub fn is_same(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Who::Worker(shared, index), Who::Worker(other, other_index)) => {
-                Arc::ptr_eq(shared, other) && index == other_index
-            }
-            (Who::Outside(cell), Who::Outside(other)) => Arc::ptr_eq(cell, other),
-            _ => false,
-        }
-    }
-
     /// Makes the waiting thread look again; one notification that comes before the wait is kept.
     pub fn notify(&self) {
         let _ = match &self.0 {

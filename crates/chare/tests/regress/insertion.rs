@@ -6,33 +6,17 @@
 //! - One whose constructor panicked was waited for in all reductions, and kept what was sent to it for ever.
 //! - To remove an element twice was a failure if the first time had not come to its end.
 
-#![cfg(not(any(loom, shuttle)))]
-
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::panic::catch_unwind;
 
 use raddle_chare::reduce::Count;
 use raddle_chare::{Array, Chares, Cx, chare};
 use raddle_runtime::{MailboxKind, Runtime};
 
+use crate::common::soon;
+
 fn runtime(workers: usize, mailbox: MailboxKind) -> Runtime {
     let builder = Runtime::builder().workers(workers).mailbox(mailbox);
     builder.build().expect("it comes up")
-}
-
-/// Fails instead of hanging.
-#[track_caller]
-fn soon<R: Send + 'static>(call: impl FnOnce() -> R + Send + 'static) -> R {
-    let (done, result) = mpsc::channel();
-    std::thread::spawn(move || {
-        let _ = done.send(catch_unwind(AssertUnwindSafe(call)).map_err(|_| "it panicked"));
-    });
-    match result.recv_timeout(Duration::from_secs(20)) {
-        Ok(Ok(result)) => result,
-        Ok(Err(panicked)) => panic!("{panicked}"),
-        Err(_) => panic!("it hangs"),
-    }
 }
 
 struct Voter;

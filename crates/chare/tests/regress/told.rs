@@ -3,41 +3,19 @@
 //! A panic that was nobody's affair reached threads in `wait` alone. A reply that was polled by an executor stayed pending for ever, and the
 //! only way for an `async` entry to await a reply was one that panics with the peer.
 
-#![cfg(not(any(loom, shuttle)))]
-
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
-use std::time::Duration;
 
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Array, Chares, Cx, Reply, chare};
 use raddle_runtime::Runtime;
 use raddle_sync::prim::{AtomicUsize, Relaxed};
 
-fn runtime(workers: usize) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .build()
-        .expect("it comes up")
-}
-
-/// Fails instead of hanging.
-#[track_caller]
-fn soon<R: Send + 'static>(call: impl FnOnce() -> R + Send + 'static) -> R {
-    let (done, result) = mpsc::channel();
-    thread::spawn(move || {
-        let _ = done.send(catch_unwind(AssertUnwindSafe(call)).map_err(|_| "it panicked"));
-    });
-    match result.recv_timeout(Duration::from_secs(20)) {
-        Ok(Ok(result)) => result,
-        Ok(Err(panicked)) => panic!("{panicked}"),
-        Err(_) => panic!("it hangs"),
-    }
-}
+use crate::common::{runtime, soon};
 
 /// Wakes a thread, and counts.
 struct Unpark {

@@ -1,16 +1,14 @@
 //! Keys whose `Hash` and `Eq` do more than they should: they were called under the lock of the array's keys, so that one that looked into the array
 //! never returned, and one that panicked was the end of the array.
 
-#![cfg(not(any(loom, shuttle)))]
-
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
 use std::panic::catch_unwind;
-use std::sync::{OnceLock, mpsc};
-use std::time::Duration;
+use std::sync::OnceLock;
 
 use raddle_chare::{Array, Chares, chare};
-use raddle_runtime::Runtime;
+
+use crate::common::{runtime, soon};
 
 thread_local! {
     static NEXT: Cell<Deed> = const { Cell::new(Deed::Nothing) };
@@ -90,9 +88,8 @@ impl Looker {
 
 #[test]
 fn keys_do_what_they_want() {
-    let (done, result) = mpsc::channel();
-    std::thread::spawn(move || {
-        let runtime = Runtime::builder().workers(2).build().expect("it comes up");
+    soon(|| {
+        let runtime = runtime(2);
         let array = *ARRAY.get_or_init(|| runtime.sparse_array());
         for key in 1..=4 {
             array.insert(Wild(key), |_| Element);
@@ -124,8 +121,5 @@ fn keys_do_what_they_want() {
                 .iter()
                 .all(|&key| array.get(Wild(key)).is_none())
         );
-        done.send(()).expect("somebody waits");
     });
-    let result = result.recv_timeout(Duration::from_secs(20));
-    result.expect("it neither hangs nor panics");
 }

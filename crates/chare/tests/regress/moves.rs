@@ -1,33 +1,10 @@
 //! Many elements that move at once: they move together, however many ask for it, and what is under way to them keeps its order.
 
-#![cfg(not(any(loom, shuttle)))]
-
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
-use std::time::Duration;
-
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Array, Chares, Cx, chare};
 use raddle_runtime::{MailboxKind, Runtime};
 
-fn runtime(workers: usize) -> Runtime {
-    let builder = Runtime::builder().workers(workers);
-    builder.build().expect("it comes up")
-}
-
-/// Fails instead of hanging.
-#[track_caller]
-fn soon<R: Send + 'static>(call: impl FnOnce() -> R + Send + 'static) -> R {
-    let (done, result) = mpsc::channel();
-    std::thread::spawn(move || {
-        let _ = done.send(catch_unwind(AssertUnwindSafe(call)).map_err(|_| "it panicked"));
-    });
-    match result.recv_timeout(Duration::from_secs(60)) {
-        Ok(Ok(result)) => result,
-        Ok(Err(panicked)) => panic!("{panicked}"),
-        Err(_) => panic!("it hangs"),
-    }
-}
+use crate::common::{runtime, soon};
 
 /// Goes where it is told to, and sees to it that numbered messages come in order.
 #[derive(Default)]

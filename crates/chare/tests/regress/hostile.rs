@@ -1,38 +1,14 @@
 //! Programs that do what they should not, or what nobody thought of: none hangs, none aborts, none gets a wrong result.
 
-#![cfg(not(any(loom, shuttle)))]
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc;
 use std::time::Duration;
 
 use raddle_chare::reduce::{Max, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Group, Section, SectionForm, chare};
 use raddle_runtime::{Runtime, worker_index};
 
-fn runtime(workers: usize) -> Arc<Runtime> {
-    Arc::new(
-        Runtime::builder()
-            .workers(workers)
-            .build()
-            .expect("it comes up"),
-    )
-}
-
-/// Fails instead of hanging.
-#[track_caller]
-fn soon<R: Send + 'static>(call: impl FnOnce() -> R + Send + 'static) -> R {
-    let (done, result) = mpsc::channel();
-    std::thread::spawn(move || {
-        let _ = done.send(catch_unwind(AssertUnwindSafe(call)).map_err(|_| "it panicked"));
-    });
-    match result.recv_timeout(Duration::from_secs(10)) {
-        Ok(Ok(result)) => result,
-        Ok(Err(panicked)) => panic!("{panicked}"),
-        Err(_) => panic!("it hangs"),
-    }
-}
+use crate::common::{runtime, soon};
 
 #[derive(Default)]
 struct Hostile {
@@ -320,7 +296,7 @@ fn a_worker_does_not_wait_for_the_exit() {
 
 #[test]
 fn two_threads_wait_for_the_exit() {
-    let runtime = runtime(2);
+    let runtime = Arc::new(runtime(2));
     let waits = [0, 1].map(|_| {
         let runtime = Arc::clone(&runtime);
         move || runtime.until_exit()

@@ -1,40 +1,19 @@
 //! Sections that are no more, or have lost a member, and scans that have: whoever uses them is told why. And sections in great number or of great
 //! size.
 
-#![cfg(not(any(loom, shuttle)))]
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
-use std::time::Duration;
 
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Array, Chares, Cx, Failure, ScanForm, Section, SectionForm, chare};
 use raddle_runtime::Runtime;
+
+use crate::common::{runtime, soon};
 
 const FORMS: [SectionForm; 3] = [
     SectionForm::TwoLevel,
     SectionForm::PointToPoint,
     SectionForm::Binomial,
 ];
-
-fn runtime(workers: usize) -> Runtime {
-    let builder = Runtime::builder().workers(workers);
-    builder.build().expect("it comes up")
-}
-
-/// Fails instead of hanging.
-#[track_caller]
-fn soon<R: Send + 'static>(call: impl FnOnce() -> R + Send + 'static) -> R {
-    let (done, result) = mpsc::channel();
-    std::thread::spawn(move || {
-        let _ = done.send(catch_unwind(AssertUnwindSafe(call)).map_err(|_| "it panicked"));
-    });
-    match result.recv_timeout(Duration::from_secs(60)) {
-        Ok(Ok(result)) => result,
-        Ok(Err(panicked)) => panic!("{panicked}"),
-        Err(_) => panic!("it hangs"),
-    }
-}
 
 #[derive(Default)]
 struct Member {

@@ -2,37 +2,12 @@
 //!
 //! Also what polls for a message where none can come: that said nothing that a user could understand.
 
-#![cfg(not(any(loom, shuttle)))]
-
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::mpsc;
 use std::task::{Context, Waker};
-use std::time::Duration;
 
 use raddle_chare::{Chares, Cx, Failure, chare};
-use raddle_runtime::Runtime;
 
-fn runtime(workers: usize) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .build()
-        .expect("it comes up")
-}
-
-/// Fails instead of hanging.
-#[track_caller]
-fn soon<R: Send + 'static>(call: impl FnOnce() -> R + Send + 'static) -> R {
-    let (done, result) = mpsc::channel();
-    std::thread::spawn(move || {
-        let _ = done.send(catch_unwind(AssertUnwindSafe(call)).map_err(|_| "it panicked"));
-    });
-    match result.recv_timeout(Duration::from_secs(20)) {
-        Ok(Ok(result)) => result,
-        Ok(Err(panicked)) => panic!("{panicked}"),
-        Err(_) => panic!("it hangs"),
-    }
-}
+use crate::common::{runtime, soon};
 
 #[derive(Clone)]
 struct Bomb;

@@ -3,35 +3,12 @@
 //! Messages were run in loops that were guarded as a whole only. A result that nobody wanted, and whose destructor panicked, took along what
 //! came after it: the other elements that a broadcast was for, and what had waited for an element that was still to be made.
 
-#![cfg(not(any(loom, shuttle)))]
-
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::time::Duration;
 
 use raddle_chare::{Array, Chares, Cx, SectionForm, chare};
 use raddle_runtime::Runtime;
 
-fn runtime(workers: usize) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .build()
-        .expect("it comes up")
-}
-
-/// Fails instead of hanging.
-#[track_caller]
-fn soon<R: Send + 'static>(call: impl FnOnce() -> R + Send + 'static) -> R {
-    let (done, result) = mpsc::channel();
-    std::thread::spawn(move || {
-        let _ = done.send(catch_unwind(AssertUnwindSafe(call)).map_err(|_| "it panicked"));
-    });
-    match result.recv_timeout(Duration::from_secs(20)) {
-        Ok(Ok(result)) => result,
-        Ok(Err(panicked)) => panic!("{panicked}"),
-        Err(_) => panic!("it hangs"),
-    }
-}
+use crate::common::{runtime, soon};
 
 /// Panics when it is dropped, if it is armed.
 struct Bomb {

@@ -3,36 +3,10 @@
 //! It waited for its answers as for any reply, and so panicked once anything had failed, which is when one asks. It left out elements of node
 //! groups, and scans.
 
-#![cfg(not(any(loom, shuttle)))]
-
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
-use std::time::Duration;
-
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Chares, Cx, ScanForm, chare};
-use raddle_runtime::Runtime;
 
-fn runtime(workers: usize) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .build()
-        .expect("it comes up")
-}
-
-/// Fails instead of hanging.
-#[track_caller]
-fn soon<R: Send + 'static>(call: impl FnOnce() -> R + Send + 'static) -> R {
-    let (done, result) = mpsc::channel();
-    std::thread::spawn(move || {
-        let _ = done.send(catch_unwind(AssertUnwindSafe(call)).map_err(|_| "it panicked"));
-    });
-    match result.recv_timeout(Duration::from_secs(20)) {
-        Ok(Ok(result)) => result,
-        Ok(Err(panicked)) => panic!("{panicked}"),
-        Err(_) => panic!("it hangs"),
-    }
-}
+use crate::common::{runtime, soon};
 
 struct Idler;
 

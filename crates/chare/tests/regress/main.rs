@@ -1,0 +1,15 @@
+//! Bugs of the past, and programs that were written to find some: a file each, with its story.
+
+#![cfg(not(any(loom, shuttle)))]
+
+mod bombs;
+mod common;
+mod hostile;
+mod insertion;
+mod keys;
+mod moves;
+mod node_end;
+mod sections;
+mod told;
+mod unreceived;
+mod who_waits;
