@@ -1,5 +1,6 @@
 //! A worker without work: it searches, then sleeps.
 
+use std::mem;
 use std::time::Duration;
 
 use raddle_sync::prim::{LIGHT, spin_loop, yield_now};
@@ -20,6 +21,7 @@ impl Worker {
     /// Runs messages and tasks until the runtime ends.
     pub(crate) fn run_to_the_end(&self) {
         let mut budget = SpinBudget::default();
+        let mut heard = 0;
         loop {
             if self.shall_rest() && !self.rest() {
                 return;
@@ -28,7 +30,7 @@ impl Worker {
                 task.run(self);
                 continue;
             }
-            match self.search(&mut budget) {
+            match self.search(&mut budget, &mut heard) {
                 Searched::Found(task) => task.run(self),
                 Searched::End => return,
                 Searched::Nothing => {}
@@ -36,9 +38,42 @@ impl Worker {
         }
     }
 
+    /// Looks a few times more before this worker counts as one that searches, if messages have come since it searched last: what comes within
+    /// less than a microsecond, as the answer to one does, is not held up by what is owed to those who sleep.
+    fn linger(&self, heard: &mut u64) -> Option<Task> {
+        let messages = self.tally().messages.get();
+        let has_heard = mem::replace(heard, messages) != messages;
+        let has_time = self.shared.policy != IdlePolicy::Park && !self.shared.crowded;
+        if !has_heard || !has_time || self.shared.idle.anyone_sleeps() {
+            return None;
+        }
+        let mut victim = self.index;
+        self.look_around(&mut victim)
+    }
+
+    /// Looks into the pool a few times, asking one busy worker after `victim` and then the next.
+    fn look_around(&self, victim: &mut usize) -> Option<Task> {
+        for look in 0..LOOKS_PER_CLOCK {
+            if let Some(task) = self.next() {
+                return Some(task);
+            }
+            if look % 4 == 0 {
+                *victim = self.ask_next(*victim);
+            }
+            spin_loop();
+        }
+        None
+    }
+
     /// Searches until there is a task, the runtime ends, or, with nothing found, this substitute is not needed any more.
-    fn search(&self, budget: &mut SpinBudget) -> Searched {
+    ///
+    /// `heard` is the number of messages that had come when this worker searched last.
+    fn search(&self, budget: &mut SpinBudget, heard: &mut u64) -> Searched {
         self.begin_gap();
+        if let Some(task) = self.linger(heard) {
+            budget.observe(self.end_gap());
+            return Searched::Found(task);
+        }
         let idle = &self.shared.idle;
         idle.start_search();
         let searched = loop {
@@ -93,14 +128,8 @@ impl Worker {
         let mut victim = self.index;
         let mut rounds = 0_u32;
         loop {
-            for look in 0..LOOKS_PER_CLOCK {
-                if let Some(task) = self.next() {
-                    return Searched::Found(task);
-                }
-                if look % 4 == 0 {
-                    victim = self.ask_next(victim);
-                }
-                spin_loop();
+            if let Some(task) = self.look_around(&mut victim) {
+                return Searched::Found(task);
             }
             if self.shared.may_end() && !self.shared.has_work() {
                 return Searched::End;
