@@ -63,6 +63,9 @@ impl Balancing {
     }
 
     /// Also whenever this time has gone by, as long as elements run. The array's elements need not wait for it.
+    ///
+    /// Load is time: as long as no worker ever runs out of messages, all have the same load, however many messages wait, and hardly anything
+    /// moves. For elements that always have work, [`Cx::balance`] is the better place.
     #[must_use]
     pub fn every(mut self, period: Duration) -> Self {
         self.period = Some(period);

@@ -14,6 +14,9 @@
 //! | `Some(reducer)`, `None` | something or nothing | none if nobody contributed anything |
 //! | a tuple of up to six reducers | to each of them | a tuple of results |
 //!
+//! The first three rows wrap what they contribute, as in `Sum(3)`. Those that keep more than that are made by a function: `Count::of`,
+//! `SumExact::new`, `MinAt::new`, `Gather::new` and so on.
+//!
 //! Contributions are merged as they come, in groups that depend on who is placed where. What that leaves open is said at each
 //! reducer: nothing, but for the rounding of floats in [`Sum`] and [`Product`] and for functions given to [`with`].
 //!

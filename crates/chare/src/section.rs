@@ -41,7 +41,8 @@ use crate::system::System;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SectionForm {
-    /// Point-to-point up to four members, else two-level; reductions over fewer than two members a worker are binomial.
+    /// Two-level from two members a worker on. Below, point-to-point up to four members; above these, multicasts are two-level and reductions
+    /// binomial.
     #[default]
     Auto,
     /// By workers, then by a tree of workers.
@@ -58,13 +59,13 @@ choice! {
     expected "auto, two-level, point-to-point or binomial", else UnknownSectionForm
 }
 
-/// Sections up to this size are sent to one by one.
+/// Sections up to this size are sent to one by one, unless a message to a worker is for several of them.
 const FEW: usize = 4;
 
 impl SectionForm {
-    fn for_multicast(self, members: usize) -> Self {
+    fn for_multicast(self, members: usize, workers: usize) -> Self {
         match self {
-            Self::Auto if members <= FEW => Self::PointToPoint,
+            Self::Auto if members <= FEW && members < 2 * workers => Self::PointToPoint,
             Self::Auto => Self::TwoLevel,
             form => form,
         }
@@ -72,9 +73,9 @@ impl SectionForm {
 
     fn for_reduction(self, members: usize, workers: usize) -> Self {
         match self {
+            Self::Auto if members >= 2 * workers => Self::TwoLevel,
             Self::Auto if members <= FEW => Self::PointToPoint,
-            Self::Auto if members < 2 * workers => Self::Binomial,
-            Self::Auto => Self::TwoLevel,
+            Self::Auto => Self::Binomial,
             form => form,
         }
     }

@@ -56,6 +56,25 @@ fn members(runtime: &Runtime, count: usize) -> Array<Member> {
 }
 
 #[test]
+fn the_form_of_a_section_follows_from_its_members_a_worker() {
+    use SectionForm::{Binomial, PointToPoint, TwoLevel};
+    let expected = [
+        (1, 1, (PointToPoint, PointToPoint)),
+        (1, 2, (TwoLevel, TwoLevel)),
+        (2, 3, (PointToPoint, PointToPoint)),
+        (2, 4, (TwoLevel, TwoLevel)),
+        (4, 4, (PointToPoint, PointToPoint)),
+        (4, 5, (TwoLevel, Binomial)),
+        (4, 8, (TwoLevel, TwoLevel)),
+    ];
+    for (workers, count, forms) in expected {
+        let runtime = runtime(workers);
+        let section = members(&runtime, 8).section(0..count);
+        assert_eq!(section.forms(), forms, "{count} on {workers}");
+    }
+}
+
+#[test]
 fn sections_are_sent_to_and_reduce_in_every_form() {
     for workers in 1..=4 {
         let runtime = runtime(workers);

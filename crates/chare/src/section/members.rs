@@ -40,7 +40,7 @@ impl Members {
         worker_count: usize,
     ) -> Self {
         Self {
-            multicast: form.for_multicast(numbers.len()),
+            multicast: form.for_multicast(numbers.len(), worker_count),
             reduction: form.for_reduction(numbers.len(), worker_count),
             numbers,
             positions,
