@@ -304,20 +304,29 @@ fn messages_arrive_with_their_content() {
     }
 }
 
-/// A message from one worker to another one, which lies down, and back.
+/// A message from one worker to another one, which lies down, and back, with what each wrote before.
 #[test]
 fn messages_wake_workers() {
-    model(1, || {
-        let runtime = runtime(2);
-        let (post, done) = (runtime.post(), Arc::new(Flag::new()));
-        let raise = Arc::clone(&done);
-        let back = post.clone();
-        runtime.post().send(0, move || {
-            post.send(1, move || back.send(0, move || raise.raise()));
+    for mailbox in MailboxKind::ALL {
+        model(1, move || {
+            let runtime = runtime_with(2, mailbox);
+            let (post, done) = (runtime.post(), Arc::new((Tracked::new(0), Flag::new())));
+            let (back, heard) = (post.clone(), Arc::clone(&done));
+            runtime.post().send(0, move || {
+                heard.0.set(1);
+                post.send(1, move || {
+                    heard.0.set(heard.0.get() + 1);
+                    back.send(0, move || {
+                        heard.0.set(heard.0.get() + 1);
+                        heard.1.raise();
+                    });
+                });
+            });
+            done.1.await_up();
+            assert_eq!(done.0.get(), 3);
+            true
         });
-        done.await_up();
-        true
-    });
+    }
 }
 
 /// E4: a message that is sent while the runtime ends is run or dropped: what it holds does not stay.
