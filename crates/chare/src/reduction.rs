@@ -166,7 +166,7 @@ impl Local {
     /// Sends up what all elements that are here have contributed to.
     fn send_done<T: Chare>(&self, part: &Part<T>, group: Group) {
         loop {
-            let live = part.live_in(group);
+            let live = part.live_in(self.worker, group);
             let done = part.rounds.borrow_mut().of(group).take_done(live);
             match done {
                 Some((round, share)) if share.count > 0 => self.send_up(part, group, round, share),
@@ -195,7 +195,7 @@ impl Local {
         if let Some(failure) = lost(part, group, round) {
             return self.system.fail(failure);
         }
-        if part.live_in(group) > 0 {
+        if part.live_in(self.worker, group) > 0 {
             let mut all = part.rounds.borrow_mut();
             if let Some(open) = all.of(group).round(round) {
                 open.share.add(share);

@@ -175,7 +175,7 @@ impl Local {
         if let Some(section) = section {
             let give = |number| self.guard(|| spread.parcel().deliver(self, part, number));
             return part
-                .for_members(section, epoch, give)
+                .for_members(self.worker, section, epoch, give)
                 .unwrap_or_else(|failure| self.system.fail(failure));
         }
         for number in part.to_come(epoch) {

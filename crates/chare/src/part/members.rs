@@ -25,8 +25,15 @@ pub(super) struct Sections {
 
 struct Known {
     members: Arc<Members>,
-    /// Those that are here, once somebody has asked.
-    here: Option<BTreeSet<Number>>,
+    /// Where those are that this worker has to do with, once somebody has asked.
+    of_here: Option<MembersHere>,
+}
+
+/// The members of a section with which a worker has to do, but for those that are under way to it from another one.
+struct MembersHere {
+    here: BTreeSet<Number>,
+    /// Those that were put in and are still to be made here, when it was asked last. No more come: members are there before their section is.
+    unmade: Vec<Number>,
 }
 
 impl Sections {
@@ -55,8 +62,8 @@ impl Sections {
             return;
         }
         for id in collection.sections.of(number) {
-            let here = known.get_mut(&id).and_then(|known| known.here.as_mut());
-            here.map(&change);
+            let of_here = known.get_mut(&id).and_then(|known| known.of_here.as_mut());
+            of_here.map(|of_here| change(&mut of_here.here));
         }
     }
 }
@@ -70,7 +77,7 @@ impl<T: Chare> Part<T> {
         let members = self.collection.section(id)?;
         let new = Known {
             members,
-            here: None,
+            of_here: None,
         };
         Ok(call(known.entry(id).or_insert(new)))
     }
@@ -85,14 +92,28 @@ impl<T: Chare> Part<T> {
 
     fn with_members<R>(
         &self,
+        worker: usize,
         id: u32,
-        call: impl FnOnce(&BTreeSet<Number>) -> R,
+        call: impl FnOnce(&mut MembersHere) -> R,
     ) -> Result<R, Failure> {
-        self.with_section(id, |Known { members, here }| {
-            let is_here = |number: &Number| self.has(*number);
-            let find = || members.numbers.iter().copied().filter(is_here).collect();
-            call(here.get_or_insert_with(find))
+        self.with_section(id, |Known { members, of_here }| {
+            let find = || {
+                let numbers = || members.numbers.iter().copied();
+                MembersHere {
+                    here: numbers().filter(|&number| self.has(number)).collect(),
+                    unmade: numbers()
+                        .filter(|&number| self.is_unmade(worker, number))
+                        .collect(),
+                }
+            };
+            call(of_here.get_or_insert_with(find))
         })
+    }
+
+    /// True for an element that was put in and is still to be made here: all send to it here, whatever their epoch, and it is not here.
+    fn is_unmade(&self, worker: usize, number: Number) -> bool {
+        let workers = self.collection.directory.place(number).workers_of(number);
+        workers == Some((worker, worker)) && !self.has(number)
     }
 
     /// How many elements a group was made with.
@@ -107,30 +128,36 @@ impl<T: Chare> Part<T> {
     }
 
     /// How many elements that are here take part in the reductions of a group; none in those of a section that is no more.
-    pub(crate) fn live_in(&self, group: Group) -> u64 {
+    pub(crate) fn live_in(&self, worker: usize, group: Group) -> u64 {
         match group {
             None => self.live.get(),
             Some(section) => self
-                .with_members(section, |here| here.len() as u64)
+                .with_members(worker, section, |of_here| of_here.here.len() as u64)
                 .unwrap_or_default(),
         }
     }
 
     /// Calls `call` for each member of a section that is here, or is to come here, for those in `epoch`.
     ///
+    /// One that is still to be made counts whether or not the mark of its insertion has come: who sends to it by the section may not be who put
+    /// it in.
+    ///
     /// # Errors
     /// When the section is no more.
     pub(crate) fn for_members(
         &self,
+        worker: usize,
         section: u32,
         epoch: u32,
         mut call: impl FnMut(Number),
     ) -> Result<(), Failure> {
         let mut numbers = self.sections.addressed.take();
         let all_are = self.all_are_here_in(epoch);
-        self.with_members(section, |here| {
+        self.with_members(worker, section, |MembersHere { here, unmade }| {
             let is_here = |number: &Number| all_are || self.is_here_in(*number, epoch);
             numbers.extend(here.iter().copied().filter(is_here));
+            unmade.retain(|&number| self.is_unmade(worker, number));
+            numbers.extend_from_slice(unmade);
         })?;
         let members = self.section(section)?;
         let expected = self.expected.borrow();

@@ -1,7 +1,7 @@
 //! Sections of elements that move: each member gets each message once, and reductions complete in order, in every form.
 
 use raddle_chare::reduce::Gather;
-use raddle_chare::{ArrayOptions, Chares, Cx, Section, SectionForm, chare, model};
+use raddle_chare::{Array, ArrayOptions, Chares, Cx, Section, SectionForm, chare, model};
 use raddle_runtime::Runtime;
 use raddle_runtime::model::explore::{Setting, beside, explore_some};
 
@@ -80,6 +80,34 @@ fn members_that_move_hear_each_message_once() {
             assert_eq!(heard, [0, 1, 2, 3]);
         }
         assert!(array.at(1).heard().wait().is_empty());
+    });
+}
+
+/// A message to a section went to members that were there or moved there, and by those that were put in and were still to be made.
+#[test]
+fn members_that_are_still_to_be_made_hear_and_vote() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let workers = runtime.worker_count();
+        let new = || Member { heard: Vec::new() };
+        let callers = runtime.array(workers, move |_| new());
+        let array: Array<Member> = runtime.sparse_array();
+        for index in 0..4 {
+            let on = (index + setting.one_of(&[0, 1, 2])) % workers;
+            array.insert_on(on, index, move |_| new());
+        }
+        let section = array.section_with(setting.one_of(&FORMS), (0..4).rev());
+        section.all().hear(0);
+        callers.at(workers - 1).call(section, 1);
+        section.all().vote(section, true);
+        let who: Vec<usize> = section.reduction().wait();
+        assert_eq!(who, [3, 2, 1, 0]);
+        runtime.quiescence().wait();
+        for index in 0..4 {
+            let mut heard = array.at(index).heard().wait();
+            heard.sort_unstable();
+            assert_eq!(heard, [0, 1]);
+        }
     });
 }
 
