@@ -12,6 +12,7 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Display;
 use std::future::poll_fn;
 use std::task::Poll;
 
@@ -72,7 +73,8 @@ impl<T: Chare> Cx<T> {
     ///
     /// # Panics
     /// When the chare is in no array, or in one without a shape; and where the scan will never be complete, since an element has ended without
-    /// contributing to it. One that is inserted in its place takes part in no scan.
+    /// contributing to it, or contributions do not go together: then all elements are told, in this scan and in all later ones. One that is
+    /// inserted in the place of another takes part in no scan.
     pub async fn scan<R: Monoid>(&mut self, reducer: R) -> R::Output {
         self.scan_with(ScanForm::Auto, reducer).await
     }
@@ -138,8 +140,8 @@ impl<T: Chare> Cx<T> {
             }
             if own >= distance {
                 let from_before: R = next_step(one, scan, step).await;
-                with = in_order(from_before.clone(), with);
-                before = in_order(from_before, before);
+                with = in_order(one, scan, from_before.clone(), with);
+                before = in_order(one, scan, from_before, before);
             }
         }
         before.finish()
@@ -153,12 +155,32 @@ impl<T: Chare> Cx<T> {
     }
 }
 
-#[track_caller]
-fn in_order<R: Reducer>(mut first: R, second: R) -> R {
+/// Merges what comes before with what comes after it.
+fn in_order<T: Chare, R: Reducer>(one: One<T>, scan: u64, mut first: R, second: R) -> R {
     if let Err(mismatch) = first.merge(second) {
-        panic!("{mismatch}");
+        break_scan(one, scan, unlike::<T>(scan, mismatch));
     }
     first
+}
+
+/// Why a scan, and those after it, have no result: contributions do not go together.
+fn unlike<T: Chare>(scan: u64, why: impl Display) -> Failure {
+    Failure::new(format!("scan {scan} of {}: {why}", T::NAME))
+}
+
+/// What the contributions of some elements are, and not those of others.
+fn some_are<R: Reducer>() -> String {
+    format!("some elements contribute {}, others not", R::name())
+}
+
+/// Has all elements told that there will be no result, this one by a panic.
+fn break_scan<T: Chare>(one: One<T>, scan: u64, failure: Failure) -> ! {
+    local::with(one.system, |local| {
+        let local = local.expect("entries run on workers of their system");
+        let part = local.part::<T>(one.collection);
+        part.break_scans(local, scan, &failure);
+    });
+    panic!("{failure}");
 }
 
 /// What an element has got in a step of a scan.
@@ -215,21 +237,17 @@ fn next_step<T: Chare, R: Monoid>(
         if let Some(failure) = lost {
             panic!("{failure}");
         }
-        with_own_slot(one, |slot| {
+        let value = with_own_slot(one, |slot| {
             let aside = slot.aside();
-            match aside.steps.remove(&(scan, step)) {
-                Some(value) => Poll::Ready(*value.downcast().unwrap_or_else(|_| {
-                    panic!(
-                        "scan {scan}: some elements contribute {}, others not",
-                        R::name()
-                    )
-                })),
-                None => {
-                    aside.awaits_inbox = true;
-                    Poll::Pending
-                }
-            }
-        })
+            let value = aside.steps.remove(&(scan, step));
+            aside.awaits_inbox |= value.is_none();
+            value
+        });
+        match value.map(|value| value.downcast::<R>()) {
+            Some(Ok(value)) => Poll::Ready(*value),
+            Some(Err(_)) => break_scan(one, scan, unlike::<T>(scan, some_are::<R>())),
+            None => Poll::Pending,
+        }
     })
 }
 
@@ -315,12 +333,9 @@ impl Local {
         let Some(entries) = (&mut *sheet.entries as &mut dyn Any).downcast_mut::<Entries<R>>()
         else {
             drop(scans);
-            let name = R::name();
-            let text = format!(
-                "scan {scan} of {}: some elements contribute {name}, others not",
-                T::NAME
-            );
-            return self.system.fail(Failure::new(text));
+            let failure = unlike::<T>(scan, some_are::<R>());
+            part.break_scans(self, scan, &failure);
+            return replier.give(Err(failure));
         };
         entries[number.index() as usize] = Some((reducer, replier));
         sheet.missing -= 1;
@@ -330,12 +345,14 @@ impl Local {
         let entries = std::mem::take(entries);
         scans.open.remove(&scan);
         drop(scans);
-        let mut before = R::identity();
+        let mut before = Ok(R::identity());
         for (reducer, replier) in entries.into_iter().flatten() {
-            self.guard(|| replier.give(Ok(before.clone().finish())));
-            if let Err(mismatch) = before.merge(reducer) {
-                let text = format!("scan {scan} of {}: {mismatch}", T::NAME);
-                return self.system.fail(Failure::new(text));
+            self.guard(|| replier.give(before.clone().map(Reducer::finish)));
+            let merged = before.as_mut().map(|before| before.merge(reducer));
+            if let Ok(Err(mismatch)) = merged {
+                let failure = unlike::<T>(scan, mismatch);
+                part.break_scans(self, scan, &failure);
+                before = Err(failure);
             }
         }
     }

@@ -80,16 +80,22 @@ impl<T: Chare> Part<T> {
     }
 
     /// Scans from `from` on, to which an element that has ended does not contribute, are never complete.
-    fn break_scans(&self, local: &Local, index: Option<T::Index>, from: u64) {
-        let is_known = self.scans.borrow().loss(from).is_some();
-        if is_known || !self.collection.has_birth() {
+    fn lose_contributions(&self, local: &Local, index: Option<T::Index>, from: u64) {
+        if self.collection.has_birth() {
+            let member = self.collection.name(index);
+            let text = format!("a scan lacks the contribution of {member}, which has ended");
+            self.break_scans(local, from, &Failure::new(text));
+        }
+    }
+
+    /// Scans from `from` on have no results: whoever waits for one, or will, is told why.
+    pub(crate) fn break_scans(&self, local: &Local, from: u64, failure: &Failure) {
+        if self.scans.borrow().loss(from).is_some() {
             return;
         }
-        let member = self.collection.name(index);
-        let text = format!("a scan lacks the contribution of {member}, which has ended");
-        let (collection, failure) = (self.collection.id, Failure::new(text));
-        // At once, lest others that end here say it again.
-        self.scans.borrow_mut().lose(from, &failure);
+        let collection = self.collection.id;
+        // At once, lest others here say it again.
+        self.scans.borrow_mut().lose(from, failure);
         for worker in 0..local.system.worker_count() {
             let failure = failure.clone();
             local.post(worker, move |local| {
@@ -116,7 +122,7 @@ impl<T: Chare> Part<T> {
         if is_array {
             // Whoever makes a section from now on sees that there is no such element.
             self.break_sections(local, number, index, rounds);
-            self.break_scans(local, index, rounds.scan());
+            self.lose_contributions(local, index, rounds.scan());
         }
     }
 

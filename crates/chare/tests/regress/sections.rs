@@ -60,6 +60,11 @@ impl Member {
     }
 
     #[entry]
+    async fn scan_floats(&self, cx: &mut Cx<Self>, form: ScanForm) -> u64 {
+        cx.scan_with(form, Sum(1.0_f64)).await as u64
+    }
+
+    #[entry]
     async fn scan_and_end(&self, cx: &mut Cx<Self>, form: ScanForm) -> u64 {
         cx.end();
         cx.scan_with(form, Sum(1_u64)).await
@@ -275,6 +280,35 @@ fn a_scan_that_lacks_an_element_fails() {
                 for failure in told {
                     assert!(failure.to_string().contains(ENDED), "{failure}");
                 }
+            }
+        }
+    }
+}
+
+/// They were told that a message had been dropped, or nothing.
+#[test]
+fn elements_that_contribute_unlike_things_to_a_scan_are_told() {
+    for form in [ScanForm::PrescanPush, ScanForm::RecursiveDoubling] {
+        for unlike in 0..4 {
+            let runtime = runtime(2);
+            let array = members(&runtime, 4);
+            let scans: Vec<_> = (0..4)
+                .map(|index| match index == unlike {
+                    true => array.at(index).scan_floats(form),
+                    false => array.at(index).scan(form),
+                })
+                .collect();
+            let told = soon(move || {
+                let told = scans.into_iter().map(|scan| scan.try_wait());
+                told.filter_map(Result::err).collect::<Vec<_>>()
+            });
+            assert!(!told.is_empty());
+            for failure in &told {
+                let text = failure.to_string();
+                assert!(text.contains("some elements contribute"), "{text}");
+            }
+            if matches!(form, ScanForm::PrescanPush) {
+                assert_eq!(told.len(), 4);
             }
         }
     }
