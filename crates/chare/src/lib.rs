@@ -16,7 +16,7 @@
 //! | what all have found, as one result | [`Cx::contribute`], [`Cx::reduce`] and the module [`reduce`] |
 //! | what all before an element have found | [`Cx::scan`] |
 //! | control flow over many messages | `async` entries, [`Cx::next`], [`Cx::next_where`] |
-//! | what is urgent, and what is not | [`One::with_priority`], which each proxy of one chare has |
+//! | what is urgent, and what is not | [`One::with_priority`] and [`All::with_priority`], which each proxy has; chares that wait for a worker, and messages to them, have none |
 //! | another place | [`Cx::migrate_to`]; the module [`balance`], which decides by itself |
 //! | how finely to cut work | [`Grain`], [`GrainTuner`] |
 //! | the end | [`Cx::exit`] with [`Chares::until_exit`], [`Chares::quiescence`], [`Cx::end`], [`Array::destroy`] |

@@ -57,7 +57,7 @@ pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: impl Parcel<T>) {
                 priority,
                 ..
             } = one;
-            let key = (collection, number);
+            let key = Some((collection, number));
             let arrive = move |local: &Local| {
                 parcel.deliver(local, &local.part(collection), number);
             };
@@ -92,10 +92,11 @@ pub(crate) fn spread<T: Chare>(all: All<T>, spread: impl Spread<T>) {
     let All {
         collection,
         section,
+        priority,
         ..
     } = all;
     let shared = system.collection::<T>(collection);
-    let members = match set_out(&shared, section, |section| shared.section(section), &spread) {
+    let members = match set_out(&shared, all, |section| shared.section(section), &spread) {
         Ok(Through::Members) => return,
         Ok(Through::Workers(members)) => members,
         Err(failure) => return system.fail(failure),
@@ -106,8 +107,12 @@ pub(crate) fn spread<T: Chare>(all: All<T>, spread: impl Spread<T>) {
     let epoch = outside.epoch;
     for worker in workers_with(members.as_deref(), system.worker_count()) {
         let spread = spreads.pop().expect("there is one for each worker");
-        system.post_outside(worker, move |local| {
+        let arrive = move |local: &Local| {
             local.arrive_spread(&local.part(collection), section, epoch, spread);
-        });
+        };
+        match priority {
+            ..0 => system.post_urgent_outside(worker, ranked(priority, None, arrive)),
+            _ => system.post_outside(worker, arrive),
+        }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Ranks<M> {
 }
 
 /// What waits at a worker.
-pub(crate) type WorkerRanks = Ranks<(Key, Arrival)>;
+pub(crate) type WorkerRanks = Ranks<(Option<Key>, Arrival)>;
 
 struct Waiting<M> {
     priority: i32,
@@ -98,14 +98,14 @@ impl<M> Ranks<M> {
     }
 }
 
-/// What a message of this priority for an element does when it arrives: it waits for its turn to call `arrival`.
+/// What a message of this priority does when it arrives, for an element, or for all: it waits for its turn to call `arrival`.
 pub(crate) fn ranked(
     priority: i32,
-    to: Key,
+    to: Option<Key>,
     arrival: impl FnOnce(&Local) + Send + 'static,
 ) -> impl FnOnce(&Local) + Send + 'static {
     move |local| {
-        let message: (Key, Arrival) = (to, Box::new(arrival));
+        let message: (Option<Key>, Arrival) = (to, Box::new(arrival));
         local.ranks.borrow_mut().push(priority, message);
         if priority < 0 {
             local.post_urgent(local.worker, Local::run_first);
@@ -138,7 +138,8 @@ impl Local {
             .into_iter()
             .rev()
         {
-            match taken.get_mut(&waiting.message.0) {
+            let key = waiting.message.0;
+            match key.and_then(|key| taken.get_mut(&key)) {
                 Some(own) => own.push(waiting.message.1),
                 None => left.push(waiting),
             }

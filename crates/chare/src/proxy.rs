@@ -29,6 +29,7 @@ pub struct All<T: Chare> {
     pub(crate) system: u32,
     pub(crate) collection: u32,
     pub(crate) section: Option<u32>,
+    pub(crate) priority: i32,
     chare: PhantomData<fn() -> T>,
 }
 
@@ -212,8 +213,27 @@ impl<T: Chare> All<T> {
             system,
             collection,
             section,
+            priority: 0,
             chare: PhantomData,
         }
+    }
+
+    /// The same address, with messages that are more urgent than others: smaller priorities are more urgent, the default is 0.
+    ///
+    /// Among the messages that have arrived at a worker, these run first, as those to [one](One::with_priority). Elements that move get them once.
+    /// Those that are put in at about the same time may get them or not, whoever puts them in: an entry that contributes to reductions of an
+    /// array that grows is not to be called like this. Cost: for each worker an allocation, and a second message to the worker itself.
+    ///
+    /// # Panics
+    /// When `priority` is positive: elements would come and go while the message waits for its turn.
+    #[must_use]
+    #[track_caller]
+    pub fn with_priority(self, priority: i32) -> Self {
+        assert!(
+            priority <= 0,
+            "a message to all can be more urgent than others, not less: its priority is {priority}"
+        );
+        Self { priority, ..self }
     }
 
     /// Sends a message to an entry of each element. Cost: a message for each worker, and a clone of the arguments for each element.

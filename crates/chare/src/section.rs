@@ -332,6 +332,7 @@ fn above(position: usize) -> usize {
 struct PassOn<S> {
     spread: S,
     section: u32,
+    priority: i32,
     position: usize,
 }
 
@@ -348,9 +349,10 @@ impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
         for position in below(self.position, members.numbers.len()) {
             let one = part.one(members.numbers[position]);
             local.guard(|| {
-                one.dispatch(Self {
+                one.with_priority(self.priority).dispatch(Self {
                     spread: self.spread.clone(),
                     section: self.section,
+                    priority: self.priority,
                     position,
                 });
             });
@@ -370,12 +372,14 @@ impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
 /// Sends to the members one by one, or down the tree; false when the section is sent to by workers.
 pub(crate) fn spread_by_members<T: Chare>(
     collection: &Collection<T>,
-    section: u32,
+    (section, priority): (u32, i32),
     members: &Members,
     spread: &impl Spread<T>,
 ) -> bool {
-    let one =
-        |position: usize| One::new(collection.system, collection.id, members.numbers[position]);
+    let one = |position: usize| {
+        One::new(collection.system, collection.id, members.numbers[position])
+            .with_priority(priority)
+    };
     match members.multicast {
         SectionForm::PointToPoint => {
             for position in 0..members.numbers.len() {
@@ -386,6 +390,7 @@ pub(crate) fn spread_by_members<T: Chare>(
         SectionForm::Binomial => one(0).dispatch(PassOn {
             spread: spread.clone(),
             section,
+            priority,
             position: 0,
         }),
         SectionForm::Auto | SectionForm::TwoLevel => return false,

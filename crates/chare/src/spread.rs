@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::local::Local;
 use crate::parcel::{Call, Parcel, ToAll};
 use crate::part::Part;
+use crate::priority::ranked;
 use crate::proxy::All;
 use crate::section::{Members, spread_by_members};
 use crate::suspended::{File, Start};
@@ -116,15 +117,15 @@ pub(crate) enum Through {
 /// When the section is no more, or has lost a member.
 pub(crate) fn set_out<T: Chare>(
     collection: &Collection<T>,
-    section: Option<u32>,
+    all: All<T>,
     find: impl FnOnce(u32) -> Result<Arc<Members>, Failure>,
     spread: &impl Spread<T>,
 ) -> Result<Through, Failure> {
-    let Some(section) = section else {
+    let Some(section) = all.section else {
         return Ok(Through::Workers(None));
     };
     let members = find(section)?;
-    if spread_by_members(collection, section, &members, spread) {
+    if spread_by_members(collection, (section, all.priority), &members, spread) {
         return Ok(Through::Members);
     }
     match members.loss.any() {
@@ -139,11 +140,12 @@ impl Local {
         let All {
             collection,
             section,
+            priority,
             ..
         } = all;
         let part = self.part::<T>(collection);
         let find = |section| part.section(section);
-        let members = match set_out(&part.collection, section, find, &spread) {
+        let members = match set_out(&part.collection, all, find, &spread) {
             Ok(Through::Members) => return,
             Ok(Through::Workers(members)) => members,
             Err(failure) => return self.system.fail(failure),
@@ -151,9 +153,13 @@ impl Local {
         let epoch = self.epoch.get();
         for worker in workers_with(members.as_deref(), self.system.worker_count()) {
             let spread = spread.clone();
-            self.post(worker, move |local| {
+            let arrive = move |local: &Self| {
                 local.arrive_spread(&local.part(collection), section, epoch, spread);
-            });
+            };
+            match priority {
+                ..0 => self.post_urgent(worker, ranked(priority, None, arrive)),
+                _ => self.post(worker, arrive),
+            }
         }
     }
 

@@ -469,3 +469,57 @@ fn entries_make_arrays_and_groups() {
         runtime.quiescence().wait();
     }
 }
+
+/// Notes in which order messages come.
+#[derive(Debug, Default)]
+struct Diary {
+    notes: Vec<u32>,
+}
+
+#[chare]
+impl Diary {
+    #[entry]
+    fn note(&mut self, what: u32) {
+        self.notes.push(what);
+    }
+
+    /// None of it can come before this ends.
+    #[entry]
+    fn busy_day(&mut self, cx: &mut Cx<Self>, of: Section<Self>) {
+        for what in 0..3 {
+            cx.all().note(what);
+        }
+        of.all().with_priority(-1).note(10);
+        cx.all().with_priority(-2).note(20);
+    }
+
+    #[entry]
+    fn notes(&self) -> Vec<u32> {
+        self.notes.clone()
+    }
+}
+
+#[test]
+fn urgent_messages_to_all_go_before_those_that_wait() {
+    for form in SectionForm::ALL {
+        let runtime = runtime(1);
+        let diaries = runtime.array(3, |_| Diary::default());
+        diaries.at(1).busy_day(diaries.section_with(form, 0..3));
+        runtime.quiescence().wait();
+        for index in 0..3 {
+            assert_eq!(
+                diaries.at(index).notes().wait(),
+                [20, 10, 0, 1, 2],
+                "{form}"
+            );
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "can be more urgent than others, not less: its priority is 1")]
+fn a_message_to_all_is_not_less_urgent_than_others() {
+    let runtime = runtime(1);
+    let diaries = runtime.array(3, |_| Diary::default());
+    diaries.all().with_priority(1).note(0);
+}

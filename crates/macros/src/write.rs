@@ -185,6 +185,18 @@ impl Writer<'_> {
                     Self(self.0.with_priority(priority))
                 }
             }
+
+            impl #parameters #all #names #bounds {
+                /// The same address, with messages that are more urgent than others: smaller priorities are more urgent, the default is 0.
+                ///
+                /// # Panics
+                /// When `priority` is positive.
+                #[must_use]
+                #[track_caller]
+                pub fn with_priority(self, priority: i32) -> Self {
+                    Self(self.0.with_priority(priority))
+                }
+            }
         }
     }
 

@@ -190,12 +190,14 @@ impl PostOffice {
     }
 
     /// Adds what has arrived for a worker, or at least the oldest of it. For that worker alone, or after its end.
+    ///
+    /// The urgent ones last: what was sent before an ordinary message is there if that one is, and runs before it.
     #[inline]
     pub(crate) fn receive(&self, worker_index: usize, urgent: &mut TaskList, mail: &mut TaskList) {
-        self.urgent[worker_index].take_all(urgent);
         if self.mailboxes.has_mail(worker_index) {
             self.mailboxes.receive(worker_index, mail);
         }
+        self.urgent[worker_index].take_all(urgent);
     }
 
     /// False when nothing was there at some moment during the call.

@@ -243,7 +243,7 @@ impl Local {
         match way {
             Way::Straight(worker) if priority == 0 => self.carry(worker, one, parcel),
             Way::Straight(worker) => {
-                let key = (collection, number);
+                let key = Some((collection, number));
                 let arrive = ranked(priority, key, move |local: &Self| {
                     parcel.deliver(local, &local.part(collection), number);
                 });

@@ -28,6 +28,11 @@ impl Listener {
     }
 
     #[entry]
+    fn speak_to_all(&mut self, cx: &mut Cx<Self>) {
+        speak_to_all(cx.array(), cx.index());
+    }
+
+    #[entry]
     fn speak_to(&mut self, cx: &mut Cx<Self>, node: NodeGroup<Self>) {
         speak(node.here(), cx.index());
     }
@@ -48,6 +53,16 @@ fn speak(to: ListenerProxy, from: usize) {
         for (rank, priority) in PRIORITIES.into_iter().enumerate() {
             to.with_priority(priority).hear(from, rank, number);
         }
+    }
+}
+
+/// Says each thing to one of all elements, and then the next to all.
+fn speak_to_all(to: Array<Listener>, from: usize) {
+    for (rank, priority) in PRIORITIES.into_iter().enumerate().take(2) {
+        for index in 0..3 {
+            to.at(index).with_priority(priority).hear(from, rank, 0);
+        }
+        to.all().with_priority(priority).hear(from, rank, 1);
     }
 }
 
@@ -95,6 +110,27 @@ fn messages_that_wait_for_their_turn_follow_their_element_alone() {
         for index in [0, 2] {
             let heard = listeners.at(index).heard().wait();
             assert_eq!(heard, [[0; 3], [2; 3], [2; 3]]);
+        }
+    });
+}
+
+#[test]
+fn urgent_messages_to_all_come_once_and_in_order_wherever_elements_go() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let listeners = listeners(&runtime);
+        listeners.at(0).go(1);
+        let here = || {
+            listeners.at(1).speak_to_all();
+            listeners.at(2).go(2);
+            listeners.at(0).speak_to_all();
+            listeners.at(0).go(2);
+        };
+        beside(move || speak_to_all(listeners, 2), here);
+        runtime.quiescence().wait();
+        for index in 0..3 {
+            let heard = listeners.at(index).heard().wait();
+            assert_eq!(heard, [[2, 2, 0]; 3]);
         }
     });
 }
