@@ -57,6 +57,38 @@ fn messages_of_one_sender_arrive_in_order() {
     });
 }
 
+/// An urgent message that came between two looks, at what is urgent and at the mailbox, ran after one that its sender had sent later.
+#[test]
+fn urgent_messages_run_before_what_their_sender_sends_later() {
+    explore(|setting: Setting| {
+        let runtime = setting.runtime();
+        let post = runtime.post();
+        let from = post.worker_count() - 1;
+        let done: Arc<Mutex<Vec<usize>>> = Arc::default();
+        let note = {
+            let done = Arc::clone(&done);
+            move |what| {
+                let done = Arc::clone(&done);
+                move || done.lock().expect("nobody panics").push(what)
+            }
+        };
+        let sender = post.clone();
+        post.send(from, move || {
+            for round in 0..2 {
+                sender.send_urgent(0, note(2 * round));
+                sender.send(0, note(2 * round + 1));
+            }
+        });
+        while done.lock().expect("nobody panics").len() < 4 {
+            yield_now();
+        }
+        let done = done.lock().expect("nobody panics");
+        let place = |what| done.iter().position(|&it| it == what);
+        assert!(place(0) < place(1) && place(0) < place(2), "{done:?}");
+        assert!(place(1) < place(3) && place(2) < place(3), "{done:?}");
+    });
+}
+
 #[test]
 fn calls_that_come_too_late_do_not_outlive_their_runtime() {
     explore(|setting: Setting| {
