@@ -18,7 +18,7 @@ use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::End;
 use crate::proxy::{All, One};
-use crate::reduction::{Group, NextRounds, Outcome};
+use crate::reduction::{Group, NextRounds, Outcome, downcast};
 use crate::reply::{Reply, What, reply};
 use crate::system::System;
 
@@ -104,17 +104,12 @@ impl<T: Chare> Array<T> {
         let (replier, reply) = reply(self.system, None, what);
         let claim = Box::new(move |outcome: Outcome| {
             let asked = std::any::type_name::<O>();
-            let wrong = || {
-                Failure::new(format!(
-                    "a reduction of {} does not result in {asked}",
-                    T::NAME
-                ))
+            let wrong = |is: &str| {
+                let text = format!("a reduction of {} results in {is}, not in {asked}", T::NAME);
+                Failure::new(text)
             };
-            replier.give(
-                outcome
-                    .and_then(|output| output.downcast().map_err(|_| wrong()))
-                    .map(|output| *output),
-            );
+            let of_kind = |output| downcast::<O>(output).map_err(wrong);
+            replier.give(outcome.and_then(of_kind).map(|output| *output));
         });
         if let Some(system) = System::find(self.system) {
             let Self { collection, .. } = self;

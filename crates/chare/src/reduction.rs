@@ -17,7 +17,7 @@ mod share;
 use std::any::Any;
 
 pub(crate) use rounds::{AllRounds, Claim, NextRounds, Outcome};
-pub(crate) use share::{Goes, Share, Target};
+pub(crate) use share::{Goes, Output, Share, Target, downcast};
 
 use crate::cx::Cx;
 use crate::entry::Chare;
@@ -113,9 +113,9 @@ pub(crate) fn tell_all<T: Chare, O: Clone + Send + Sync + 'static>(
     local: &Local,
     collection: u32,
     round: u64,
-    output: Box<dyn Any + Send>,
+    output: Box<dyn Output>,
 ) {
-    let output = *output.downcast::<O>().expect("all contribute the same");
+    let output = *downcast::<O>(output).expect("all contribute the same");
     for worker in 0..local.system.worker_count() {
         local.guard(|| {
             let output = output.clone();
@@ -279,7 +279,7 @@ impl Local {
         group: Group,
         round: u64,
         target: Option<Target>,
-        output: Box<dyn Any + Send>,
+        output: Box<dyn Output>,
     ) {
         match target {
             Some(Target::Call(then)) => self.post(self.worker, move |local| {
@@ -323,7 +323,7 @@ impl Local {
             let deserted = || {
                 let is_deserted =
                     part.insertions.borrow().is_empty() && root.is_deserted(population);
-                is_deserted.then(|| self.deserted::<T>())
+                is_deserted.then(|| self.deserted::<T>(group))
             };
             lost.or_else(deserted).map(Err)
         });
@@ -444,16 +444,17 @@ impl Local {
         let claims = std::mem::take(&mut root.claims);
         drop(all);
         for claim in claims {
-            claim(Err(self.deserted::<T>()));
+            claim(Err(self.deserted::<T>(None)));
         }
     }
 
-    /// Why a reduction of an array without elements does not come: perhaps since they have panicked.
-    fn deserted<T: Chare>(&self) -> Failure {
+    /// Why a reduction without contributors does not come: perhaps since they have panicked.
+    fn deserted<T: Chare>(&self, group: Group) -> Failure {
         let name = T::NAME;
+        let of = group.map_or("array has no elements", |_| "section has no members");
         self.system.failure().unwrap_or_else(|| {
             Failure::new(format!(
-                "a reduction of {name} has nobody to contribute: the array has no elements"
+                "a reduction of {name} has nobody to contribute: the {of}"
             ))
         })
     }

@@ -212,7 +212,7 @@ fn a_reduction_is_asked_for_what_it_results_in() {
     }
     assert_eq!(
         told(array.reduction::<String>()),
-        "a reduction of Clumsy does not result in alloc::string::String"
+        "a reduction of Clumsy results in i32, not in alloc::string::String"
     );
 }
 

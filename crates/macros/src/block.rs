@@ -60,6 +60,10 @@ impl Block {
             let what = "`#[chare]` belongs on the type's own `impl` block, not on that of a trait";
             return Err(Error::new(of.span(), what));
         }
+        if let Some(lifetime) = plain.generics.lifetimes().next() {
+            let what = "a chare outlives whatever it could borrow: no lifetimes here; share what is read with an `Arc`";
+            return Err(Error::new(lifetime.span(), what));
+        }
         let name = name_of(&plain.self_ty)?;
         let self_type = plain.self_ty.to_token_stream();
         let (mut entries, mut messages, mut items) = (Vec::new(), Vec::new(), Vec::new());

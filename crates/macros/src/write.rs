@@ -376,6 +376,5 @@ fn tuple(of: &Ident, types: &[&TokenStream]) -> TokenStream {
 /// A type that mentions all type parameters and has nothing of them.
 fn phantom(generics: &Generics) -> TokenStream {
     let types = generics.type_params().map(|parameter| &parameter.ident);
-    let lifetimes = generics.lifetimes().map(|parameter| &parameter.lifetime);
-    quote!(fn() -> (#(&#lifetimes (),)* #(#types,)*))
+    quote!(fn() -> (#(#types,)*))
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 
 use super::Group;
-use super::share::Share;
+use super::share::{Output, Share};
 use crate::failure::Failure;
 use crate::number::Number;
 
@@ -13,7 +13,7 @@ use crate::number::Number;
 pub(crate) type Claim = Box<dyn FnOnce(Outcome) + Send>;
 
 /// The result of a reduction, or why there is none.
-pub(crate) type Outcome = Result<Box<dyn Any + Send>, Failure>;
+pub(crate) type Outcome = Result<Box<dyn Output>, Failure>;
 
 /// Waits for the result of a reduction to which it has contributed.
 pub(super) type Contributor = Box<dyn FnOnce(&dyn Any)>;

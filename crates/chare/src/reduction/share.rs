@@ -1,6 +1,6 @@
 //! What elements have contributed to a reduction, merged, whatever its kind.
 
-use std::any::Any;
+use std::any::{Any, type_name};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::failure::said;
@@ -10,10 +10,31 @@ use crate::reduce::{Name, Reducer};
 /// What some elements have contributed.
 trait Merged: Send {
     fn merge(&mut self, other: Box<dyn Merged>) -> Result<(), Misfit>;
-    fn finish(self: Box<Self>) -> Box<dyn Any + Send>;
+    fn finish(self: Box<Self>) -> Box<dyn Output>;
     fn name(&self) -> Name;
     fn as_any(&mut self) -> &mut dyn Any;
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+/// What a reduction results in.
+pub(crate) trait Output: Any + Send {
+    fn type_name(&self) -> &'static str;
+}
+
+impl<O: Any + Send> Output for O {
+    fn type_name(&self) -> &'static str {
+        type_name::<O>()
+    }
+}
+
+/// The result as an `O`.
+///
+/// # Errors
+/// When it is no `O`: the name of what it is.
+pub(crate) fn downcast<O: 'static>(output: Box<dyn Output>) -> Result<Box<O>, &'static str> {
+    let is = (*output).type_name();
+    let output: Box<dyn Any> = output;
+    output.downcast().map_err(|_| is)
 }
 
 /// Why there is no result.
@@ -28,7 +49,7 @@ impl<R: Reducer> Merged for R {
         }
     }
 
-    fn finish(self: Box<Self>) -> Box<dyn Any + Send> {
+    fn finish(self: Box<Self>) -> Box<dyn Output> {
         Box::new(Reducer::finish(*self))
     }
 
@@ -62,9 +83,9 @@ pub(crate) enum Target {
     /// To whoever asks the array for it.
     Claim,
     /// To a call.
-    Call(Box<dyn FnOnce(Box<dyn Any + Send>) + Send>),
+    Call(Box<dyn FnOnce(Box<dyn Output>) + Send>),
     /// To all who have contributed: the call takes it to all workers.
-    All(fn(&Local, u32, u64, Box<dyn Any + Send>)),
+    All(fn(&Local, u32, u64, Box<dyn Output>)),
 }
 
 /// The kinds of [`Target`].
@@ -79,7 +100,7 @@ impl Target {
     /// Calls `then` with the result of reducers `R`.
     pub(crate) fn call<R: Reducer>(then: impl FnOnce(R::Output) + Send + 'static) -> Self {
         Self::Call(Box::new(|output| {
-            let output = output.downcast().expect("all contribute the same");
+            let output = downcast(output).expect("all contribute the same");
             then(*output);
         }))
     }
@@ -166,7 +187,7 @@ impl Share {
     }
 
     /// The result of all contributions; none without any.
-    pub(super) fn finish(&mut self) -> Option<Result<Box<dyn Any + Send>, Misfit>> {
+    pub(super) fn finish(&mut self) -> Option<Result<Box<dyn Output>, Misfit>> {
         let merged = self.merged.take()?;
         if let Some(misfit) = self.misfit.take() {
             return Some(Err(misfit));

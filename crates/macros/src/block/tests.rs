@@ -126,6 +126,15 @@ fn a_kind_of_message_is_what_it_carries_and_no_more() {
 }
 
 #[test]
+fn a_chare_borrows_nothing() {
+    let borrows = refusal("impl<'text> Reader<'text> { #[entry] fn read(&self) {} }");
+    assert_eq!(
+        borrows,
+        "a chare outlives whatever it could borrow: no lifetimes here; share what is read with an `Arc`"
+    );
+}
+
+#[test]
 fn the_name_of_a_method_of_proxies_is_taken() {
     expect_refusal(
         "each proxy has a method `with_priority` of its own: use another name",
