@@ -3,7 +3,7 @@
 use crate::entry::Chare;
 use crate::local::{Local, on_arrival};
 use crate::parcel::Parcel;
-use crate::priority::ranked;
+use crate::priority::{Key, ranked};
 use crate::proxy::{All, One};
 use crate::seeds::{Detours, Way, way};
 use crate::spread::{Spread, Through, set_out, workers_with};
@@ -21,11 +21,23 @@ impl System {
         self.outside.lock().expect("nothing panics under this lock")
     }
 
-    /// Sends a message that comes before all that are not urgent.
-    fn post_urgent_outside(&self, to: usize, message: impl FnOnce(&Local) + Send + 'static) {
-        let id = self.id;
-        self.quiet.count_sent_outside();
-        self.post.send_urgent(to, move || on_arrival(id, message));
+    /// Sends what calls `arrival` when a message of this priority has its turn, in the order of those from outside.
+    fn post_outside_with(
+        &self,
+        priority: i32,
+        key: Option<Key>,
+        to: usize,
+        arrival: impl FnOnce(&Local) + Send + 'static,
+    ) {
+        match priority {
+            0 => self.post_outside(to, arrival),
+            ..0 => {
+                let (id, message) = (self.id, ranked(priority, key, arrival));
+                self.quiet.count_sent_outside();
+                self.post.send_urgent(to, move || on_arrival(id, message));
+            }
+            _ => self.post_outside(to, ranked(priority, key, arrival)),
+        }
     }
 
     /// Sends a message in the order of those from outside.
@@ -58,14 +70,9 @@ pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: impl Parcel<T>) {
                 ..
             } = one;
             let key = Some((collection, number));
-            let arrive = move |local: &Local| {
+            system.post_outside_with(priority, key, worker, move |local| {
                 parcel.deliver(local, &local.part(collection), number);
-            };
-            match priority {
-                0 => system.post_outside(worker, arrive),
-                ..0 => system.post_urgent_outside(worker, ranked(priority, key, arrive)),
-                _ => system.post_outside(worker, ranked(priority, key, arrive)),
-            }
+            });
         }
         Way::Detour(home) => {
             let One {
@@ -107,12 +114,8 @@ pub(crate) fn spread<T: Chare>(all: All<T>, spread: impl Spread<T>) {
     let epoch = outside.epoch;
     for worker in workers_with(members.as_deref(), system.worker_count()) {
         let spread = spreads.pop().expect("there is one for each worker");
-        let arrive = move |local: &Local| {
+        system.post_outside_with(priority, None, worker, move |local| {
             local.arrive_spread(&local.part(collection), section, epoch, spread);
-        };
-        match priority {
-            ..0 => system.post_urgent_outside(worker, ranked(priority, None, arrive)),
-            _ => system.post_outside(worker, arrive),
-        }
+        });
     }
 }

@@ -15,8 +15,8 @@ use crate::number::Number;
 /// What a message does when it has its turn.
 pub(crate) type Arrival = Box<dyn FnOnce(&Local) + Send>;
 
-/// The element that a message is for, with its collection.
-type Key = (u32, Number);
+/// The element that a message is for, with its collection; what is for all has none.
+pub(crate) type Key = (u32, Number);
 
 /// What waits for its turn at some elements, the first to run first.
 pub(crate) type RanksOf = HashMap<Key, Vec<Arrival>>;
@@ -116,6 +116,21 @@ pub(crate) fn ranked(
 }
 
 impl Local {
+    /// Sends what calls `arrival` when a message of this priority has its turn.
+    pub(crate) fn post_with(
+        &self,
+        priority: i32,
+        to: Option<Key>,
+        worker: usize,
+        arrival: impl FnOnce(&Self) + Send + 'static,
+    ) {
+        match priority {
+            0 => self.post(worker, arrival),
+            ..0 => self.post_urgent(worker, ranked(priority, to, arrival)),
+            _ => self.post(worker, ranked(priority, to, arrival)),
+        }
+    }
+
     fn run_first(&self) {
         let first = self.ranks.borrow_mut().pop();
         // Elements that have moved took theirs along.

@@ -256,7 +256,7 @@ fn next_step<T: Chare, R: Monoid>(
 pub(crate) struct Scans {
     /// At the root: those that are not complete, by their number.
     open: BTreeMap<u64, Sheet>,
-    /// The first that an element has not contributed to which has ended, and why it has no result.
+    /// The first that has no result, as none after it has, and why.
     lost: Option<(u64, Failure)>,
 }
 
@@ -357,7 +357,7 @@ impl Local {
         }
     }
 
-    /// An element has ended that has contributed to no scan from `from` on: whoever waits for one of those is told.
+    /// Scans from `from` on have no results: whoever waits on this worker for one of those is told.
     pub(crate) fn lose_scans<T: Chare>(&self, part: &Part<T>, from: u64, failure: &Failure) {
         let mut scans = part.scans.borrow_mut();
         scans.lose(from, failure);

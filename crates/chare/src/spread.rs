@@ -10,7 +10,6 @@ use crate::failure::Failure;
 use crate::local::Local;
 use crate::parcel::{Call, Parcel, ToAll};
 use crate::part::Part;
-use crate::priority::ranked;
 use crate::proxy::All;
 use crate::section::{Members, spread_by_members};
 use crate::suspended::{File, Start};
@@ -153,13 +152,9 @@ impl Local {
         let epoch = self.epoch.get();
         for worker in workers_with(members.as_deref(), self.system.worker_count()) {
             let spread = spread.clone();
-            let arrive = move |local: &Self| {
+            self.post_with(priority, None, worker, move |local| {
                 local.arrive_spread(&local.part(collection), section, epoch, spread);
-            };
-            match priority {
-                ..0 => self.post_urgent(worker, ranked(priority, None, arrive)),
-                _ => self.post(worker, arrive),
-            }
+            });
         }
     }
 

@@ -329,6 +329,26 @@ fn messages_wake_workers() {
     }
 }
 
+/// An urgent message runs before what its sender sends later, wherever the worker looks first.
+#[test]
+fn urgent_messages_run_before_what_is_sent_later() {
+    for mailbox in MailboxKind::ALL {
+        model(3, move || {
+            let runtime = runtime_with(1, mailbox);
+            let (post, arrived) = (runtime.post(), Arc::new((Tracked::new(0), Flag::new())));
+            let (urgent, later) = (Arc::clone(&arrived), Arc::clone(&arrived));
+            post.send_urgent(0, move || urgent.0.set(1));
+            post.send(0, move || {
+                later.0.set(2 * later.0.get());
+                later.1.raise();
+            });
+            arrived.1.await_up();
+            assert_eq!(arrived.0.get(), 2);
+            true
+        });
+    }
+}
+
 /// E4: a message that is sent while the runtime ends is run or dropped: what it holds does not stay.
 #[test]
 fn message_to_a_runtime_that_ends_does_not_stay() {

@@ -10,7 +10,6 @@ use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::Part;
-use crate::priority::ranked;
 use crate::proxy::One;
 use crate::system::System;
 
@@ -241,17 +240,11 @@ impl Local {
             &mut self.detours.borrow_mut(),
         );
         match way {
-            Way::Straight(worker) if priority == 0 => self.carry(worker, one, parcel),
             Way::Straight(worker) => {
                 let key = Some((collection, number));
-                let arrive = ranked(priority, key, move |local: &Self| {
+                self.post_with(priority, key, worker, move |local| {
                     parcel.deliver(local, &local.part(collection), number);
                 });
-                if priority < 0 {
-                    self.post_urgent(worker, arrive);
-                } else {
-                    self.post(worker, arrive);
-                }
             }
             Way::Detour(home) => {
                 let from = Some(self.worker);
