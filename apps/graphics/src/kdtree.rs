@@ -11,7 +11,8 @@
 //! sweep        the cheapest plane of a cell
 //! clip         the extents of the pieces of a triangle cut by a plane
 //! split        dealing a cell out to its halves
-//! build        what both builders share; crew: who does it; sequential, tasks: the builders
+//! build        what all builders share; prepared: what they start from; crew: who does it
+//! sequential, tasks: the builders; assemble: from their pieces to a tree
 //! node         eight bytes of tree; traverse: rays; statistics: figures
 //! ```
 //!
@@ -22,6 +23,7 @@
 //! I. Wald, V. Havran: On building fast kd-trees for ray tracing, and on doing that in O(N log N). IEEE
 //! Symposium on Interactive Ray Tracing 2006.
 
+mod assemble;
 mod build;
 mod cell;
 mod clip;
@@ -30,6 +32,7 @@ mod error;
 mod event;
 mod node;
 mod parameters;
+mod prepared;
 mod progress;
 mod sequential;
 mod split;
@@ -38,10 +41,8 @@ mod sweep;
 mod tasks;
 mod traverse;
 
-use build::{Fragment, Input};
-use cell::Extent;
-use crew::{Alone, Crew, Everybody};
-
+use build::Input;
+use crew::{Alone, Everybody};
 use progress::Progress;
 use sequential::Workspace;
 
@@ -51,6 +52,7 @@ use crate::mesh::{Bounds, Mesh};
 pub use error::BuildError;
 pub use node::{Node, NodeKind};
 pub use parameters::{DEPTH_MAX, DepthLimit, Parameters};
+pub use prepared::{PrepareTimes, Prepared};
 pub use statistics::TreeStatistics;
 
 #[cfg(test)]
@@ -123,11 +125,23 @@ impl KdTree {
         parameters: &Parameters,
         on_progress: impl Fn(f32) + Sync,
     ) -> Result<Self, BuildError> {
-        let corners = build::corners_of(mesh, &Everybody)?;
+        Self::from_prepared(Prepared::new(mesh)?, parameters, on_progress)
+    }
+
+    /// As [`build_with`](Self::build_with), from what was prepared before.
+    ///
+    /// # Errors
+    /// [`BuildError::ParameterOutOfRange`].
+    pub fn from_prepared(
+        prepared: Prepared,
+        parameters: &Parameters,
+        on_progress: impl Fn(f32) + Sync,
+    ) -> Result<Self, BuildError> {
+        let Prepared { corners, cell, .. } = prepared;
         let input = Input::new(&corners, parameters, Progress::new(&on_progress))?;
-        let (extent, piece) = tasks::build(&input);
-        let fragment = piece.into_fragment();
-        Ok(Self::assemble(&input, extent, fragment, &Everybody))
+        let extent = cell.extent;
+        let piece = tasks::build(&input, cell);
+        Ok(assemble::assemble(&input, extent, piece, &Everybody))
     }
 
     /// Builds a tree on the calling thread.
@@ -151,55 +165,23 @@ impl KdTree {
         parameters: &Parameters,
         on_progress: impl Fn(f32) + Sync,
     ) -> Result<Self, BuildError> {
-        let corners = build::corners_of(mesh, &Alone)?;
-        let input = Input::new(&corners, parameters, Progress::new(&on_progress))?;
-        let (references, extent) = build::references_of(&corners, &Alone);
-        let events = build::events_of(&references, &Alone);
-        let mut workspace = Workspace::default();
-        let fragment = sequential::build_whole(&input, extent, references, events, &mut workspace);
-        drop(workspace);
-        Ok(Self::assemble(&input, extent, fragment, &Alone))
+        Self::from_prepared_sequential(Prepared::sequential(mesh)?, parameters, on_progress)
     }
 
-    /// Puts a finished tree together and brings the triangles into the order of the leaves.
-    fn assemble(input: &Input<'_>, extent: Extent, fragment: Fragment, crew: &impl Crew) -> Self {
-        const STRETCH_LEN: usize = 16 * 1024;
-        // Whoever is named first stands first. One after the other, since that is what the order means.
-        let mut places = vec![u32::MAX; input.triangles.len()];
-        let mut triangle_ids = Vec::with_capacity(input.triangles.len());
-        for &triangle in &fragment.entries {
-            let place = &mut places[triangle as usize];
-            if *place == u32::MAX {
-                *place = triangle_ids.len() as u32;
-                triangle_ids.push(triangle);
-            }
-        }
-        let mut entries = fragment.entries;
-        let mut jobs: Vec<_> = entries.chunks_mut(STRETCH_LEN).collect();
-        crew.for_each(&mut jobs, |_, entries| {
-            for entry in entries.iter_mut() {
-                *entry = places[*entry as usize];
-            }
-        });
-        let mut corners = vec![[[0.0; 3]; 3]; triangle_ids.len()];
-        let mut jobs: Vec<_> = corners
-            .chunks_mut(STRETCH_LEN)
-            .zip(triangle_ids.chunks(STRETCH_LEN))
-            .collect();
-        crew.for_each(&mut jobs, |_, (corners, ids)| {
-            for (corners, &triangle) in corners.iter_mut().zip(ids.iter()) {
-                *corners = input.triangles[triangle as usize];
-            }
-        });
-        Self {
-            bounds: extent.into(),
-            parameters: input.parameters,
-            depth: fragment.depth,
-            nodes: fragment.nodes,
-            entries,
-            corners,
-            triangle_ids,
-        }
+    /// As [`build_sequential_with`](Self::build_sequential_with), from what was prepared before.
+    ///
+    /// # Errors
+    /// [`BuildError::ParameterOutOfRange`].
+    pub fn from_prepared_sequential(
+        prepared: Prepared,
+        parameters: &Parameters,
+        on_progress: impl Fn(f32) + Sync,
+    ) -> Result<Self, BuildError> {
+        let Prepared { corners, cell, .. } = prepared;
+        let input = Input::new(&corners, parameters, Progress::new(&on_progress))?;
+        let extent = cell.extent;
+        let piece = sequential::build_whole(&input, cell, &mut Workspace::default());
+        Ok(assemble::assemble(&input, extent, piece, &Alone))
     }
 
     /// The box around all triangles that a ray can hit; a point at the origin when there are none.

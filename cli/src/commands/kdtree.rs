@@ -1,7 +1,7 @@
 //! `raddle kdtree`: builds a tree, and says what it cost and how good it is.
 
 use raddle::Runtime;
-use raddle_graphics::kdtree::{BuildError, KdTree, Parameters, TreeStatistics};
+use raddle_graphics::kdtree::{BuildError, KdTree, Parameters, Prepared, TreeStatistics};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{BuilderChoice, KdtreeArguments, Options};
@@ -30,9 +30,10 @@ pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), 
     };
     let mut times = Vec::new();
     let tree = loop {
+        let prepared = Prepared::new(&input.mesh).map_err(failed)?;
         let phase = Phase::begin("building", options.quiet);
         let tree =
-            build(&runtime, arguments.builder, &input, &parameters, &phase).map_err(failed)?;
+            build(&runtime, arguments.builder, prepared, &parameters, &phase).map_err(failed)?;
         times.push(phase.elapsed());
         if times.len() == arguments.repeat as usize {
             break tree;
@@ -42,7 +43,8 @@ pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), 
     if arguments.check {
         let phase = Phase::begin("checking", options.quiet);
         let other = arguments.builder.other();
-        let reference = build(&runtime, other, &input, &parameters, &phase).map_err(failed)?;
+        let prepared = Prepared::new(&input.mesh).map_err(failed)?;
+        let reference = build(&runtime, other, prepared, &parameters, &phase).map_err(failed)?;
         drop(phase);
         compare(&tree, &reference, &input)?;
     }
@@ -62,15 +64,16 @@ pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), 
 fn build(
     runtime: &Runtime,
     builder: BuilderChoice,
-    input: &Input,
+    prepared: Prepared,
     parameters: &Parameters,
     phase: &Phase,
 ) -> Result<KdTree, BuildError> {
-    let mesh = &input.mesh;
     let note = |share| phase.at_share(share);
     match builder {
-        BuilderChoice::Sequential => KdTree::build_sequential_with(mesh, parameters, note),
-        BuilderChoice::Tasks => runtime.install(|| KdTree::build_with(mesh, parameters, note)),
+        BuilderChoice::Sequential => KdTree::from_prepared_sequential(prepared, parameters, note),
+        BuilderChoice::Tasks => {
+            runtime.install(|| KdTree::from_prepared(prepared, parameters, note))
+        }
     }
 }
 

@@ -1,9 +1,8 @@
-//! What both builders share: the input, the decision to split, and the piece of tree that comes out.
+//! What all builders share: the input, and the decision to split.
 
-use super::cell::{Cell, Extent, Reference};
+use super::cell::{Cell, Extent, Named, Reference};
 use super::crew::Crew;
 use super::event::{self, Event};
-use super::node::Node;
 use super::progress::Progress;
 use super::split::TRIANGLES_MAX;
 use super::sweep::Plane;
@@ -143,7 +142,7 @@ pub(super) fn references_of(triangles: &[Corners], crew: &impl Crew) -> (Vec<Ref
                 *all = Some(all.map_or(extent, |all| all.union(&extent)));
                 references.push(Reference {
                     extent,
-                    triangle: index as u32,
+                    triangle: Named::first(index as u32),
                 });
             }
         }
@@ -159,9 +158,8 @@ pub(super) fn references_of(triangles: &[Corners], crew: &impl Crew) -> (Vec<Ref
     (references, extent)
 }
 
-/// The sorted events of all axes.
-pub(super) fn events_of(references: &[Reference], crew: &impl Crew) -> [Vec<Event>; 3] {
-    // Each part of each axis is sorted by itself; then neighbours are merged until one list is left.
+/// The events of all axes, in some parts of each axis, which are not sorted: all parts of one axis after those of another.
+pub(super) fn parts_of_events(references: &[Reference], crew: &impl Crew) -> Vec<Vec<Event>> {
     let part_count = (references.len() / SORT_LEN_MIN)
         .clamp(1, crew.part_count())
         .next_power_of_two();
@@ -175,8 +173,14 @@ pub(super) fn events_of(references: &[Reference], crew: &impl Crew) -> [Vec<Even
         for (index, reference) in (first..end).zip(&references[first..end]) {
             reference.push_events(index as u32, axis, events);
         }
-        event::sort(events, &mut Vec::new());
     });
+    parts
+}
+
+/// The sorted events of all axes, from their parts.
+pub(super) fn sorted(mut parts: Vec<Vec<Event>>, crew: &impl Crew) -> [Vec<Event>; 3] {
+    // Each part of each axis is sorted by itself; then neighbours are merged until one list is left.
+    crew.for_each(&mut parts, |_, events| event::sort(events, &mut Vec::new()));
     while parts.len() > 3 {
         let mut pairs: Vec<[Vec<Event>; 2]> = parts
             .chunks_exact_mut(2)
@@ -190,32 +194,8 @@ pub(super) fn events_of(references: &[Reference], crew: &impl Crew) -> [Vec<Even
     [0, 1, 2].map(|axis: usize| std::mem::take(&mut parts[axis]))
 }
 
-/// A piece of a tree below some node: everything but that node itself.
-///
-/// Order: the pair of children, then all below the first, then all below the second.
-#[derive(Debug, Default)]
-pub(super) struct Fragment {
-    pub(super) nodes: Vec<Node>,
-    /// Triangles of all leaves, one list after the other in the order of the leaves.
-    pub(super) entries: Vec<u32>,
-    /// The depth, in the whole tree, of the deepest leaf.
-    pub(super) depth: u32,
-}
-
-impl Fragment {
-    /// Makes a leaf of some references.
-    pub(super) fn leaf(&mut self, references: &[Reference], depth: u32) -> Node {
-        self.depth = self.depth.max(depth);
-        let first = self.entries.len();
-        self.entries
-            .extend(references.iter().map(|reference| reference.triangle));
-        Node::leaf(first, references.len())
-    }
-
-    /// Makes room for two children and returns the index of the first.
-    pub(super) fn open_pair(&mut self) -> usize {
-        let pair = self.nodes.len();
-        self.nodes.extend([Node::default(); 2]);
-        pair
-    }
+/// The sorted events of all axes.
+#[cfg(test)]
+pub(super) fn events_of(references: &[Reference], crew: &impl Crew) -> [Vec<Event>; 3] {
+    sorted(parts_of_events(references, crew), crew)
 }

@@ -65,17 +65,55 @@ impl From<Extent> for Bounds {
     }
 }
 
+/// A triangle as a reference names it: which one, and whether of all leaves below that name it this reference's is the first in the tree.
+///
+/// ```text
+///  31       30                              0
+/// ┌────────┬─────────────────────────────────┐
+/// │repeated│ index of the triangle           │
+/// └────────┴─────────────────────────────────┘
+/// ```
+/// Where a plane cuts a triangle, the piece below goes on being the first, the one above repeats it: leaves below a plane come before those
+/// above it. So each triangle has exactly one reference at any time that is the first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Named(u32);
+
+impl Named {
+    const REPEATED: u32 = 1 << 31;
+
+    /// The first naming of a triangle with an index below 2^31.
+    pub(super) fn first(triangle: u32) -> Self {
+        debug_assert!(triangle < Self::REPEATED);
+        Self(triangle)
+    }
+
+    /// The same triangle, named again.
+    pub(super) fn repeated(self) -> Self {
+        Self(self.0 | Self::REPEATED)
+    }
+
+    #[inline]
+    pub(super) fn is_first(self) -> bool {
+        self.0 < Self::REPEATED
+    }
+
+    #[inline]
+    pub(super) fn triangle(self) -> u32 {
+        self.0 & !Self::REPEATED
+    }
+}
+
 /// A triangle within a cell: which one, and the box of the part of it that the cell holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Reference {
     pub(super) extent: Extent,
-    pub(super) triangle: u32,
+    pub(super) triangle: Named,
 }
 
 impl Reference {
     pub(super) const EMPTY: Self = Self {
         extent: Extent::ZERO,
-        triangle: 0,
+        triangle: Named(0),
     };
 
     /// Puts the events of this triangle along one axis to a list: one where it is flat, else two.
@@ -97,4 +135,22 @@ pub(super) struct Cell<'a> {
     pub(super) references: &'a [Reference],
     /// Per axis, sorted.
     pub(super) events: [&'a [Event]; 3],
+}
+
+/// A cell that owns its lists.
+#[derive(Debug, Clone)]
+pub(super) struct OwnedCell {
+    pub(super) extent: Extent,
+    pub(super) references: Vec<Reference>,
+    pub(super) events: [Vec<Event>; 3],
+}
+
+impl OwnedCell {
+    pub(super) fn as_cell(&self) -> Cell<'_> {
+        Cell {
+            extent: self.extent,
+            references: &self.references,
+            events: self.events.each_ref().map(Vec::as_slice),
+        }
+    }
 }

@@ -68,6 +68,12 @@ impl Event {
         (self.0 as u32) >> INDEX_BITS
     }
 
+    /// The number of the [`Kind`], and above its 32 bits whether that is a start: what sums count by.
+    #[inline]
+    pub(super) fn kind_and_start(self) -> u64 {
+        (self.0 >> INDEX_BITS & 3) | (self.0 << 1 & 1 << 32)
+    }
+
     /// The index of the reference within its cell.
     #[inline]
     pub(super) fn reference(self) -> u32 {

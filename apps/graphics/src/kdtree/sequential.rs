@@ -12,13 +12,14 @@
 
 use std::ops::Range;
 
-use super::build::{Fragment, Input};
-use super::cell::{Cell, Extent, Reference};
+use super::assemble::{Fragment, Piece};
+use super::build::Input;
+use super::cell::{Cell, Extent, OwnedCell, Reference};
 use super::event::Event;
 use super::node::Node;
 use super::progress::{self, Share};
 use super::split::{self, Added, Counts, Dealt, Route, Straddler};
-use super::sweep::{self, Plane};
+use super::sweep::{self, Passed, Plane};
 
 /// Where on a stack the lists of a cell are.
 #[derive(Debug, Clone)]
@@ -74,6 +75,7 @@ pub(super) struct Workspace {
     routes: Vec<Route>,
     straddlers: Vec<Straddler>,
     added: Added,
+    sums: Vec<Passed>,
 }
 
 /// Builds the subtree of a cell at some depth.
@@ -83,7 +85,7 @@ pub(super) fn build(
     depth: u32,
     share: Share,
     workspace: &mut Workspace,
-) -> (Node, Fragment) {
+) -> Piece {
     let stack = &mut workspace.stacks[0];
     stack.grow(&Top::default(), cell.references.len());
     stack.references[..cell.references.len()].copy_from_slice(cell.references);
@@ -94,31 +96,22 @@ pub(super) fn build(
         references: 0..cell.references.len(),
         events: cell.events.map(|events| 0..events.len()),
     };
-    let mut fragment = Fragment::default();
-    let start = (depth, share);
-    let root = subtree(input, cell.extent, &place, start, workspace, &mut fragment);
-    (root, fragment)
+    subtree(input, cell.extent, &place, (depth, share), workspace)
 }
 
-/// Builds a whole tree; the lists of its cell become part of the workspace. The root fills the first pair.
-pub(super) fn build_whole(
-    input: &Input<'_>,
-    extent: Extent,
-    references: Vec<Reference>,
-    events: [Vec<Event>; 3],
-    workspace: &mut Workspace,
-) -> Fragment {
+/// Builds a whole tree; the lists of its cell become part of the workspace.
+pub(super) fn build_whole(input: &Input<'_>, cell: OwnedCell, workspace: &mut Workspace) -> Piece {
+    let OwnedCell {
+        extent,
+        references,
+        events,
+    } = cell;
     let place = Place {
         references: 0..references.len(),
         events: events.each_ref().map(|events| 0..events.len()),
     };
     workspace.stacks[0] = Stack { references, events };
-    let mut fragment = Fragment::default();
-    let pair = fragment.open_pair();
-    let start = (0, progress::WHOLE);
-    let root = subtree(input, extent, &place, start, workspace, &mut fragment);
-    fragment.nodes[pair] = root;
-    fragment
+    subtree(input, extent, &place, (0, progress::WHOLE), workspace)
 }
 
 /// Builds the subtree of the cell at the bottom of the first stack, of some depth and share.
@@ -128,15 +121,16 @@ fn subtree(
     place: &Place,
     (depth, share): (u32, Share),
     workspace: &mut Workspace,
-    fragment: &mut Fragment,
-) -> Node {
+) -> Piece {
     workspace.tops = [Top::default(); 2];
+    let mut fragment = Fragment::default();
     let mut builder = Builder {
         input,
         workspace,
-        fragment,
+        fragment: &mut fragment,
     };
-    builder.subtree(extent, place, 0, depth, share)
+    let root = builder.subtree(extent, place, 0, depth, share);
+    Piece::Whole { root, fragment }
 }
 
 struct Builder<'a> {
@@ -157,7 +151,8 @@ impl Builder<'_> {
     ) -> Node {
         let cell = self.workspace.stacks[side].cell(place, extent);
         let plane = if self.input.may_split(cell.references.len(), depth) {
-            let plane = sweep::cheapest_plane(&cell, &self.input.parameters);
+            let sums = &mut self.workspace.sums;
+            let plane = sweep::cheapest_plane(&cell, &self.input.parameters, sums);
             self.input.worth_it(plane, &cell)
         } else {
             None
@@ -169,7 +164,7 @@ impl Builder<'_> {
             return leaf;
         };
         let count = cell.references.len();
-        let (below, above) = self.split(extent, place, side, &plane);
+        let (below, above) = self.split(extent, place, side, depth, &plane);
         // A small cell keeps its share until all below it is done.
         let (own, shares) = if count < progress::CELL_LEN_MIN {
             (share, (0, 0))
@@ -201,6 +196,7 @@ impl Builder<'_> {
         extent: Extent,
         place: &Place,
         side: usize,
+        depth: u32,
         plane: &Plane,
     ) -> (Place, Place) {
         let Workspace {
@@ -209,6 +205,7 @@ impl Builder<'_> {
             routes,
             straddlers,
             added,
+            ..
         } = &mut *self.workspace;
         let (from, to) = if side == 0 {
             (&*first, second)
@@ -247,24 +244,33 @@ impl Builder<'_> {
                 added,
             },
         );
-        added.sort();
 
         let middle = top.references + counts.above;
         let end = middle + counts.below;
+        let no_events = top.events.map(|top| top..top);
         let mut below = Place {
             references: middle..end,
-            events: Default::default(),
+            events: no_events.clone(),
         };
         let mut above = Place {
             references: top.references..middle,
-            events: Default::default(),
+            events: no_events,
         };
         top.references = end;
+        // What becomes a leaf needs no events.
+        let lens = [counts.above, counts.below].map(|count| {
+            let is_leaf = !self.input.may_split(count, depth + 1);
+            if is_leaf { 0 } else { 2 * count }
+        });
+        if lens == [0, 0] {
+            return (below, above);
+        }
+        added.sort();
         for axis in 0..3 {
             let start = top.events[axis];
-            let middle = start + 2 * counts.above;
+            let middle = start + lens[0];
             let (above_events, below_events) =
-                to.events[axis][start..middle + 2 * counts.below].split_at_mut(2 * counts.above);
+                to.events[axis][start..middle + lens[1]].split_at_mut(lens[0]);
             let dealt = split::deal_events(
                 cell.events[axis],
                 axis,

@@ -139,7 +139,7 @@ pub(super) fn classify(
         counts.above += usize::from(above);
         if below && above {
             let (below, above) = clip::halves(
-                &triangles[reference.triangle as usize],
+                &triangles[reference.triangle.triangle() as usize],
                 &reference.extent,
                 cell,
                 plane.axis,
@@ -176,7 +176,7 @@ impl Half<'_> {
     }
 
     /// Puts in the piece of a straddler, makes its new events, and returns the route of the old ones.
-    fn put_piece(&mut self, whole: &Reference, piece: Option<Extent>) -> u32 {
+    fn put_piece(&mut self, whole: Reference, piece: Option<Extent>) -> u32 {
         let Some(extent) = piece else {
             return 0;
         };
@@ -256,10 +256,14 @@ pub(super) fn deal_references(
             &mut below,
             &mut above,
         );
-        let whole = &references[index];
+        let whole = references[index];
+        let mut other = whole;
+        if straddler.below.is_some() {
+            other.triangle = whole.triangle.repeated();
+        }
         routes[index] = Route {
             below: below.put_piece(whole, straddler.below),
-            above: above.put_piece(whole, straddler.above),
+            above: above.put_piece(other, straddler.above),
         };
         done = index + 1;
     }
@@ -298,7 +302,8 @@ fn deal_run(
 
 /// Deals the events of one axis to both halves, in order, and merges in the new ones.
 ///
-/// Returns how many events each half got. The slices have room for two events per reference of the half.
+/// Returns how many events each half got. The slices have room for two events per reference of the half; one without any room
+/// gets none.
 /// Cost: O(events).
 pub(super) fn deal_events(
     events: &[Event],
@@ -323,8 +328,15 @@ pub(super) fn deal_events(
         counts.below += (route.below >> shift & 1) as usize;
         counts.above += (route.above >> shift & 1) as usize;
     }
+    let merged = |events: &mut [Event], len, added| {
+        if events.is_empty() {
+            0
+        } else {
+            event::merge_into(events, len, added)
+        }
+    };
     Counts {
-        below: event::merge_into(below, counts.below, &added.below[axis]),
-        above: event::merge_into(above, counts.above, &added.above[axis]),
+        below: merged(below, counts.below, &added.below[axis]),
+        above: merged(above, counts.above, &added.above[axis]),
     }
 }

@@ -18,9 +18,15 @@
 //! Wald, Havran 2006 (see [`super`]), sections 3 and 4; empty-space bonus: section 5.1 there, after V. Havran's
 //! dissertation, 2000.
 
+mod stretch;
+
+use std::ops::RangeInclusive;
+
 use super::Parameters;
 use super::cell::{Cell, Extent};
-use super::event::{Event, Kind};
+use super::event::Event;
+use stretch::Lightest;
+pub(super) use stretch::{Passed, Stretch};
 
 #[cfg(test)]
 mod tests;
@@ -44,6 +50,7 @@ pub(super) struct Plane {
 /// The surface of the halves of one box as functions of where it is cut along one axis.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Surface {
+    axis: usize,
     low: f32,
     high: f32,
     /// Area of the cut.
@@ -59,6 +66,7 @@ impl Surface {
         let edge = |axis: usize| f64::from(extent.high[axis % 3]) - f64::from(extent.low[axis % 3]);
         let (a, b) = (edge(axis + 1), edge(axis + 2));
         Self {
+            axis,
             low: extent.low[axis],
             high: extent.high[axis],
             cross: a * b,
@@ -70,30 +78,73 @@ impl Surface {
     /// The sum of surface times triangles over both halves.
     #[inline(always)]
     pub(super) fn weight(&self, position: f32, below: u32, above: u32) -> f64 {
-        let position = f64::from(position);
-        let low = self.cross + self.perimeter * (position - f64::from(self.low));
-        let high = self.cross + self.perimeter * (f64::from(self.high) - position);
-        low * f64::from(below) + high * f64::from(above)
+        self.area_below(position) * f64::from(below) + self.area_above(position) * f64::from(above)
+    }
+
+    /// What no plane at one of these positions is lighter than, with so many triangles below its first and above its last.
+    #[inline]
+    fn bound(&self, positions: RangeInclusive<f32>, below: u32, above: u32) -> f64 {
+        self.area_below(*positions.start()) * f64::from(below)
+            + self.area_above(*positions.end()) * f64::from(above)
+    }
+
+    #[inline(always)]
+    fn area_below(&self, position: f32) -> f64 {
+        self.cross + self.perimeter * (f64::from(position) - f64::from(self.low))
+    }
+
+    #[inline(always)]
+    fn area_above(&self, position: f32) -> f64 {
+        self.cross + self.perimeter * (f64::from(self.high) - f64::from(position))
     }
 
     pub(super) fn cost(&self, weight: f64, parameters: &Parameters) -> f64 {
         parameters.traversal_cost + parameters.intersection_cost * (weight / self.whole)
     }
-}
 
-/// The lightest plane of a stretch of events.
-#[derive(Debug, Clone, Copy)]
-struct Lightest {
-    weight: f64,
-    event: Event,
-    planar_side: Side,
+    /// The cheapest plane, of the lightest and of those that cut off what is empty; `ends` are the first and the last event along the
+    /// axis, `count` the triangles. None when the cell has no surface.
+    pub(super) fn plane(
+        &self,
+        lightest: Lightest,
+        (first, last): (Event, Event),
+        count: u32,
+        parameters: &Parameters,
+    ) -> Option<Plane> {
+        if self.whole <= 0.0 {
+            return None;
+        }
+        let between = Plane {
+            axis: self.axis,
+            position: lightest.event.position(),
+            planar_side: lightest.planar_side,
+            cost: self.cost(lightest.weight, parameters),
+        };
+        let empty = |position: f32, planar_side, below, above| Plane {
+            axis: self.axis,
+            position,
+            planar_side,
+            cost: parameters.empty_bonus
+                * self.cost(self.weight(position, below, above), parameters),
+        };
+        let (front, back) = (first.position(), last.position());
+        let cut_front = (front > self.low).then(|| empty(front, Side::Above, 0, count));
+        let cut_back = (back < self.high).then(|| empty(back, Side::Below, count, 0));
+        cheapest_of([cut_front, Some(between), cut_back])
+    }
 }
 
 /// Finds the cheapest plane, or none when the cell has no surface or no triangles.
 ///
 /// The plane may well cost more than a leaf; that is for the caller to weigh. Cost: O(events).
-pub(super) fn cheapest_plane(cell: &Cell<'_>, parameters: &Parameters) -> Option<Plane> {
-    let planes = [0, 1, 2].map(|axis| cheapest_plane_along(cell, axis, parameters));
+///
+/// `sums` is scratch memory.
+pub(super) fn cheapest_plane(
+    cell: &Cell<'_>,
+    parameters: &Parameters,
+    sums: &mut Vec<Passed>,
+) -> Option<Plane> {
+    let planes = [0, 1, 2].map(|axis| cheapest_plane_along(cell, axis, parameters, sums));
     cheapest_of(planes)
 }
 
@@ -102,32 +153,22 @@ pub(super) fn cheapest_plane_along(
     cell: &Cell<'_>,
     axis: usize,
     parameters: &Parameters,
+    sums: &mut Vec<Passed>,
 ) -> Option<Plane> {
     let surface = Surface::new(&cell.extent, axis);
     let events = cell.events[axis];
-    let (&first, &last) = (events.first()?, events.last()?);
-    if surface.whole <= 0.0 {
-        return None;
-    }
+    let ends = (*events.first()?, *events.last()?);
     let count = cell.references.len() as u32;
-    let lightest = sweep(events, count, &surface);
-    let between = Plane {
-        axis,
-        position: lightest.event.position(),
-        planar_side: lightest.planar_side,
-        cost: surface.cost(lightest.weight, parameters),
+    let all = Stretch {
+        events,
+        before: None,
+        after: None,
     };
-    let empty = |position: f32, planar_side, below, above| Plane {
-        axis,
-        position,
-        planar_side,
-        cost: parameters.empty_bonus
-            * surface.cost(surface.weight(position, below, above), parameters),
-    };
-    let (front, back) = (first.position(), last.position());
-    let cut_front = (front > surface.low).then(|| empty(front, Side::Above, 0, count));
-    let cut_back = (back < surface.high).then(|| empty(back, Side::Below, count, 0));
-    cheapest_of([cut_front, Some(between), cut_back])
+    if !all.is_short() {
+        stretch::count(events, sums);
+    }
+    let lightest = all.lightest(&surface, Passed::default(), count, sums);
+    surface.plane(lightest, ends, count, parameters)
 }
 
 /// The first of the cheapest.
@@ -136,58 +177,4 @@ pub(super) fn cheapest_of(planes: [Option<Plane>; 3]) -> Option<Plane> {
         .into_iter()
         .flatten()
         .reduce(|best, plane| if plane.cost < best.cost { plane } else { best })
-}
-
-/// Runs over the events of one axis and weighs the plane through each.
-///
-/// Weighing at every event instead of every position needs no look ahead: within the ends at one position
-/// all but the last, and within the starts all but the first, count some triangle on both sides and are too
-/// heavy to win.
-fn sweep(events: &[Event], count: u32, surface: &Surface) -> Lightest {
-    let (mut below, mut above) = (0, count);
-    let mut planar = 0;
-    let mut lightest = Lightest {
-        weight: f64::INFINITY,
-        event: Event::default(),
-        planar_side: Side::Above,
-    };
-    for (index, &event) in events.iter().enumerate() {
-        let kind = event.kind();
-        if kind == Kind::Planar as u32 {
-            if planar == 0 {
-                lightest.weigh(surface, event, below, above, Side::Above);
-            }
-            planar += 1;
-            let goes_on = events
-                .get(index + 1)
-                .is_some_and(|next| next.is_planar_with(event));
-            if !goes_on {
-                below += planar;
-                above -= planar;
-                planar = 0;
-                lightest.weigh(surface, event, below, above, Side::Below);
-            }
-            continue;
-        }
-        // The kinds left are `End` = 0 and `Start` = 2.
-        let starts = kind >> 1;
-        above -= 1 - starts;
-        lightest.weigh(surface, event, below, above, Side::Above);
-        below += starts;
-    }
-    lightest
-}
-
-impl Lightest {
-    #[inline(always)]
-    fn weigh(&mut self, surface: &Surface, event: Event, below: u32, above: u32, side: Side) {
-        let weight = surface.weight(event.position(), below, above);
-        if weight < self.weight {
-            *self = Self {
-                weight,
-                event,
-                planar_side: side,
-            };
-        }
-    }
 }

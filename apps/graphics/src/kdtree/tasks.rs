@@ -3,8 +3,7 @@
 //! A cell near the root is split by all workers: its references in stretches, its events axis by axis, all with
 //! the functions that the sequential builder calls. Its two halves are then built by a
 //! [`raddle::join`], down to cells so small that the sequential builder takes over. What comes back is a tree
-//! of [`Fragment`]s, which are laid end to end in the order in which the sequential builder would have
-//! written them.
+//! of [`Piece`]s.
 //!
 //! # Why the tree is the same
 //! Cutting the references into stretches changes neither their order nor their numbers, since the numbers of
@@ -18,11 +17,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::build::{self, Fragment, Input};
-use super::cell::{Cell, Extent, Reference};
-use super::crew::{Everybody, take};
+use super::assemble::Piece;
+use super::build::Input;
+use super::cell::{OwnedCell, Reference};
+use super::crew::take;
 use super::event::{self, Event};
-use super::node::Node;
 use super::progress::{self, Share, WHOLE};
 use super::sequential::{self, Workspace};
 use super::split::{self, Added, Counts, Dealt, Route, Straddler};
@@ -33,51 +32,13 @@ const CELL_LEN_MIN: usize = progress::CELL_LEN_MIN;
 /// References per stretch while a large cell is split.
 const STRETCH_LEN: usize = 16 * 1024;
 
-/// A cell that owns its lists.
-#[derive(Debug)]
-struct OwnedCell {
-    extent: Extent,
-    references: Vec<Reference>,
-    events: [Vec<Event>; 3],
-}
-
-impl OwnedCell {
-    fn as_cell(&self) -> Cell<'_> {
-        Cell {
-            extent: self.extent,
-            references: &self.references,
-            events: self.events.each_ref().map(Vec::as_slice),
-        }
-    }
-}
-
-/// A subtree as the tasks left it.
-#[derive(Debug)]
-pub(super) enum Piece {
-    /// Built by one task.
-    Whole { root: Node, fragment: Fragment },
-    /// Built by several.
-    Split {
-        axis: usize,
-        position: f32,
-        halves: Box<(Piece, Piece)>,
-    },
-}
-
-/// Builds a tree over all triangles of the input.
-pub(super) fn build(input: &Input<'_>) -> (Extent, Piece) {
-    let (references, extent) = build::references_of(input.triangles, &Everybody);
-    let events = build::events_of(&references, &Everybody);
+/// Builds a tree over all triangles of the input, with all workers of the runtime.
+pub(super) fn build(input: &Input<'_>, cell: OwnedCell) -> Piece {
     let tasks = Tasks {
         input,
         workspaces: Mutex::default(),
     };
-    let cell = OwnedCell {
-        extent,
-        references,
-        events,
-    };
-    (extent, tasks.subtree(cell, 0, WHOLE))
+    tasks.subtree(cell, 0, WHOLE)
 }
 
 /// Does something for all three axes at once.
@@ -100,7 +61,8 @@ impl Tasks<'_> {
             return self.whole(cell, depth, share);
         }
         let planes = along_each_axis(|axis| {
-            sweep::cheapest_plane_along(&cell.as_cell(), axis, &self.input.parameters)
+            let parameters = &self.input.parameters;
+            sweep::cheapest_plane_along(&cell.as_cell(), axis, parameters, &mut Vec::new())
         });
         let plane = self
             .input
@@ -131,10 +93,9 @@ impl Tasks<'_> {
                 .unwrap_or_else(PoisonError::into_inner)
         };
         let mut workspace = idle().pop().unwrap_or_default();
-        let (root, fragment) =
-            sequential::build(self.input, &cell.as_cell(), depth, share, &mut workspace);
+        let piece = sequential::build(self.input, &cell.as_cell(), depth, share, &mut workspace);
         idle().push(workspace);
-        Piece::Whole { root, fragment }
+        piece
     }
 
     /// Deals a large cell out to its halves.
@@ -262,107 +223,4 @@ fn deal_axis(
     below.truncate(counts.below);
     above.truncate(counts.above);
     (below, above)
-}
-
-impl Piece {
-    /// Lays the fragments end to end, in the order in which the sequential builder writes them. The root fills
-    /// the first pair.
-    pub(super) fn into_fragment(self) -> Fragment {
-        let mut layout = Layout::default();
-        let first = layout.open_pair();
-        let root = layout.place(self);
-        layout.late.push((first, root));
-        let mut all = Fragment {
-            nodes: vec![Node::default(); layout.nodes],
-            entries: vec![0; layout.entries],
-            depth: layout.depth,
-        };
-        let (mut nodes, mut entries) = (all.nodes.as_mut_slice(), all.entries.as_mut_slice());
-        let mut copies: Vec<_> = layout
-            .runs
-            .iter()
-            .map(|run| {
-                let nodes = take(&mut nodes, run.fragment.nodes.len());
-                let entries = take(&mut entries, run.fragment.entries.len());
-                (run, nodes, entries)
-            })
-            .collect();
-        raddle::for_each_mut(&mut copies, |_, (run, nodes, entries)| {
-            for (to, from) in nodes.iter_mut().zip(&run.fragment.nodes) {
-                *to = from.moved(run.first_node, run.first_entry);
-            }
-            entries.copy_from_slice(&run.fragment.entries);
-        });
-        for (index, node) in layout.late {
-            all.nodes[index] = node;
-        }
-        all
-    }
-}
-
-/// Where the fragments of a tree go.
-#[derive(Debug, Default)]
-struct Layout {
-    /// In the order of the nodes. A pair of children that belongs to no fragment is a run by itself.
-    runs: Vec<Run>,
-    /// Nodes that are known only when what is below them has its place.
-    late: Vec<(usize, Node)>,
-    nodes: usize,
-    entries: usize,
-    depth: u32,
-}
-
-/// A fragment and its place.
-#[derive(Debug)]
-struct Run {
-    fragment: Fragment,
-    first_node: usize,
-    first_entry: usize,
-}
-
-impl Layout {
-    /// Gives a piece its place and returns its root.
-    fn place(&mut self, piece: Piece) -> Node {
-        match piece {
-            Piece::Whole { root, fragment } => {
-                let root = root.moved(self.nodes, self.entries);
-                self.push(fragment);
-                root
-            }
-            Piece::Split {
-                axis,
-                position,
-                halves,
-            } => {
-                let first = self.open_pair();
-                let (below, above) = *halves;
-                for (index, half) in [(first, below), (first + 1, above)] {
-                    let node = self.place(half);
-                    self.late.push((index, node));
-                }
-                Node::inner(axis, position, first)
-            }
-        }
-    }
-
-    /// Makes room for two nodes and returns the index of the first.
-    fn open_pair(&mut self) -> usize {
-        let mut pair = Fragment::default();
-        pair.open_pair();
-        let first = self.nodes;
-        self.push(pair);
-        first
-    }
-
-    fn push(&mut self, fragment: Fragment) {
-        let run = Run {
-            first_node: self.nodes,
-            first_entry: self.entries,
-            fragment,
-        };
-        self.nodes += run.fragment.nodes.len();
-        self.entries += run.fragment.entries.len();
-        self.depth = self.depth.max(run.fragment.depth);
-        self.runs.push(run);
-    }
 }

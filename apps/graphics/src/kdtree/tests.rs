@@ -77,6 +77,27 @@ fn leaves(tree: &KdTree) -> Vec<Vec<u32>> {
     all
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn each_triangle_stands_once_where_the_leaves_name_it_first(
+        triangles in proptest::collection::vec(corners(), 0..200),
+    ) {
+        let tree = KdTree::build_sequential(&mesh_of(&triangles), &Parameters::default()).unwrap();
+        let mut named = Vec::new();
+        for triangle in leaves(&tree).concat() {
+            if !named.contains(&triangle) {
+                named.push(triangle);
+            }
+        }
+        prop_assert_eq!(&named, &tree.triangle_ids);
+        for (corners, triangle) in tree.corners.iter().zip(named) {
+            prop_assert_eq!(corners, &triangles[triangle as usize]);
+        }
+    }
+}
+
 #[test]
 fn no_triangles_make_an_empty_leaf() {
     let tree = KdTree::build_sequential(&Mesh::default(), &Parameters::default()).unwrap();

@@ -107,7 +107,7 @@ fn check(half: &Half) -> Result<(), TestCaseError> {
     }
     prop_assert!(
         half.references
-            .is_sorted_by_key(|reference| reference.triangle)
+            .is_sorted_by_key(|reference| reference.triangle.triangle())
     );
     Ok(())
 }
@@ -142,7 +142,7 @@ proptest! {
             prop_assert_eq!(&above.references, &whole_above.references);
             // Nobody gets lost, and nobody is in both halves without reaching over the plane.
             for reference in &cell.references {
-                let held = |half: &Half| half.references.iter().any(|other| other.triangle == reference.triangle);
+                let held = |half: &Half| half.references.iter().any(|other| other.triangle.triangle() == reference.triangle.triangle());
                 prop_assert!(held(&below) || held(&above));
                 let straddles = reference.extent.low[axis] < plane.position && reference.extent.high[axis] > plane.position;
                 prop_assert!(straddles || !(held(&below) && held(&above)));

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::build::events_of;
-use super::super::cell::Reference;
+use super::super::cell::{Named, Reference};
 use super::super::crew::Alone;
 use super::super::event::Event;
 use super::*;
@@ -20,7 +20,7 @@ fn references() -> impl Strategy<Value = Vec<Reference>> {
                     low: edges.map(|(low, _)| low as f32 * 0.1),
                     high: edges.map(|(low, len)| (low + len) as f32 * 0.1),
                 },
-                triangle: index as u32,
+                triangle: Named::first(index as u32),
             })
             .collect()
     })
@@ -90,7 +90,7 @@ proptest! {
         let mut extent = references.iter().map(|reference| reference.extent).reduce(|all, one| all.union(&one)).unwrap();
         extent.high = extent.high.map(|high| high + margin as f32 * 0.5);
         let parameters = Parameters { empty_bonus, ..Parameters::default() };
-        let plane = with_cell(extent, &references, |cell| cheapest_plane(cell, &parameters));
+        let plane = with_cell(extent, &references, |cell| cheapest_plane(cell, &parameters, &mut Vec::new()));
         let Some(plane) = plane else {
             prop_assert_eq!(extent.half_area(), 0.0);
             return Ok(());
@@ -113,12 +113,13 @@ fn a_flat_cell_across_two_axes_has_no_plane() {
     };
     let references = [Reference {
         extent,
-        triangle: 0,
+        triangle: Named::first(0),
     }];
     assert_eq!(
         with_cell(extent, &references, |cell| cheapest_plane(
             cell,
-            &Parameters::default()
+            &Parameters::default(),
+            &mut Vec::new()
         )),
         None
     );
@@ -133,7 +134,8 @@ fn an_empty_cell_has_no_plane() {
     assert_eq!(
         with_cell(extent, &[], |cell| cheapest_plane(
             cell,
-            &Parameters::default()
+            &Parameters::default(),
+            &mut Vec::new()
         )),
         None
     );
@@ -147,7 +149,7 @@ fn of_equally_cheap_planes_the_first_axis_and_position_win() {
             low: [corner; 3],
             high: [corner; 3],
         },
-        triangle,
+        triangle: Named::first(triangle),
     };
     let references = [at(0.0, 0), at(1.0, 1)];
     let extent = Extent {
@@ -155,7 +157,7 @@ fn of_equally_cheap_planes_the_first_axis_and_position_win() {
         high: [1.0; 3],
     };
     let plane = with_cell(extent, &references, |cell| {
-        cheapest_plane(cell, &Parameters::default())
+        cheapest_plane(cell, &Parameters::default(), &mut Vec::new())
     })
     .unwrap();
     assert_eq!(
@@ -178,7 +180,10 @@ fn planar_triangles_go_where_they_are_cheaper() {
     let references: Vec<_> = [sheet, sheet, sheet, far]
         .into_iter()
         .zip(0..)
-        .map(|(extent, triangle)| Reference { extent, triangle })
+        .map(|(extent, triangle)| Reference {
+            extent,
+            triangle: Named::first(triangle),
+        })
         .collect();
     let extent = Extent {
         low: [0.0; 3],
@@ -189,7 +194,7 @@ fn planar_triangles_go_where_they_are_cheaper() {
         ..Parameters::default()
     };
     let plane = with_cell(extent, &references, |cell| {
-        cheapest_plane(cell, &parameters)
+        cheapest_plane(cell, &parameters, &mut Vec::new())
     })
     .unwrap();
     assert_eq!((plane.axis, plane.position), (0, 1.0));

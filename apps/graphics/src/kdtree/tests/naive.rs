@@ -134,7 +134,9 @@ pub(super) fn build(
     depth: u32,
 ) -> Naive {
     let leaf = || {
-        let triangles = references.iter().map(|reference| reference.triangle);
+        let triangles = references
+            .iter()
+            .map(|reference| reference.triangle.triangle());
         Naive::Leaf(triangles.collect())
     };
     if depth == input.levels || extent.half_area() == 0.0 {
@@ -154,7 +156,7 @@ pub(super) fn build(
         };
         match sides(&reference.extent, &choice) {
             (true, true) => {
-                let corners = &input.triangles[reference.triangle as usize];
+                let corners = &input.triangles[reference.triangle.triangle() as usize];
                 let (first, second) = clip::halves(
                     corners,
                     &reference.extent,
