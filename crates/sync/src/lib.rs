@@ -12,6 +12,7 @@
 //! | [`per_thread`] | a variable of which each thread has a value |
 //! | [`lock`] | simple, ticket, CLH, MCS and Pthreads locks |
 //! | [`stack`] | a lock-free stack with a version against ABA |
+//! | [`shared_vec`] | a vector that many fill at once, each a part of its own |
 //! | [`single_put`] | a queue that its owner fills without a lock |
 //! | [`deque`] | a work-stealing deque: one owner, many thieves |
 //! | [`gates`] | how hungry workers make a busy one look up |
@@ -32,6 +33,7 @@ pub mod lock;
 pub mod offer;
 pub mod per_thread;
 pub mod returns;
+pub mod shared_vec;
 pub mod single_put;
 pub mod stack;
 pub mod wait;
