@@ -293,6 +293,33 @@ impl<T> ChunkedArray<T> {
         self.iter_mut().between(start, end)
     }
 
+    /// The elements with these global indices as slices: a part of each chunk in which some of them lie. Cost: a binary search among the chunks
+    /// for either end.
+    ///
+    /// # Panics
+    /// When the range begins after its end, or ends beyond the array.
+    ///
+    /// # Examples
+    /// ```
+    /// use raddle_chare::ChunkedArray;
+    /// let array = ChunkedArray::from_chunks([vec![1, 2, 3], vec![], vec![4], vec![5, 6]]);
+    /// let slices: Vec<&[i32]> = array.slices(2..5).collect();
+    /// assert_eq!(slices, [&[3][..], &[4], &[5]]);
+    /// ```
+    pub fn slices(&self, range: impl RangeBounds<usize>) -> impl Iterator<Item = &[T]> + Clone {
+        let (start, end) = bounds(range, self.len());
+        let first = self.chunks.partition_point(|chunk| chunk.end() <= start);
+        let behind = self.chunks.partition_point(|chunk| chunk.start < end);
+        self.chunks[first..behind.max(first)]
+            .iter()
+            .map(move |chunk| {
+                let from = start.saturating_sub(chunk.start);
+                let to = chunk.items.len().min(end - chunk.start);
+                &chunk.items[from..to]
+            })
+            .filter(|slice| !slice.is_empty())
+    }
+
     /// Copies the elements into one `Vec`.
     #[must_use]
     pub fn to_vec(&self) -> Vec<T>

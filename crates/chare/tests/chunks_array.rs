@@ -146,6 +146,8 @@ proptest! {
         let (start, end) = (a.min(b), a.max(b));
         check_walk(array.range(start..end), vec[start..end].iter(), &walk);
         check_walk(array.range_mut(start..end), vec[start..end].iter_mut(), &walk);
+        prop_assert!(array.slices(start..end).all(|slice| !slice.is_empty()));
+        prop_assert_eq!(array.slices(start..end).collect::<Vec<_>>().concat(), &vec[start..end]);
         prop_assert!(array.range(start..).eq(&vec[start..]));
         prop_assert!(array.range(..end).eq(&vec[..end]));
         prop_assert!(array.range(..).eq(&vec[..]));

@@ -142,7 +142,7 @@ fn types_with_parameters() {
 }
 
 mod elsewhere {
-    use raddle_chare::chare;
+    use raddle_chare::{Cx, chare};
 
     /// A type whose module decides who may send what.
     pub(crate) struct Guarded(pub(crate) u32);
@@ -158,7 +158,20 @@ mod elsewhere {
         pub(crate) fn value(&self) -> u32 {
             self.0
         }
+
+        #[message]
+        pub(crate) fn factor(by: u32);
+
+        #[entry]
+        pub(crate) async fn multiply(&mut self, cx: &mut Cx<Self>) {
+            self.0 *= super::factor_of(cx).await;
+        }
     }
+}
+
+/// Waits for a message of a kind that another module declares.
+async fn factor_of(cx: &mut Cx<elsewhere::Guarded>) -> u32 {
+    cx.next(elsewhere::Guarded::factor).await
 }
 
 #[test]
@@ -166,7 +179,9 @@ fn types_of_other_modules_and_of_functions() {
     let runtime = runtime();
     let guarded = runtime.chare(|_| elsewhere::Guarded(1));
     guarded.add(2);
-    assert_eq!(guarded.value().wait(), 3);
+    guarded.multiply();
+    guarded.factor(5);
+    assert_eq!(guarded.value().wait(), 15);
 
     struct Inner;
 

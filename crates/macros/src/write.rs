@@ -303,7 +303,9 @@ impl Writer<'_> {
             arguments => quote!((#(#arguments),*)),
         };
         quote! {
-            struct #marker #parameters (::core::marker::PhantomData<#phantom>) #bounds;
+            #[doc(hidden)]
+            #[allow(missing_debug_implementations, reason = "written by an attribute")]
+            #visibility struct #marker #parameters (::core::marker::PhantomData<#phantom>) #bounds;
 
             impl #parameters #library::Message for #marker #names #bounds {
                 type Chare = #of;
