@@ -10,7 +10,7 @@
 //! cell         a box with its triangles and their events
 //! sweep        the cheapest plane of a cell
 //! clip         the extents of the pieces of a triangle cut by a plane
-//! split        dealing a cell out to its halves
+//! split, deal  dealing a cell out to its halves
 //! build        what all builders share; prepared: what they start from; crew: who does it
 //! sequential, tasks: the builders; assemble: from their pieces to a tree
 //! node         eight bytes of tree; traverse: rays; statistics: figures
@@ -28,13 +28,16 @@ mod build;
 mod cell;
 mod clip;
 mod crew;
+mod deal;
 mod error;
 mod event;
+pub mod messages;
 mod node;
 mod parameters;
 mod prepared;
 mod progress;
 mod sequential;
+mod shares;
 mod split;
 mod statistics;
 mod sweep;
@@ -138,7 +141,7 @@ impl KdTree {
         on_progress: impl Fn(f32) + Sync,
     ) -> Result<Self, BuildError> {
         let Prepared { corners, cell, .. } = prepared;
-        let input = Input::new(&corners, parameters, Progress::new(&on_progress))?;
+        let input = Input::new(corners, parameters, Progress::new(&on_progress))?;
         let extent = cell.extent;
         let piece = tasks::build(&input, cell);
         Ok(assemble::assemble(&input, extent, piece, &Everybody))
@@ -149,7 +152,7 @@ impl KdTree {
     /// Cost: O(N log N) time; some 250 bytes per triangle while it runs.
     ///
     /// # Errors
-    /// [`BuildError`] where the mesh breaks the rules of [`crate::mesh`], has more than 2^26 triangles, or a
+    /// [`BuildError`] where the mesh breaks the rules of [`crate::mesh`], has 2^26 triangles or more, or a
     /// parameter is out of range. A mesh without triangles has a tree: one empty leaf.
     pub fn build_sequential(mesh: &Mesh, parameters: &Parameters) -> Result<Self, BuildError> {
         Self::build_sequential_with(mesh, parameters, |_| ())
@@ -178,9 +181,11 @@ impl KdTree {
         on_progress: impl Fn(f32) + Sync,
     ) -> Result<Self, BuildError> {
         let Prepared { corners, cell, .. } = prepared;
-        let input = Input::new(&corners, parameters, Progress::new(&on_progress))?;
+        let input = Input::new(corners, parameters, Progress::new(&on_progress))?;
         let extent = cell.extent;
-        let piece = sequential::build_whole(&input, cell, &mut Workspace::default());
+        let mut workspace = Workspace::default();
+        let (piece, _) = sequential::build(&input, cell, 0, progress::WHOLE, &mut workspace);
+        drop(workspace);
         Ok(assemble::assemble(&input, extent, piece, &Alone))
     }
 

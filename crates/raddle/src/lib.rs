@@ -45,6 +45,8 @@ pub use raddle_chare::{
 };
 /// Makes the values of a type message-driven objects; see the module [`mod@chare`].
 pub use raddle_macros::chare_of_raddle as chare;
+#[doc(hidden)]
+pub use raddle_runtime::choice;
 pub use raddle_runtime::{
     BlockShape, BuildError, Builder, Handle, IdlePolicy, MailboxKind, Piece, PoolKind, Post,
     Private, PrivateArray, Runtime, Scope, SeedPolicy, TaskMemory, UnknownIdlePolicy,

@@ -6,11 +6,12 @@
 //! all other leaves.
 
 use raddle_sync::prim::{AtomicU32, Relaxed};
+use raddle_sync::shared_vec::SharedVec;
 
 use super::KdTree;
 use super::build::Input;
 use super::cell::{Extent, Named, Reference};
-use super::crew::{Crew, take};
+use super::crew::Crew;
 use super::node::Node;
 
 /// Leaf entries that one visit of a crew deals with.
@@ -67,16 +68,36 @@ pub(super) fn assemble(
     crew: &impl Crew,
 ) -> KdTree {
     let layout = Layout::of(piece);
-    let (nodes, entries) = layout.lay_out(crew);
-    let (entries, triangle_ids) = put_down(entries, input.triangles.len(), crew);
-    let mut corners = vec![[[0.0; 3]; 3]; triangle_ids.len()];
-    let mut jobs: Vec<_> = corners
-        .chunks_mut(STRETCH_LEN)
-        .zip(triangle_ids.chunks(STRETCH_LEN))
+    let (nodes, names) = layout.lay_out(crew);
+    let stretches: Vec<&[Named]> = names.chunks(STRETCH_LEN).collect();
+    let firsts = firsts_before(&stretches, crew);
+    let triangle_count = firsts[stretches.len()];
+    let places: Vec<AtomicU32> = (0..input.triangles.len())
+        .map(|_| AtomicU32::new(0))
         .collect();
-    crew.for_each(&mut jobs, |_, (corners, ids)| {
-        for (corners, &triangle) in corners.iter_mut().zip(ids.iter()) {
-            *corners = input.triangles[triangle as usize];
+    let corners = SharedVec::new(triangle_count);
+    let triangle_ids = SharedVec::new(triangle_count);
+    each_of(stretches.len(), crew, |index| {
+        let range = firsts[index]..firsts[index + 1];
+        let mut corners = corners.claim(range.clone());
+        let mut triangle_ids = triangle_ids.claim(range.clone());
+        let named = stretches[index].iter().filter(|name| name.is_first());
+        for (name, place) in named.zip(range) {
+            let triangle = name.triangle();
+            // Relaxed: nobody reads it before all of this pass is done.
+            places[triangle as usize].store(place as u32, Relaxed);
+            triangle_ids.extend_from_slice(&[triangle]);
+            corners.extend_from_slice(&[input.triangles[triangle as usize]]);
+        }
+    });
+    let entries = SharedVec::new(names.len());
+    each_of(stretches.len(), crew, |index| {
+        let first = index * STRETCH_LEN;
+        let names = stretches[index];
+        let mut entries = entries.claim(first..first + names.len());
+        for name in names {
+            // Relaxed: stored in the pass before this one.
+            entries.extend_from_slice(&[places[name.triangle() as usize].load(Relaxed)]);
         }
     });
     KdTree {
@@ -84,71 +105,36 @@ pub(super) fn assemble(
         parameters: input.parameters,
         depth: layout.depth,
         nodes,
-        entries,
-        corners,
-        triangle_ids,
+        entries: filled(entries),
+        corners: filled(corners),
+        triangle_ids: filled(triangle_ids),
     }
 }
 
-/// Gives each triangle its place, and each entry the place of its triangle. Returns the entries and what triangle is where.
-fn put_down(
-    mut names: Vec<Named>,
-    triangle_count: usize,
-    crew: &impl Crew,
-) -> (Vec<u32>, Vec<u32>) {
-    struct Job<'a> {
-        names: &'a mut [Named],
-        entries: &'a mut [u32],
-        first: usize,
-        triangle_ids: &'a mut [u32],
+/// How many names before each stretch, and in all, are the first of their triangle.
+fn firsts_before(stretches: &[&[Named]], crew: &impl Crew) -> Vec<usize> {
+    let mut firsts = vec![0; stretches.len() + 1];
+    crew.for_each(&mut firsts[1..], |index, count| {
+        *count = stretches[index]
+            .iter()
+            .filter(|name| name.is_first())
+            .count();
+    });
+    let mut sum = 0;
+    for count in &mut firsts {
+        sum += *count;
+        *count = sum;
     }
+    firsts
+}
 
-    let mut counts: Vec<(&[Named], usize)> =
-        names.chunks(STRETCH_LEN).map(|names| (names, 0)).collect();
-    crew.for_each(&mut counts, |_, (names, count)| {
-        *count = names.iter().filter(|name| name.is_first()).count();
-    });
-    let counts: Vec<usize> = counts.into_iter().map(|(_, count)| count).collect();
-    let mut triangle_ids = vec![0; counts.iter().sum()];
-    let mut entries = vec![0; names.len()];
-    let (mut left, mut first) = (triangle_ids.as_mut_slice(), 0);
-    let mut jobs: Vec<_> = names
-        .chunks_mut(STRETCH_LEN)
-        .zip(entries.chunks_mut(STRETCH_LEN))
-        .zip(counts)
-        .map(|((names, entries), count)| {
-            let triangle_ids = take(&mut left, count);
-            first += count;
-            Job {
-                names,
-                entries,
-                first: first - count,
-                triangle_ids,
-            }
-        })
-        .collect();
-    let places: Vec<AtomicU32> = (0..triangle_count).map(|_| AtomicU32::new(0)).collect();
-    crew.for_each(&mut jobs, |_, job| {
-        let mut place = 0;
-        for (name, entry) in job.names.iter().zip(&mut *job.entries) {
-            if name.is_first() {
-                job.triangle_ids[place] = name.triangle();
-                *entry = (job.first + place) as u32;
-                // Relaxed: nobody reads it before all of this pass is done.
-                places[name.triangle() as usize].store(*entry, Relaxed);
-                place += 1;
-            }
-        }
-    });
-    crew.for_each(&mut jobs, |_, job| {
-        for (name, entry) in job.names.iter().zip(&mut *job.entries) {
-            if !name.is_first() {
-                // Relaxed: stored in the pass before this one.
-                *entry = places[name.triangle() as usize].load(Relaxed);
-            }
-        }
-    });
-    (entries, triangle_ids)
+/// Calls `body` with every index below `count`.
+fn each_of(count: usize, crew: &impl Crew, body: impl Fn(usize) + Sync) {
+    crew.for_each(&mut vec![(); count], |index, ()| body(index));
+}
+
+fn filled<T: Copy>(vector: SharedVec<T>) -> Vec<T> {
+    vector.into_vec().expect("every stretch was written")
 }
 
 /// Where the fragments of a tree go.
@@ -228,27 +214,24 @@ impl Layout {
 
     /// Copies all fragments to their places.
     fn lay_out(&self, crew: &impl Crew) -> (Vec<Node>, Vec<Named>) {
-        let mut all_nodes = vec![Node::default(); self.nodes];
-        let mut all_entries = vec![Named::default(); self.entries];
-        let (mut nodes, mut entries) = (all_nodes.as_mut_slice(), all_entries.as_mut_slice());
-        let mut copies: Vec<_> = self
-            .runs
-            .iter()
-            .map(|run| {
-                let nodes = take(&mut nodes, run.fragment.nodes.len());
-                let entries = take(&mut entries, run.fragment.entries.len());
-                (run, nodes, entries)
-            })
-            .collect();
-        crew.for_each(&mut copies, |_, (run, nodes, entries)| {
-            for (to, from) in nodes.iter_mut().zip(&run.fragment.nodes) {
-                *to = from.moved(run.first_node, run.first_entry);
+        let (nodes, entries) = (SharedVec::new(self.nodes), SharedVec::new(self.entries));
+        each_of(self.runs.len(), crew, |index| {
+            let Run {
+                fragment,
+                first_node,
+                first_entry,
+            } = &self.runs[index];
+            let mut to = nodes.claim(*first_node..first_node + fragment.nodes.len());
+            for node in &fragment.nodes {
+                to.extend_from_slice(&[node.moved(*first_node, *first_entry)]);
             }
-            entries.copy_from_slice(&run.fragment.entries);
+            let mut to = entries.claim(*first_entry..first_entry + fragment.entries.len());
+            to.extend_from_slice(&fragment.entries);
         });
+        let mut nodes = filled(nodes);
         for &(index, node) in &self.late {
-            all_nodes[index] = node;
+            nodes[index] = node;
         }
-        (all_nodes, all_entries)
+        (nodes, filled(entries))
     }
 }

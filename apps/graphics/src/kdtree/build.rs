@@ -1,6 +1,6 @@
 //! What all builders share: the input, and the decision to split.
 
-use super::cell::{Cell, Extent, Named, Reference};
+use super::cell::{Extent, Named, Reference};
 use super::crew::Crew;
 use super::event::{self, Event};
 use super::progress::Progress;
@@ -15,7 +15,7 @@ use crate::mesh::{COORDINATE_MAX, Mesh};
 #[derive(Debug)]
 pub(super) struct Input<'a> {
     /// The corners of every triangle.
-    pub(super) triangles: &'a [Corners],
+    pub(super) triangles: Vec<Corners>,
     pub(super) parameters: Parameters,
     /// The depth at which every cell becomes a leaf.
     pub(super) levels: u32,
@@ -26,15 +26,15 @@ pub(super) struct Input<'a> {
 impl<'a> Input<'a> {
     /// Checks the parameters and settles the depth.
     pub(super) fn new(
-        triangles: &'a [Corners],
+        triangles: Vec<Corners>,
         parameters: &Parameters,
         progress: Progress<'a>,
     ) -> Result<Self, BuildError> {
         parameters.check()?;
         Ok(Self {
+            levels: parameters.depth_limit.levels(triangles.len()),
             triangles,
             parameters: *parameters,
-            levels: parameters.depth_limit.levels(triangles.len()),
             progress,
         })
     }
@@ -49,8 +49,8 @@ impl<'a> Input<'a> {
 
     /// The plane, if it is cheaper than a leaf.
     #[inline]
-    pub(super) fn worth_it(&self, plane: Option<Plane>, cell: &Cell<'_>) -> Option<Plane> {
-        plane.filter(|plane| plane.cost < self.leaf_cost(cell.references.len()))
+    pub(super) fn worth_it(&self, plane: Option<Plane>, reference_count: usize) -> Option<Plane> {
+        plane.filter(|plane| plane.cost < self.leaf_cost(reference_count))
     }
 
     fn leaf_cost(&self, reference_count: usize) -> f64 {

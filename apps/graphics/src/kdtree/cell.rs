@@ -1,6 +1,7 @@
 //! Cells on their way to becoming nodes: a box, the triangles that reach into it, and their events.
 
 use glam::Vec3;
+use raddle::ChunkedArray;
 
 use super::event::{Event, Kind};
 use crate::intersect::Corners;
@@ -151,6 +152,33 @@ impl OwnedCell {
             extent: self.extent,
             references: &self.references,
             events: self.events.each_ref().map(Vec::as_slice),
+        }
+    }
+}
+
+/// A cell that several work on: what each of them has made of its lists is a chunk.
+#[derive(Debug)]
+pub(super) struct SharedCell {
+    pub(super) extent: Extent,
+    pub(super) references: ChunkedArray<Reference>,
+    pub(super) events: [ChunkedArray<Event>; 3],
+}
+
+impl SharedCell {
+    /// The references.
+    pub(super) fn len(&self) -> usize {
+        self.references.len()
+    }
+}
+
+impl From<OwnedCell> for SharedCell {
+    fn from(cell: OwnedCell) -> Self {
+        Self {
+            extent: cell.extent,
+            references: ChunkedArray::from_chunks([cell.references]),
+            events: cell
+                .events
+                .map(|events| ChunkedArray::from_chunks([events])),
         }
     }
 }

@@ -54,7 +54,7 @@ impl Prepared {
     /// Cost: O(N log N) work; some 250 bytes per triangle until the tree stands.
     ///
     /// # Errors
-    /// [`BuildError`] where the mesh breaks the rules of [`crate::mesh`], or has more than 2^26 triangles.
+    /// [`BuildError`] where the mesh breaks the rules of [`crate::mesh`], or has 2^26 triangles or more.
     pub fn new(mesh: &Mesh) -> Result<Self, BuildError> {
         Self::by(mesh, &Everybody)
     }

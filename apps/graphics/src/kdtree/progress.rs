@@ -21,14 +21,14 @@ pub(super) const WHOLE: Share = 1 << 40;
 /// Adds up what is done and tells it.
 pub(super) struct Progress<'a> {
     done: AtomicU64,
-    tell: &'a (dyn Fn(f32) + Sync),
+    tell: Box<dyn Fn(f32) + Send + Sync + 'a>,
 }
 
 impl<'a> Progress<'a> {
-    pub(super) fn new(tell: &'a (dyn Fn(f32) + Sync)) -> Self {
+    pub(super) fn new(tell: impl Fn(f32) + Send + Sync + 'a) -> Self {
         Self {
             done: AtomicU64::new(0),
-            tell,
+            tell: Box::new(tell),
         }
     }
 

@@ -15,6 +15,7 @@ use std::ops::Range;
 use super::assemble::{Fragment, Piece};
 use super::build::Input;
 use super::cell::{Cell, Extent, OwnedCell, Reference};
+use super::deal;
 use super::event::Event;
 use super::node::Node;
 use super::progress::{self, Share};
@@ -78,29 +79,14 @@ pub(super) struct Workspace {
     sums: Vec<Passed>,
 }
 
-/// Builds the subtree of a cell at some depth.
+/// Builds the subtree of a cell at some depth. Its lists become part of the workspace meanwhile; the cell is given back for its memory.
 pub(super) fn build(
     input: &Input<'_>,
-    cell: &Cell<'_>,
+    cell: OwnedCell,
     depth: u32,
     share: Share,
     workspace: &mut Workspace,
-) -> Piece {
-    let stack = &mut workspace.stacks[0];
-    stack.grow(&Top::default(), cell.references.len());
-    stack.references[..cell.references.len()].copy_from_slice(cell.references);
-    for (to, from) in stack.events.iter_mut().zip(cell.events) {
-        to[..from.len()].copy_from_slice(from);
-    }
-    let place = Place {
-        references: 0..cell.references.len(),
-        events: cell.events.map(|events| 0..events.len()),
-    };
-    subtree(input, cell.extent, &place, (depth, share), workspace)
-}
-
-/// Builds a whole tree; the lists of its cell become part of the workspace.
-pub(super) fn build_whole(input: &Input<'_>, cell: OwnedCell, workspace: &mut Workspace) -> Piece {
+) -> (Piece, OwnedCell) {
     let OwnedCell {
         extent,
         references,
@@ -110,8 +96,16 @@ pub(super) fn build_whole(input: &Input<'_>, cell: OwnedCell, workspace: &mut Wo
         references: 0..references.len(),
         events: events.each_ref().map(|events| 0..events.len()),
     };
-    workspace.stacks[0] = Stack { references, events };
-    subtree(input, extent, &place, (0, progress::WHOLE), workspace)
+    let lists = Stack { references, events };
+    let own = std::mem::replace(&mut workspace.stacks[0], lists);
+    let piece = subtree(input, extent, &place, (depth, share), workspace);
+    let Stack { references, events } = std::mem::replace(&mut workspace.stacks[0], own);
+    let cell = OwnedCell {
+        extent,
+        references,
+        events,
+    };
+    (piece, cell)
 }
 
 /// Builds the subtree of the cell at the bottom of the first stack, of some depth and share.
@@ -153,7 +147,7 @@ impl Builder<'_> {
         let plane = if self.input.may_split(cell.references.len(), depth) {
             let sums = &mut self.workspace.sums;
             let plane = sweep::cheapest_plane(&cell, &self.input.parameters, sums);
-            self.input.worth_it(plane, &cell)
+            self.input.worth_it(plane, cell.references.len())
         } else {
             None
         };
@@ -221,7 +215,7 @@ impl Builder<'_> {
             cell.references,
             0,
             plane,
-            self.input.triangles,
+            &self.input.triangles,
             straddlers,
         );
         to.grow(top, counts.below + counts.above);
@@ -271,7 +265,7 @@ impl Builder<'_> {
             let middle = start + lens[0];
             let (above_events, below_events) =
                 to.events[axis][start..middle + lens[1]].split_at_mut(lens[0]);
-            let dealt = split::deal_events(
+            let dealt = deal::deal_to_slices(
                 cell.events[axis],
                 axis,
                 routes,

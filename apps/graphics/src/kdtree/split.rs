@@ -3,7 +3,7 @@
 //! 1. [`classify`] looks at every reference, and cuts the triangles that straddle the plane.
 //! 2. [`deal_references`] gives each half its references, numbered anew in the same order, writes a [`Route`]
 //!    for each of the old ones, and makes the events that the cutting changed.
-//! 3. [`deal_events`] deals the events of one axis along the routes. What stays in order needs no sort; the
+//! 3. [`super::deal`] deals the events of one axis along the routes. What stays in order needs no sort; the
 //!    few new events are sorted and merged in.
 //!
 //! Step 1 and 2 work on any stretch of the references, step 3 on each axis by itself, so that a large cell
@@ -22,9 +22,10 @@ use super::sweep::{Plane, Side};
 use crate::intersect::Corners;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
-/// Where the events of one reference go: a word for each half, packed so that dealing needs no branch.
+/// Where the events of one reference go: a word for each half, which says which of them go there, and the index of the reference there. Packed so that
+/// dealing needs no branch:
 ///
 /// ```text
 ///  31                26 25                                              0
@@ -32,7 +33,8 @@ mod tests;
 /// │ keep: 2 bits × axis│ index of the reference in the half              │
 /// └────────────────────┴─────────────────────────────────────────────────┘
 /// ```
-/// The lower bit of an axis says that its end or planar event goes along, the upper one its start.
+/// The lower bit of an axis says that its end or planar event goes along, the upper one its start. Without any bit the index is that of the next
+/// reference that the half has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Route {
     below: u32,
@@ -45,15 +47,39 @@ impl Route {
     const KEEP_ALL: u32 = 0b11_11_11 << Self::INDEX_BITS;
     const INDEX_MASK: u32 = (1 << Self::INDEX_BITS) - 1;
 
-    /// The bit that decides about an event.
     #[inline]
-    fn keep_shift(axis: usize, kind: u32) -> u32 {
-        Self::INDEX_BITS + 2 * axis as u32 + (kind >> 1)
+    pub(super) fn new(below: u32, above: u32) -> Self {
+        Self { below, above }
+    }
+
+    /// The indices below and above, of this reference or the next there.
+    #[inline]
+    pub(super) fn indices(self) -> (u32, u32) {
+        (self.below & Self::INDEX_MASK, self.above & Self::INDEX_MASK)
+    }
+
+    /// Whether an event of the reference goes below, and above: 0 or 1.
+    #[inline]
+    pub(super) fn goes(self, axis: usize, kind: u32) -> Counts {
+        let shift = Self::INDEX_BITS + 2 * axis as u32 + (kind >> 1);
+        Counts {
+            below: (self.below >> shift & 1) as usize,
+            above: (self.above >> shift & 1) as usize,
+        }
+    }
+
+    /// The same route when each half has some references before, as many as the indices of `first`. The sums of the indices stay in
+    /// their bits.
+    #[inline]
+    pub(super) fn behind(self, first: Self) -> Self {
+        Self::new(self.below + first.below, self.above + first.above)
     }
 }
 
 /// The most triangles that a tree can hold.
-pub(super) const TRIANGLES_MAX: usize = 1 << Route::INDEX_BITS;
+///
+/// The index of a reference that a half does not have can be their number.
+pub(super) const TRIANGLES_MAX: usize = (1 << Route::INDEX_BITS) - 1;
 
 /// A triangle on both sides of the plane, and the boxes of its pieces.
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +87,13 @@ pub(super) struct Straddler {
     index: u32,
     below: Option<Extent>,
     above: Option<Extent>,
+}
+
+/// Something for each half of a cell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Halves<T> {
+    pub(super) below: T,
+    pub(super) above: T,
 }
 
 /// How many references each half gets.
@@ -93,14 +126,23 @@ impl Added {
         self.lists().for_each(Vec::clear);
     }
 
+    /// Puts those of another stretch behind these; the references of that stretch have their numbers from `first` on.
+    pub(super) fn append(&mut self, other: Self, first: Counts) {
+        let halves = [
+            (&mut self.below, other.below, first.below as u32),
+            (&mut self.above, other.above, first.above as u32),
+        ];
+        for (lists, others, first) in halves {
+            for (list, other) in lists.iter_mut().zip(others) {
+                let moved = |event: Event| event.with_reference(event.reference() + first);
+                list.extend(other.into_iter().map(moved));
+            }
+        }
+    }
+
     /// All lists, in an order of their own.
     pub(super) fn lists(&mut self) -> impl Iterator<Item = &mut Vec<Event>> {
         self.below.iter_mut().chain(&mut self.above)
-    }
-
-    /// All lists, in the order of [`lists`](Self::lists).
-    pub(super) fn into_lists(self) -> impl Iterator<Item = Vec<Event>> {
-        self.below.into_iter().chain(self.above)
     }
 
     /// Brings the lists into order; those of the split axis are sorted as they are made.
@@ -177,10 +219,10 @@ impl Half<'_> {
 
     /// Puts in the piece of a straddler, makes its new events, and returns the route of the old ones.
     fn put_piece(&mut self, whole: Reference, piece: Option<Extent>) -> u32 {
-        let Some(extent) = piece else {
-            return 0;
-        };
         let index = (self.first + self.len) as u32;
+        let Some(extent) = piece else {
+            return index;
+        };
         let mut keep = 0;
         for axis in 0..3 {
             let old = (whole.extent.low[axis], whole.extent.high[axis]);
@@ -261,10 +303,8 @@ pub(super) fn deal_references(
         if straddler.below.is_some() {
             other.triangle = whole.triangle.repeated();
         }
-        routes[index] = Route {
-            below: below.put_piece(whole, straddler.below),
-            above: above.put_piece(other, straddler.above),
-        };
+        let below = below.put_piece(whole, straddler.below);
+        routes[index] = Route::new(below, above.put_piece(other, straddler.above));
         done = index + 1;
     }
     deal_run(
@@ -290,53 +330,11 @@ fn deal_run(
         let (is_below, is_above) = sides(&reference.extent, plane);
         below.write(reference);
         above.write(reference);
-        let index = |half: &Half<'_>| (half.first + half.len) as u32 | Route::KEEP_ALL;
-        *route = Route {
-            below: index(below) * u32::from(is_below),
-            above: index(above) * u32::from(is_above),
+        let word = |half: &Half<'_>, goes: bool| {
+            (half.first + half.len) as u32 | (Route::KEEP_ALL * u32::from(goes))
         };
+        *route = Route::new(word(below, is_below), word(above, is_above));
         below.len += usize::from(is_below);
         above.len += usize::from(is_above);
-    }
-}
-
-/// Deals the events of one axis to both halves, in order, and merges in the new ones.
-///
-/// Returns how many events each half got. The slices have room for two events per reference of the half; one without any room
-/// gets none.
-/// Cost: O(events).
-pub(super) fn deal_events(
-    events: &[Event],
-    axis: usize,
-    routes: &[Route],
-    added: &Added,
-    below: &mut [Event],
-    above: &mut [Event],
-) -> Counts {
-    #[inline(always)]
-    fn write(events: &mut [Event], at: usize, event: Event, word: u32) {
-        if let Some(slot) = events.get_mut(at) {
-            *slot = event.with_reference(word & Route::INDEX_MASK);
-        }
-    }
-    let mut counts = Counts::default();
-    for &event in events {
-        let route = routes[event.reference() as usize];
-        let shift = Route::keep_shift(axis, event.kind());
-        write(below, counts.below, event, route.below);
-        write(above, counts.above, event, route.above);
-        counts.below += (route.below >> shift & 1) as usize;
-        counts.above += (route.above >> shift & 1) as usize;
-    }
-    let merged = |events: &mut [Event], len, added| {
-        if events.is_empty() {
-            0
-        } else {
-            event::merge_into(events, len, added)
-        }
-    };
-    Counts {
-        below: merged(below, counts.below, &added.below[axis]),
-        above: merged(above, counts.above, &added.above[axis]),
     }
 }

@@ -25,8 +25,7 @@ use std::ops::RangeInclusive;
 use super::Parameters;
 use super::cell::{Cell, Extent};
 use super::event::Event;
-use stretch::Lightest;
-pub(super) use stretch::{Passed, Stretch};
+pub(super) use stretch::{Lightest, Passed, Stretch, count};
 
 #[cfg(test)]
 mod tests;
@@ -158,17 +157,17 @@ pub(super) fn cheapest_plane_along(
     let surface = Surface::new(&cell.extent, axis);
     let events = cell.events[axis];
     let ends = (*events.first()?, *events.last()?);
-    let count = cell.references.len() as u32;
+    let triangle_count = cell.references.len() as u32;
     let all = Stretch {
         events,
         before: None,
         after: None,
     };
     if !all.is_short() {
-        stretch::count(events, sums);
+        count(events, sums);
     }
-    let lightest = all.lightest(&surface, Passed::default(), count, sums);
-    surface.plane(lightest, ends, count, parameters)
+    let lightest = all.lightest(&surface, Passed::default(), triangle_count, sums);
+    surface.plane(lightest, ends, triangle_count, parameters)
 }
 
 /// The first of the cheapest.

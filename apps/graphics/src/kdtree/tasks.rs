@@ -21,6 +21,7 @@ use super::assemble::Piece;
 use super::build::Input;
 use super::cell::{OwnedCell, Reference};
 use super::crew::take;
+use super::deal;
 use super::event::{self, Event};
 use super::progress::{self, Share, WHOLE};
 use super::sequential::{self, Workspace};
@@ -66,7 +67,7 @@ impl Tasks<'_> {
         });
         let plane = self
             .input
-            .worth_it(sweep::cheapest_of(planes), &cell.as_cell());
+            .worth_it(sweep::cheapest_of(planes), cell.references.len());
         let Some(plane) = plane else {
             return self.whole(cell, depth, share);
         };
@@ -93,7 +94,7 @@ impl Tasks<'_> {
                 .unwrap_or_else(PoisonError::into_inner)
         };
         let mut workspace = idle().pop().unwrap_or_default();
-        let piece = sequential::build(self.input, &cell.as_cell(), depth, share, &mut workspace);
+        let (piece, _) = sequential::build(self.input, cell, depth, share, &mut workspace);
         idle().push(workspace);
         piece
     }
@@ -108,7 +109,7 @@ impl Tasks<'_> {
                 stretches[index],
                 index * STRETCH_LEN,
                 plane,
-                self.input.triangles,
+                &self.input.triangles,
                 &mut straddlers,
             );
             (counts, straddlers)
@@ -142,7 +143,7 @@ impl Tasks<'_> {
                 },
             );
         });
-        let added = joined(jobs.into_iter().map(|job| job.added));
+        let added = joined(jobs.into_iter().map(|job| (job.added, Counts::default())));
         let lists =
             along_each_axis(|axis| deal_axis(&cell.events[axis], axis, &routes, &added, total));
         let (below_extent, above_extent) = cell.extent.halves(plane.axis, plane.position);
@@ -197,12 +198,10 @@ fn jobs_of<'a>(
 }
 
 /// Puts the new events of all stretches together and sorts them.
-fn joined(parts: impl Iterator<Item = Added>) -> Added {
+pub(super) fn joined(parts: impl Iterator<Item = (Added, Counts)>) -> Added {
     let mut all = Added::default();
-    for part in parts {
-        for (list, more) in all.lists().zip(part.into_lists()) {
-            list.extend(more);
-        }
+    for (part, first) in parts {
+        all.append(part, first);
     }
     let mut lists: Vec<&mut Vec<Event>> = all.lists().collect();
     raddle::for_each_mut(&mut lists, |_, list| event::sort_few(list));
@@ -219,7 +218,7 @@ fn deal_axis(
 ) -> (Vec<Event>, Vec<Event>) {
     let mut below = vec![Event::default(); 2 * total.below];
     let mut above = vec![Event::default(); 2 * total.above];
-    let counts = split::deal_events(events, axis, routes, added, &mut below, &mut above);
+    let counts = deal::deal_to_slices(events, axis, routes, added, &mut below, &mut above);
     below.truncate(counts.below);
     above.truncate(counts.above);
     (below, above)

@@ -55,7 +55,7 @@ proptest! {
         let parameters = Parameters { intersection_cost, depth_limit, ..Parameters::default() };
         let tree = KdTree::build_sequential(&mesh_of(&triangles), &parameters).unwrap();
         let (references, extent) = build::references_of(&triangles, &Alone);
-        let input = Input::new(&triangles, &parameters, Progress::new(&|_| ())).unwrap();
+        let input = Input::new(triangles, &parameters, Progress::new(|_| ())).unwrap();
         let naive = naive::build(&input, extent, &references, 0);
         prop_assert!(naive.equals(&tree, tree.root()));
     }

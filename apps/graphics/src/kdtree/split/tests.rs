@@ -4,10 +4,11 @@ use proptest::prelude::*;
 
 use super::super::build::{events_of, references_of};
 use super::super::crew::Alone;
+use super::super::deal;
 use super::*;
 use crate::intersect::Corners;
 
-fn corners() -> impl Strategy<Value = Corners> {
+pub(in super::super) fn corners() -> impl Strategy<Value = Corners> {
     let coordinate = || {
         prop_oneof![
             (0_i32..6).prop_map(|value| value as f32 * 0.5),
@@ -19,14 +20,19 @@ fn corners() -> impl Strategy<Value = Corners> {
 }
 
 #[derive(Debug)]
-struct Half {
-    extent: Extent,
-    references: Vec<Reference>,
-    events: [Vec<Event>; 3],
+pub(in super::super) struct Half {
+    pub(in super::super) extent: Extent,
+    pub(in super::super) references: Vec<Reference>,
+    pub(in super::super) events: [Vec<Event>; 3],
 }
 
 /// Splits a cell by the functions under test, with its references in stretches of some length.
-fn split(cell: &Half, plane: &Plane, triangles: &[Corners], stretch: usize) -> (Half, Half) {
+pub(in super::super) fn split(
+    cell: &Half,
+    plane: &Plane,
+    triangles: &[Corners],
+    stretch: usize,
+) -> (Half, Half) {
     let mut added = Added::default();
     let mut routes = vec![Route::default(); cell.references.len()];
     let (mut below, mut above) = (Vec::new(), Vec::new());
@@ -65,7 +71,7 @@ fn split(cell: &Half, plane: &Plane, triangles: &[Corners], stretch: usize) -> (
     let events = [0, 1, 2].map(|axis| {
         let mut low = vec![Event::default(); 2 * below.len()];
         let mut high = vec![Event::default(); 2 * above.len()];
-        let counts = deal_events(
+        let counts = deal::deal_to_slices(
             &cell.events[axis],
             axis,
             &routes,

@@ -91,7 +91,7 @@ pub(in super::super) struct Lightest {
 
 impl Lightest {
     /// Heavier than any plane.
-    fn none() -> Self {
+    pub(in super::super) fn none() -> Self {
         Self {
             weight: f64::INFINITY,
             event: Event::default(),
@@ -99,14 +99,12 @@ impl Lightest {
         }
     }
 
-    /// The lighter of this one and that of a later stretch.
-    #[cfg(test)]
-    fn or(self, later: Self) -> Self {
-        if later.weight < self.weight {
-            later
-        } else {
-            self
-        }
+    /// The lighter of this one and that of another stretch of the same axis; of equals the first.
+    pub(in super::super) fn or(self, other: Self) -> Self {
+        let order = |lightest: &Self| (lightest.event, lightest.planar_side == Side::Below);
+        let is_lighter = other.weight < self.weight
+            || (other.weight == self.weight && order(&other) < order(&self));
+        if is_lighter { other } else { self }
     }
 
     #[inline(always)]
