@@ -357,7 +357,8 @@ impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
                 });
             });
         }
-        self.spread.parcel().deliver(local, part, number);
+        // Nobody else has any of it then: the message goes on by itself.
+        self.spread.into_parcel().deliver(local, part, number);
     }
 
     fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {

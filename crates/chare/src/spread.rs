@@ -19,8 +19,14 @@ pub(crate) trait Spread<T: Chare>: Clone + Send + 'static {
     /// What it is for, in messages of errors.
     fn name(&self) -> &'static str;
 
-    /// What each of them gets.
-    fn parcel(&self) -> impl Parcel<T>;
+    /// What the last of them gets.
+    fn into_parcel(self) -> impl Parcel<T>;
+
+    /// What each of the others gets.
+    #[inline]
+    fn parcel(&self) -> impl Parcel<T> {
+        self.clone().into_parcel()
+    }
 }
 
 /// A call of an entry of each.
@@ -68,9 +74,9 @@ impl<E: Entry<Args: Clone>> Spread<E::Chare> for SpreadCall<E> {
     }
 
     #[inline]
-    fn parcel(&self) -> impl Parcel<E::Chare> {
+    fn into_parcel(self) -> impl Parcel<E::Chare> {
         Call::<E, _> {
-            args: self.args.clone(),
+            args: self.args,
             finish: ToAll,
         }
     }
@@ -81,9 +87,9 @@ impl<E: AsyncEntry<Args: Clone>> Spread<E::Chare> for SpreadStart<E> {
         E::NAME
     }
 
-    fn parcel(&self) -> impl Parcel<E::Chare> {
+    fn into_parcel(self) -> impl Parcel<E::Chare> {
         Start::<E, _> {
-            args: self.args.clone(),
+            args: self.args,
             finish: ToAll,
         }
     }
@@ -94,9 +100,9 @@ impl<M: Message<Content: Clone>> Spread<M::Chare> for SpreadFile<M> {
         M::NAME
     }
 
-    fn parcel(&self) -> impl Parcel<M::Chare> {
+    fn into_parcel(self) -> impl Parcel<M::Chare> {
         File::<M, _> {
-            content: self.content.clone(),
+            content: self.content,
             finish: ToAll,
         }
     }
@@ -174,10 +180,7 @@ impl Local {
         // Who sent it has gone over to this epoch, and so does who gets it.
         self.go_over(epoch);
         if let Some(section) = section {
-            let give = |number| self.guard(|| spread.parcel().deliver(self, part, number));
-            return part
-                .for_members(self.worker, section, epoch, give)
-                .unwrap_or_else(|failure| self.system.fail(failure));
+            return self.give_members(part, section, epoch, spread);
         }
         for number in part.to_come(epoch) {
             self.guard(|| part.keep_early(number, Box::new(spread.parcel())));
@@ -185,6 +188,30 @@ impl Local {
         let mut at = 0;
         while let Some(number) = part.next_number(&mut at, epoch) {
             self.guard(|| spread.parcel().deliver(self, part, number));
+        }
+    }
+}
+
+impl Local {
+    /// Gives a message to the members of a section that are here. The last gets the message itself: when he has run, nobody has any of what was
+    /// sent but who has kept it.
+    fn give_members<T: Chare>(
+        &self,
+        part: &Part<T>,
+        section: u32,
+        epoch: u32,
+        spread: impl Spread<T>,
+    ) {
+        let mut last = None;
+        let give = |number| {
+            if let Some(before) = last.replace(number) {
+                self.guard(|| spread.parcel().deliver(self, part, before));
+            }
+        };
+        let given = part.for_members(self.worker, section, epoch, give);
+        given.unwrap_or_else(|failure| self.system.fail(failure));
+        if let Some(last) = last {
+            self.guard(|| spread.into_parcel().deliver(self, part, last));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #![cfg(not(any(loom, shuttle)))]
 
+mod arguments;
 mod bombs;
 mod common;
 mod hostile;
