@@ -4,12 +4,17 @@ pub(crate) mod values;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use glam::Vec3;
+use raddle::chare::SectionForm;
 use raddle::{BlockShape, IdlePolicy, MailboxKind, PoolKind, TaskMemory, VictimOrder};
+use raddle_graphics::kdtree::messages::{
+    MessageOptions, NodeGrain, ScanChoice, SharedArrays, WorkerTasks,
+};
 use raddle_topology::Affinity;
 
 use self::values::{Bytes, DepthChoice, SceneChoice, Size};
@@ -240,6 +245,8 @@ pub(crate) enum BuilderChoice {
     Sequential,
     /// The one that spreads over the workers
     Tasks,
+    /// The one whose node tasks and worker tasks send messages
+    Messages,
 }
 
 impl BuilderChoice {
@@ -247,6 +254,7 @@ impl BuilderChoice {
         match self {
             Self::Sequential => "sequential",
             Self::Tasks => "tasks",
+            Self::Messages => "messages",
         }
     }
 
@@ -254,7 +262,7 @@ impl BuilderChoice {
     pub(crate) fn other(self) -> Self {
         match self {
             Self::Sequential => Self::Tasks,
-            Self::Tasks => Self::Sequential,
+            Self::Tasks | Self::Messages => Self::Sequential,
         }
     }
 }
@@ -270,12 +278,90 @@ pub(crate) struct KdtreeArguments {
     /// Depth limit: a number, auto (from the number of triangles) or none
     #[arg(long, value_name = "LEVELS", default_value = "auto")]
     pub(crate) depth: DepthChoice,
-    /// Build a second tree with the other builder and compare node for node
+    /// Build a second tree with the sequential builder (tasks, if that is the first) and compare node for node
     #[arg(long)]
     pub(crate) check: bool,
     /// Build so often and report median, smallest and largest time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repeat: u32,
+    #[command(flatten)]
+    pub(crate) messages: MessageArguments,
+}
+
+/// What `--builder messages` may be told.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Options for --builder messages")]
+pub(crate) struct MessageArguments {
+    /// Into how many node tasks the tree is cut, or tuned: what was best in the builds before [default: tuned]
+    #[arg(long, value_name = "TASKS", value_parser = NodeGrain::from_str)]
+    pub(crate) grain: Option<NodeGrain>,
+    /// Worker tasks made beforehand over ranges of workers, or for each cell [default: dynamic]
+    #[arg(long, value_name = "KIND", ignore_case = true, value_parser = worker_tasks_parser())]
+    pub(crate) worker_tasks: Option<WorkerTasks>,
+    /// Triangles that make a worker task worth while
+    #[arg(long, value_name = "TRIANGLES")]
+    pub(crate) triangles_per_task: Option<NonZeroUsize>,
+    /// How node tasks call worker tasks and these answer; auto goes by their number [default: auto]
+    #[arg(long, value_name = "FORM", ignore_case = true, value_parser = sync_parser())]
+    pub(crate) sync: Option<SectionForm>,
+    /// How worker tasks learn what comes before their share [default: by-depth]
+    #[arg(long, value_name = "FORM", ignore_case = true, value_parser = scans_parser())]
+    pub(crate) scans: Option<ScanChoice>,
+    /// One array, written at places that scans tell, or a chunk of each worker task [default: chunked]
+    #[arg(long, value_name = "KIND", ignore_case = true, value_parser = arrays_parser())]
+    pub(crate) arrays: Option<SharedArrays>,
+}
+
+fn worker_tasks_parser() -> impl TypedValueParser<Value = WorkerTasks> {
+    PossibleValuesParser::new(WorkerTasks::ALL.map(WorkerTasks::name))
+        .try_map(|name| name.parse::<WorkerTasks>())
+}
+
+fn sync_parser() -> impl TypedValueParser<Value = SectionForm> {
+    PossibleValuesParser::new(SectionForm::ALL.map(SectionForm::name))
+        .try_map(|name| name.parse::<SectionForm>())
+}
+
+fn scans_parser() -> impl TypedValueParser<Value = ScanChoice> {
+    PossibleValuesParser::new(ScanChoice::ALL.map(ScanChoice::name))
+        .try_map(|name| name.parse::<ScanChoice>())
+}
+
+fn arrays_parser() -> impl TypedValueParser<Value = SharedArrays> {
+    PossibleValuesParser::new(SharedArrays::ALL.map(SharedArrays::name))
+        .try_map(|name| name.parse::<SharedArrays>())
+}
+
+impl MessageArguments {
+    /// The options that were given, by their names.
+    pub(crate) fn given(&self) -> Vec<&'static str> {
+        [
+            ("--grain", self.grain.is_some()),
+            ("--worker-tasks", self.worker_tasks.is_some()),
+            ("--triangles-per-task", self.triangles_per_task.is_some()),
+            ("--sync", self.sync.is_some()),
+            ("--scans", self.scans.is_some()),
+            ("--arrays", self.arrays.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(name, is_given)| is_given.then_some(name))
+        .collect()
+    }
+
+    /// What was asked for, and the defaults.
+    pub(crate) fn options(&self) -> MessageOptions {
+        let default = MessageOptions::default();
+        MessageOptions {
+            grain: self.grain.unwrap_or(default.grain),
+            worker_tasks: self.worker_tasks.unwrap_or(default.worker_tasks),
+            references_per_task: self
+                .triangles_per_task
+                .map_or(default.references_per_task, NonZeroUsize::get),
+            sync: self.sync.unwrap_or(default.sync),
+            scans: self.scans.unwrap_or(default.scans),
+            arrays: self.arrays.unwrap_or(default.arrays),
+        }
+    }
 }
 
 /// `raddle sort`.

@@ -202,6 +202,9 @@ fn the_json_of_kdtree_has_its_documented_fields() {
             "input.degenerate_triangles",
             "input.load_s",
             "builder",
+            "references_s.median",
+            "events_s.median",
+            "sort_s.median",
             "build_s.median",
             "build_s.min",
             "build_s.max",
@@ -220,7 +223,7 @@ fn the_json_of_kdtree_has_its_documented_fields() {
 }
 
 #[test]
-fn both_builders_make_the_same_tree_at_every_depth() {
+fn all_builders_make_the_same_tree_at_every_depth() {
     for depth in ["auto", "none", "8", "0"] {
         let tree = |builder: &str| {
             let text = run_well([
@@ -236,7 +239,29 @@ fn both_builders_make_the_same_tree_at_every_depth() {
             ]);
             json(&text)["tree"].clone()
         };
-        assert_eq!(tree("tasks"), tree("sequential"), "depth {depth}");
+        let sequential = tree("sequential");
+        assert_eq!(tree("tasks"), sequential, "depth {depth}");
+        assert_eq!(tree("messages"), sequential, "depth {depth}");
+    }
+}
+
+#[test]
+fn a_build_by_messages_goes_about_it_as_it_is_told() {
+    let base = "kdtree --scene knot:5000 --builder messages --check --json --repeat 2";
+    for (options, key, value) in [
+        ("--grain 16", "grain", "16"),
+        ("--grain Tuned", "grain", "tuned"),
+        ("--worker-tasks static", "worker_tasks", "static"),
+        ("--sync binomial", "sync", "binomial"),
+        ("--scans recursive-doubling", "scans", "recursive-doubling"),
+        ("--arrays Plain", "arrays", "plain"),
+    ] {
+        let more = format!("{base} --triangles-per-task 500 {options}");
+        let told = json(&run_well(more.split(' ')))["messages"].clone();
+        assert_eq!(told[key], value, "{told}");
+        assert_eq!(told["triangles_per_task"], 500);
+        assert!(told["worker_task_count"].as_u64() > Some(0), "{told}");
+        assert!(told["node_tasks"].as_u64() > Some(0), "{told}");
     }
 }
 
@@ -253,6 +278,8 @@ fn people_read_a_table() {
     ]);
     for part in [
         "triangles",
+        "events made in",
+        "sorted in",
         "built in",
         "median of 2",
         "nodes",

@@ -52,6 +52,7 @@ use sequential::Workspace;
 use crate::intersect::Corners;
 use crate::mesh::{Bounds, Mesh};
 
+pub use crew::Crew;
 pub use error::BuildError;
 pub use node::{Node, NodeKind};
 pub use parameters::{DEPTH_MAX, DepthLimit, Parameters};
@@ -140,11 +141,24 @@ impl KdTree {
         parameters: &Parameters,
         on_progress: impl Fn(f32) + Sync,
     ) -> Result<Self, BuildError> {
+        Self::from_prepared_by(prepared, parameters, &Everybody, on_progress)
+    }
+
+    /// As [`from_prepared`](Self::from_prepared), with a crew of one's own.
+    ///
+    /// # Errors
+    /// [`BuildError::ParameterOutOfRange`].
+    pub fn from_prepared_by(
+        prepared: Prepared,
+        parameters: &Parameters,
+        crew: &impl Crew,
+        on_progress: impl Fn(f32) + Sync,
+    ) -> Result<Self, BuildError> {
         let Prepared { corners, cell, .. } = prepared;
         let input = Input::new(corners, parameters, Progress::new(&on_progress))?;
         let extent = cell.extent;
-        let piece = tasks::build(&input, cell);
-        Ok(assemble::assemble(&input, extent, piece, &Everybody))
+        let piece = tasks::build(&input, cell, crew);
+        Ok(assemble::assemble(&input, extent, piece, crew))
     }
 
     /// Builds a tree on the calling thread.

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use glam::Vec3;
-use raddle_graphics::kdtree::{DepthLimit, KdTree, Parameters};
+use raddle_graphics::kdtree::messages::{MessageBuilder, MessageOptions};
+use raddle_graphics::kdtree::{DepthLimit, KdTree, Parameters, Prepared};
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::ray::Ray;
 
@@ -37,6 +38,8 @@ fn meshes() -> Vec<(PathBuf, Mesh)> {
 
 #[test]
 fn every_mesh_has_one_tree() {
+    let runtime = raddle::Runtime::builder().workers(2).build().unwrap();
+    let builder = MessageBuilder::new(&runtime, MessageOptions::default());
     for (path, mesh) in meshes() {
         for depth_limit in [DepthLimit::At(15), DepthLimit::Automatic] {
             let parameters = Parameters {
@@ -46,6 +49,13 @@ fn every_mesh_has_one_tree() {
             let tree = KdTree::build(&mesh, &parameters).unwrap();
             let sequential = KdTree::build_sequential(&mesh, &parameters).unwrap();
             assert!(tree == sequential, "{} at {depth_limit:?}", path.display());
+            let prepared = Prepared::new(&mesh).unwrap();
+            let built = builder.build(prepared, &parameters, |_| ()).unwrap();
+            assert!(
+                built.tree == sequential,
+                "by messages: {} at {depth_limit:?}",
+                path.display()
+            );
         }
     }
 }

@@ -1,7 +1,13 @@
 //! `raddle kdtree`: builds a tree, and says what it cost and how good it is.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use raddle::Runtime;
-use raddle_graphics::kdtree::{BuildError, KdTree, Parameters, Prepared, TreeStatistics};
+use raddle_graphics::kdtree::messages::{Built, MessageBuilder, MessageOptions};
+use raddle_graphics::kdtree::{
+    BuildError, KdTree, Parameters, PrepareTimes, Prepared, TreeStatistics,
+};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{BuilderChoice, KdtreeArguments, Options};
@@ -18,6 +24,14 @@ use crate::{memory, workers};
 /// # Errors
 /// [`CliError`]: a mesh that cannot be loaded or have a tree, builders that disagree, an output that fails.
 pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), CliError> {
+    let given = arguments.messages.given();
+    if arguments.builder != BuilderChoice::Messages && !given.is_empty() {
+        return Err(CliError::WrongCall {
+            options: given.join(", "),
+            reason: "said to another builder than the one by messages; expected --builder messages"
+                .to_owned(),
+        });
+    }
     let runtime = workers::start(options)?;
     let input = Input::get(&arguments.input, options.quiet)?;
     let parameters = Parameters {
@@ -28,52 +42,127 @@ pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), 
         input: input.name.clone(),
         source,
     };
-    let mut times = Vec::new();
+    let builder = Builder::new(&runtime, arguments.builder, arguments.messages.options());
+    let mut outcomes = Vec::new();
     let tree = loop {
-        let prepared = Prepared::new(&input.mesh).map_err(failed)?;
-        let phase = Phase::begin("building", options.quiet);
-        let tree =
-            build(&runtime, arguments.builder, prepared, &parameters, &phase).map_err(failed)?;
-        times.push(phase.elapsed());
-        if times.len() == arguments.repeat as usize {
+        let (tree, outcome) = builder
+            .build(&input, &parameters, options.quiet)
+            .map_err(failed)?;
+        outcomes.push(outcome);
+        if outcomes.len() == arguments.repeat as usize {
             break tree;
         }
     };
-    let times = Times::of(times);
     if arguments.check {
-        let phase = Phase::begin("checking", options.quiet);
-        let other = arguments.builder.other();
-        let prepared = Prepared::new(&input.mesh).map_err(failed)?;
-        let reference = build(&runtime, other, prepared, &parameters, &phase).map_err(failed)?;
-        drop(phase);
-        compare(&tree, &reference, &input)?;
+        let other = Builder::new(
+            &runtime,
+            arguments.builder.other(),
+            MessageOptions::default(),
+        );
+        let reference = other.build(&input, &parameters, options.quiet);
+        compare(&tree, &reference.map_err(failed)?.0, &input)?;
     }
-    let statistics = tree.statistics();
+    let report = Report {
+        arguments,
+        builder: &builder,
+        runtime: &runtime,
+        input: &input,
+        outcomes: &outcomes,
+        statistics: tree.statistics(),
+    };
     if options.json {
-        let mut result = json_of(arguments, &input, &times, &statistics);
+        let mut result = report.json();
         workers::describe(&runtime, options, &mut result);
         output::print(&format!("{}\n", Value::Object(result)))?;
     } else if !options.quiet {
-        let text = text_of(arguments, &runtime, &input, &times, &statistics);
-        output::print(&text)?;
+        output::print(&report.text())?;
     }
     workers::print_stats(&runtime, options)
 }
 
-/// Builds a tree with the chosen builder, parallel ones on the runtime's workers.
-fn build(
-    runtime: &Runtime,
-    builder: BuilderChoice,
-    prepared: Prepared,
-    parameters: &Parameters,
-    phase: &Phase,
-) -> Result<KdTree, BuildError> {
-    let note = |share| phase.at_share(share);
-    match builder {
-        BuilderChoice::Sequential => KdTree::from_prepared_sequential(prepared, parameters, note),
-        BuilderChoice::Tasks => {
-            runtime.install(|| KdTree::from_prepared(prepared, parameters, note))
+/// What builds trees.
+enum Builder<'runtime> {
+    Sequential,
+    Tasks(&'runtime Runtime),
+    Messages(&'runtime Runtime, MessageBuilder<'runtime>),
+}
+
+/// What a build took.
+struct Outcome {
+    prepared: PrepareTimes,
+    time: Duration,
+    by_messages: Option<Counts>,
+}
+
+/// What a build by messages was made of.
+#[derive(Clone, Copy)]
+struct Counts {
+    grain: usize,
+    node_tasks: usize,
+    worker_tasks: usize,
+}
+
+impl<'runtime> Builder<'runtime> {
+    fn new(runtime: &'runtime Runtime, choice: BuilderChoice, options: MessageOptions) -> Self {
+        match choice {
+            BuilderChoice::Sequential => Self::Sequential,
+            BuilderChoice::Tasks => Self::Tasks(runtime),
+            BuilderChoice::Messages => {
+                Self::Messages(runtime, MessageBuilder::new(runtime, options))
+            }
         }
+    }
+
+    /// Builds a tree; only what comes after the sorting of the events is timed as building.
+    fn build(
+        &self,
+        input: &Input,
+        parameters: &Parameters,
+        quiet: bool,
+    ) -> Result<(KdTree, Outcome), BuildError> {
+        let prepared = match self {
+            Self::Sequential => Prepared::sequential(&input.mesh)?,
+            Self::Tasks(runtime) | Self::Messages(runtime, _) => {
+                runtime.install(|| Prepared::new(&input.mesh))?
+            }
+        };
+        let times = prepared.times();
+        let phase = Arc::new(Phase::begin("building", quiet));
+        let note = {
+            let phase = Arc::clone(&phase);
+            move |share| phase.at_share(share)
+        };
+        let (tree, time, by_messages) = match self {
+            Self::Sequential => {
+                let tree = KdTree::from_prepared_sequential(prepared, parameters, note)?;
+                (tree, phase.elapsed(), None)
+            }
+            Self::Tasks(runtime) => {
+                let build = || KdTree::from_prepared(prepared, parameters, note);
+                (runtime.install(build)?, phase.elapsed(), None)
+            }
+            Self::Messages(_, builder) => {
+                let built = builder.build(prepared, parameters, note)?;
+                let Built {
+                    grain,
+                    node_tasks,
+                    worker_tasks,
+                    ..
+                } = built;
+                let counts = Counts {
+                    grain,
+                    node_tasks,
+                    worker_tasks,
+                };
+                (built.tree, built.time, Some(counts))
+            }
+        };
+        let outcome = Outcome {
+            prepared: times,
+            time,
+            by_messages,
+        };
+        Ok((tree, outcome))
     }
 }
 
@@ -93,68 +182,138 @@ fn compare(tree: &KdTree, reference: &KdTree, input: &Input) -> Result<(), CliEr
     })
 }
 
-fn json_of(
-    arguments: &KdtreeArguments,
-    input: &Input,
-    times: &Times,
-    statistics: &TreeStatistics,
-) -> Map<String, Value> {
-    let mut result = Map::new();
-    let mut insert = |name: &str, value: Value| result.insert(name.to_owned(), value);
-    insert("command", json!("kdtree"));
-    insert("input", input.json.clone());
-    insert("builder", json!(arguments.builder.name()));
-    insert("build_s", times.json());
-    insert("tree", json!(statistics));
-    insert("checked", json!(arguments.check));
-    insert("memory_peak_bytes", json!(memory::peak_bytes()));
-    result
+/// What is told.
+struct Report<'a> {
+    arguments: &'a KdtreeArguments,
+    builder: &'a Builder<'a>,
+    runtime: &'a Runtime,
+    input: &'a Input,
+    outcomes: &'a [Outcome],
+    statistics: TreeStatistics,
 }
 
-fn text_of(
-    arguments: &KdtreeArguments,
-    runtime: &Runtime,
-    input: &Input,
-    times: &Times,
-    statistics: &TreeStatistics,
-) -> String {
-    let mut table = Table::default();
-    input.describe(&mut table);
-    let by = match arguments.builder {
-        BuilderChoice::Sequential => "sequential builder".to_owned(),
-        BuilderChoice::Tasks => format!("task builder, {} workers", runtime.worker_count()),
-    };
-    table.row("built by", by);
-    table.row("built in", times.text());
-    table
-        .row("nodes", table::grouped(statistics.node_count))
-        .row(
-            "leaves",
-            format!(
-                "{}, {} of them empty",
-                table::grouped(statistics.leaf_count),
-                table::grouped(statistics.leaf_empty_count)
-            ),
-        )
-        .row("depth", statistics.depth.to_string())
-        .row(
-            "triangles a leaf",
-            format!("{:.2}", statistics.triangles_per_leaf),
-        )
-        .row("SAH cost", format!("{:.3}", statistics.expected_cost))
-        .row(
-            "memory of tree",
-            table::bytes(statistics.memory_bytes as u64),
-        );
-    if let Some(peak) = memory::peak_bytes() {
-        table.row("memory peak", table::bytes(peak));
+impl Report<'_> {
+    fn times(&self, of: impl Fn(&Outcome) -> Duration) -> Times {
+        Times::of(self.outcomes.iter().map(of).collect())
     }
-    if arguments.check {
-        let other = arguments.builder.other().name();
-        table.row(
-            "check",
-            format!("equals the {other} builder's tree, node for node"),
-        );
+
+    /// What the last build by messages was made of: it knows most of the grain.
+    fn counts(&self) -> Option<Counts> {
+        self.outcomes.last()?.by_messages
     }
-    table.text()
+
+    fn json(&self) -> Map<String, Value> {
+        let mut result = Map::new();
+        let mut insert = |name: &str, value: Value| result.insert(name.to_owned(), value);
+        insert("command", json!("kdtree"));
+        insert("input", self.input.json.clone());
+        insert("builder", json!(self.arguments.builder.name()));
+        if let (Builder::Messages(_, builder), Some(counts)) = (self.builder, self.counts()) {
+            let options = builder.options();
+            insert(
+                "messages",
+                json!({
+                    "grain": options.grain.to_string(),
+                    "grain_tasks": counts.grain,
+                    "node_tasks": counts.node_tasks,
+                    "worker_tasks": options.worker_tasks.name(),
+                    "worker_task_count": counts.worker_tasks,
+                    "triangles_per_task": options.references_per_task,
+                    "sync": options.sync.name(),
+                    "scans": options.scans.name(),
+                    "arrays": options.arrays.name(),
+                }),
+            );
+        }
+        let references = self.times(|outcome| outcome.prepared.references);
+        insert("references_s", references.json());
+        let events = self.times(|outcome| outcome.prepared.events);
+        insert("events_s", events.json());
+        insert("sort_s", self.times(|outcome| outcome.prepared.sort).json());
+        insert("build_s", self.times(|outcome| outcome.time).json());
+        insert("tree", json!(self.statistics));
+        insert("checked", json!(self.arguments.check));
+        insert("memory_peak_bytes", json!(memory::peak_bytes()));
+        result
+    }
+
+    fn text(&self) -> String {
+        let mut table = Table::default();
+        self.input.describe(&mut table);
+        let workers = self.runtime.worker_count();
+        let by = match self.arguments.builder {
+            BuilderChoice::Sequential => "sequential builder".to_owned(),
+            BuilderChoice::Tasks => format!("task builder, {workers} workers"),
+            BuilderChoice::Messages => format!("message builder, {workers} workers"),
+        };
+        let prepared = self.times(|outcome| outcome.prepared.references);
+        let events = self.times(|outcome| outcome.prepared.events);
+        let sorted = self.times(|outcome| outcome.prepared.sort);
+        table
+            .row("built by", by)
+            .row("checked in", prepared.text())
+            .row("events made in", events.text())
+            .row("sorted in", sorted.text())
+            .row("built in", self.times(|outcome| outcome.time).text());
+        self.describe_messages(&mut table);
+        self.describe_tree(&mut table);
+        if let Some(peak) = memory::peak_bytes() {
+            table.row("memory peak", table::bytes(peak));
+        }
+        if self.arguments.check {
+            let other = self.arguments.builder.other().name();
+            let text = format!("equals the {other} builder's tree, node for node");
+            table.row("check", text);
+        }
+        table.text()
+    }
+
+    fn describe_messages(&self, table: &mut Table) {
+        let (Builder::Messages(_, builder), Some(counts)) = (self.builder, self.counts()) else {
+            return;
+        };
+        let options = builder.options();
+        table
+            .row(
+                "node tasks",
+                format!(
+                    "{}, grain {} ({})",
+                    table::grouped(counts.node_tasks),
+                    counts.grain,
+                    options.grain
+                ),
+            )
+            .row(
+                "worker tasks",
+                format!(
+                    "{}, {}",
+                    table::grouped(counts.worker_tasks),
+                    options.worker_tasks
+                ),
+            );
+    }
+
+    fn describe_tree(&self, table: &mut Table) {
+        let statistics = &self.statistics;
+        table
+            .row("nodes", table::grouped(statistics.node_count))
+            .row(
+                "leaves",
+                format!(
+                    "{}, {} of them empty",
+                    table::grouped(statistics.leaf_count),
+                    table::grouped(statistics.leaf_empty_count)
+                ),
+            )
+            .row("depth", statistics.depth.to_string())
+            .row(
+                "triangles a leaf",
+                format!("{:.2}", statistics.triangles_per_leaf),
+            )
+            .row("SAH cost", format!("{:.3}", statistics.expected_cost))
+            .row(
+                "memory of tree",
+                table::bytes(statistics.memory_bytes as u64),
+            );
+    }
 }

@@ -42,8 +42,8 @@ use store::Store;
 use team::Teams;
 
 pub use options::{
-    MessageOptions, NodeGrain, ScanChoice, SharedArrays, UnknownScanChoice, UnknownSharedArrays,
-    UnknownWorkerTasks, WorkerTasks,
+    MessageOptions, NodeGrain, ScanChoice, SharedArrays, UnknownNodeGrain, UnknownScanChoice,
+    UnknownSharedArrays, UnknownWorkerTasks, WorkerTasks,
 };
 
 /// Builds trees by messages, one after the other, and learns the best grain while it does.

@@ -2,7 +2,7 @@
 //!
 //! A cell near the root is split by all workers: its references in stretches, its events axis by axis, all with
 //! the functions that the sequential builder calls. Its two halves are then built by a
-//! [`raddle::join`], down to cells so small that the sequential builder takes over. What comes back is a tree
+//! join, down to cells so small that the sequential builder takes over. What comes back is a tree
 //! of [`Piece`]s.
 //!
 //! # Why the tree is the same
@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 use super::assemble::Piece;
 use super::build::Input;
 use super::cell::{OwnedCell, Reference};
-use super::crew::take;
+use super::crew::{Crew, take};
 use super::deal;
 use super::event::{self, Event};
 use super::progress::{self, Share, WHOLE};
@@ -33,35 +33,39 @@ const CELL_LEN_MIN: usize = progress::CELL_LEN_MIN;
 /// References per stretch while a large cell is split.
 const STRETCH_LEN: usize = 16 * 1024;
 
-/// Builds a tree over all triangles of the input, with all workers of the runtime.
-pub(super) fn build(input: &Input<'_>, cell: OwnedCell) -> Piece {
+/// Builds a tree over all triangles of the input.
+pub(super) fn build(input: &Input<'_>, cell: OwnedCell, crew: &impl Crew) -> Piece {
     let tasks = Tasks {
         input,
+        crew,
         workspaces: Mutex::default(),
     };
     tasks.subtree(cell, 0, WHOLE)
 }
 
-/// Does something for all three axes at once.
-fn along_each_axis<T: Send>(body: impl Fn(usize) -> T + Sync) -> [T; 3] {
-    let (x, (y, z)) = raddle::join(|| body(0), || raddle::join(|| body(1), || body(2)));
-    [x, y, z]
-}
-
-struct Tasks<'a> {
+struct Tasks<'a, C> {
     input: &'a Input<'a>,
+    crew: &'a C,
     /// Those that no task uses right now.
     workspaces: Mutex<Vec<Workspace>>,
 }
 
-impl Tasks<'_> {
+impl<C: Crew> Tasks<'_, C> {
+    /// Does something for all three axes at once.
+    fn along_each_axis<T: Send>(&self, body: impl Fn(usize) -> T + Sync) -> [T; 3] {
+        let (x, (y, z)) = self
+            .crew
+            .join(|| body(0), || self.crew.join(|| body(1), || body(2)));
+        [x, y, z]
+    }
+
     fn subtree(&self, cell: OwnedCell, depth: u32, share: Share) -> Piece {
         if cell.references.len() < CELL_LEN_MIN
             || !self.input.may_split(cell.references.len(), depth)
         {
             return self.whole(cell, depth, share);
         }
-        let planes = along_each_axis(|axis| {
+        let planes = self.along_each_axis(|axis| {
             let parameters = &self.input.parameters;
             sweep::cheapest_plane_along(&cell.as_cell(), axis, parameters, &mut Vec::new())
         });
@@ -74,7 +78,7 @@ impl Tasks<'_> {
         let (below, above) = self.split(&cell, &plane);
         drop(cell);
         let shares = progress::halves(share, below.references.len(), above.references.len());
-        let halves = raddle::join(
+        let halves = self.crew.join(
             || self.subtree(below, depth + 1, shares.0),
             || self.subtree(above, depth + 1, shares.1),
         );
@@ -102,22 +106,22 @@ impl Tasks<'_> {
     /// Deals a large cell out to its halves.
     fn split(&self, cell: &OwnedCell, plane: &Plane) -> (OwnedCell, OwnedCell) {
         let stretches: Vec<&[Reference]> = cell.references.chunks(STRETCH_LEN).collect();
-        let classes: Vec<(Counts, Vec<Straddler>)> = raddle::map(0..stretches.len(), |index| {
-            let mut straddlers = Vec::new();
-            let counts = split::classify(
-                &cell.extent,
-                stretches[index],
-                index * STRETCH_LEN,
-                plane,
-                &self.input.triangles,
-                &mut straddlers,
-            );
-            (counts, straddlers)
-        });
+        let mut classes = vec![(Counts::default(), Vec::<Straddler>::new()); stretches.len()];
+        self.crew
+            .for_each(&mut classes, |index, (counts, straddlers)| {
+                *counts = split::classify(
+                    &cell.extent,
+                    stretches[index],
+                    index * STRETCH_LEN,
+                    plane,
+                    &self.input.triangles,
+                    straddlers,
+                );
+            });
         let total = classes
             .iter()
             .fold(Counts::default(), |sum, (counts, _)| sum + *counts);
-        let (mut below_references, mut above_references) = raddle::join(
+        let (mut below_references, mut above_references) = self.crew.join(
             || vec![Reference::EMPTY; total.below],
             || vec![Reference::EMPTY; total.above],
         );
@@ -128,7 +132,7 @@ impl Tasks<'_> {
             &mut above_references,
             &mut routes,
         );
-        raddle::for_each_mut(&mut jobs, |index, job| {
+        self.crew.for_each(&mut jobs, |index, job| {
             split::deal_references(
                 stretches[index],
                 index * STRETCH_LEN,
@@ -143,9 +147,12 @@ impl Tasks<'_> {
                 },
             );
         });
-        let added = joined(jobs.into_iter().map(|job| (job.added, Counts::default())));
-        let lists =
-            along_each_axis(|axis| deal_axis(&cell.events[axis], axis, &routes, &added, total));
+        let added = joined(
+            jobs.into_iter().map(|job| (job.added, Counts::default())),
+            self.crew,
+        );
+        let lists = self
+            .along_each_axis(|axis| deal_axis(&cell.events[axis], axis, &routes, &added, total));
         let (below_extent, above_extent) = cell.extent.halves(plane.axis, plane.position);
         let [x, y, z] = lists;
         (
@@ -198,13 +205,13 @@ fn jobs_of<'a>(
 }
 
 /// Puts the new events of all stretches together and sorts them.
-pub(super) fn joined(parts: impl Iterator<Item = (Added, Counts)>) -> Added {
+pub(super) fn joined(parts: impl Iterator<Item = (Added, Counts)>, crew: &impl Crew) -> Added {
     let mut all = Added::default();
     for (part, first) in parts {
         all.append(part, first);
     }
     let mut lists: Vec<&mut Vec<Event>> = all.lists().collect();
-    raddle::for_each_mut(&mut lists, |_, list| event::sort_few(list));
+    crew.for_each(&mut lists, |_, list| event::sort_few(list));
     all
 }
 

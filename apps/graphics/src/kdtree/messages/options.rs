@@ -1,6 +1,8 @@
 //! What can be chosen about a build by messages: the study measures each of these.
 
 use std::fmt;
+use std::num::NonZeroUsize;
+use std::str::FromStr;
 
 use raddle::chare::{ScanForm, SectionForm};
 use raddle::choice;
@@ -52,6 +54,31 @@ impl fmt::Display for NodeGrain {
             Self::Tasks(count) => write!(formatter, "{count}"),
             Self::Tuned => formatter.write_str("tuned"),
         }
+    }
+}
+
+/// A text says no grain.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no grain: {found:?}; expected a number of node tasks from 1 on, or tuned")]
+pub struct UnknownNodeGrain {
+    /// What was asked for.
+    pub found: String,
+}
+
+impl FromStr for NodeGrain {
+    type Err = UnknownNodeGrain;
+
+    /// Reads a number, or `tuned` in letters of either case.
+    fn from_str(text: &str) -> Result<Self, UnknownNodeGrain> {
+        if text.eq_ignore_ascii_case("tuned") {
+            return Ok(Self::Tuned);
+        }
+        let count = text.parse::<NonZeroUsize>();
+        count
+            .map(|count| Self::Tasks(count.get()))
+            .map_err(|_| UnknownNodeGrain {
+                found: text.to_owned(),
+            })
     }
 }
 

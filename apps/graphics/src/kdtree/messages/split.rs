@@ -24,6 +24,7 @@ use super::worker::{
     DealEvents, DealReferences, DealtEvents, DealtReferences, EventArrays, FindPlane, WorkerTask,
 };
 use crate::kdtree::cell::{Reference, SharedCell};
+use crate::kdtree::crew::Everybody;
 use crate::kdtree::deal::Bases;
 use crate::kdtree::event::Event;
 use crate::kdtree::shares::{Counted, Share};
@@ -112,7 +113,7 @@ fn chunks_of_references(
             .into_vec()
             .expect("every task has written its routes"),
         bases,
-        added: joined(parts.into_iter()),
+        added: joined(parts.into_iter(), &Everybody),
     };
     (events, halves)
 }
@@ -233,7 +234,7 @@ impl<'a> Split<'a> {
             cell: job.cell,
             routes: filled(job.routes),
             bases: Bases::NONE,
-            added: joined(added),
+            added: joined(added, &Everybody),
         });
         self.section
             .all()

@@ -38,8 +38,9 @@ impl Team {
         match self.lender {
             Some(lender) => lender.returned(),
             None => {
-                self.section.all().leave();
+                let array = self.section.array();
                 self.section.destroy();
+                (0..self.len).for_each(|index| array.at(index).leave());
             }
         }
     }

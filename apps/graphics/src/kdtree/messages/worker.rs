@@ -72,6 +72,29 @@ impl DealReferences {
         dealt
     }
 
+    /// Copies what a share has marked into one array for each half, and returns the events that cutting has made.
+    fn copy(
+        &self,
+        share: Share,
+        marked: &Marked,
+        first: Counts,
+        arrays: &Halves<SharedVec<Reference>>,
+    ) -> Added {
+        let (range, end) = (self.range(share), first + marked.counts);
+        let mut added = Added::default();
+        let to = DealtShare {
+            halves: &mut Halves {
+                below: arrays.below.claim(first.below..end.below),
+                above: arrays.above.claim(first.above..end.above),
+            },
+            routes: &mut self.routes.claim(range.clone()),
+            first,
+            added: &mut added,
+        };
+        marked.deal(&self.cell, range, &self.plane, to);
+        added
+    }
+
     /// The references of a share.
     pub(super) fn range(&self, share: Share) -> Range<usize> {
         share.range(self.cell.len(), 1 << self.unit_log2)
@@ -209,19 +232,7 @@ impl WorkerTask {
         arrays: Halves<SharedVec<Reference>>,
     ) {
         let (marked, first) = self.marked.take().expect("what is copied was marked");
-        let end = first + marked.counts;
-        let range = job.range(self.share);
-        let mut added = Added::default();
-        let to = DealtShare {
-            halves: &mut Halves {
-                below: arrays.below.claim(first.below..end.below),
-                above: arrays.above.claim(first.above..end.above),
-            },
-            routes: &mut job.routes.claim(range.clone()),
-            first,
-            added: &mut added,
-        };
-        marked.deal(&job.cell, range, &job.plane, to);
+        let added = job.copy(self.share, &marked, first, &arrays);
         drop((job, arrays));
         cx.contribute_to(team, Gather::new(added));
     }

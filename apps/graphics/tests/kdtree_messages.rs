@@ -1,0 +1,187 @@
+//! The builder by messages gives the sequential builder's tree, node for node, however it is told to go about it.
+
+use glam::Vec3;
+use raddle::Runtime;
+use raddle::chare::SectionForm;
+use raddle_graphics::kdtree::messages::{
+    MessageBuilder, MessageOptions, NodeGrain, ScanChoice, SharedArrays, WorkerTasks,
+};
+use raddle_graphics::kdtree::{DepthLimit, KdTree, Parameters, Prepared};
+use raddle_graphics::mesh::Mesh;
+use raddle_graphics::scene::{Scene, generate};
+
+/// So fine that small meshes have many node tasks, and these many worker tasks.
+const FINE: MessageOptions = MessageOptions {
+    grain: NodeGrain::Tasks(64),
+    worker_tasks: WorkerTasks::Dynamic,
+    references_per_task: 100,
+    sync: SectionForm::Auto,
+    scans: ScanChoice::ByDepth,
+    arrays: SharedArrays::Chunked,
+};
+
+fn runtime(workers: usize) -> Runtime {
+    Runtime::builder().workers(workers).build().unwrap()
+}
+
+/// Builds a mesh as told, and compares.
+#[track_caller]
+fn check(builder: &MessageBuilder<'_>, mesh: &Mesh, parameters: &Parameters) {
+    let expected = KdTree::build_sequential(mesh, parameters).unwrap();
+    let prepared = Prepared::new(mesh).unwrap();
+    let built = builder.build(prepared, parameters, |_| ()).unwrap();
+    assert!(
+        built.tree == expected,
+        "the trees of {} triangles differ: {:?}, {parameters:?}",
+        mesh.triangles.len(),
+        builder.options()
+    );
+}
+
+fn at_depth(depth_limit: DepthLimit) -> Parameters {
+    Parameters {
+        depth_limit,
+        ..Parameters::default()
+    }
+}
+
+/// Triangles without a mesh.
+fn soup(triangles: impl IntoIterator<Item = [Vec3; 3]>) -> Mesh {
+    let positions: Vec<Vec3> = triangles.into_iter().flatten().collect();
+    let triangles =
+        (0..positions.len() as u32 / 3).map(|index| [3 * index, 3 * index + 1, 3 * index + 2]);
+    Mesh {
+        triangles: triangles.collect(),
+        positions,
+        normals: Vec::new(),
+    }
+}
+
+/// Every combination of what is a choice of few.
+fn all_options() -> Vec<MessageOptions> {
+    let mut all = Vec::new();
+    for worker_tasks in WorkerTasks::ALL {
+        for sync in SectionForm::ALL {
+            for scans in ScanChoice::ALL {
+                for arrays in SharedArrays::ALL {
+                    all.push(MessageOptions {
+                        worker_tasks,
+                        sync,
+                        scans,
+                        arrays,
+                        ..FINE
+                    });
+                }
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn every_switch_gives_the_same_tree() {
+    let scenes = Scene::ALL.map(|scene| generate(scene, 3_000));
+    for workers in [1, 2, 5] {
+        let runtime = runtime(workers);
+        for options in all_options() {
+            let builder = MessageBuilder::new(&runtime, options);
+            for mesh in &scenes {
+                check(&builder, mesh, &at_depth(DepthLimit::At(8)));
+                check(&builder, mesh, &at_depth(DepthLimit::Unlimited));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_grain_gives_the_same_tree() {
+    let mesh = generate(Scene::Knot, 20_000);
+    let runtime = runtime(2);
+    let parameters = at_depth(DepthLimit::At(15));
+    for count in [1, 2, 3, 100, 1_000_000] {
+        let options = MessageOptions {
+            grain: NodeGrain::Tasks(count),
+            ..FINE
+        };
+        check(&MessageBuilder::new(&runtime, options), &mesh, &parameters);
+    }
+    let tuned = MessageOptions {
+        grain: NodeGrain::Tuned,
+        ..MessageOptions::default()
+    };
+    let builder = MessageBuilder::new(&runtime, tuned);
+    for _ in 0..10 {
+        check(&builder, &mesh, &parameters);
+    }
+}
+
+#[test]
+fn degenerate_meshes_have_the_same_tree() {
+    let count = 5_000;
+    let step = |index: usize, modulus: usize| (index * 7919 % modulus) as f32;
+    let meshes = [
+        soup((0..count).map(|_| [Vec3::ZERO, Vec3::X, Vec3::Y])),
+        soup((0..count).map(|index| {
+            let corner = Vec3::new(step(index, 151), step(index, 137), 1.0);
+            [corner, corner + Vec3::X, corner + Vec3::Y]
+        })),
+        soup((0..count).map(|index| {
+            let start = Vec3::X * index as f32;
+            [start, start + Vec3::X, start + Vec3::X * 2.0]
+        })),
+        soup((0..count).map(|index| [Vec3::splat(step(index, 1009)); 3])),
+        soup([]),
+        soup([[Vec3::ZERO, Vec3::X, Vec3::Y]]),
+    ];
+    let runtime = runtime(2);
+    for worker_tasks in WorkerTasks::ALL {
+        for arrays in SharedArrays::ALL {
+            let options = MessageOptions {
+                worker_tasks,
+                arrays,
+                ..FINE
+            };
+            let builder = MessageBuilder::new(&runtime, options);
+            for mesh in &meshes {
+                check(&builder, mesh, &at_depth(DepthLimit::Automatic));
+                check(&builder, mesh, &at_depth(DepthLimit::Unlimited));
+            }
+        }
+    }
+}
+
+#[test]
+fn builds_at_the_same_time_do_not_disturb_each_other() {
+    let meshes = Scene::ALL.map(|scene| generate(scene, 5_000));
+    let runtime = runtime(2);
+    for worker_tasks in WorkerTasks::ALL {
+        let options = MessageOptions {
+            worker_tasks,
+            ..FINE
+        };
+        let builder = MessageBuilder::new(&runtime, options);
+        std::thread::scope(|scope| {
+            for mesh in &meshes {
+                scope.spawn(|| {
+                    for _ in 0..3 {
+                        check(&builder, mesh, &at_depth(DepthLimit::At(15)));
+                    }
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn what_cannot_be_built_is_an_error() {
+    let runtime = runtime(2);
+    let builder = MessageBuilder::new(&runtime, FINE);
+    let prepared = Prepared::new(&generate(Scene::Flake, 100)).unwrap();
+    let parameters = Parameters {
+        traversal_cost: f64::NAN,
+        ..Parameters::default()
+    };
+    let refused = builder.build(prepared, &parameters, |_| ());
+    let said = refused.unwrap_err().to_string();
+    assert!(said.contains("traversal cost is NaN"), "{said}");
+}
