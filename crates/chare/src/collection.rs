@@ -17,6 +17,7 @@ use crate::index::Grid;
 use crate::keys::Keys;
 use crate::node::Node;
 use crate::number::{LAST_GENERATION, Number};
+use crate::reduction::Group;
 use crate::section::{Members, Sections};
 
 /// What all workers share of a collection.
@@ -27,7 +28,7 @@ pub(crate) struct Collection<T: Chare> {
     kind: Kind<T::Index>,
     /// The elements that it was made with.
     pub(crate) population: u64,
-    /// The worker where reductions end.
+    /// The worker where reductions of all elements end.
     pub(crate) root: usize,
     /// How often elements were put in.
     insertions_begun: AtomicU64,
@@ -225,6 +226,17 @@ impl<T: Chare> Collection<T> {
                 "section {id} of {of}#{array} is no more: it has been destroyed, or its array has"
             ))
         })
+    }
+
+    /// The worker where reductions of a group end.
+    ///
+    /// # Errors
+    /// When it is a section that is no more.
+    pub(crate) fn root_of(&self, group: Group) -> Result<usize, Failure> {
+        match group {
+            None => Ok(self.root),
+            Some(section) => Ok(self.section(section)?.root),
+        }
     }
 
     pub(crate) fn is_array(&self) -> bool {

@@ -7,6 +7,9 @@
 //! | point-to-point | a message to each member | a message from each member to the root |
 //! | binomial | each member sends it on to those below it in a binomial tree of members | each member merges those below it and sends that up |
 //!
+//! The root of a section's reductions, and of the tree of workers, is the worker where its first member was when it was made: what members
+//! of one worker do among themselves concerns no other.
+//!
 //! # Source
 //! Jetley, Kalé, sect. 5.C: two-level schemes pay where many members share a worker; for small sections the messages between
 //! members are fewer, and a tree of members keeps the root from being the bottleneck.
@@ -32,7 +35,7 @@ use crate::parcel::Parcel;
 use crate::part::Part;
 use crate::proxy::{All, One};
 use crate::reduce::Reducer;
-use crate::reduction::{Goes, Share, Target};
+use crate::reduction::{Goes, Share, Target, claim};
 use crate::reply::Reply;
 use crate::spread::Spread;
 use crate::system::System;
@@ -83,7 +86,10 @@ impl SectionForm {
 
 /// Some of an array's elements.
 ///
-/// A small value that is copied freely. Its members are fixed; when one ends, the section has lost it for good, and whoever sends to the
+/// A small value that is copied freely. Reductions end at the worker where the first member was when the section was made: where all are on
+/// that worker, they cross no core.
+///
+/// Its members are fixed; when one ends, the section has lost it for good, and whoever sends to the
 /// section, contributes to it or waits for its reductions is told. A section lives as long as its array, or until it is
 /// [destroyed](Self::destroy).
 pub struct Section<T: Chare> {
@@ -146,7 +152,8 @@ impl<T: Chare> Array<T> {
             );
             numbers.push(number);
         }
-        let members = Members::new(positions, numbers, form, system.worker_count());
+        let (workers, root) = (system.worker_count(), collection.root);
+        let members = Members::new(positions, numbers, form, workers, root);
         match collection.sections.add(members, &collection.directory) {
             Ok(id) => Section { array: self, id },
             Err(number) => panic!("{}", collection.gone(number, "section")),
@@ -226,7 +233,10 @@ impl<T: Chare> Section<T> {
     ///
     /// Fails when that results in something else than `O`.
     pub fn reduction<O: Send + 'static>(self) -> Reply<O> {
-        self.array.claim(Some(self.id))
+        let Array {
+            system, collection, ..
+        } = self.array;
+        claim::<T, O>(system, collection, Some(self.id))
     }
 }
 

@@ -123,7 +123,18 @@ impl<T: Chare> Part<T> {
     pub(crate) fn population_of(&self, group: Group) -> Result<u64, Failure> {
         match group {
             None => Ok(self.collection.population),
-            Some(section) => Ok(self.section(section)?.numbers.len() as u64),
+            Some(section) => self.with_section(section, |known| known.members.numbers.len() as u64),
+        }
+    }
+
+    /// The worker where reductions of a group end.
+    ///
+    /// # Errors
+    /// When it is a section that is no more.
+    pub(crate) fn root_of(&self, group: Group) -> Result<usize, Failure> {
+        match group {
+            None => Ok(self.collection.root),
+            Some(section) => self.with_section(section, |known| known.members.root),
         }
     }
 

@@ -23,6 +23,8 @@ use crate::number::Number;
 #[derive(Debug)]
 pub(crate) struct Members {
     pub(crate) numbers: Vec<Number>,
+    /// The worker where reductions end: that of the first member when the section was made.
+    pub(crate) root: usize,
     positions: HashMap<Number, usize>,
     pub(super) multicast: SectionForm,
     pub(super) reduction: SectionForm,
@@ -32,14 +34,16 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// A section of the elements at these positions, before anything is known of where they are.
+    /// A section of the elements at these positions, before anything is known of where they are. One without members has its `root`.
     pub(super) fn new(
         positions: HashMap<Number, usize>,
         numbers: Vec<Number>,
         form: SectionForm,
         worker_count: usize,
+        root: usize,
     ) -> Self {
         Self {
+            root,
             multicast: form.for_multicast(numbers.len(), worker_count),
             reduction: form.for_reduction(numbers.len(), worker_count),
             numbers,
@@ -152,8 +156,11 @@ impl Sections {
     }
 
     /// Keeps a section; returns its number, or a member that has ended meanwhile.
-    pub(crate) fn add(&self, members: Members, directory: &Directory) -> Result<u32, Number> {
+    pub(crate) fn add(&self, mut members: Members, directory: &Directory) -> Result<u32, Number> {
         let mut table = self.lock();
+        if let Some(&first) = members.numbers.first() {
+            members.root = directory.worker_or_home(first).ok_or(first)?;
+        }
         for &number in &members.numbers {
             let (old, new) = directory.place(number).workers_of(number).ok_or(number)?;
             members.count_up(old);
