@@ -11,7 +11,7 @@
 //! | many, by index | [`Array`] of one to six dimensions: [`Chares::array`] |
 //! | many that come and go, by any key | [`Chares::sparse_array`], [`SparseOptions`], [`Array::insert`], [`Array::remove`] |
 //! | one on each worker; one on each node | [`Group`], [`NodeGroup`] |
-//! | some of an array | [`Section`] |
+//! | some of an array; a team of chares that are in none | [`Section`]: [`Array::section`], [`Chares::section`] |
 //! | an answer | [`Reply`]: an entry that returns something replies it |
 //! | what all have found, as one result | [`Cx::contribute`], [`Cx::reduce`] and the module [`reduce`] |
 //! | what all before an element have found | [`Cx::scan`], in arrays with a shape |
@@ -156,7 +156,8 @@
 //! ```
 //!
 //! # Sections
-//! Some of an array's elements: messages go to all of them, and they reduce among themselves.
+//! Some of an array's elements: messages go to all of them, and they reduce among themselves. Chares that are in no array can be a section
+//! too, seeds as well: the team of one step of an algorithm ([`Chares::section`]).
 //! ```
 //! # use raddle_chare::reduce::Max;
 //! # use raddle_chare::{Chares, Cx, Section, chare};
@@ -298,8 +299,8 @@
 //! - An entry runs to its end before another of its chare begins; an `async` entry too, however often it waits. Calls queue up meanwhile;
 //!   messages of the kinds that `async` entries wait for are kept apart from them.
 //! - Messages of one sender to one chare arrive in the order in which they were sent, those to its whole array among them, if they have the same
-//!   priority. Senders are chares, and each thread that is no worker. To a section of five members and more, where few of them share a worker,
-//!   messages travel by a tree, and what the sender sends to a member afterwards may overtake them.
+//!   priority. Senders are chares, and each thread that is no worker. To sections in the form [`SectionForm::Binomial`], as those of five and more
+//!   chares in no array are, messages travel by a tree: what the sender sends to one member afterwards may overtake them.
 //! - A message is moved, and what its buffers hold is never copied, but for a clone for each element where it goes to many; what is large and
 //!   only read goes in an `Arc`.
 //! - A waiting program uses no CPU.

@@ -447,7 +447,7 @@ impl Local {
             rounds.ahead.remove(&number);
         }
         self.send_done(part, None);
-        for section in part.sections_of(number) {
+        for section in part.mapped_sections_of(number) {
             self.send_done(part, Some(section));
         }
     }

@@ -1,4 +1,4 @@
-//! Sections: where their reductions end.
+//! Sections: where their reductions end, and sections of chares that are in no array.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use raddle_chare::reduce::Gather;
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Section, SectionForm, chare};
-use raddle_runtime::Runtime;
+use raddle_runtime::{Runtime, SeedPolicy};
 
 /// Beyond this, something hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -59,6 +59,29 @@ impl Member {
     fn tell(&mut self, cx: &mut Cx<Self>, section: Section<Self>) {
         cx.contribute_to(section, Gather::new(self.number));
     }
+
+    /// Tells, and then goes to another worker.
+    #[entry]
+    fn tell_and_go(&mut self, cx: &mut Cx<Self>, section: Section<Self>) {
+        cx.contribute_to(section, Gather::new(self.number));
+        cx.migrate_to((cx.worker() + 1) % cx.worker_count());
+    }
+
+    #[entry]
+    fn tell_and_end(&mut self, cx: &mut Cx<Self>, section: Section<Self>) {
+        cx.contribute_to(section, Gather::new(self.number));
+        cx.end();
+    }
+
+    #[entry]
+    fn number(&self) -> u64 {
+        self.number
+    }
+
+    #[entry]
+    fn end(&self, cx: &mut Cx<Self>) {
+        cx.end();
+    }
 }
 
 /// Has others work for it.
@@ -77,6 +100,23 @@ impl Leader {
             numbers = section.reduction().await;
         }
         numbers
+    }
+
+    /// The same of chares that it makes for this, and that end with it.
+    #[entry]
+    async fn lead_team(&self, cx: &mut Cx<Self>, form: SectionForm, count: u64) -> Vec<u64> {
+        let seeds = (0..count)
+            .rev()
+            .map(|number| cx.chare(move |_| Member { number }));
+        let team = cx.runtime().section_with(form, seeds);
+        for _ in 0..2 {
+            team.all().add(100);
+            team.all().tell(team);
+            let _: Vec<u64> = team.reduction().await;
+        }
+        team.all().add(100);
+        team.all().tell_and_end(team);
+        team.reduction().await
     }
 }
 
@@ -108,4 +148,189 @@ fn a_section_on_one_worker_needs_no_other() {
             });
         }
     }
+}
+
+/// Seeds that nobody else takes, since all others are busy, sprout where they were sown, and so does what they reduce end there.
+#[test]
+fn a_team_that_is_made_on_one_worker_needs_no_other() {
+    for busy in 0..2 {
+        let runtime = runtime(2);
+        let leader = runtime.chare_on(1 - busy, |_| Leader);
+        assert_eq!(leader.lead_team(SectionForm::Auto, 1).wait(), [300]);
+        without_worker(&runtime, busy, || {
+            for form in SectionForm::ALL {
+                for count in [1, 3, 6] {
+                    let numbers = leader.lead_team(form, count).wait();
+                    let expected = (300..300 + count).rev();
+                    assert_eq!(numbers, expected.collect::<Vec<_>>());
+                }
+            }
+        });
+        runtime.quiescence().wait();
+    }
+}
+
+/// Chares in no array: seeds from outside, and some that are put on workers.
+fn chares(runtime: &Runtime, count: u64) -> Vec<MemberProxy> {
+    let workers = runtime.worker_count();
+    let make = |number| match number % 3 {
+        0 => runtime.chare_on(number as usize % workers, move |_| Member { number }),
+        _ => runtime.chare(move |_| Member { number }),
+    };
+    (0..count).map(make).collect()
+}
+
+#[test]
+fn sections_of_chares_in_no_array_go_by_their_numbers() {
+    use SectionForm::{Auto, Binomial, PointToPoint, TwoLevel};
+    let runtime = runtime(1);
+    let expected = [
+        (Auto, 4, PointToPoint),
+        (Auto, 5, Binomial),
+        (TwoLevel, 4, PointToPoint),
+        (TwoLevel, 5, Binomial),
+        (PointToPoint, 5, PointToPoint),
+        (Binomial, 2, Binomial),
+    ];
+    for (form, count, becomes) in expected {
+        let section = runtime.section_with(form, chares(&runtime, count));
+        assert_eq!(section.forms(), (becomes, becomes), "{form} of {count}");
+        assert_eq!(section.count(), count as usize);
+    }
+}
+
+#[test]
+fn chares_in_no_array_are_sent_to_and_reduce_in_every_form() {
+    for policy in SeedPolicy::ALL {
+        for workers in 1..=4 {
+            let runtime = Runtime::builder().workers(workers).seeds(policy).build();
+            let runtime = runtime.expect("it comes up");
+            for form in SectionForm::ALL {
+                for count in [0, 1, 2, 3, 5, 8, 13, 20] {
+                    let section = runtime.section_with(form, chares(&runtime, count));
+                    for round in 1..=3 {
+                        section.all().add(100);
+                        section.all().tell_and_go(section);
+                        if count > 0 {
+                            let numbers: Vec<u64> = section.reduction().wait();
+                            let expected = (0..count).map(|number| number + 100 * round);
+                            let expected: Vec<_> = expected.collect();
+                            assert_eq!(numbers, expected, "{form}, {count} of {workers}");
+                        }
+                    }
+                    section.destroy();
+                }
+            }
+            runtime.quiescence().wait();
+        }
+    }
+}
+
+#[test]
+fn leaders_make_teams_beside_each_other() {
+    let runtime = runtime(3);
+    let leaders = (0..20).map(|_| runtime.chare(|_| Leader));
+    let leaders: Vec<_> = leaders.collect();
+    for _ in 0..10 {
+        let lead = |(leader, count): (&LeaderProxy, u64)| {
+            let form = SectionForm::ALL[count as usize % SectionForm::ALL.len()];
+            leader.lead_team(form, count)
+        };
+        let replies: Vec<_> = leaders.iter().zip(1..).map(lead).collect();
+        for (reply, count) in replies.into_iter().zip(1..) {
+            let expected = (300..300 + count).rev();
+            assert_eq!(reply.wait(), expected.collect::<Vec<_>>());
+        }
+    }
+    runtime.quiescence().wait();
+}
+
+/// A chare may be a member of several sections, and what each has contributed to one is no contribution to the others.
+#[test]
+fn sections_of_the_same_chares_reduce_by_themselves() {
+    let runtime = runtime(2);
+    let members = chares(&runtime, 9);
+    let all = runtime.section(members.iter().copied());
+    let (odd, even): (Vec<_>, Vec<_>) = (0..9_u64).partition(|number| number % 2 == 1);
+    let parts = [odd, even].map(|numbers| {
+        let of = numbers.iter().map(|&number| members[number as usize]);
+        (runtime.section(of), numbers)
+    });
+    for _ in 0..3 {
+        all.all().tell(all);
+        for (part, _) in &parts {
+            part.all().tell(*part);
+        }
+        for (part, numbers) in &parts {
+            assert_eq!(part.reduction::<Vec<u64>>().wait(), *numbers);
+        }
+        let numbers: Vec<u64> = all.reduction().wait();
+        assert_eq!(numbers, (0..9).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn who_has_to_do_with_a_team_that_has_lost_a_member_is_told() {
+    const LOST: &str = "a section of Member has lost a Member, which has ended";
+    for form in SectionForm::ALL {
+        for count in [3, 8] {
+            let lame = || {
+                let runtime = runtime(2);
+                let members = chares(&runtime, count);
+                let section = runtime.section_with(form, members.iter().copied());
+                members[2].end();
+                runtime.quiescence().wait();
+                (runtime, members, section)
+            };
+            let (runtime, _, section) = lame();
+            section.all().add(1);
+            let told = runtime.quiescence().try_wait().expect_err("one has ended");
+            assert_eq!(told.to_string(), LOST);
+
+            let (runtime, members, section) = lame();
+            members[0].tell(section);
+            let told = runtime.quiescence().try_wait().expect_err("one has ended");
+            assert_eq!(told.to_string(), LOST);
+
+            let (_runtime, _, section) = lame();
+            let told = section.reduction::<Vec<u64>>().try_wait();
+            assert_eq!(told.expect_err("one has ended").to_string(), LOST);
+        }
+    }
+}
+
+/// Those that were not there any more when the section was made are told at once, those that end afterwards to who waits.
+#[test]
+fn a_team_whose_member_ends_before_it_contributes_has_no_result() {
+    for form in SectionForm::ALL {
+        for count in [4, 8] {
+            let runtime = runtime(2);
+            let members = chares(&runtime, count);
+            let section = runtime.section_with(form, members.iter().copied());
+            let result = section.reduction::<Vec<u64>>();
+            for member in &members[1..] {
+                member.tell(section);
+            }
+            members[0].end();
+            result.try_wait().expect_err("one has ended");
+        }
+    }
+}
+
+#[test]
+fn a_team_that_is_given_up_is_no_more() {
+    let runtime = runtime(2);
+    let members = chares(&runtime, 6);
+    let section = runtime.section(members.iter().copied());
+    section.all().tell(section);
+    assert_eq!(section.reduction::<Vec<u64>>().wait().len(), 6);
+    runtime.quiescence().wait();
+    section.destroy();
+    let again = runtime.section(members.iter().copied());
+    again.all().tell(again);
+    assert_eq!(again.reduction::<Vec<u64>>().wait().len(), 6);
+    let told = section.reduction::<Vec<u64>>().try_wait();
+    let told = told.expect_err("it is no more").to_string();
+    assert!(told.contains("is no more: it has been destroyed"), "{told}");
+    assert_eq!(members[5].number().wait(), 5);
 }

@@ -67,15 +67,16 @@ impl<T: Chare> Part<T> {
             let text = format!("a section of {of} has lost {member}, which has ended");
             let failure = Failure::new(text);
             let is_first = members.loss.note(rounds.of_section(section), &failure);
-            if gathered.keys().any(|key| key.0 == section) {
-                local.system.fail(failure);
-            }
             let collection = self.collection.id;
             for worker in (0..local.system.worker_count()).filter(|_| is_first) {
                 local.post(worker, move |local| {
                     local.lose_member::<T>(&local.part(collection), section);
                 });
             }
+        }
+        // What waits for those below it in trees goes without them: to the root, which knows whether there will be a result.
+        for ((section, round), (_, share)) in gathered {
+            local.guard(|| local.send_to_root(self, Some(section), round, share));
         }
     }
 
@@ -113,15 +114,17 @@ impl<T: Chare> Part<T> {
         rounds: &NextRounds,
     ) {
         let is_array = self.collection.is_array();
-        if is_array {
+        if is_array || rounds.has_sections() {
             // What was contributed may be complete now, and is merged by the program's code.
             local.guard(|| local.leaves(self, number, rounds));
+        }
+        if is_array {
             local.tell_root(self, rounds.array(), -1);
         }
         self.remove(local, number, index);
+        // Whoever makes a section from now on sees that there is no such element.
+        self.break_sections(local, number, index, rounds);
         if is_array {
-            // Whoever makes a section from now on sees that there is no such element.
-            self.break_sections(local, number, index, rounds);
             self.lose_contributions(local, index, rounds.scan());
         }
     }

@@ -224,6 +224,11 @@ impl NextRounds {
             .map_or(0, |entry| entry.1)
     }
 
+    /// True for an element that has contributed to a section.
+    pub(crate) fn has_sections(&self) -> bool {
+        !self.sections.is_empty()
+    }
+
     /// A section is no more.
     pub(crate) fn forget(&mut self, section: u32) {
         self.sections.retain(|entry| entry.0 != section);

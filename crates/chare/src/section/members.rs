@@ -5,14 +5,25 @@
 //! perhaps another one for which he has nothing.
 //!
 //! # Memory ordering
-//! All relaxed. Who sends to a section has its proxy from who made it; who is in the epoch of a move was told so by who counted it; and a count
-//! falls when nobody is in an earlier epoch. A loss that a sender has not heard of may be later than his message.
+//! All relaxed but for what follows. Who sends to a section has its proxy from who made it; who is in the epoch of a move was told so by who
+//! counted it; and a count falls when nobody is in an earlier epoch. A loss that a sender has not heard of may be later than his message.
+//!
+//! An element that ends asks which sections lose it, and chares come and go in great numbers where nobody makes sections: they ask under
+//! the lock only once there has been one (S1).
+//!
+//! | label | who makes sections | who ends | what one of them sees |
+//! |---|---|---|---|
+//! | S1 | sets `has_any`, heavy fence, looks for the members | gives up its number, light fence, reads `has_any` | that the member is no more, or that it is to look for its sections |
+//!
+//! Those who make sections later have the lock after the first, and so see who had ended when his fence was made.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use raddle_sync::prim::{AtomicU32, AtomicU64, Mutex, Relaxed};
+use raddle_sync::prim::{
+    AtomicBool, AtomicU32, AtomicU64, Mutex, Relaxed, heavy_fence, light_fence,
+};
 
 use super::SectionForm;
 use crate::directory::Directory;
@@ -28,7 +39,7 @@ pub(crate) struct Members {
     positions: HashMap<Number, usize>,
     pub(super) multicast: SectionForm,
     pub(super) reduction: SectionForm,
-    /// How many are on each worker, or on their way to it or from it.
+    /// How many are on each worker, or on their way to it or from it; nothing where messages go to them by their numbers.
     counts: Box<[AtomicU32]>,
     pub(crate) loss: Loss,
 }
@@ -38,17 +49,21 @@ impl Members {
     pub(super) fn new(
         positions: HashMap<Number, usize>,
         numbers: Vec<Number>,
-        form: SectionForm,
+        (multicast, reduction): (SectionForm, SectionForm),
         worker_count: usize,
         root: usize,
     ) -> Self {
+        let counts = match multicast {
+            SectionForm::TwoLevel => worker_count,
+            _ => 0,
+        };
         Self {
+            multicast,
+            reduction,
             root,
-            multicast: form.for_multicast(numbers.len(), worker_count),
-            reduction: form.for_reduction(numbers.len(), worker_count),
             numbers,
             positions,
-            counts: (0..worker_count).map(|_| AtomicU32::new(0)).collect(),
+            counts: (0..counts).map(|_| AtomicU32::new(0)).collect(),
             loss: Loss::default(),
         }
     }
@@ -64,8 +79,17 @@ impl Members {
     }
 
     fn count_up(&self, worker: usize) {
-        // Relaxed: see the header.
-        self.counts[worker].fetch_add(1, Relaxed);
+        if let Some(count) = self.counts.get(worker) {
+            // Relaxed: see the header.
+            count.fetch_add(1, Relaxed);
+        }
+    }
+
+    fn count_down(&self, worker: usize) {
+        if let Some(count) = self.counts.get(worker) {
+            // Relaxed: see the header.
+            count.fetch_sub(1, Relaxed);
+        }
     }
 }
 
@@ -120,7 +144,11 @@ impl Loss {
 
 /// The sections of a collection.
 #[derive(Debug, Default)]
-pub(crate) struct Sections(Mutex<Table>);
+pub(crate) struct Sections {
+    /// There has been one. Written under the lock.
+    has_any: AtomicBool,
+    table: Mutex<Table>,
+}
 
 /// The same, as nobody changes it: neither elements nor sections come and go meanwhile.
 #[derive(Debug, Default)]
@@ -134,7 +162,7 @@ pub(crate) struct Table {
 
 impl Sections {
     pub(crate) fn lock(&self) -> impl std::ops::DerefMut<Target = Table> {
-        self.0.lock().expect("nothing panics under this lock")
+        self.table.lock().expect("nothing panics under this lock")
     }
 
     pub(crate) fn find(&self, id: u32) -> Option<Arc<Members>> {
@@ -146,8 +174,13 @@ impl Sections {
         self.lock().of.get(&number).cloned().unwrap_or_default()
     }
 
-    /// The same for an element that has ended: it is no member any more.
+    /// The same for an element that has ended and given up its number: it is no member any more.
     pub(crate) fn lose(&self, number: Number) -> Vec<(u32, Arc<Members>)> {
+        light_fence();
+        // ORDERING(S1): Relaxed, after the fence.
+        if !self.has_any.load(Relaxed) {
+            return Vec::new();
+        }
         let mut table = self.lock();
         let ids = table.of.remove(&number).unwrap_or_default();
         ids.into_iter()
@@ -158,14 +191,21 @@ impl Sections {
     /// Keeps a section; returns its number, or a member that has ended meanwhile.
     pub(crate) fn add(&self, mut members: Members, directory: &Directory) -> Result<u32, Number> {
         let mut table = self.lock();
-        if let Some(&first) = members.numbers.first() {
-            members.root = directory.worker_or_home(first).ok_or(first)?;
+        // ORDERING(S1): Relaxed, before the fence; others write it under the same lock.
+        if !self.has_any.load(Relaxed) {
+            self.has_any.store(true, Relaxed);
+            heavy_fence();
         }
-        for &number in &members.numbers {
-            let (old, new) = directory.place(number).workers_of(number).ok_or(number)?;
-            members.count_up(old);
-            if new != old {
-                members.count_up(new);
+        for (position, &number) in members.numbers.iter().enumerate() {
+            let at = directory.worker_or_home(number).ok_or(number)?;
+            if position == 0 {
+                members.root = at;
+            }
+            if let Some((old, new)) = directory.place(number).workers_of(number) {
+                members.count_up(old);
+                if new != old {
+                    members.count_up(new);
+                }
             }
         }
         let id = table.next;
@@ -203,10 +243,8 @@ impl Table {
 
     /// All know that an element has left a worker.
     pub(crate) fn has_left(&self, number: Number, from: usize) {
-        for members in self.sections_of(number) {
-            // Relaxed: see the header.
-            members.counts[from].fetch_sub(1, Relaxed);
-        }
+        self.sections_of(number)
+            .for_each(|members| members.count_down(from));
     }
 
     fn sections_of(&self, number: Number) -> impl Iterator<Item = &Arc<Members>> {

@@ -16,5 +16,6 @@ mod quiet;
 mod reductions;
 mod sections;
 mod seeds;
+mod teams;
 mod travellers;
 mod waiting;
