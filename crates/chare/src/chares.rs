@@ -169,7 +169,7 @@ pub trait Chares: HasSystem {
         }
     }
 
-    /// Says what waits, and for what: asynchronous entries, messages for elements that are to come, reductions that lack contributions.
+    /// Says what waits, and for what: asynchronous entries, messages for elements that are to come, reductions and scans that lack contributions.
     ///
     /// For who wonders why a program stands still: each line is what one worker knew when it was asked.
     ///

@@ -18,7 +18,7 @@ use crate::keys::Keys;
 use crate::node::Node;
 use crate::number::{LAST_GENERATION, Number};
 use crate::reduction::Group;
-use crate::section::{Members, Sections};
+use crate::section::{Loss, Members, Sections};
 
 /// What all workers share of a collection.
 pub(crate) struct Collection<T: Chare> {
@@ -28,7 +28,7 @@ pub(crate) struct Collection<T: Chare> {
     kind: Kind<T::Index>,
     /// The elements that it was made with.
     pub(crate) population: u64,
-    /// The worker where reductions of all elements end.
+    /// The worker where reductions and scans of all elements end.
     pub(crate) root: usize,
     /// How often elements were put in.
     insertions_begun: AtomicU64,
@@ -41,6 +41,8 @@ pub(crate) struct Collection<T: Chare> {
     /// What a node group has instead of places on workers.
     pub(crate) node: Option<Node<T>>,
     pub(crate) sections: Sections,
+    /// Which scans over all elements have no result.
+    pub(crate) scan_loss: Loss,
     /// The last elements that have ended with a panic.
     died: Mutex<VecDeque<(Number, Failure)>>,
     chare: PhantomData<fn() -> T>,
@@ -89,6 +91,7 @@ impl<T: Chare> Collection<T> {
             move_cost: AtomicU64::new(0),
             node: None,
             sections: Sections::default(),
+            scan_loss: Loss::default(),
             died: Mutex::default(),
             chare: PhantomData,
         }
@@ -139,6 +142,7 @@ impl<T: Chare> Collection<T> {
             move_cost: AtomicU64::new(0),
             node: None,
             sections: Sections::default(),
+            scan_loss: Loss::default(),
             died: Mutex::default(),
             chare: PhantomData,
         }
@@ -177,6 +181,7 @@ impl<T: Chare> Collection<T> {
             move_cost: AtomicU64::new(0),
             node: None,
             sections: Sections::default(),
+            scan_loss: Loss::default(),
             died: Mutex::default(),
             chare: PhantomData,
         }
@@ -228,7 +233,7 @@ impl<T: Chare> Collection<T> {
         })
     }
 
-    /// The worker where reductions of a group end.
+    /// The worker where reductions and scans of a group end.
     ///
     /// # Errors
     /// When it is a section that is no more.

@@ -14,7 +14,7 @@
 //! | some of an array; a team of chares that are in none | [`Section`]: [`Array::section`], [`Chares::section`] |
 //! | an answer | [`Reply`]: an entry that returns something replies it |
 //! | what all have found, as one result | [`Cx::contribute`], [`Cx::reduce`] and the module [`reduce`] |
-//! | what all before an element have found | [`Cx::scan`], in arrays with a shape |
+//! | what all before an element have found | [`Cx::scan`] in arrays with a shape, [`Cx::scan_in`] in sections |
 //! | control flow over many messages | `async` entries, [`Cx::next`], [`Cx::next_where`] |
 //! | what is urgent, and what is not | [`One::with_priority`] and [`All::with_priority`], which each proxy has; chares that wait for a worker, and messages to them, have none |
 //! | another place | [`Cx::migrate_to`]; the module [`balance`], which decides by itself |
@@ -156,7 +156,7 @@
 //! ```
 //!
 //! # Sections
-//! Some of an array's elements: messages go to all of them, and they reduce among themselves. Chares that are in no array can be a section
+//! Some of an array's elements: messages go to all of them, and they reduce and scan among themselves. Chares that are in no array can be a section
 //! too, seeds as well: the team of one step of an algorithm ([`Chares::section`]).
 //! ```
 //! # use raddle_chare::reduce::Max;
@@ -320,7 +320,7 @@
 //! | another entry panics, or a constructor | all who wait for anything of this runtime's chares outside of entries, now or later |
 //! | a message to an element that has ended, or ends before it receives it | he who waits for its reply; without one, all who wait |
 //! | a message or a contribution to a section that was destroyed, or has lost a member | all who wait; he who waits for its reduction |
-//! | a scan of an array from which an element has ended, or of unlike contributions | the entries that take part in it, by a panic |
+//! | a scan of an array or a section that has lost an element, of a section that was destroyed, or of unlike contributions | the entries that take part in it, by a panic |
 //! | contributions to one reduction that do not fit together | all who wait |
 //! | a chare awaits a reply of its own | that entry, by a panic |
 //! | the runtime ends | whoever waits for a reply of it; other messages are dropped without a word |

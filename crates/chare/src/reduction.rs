@@ -37,8 +37,16 @@ use crate::system::System;
 /// Children of a worker in the tree.
 const BRANCHES: usize = 4;
 
-/// Who reduces: all elements of the array, or a section.
+/// Who reduces, or scans: all elements of the array, or a section.
 pub(crate) type Group = Option<u32>;
+
+/// What messages call a group of elements that are called `name`.
+pub(crate) fn name_of(group: Group, name: &str) -> String {
+    match group {
+        None => name.to_owned(),
+        Some(section) => format!("section {section} of {name}"),
+    }
+}
 
 impl<T: Chare> Cx<T> {
     /// Contributes to the array's next reduction; its result goes to who asks for it, with [`Array::reduction`](crate::Array::reduction).
@@ -402,6 +410,7 @@ impl Local {
             self.system.fail(failure);
         }
         self.fail_lost_claims(part, section, &members);
+        self.lose_scans(part, Some(section));
     }
 
     /// Tells those who wait for reductions of a section that have no results. For the root.
@@ -418,17 +427,18 @@ impl Local {
         }
     }
 
-    /// A section is no more: what waits for its reductions fails, and what was contributed is told.
+    /// A section is no more: what waits for its reductions and scans fails, and what was contributed is told.
     pub(crate) fn forget_section<T: Chare>(&self, part: &Part<T>, section: u32, members: &Members) {
         part.forget_section(section);
-        let rounds = part.rounds.borrow_mut().forget(section);
-        let has_gathered = part.lose_gathered(section, 0);
-        for &number in members.numbers.iter().filter(|&&number| part.has(number)) {
-            part.forget_rounds(number, section);
-        }
         let Err(failure) = part.collection.section(section) else {
             return;
         };
+        let rounds = part.rounds.borrow_mut().forget(section);
+        let has_gathered = part.lose_gathered(section, 0);
+        self.forget_scans(part, section, members, &failure);
+        for &number in members.numbers.iter().filter(|&&number| part.has(number)) {
+            part.forget_rounds(number, section);
+        }
         let mut rounds = rounds.unwrap_or_default();
         if rounds.lose(0) || has_gathered {
             self.system.fail(failure.clone());

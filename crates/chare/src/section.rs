@@ -1,4 +1,4 @@
-//! Sections: some chares, to which messages are sent, and which reduce among themselves.
+//! Sections: some chares, to which messages are sent, and which reduce and scan ([`crate::scan`]) among themselves.
 //!
 //! # Forms
 //! | form | multicast | reduction |
@@ -10,7 +10,7 @@
 //! Two-level takes that it is known which members are on which worker. Of chares that are in no array it is not, since they may be seeds: what is
 //! for these goes to each by its number.
 //!
-//! The root of a section's reductions, and of the tree of workers, is the worker where its first member was when it was made: what members
+//! The root of a section's reductions and scans, and of the tree of workers, is the worker where its first member was when it was made: what members
 //! of one worker do among themselves concerns no other.
 //!
 //! # Source
@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use raddle_runtime::choice;
 
-pub(crate) use members::{Members, Sections};
+pub(crate) use members::{Loss, Members, Sections};
 pub(crate) use tree::Gathered;
 use tree::PassOn;
 
@@ -35,6 +35,7 @@ use crate::array::Array;
 use crate::collection::Collection;
 use crate::cx::Cx;
 use crate::entry::Chare;
+use crate::failure::Failure;
 use crate::number::Number;
 use crate::proxy::{All, One};
 use crate::reduce::Reducer;
@@ -97,11 +98,11 @@ impl SectionForm {
 ///
 /// A small value that is copied freely. Made by [`Array::section`], or by [`Chares::section`](crate::Chares::section).
 ///
-/// Reductions end at the worker where the first member was when the section was made (the home of one that was a seed, which is where it was sown):
+/// Reductions and scans end at the worker where the first member was when the section was made (the home of one that was a seed, which is where it was sown):
 /// where all members are on that worker, they cross no core. Making a section costs a lock and some table entries for each member, and no message.
 ///
 /// Its members are fixed; when one ends, the section has lost it for good, and whoever sends to the section, contributes to it or waits for its
-/// reductions is told. A section lives as long as its array, or as the runtime where its members are in no array, or until it is
+/// reductions and scans is told. A section lives as long as its array, or as the runtime where its members are in no array, or until it is
 /// [destroyed](Self::destroy).
 pub struct Section<T: Chare> {
     system: u32,
@@ -225,6 +226,11 @@ impl<T: Chare> Section<T> {
         }
     }
 
+    /// What workers know it by.
+    pub(crate) fn id(self) -> u32 {
+        self.id
+    }
+
     /// The proxy of all members.
     pub fn all(self) -> T::All {
         T::All::from(All::new(self.system, self.collection, Some(self.id)))
@@ -272,7 +278,8 @@ impl<T: Chare> Section<T> {
 
     /// Gives the section up, and its memory; its members live on. Cost: a message to each worker.
     ///
-    /// What is under way to it then, and whoever uses it later, is told with a [`Failure`](crate::Failure): the section should be quiet.
+    /// What is under way to it then, who waits for its reductions and scans, and whoever uses it later, is told with a [`Failure`]: the section
+    /// should be quiet.
     pub fn destroy(self) {
         let Self { collection, id, .. } = self;
         let Some(system) = System::find(self.system) else {
@@ -302,7 +309,7 @@ impl<T: Chare> Cx<T> {
     /// Contributes to the section's next reduction; its result goes to who asks for it, with [`Section::reduction`].
     ///
     /// A reduction to which a member has not contributed that has ended has no result: whoever contributes to it or waits for it is told, with a
-    /// [`Failure`](crate::Failure).
+    /// [`Failure`].
     ///
     /// # Panics
     /// When the element is no member of the section.
@@ -327,14 +334,12 @@ impl<T: Chare> Cx<T> {
         self.contribute_in(section, reducer, Goes::Call, || Target::call::<R>(then));
     }
 
+    /// The members of a section, and this element's position among them.
+    ///
+    /// # Errors
+    /// When the section is no more.
     #[track_caller]
-    fn contribute_in<R: Reducer>(
-        &mut self,
-        section: Section<T>,
-        reducer: R,
-        goes: Goes,
-        target: impl FnOnce() -> Target,
-    ) {
+    pub(crate) fn membership(&self, section: Section<T>) -> Result<(Arc<Members>, usize), Failure> {
         let One {
             system,
             collection,
@@ -345,19 +350,28 @@ impl<T: Chare> Cx<T> {
             (system, collection) == (section.system, section.collection),
             "{self:?} is no member of {section:?}: that is a section of others"
         );
-        let next = self.rounds().of_section(section.id);
-        let found = self.with_part(|local, part| {
-            let members = part.section(section.id);
-            let whole = members.and_then(|members| match members.loss.of(next) {
-                None => Ok(members),
-                Some(failure) => Err(failure),
-            });
-            whole.inspect_err(|failure| local.system.fail(failure.clone()))
-        });
-        let Ok(members) = found else { return };
+        let members = self.with_part(|_, part| part.section(section.id))?;
         let Some(position) = members.position(number) else {
             let name = self.with_part(|_, part| part.collection.name(self.try_index()));
             panic!("{name} is no member of {section:?}");
+        };
+        Ok((members, position))
+    }
+
+    #[track_caller]
+    fn contribute_in<R: Reducer>(
+        &mut self,
+        section: Section<T>,
+        reducer: R,
+        goes: Goes,
+        target: impl FnOnce() -> Target,
+    ) {
+        let next = self.rounds().of_section(section.id);
+        let found = self.membership(section);
+        let found = found.and_then(|found| found.0.loss.of(next).map_or(Ok(found), Err));
+        let (members, position) = match found {
+            Ok(found) => found,
+            Err(failure) => return self.with_local(|local| local.system.fail(failure)),
         };
         let round = self.next_round(Some(section.id));
         self.with_part(|local, part| {

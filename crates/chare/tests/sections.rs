@@ -1,12 +1,12 @@
-//! Sections: where their reductions end, and sections of chares that are in no array.
+//! Sections: where their reductions end, sections of chares that are in no array, and scans in sections.
 
 #![cfg(not(any(loom, shuttle)))]
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use raddle_chare::reduce::Gather;
-use raddle_chare::{Array, ArrayOptions, Chares, Cx, Section, SectionForm, chare};
+use raddle_chare::reduce::{Concat, Gather, Sum};
+use raddle_chare::{Array, ArrayOptions, Chares, Cx, ScanForm, Section, SectionForm, chare};
 use raddle_runtime::{Runtime, SeedPolicy};
 
 /// Beyond this, something hangs.
@@ -71,6 +71,29 @@ impl Member {
     fn tell_and_end(&mut self, cx: &mut Cx<Self>, section: Section<Self>) {
         cx.contribute_to(section, Gather::new(self.number));
         cx.end();
+    }
+
+    /// The sum of the numbers, and the numbers, that are before its own.
+    #[entry]
+    async fn before(
+        &mut self,
+        cx: &mut Cx<Self>,
+        section: Section<Self>,
+        form: ScanForm,
+    ) -> (u64, Vec<u64>) {
+        let sum = cx.scan_in_with(section, form, Sum(self.number)).await;
+        let numbers = Concat::new(vec![self.number]);
+        (sum, cx.scan_in_with(section, form, numbers).await)
+    }
+
+    /// How many are before it: in the array, and in both sections.
+    #[entry]
+    async fn places(&mut self, cx: &mut Cx<Self>, sections: [Section<Self>; 2]) -> [u32; 3] {
+        let one = Sum(1_u32);
+        let in_array = cx.scan(one).await;
+        let [first, second] = sections;
+        let in_first = cx.scan_in(first, one).await;
+        [in_array, in_first, cx.scan_in(second, one).await]
     }
 
     #[entry]
@@ -333,4 +356,71 @@ fn a_team_that_is_given_up_is_no_more() {
     let told = told.expect_err("it is no more").to_string();
     assert!(told.contains("is no more: it has been destroyed"), "{told}");
     assert_eq!(members[5].number().wait(), 5);
+}
+
+/// Asks members in the order of `asked` what is before them in a section whose members have these numbers.
+#[track_caller]
+fn check_scans(
+    section: Section<Member>,
+    members: &[(MemberProxy, u64)],
+    form: ScanForm,
+    asked: impl Iterator<Item = usize>,
+) {
+    let ask = |place: usize| (place, members[place].0.before(section, form));
+    let replies: Vec<_> = asked.map(ask).collect();
+    for (place, reply) in replies {
+        let before: Vec<_> = members[..place].iter().map(|member| member.1).collect();
+        let expected = (before.iter().sum(), before);
+        let count = members.len();
+        assert_eq!(reply.wait(), expected, "{form}, {place} of {count}");
+    }
+}
+
+#[test]
+fn scans_in_sections_give_what_is_before() {
+    for workers in 1..=4 {
+        let runtime = runtime(workers);
+        for count in [1, 2, 3, 7, 8, 21] {
+            let array = runtime.array(40, |index| Member {
+                number: index as u64,
+            });
+            let some: Vec<_> = (0..count).map(|at| (at * 7 + 3) % 40).collect();
+            let section = array.section(some.iter().copied());
+            let members: Vec<_> = some.iter().map(|&at| (array.at(at), at as u64)).collect();
+            let alone: Vec<_> = chares(&runtime, count as u64)
+                .into_iter()
+                .zip(0..)
+                .collect();
+            let team = runtime.section(alone.iter().map(|member| member.0));
+            for form in ScanForm::ALL {
+                check_scans(section, &members, form, (0..count).rev());
+                check_scans(team, &alone, form, 0..count);
+                check_scans(team, &alone, form, (0..count).rev());
+            }
+            team.destroy();
+        }
+        runtime.quiescence().wait();
+    }
+}
+
+/// Each takes part in three scans, one after the other, while others are at the next.
+#[test]
+fn scans_of_an_array_and_its_sections_are_apart() {
+    const COUNT: usize = 12;
+    for workers in 1..=3 {
+        let runtime = runtime(workers);
+        let array = runtime.array(COUNT, |index| Member {
+            number: index as u64,
+        });
+        let back = array.section((0..COUNT).rev());
+        let halves = [0, 1].map(|first| array.section((first..COUNT).step_by(2)));
+        for _ in 0..5 {
+            let ask = |index| array.at(index).places([back, halves[index % 2]]);
+            let replies: Vec<_> = (0..COUNT).map(ask).collect();
+            for (index, reply) in replies.into_iter().enumerate() {
+                let places = [index, COUNT - 1 - index, index / 2];
+                assert_eq!(reply.wait(), places.map(|place| place as u32));
+            }
+        }
+    }
 }

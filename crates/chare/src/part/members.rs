@@ -13,7 +13,7 @@ use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::number::Number;
 use crate::reduction::Group;
-use crate::section::Members;
+use crate::section::{Loss, Members};
 
 /// The sections that a worker has to do with.
 #[derive(Default)]
@@ -132,7 +132,7 @@ impl<T: Chare> Part<T> {
         }
     }
 
-    /// The worker where reductions of a group end.
+    /// The worker where reductions and scans of a group end.
     ///
     /// # Errors
     /// When it is a section that is no more.
@@ -141,6 +141,27 @@ impl<T: Chare> Part<T> {
             None => Ok(self.collection.root),
             Some(section) => self.with_section(section, |known| known.members.root),
         }
+    }
+
+    /// Calls `call` with what says which scans of a group have no result.
+    ///
+    /// # Errors
+    /// When it is a section that is no more.
+    pub(crate) fn with_scan_loss<R>(
+        &self,
+        group: Group,
+        call: impl FnOnce(&Loss) -> R,
+    ) -> Result<R, Failure> {
+        match group {
+            None => Ok(call(&self.collection.scan_loss)),
+            Some(section) => self.with_section(section, |known| call(&known.members.scan_loss)),
+        }
+    }
+
+    /// Why a scan of a group has no result, if it has none.
+    pub(crate) fn scan_loss(&self, group: Group, scan: u64) -> Option<Failure> {
+        self.with_scan_loss(group, |loss| loss.of(scan))
+            .unwrap_or_else(Some)
     }
 
     /// How many elements that are here take part in the reductions of a group; none in those of a section that is no more.

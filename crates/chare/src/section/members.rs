@@ -34,14 +34,16 @@ use crate::number::Number;
 #[derive(Debug)]
 pub(crate) struct Members {
     pub(crate) numbers: Vec<Number>,
-    /// The worker where reductions end: that of the first member when the section was made.
+    /// The worker where reductions and scans end: that of the first member when the section was made.
     pub(crate) root: usize,
     positions: HashMap<Number, usize>,
     pub(super) multicast: SectionForm,
     pub(super) reduction: SectionForm,
     /// How many are on each worker, or on their way to it or from it; nothing where messages go to them by their numbers.
     counts: Box<[AtomicU32]>,
+    /// Which reductions have no result.
     pub(crate) loss: Loss,
+    pub(crate) scan_loss: Loss,
 }
 
 impl Members {
@@ -65,6 +67,7 @@ impl Members {
             positions,
             counts: (0..counts).map(|_| AtomicU32::new(0)).collect(),
             loss: Loss::default(),
+            scan_loss: Loss::default(),
         }
     }
 
@@ -93,7 +96,8 @@ impl Members {
     }
 }
 
-/// From which round on a section has no results any more, and why: a member has ended that was to contribute.
+/// From which round on the reductions of a section, or scans, have no results any more, and why: an element has ended that was to contribute,
+/// or elements have contributed what does not go together.
 pub(crate) struct Loss {
     from: AtomicU64,
     why: OnceLock<Failure>,
@@ -115,7 +119,7 @@ impl fmt::Debug for Loss {
 }
 
 impl Loss {
-    /// An element has ended that was to contribute to round `from` next; true when none before it was.
+    /// There are no results from round `from` on, and there may be fewer; true when there were more until now.
     pub(crate) fn note(&self, from: u64, why: &Failure) -> bool {
         self.why.get_or_init(|| why.clone());
         // Relaxed: see the header.
@@ -127,6 +131,11 @@ impl Loss {
         // Relaxed: see the header.
         let from = self.from.load(Relaxed);
         (from < u64::MAX).then_some(from)
+    }
+
+    /// The first round without a result, and why.
+    pub(crate) fn first(&self) -> Option<(u64, Failure)> {
+        self.from().zip(self.any())
     }
 
     /// Why a round has no result.

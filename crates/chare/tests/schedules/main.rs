@@ -14,6 +14,7 @@ mod order;
 mod priorities;
 mod quiet;
 mod reductions;
+mod scans;
 mod sections;
 mod seeds;
 mod teams;
