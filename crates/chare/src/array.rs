@@ -11,15 +11,14 @@ use crate::collection::Collection;
 use crate::cx::Cx;
 use crate::directory::Directory;
 use crate::entry::Chare;
-use crate::failure::Failure;
 use crate::index::{Index, Shaped};
 use crate::insertion::Make;
 use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::End;
 use crate::proxy::{All, One};
-use crate::reduction::{Group, NextRounds, Outcome, downcast};
-use crate::reply::{Reply, What, reply};
+use crate::reduction::{NextRounds, claim};
+use crate::reply::Reply;
 use crate::system::System;
 
 /// An array of chares, each on some worker.
@@ -92,33 +91,7 @@ impl<T: Chare> Array<T> {
     ///
     /// Fails when that results in something else than `O`.
     pub fn reduction<O: Send + 'static>(self) -> Reply<O> {
-        self.claim(None)
-    }
-
-    /// The result of the next reduction of the array or of a section that nobody has asked for yet.
-    pub(crate) fn claim<O: Send + 'static>(self, group: Group) -> Reply<O> {
-        let what = What {
-            chare: T::NAME,
-            entry: "reduction",
-        };
-        let (replier, reply) = reply(self.system, None, what);
-        let claim = Box::new(move |outcome: Outcome| {
-            let asked = std::any::type_name::<O>();
-            let wrong = |is: &str| {
-                let text = format!("a reduction of {} results in {is}, not in {asked}", T::NAME);
-                Failure::new(text)
-            };
-            let of_kind = |output| downcast::<O>(output).map_err(wrong);
-            replier.give(outcome.and_then(of_kind).map(|output| *output));
-        });
-        if let Some(system) = System::find(self.system) {
-            let Self { collection, .. } = self;
-            let root = system.collection::<T>(collection).root;
-            system.post_from_here(root, move |local| {
-                local.claim::<T>(&local.part(collection), group, claim);
-            });
-        }
-        reply
+        claim::<T, O>(self.system, self.collection, None)
     }
 
     /// Puts an element in, on the calling worker; from other threads, on one after the other.
@@ -232,7 +205,7 @@ impl<T: Chare> Array<T> {
 
     /// Drops all elements, and the memory of the array.
     ///
-    /// What is under way to them then is a [`Failure`]: the array should be quiet. An array that is not destroyed lives
+    /// What is under way to them then is a [`Failure`](crate::Failure): the array should be quiet. An array that is not destroyed lives
     /// until its runtime ends.
     pub fn destroy(self) {
         let Self {

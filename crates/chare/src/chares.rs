@@ -11,7 +11,9 @@ use crate::group::{Group, make_group};
 use crate::index::Index;
 use crate::local;
 use crate::node::{NodeGroup, make_node_group};
+use crate::proxy::One;
 use crate::reply::{Reply, What, reply};
+use crate::section::{Section, SectionForm, of_singles};
 use crate::system::System;
 
 /// What makes chares: a [`Runtime`], and [`Cx::runtime`] in entries.
@@ -86,6 +88,71 @@ pub trait Chares: HasSystem {
         self.with_system(|system| make_node_group(system, make))
     }
 
+    /// Makes a section of chares that are in no array, in this order: those that were made with [`chare`](Self::chare) or
+    /// [`chare_on`](Self::chare_on), be they seeds that still wait for a worker. Array elements are taken together with [`Array::section`].
+    ///
+    /// They can be the team of one step of an algorithm: made where it is needed, made again wherever there is time, ended when it is over.
+    ///
+    /// # Panics
+    /// When a proxy leads to an element of an array or a group, to a chare of another runtime or to one that has ended, or when two lead to the same.
+    /// # Examples
+    /// ```
+    /// use raddle_chare::reduce::Sum;
+    /// use raddle_chare::{Chares, Cx, Section, chare};
+    /// use raddle_runtime::Runtime;
+    ///
+    /// /// Works on a part of some numbers.
+    /// struct Worker {
+    ///     part: Vec<u64>,
+    /// }
+    ///
+    /// #[chare]
+    /// impl Worker {
+    ///     #[entry]
+    ///     fn add_up(&mut self, cx: &mut Cx<Self>, team: Section<Self>) {
+    ///         cx.contribute_to(team, Sum(self.part.iter().sum::<u64>()));
+    ///     }
+    /// }
+    ///
+    /// /// Has others work for it.
+    /// struct Leader;
+    ///
+    /// #[chare]
+    /// impl Leader {
+    ///     #[entry]
+    ///     async fn sum(&mut self, cx: &mut Cx<Self>, numbers: Vec<u64>) -> u64 {
+    ///         let parts: Vec<_> = numbers.chunks(30).map(<[u64]>::to_vec).collect();
+    ///         let workers = parts.into_iter().map(|part| cx.chare(|_| Worker { part }));
+    ///         let team = cx.runtime().section(workers);
+    ///         team.all().add_up(team);
+    ///         team.reduction().await
+    ///     }
+    /// }
+    ///
+    /// let runtime = Runtime::builder().workers(2).build()?;
+    /// let sum = runtime.chare(|_| Leader).sum((1..=100).collect());
+    /// assert_eq!(sum.wait(), 5050);
+    /// # Ok::<(), raddle_runtime::BuildError>(())
+    /// ```
+    #[track_caller]
+    fn section<T: Chare>(&self, members: impl IntoIterator<Item: Into<One<T>>>) -> Section<T> {
+        self.section_with(SectionForm::Auto, members)
+    }
+
+    /// Makes a section of chares that are in no array, whose messages and reductions travel as `form` says.
+    ///
+    /// # Panics
+    /// As [`section`](Self::section).
+    #[track_caller]
+    fn section_with<T: Chare>(
+        &self,
+        form: SectionForm,
+        members: impl IntoIterator<Item: Into<One<T>>>,
+    ) -> Section<T> {
+        let system = self.with_system(Arc::clone);
+        of_singles(&system, form, members)
+    }
+
     /// Waits until an entry says that the program is at its end, with [`Cx::exit`]; at once if one has.
     ///
     /// # Panics
@@ -102,7 +169,7 @@ pub trait Chares: HasSystem {
         }
     }
 
-    /// Says what waits, and for what: asynchronous entries, messages for elements that are to come, reductions that lack contributions.
+    /// Says what waits, and for what: asynchronous entries, messages for elements that are to come, reductions and scans that lack contributions.
     ///
     /// For who wonders why a program stands still: each line is what one worker knew when it was asked.
     ///

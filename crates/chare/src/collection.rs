@@ -17,7 +17,8 @@ use crate::index::Grid;
 use crate::keys::Keys;
 use crate::node::Node;
 use crate::number::{LAST_GENERATION, Number};
-use crate::section::{Members, Sections};
+use crate::reduction::Group;
+use crate::section::{Loss, Members, Sections};
 
 /// What all workers share of a collection.
 pub(crate) struct Collection<T: Chare> {
@@ -27,7 +28,7 @@ pub(crate) struct Collection<T: Chare> {
     kind: Kind<T::Index>,
     /// The elements that it was made with.
     pub(crate) population: u64,
-    /// The worker where reductions end.
+    /// The worker where reductions and scans of all elements end.
     pub(crate) root: usize,
     /// How often elements were put in.
     insertions_begun: AtomicU64,
@@ -40,6 +41,8 @@ pub(crate) struct Collection<T: Chare> {
     /// What a node group has instead of places on workers.
     pub(crate) node: Option<Node<T>>,
     pub(crate) sections: Sections,
+    /// Which scans over all elements have no result.
+    pub(crate) scan_loss: Loss,
     /// The last elements that have ended with a panic.
     died: Mutex<VecDeque<(Number, Failure)>>,
     chare: PhantomData<fn() -> T>,
@@ -88,6 +91,7 @@ impl<T: Chare> Collection<T> {
             move_cost: AtomicU64::new(0),
             node: None,
             sections: Sections::default(),
+            scan_loss: Loss::default(),
             died: Mutex::default(),
             chare: PhantomData,
         }
@@ -138,6 +142,7 @@ impl<T: Chare> Collection<T> {
             move_cost: AtomicU64::new(0),
             node: None,
             sections: Sections::default(),
+            scan_loss: Loss::default(),
             died: Mutex::default(),
             chare: PhantomData,
         }
@@ -176,6 +181,7 @@ impl<T: Chare> Collection<T> {
             move_cost: AtomicU64::new(0),
             node: None,
             sections: Sections::default(),
+            scan_loss: Loss::default(),
             died: Mutex::default(),
             chare: PhantomData,
         }
@@ -225,6 +231,17 @@ impl<T: Chare> Collection<T> {
                 "section {id} of {of}#{array} is no more: it has been destroyed, or its array has"
             ))
         })
+    }
+
+    /// The worker where reductions and scans of a group end.
+    ///
+    /// # Errors
+    /// When it is a section that is no more.
+    pub(crate) fn root_of(&self, group: Group) -> Result<usize, Failure> {
+        match group {
+            None => Ok(self.root),
+            Some(section) => Ok(self.section(section)?.root),
+        }
     }
 
     pub(crate) fn is_array(&self) -> bool {

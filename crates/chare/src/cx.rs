@@ -156,8 +156,8 @@ impl<T: Chare> Cx<T> {
     }
 
     /// The scan to which the element contributes now.
-    pub(crate) fn next_scan(&mut self) -> u64 {
-        let scan = self.rounds.take_scan();
+    pub(crate) fn next_scan(&mut self, group: Group) -> u64 {
+        let scan = self.rounds.take_scan(group);
         self.note_rounds();
         scan
     }

@@ -123,6 +123,11 @@ impl Route {
         (old as usize, new as usize)
     }
 
+    /// The worker where the element is, or to which it goes; none when it waits for a worker, or is gone.
+    fn last_worker(self) -> Option<usize> {
+        self.is_placed().then(|| self.workers().1)
+    }
+
     /// True when some send to `worker`, whatever epoch they are in.
     fn leads_to(self, worker: usize) -> bool {
         let (old, new) = self.workers();
@@ -309,6 +314,14 @@ impl Directory {
             let mut numbers = self.homes[number.home()].numbers();
             numbers.vacant.extend(spare.0.drain(..Spare::MAX / 2));
         }
+    }
+
+    /// The worker where the element `number` is, or to which it goes, or the home of one that still waits for a worker; none when it is gone.
+    pub(crate) fn worker_or_home(&self, number: Number) -> Option<usize> {
+        let route = self.place(number).route();
+        let is_there =
+            route.generation() == number.generation() && route.whereabouts() != Whereabouts::Vacant;
+        is_there.then(|| route.last_worker().unwrap_or(number.home()))
     }
 
     /// The place of a number that was given; a vacant one if the array is no more.

@@ -11,10 +11,10 @@
 //! | many, by index | [`Array`] of one to six dimensions: [`Chares::array`] |
 //! | many that come and go, by any key | [`Chares::sparse_array`], [`SparseOptions`], [`Array::insert`], [`Array::remove`] |
 //! | one on each worker; one on each node | [`Group`], [`NodeGroup`] |
-//! | some of an array | [`Section`] |
+//! | some of an array; a team of chares that are in none | [`Section`]: [`Array::section`], [`Chares::section`] |
 //! | an answer | [`Reply`]: an entry that returns something replies it |
 //! | what all have found, as one result | [`Cx::contribute`], [`Cx::reduce`] and the module [`reduce`] |
-//! | what all before an element have found | [`Cx::scan`], in arrays with a shape |
+//! | what all before an element have found | [`Cx::scan`] in arrays with a shape, [`Cx::scan_in`] in sections |
 //! | control flow over many messages | `async` entries, [`Cx::next`], [`Cx::next_where`] |
 //! | what is urgent, and what is not | [`One::with_priority`] and [`All::with_priority`], which each proxy has; chares that wait for a worker, and messages to them, have none |
 //! | another place | [`Cx::migrate_to`]; the module [`balance`], which decides by itself |
@@ -156,7 +156,8 @@
 //! ```
 //!
 //! # Sections
-//! Some of an array's elements: messages go to all of them, and they reduce among themselves.
+//! Some of an array's elements: messages go to all of them, and they reduce and scan among themselves. Chares that are in no array can be a section
+//! too, seeds as well: the team of one step of an algorithm ([`Chares::section`]).
 //! ```
 //! # use raddle_chare::reduce::Max;
 //! # use raddle_chare::{Chares, Cx, Section, chare};
@@ -298,8 +299,8 @@
 //! - An entry runs to its end before another of its chare begins; an `async` entry too, however often it waits. Calls queue up meanwhile;
 //!   messages of the kinds that `async` entries wait for are kept apart from them.
 //! - Messages of one sender to one chare arrive in the order in which they were sent, those to its whole array among them, if they have the same
-//!   priority. Senders are chares, and each thread that is no worker. To a section of five members and more, where few of them share a worker,
-//!   messages travel by a tree, and what the sender sends to a member afterwards may overtake them.
+//!   priority. Senders are chares, and each thread that is no worker. To sections in the form [`SectionForm::Binomial`], as those of five and more
+//!   chares in no array are, messages travel by a tree: what the sender sends to one member afterwards may overtake them.
 //! - A message is moved, and what its buffers hold is never copied, but for a clone for each element where it goes to many; what is large and
 //!   only read goes in an `Arc`.
 //! - A waiting program uses no CPU.
@@ -319,7 +320,7 @@
 //! | another entry panics, or a constructor | all who wait for anything of this runtime's chares outside of entries, now or later |
 //! | a message to an element that has ended, or ends before it receives it | he who waits for its reply; without one, all who wait |
 //! | a message or a contribution to a section that was destroyed, or has lost a member | all who wait; he who waits for its reduction |
-//! | a scan of an array from which an element has ended, or of unlike contributions | the entries that take part in it, by a panic |
+//! | a scan of an array or a section that has lost an element, of a section that was destroyed, or of unlike contributions | the entries that take part in it, by a panic |
 //! | contributions to one reduction that do not fit together | all who wait |
 //! | a chare awaits a reply of its own | that entry, by a panic |
 //! | the runtime ends | whoever waits for a reply of it; other messages are dropped without a word |

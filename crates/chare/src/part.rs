@@ -37,7 +37,7 @@ use crate::parcel::Parcel;
 use crate::priority::Arrival;
 use crate::proxy::One;
 use crate::reduction::{AllRounds, NextRounds};
-use crate::scan::{Scans, explain_scans};
+use crate::scan::Scans;
 use crate::section::Gathered;
 
 /// What is done with a part as a whole.
@@ -129,12 +129,7 @@ impl<T: Chare> AnyPart for Part<T> {
                 rounds.explain(group, T::NAME, population, lines);
             }
         }
-        explain_scans(
-            &self.scans.borrow(),
-            T::NAME,
-            self.collection.population,
-            lines,
-        );
+        self.scans.borrow().explain(T::NAME, lines);
     }
 
     fn drop_all(&self, local: &Local) {
@@ -452,13 +447,6 @@ impl<T: Chare> Part<T> {
         self.live.set(self.live.get() - 1);
         self.sections.goes(&self.collection, number);
         Some(slot)
-    }
-
-    /// The elements that are here whose asynchronous entries wait for what others send to them.
-    pub(crate) fn who_awaits(&self) -> Vec<Number> {
-        let slots = self.slots.borrow();
-        let waiting = slots.iter().filter(|slot| slot.awaits_inbox());
-        waiting.map(|slot| slot.number).collect()
     }
 
     /// What messages of errors call an element that is here.

@@ -24,7 +24,7 @@ pub struct One<T: Chare> {
     chare: PhantomData<fn() -> T>,
 }
 
-/// The address of all elements of an array, or of a section of one.
+/// The address of all elements of an array, or of a section.
 pub struct All<T: Chare> {
     pub(crate) system: u32,
     pub(crate) collection: u32,

@@ -5,6 +5,8 @@
 //! comes in from below before that goes with it, what comes later goes on at once. The root counts contributions, and knows how many
 //! there are to be: that alone says when a reduction is complete, so that elements may move, come and go meanwhile.
 //!
+//! The root is one worker for all reductions of an array; each section has its own, where its first member was when it was made.
+//!
 //! From which reduction on an element takes part that is inserted, the root finds out ([`crate::insertion`]). One that ends takes no part
 //! in those to which it has not contributed.
 //!
@@ -16,23 +18,35 @@ mod share;
 
 use std::any::Any;
 
-pub(crate) use rounds::{AllRounds, Claim, NextRounds, Outcome};
-pub(crate) use share::{Goes, Output, Share, Target, downcast};
+pub(crate) use rounds::{AllRounds, NextRounds};
+use rounds::{Claim, Outcome};
+pub(crate) use share::{Goes, Share, Target};
+use share::{Output, downcast};
 
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::{Failure, contain, said};
-use crate::local::Local;
+use crate::local::{self, Local};
 use crate::number::Number;
 use crate::part::Part;
 use crate::reduce::Reducer;
+use crate::reply::{Reply, What, reply};
 use crate::section::Members;
+use crate::system::System;
 
 /// Children of a worker in the tree.
 const BRANCHES: usize = 4;
 
-/// Who reduces: all elements of the array, or a section.
+/// Who reduces, or scans: all elements of the array, or a section.
 pub(crate) type Group = Option<u32>;
+
+/// What messages call a group of elements that are called `name`.
+pub(crate) fn name_of(group: Group, name: &str) -> String {
+    match group {
+        None => name.to_owned(),
+        Some(section) => format!("section {section} of {name}"),
+    }
+}
 
 impl<T: Chare> Cx<T> {
     /// Contributes to the array's next reduction; its result goes to who asks for it, with [`Array::reduction`](crate::Array::reduction).
@@ -63,15 +77,15 @@ impl<T: Chare> Cx<T> {
     ///
     /// # Panics
     /// When the chare is in no array.
-    pub fn reduce<R>(&mut self, reducer: R) -> crate::Reply<R::Output>
+    pub fn reduce<R>(&mut self, reducer: R) -> Reply<R::Output>
     where
         R: Reducer<Output: Clone + Sync>,
     {
-        let what = crate::reply::What {
+        let what = What {
             chare: T::NAME,
             entry: "reduce",
         };
-        let (replier, reply) = crate::reply::reply(self.one().system, None, what);
+        let (replier, reply) = reply(self.one().system, None, what);
         self.await_round(move |output: &R::Output| replier.give(Ok(output.clone())));
         self.contribute_for(reducer, Goes::All, || Target::All(tell_all::<T, R::Output>));
         reply
@@ -102,6 +116,41 @@ impl<T: Chare> Cx<T> {
         let reducer = reducer.placed(u64::from(self.one().number.index()));
         self.with_part(|local, part| local.contribute(part, None, round, reducer, goes, target));
     }
+}
+
+/// The result of the next reduction of a collection, or of a section, that nobody has asked for yet.
+pub(crate) fn claim<T: Chare, O: Send + 'static>(
+    system: u32,
+    collection: u32,
+    group: Group,
+) -> Reply<O> {
+    let what = What {
+        chare: T::NAME,
+        entry: "reduction",
+    };
+    let (replier, reply) = reply(system, None, what);
+    let claim: Claim = Box::new(move |outcome: Outcome| {
+        let asked = std::any::type_name::<O>();
+        let wrong = |is: &str| {
+            let text = format!("a reduction of {} results in {is}, not in {asked}", T::NAME);
+            Failure::new(text)
+        };
+        let of_kind = |output| downcast::<O>(output).map_err(wrong);
+        replier.give(outcome.and_then(of_kind).map(|output| *output));
+    });
+    if let Some(system) = System::find(system) {
+        let root = local::with(system.id, |local| match local {
+            Some(local) => local.part::<T>(collection).root_of(group),
+            None => system.collection::<T>(collection).root_of(group),
+        });
+        match root {
+            Ok(root) => system.post_from_here(root, move |local| {
+                local.claim::<T>(&local.part(collection), group, claim);
+            }),
+            Err(failure) => claim(Err(failure)),
+        }
+    }
+    reply
 }
 
 fn result_of<O: 'static>(output: &dyn Any) -> &O {
@@ -178,7 +227,11 @@ impl Local {
 
     /// Sends a share to the worker above, or takes it in at the root.
     fn send_up<T: Chare>(&self, part: &Part<T>, group: Group, round: u64, share: Share) {
-        let (root, count) = (part.collection.root, self.system.worker_count());
+        let root = match part.root_of(group) {
+            Ok(root) => root,
+            Err(failure) => return self.system.fail(failure),
+        };
+        let count = self.system.worker_count();
         let below = (self.worker + count - root) % count;
         if below == 0 {
             return self.take_in(part, group, round, share);
@@ -214,7 +267,11 @@ impl Local {
         round: u64,
         share: Share,
     ) {
-        let (root, collection) = (part.collection.root, part.collection.id);
+        let root = match part.root_of(group) {
+            Ok(root) => root,
+            Err(failure) => return self.system.fail(failure),
+        };
+        let collection = part.collection.id;
         if root == self.worker {
             return self.take_in(part, group, round, share);
         }
@@ -353,6 +410,7 @@ impl Local {
             self.system.fail(failure);
         }
         self.fail_lost_claims(part, section, &members);
+        self.lose_scans(part, Some(section));
     }
 
     /// Tells those who wait for reductions of a section that have no results. For the root.
@@ -369,17 +427,18 @@ impl Local {
         }
     }
 
-    /// A section is no more: what waits for its reductions fails, and what was contributed is told.
+    /// A section is no more: what waits for its reductions and scans fails, and what was contributed is told.
     pub(crate) fn forget_section<T: Chare>(&self, part: &Part<T>, section: u32, members: &Members) {
         part.forget_section(section);
-        let rounds = part.rounds.borrow_mut().forget(section);
-        let has_gathered = part.lose_gathered(section, 0);
-        for &number in members.numbers.iter().filter(|&&number| part.has(number)) {
-            part.forget_rounds(number, section);
-        }
         let Err(failure) = part.collection.section(section) else {
             return;
         };
+        let rounds = part.rounds.borrow_mut().forget(section);
+        let has_gathered = part.lose_gathered(section, 0);
+        self.forget_scans(part, section, members, &failure);
+        for &number in members.numbers.iter().filter(|&&number| part.has(number)) {
+            part.forget_rounds(number, section);
+        }
         let mut rounds = rounds.unwrap_or_default();
         if rounds.lose(0) || has_gathered {
             self.system.fail(failure.clone());
@@ -398,7 +457,7 @@ impl Local {
             rounds.ahead.remove(&number);
         }
         self.send_done(part, None);
-        for section in part.sections_of(number) {
+        for section in part.mapped_sections_of(number) {
             self.send_done(part, Some(section));
         }
     }

@@ -1,7 +1,10 @@
-//! Scans: each element of an array gets what all before it have contributed.
+//! Scans: each element of an array, or each member of a section, gets what all before it have contributed.
+//!
+//! Elements number their scans, those of the array and those of each section by themselves. Who is before whom is their order in the array,
+//! or in the section; it has nothing to do with where they are.
 //!
 //! # Forms
-//! *Prescan-push*: all send their contributions to one worker, which merges them in order and pushes to each what came before it. Two messages
+//! *Prescan-push*: all send their contributions to one worker, the root of the array or of the section, which merges them in order and pushes to each what came before it. Two messages
 //! an element, one after the other at that worker.
 //!
 //! *Recursive doubling*: in step k each element sends what it has merged so far to the one 2ᵏ after it. Log₂ n messages an element, all
@@ -14,6 +17,7 @@ use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::task::Poll;
 
 use raddle_runtime::choice;
@@ -27,7 +31,9 @@ use crate::parcel::Parcel;
 use crate::part::Part;
 use crate::proxy::One;
 use crate::reduce::{Monoid, Reducer};
+use crate::reduction::{Group, name_of};
 use crate::reply::{Replier, What, reply};
+use crate::section::{Loss, Members, Section};
 use crate::suspended::{go_on, with_own_slot};
 use crate::system::System;
 
@@ -65,6 +71,16 @@ fn steps(count: u64) -> u32 {
     count.next_power_of_two().trailing_zeros()
 }
 
+/// Those who scan together, as one of them sees it.
+struct Row {
+    group: Group,
+    /// Who they are; none for all elements of an array.
+    members: Option<Arc<Members>>,
+    count: u64,
+    /// The place of this one among them.
+    own: u64,
+}
+
 impl<T: Chare> Cx<T> {
     /// Contributes to the array's next scan, and waits for what all elements before this one have contributed, merged in their order.
     ///
@@ -72,9 +88,9 @@ impl<T: Chare> Cx<T> {
     /// kind of reducer.
     ///
     /// # Panics
-    /// When the chare is in no array, or in one without a shape; and where the scan will never be complete, since an element has ended without
-    /// contributing to it, or contributions do not go together: then all elements are told, in this scan and in all later ones. One that is
-    /// inserted in the place of another takes part in no scan.
+    /// When the chare is in no array, or in one without a shape (those scan in sections, with [`scan_in`](Self::scan_in)); and where the scan will
+    /// never be complete, since an element has ended without contributing to it, or contributions do not go together: then all elements are
+    /// told, in this scan and in all later ones. One that is inserted in the place of another takes part in no scan.
     pub async fn scan<R: Monoid>(&mut self, reducer: R) -> R::Output {
         self.scan_with(ScanForm::Auto, reducer).await
     }
@@ -84,29 +100,101 @@ impl<T: Chare> Cx<T> {
     /// # Panics
     /// As [`scan`](Self::scan).
     pub async fn scan_with<R: Monoid>(&mut self, form: ScanForm, reducer: R) -> R::Output {
-        let (count, form) = self.with_part(|local, part| {
+        let row = self.with_part(|_, part| {
             assert!(
                 part.collection.has_birth(),
                 "{} has no order to scan in: it is in no array, or in one without a shape",
                 part.collection.name(self.try_index())
             );
-            let count = part.collection.population;
-            (count, form.settle(count, local.system.worker_count()))
+            Row {
+                group: None,
+                members: None,
+                count: part.collection.population,
+                own: u64::from(self.one().number.index()),
+            }
         });
-        let scan = self.next_scan();
-        let lost = self.with_part(|_, part| part.scans.borrow().loss(scan));
+        self.scan_row(row, form, reducer).await
+    }
+
+    /// Contributes to the section's next scan, and waits for what all members before this one have contributed, merged in the order of the section.
+    ///
+    /// The first member gets what nobody has contributed ([`Monoid::identity`]). Each member takes part once in each scan, all with the same
+    /// kind of reducer. Scans of one section are apart from those of others, and from those of the array.
+    ///
+    /// # Panics
+    /// When the chare is no member of the section; and where the scan will never be complete, since the section is no more, a member has ended without
+    /// contributing to it, or contributions do not go together: then all members are told, in this scan and in all later ones of the section.
+    /// # Examples
+    /// ```
+    /// use raddle_chare::reduce::Sum;
+    /// use raddle_chare::{Chares, Cx, Section, chare};
+    /// use raddle_runtime::Runtime;
+    ///
+    /// /// Fills a part of a book with lines.
+    /// struct Author {
+    ///     lines: usize,
+    /// }
+    ///
+    /// #[chare]
+    /// impl Author {
+    ///     /// The number of its first line.
+    ///     #[entry]
+    ///     async fn begin(&mut self, cx: &mut Cx<Self>, team: Section<Self>) -> usize {
+    ///         cx.scan_in(team, Sum(self.lines)).await
+    ///     }
+    /// }
+    ///
+    /// let runtime = Runtime::builder().workers(2).build()?;
+    /// let authors = [30, 12, 5].map(|lines| runtime.chare(move |_| Author { lines }));
+    /// let team = runtime.section(authors);
+    /// let begins = authors.map(|author| author.begin(team));
+    /// assert_eq!(begins.map(|begin| begin.wait()), [0, 30, 42]);
+    /// # Ok::<(), raddle_runtime::BuildError>(())
+    /// ```
+    pub async fn scan_in<R: Monoid>(&mut self, section: Section<T>, reducer: R) -> R::Output {
+        self.scan_in_with(section, ScanForm::Auto, reducer).await
+    }
+
+    /// As [`scan_in`](Self::scan_in), in a form of one's own choice, which is the same for all members.
+    ///
+    /// # Panics
+    /// As [`scan_in`](Self::scan_in).
+    pub async fn scan_in_with<R: Monoid>(
+        &mut self,
+        section: Section<T>,
+        form: ScanForm,
+        reducer: R,
+    ) -> R::Output {
+        let (members, own) = match self.membership(section) {
+            Ok(found) => found,
+            Err(failure) => panic!("{failure}"),
+        };
+        let row = Row {
+            group: Some(section.id()),
+            count: members.numbers.len() as u64,
+            members: Some(members),
+            own: own as u64,
+        };
+        self.scan_row(row, form, reducer).await
+    }
+
+    async fn scan_row<R: Monoid>(&mut self, row: Row, form: ScanForm, reducer: R) -> R::Output {
+        let form = form.settle(row.count, self.worker_count());
+        let scan = self.next_scan(row.group);
+        let lost = self.with_part(|_, part| part.scan_loss(row.group, scan));
         if let Some(failure) = lost {
             panic!("{failure}");
         }
-        let reducer = reducer.placed(u64::from(self.one().number.index()));
+        let reducer = reducer.placed(row.own);
         match form {
-            ScanForm::RecursiveDoubling => self.double(scan, count, reducer).await,
-            ScanForm::Auto | ScanForm::PrescanPush => self.push(scan, reducer).await,
+            ScanForm::RecursiveDoubling => self.double(&row, scan, reducer).await,
+            ScanForm::Auto | ScanForm::PrescanPush => self.push(&row, scan, reducer).await,
         }
     }
 
     fn push<R: Monoid>(
         &self,
+        &Row { group, own, .. }: &Row,
         scan: u64,
         reducer: R,
     ) -> impl Future<Output = R::Output> + Send + use<T, R> {
@@ -115,57 +203,60 @@ impl<T: Chare> Cx<T> {
             entry: "scan",
         };
         let (replier, reply) = reply(self.one().system, None, what);
-        let One {
-            collection, number, ..
-        } = self.one();
-        self.with_part(|local, part| {
-            local.post(part.collection.root, move |local| {
-                local.take_scan(&local.part::<T>(collection), scan, number, reducer, replier);
-            });
+        let collection = self.one().collection;
+        self.with_part(|local, part| match part.root_of(group) {
+            Ok(root) => local.post(root, move |local| {
+                let part = local.part::<T>(collection);
+                local.take_scan(&part, (group, scan), own, reducer, replier);
+            }),
+            Err(failure) => replier.give(Err(failure)),
         });
         reply
     }
 
-    async fn double<R: Monoid>(&self, scan: u64, count: u64, reducer: R) -> R::Output {
-        let one = self.one();
-        let own = u64::from(one.number.index());
+    async fn double<R: Monoid>(&self, row: &Row, scan: u64, reducer: R) -> R::Output {
+        let (one, key) = (self.one(), (row.group, scan));
         // What this element and those before it, and what those before it, have contributed.
         let (mut with, mut before) = (reducer, R::identity());
-        for step in 0..steps(count) {
+        for step in 0..steps(row.count) {
             let distance = 1 << step;
-            if own + distance < count {
+            if row.own + distance < row.count {
                 let value = Box::new(with.clone());
-                self.at_position(own + distance)
-                    .dispatch(Step { scan, step, value });
+                self.at_place(row, row.own + distance)
+                    .dispatch(Step { key, step, value });
             }
-            if own >= distance {
-                let from_before: R = next_step(one, scan, step).await;
-                with = in_order(one, scan, from_before.clone(), with);
-                before = in_order(one, scan, from_before, before);
+            if row.own >= distance {
+                let from_before: R = next_step(one, key, step).await;
+                with = in_order(one, key, from_before.clone(), with);
+                before = in_order(one, key, from_before, before);
             }
         }
         before.finish()
     }
 
-    fn at_position(&self, position: u64) -> One<T> {
-        self.with_part(|_, part| {
-            let position = u32::try_from(position).expect("arrays have fewer than 2^31 elements");
-            part.one(part.collection.at_position(position))
+    fn at_place(&self, row: &Row, place: u64) -> One<T> {
+        self.with_part(|_, part| match &row.members {
+            Some(members) => part.one(members.numbers[place as usize]),
+            None => {
+                let place = u32::try_from(place).expect("arrays have fewer than 2^31 elements");
+                part.one(part.collection.at_position(place))
+            }
         })
     }
 }
 
 /// Merges what comes before with what comes after it.
-fn in_order<T: Chare, R: Reducer>(one: One<T>, scan: u64, mut first: R, second: R) -> R {
+fn in_order<T: Chare, R: Reducer>(one: One<T>, key: Key, mut first: R, second: R) -> R {
     if let Err(mismatch) = first.merge(second) {
-        break_scan(one, scan, unlike::<T>(scan, mismatch));
+        break_scan(one, key, unlike::<T>(key, mismatch));
     }
     first
 }
 
 /// Why a scan, and those after it, have no result: contributions do not go together.
-fn unlike<T: Chare>(scan: u64, why: impl Display) -> Failure {
-    Failure::new(format!("scan {scan} of {}: {why}", T::NAME))
+fn unlike<T: Chare>((group, scan): Key, why: impl Display) -> Failure {
+    let of = name_of(group, T::NAME);
+    Failure::new(format!("scan {scan} of {of}: {why}"))
 }
 
 /// What the contributions of some elements are, and not those of others.
@@ -174,21 +265,24 @@ fn some_are<R: Reducer>() -> String {
 }
 
 /// Has all elements told that there will be no result, this one by a panic.
-fn break_scan<T: Chare>(one: One<T>, scan: u64, failure: Failure) -> ! {
+fn break_scan<T: Chare>(one: One<T>, (group, scan): Key, failure: Failure) -> ! {
     local::with(one.system, |local| {
         let local = local.expect("entries run on workers of their system");
         let part = local.part::<T>(one.collection);
-        part.break_scans(local, scan, &failure);
+        part.break_scans(local, group, scan, &failure);
     });
     panic!("{failure}");
 }
 
-/// What an element has got in a step of a scan.
-pub(crate) type Steps = HashMap<(u64, u32), Box<dyn Any + Send>>;
+/// A scan: who scans, and its number among theirs.
+type Key = (Group, u64);
+
+/// What an element has got in the steps of scans.
+pub(crate) type Steps = HashMap<(Group, u64, u32), Box<dyn Any + Send>>;
 
 /// The contribution of another element.
 struct Step {
-    scan: u64,
+    key: Key,
     step: u32,
     value: Box<dyn Any + Send>,
 }
@@ -199,15 +293,20 @@ impl<T: Chare> Parcel<T> for Step {
     }
 
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
+        if !part.has_group(self.key.0) {
+            // Whoever it is for is told when it scans.
+            return;
+        }
         let at = part.slot_of(number);
         let mut slots = part.slots.borrow_mut();
         let Some(slot) = slots.get_mut(at, number) else {
             drop(slots);
             return part.keep(local, number, Box::new(self));
         };
+        let (group, scan) = self.key;
         let aside = slot.aside();
-        aside.steps.insert((self.scan, self.step), self.value);
-        let is_awaited = aside.awaits_inbox;
+        aside.steps.insert((group, scan, self.step), self.value);
+        let is_awaited = aside.awaits_step == Some(self.key);
         drop(slots);
         if is_awaited {
             go_on(local, part, number);
@@ -226,57 +325,60 @@ impl<T: Chare> Parcel<T> for Step {
 /// Waits for the contribution of a step.
 fn next_step<T: Chare, R: Monoid>(
     one: One<T>,
-    scan: u64,
+    key: Key,
     step: u32,
 ) -> impl Future<Output = R> + Send {
+    let (group, scan) = key;
     poll_fn(move |_| {
         let lost = local::with(one.system, |local| {
             let local = local.expect("entries run on workers of their system");
-            local.part::<T>(one.collection).scans.borrow().loss(scan)
+            local.part::<T>(one.collection).scan_loss(group, scan)
         });
         if let Some(failure) = lost {
             panic!("{failure}");
         }
         let value = with_own_slot(one, |slot| {
             let aside = slot.aside();
-            let value = aside.steps.remove(&(scan, step));
-            aside.awaits_inbox |= value.is_none();
+            let value = aside.steps.remove(&(group, scan, step));
+            aside.awaits_step = value.is_none().then_some(key);
             value
         });
         match value.map(|value| value.downcast::<R>()) {
             Some(Ok(value)) => Poll::Ready(*value),
-            Some(Err(_)) => break_scan(one, scan, unlike::<T>(scan, some_are::<R>())),
+            Some(Err(_)) => break_scan(one, key, unlike::<T>(key, some_are::<R>())),
             None => Poll::Pending,
         }
     })
 }
 
-/// What a worker knows of an array's scans.
+/// Scans that end at a worker and are not complete.
 #[derive(Default)]
-pub(crate) struct Scans {
-    /// At the root: those that are not complete, by their number.
-    open: BTreeMap<u64, Sheet>,
-    /// The first that has no result, as none after it has, and why.
-    lost: Option<(u64, Failure)>,
-}
+pub(crate) struct Scans(BTreeMap<Key, Sheet>);
 
 impl Scans {
-    /// Why a scan has no result, as far as this worker knows.
-    pub(crate) fn loss(&self, scan: u64) -> Option<Failure> {
-        let lost = self.lost.as_ref().filter(|lost| lost.0 <= scan);
-        lost.map(|lost| lost.1.clone())
+    /// Says which scans are not complete.
+    pub(crate) fn explain(&self, name: &str, lines: &mut Vec<String>) {
+        for (&(group, scan), sheet) in &self.0 {
+            let (of, expected) = (name_of(group, name), sheet.expected);
+            let count = expected - sheet.missing;
+            lines.push(format!(
+                "scan {scan} of {of} has {count} of {expected} contributions"
+            ));
+        }
     }
 
-    /// Scans from `from` on have no results.
-    pub(crate) fn lose(&mut self, from: u64, failure: &Failure) {
-        if self.loss(from).is_none() {
-            self.lost = Some((from, failure.clone()));
-        }
+    /// Takes out those of a group from `from` on.
+    fn take_from(&mut self, group: Group, from: u64) -> Vec<Sheet> {
+        let taken = self.0.range((group, from)..=(group, u64::MAX));
+        let taken: Vec<Key> = taken.map(|(&key, _)| key).collect();
+        let taken = taken.into_iter();
+        taken.filter_map(|key| self.0.remove(&key)).collect()
     }
 }
 
 /// What has come of a scan.
-pub(crate) struct Sheet {
+struct Sheet {
+    expected: u64,
     missing: u64,
     /// [`Entries`] of the reducer.
     entries: Box<dyn AnyEntries>,
@@ -284,16 +386,6 @@ pub(crate) struct Sheet {
 
 /// What each element has contributed, and who waits for what comes of it.
 type Entries<R> = Vec<Option<(R, Replier<<R as Reducer>::Output>)>>;
-
-/// Says which scans of an array of `population` elements are not complete.
-pub(crate) fn explain_scans(scans: &Scans, name: &str, population: u64, lines: &mut Vec<String>) {
-    for (scan, sheet) in &scans.open {
-        let count = population - sheet.missing;
-        lines.push(format!(
-            "scan {scan} of {name} has {count} of {population} contributions"
-        ));
-    }
-}
 
 /// The same, whatever is contributed.
 trait AnyEntries: Any {
@@ -309,23 +401,26 @@ impl<R: Reducer> AnyEntries for Entries<R> {
 }
 
 impl Local {
-    /// Takes in a contribution to a scan, and replies to all when it is the last.
+    /// Takes in the contribution to a scan of who has this place, and replies to all when it is the last. For the root.
     fn take_scan<T: Chare, R: Monoid>(
         &self,
         part: &Part<T>,
-        scan: u64,
-        number: Number,
+        key: Key,
+        place: u64,
         reducer: R,
         replier: Replier<R::Output>,
     ) {
-        let count = part.collection.population;
+        let (group, scan) = key;
+        let lost = part.scan_loss(group, scan).map_or(Ok(()), Err);
+        let count = match lost.and_then(|()| part.population_of(group)) {
+            Ok(count) => count,
+            Err(failure) => return replier.give(Err(failure)),
+        };
         let mut scans = part.scans.borrow_mut();
-        if let Some(failure) = scans.loss(scan) {
-            return replier.give(Err(failure));
-        }
-        let sheet = scans.open.entry(scan).or_insert_with(|| {
+        let sheet = scans.0.entry(key).or_insert_with(|| {
             let entries: Entries<R> = (0..count).map(|_| None).collect();
             Sheet {
+                expected: count,
                 missing: count,
                 entries: Box::new(entries),
             }
@@ -333,43 +428,98 @@ impl Local {
         let Some(entries) = (&mut *sheet.entries as &mut dyn Any).downcast_mut::<Entries<R>>()
         else {
             drop(scans);
-            let failure = unlike::<T>(scan, some_are::<R>());
-            part.break_scans(self, scan, &failure);
+            let failure = unlike::<T>(key, some_are::<R>());
+            part.break_scans(self, group, scan, &failure);
             return replier.give(Err(failure));
         };
-        entries[number.index() as usize] = Some((reducer, replier));
+        entries[place as usize] = Some((reducer, replier));
         sheet.missing -= 1;
         if sheet.missing > 0 {
             return;
         }
         let entries = std::mem::take(entries);
-        scans.open.remove(&scan);
+        scans.0.remove(&key);
         drop(scans);
         let mut before = Ok(R::identity());
         for (reducer, replier) in entries.into_iter().flatten() {
             self.guard(|| replier.give(before.clone().map(Reducer::finish)));
             let merged = before.as_mut().map(|before| before.merge(reducer));
             if let Ok(Err(mismatch)) = merged {
-                let failure = unlike::<T>(scan, mismatch);
-                part.break_scans(self, scan, &failure);
+                let failure = unlike::<T>(key, mismatch);
+                part.break_scans(self, group, scan, &failure);
                 before = Err(failure);
             }
         }
     }
 
-    /// Scans from `from` on have no results: whoever waits on this worker for one of those is told.
-    pub(crate) fn lose_scans<T: Chare>(&self, part: &Part<T>, from: u64, failure: &Failure) {
-        let mut scans = part.scans.borrow_mut();
-        scans.lose(from, failure);
-        let lost = scans.open.split_off(&from);
-        drop(scans);
-        for sheet in lost.into_values() {
-            sheet.entries.fail(failure);
-        }
+    /// Scans of a group have no results from some on: whoever waits on this worker for one of those is told.
+    pub(crate) fn lose_scans<T: Chare>(&self, part: &Part<T>, group: Group) {
+        let Ok(Some((from, failure))) = part.with_scan_loss(group, Loss::first) else {
+            return;
+        };
+        self.fail_scans(part, group, from, &failure);
         // Some of them wait for a step of recursive doubling.
-        for number in part.who_awaits() {
-            self.guard(|| go_on(self, part, number));
+        let waiting = match group {
+            None => part.who_awaits_steps(),
+            Some(section) => match part.section(section) {
+                Ok(members) => members.numbers.clone(),
+                Err(_) => return,
+            },
+        };
+        for number in waiting {
+            self.guard(|| self.go_on_without_result(part, number));
         }
+    }
+
+    fn fail_scans<T: Chare>(&self, part: &Part<T>, group: Group, from: u64, failure: &Failure) {
+        let lost = part.scans.borrow_mut().take_from(group, from);
+        for sheet in lost {
+            self.guard(|| sheet.entries.fail(failure));
+        }
+    }
+
+    /// The element goes on if it waits for a step of a scan that has no result.
+    pub(crate) fn go_on_without_result<T: Chare>(&self, part: &Part<T>, number: Number) {
+        let at = part.slot_of(number);
+        let mut slots = part.slots.borrow_mut();
+        let slot = slots.get_mut(at, number);
+        let awaited = slot.and_then(|slot| slot.awaited_scan());
+        drop(slots);
+        if let Some((group, scan)) = awaited
+            && part.scan_loss(group, scan).is_some()
+        {
+            go_on(self, part, number);
+        }
+    }
+
+    /// A section is no more: whoever waits for one of its scans is told, and what has come for them is dropped.
+    pub(crate) fn forget_scans<T: Chare>(
+        &self,
+        part: &Part<T>,
+        section: u32,
+        members: &Members,
+        failure: &Failure,
+    ) {
+        self.fail_scans(part, Some(section), 0, failure);
+        for &number in members.numbers.iter().filter(|&&number| part.has(number)) {
+            let mut slots = part.slots.borrow_mut();
+            let slot = slots.get_mut(part.slot_of(number), number);
+            let steps = slot.map(|slot| slot.take_steps(section));
+            drop(slots);
+            for value in steps.into_iter().flatten() {
+                self.guard(|| drop(value));
+            }
+            self.guard(|| self.go_on_without_result(part, number));
+        }
+    }
+}
+
+impl<T: Chare> Part<T> {
+    /// The elements that are here whose asynchronous entries wait for steps of scans.
+    fn who_awaits_steps(&self) -> Vec<Number> {
+        let slots = self.slots.borrow();
+        let waiting = slots.iter().filter(|slot| slot.awaited_scan().is_some());
+        waiting.map(|slot| slot.number).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Sections: some of an array's elements, to which messages are sent, and which reduce among themselves.
+//! Sections: some chares, to which messages are sent, and which reduce and scan ([`crate::scan`]) among themselves.
 //!
 //! # Forms
 //! | form | multicast | reduction |
@@ -7,32 +7,39 @@
 //! | point-to-point | a message to each member | a message from each member to the root |
 //! | binomial | each member sends it on to those below it in a binomial tree of members | each member merges those below it and sends that up |
 //!
+//! Two-level takes that it is known which members are on which worker. Of chares that are in no array it is not, since they may be seeds: what is
+//! for these goes to each by its number.
+//!
+//! The root of a section's reductions and scans, and of the tree of workers, is the worker where its first member was when it was made: what members
+//! of one worker do among themselves concerns no other.
+//!
 //! # Source
 //! Jetley, Kalé, sect. 5.C: two-level schemes pay where many members share a worker; for small sections the messages between
 //! members are fewer, and a tree of members keeps the root from being the bottleneck.
 
 mod members;
+mod tree;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use raddle_runtime::choice;
 
-pub(crate) use members::{Members, Sections};
+pub(crate) use members::{Loss, Members, Sections};
+pub(crate) use tree::Gathered;
+use tree::PassOn;
 
 use crate::array::Array;
 use crate::collection::Collection;
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::Failure;
-use crate::local::Local;
 use crate::number::Number;
-use crate::parcel::Parcel;
-use crate::part::Part;
 use crate::proxy::{All, One};
 use crate::reduce::Reducer;
-use crate::reduction::{Goes, Share, Target};
+use crate::reduction::{Goes, Share, Target, claim};
 use crate::reply::Reply;
 use crate::spread::Spread;
 use crate::system::System;
@@ -43,13 +50,15 @@ use crate::system::System;
 pub enum SectionForm {
     /// Two-level from two members a worker on. Below, point-to-point up to four members; above these, multicasts are two-level and reductions
     /// binomial.
+    ///
+    /// Of chares that are in no array: point-to-point up to four members, binomial above.
     #[default]
     Auto,
-    /// By workers, then by a tree of workers.
+    /// By workers, then by a tree of workers. Of chares that are in no array nobody knows on which workers they are: the same as `Auto`.
     TwoLevel,
     /// Each member by itself.
     PointToPoint,
-    /// By a binomial tree of members. A multicast can then be overtaken by what its sender sends after it.
+    /// By a binomial tree of members. A multicast can then be overtaken by what its sender sends to a member alone after it.
     Binomial,
 }
 
@@ -63,32 +72,45 @@ choice! {
 const FEW: usize = 4;
 
 impl SectionForm {
-    fn for_multicast(self, members: usize, workers: usize) -> Self {
+    /// How messages to elements of an array travel, and their reductions.
+    fn in_array(self, members: usize, workers: usize) -> (Self, Self) {
+        let is_crowded = members >= 2 * workers;
         match self {
-            Self::Auto if members <= FEW && members < 2 * workers => Self::PointToPoint,
-            Self::Auto => Self::TwoLevel,
-            form => form,
+            Self::Auto if is_crowded => (Self::TwoLevel, Self::TwoLevel),
+            Self::Auto if members <= FEW => (Self::PointToPoint, Self::PointToPoint),
+            Self::Auto => (Self::TwoLevel, Self::Binomial),
+            form => (form, form),
         }
     }
 
-    fn for_reduction(self, members: usize, workers: usize) -> Self {
-        match self {
-            Self::Auto if members >= 2 * workers => Self::TwoLevel,
-            Self::Auto if members <= FEW => Self::PointToPoint,
-            Self::Auto => Self::Binomial,
+    /// The same of chares that are in no array.
+    fn of_singles(self, members: usize) -> (Self, Self) {
+        let form = match self {
+            Self::Auto | Self::TwoLevel if members <= FEW => Self::PointToPoint,
+            Self::Auto | Self::TwoLevel => Self::Binomial,
             form => form,
-        }
+        };
+        (form, form)
     }
 }
 
-/// Some of an array's elements.
+/// Some elements of an array, or some chares that are in none.
 ///
-/// A small value that is copied freely. Its members are fixed; when one ends, the section has lost it for good, and whoever sends to the
-/// section, contributes to it or waits for its reductions is told. A section lives as long as its array, or until it is
+/// A small value that is copied freely. Made by [`Array::section`], or by [`Chares::section`](crate::Chares::section).
+///
+/// Reductions and scans end at the worker where the first member was when the section was made (the home of one that was a seed, which is where it was sown):
+/// where all members are on that worker, they cross no core. Making a section costs a lock and some table entries for each member, and no message.
+///
+/// Its members are fixed; when one ends, the section has lost it for good, and whoever sends to the section, contributes to it or waits for its
+/// reductions and scans is told. A section lives as long as its array, or as the runtime where its members are in no array, or until it is
 /// [destroyed](Self::destroy).
 pub struct Section<T: Chare> {
-    array: Array<T>,
+    system: u32,
+    collection: u32,
     id: u32,
+    /// Its members are elements of an array.
+    is_of_array: bool,
+    chare: PhantomData<fn() -> T>,
 }
 
 impl<T: Chare> Clone for Section<T> {
@@ -104,9 +126,6 @@ impl<T: Chare> fmt::Debug for Section<T> {
         write!(formatter, "Section<{}>#{}", T::NAME, self.id)
     }
 }
-
-/// Shares that wait at a member of binomial trees for those below, by section and reduction: how many are missing, and their sum.
-pub(crate) type Gathered = HashMap<(u32, u64), (usize, Share)>;
 
 impl<T: Chare> Array<T> {
     /// A section of the elements with these indices, in this order.
@@ -130,7 +149,7 @@ impl<T: Chare> Array<T> {
     ) -> Section<T> {
         let system = self.find_system();
         let collection = system.collection::<T>(self.collection);
-        let (mut numbers, mut positions) = (Vec::new(), HashMap::new());
+        let mut members = Vec::new();
         for index in indices {
             let Some(number) = collection.number_of(index) else {
                 panic!(
@@ -138,34 +157,93 @@ impl<T: Chare> Array<T> {
                     T::NAME
                 );
             };
+            members.push((index, number));
+        }
+        let forms = form.in_array(members.len(), system.worker_count());
+        Section::make(&system, &collection, forms, members)
+    }
+}
+
+/// Makes a section of chares that are in no array.
+///
+/// # Panics
+/// When a proxy leads to something else, or nowhere, or two lead to the same.
+#[track_caller]
+pub(crate) fn of_singles<T: Chare>(
+    system: &System,
+    form: SectionForm,
+    proxies: impl IntoIterator<Item: Into<One<T>>>,
+) -> Section<T> {
+    let collection = system.collection::<T>(system.singles::<T>());
+    let mut members = Vec::new();
+    for proxy in proxies {
+        let one: One<T> = proxy.into();
+        assert!(
+            one.system == system.id,
+            "{one:?} is a chare of another runtime"
+        );
+        assert!(
+            one.collection == collection.id,
+            "{one:?} is in an array or a group: sections of those are made by them"
+        );
+        members.push((one, one.number));
+    }
+    let forms = form.of_singles(members.len());
+    Section::make(system, &collection, forms, members)
+}
+
+impl<T: Chare> Section<T> {
+    /// Makes a section of elements, each with what its maker calls it.
+    #[track_caller]
+    fn make(
+        system: &System,
+        collection: &Collection<T>,
+        forms: (SectionForm, SectionForm),
+        named: Vec<(impl fmt::Debug, Number)>,
+    ) -> Self {
+        let mut numbers = Vec::with_capacity(named.len());
+        let mut positions = HashMap::with_capacity(named.len());
+        for (name, number) in named {
             let twice = positions.insert(number, numbers.len());
             assert!(
                 twice.is_none(),
-                "a section of {} names {index:?} twice",
+                "a section of {} names {name:?} twice",
                 T::NAME
             );
             numbers.push(number);
         }
-        let members = Members::new(positions, numbers, form, system.worker_count());
+        let (workers, root) = (system.worker_count(), collection.root);
+        let members = Members::new(positions, numbers, forms, workers, root);
         match collection.sections.add(members, &collection.directory) {
-            Ok(id) => Section { array: self, id },
+            Ok(id) => Self {
+                system: system.id,
+                collection: collection.id,
+                id,
+                is_of_array: collection.is_array(),
+                chare: PhantomData,
+            },
             Err(number) => panic!("{}", collection.gone(number, "section")),
         }
     }
-}
 
-impl<T: Chare> Section<T> {
+    /// What workers know it by.
+    pub(crate) fn id(self) -> u32 {
+        self.id
+    }
+
     /// The proxy of all members.
     pub fn all(self) -> T::All {
-        let Array {
-            system, collection, ..
-        } = self.array;
-        T::All::from(All::new(system, collection, Some(self.id)))
+        T::All::from(All::new(self.system, self.collection, Some(self.id)))
     }
 
     /// The array of which it is a part.
+    ///
+    /// # Panics
+    /// When its members are in no array, as [`Cx::array`].
+    #[track_caller]
     pub fn array(self) -> Array<T> {
-        self.array
+        assert!(self.is_of_array, "the members of {self:?} are in no array");
+        Array::new(self.system, self.collection)
     }
 
     /// The number of members.
@@ -189,9 +267,10 @@ impl<T: Chare> Section<T> {
 
     #[track_caller]
     fn members(self) -> Arc<Members> {
-        let system = self.array.find_system();
-        let collection = system.collection::<T>(self.array.collection);
-        match collection.section(self.id) {
+        let Some(system) = System::find(self.system) else {
+            panic!("the runtime of {self:?} has ended");
+        };
+        match system.collection::<T>(self.collection).section(self.id) {
             Ok(members) => members,
             Err(failure) => panic!("{failure}"),
         }
@@ -199,15 +278,11 @@ impl<T: Chare> Section<T> {
 
     /// Gives the section up, and its memory; its members live on. Cost: a message to each worker.
     ///
-    /// What is under way to it then, and whoever uses it later, is told with a [`Failure`]: the section should be quiet.
+    /// What is under way to it then, who waits for its reductions and scans, and whoever uses it later, is told with a [`Failure`]: the section
+    /// should be quiet.
     pub fn destroy(self) {
-        let Self {
-            array: Array {
-                system, collection, ..
-            },
-            id,
-        } = self;
-        let Some(system) = System::find(system) else {
+        let Self { collection, id, .. } = self;
+        let Some(system) = System::find(self.system) else {
             return;
         };
         let shared = system.collection::<T>(collection);
@@ -226,7 +301,7 @@ impl<T: Chare> Section<T> {
     ///
     /// Fails when that results in something else than `O`.
     pub fn reduction<O: Send + 'static>(self) -> Reply<O> {
-        self.array.claim(Some(self.id))
+        claim::<T, O>(self.system, self.collection, Some(self.id))
     }
 }
 
@@ -259,6 +334,30 @@ impl<T: Chare> Cx<T> {
         self.contribute_in(section, reducer, Goes::Call, || Target::call::<R>(then));
     }
 
+    /// The members of a section, and this element's position among them.
+    ///
+    /// # Errors
+    /// When the section is no more.
+    #[track_caller]
+    pub(crate) fn membership(&self, section: Section<T>) -> Result<(Arc<Members>, usize), Failure> {
+        let One {
+            system,
+            collection,
+            number,
+            ..
+        } = self.one();
+        assert!(
+            (system, collection) == (section.system, section.collection),
+            "{self:?} is no member of {section:?}: that is a section of others"
+        );
+        let members = self.with_part(|_, part| part.section(section.id))?;
+        let Some(position) = members.position(number) else {
+            let name = self.with_part(|_, part| part.collection.name(self.try_index()));
+            panic!("{name} is no member of {section:?}");
+        };
+        Ok((members, position))
+    }
+
     #[track_caller]
     fn contribute_in<R: Reducer>(
         &mut self,
@@ -267,29 +366,12 @@ impl<T: Chare> Cx<T> {
         goes: Goes,
         target: impl FnOnce() -> Target,
     ) {
-        let One {
-            system,
-            collection,
-            number,
-            ..
-        } = self.one();
-        assert!(
-            (system, collection) == (section.array.system, section.array.collection),
-            "{self:?} is no member of {section:?}: that is a section of another array"
-        );
         let next = self.rounds().of_section(section.id);
-        let found = self.with_part(|local, part| {
-            let members = part.section(section.id);
-            let whole = members.and_then(|members| match members.loss.of(next) {
-                None => Ok(members),
-                Some(failure) => Err(failure),
-            });
-            whole.inspect_err(|failure| local.system.fail(failure.clone()))
-        });
-        let Ok(members) = found else { return };
-        let Some(position) = members.position(number) else {
-            let name = self.with_part(|_, part| part.collection.name(self.try_index()));
-            panic!("{name} is no member of {section:?}");
+        let found = self.membership(section);
+        let found = found.and_then(|found| found.0.loss.of(next).map_or(Ok(found), Err));
+        let (members, position) = match found {
+            Ok(found) => found,
+            Err(failure) => return self.with_local(|local| local.system.fail(failure)),
         };
         let round = self.next_round(Some(section.id));
         self.with_part(|local, part| {
@@ -308,65 +390,6 @@ impl<T: Chare> Cx<T> {
                 }
             }
         });
-    }
-}
-
-/// Members directly below the one at `position` in a binomial tree of `count`.
-fn below(position: usize, count: usize) -> impl Iterator<Item = usize> {
-    let span = if position == 0 {
-        usize::BITS
-    } else {
-        position.trailing_zeros()
-    };
-    (0..span)
-        .map(move |bit| position.saturating_add(1 << bit))
-        .take_while(move |&below| below < count)
-}
-
-/// The member above.
-fn above(position: usize) -> usize {
-    position & (position - 1)
-}
-
-/// A multicast on its way down the tree.
-struct PassOn<S> {
-    spread: S,
-    section: u32,
-    priority: i32,
-    position: usize,
-}
-
-impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
-    fn entry(&self) -> &'static str {
-        self.spread.name()
-    }
-
-    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
-        let members = match part.section(self.section) {
-            Ok(members) => members,
-            Err(failure) => return local.system.fail(failure),
-        };
-        for position in below(self.position, members.numbers.len()) {
-            let one = part.one(members.numbers[position]);
-            local.guard(|| {
-                one.with_priority(self.priority).dispatch(Self {
-                    spread: self.spread.clone(),
-                    section: self.section,
-                    priority: self.priority,
-                    position,
-                });
-            });
-        }
-        // Nobody else has any of it then: the message goes on by itself.
-        self.spread.into_parcel().deliver(local, part, number);
-    }
-
-    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
-        self.deliver(local, part, number);
-    }
-
-    fn fail(self: Box<Self>, system: &System, failure: Failure) {
-        system.fail(failure);
     }
 }
 
@@ -397,112 +420,4 @@ pub(crate) fn spread_by_members<T: Chare>(
         SectionForm::Auto | SectionForm::TwoLevel => return false,
     }
     true
-}
-
-/// A share of a reduction on its way up the tree of members.
-struct Rise {
-    section: u32,
-    position: usize,
-    round: u64,
-    share: Share,
-}
-
-impl<T: Chare> Parcel<T> for Rise {
-    fn entry(&self) -> &'static str {
-        "reduction"
-    }
-
-    /// Whatever the member does meanwhile: this is not its affair.
-    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
-        let at = part.slot_of(number);
-        if part.slots.borrow_mut().get_mut(at, number).is_none() {
-            return part.keep(local, number, Box::new(self));
-        }
-        let members = match part.section(self.section) {
-            Ok(members) => members,
-            Err(failure) => return local.system.fail(failure),
-        };
-        local.gather(
-            part,
-            &members,
-            self.section,
-            self.position,
-            self.round,
-            self.share,
-        );
-    }
-
-    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
-        self.deliver(local, part, number);
-    }
-
-    fn fail(self: Box<Self>, system: &System, failure: Failure) {
-        system.fail(failure);
-    }
-}
-
-impl Local {
-    /// Merges a share at a member, and sends all up when those below have sent theirs.
-    fn gather<T: Chare>(
-        &self,
-        part: &Part<T>,
-        members: &Members,
-        section: u32,
-        position: usize,
-        round: u64,
-        share: Share,
-    ) {
-        if let Some(failure) = members.loss.of(round) {
-            return self.system.fail(failure);
-        }
-        let count = members.numbers.len();
-        let (number, key) = (members.numbers[position], (section, round));
-        let mut gathered = part.gathered.borrow_mut();
-        let own = gathered.entry(number).or_default();
-        let (waiting, sum) = own
-            .entry(key)
-            .or_insert_with(|| (1 + below(position, count).count(), Share::default()));
-        *waiting -= 1;
-        sum.add(share);
-        let done = (*waiting == 0).then(|| own.remove(&key)).flatten();
-        if own.is_empty() {
-            gathered.remove(&number);
-        }
-        drop(gathered);
-        let Some((_, share)) = done else { return };
-        if position == 0 {
-            return self.send_to_root(part, Some(section), round, share);
-        }
-        let position = above(position);
-        part.one(members.numbers[position]).dispatch(Rise {
-            section,
-            position,
-            round,
-            share,
-        });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_binomial_tree_reaches_everybody_once() {
-        for count in 0..70 {
-            let mut reached = vec![0; count];
-            let mut front = if count > 0 { vec![0] } else { Vec::new() };
-            while let Some(position) = front.pop() {
-                reached[position] += 1;
-                for child in below(position, count) {
-                    assert_eq!(above(child), position);
-                    front.push(child);
-                }
-            }
-            assert!(
-                reached.iter().all(|&times| times == 1),
-                "{count}: {reached:?}"
-            );
-        }
-    }
 }

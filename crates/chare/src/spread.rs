@@ -130,13 +130,13 @@ pub(crate) fn set_out<T: Chare>(
         return Ok(Through::Workers(None));
     };
     let members = find(section)?;
+    if let Some(failure) = members.loss.any() {
+        return Err(failure);
+    }
     if spread_by_members(collection, (section, all.priority), &members, spread) {
         return Ok(Through::Members);
     }
-    match members.loss.any() {
-        Some(failure) => Err(failure),
-        None => Ok(Through::Workers(Some(members))),
-    }
+    Ok(Through::Workers(Some(members)))
 }
 
 impl Local {

@@ -105,7 +105,8 @@ pub(crate) fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     };
     match mem::replace(&mut slot.state, State::Running) {
         State::Suspended(suspended) => {
-            slot.aside().awaits_inbox = false;
+            let aside = slot.aside();
+            (aside.awaits_inbox, aside.awaits_step) = (false, None);
             drop(slots);
             advance(local, part, number, suspended);
         }

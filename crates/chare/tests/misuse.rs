@@ -42,6 +42,11 @@ impl Clumsy {
     fn listen(&self) {}
 
     #[entry]
+    fn end(&self, cx: &mut Cx<Self>) {
+        cx.end();
+    }
+
+    #[entry]
     fn stumble(&self) {
         panic!("over its own feet");
     }
@@ -269,9 +274,10 @@ fn proxies_outlive_their_runtime() {
         panic_of(|| array.section([0])),
         panic_of(|| section.count()),
     ] {
-        let ended =
-            panic.starts_with("the runtime of Array<Clumsy>#") && panic.ends_with(" has ended");
-        assert!(ended, "{panic}");
+        let names =
+            ["Array<Clumsy>#", "Section<Clumsy>#"].map(|what| format!("the runtime of {what}"));
+        let is_named = names.iter().any(|name| panic.starts_with(name));
+        assert!(is_named && panic.ends_with(" has ended"), "{panic}");
     }
 }
 
@@ -313,6 +319,53 @@ fn a_section_has_each_member_once_and_they_alone_contribute() {
         stranger.starts_with(
             "Clumsy[2] panicked in `contribute_to`: Clumsy[2] is no member of Section<Clumsy>#"
         ),
+        "{stranger}"
+    );
+}
+
+#[test]
+fn a_section_of_chares_alone_has_such_chares() {
+    let (runtime, other) = (runtime(), runtime());
+    let array = clumsy(&runtime);
+    let (one, two) = (runtime.chare(|_| Clumsy), runtime.chare_on(1, |_| Clumsy));
+    let section = |members: Vec<ClumsyProxy>| panic_of(|| runtime.section(members));
+    let in_array = section(vec![one, array.at(0)]);
+    assert!(
+        in_array.ends_with(" is in an array or a group: sections of those are made by them"),
+        "{in_array}"
+    );
+    let stranger = section(vec![other.chare(|_| Clumsy)]);
+    assert!(
+        stranger.ends_with(" is a chare of another runtime"),
+        "{stranger}"
+    );
+    let twice = section(vec![one, two, one]);
+    assert!(
+        twice.starts_with("a section of Clumsy names Clumsy#") && twice.ends_with(" twice"),
+        "{twice}"
+    );
+    two.end();
+    runtime.quiescence().wait();
+    assert_eq!(
+        section(vec![one, two]),
+        "`section` was sent to a Clumsy, which has ended"
+    );
+    let section = runtime.section([one]);
+    assert_eq!(
+        panic_of(|| section.array()),
+        format!("the members of {section:?} are in no array")
+    );
+    assert_eq!(array.section([0]).array().at(0), array.at(0));
+    let stranger = told(runtime.chare(|_| Clumsy).contribute_to(section));
+    assert!(
+        stranger.starts_with(
+            "a Clumsy panicked in `contribute_to`: a Clumsy is no member of Section<Clumsy>#"
+        ),
+        "{stranger}"
+    );
+    let stranger = told(array.at(0).contribute_to(section));
+    assert!(
+        stranger.ends_with(": that is a section of others"),
         "{stranger}"
     );
 }

@@ -62,7 +62,7 @@ impl Writer<'_> {
         let (parameters, names, bounds) = self.generics().split_for_impl();
         let one_documentation = format!("The address of one [`{}`].", self.block.name);
         let all_documentation = format!(
-            "The address of all [`{}`] of an array, or of a section of it.",
+            "The address of all [`{}`] of an array, or of a section.",
             self.block.name
         );
         let proxy = |name: &Ident, inner: TokenStream, documentation: String| {

@@ -111,6 +111,7 @@ impl Local {
             part.put_gathered(number, luggage.gathered);
             // What waits for it runs, and may panic; the others have come all the same.
             self.guard(|| part.settle(self, luggage.slot, epoch, luggage.urgent));
+            self.guard(|| self.go_on_without_result(part, number));
         }
         self.post(COORDINATOR, move |local| local.have_come(count));
     }

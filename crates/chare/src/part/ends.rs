@@ -8,7 +8,7 @@ use crate::entry::Chare;
 use crate::failure::{Failure, contain};
 use crate::local::Local;
 use crate::number::Number;
-use crate::reduction::NextRounds;
+use crate::reduction::{Group, NextRounds};
 
 impl<T: Chare> Part<T> {
     /// What waits for an element that will not come fails.
@@ -51,7 +51,7 @@ impl<T: Chare> Part<T> {
         aside.drop_all(local, tell);
     }
 
-    /// The sections of an element that has ended have no results any more, but of the reductions to which it has contributed.
+    /// The sections of an element that has ended have no results any more, but of the reductions and scans to which it has contributed.
     fn break_sections(
         &self,
         local: &Local,
@@ -65,41 +65,46 @@ impl<T: Chare> Part<T> {
             let member = self.collection.name(index);
             let of = T::NAME;
             let text = format!("a section of {of} has lost {member}, which has ended");
-            let failure = Failure::new(text);
-            let is_first = members.loss.note(rounds.of_section(section), &failure);
-            if gathered.keys().any(|key| key.0 == section) {
-                local.system.fail(failure);
+            let loss = members
+                .loss
+                .note(rounds.of_section(section), &Failure::new(text));
+            let scan = rounds.scan_of(Some(section));
+            let scan_loss = members.scan_loss.note(scan, &lacks(&member));
+            if !(loss || scan_loss) {
+                continue;
             }
             let collection = self.collection.id;
-            for worker in (0..local.system.worker_count()).filter(|_| is_first) {
+            for worker in 0..local.system.worker_count() {
                 local.post(worker, move |local| {
                     local.lose_member::<T>(&local.part(collection), section);
                 });
             }
         }
+        // What waits for those below it in trees goes without them: to the root, which knows whether there will be a result.
+        for ((section, round), (_, share)) in gathered {
+            local.guard(|| local.send_to_root(self, Some(section), round, share));
+        }
     }
 
-    /// Scans from `from` on, to which an element that has ended does not contribute, are never complete.
+    /// Scans over all elements from `from` on, to which an element that has ended does not contribute, are never complete.
     fn lose_contributions(&self, local: &Local, index: Option<T::Index>, from: u64) {
         if self.collection.has_birth() {
             let member = self.collection.name(index);
-            let text = format!("a scan lacks the contribution of {member}, which has ended");
-            self.break_scans(local, from, &Failure::new(text));
+            self.break_scans(local, None, from, &lacks(&member));
         }
     }
 
-    /// Scans from `from` on have no results: whoever waits for one, or will, is told why.
-    pub(crate) fn break_scans(&self, local: &Local, from: u64, failure: &Failure) {
-        if self.scans.borrow().loss(from).is_some() {
+    /// Scans of a group from `from` on have no results: whoever waits for one, or will, is told why.
+    pub(crate) fn break_scans(&self, local: &Local, group: Group, from: u64, failure: &Failure) {
+        // What is no more has told all who wait already.
+        let is_first = self.with_scan_loss(group, |loss| loss.note(from, failure));
+        if is_first != Ok(true) {
             return;
         }
         let collection = self.collection.id;
-        // At once, lest others here say it again.
-        self.scans.borrow_mut().lose(from, failure);
         for worker in 0..local.system.worker_count() {
-            let failure = failure.clone();
             local.post(worker, move |local| {
-                local.lose_scans::<T>(&local.part(collection), from, &failure);
+                local.lose_scans::<T>(&local.part(collection), group);
             });
         }
     }
@@ -113,16 +118,18 @@ impl<T: Chare> Part<T> {
         rounds: &NextRounds,
     ) {
         let is_array = self.collection.is_array();
-        if is_array {
+        if is_array || rounds.has_sections() {
             // What was contributed may be complete now, and is merged by the program's code.
             local.guard(|| local.leaves(self, number, rounds));
+        }
+        if is_array {
             local.tell_root(self, rounds.array(), -1);
         }
         self.remove(local, number, index);
+        // Whoever makes a section from now on sees that there is no such element.
+        self.break_sections(local, number, index, rounds);
         if is_array {
-            // Whoever makes a section from now on sees that there is no such element.
-            self.break_sections(local, number, index, rounds);
-            self.lose_contributions(local, index, rounds.scan());
+            self.lose_contributions(local, index, rounds.scan_of(None));
         }
     }
 
@@ -158,4 +165,11 @@ impl<T: Chare> Part<T> {
         // What it has not received has failed with it, and whoever is to know that has been told.
         self.end_and(local, number, rounds, &|_| {});
     }
+}
+
+/// Why scans are never complete.
+fn lacks(member: &str) -> Failure {
+    Failure::new(format!(
+        "a scan lacks the contribution of {member}, which has ended"
+    ))
 }

@@ -13,12 +13,14 @@ use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::number::Number;
 use crate::reduction::Group;
-use crate::section::Members;
+use crate::section::{Loss, Members};
 
 /// The sections that a worker has to do with.
 #[derive(Default)]
 pub(super) struct Sections {
     known: RefCell<HashMap<u32, Known>>,
+    /// Of how many it is known which members are here: none, where messages go to members by their numbers.
+    mapped: Cell<usize>,
     /// Room for the members that a message goes to.
     addressed: Cell<Vec<Number>>,
 }
@@ -56,11 +58,11 @@ impl Sections {
         number: Number,
         change: impl Fn(&mut BTreeSet<Number>) -> bool,
     ) {
-        let mut known = self.known.borrow_mut();
         // What this worker knows it has been told, and so it sees who is a member.
-        if known.is_empty() {
+        if self.mapped.get() == 0 {
             return;
         }
+        let mut known = self.known.borrow_mut();
         for id in collection.sections.of(number) {
             let of_here = known.get_mut(&id).and_then(|known| known.of_here.as_mut());
             of_here.map(|of_here| change(&mut of_here.here));
@@ -106,6 +108,9 @@ impl<T: Chare> Part<T> {
                         .collect(),
                 }
             };
+            if of_here.is_none() {
+                self.sections.mapped.update(|count| count + 1);
+            }
             call(of_here.get_or_insert_with(find))
         })
     }
@@ -123,8 +128,40 @@ impl<T: Chare> Part<T> {
     pub(crate) fn population_of(&self, group: Group) -> Result<u64, Failure> {
         match group {
             None => Ok(self.collection.population),
-            Some(section) => Ok(self.section(section)?.numbers.len() as u64),
+            Some(section) => self.with_section(section, |known| known.members.numbers.len() as u64),
         }
+    }
+
+    /// The worker where reductions and scans of a group end.
+    ///
+    /// # Errors
+    /// When it is a section that is no more.
+    pub(crate) fn root_of(&self, group: Group) -> Result<usize, Failure> {
+        match group {
+            None => Ok(self.collection.root),
+            Some(section) => self.with_section(section, |known| known.members.root),
+        }
+    }
+
+    /// Calls `call` with what says which scans of a group have no result.
+    ///
+    /// # Errors
+    /// When it is a section that is no more.
+    pub(crate) fn with_scan_loss<R>(
+        &self,
+        group: Group,
+        call: impl FnOnce(&Loss) -> R,
+    ) -> Result<R, Failure> {
+        match group {
+            None => Ok(call(&self.collection.scan_loss)),
+            Some(section) => self.with_section(section, |known| call(&known.members.scan_loss)),
+        }
+    }
+
+    /// Why a scan of a group has no result, if it has none.
+    pub(crate) fn scan_loss(&self, group: Group, scan: u64) -> Option<Failure> {
+        self.with_scan_loss(group, |loss| loss.of(scan))
+            .unwrap_or_else(Some)
     }
 
     /// How many elements that are here take part in the reductions of a group; none in those of a section that is no more.
@@ -183,14 +220,19 @@ impl<T: Chare> Part<T> {
         group.is_none_or(|section| self.section(section).is_ok())
     }
 
-    /// The sections of which an element is a member, of those with which this worker has to do.
-    pub(crate) fn sections_of(&self, number: Number) -> Vec<u32> {
-        let known = self.sections.known.borrow();
-        if known.is_empty() {
+    /// The sections of which an element is a member, of those whose members this worker has looked for here: shares of others never wait for who
+    /// is here.
+    pub(crate) fn mapped_sections_of(&self, number: Number) -> Vec<u32> {
+        if self.sections.mapped.get() == 0 {
             return Vec::new();
         }
+        let known = self.sections.known.borrow();
         let mut sections = self.collection.sections.of(number);
-        sections.retain(|section| known.contains_key(section));
+        let is_mapped = |id: &u32| {
+            let known = known.get(id);
+            known.is_some_and(|known| known.of_here.is_some())
+        };
+        sections.retain(is_mapped);
         sections
     }
 
@@ -217,6 +259,9 @@ impl<T: Chare> Part<T> {
     }
 
     pub(crate) fn forget_section(&self, id: u32) {
-        self.sections.known.borrow_mut().remove(&id);
+        let known = self.sections.known.borrow_mut().remove(&id);
+        if known.is_some_and(|known| known.of_here.is_some()) {
+            self.sections.mapped.update(|count| count - 1);
+        }
     }
 }

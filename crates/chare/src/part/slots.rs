@@ -10,7 +10,7 @@ use crate::inbox::{Inbox, Lost};
 use crate::local::Local;
 use crate::number::Number;
 use crate::parcel::Parcel;
-use crate::reduction::NextRounds;
+use crate::reduction::{Group, NextRounds};
 use crate::scan::Steps;
 use crate::suspended::Suspended;
 
@@ -38,6 +38,8 @@ pub(crate) struct Aside<T: Chare> {
     /// The backlog is being run.
     pub(super) catches_up: bool,
     pub(crate) steps: Steps,
+    /// An asynchronous entry waits for a step of this scan.
+    pub(crate) awaits_step: Option<(Group, u64)>,
     /// The reductions to which the element contributes next, as long as an asynchronous entry has the element.
     pub(crate) rounds: NextRounds,
 }
@@ -69,7 +71,7 @@ impl<T: Chare> Default for Slots<T> {
 }
 
 impl<T: Chare> Slots<T> {
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Slot<T>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Slot<T>> {
         self.slots.iter()
     }
 
@@ -148,6 +150,7 @@ impl<T: Chare> Slot<T> {
                 backlog: VecDeque::new(),
                 catches_up: false,
                 steps: Steps::new(),
+                awaits_step: None,
                 rounds: NextRounds::default(),
             })
         })
@@ -168,9 +171,16 @@ impl<T: Chare> Slot<T> {
         self.aside.take()
     }
 
-    /// True while an asynchronous entry waits for what others send to the element.
-    pub(super) fn awaits_inbox(&self) -> bool {
-        self.aside.as_ref().is_some_and(|aside| aside.awaits_inbox)
+    /// The scan for a step of which an asynchronous entry waits.
+    pub(crate) fn awaited_scan(&self) -> Option<(Group, u64)> {
+        self.aside.as_ref()?.awaits_step
+    }
+
+    /// Takes what has come for scans of a section that is no more.
+    pub(crate) fn take_steps(&mut self, section: u32) -> Steps {
+        let steps = self.aside.as_mut().map(|aside| &mut aside.steps);
+        let taken = steps.map(|steps| steps.extract_if(|key, _| key.0 == Some(section)));
+        taken.into_iter().flatten().collect()
     }
 
     /// A section is no more. What an asynchronous entry has of it goes with the element.

@@ -4,8 +4,8 @@ use std::any::Any;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 
-use super::Group;
 use super::share::{Output, Share};
+use super::{Group, name_of};
 use crate::failure::Failure;
 use crate::number::Number;
 
@@ -145,17 +145,19 @@ impl AllRounds {
         lines: &mut Vec<String>,
     ) {
         let root = &mut self.of(group).root;
-        let what = group.map_or(String::new(), |section| format!("section {section} of "));
+        let what = name_of(group, name);
         for (share, round) in root.shares.iter().zip(root.next..) {
             let expected = population.saturating_add_signed(root.changed);
             let count = share.count;
             lines.push(format!(
-                "reduction {round} of {what}{name} has {count} of {expected} contributions"
+                "reduction {round} of {what} has {count} of {expected} contributions"
             ));
         }
         if root.shares.is_empty() && !root.claims.is_empty() {
             let round = root.next;
-            lines.push(format!("somebody waits for reduction {round} of {what}{name}, to which nobody has contributed"));
+            lines.push(format!(
+                "somebody waits for reduction {round} of {what}, to which nobody has contributed"
+            ));
         }
     }
 
@@ -183,12 +185,20 @@ impl AllRounds {
     }
 }
 
-/// The reductions to which an element contributes next: over its array, and over sections; and the scan.
+/// The reductions and scans to which an element contributes next: over its array, and over sections.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NextRounds {
     array: u64,
     scan: u64,
-    sections: Vec<(u32, u64)>,
+    sections: Vec<Next>,
+}
+
+/// The same of one section.
+#[derive(Clone, Debug)]
+struct Next {
+    section: u32,
+    round: u64,
+    scan: u64,
 }
 
 impl NextRounds {
@@ -201,14 +211,22 @@ impl NextRounds {
         }
     }
 
-    pub(crate) fn scan(&self) -> u64 {
-        self.scan
+    /// The scan to which the element contributes next.
+    pub(crate) fn scan_of(&self, group: Group) -> u64 {
+        match group {
+            None => self.scan,
+            Some(section) => self.section(section).map_or(0, |next| next.scan),
+        }
     }
 
     /// The scan to which the element contributes now.
-    pub(crate) fn take_scan(&mut self) -> u64 {
-        let scan = self.scan;
-        self.scan = scan.saturating_add(1);
+    pub(crate) fn take_scan(&mut self, group: Group) -> u64 {
+        let next = match group {
+            None => &mut self.scan,
+            Some(section) => &mut self.section_mut(section).scan,
+        };
+        let scan = *next;
+        *next = scan.saturating_add(1);
         scan
     }
 
@@ -218,39 +236,51 @@ impl NextRounds {
 
     /// The reduction of a section to which the element contributes next.
     pub(crate) fn of_section(&self, section: u32) -> u64 {
+        self.section(section).map_or(0, |next| next.round)
+    }
+
+    fn section(&self, section: u32) -> Option<&Next> {
+        self.sections.iter().find(|next| next.section == section)
+    }
+
+    fn section_mut(&mut self, section: u32) -> &mut Next {
         let mut known = self.sections.iter();
-        known
-            .find(|entry| entry.0 == section)
-            .map_or(0, |entry| entry.1)
+        let at = known.position(|next| next.section == section);
+        let at = at.unwrap_or_else(|| {
+            self.sections.push(Next {
+                section,
+                round: 0,
+                scan: 0,
+            });
+            self.sections.len() - 1
+        });
+        &mut self.sections[at]
+    }
+
+    /// True for an element that has contributed to a section, or scanned in one.
+    pub(crate) fn has_sections(&self) -> bool {
+        !self.sections.is_empty()
     }
 
     /// A section is no more.
     pub(crate) fn forget(&mut self, section: u32) {
-        self.sections.retain(|entry| entry.0 != section);
+        self.sections.retain(|next| next.section != section);
     }
 
     /// The reduction to which the element contributes now.
     pub(crate) fn take(&mut self, group: Group) -> u64 {
         let next = match group {
             None => &mut self.array,
-            Some(section) => {
-                let known = self.sections.iter().position(|entry| entry.0 == section);
-                let at = known.unwrap_or_else(|| {
-                    self.sections.push((section, 0));
-                    self.sections.len() - 1
-                });
-                &mut self.sections[at].1
-            }
+            Some(section) => &mut self.section_mut(section).round,
         };
         *next += 1;
         *next - 1
     }
 
+    /// The next reduction of each group with which the element has reduced.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Group, u64)> {
-        let sections = self
-            .sections
-            .iter()
-            .map(|&(section, next)| (Some(section), next));
+        let sections = self.sections.iter().filter(|next| next.round > 0);
+        let sections = sections.map(|next| (Some(next.section), next.round));
         std::iter::once((None, self.array)).chain(sections)
     }
 }

@@ -5,14 +5,25 @@
 //! perhaps another one for which he has nothing.
 //!
 //! # Memory ordering
-//! All relaxed. Who sends to a section has its proxy from who made it; who is in the epoch of a move was told so by who counted it; and a count
-//! falls when nobody is in an earlier epoch. A loss that a sender has not heard of may be later than his message.
+//! All relaxed but for what follows. Who sends to a section has its proxy from who made it; who is in the epoch of a move was told so by who
+//! counted it; and a count falls when nobody is in an earlier epoch. A loss that a sender has not heard of may be later than his message.
+//!
+//! An element that ends asks which sections lose it, and chares come and go in great numbers where nobody makes sections: they ask under
+//! the lock only once there has been one (S1).
+//!
+//! | label | who makes sections | who ends | what one of them sees |
+//! |---|---|---|---|
+//! | S1 | sets `has_any`, heavy fence, looks for the members | gives up its number, light fence, reads `has_any` | that the member is no more, or that it is to look for its sections |
+//!
+//! Those who make sections later have the lock after the first, and so see who had ended when his fence was made.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use raddle_sync::prim::{AtomicU32, AtomicU64, Mutex, Relaxed};
+use raddle_sync::prim::{
+    AtomicBool, AtomicU32, AtomicU64, Mutex, Relaxed, heavy_fence, light_fence,
+};
 
 use super::SectionForm;
 use crate::directory::Directory;
@@ -23,29 +34,40 @@ use crate::number::Number;
 #[derive(Debug)]
 pub(crate) struct Members {
     pub(crate) numbers: Vec<Number>,
+    /// The worker where reductions and scans end: that of the first member when the section was made.
+    pub(crate) root: usize,
     positions: HashMap<Number, usize>,
     pub(super) multicast: SectionForm,
     pub(super) reduction: SectionForm,
-    /// How many are on each worker, or on their way to it or from it.
+    /// How many are on each worker, or on their way to it or from it; nothing where messages go to them by their numbers.
     counts: Box<[AtomicU32]>,
+    /// Which reductions have no result.
     pub(crate) loss: Loss,
+    pub(crate) scan_loss: Loss,
 }
 
 impl Members {
-    /// A section of the elements at these positions, before anything is known of where they are.
+    /// A section of the elements at these positions, before anything is known of where they are. One without members has its `root`.
     pub(super) fn new(
         positions: HashMap<Number, usize>,
         numbers: Vec<Number>,
-        form: SectionForm,
+        (multicast, reduction): (SectionForm, SectionForm),
         worker_count: usize,
+        root: usize,
     ) -> Self {
+        let counts = match multicast {
+            SectionForm::TwoLevel => worker_count,
+            _ => 0,
+        };
         Self {
-            multicast: form.for_multicast(numbers.len(), worker_count),
-            reduction: form.for_reduction(numbers.len(), worker_count),
+            multicast,
+            reduction,
+            root,
             numbers,
             positions,
-            counts: (0..worker_count).map(|_| AtomicU32::new(0)).collect(),
+            counts: (0..counts).map(|_| AtomicU32::new(0)).collect(),
             loss: Loss::default(),
+            scan_loss: Loss::default(),
         }
     }
 
@@ -60,12 +82,22 @@ impl Members {
     }
 
     fn count_up(&self, worker: usize) {
-        // Relaxed: see the header.
-        self.counts[worker].fetch_add(1, Relaxed);
+        if let Some(count) = self.counts.get(worker) {
+            // Relaxed: see the header.
+            count.fetch_add(1, Relaxed);
+        }
+    }
+
+    fn count_down(&self, worker: usize) {
+        if let Some(count) = self.counts.get(worker) {
+            // Relaxed: see the header.
+            count.fetch_sub(1, Relaxed);
+        }
     }
 }
 
-/// From which round on a section has no results any more, and why: a member has ended that was to contribute.
+/// From which round on the reductions of a section, or scans, have no results any more, and why: an element has ended that was to contribute,
+/// or elements have contributed what does not go together.
 pub(crate) struct Loss {
     from: AtomicU64,
     why: OnceLock<Failure>,
@@ -87,7 +119,7 @@ impl fmt::Debug for Loss {
 }
 
 impl Loss {
-    /// An element has ended that was to contribute to round `from` next; true when none before it was.
+    /// There are no results from round `from` on, and there may be fewer; true when there were more until now.
     pub(crate) fn note(&self, from: u64, why: &Failure) -> bool {
         self.why.get_or_init(|| why.clone());
         // Relaxed: see the header.
@@ -99,6 +131,11 @@ impl Loss {
         // Relaxed: see the header.
         let from = self.from.load(Relaxed);
         (from < u64::MAX).then_some(from)
+    }
+
+    /// The first round without a result, and why.
+    pub(crate) fn first(&self) -> Option<(u64, Failure)> {
+        self.from().zip(self.any())
     }
 
     /// Why a round has no result.
@@ -116,7 +153,11 @@ impl Loss {
 
 /// The sections of a collection.
 #[derive(Debug, Default)]
-pub(crate) struct Sections(Mutex<Table>);
+pub(crate) struct Sections {
+    /// There has been one. Written under the lock.
+    has_any: AtomicBool,
+    table: Mutex<Table>,
+}
 
 /// The same, as nobody changes it: neither elements nor sections come and go meanwhile.
 #[derive(Debug, Default)]
@@ -130,7 +171,7 @@ pub(crate) struct Table {
 
 impl Sections {
     pub(crate) fn lock(&self) -> impl std::ops::DerefMut<Target = Table> {
-        self.0.lock().expect("nothing panics under this lock")
+        self.table.lock().expect("nothing panics under this lock")
     }
 
     pub(crate) fn find(&self, id: u32) -> Option<Arc<Members>> {
@@ -142,8 +183,13 @@ impl Sections {
         self.lock().of.get(&number).cloned().unwrap_or_default()
     }
 
-    /// The same for an element that has ended: it is no member any more.
+    /// The same for an element that has ended and given up its number: it is no member any more.
     pub(crate) fn lose(&self, number: Number) -> Vec<(u32, Arc<Members>)> {
+        light_fence();
+        // ORDERING(S1): Relaxed, after the fence.
+        if !self.has_any.load(Relaxed) {
+            return Vec::new();
+        }
         let mut table = self.lock();
         let ids = table.of.remove(&number).unwrap_or_default();
         ids.into_iter()
@@ -152,13 +198,23 @@ impl Sections {
     }
 
     /// Keeps a section; returns its number, or a member that has ended meanwhile.
-    pub(crate) fn add(&self, members: Members, directory: &Directory) -> Result<u32, Number> {
+    pub(crate) fn add(&self, mut members: Members, directory: &Directory) -> Result<u32, Number> {
         let mut table = self.lock();
-        for &number in &members.numbers {
-            let (old, new) = directory.place(number).workers_of(number).ok_or(number)?;
-            members.count_up(old);
-            if new != old {
-                members.count_up(new);
+        // ORDERING(S1): Relaxed, before the fence; others write it under the same lock.
+        if !self.has_any.load(Relaxed) {
+            self.has_any.store(true, Relaxed);
+            heavy_fence();
+        }
+        for (position, &number) in members.numbers.iter().enumerate() {
+            let at = directory.worker_or_home(number).ok_or(number)?;
+            if position == 0 {
+                members.root = at;
+            }
+            if let Some((old, new)) = directory.place(number).workers_of(number) {
+                members.count_up(old);
+                if new != old {
+                    members.count_up(new);
+                }
             }
         }
         let id = table.next;
@@ -196,10 +252,8 @@ impl Table {
 
     /// All know that an element has left a worker.
     pub(crate) fn has_left(&self, number: Number, from: usize) {
-        for members in self.sections_of(number) {
-            // Relaxed: see the header.
-            members.counts[from].fetch_sub(1, Relaxed);
-        }
+        self.sections_of(number)
+            .for_each(|members| members.count_down(from));
     }
 
     fn sections_of(&self, number: Number) -> impl Iterator<Item = &Arc<Members>> {

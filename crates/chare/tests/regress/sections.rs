@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_chare::reduce::Sum;
-use raddle_chare::{Array, Chares, Cx, Failure, ScanForm, Section, SectionForm, chare};
+use raddle_chare::{Array, Chares, Cx, Failure, Reply, ScanForm, Section, SectionForm, chare};
 use raddle_runtime::Runtime;
 
 use crate::common::{runtime, soon};
@@ -55,19 +55,28 @@ impl Member {
     }
 
     #[entry]
-    async fn scan(&self, cx: &mut Cx<Self>, form: ScanForm) -> u64 {
-        cx.scan_with(form, Sum(1_u64)).await
+    async fn scan(&mut self, cx: &mut Cx<Self>, team: Team, form: ScanForm) -> u64 {
+        let one = Sum(1_u64);
+        match team {
+            Some(section) => cx.scan_in_with(section, form, one).await,
+            None => cx.scan_with(form, one).await,
+        }
     }
 
     #[entry]
-    async fn scan_floats(&self, cx: &mut Cx<Self>, form: ScanForm) -> u64 {
-        cx.scan_with(form, Sum(1.0_f64)).await as u64
+    async fn scan_floats(&mut self, cx: &mut Cx<Self>, team: Team, form: ScanForm) -> u64 {
+        let one = Sum(1.0_f64);
+        let sum = match team {
+            Some(section) => cx.scan_in_with(section, form, one).await,
+            None => cx.scan_with(form, one).await,
+        };
+        sum as u64
     }
 
     #[entry]
-    async fn scan_and_end(&self, cx: &mut Cx<Self>, form: ScanForm) -> u64 {
+    async fn scan_and_end(&mut self, cx: &mut Cx<Self>, team: Team, form: ScanForm) -> u64 {
         cx.end();
-        cx.scan_with(form, Sum(1_u64)).await
+        self.scan(cx, team, form).await
     }
 
     #[entry]
@@ -83,6 +92,26 @@ impl Member {
 
 fn members(runtime: &Runtime, count: usize) -> Array<Member> {
     runtime.array(count, |_| Member::default())
+}
+
+/// Who scans: a section, or all of an array.
+type Team = Option<Section<Member>>;
+
+/// Those who scan, in their order: all of an array, some of one, and chares that are in none.
+fn teams(runtime: &Runtime, count: usize) -> [(Vec<MemberProxy>, Team); 3] {
+    let (all, array) = (members(runtime, count), members(runtime, 2 * count));
+    let some = || (0..count).map(|at| 2 * count - 1 - 2 * at);
+    let alone = (0..count).map(|_| runtime.chare(|_| Member::default()));
+    let alone: Vec<_> = alone.collect();
+    let section = runtime.section(alone.iter().copied());
+    [
+        ((0..count).map(|at| all.at(at)).collect(), None),
+        (
+            some().map(|at| array.at(at)).collect(),
+            Some(array.section(some())),
+        ),
+        (alone, Some(section)),
+    ]
 }
 
 #[track_caller]
@@ -204,6 +233,21 @@ fn who_contributes_after_a_member_has_ended_is_told() {
     }
 }
 
+/// Where messages go to each member by itself, those that were left got them, and nobody was told.
+#[test]
+fn who_sends_after_a_member_has_ended_is_told() {
+    for form in FORMS {
+        let runtime = runtime(3);
+        let array = members(&runtime, 8);
+        let section = array.section_with(form, 0..8);
+        array.remove(7);
+        runtime.quiescence().wait();
+        section.all().hear();
+        let quiet = soon(move || runtime.quiescence().try_wait());
+        says(quiet, "has lost Member[7], which has ended");
+    }
+}
+
 /// What lay at the member's neighbours in the tree, or at its worker, stayed there.
 #[test]
 fn what_was_contributed_before_a_member_ends_is_told() {
@@ -220,7 +264,8 @@ fn what_was_contributed_before_a_member_ends_is_told() {
     }
 }
 
-/// The news of the end could come before the last shares, and then there was no result though all had contributed.
+/// The news of the end could come before the last shares, and then there was no result though all had contributed. In a tree of members there was
+/// none either when shares of others were with the one that ended, or came to it.
 #[test]
 fn a_member_that_contributes_and_ends_spoils_the_later_reductions_only() {
     for form in FORMS {
@@ -238,11 +283,7 @@ fn a_member_that_contributes_and_ends_spoils_the_later_reductions_only() {
             soon(move || {
                 let results = [(); 2].map(|()| section.reduction::<u64>());
                 for result in results {
-                    // In a tree of members a share may come to one that has ended.
-                    match result.try_wait() {
-                        Ok(count) => assert_eq!(count, 8),
-                        Err(failure) => assert_eq!(form, SectionForm::Binomial, "{failure}"),
-                    }
+                    assert_eq!(result.wait(), 8, "{form}");
                 }
                 says(section.reduction::<u64>().try_wait(), "has");
             });
@@ -250,36 +291,47 @@ fn a_member_that_contributes_and_ends_spoils_the_later_reductions_only() {
     }
 }
 
+const SCANS: [ScanForm; 2] = [ScanForm::PrescanPush, ScanForm::RecursiveDoubling];
+
+/// What those are told who wait for scans.
+fn told(scans: Vec<Reply<u64>>) -> Vec<Failure> {
+    soon(move || {
+        let told = scans.into_iter().map(|scan| scan.try_wait());
+        told.filter_map(Result::err).collect()
+    })
+}
+
 /// The root waited for the contribution of the element that was removed, and nobody was told.
 #[test]
 fn a_scan_that_lacks_an_element_fails() {
     const ENDED: &str = "which has ended";
-    for form in [ScanForm::PrescanPush, ScanForm::RecursiveDoubling] {
-        for removed in [0, 2, 3] {
-            for is_late in [false, true] {
-                let runtime = runtime(2);
-                let array = members(&runtime, 4);
-                if !is_late {
-                    array.remove(removed);
-                    runtime.quiescence().wait();
-                }
-                let scans = (0..4).filter(|&index| index != removed);
-                let scans: Vec<_> = scans.map(|index| array.at(index).scan(form)).collect();
-                if is_late {
-                    runtime.quiescence().wait();
-                    array.remove(removed);
-                }
-                let told = soon(move || {
-                    let told = scans.into_iter().map(|scan| scan.try_wait());
-                    told.filter_map(Result::err).collect::<Vec<_>>()
-                });
-                // By recursive doubling, those before it need nothing of the last.
-                let is_complete =
-                    is_late && removed == 3 && matches!(form, ScanForm::RecursiveDoubling);
-                assert_eq!(told.is_empty(), is_complete);
-                for failure in told {
-                    assert!(failure.to_string().contains(ENDED), "{failure}");
-                }
+    for form in SCANS {
+        for (which, removed, is_late) in
+            (0..18).map(|case| (case % 3, [0, 2, 3][case / 3 % 3], case < 9))
+        {
+            let runtime = runtime(2);
+            let (members, team) = &teams(&runtime, 4)[which];
+            if !is_late {
+                members[removed].end();
+                runtime.quiescence().wait();
+            }
+            let scans = (0..4).filter(|&index| index != removed);
+            let scans = scans
+                .map(|index| members[index].scan(*team, form))
+                .collect();
+            if is_late {
+                runtime.quiescence().wait();
+                members[removed].end();
+            }
+            let told = told(scans);
+            // By recursive doubling, those before it need nothing of it, and have what they want.
+            let needs_it = match form {
+                ScanForm::RecursiveDoubling if is_late => 3 - removed,
+                _ => 3,
+            };
+            assert_eq!(told.len(), needs_it, "{form}, {which}, {removed}");
+            for failure in told {
+                assert!(failure.to_string().contains(ENDED), "{failure}");
             }
         }
     }
@@ -288,20 +340,15 @@ fn a_scan_that_lacks_an_element_fails() {
 /// They were told that a message had been dropped, or nothing.
 #[test]
 fn elements_that_contribute_unlike_things_to_a_scan_are_told() {
-    for form in [ScanForm::PrescanPush, ScanForm::RecursiveDoubling] {
-        for unlike in 0..4 {
+    for form in SCANS {
+        for (which, unlike) in (0..12).map(|case| (case % 3, case / 3)) {
             let runtime = runtime(2);
-            let array = members(&runtime, 4);
-            let scans: Vec<_> = (0..4)
-                .map(|index| match index == unlike {
-                    true => array.at(index).scan_floats(form),
-                    false => array.at(index).scan(form),
-                })
-                .collect();
-            let told = soon(move || {
-                let told = scans.into_iter().map(|scan| scan.try_wait());
-                told.filter_map(Result::err).collect::<Vec<_>>()
-            });
+            let (members, team) = &teams(&runtime, 4)[which];
+            let scan = |index: usize| match index == unlike {
+                true => members[index].scan_floats(*team, form),
+                false => members[index].scan(*team, form),
+            };
+            let told = told((0..4).map(scan).collect());
             assert!(!told.is_empty());
             for failure in &told {
                 let text = failure.to_string();
@@ -316,22 +363,59 @@ fn elements_that_contribute_unlike_things_to_a_scan_are_told() {
 
 #[test]
 fn an_element_that_has_scanned_may_end() {
-    for form in [ScanForm::PrescanPush, ScanForm::RecursiveDoubling] {
+    for form in SCANS {
+        for which in 0..3 {
+            let runtime = runtime(2);
+            let (members, team) = teams(&runtime, 6)[which].clone();
+            soon(move || {
+                let scan = |index| match index {
+                    2 | 5 => members[index as usize].scan_and_end(team, form),
+                    _ => members[index as usize].scan(team, form),
+                };
+                let scans: Vec<_> = (0..6).map(scan).collect();
+                let results: Vec<_> = scans.into_iter().map(|scan| scan.wait()).collect();
+                assert_eq!(results, [0, 1, 2, 3, 4, 5]);
+                runtime.quiescence().wait();
+                says(members[0].scan(team, form).try_wait(), "a scan lacks");
+            });
+        }
+    }
+}
+
+#[test]
+fn who_is_put_in_the_place_of_another_takes_part_in_no_scan() {
+    for form in SCANS {
         let runtime = runtime(2);
-        let array = members(&runtime, 6);
-        soon(move || {
-            let scan = |index| match index {
-                2 | 5 => array.at(index).scan_and_end(form),
-                _ => array.at(index).scan(form),
-            };
-            let scans: Vec<_> = (0..6).map(scan).collect();
-            let results: Vec<_> = scans.into_iter().map(|scan| scan.wait()).collect();
-            assert_eq!(results, [0, 1, 2, 3, 4, 5]);
+        let array = members(&runtime, 3);
+        array.remove(2);
+        runtime.quiescence().wait();
+        array.insert(2, |_| Member::default());
+        let scan = array.at(2).scan(None, form);
+        says(soon(move || scan.try_wait()), "a scan lacks");
+    }
+}
+
+#[test]
+fn who_scans_in_a_section_that_is_given_up_is_told() {
+    const GONE: &str = "is no more: it has been destroyed";
+    for form in SCANS {
+        for which in [1, 2] {
+            let runtime = runtime(2);
+            let (members, team) = &teams(&runtime, 5)[which];
+            let section = team.expect("it is a section");
+            // The last is not waited for by others, in recursive doubling.
+            let wait = (1..5).map(|index| members[index].scan(*team, form));
+            let waiting = wait.collect();
             runtime.quiescence().wait();
-            array.insert(5, |_| Member::default());
-            says(array.at(5).scan(form).try_wait(), "a scan lacks");
-            says(array.at(0).scan(form).try_wait(), "a scan lacks");
-        });
+            section.destroy();
+            let told = told(waiting);
+            assert_eq!(told.len(), 4);
+            for failure in &told {
+                assert!(failure.to_string().contains(GONE), "{failure}");
+            }
+            let late = members[0].scan(*team, form);
+            says(soon(move || late.try_wait()), GONE);
+        }
     }
 }
 

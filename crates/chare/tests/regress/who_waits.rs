@@ -4,7 +4,7 @@
 //! groups, and scans.
 
 use raddle_chare::reduce::Sum;
-use raddle_chare::{Chares, Cx, ScanForm, chare};
+use raddle_chare::{Chares, Cx, ScanForm, Section, chare};
 
 use crate::common::{runtime, soon};
 
@@ -24,6 +24,11 @@ impl Idler {
     #[entry]
     async fn wait(&mut self, cx: &mut Cx<Self>) {
         cx.next(Self::go).await;
+    }
+    #[entry]
+    async fn scan_in(&mut self, cx: &mut Cx<Self>, section: Section<Self>) -> u32 {
+        let form = ScanForm::PrescanPush;
+        cx.scan_in_with(section, form, Sum(1_u32)).await
     }
     #[entry]
     async fn scan(&mut self, cx: &mut Cx<Self>) -> u32 {
@@ -85,6 +90,31 @@ fn it_names_scans_that_lack_contributions() {
             "Idler[2] waits in `scan`",
             "Idler[3] waits in `scan`",
             "scan 0 of Idler has 3 of 4 contributions"
+        ]
+    );
+}
+
+#[test]
+fn it_names_scans_of_sections_that_lack_contributions() {
+    let mut lines = soon(|| {
+        let runtime = runtime(2);
+        let idlers = [(); 3].map(|()| runtime.chare(|_| Idler));
+        let sections = [(); 2].map(|()| runtime.section(idlers));
+        drop(idlers[0].scan_in(sections[1]));
+        drop(idlers[2].scan_in(sections[1]));
+        drop(idlers[1].scan_in(sections[0]));
+        runtime.quiescence().wait();
+        runtime.who_waits()
+    });
+    lines.sort();
+    assert_eq!(
+        lines,
+        [
+            "a Idler waits in `scan_in`",
+            "a Idler waits in `scan_in`",
+            "a Idler waits in `scan_in`",
+            "scan 0 of section 0 of Idler has 1 of 3 contributions",
+            "scan 0 of section 1 of Idler has 2 of 3 contributions"
         ]
     );
 }

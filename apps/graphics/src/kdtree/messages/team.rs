@@ -17,7 +17,7 @@ use raddle_sync::prim::{AtomicU64, Relaxed};
 
 use super::node::NodeTask;
 use super::options::WorkerTasks;
-use super::worker::WorkerTask;
+use super::worker::{WorkerTask, WorkerTaskProxy};
 use crate::kdtree::shares::Share;
 
 /// Replicas of each static collection.
@@ -28,19 +28,26 @@ const REPLICAS: usize = 4;
 pub(super) struct Team {
     pub(super) section: Section<WorkerTask>,
     pub(super) len: usize,
-    /// Who has lent it; none for one made for the cell.
-    lender: Option<LenderProxy>,
+    from: Source,
+}
+
+/// Where a team has come from.
+#[derive(Debug)]
+enum Source {
+    /// It is lent.
+    Lender(LenderProxy),
+    /// It was made for the cell.
+    Made(Vec<WorkerTaskProxy>),
 }
 
 impl Team {
     /// Lets the tasks go.
     pub(super) fn dismiss(self) {
-        match self.lender {
-            Some(lender) => lender.returned(),
-            None => {
-                let array = self.section.array();
+        match self.from {
+            Source::Lender(lender) => lender.returned(),
+            Source::Made(tasks) => {
                 self.section.destroy();
-                (0..self.len).for_each(|index| array.at(index).leave());
+                tasks.iter().for_each(WorkerTaskProxy::leave);
             }
         }
     }
@@ -121,14 +128,21 @@ impl Teams {
 /// Makes the tasks for one cell.
 fn made(cx: &mut Cx<NodeTask>, len: usize, sync: SectionForm) -> Team {
     let workers = cx.worker_count();
-    let options = ArrayOptions::new(len).placed(move |index: usize| index * workers / len);
-    let array = cx.runtime().array_with(options, move |index| {
-        WorkerTask::new(Share { index, count: len })
-    });
+    let tasks: Vec<WorkerTaskProxy> = (0..len)
+        .map(|index| {
+            let share = Share { index, count: len };
+            let make = move |_: &mut Cx<WorkerTask>| WorkerTask::new(share);
+            if len > workers {
+                cx.runtime().chare_on(index * workers / len, make)
+            } else {
+                cx.chare(make)
+            }
+        })
+        .collect();
     Team {
-        section: array.section_with(sync, 0..len),
+        section: cx.runtime().section_with(sync, tasks.iter().copied()),
         len,
-        lender: None,
+        from: Source::Made(tasks),
     }
 }
 
@@ -159,7 +173,7 @@ impl Lender {
         to.lent(Team {
             section: self.section,
             len: self.len,
-            lender: Some(cx.this()),
+            from: Source::Lender(cx.this()),
         });
         cx.next(Self::returned).await;
     }

@@ -173,7 +173,7 @@ impl WorkerTask {
         job: FindPlane,
     ) {
         let counted = Counted::of(&job.cell, self.share);
-        let before = cx.scan_with(job.scan, Sum(counted.passed)).await;
+        let before = cx.scan_in_with(team, job.scan, Sum(counted.passed)).await;
         let lightest = counted.lightest(&job.cell, self.share, before);
         cx.contribute_to(team, LightestOfAll(lightest));
     }
@@ -217,7 +217,9 @@ impl WorkerTask {
         let marked = Marked::of(&job.cell, range, &job.plane, job.build.triangles());
         drop(job);
         let counts = marked.counts;
-        let first = cx.scan_with(ScanForm::PrescanPush, Sum(counts)).await;
+        let first = cx
+            .scan_in_with(team, ScanForm::PrescanPush, Sum(counts))
+            .await;
         self.marked = Some((marked, first));
         cx.contribute_to(team, Sum(counts));
     }
@@ -248,7 +250,9 @@ impl WorkerTask {
         let counts: [Counts; 3] =
             std::array::from_fn(|axis| job.dealing().count(axis, self.events(&job.cell, axis)));
         drop(job);
-        let first = cx.scan_with(ScanForm::PrescanPush, Sum(counts)).await;
+        let first = cx
+            .scan_in_with(team, ScanForm::PrescanPush, Sum(counts))
+            .await;
         self.counted = std::array::from_fn(|axis| (first[axis], counts[axis]));
         cx.contribute_to(team, Sum(counts));
     }

@@ -1,0 +1,210 @@
+//! The binomial tree of a section's members: multicasts go down, and reductions up, from member to member.
+//!
+//! The first member is the top. Wherever a member is, or while it waits for a worker, what the tree brings goes to it as a message. When one has
+//! ended, the shares that wait with it or come later go straight to the root of the section's reductions, which counts contributions whatever
+//! way they come.
+
+use std::collections::HashMap;
+
+use super::Members;
+use crate::entry::Chare;
+use crate::failure::Failure;
+use crate::local::Local;
+use crate::number::Number;
+use crate::parcel::Parcel;
+use crate::part::Part;
+use crate::reduction::Share;
+use crate::spread::Spread;
+use crate::system::System;
+
+/// Shares that wait at a member of binomial trees for those below, by section and reduction: how many are missing, and their sum.
+pub(crate) type Gathered = HashMap<(u32, u64), (usize, Share)>;
+
+/// Members directly below the one at `position` in a binomial tree of `count`.
+fn below(position: usize, count: usize) -> impl Iterator<Item = usize> {
+    let span = if position == 0 {
+        usize::BITS
+    } else {
+        position.trailing_zeros()
+    };
+    (0..span)
+        .map(move |bit| position.saturating_add(1 << bit))
+        .take_while(move |&below| below < count)
+}
+
+/// The member above.
+fn above(position: usize) -> usize {
+    position & (position - 1)
+}
+
+/// A multicast on its way down the tree.
+pub(super) struct PassOn<S> {
+    pub(super) spread: S,
+    pub(super) section: u32,
+    pub(super) priority: i32,
+    pub(super) position: usize,
+}
+
+impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
+    fn entry(&self) -> &'static str {
+        self.spread.name()
+    }
+
+    /// From where the member is: what came for it before it moved here was sent on from there, and comes first to those below.
+    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
+        if !part.has(number) {
+            return part.keep(local, number, Box::new(self));
+        }
+        let members = match part.section(self.section) {
+            Ok(members) => members,
+            Err(failure) => return local.system.fail(failure),
+        };
+        for position in below(self.position, members.numbers.len()) {
+            let one = part.one(members.numbers[position]);
+            local.guard(|| {
+                one.with_priority(self.priority).dispatch(Self {
+                    spread: self.spread.clone(),
+                    section: self.section,
+                    priority: self.priority,
+                    position,
+                });
+            });
+        }
+        // Nobody else has any of it then: the message goes on by itself.
+        self.spread.into_parcel().deliver(local, part, number);
+    }
+
+    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
+        self.deliver(local, part, number);
+    }
+
+    fn fail(self: Box<Self>, system: &System, failure: Failure) {
+        system.fail(failure);
+    }
+}
+
+/// A share of a reduction on its way up the tree of members.
+struct Rise {
+    collection: u32,
+    section: u32,
+    position: usize,
+    round: u64,
+    share: Share,
+}
+
+impl<T: Chare> Parcel<T> for Rise {
+    fn entry(&self) -> &'static str {
+        "reduction"
+    }
+
+    /// Whatever the member does meanwhile: this is not its affair.
+    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
+        let at = part.slot_of(number);
+        if part.slots.borrow_mut().get_mut(at, number).is_none() {
+            return part.keep(local, number, Box::new(self));
+        }
+        let members = match part.section(self.section) {
+            Ok(members) => members,
+            Err(failure) => return local.system.fail(failure),
+        };
+        local.gather(
+            part,
+            &members,
+            self.section,
+            self.position,
+            self.round,
+            self.share,
+        );
+    }
+
+    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
+        self.deliver(local, part, number);
+    }
+
+    /// Whoever has ended has contributed: then its share is at the root, and this goes there too. Otherwise there will be no result.
+    fn fail(self: Box<Self>, system: &System, _failure: Failure) {
+        let Self {
+            collection,
+            section,
+            round,
+            share,
+            ..
+        } = *self;
+        let members = system.collection::<T>(collection).section(section);
+        let root = members.and_then(|members| members.loss.of(round).map_or(Ok(members.root), Err));
+        match root {
+            Ok(root) => system.post_from_here(root, move |local| {
+                let part = local.part::<T>(collection);
+                local.send_to_root(&part, Some(section), round, share);
+            }),
+            Err(failure) => system.fail(failure),
+        }
+    }
+}
+
+impl Local {
+    /// Merges a share at a member, and sends all up when those below have sent theirs.
+    pub(super) fn gather<T: Chare>(
+        &self,
+        part: &Part<T>,
+        members: &Members,
+        section: u32,
+        position: usize,
+        round: u64,
+        share: Share,
+    ) {
+        if let Some(failure) = members.loss.of(round) {
+            return self.system.fail(failure);
+        }
+        let count = members.numbers.len();
+        let (number, key) = (members.numbers[position], (section, round));
+        let mut gathered = part.gathered.borrow_mut();
+        let own = gathered.entry(number).or_default();
+        let (waiting, sum) = own
+            .entry(key)
+            .or_insert_with(|| (1 + below(position, count).count(), Share::default()));
+        *waiting -= 1;
+        sum.add(share);
+        let done = (*waiting == 0).then(|| own.remove(&key)).flatten();
+        if own.is_empty() {
+            gathered.remove(&number);
+        }
+        drop(gathered);
+        let Some((_, share)) = done else { return };
+        if position == 0 {
+            return self.send_to_root(part, Some(section), round, share);
+        }
+        let position = above(position);
+        part.one(members.numbers[position]).dispatch(Rise {
+            collection: part.collection.id,
+            section,
+            position,
+            round,
+            share,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_binomial_tree_reaches_everybody_once() {
+        for count in 0..70 {
+            let mut reached = vec![0; count];
+            let mut front = if count > 0 { vec![0] } else { Vec::new() };
+            while let Some(position) = front.pop() {
+                reached[position] += 1;
+                for child in below(position, count) {
+                    assert_eq!(above(child), position);
+                    front.push(child);
+                }
+            }
+            assert!(
+                reached.iter().all(|&times| times == 1),
+                "{count}: {reached:?}"
+            );
+        }
+    }
+}
