@@ -9,7 +9,7 @@
 //! event        an end of a triangle's extent along an axis; sorting, merging
 //! cell         a box with its triangles and their events
 //! sweep        the cheapest plane of a cell
-//! clip         the extents of the pieces of a triangle cut by a plane
+//! clip         the extents of the pieces of a triangle cut by a plane; perfect_split: the same for builders elsewhere
 //! split        dealing a cell out to its halves
 //! build        what all builders share; prepared: what they start from; crew: who does it
 //! sequential, tasks: the builders; assemble: from their pieces to a tree
@@ -32,6 +32,7 @@ mod error;
 mod event;
 mod node;
 mod parameters;
+pub mod perfect_split;
 mod prepared;
 mod progress;
 mod sequential;
