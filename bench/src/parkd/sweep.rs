@@ -4,7 +4,7 @@
 //! Events go by in chunks of some blocks. One pass counts the starts, without a jump and with a chain of one addition an
 //! event; a second one weighs all planes in `f32`, four at a time. What comes out is right but for rounding, so the few
 //! blocks whose lightest plane is as light as the lightest of all, or almost, are weighed again in `f64`, and there ties
-//! go to the first. Chunks with planar triangles are weighed in `f64` at once.
+//! go to the first. Blocks with planar triangles are weighed in `f64` at once.
 //!
 //! # In parallel
 //! A list is cut into parts. What the parts begin with is counted first (the prescan); then each is weighed by
@@ -94,17 +94,18 @@ fn least_of(mut weights: [f32; BLOCK_LEN]) -> f32 {
 #[derive(Debug)]
 pub(super) struct Screen {
     weighed: Weighed,
-    /// How many starts there are before each event of a chunk.
-    starts: [u32; CHUNK_BLOCKS * BLOCK_LEN + 1],
-    positions: [[u32; BLOCK_LEN]; CHUNK_BLOCKS],
+    /// Of a chunk, block by block: how many starts there are before each event, and behind the last.
+    starts: [[u32; BLOCK_LEN + 1]; CHUNK_BLOCKS],
+    /// Whether a block has no planar events, and positions of one sign.
+    is_plain: [bool; CHUNK_BLOCKS],
 }
 
 impl Default for Screen {
     fn default() -> Self {
         Self {
             weighed: Weighed::default(),
-            starts: [0; CHUNK_BLOCKS * BLOCK_LEN + 1],
-            positions: [[0; BLOCK_LEN]; CHUNK_BLOCKS],
+            starts: [[0; BLOCK_LEN + 1]; CHUNK_BLOCKS],
+            is_plain: [false; CHUNK_BLOCKS],
         }
     }
 }
@@ -254,65 +255,83 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Weighs some blocks of events, none of them planar and all of one sign, in `f32`, in units of the perimeter.
+    /// Weighs some blocks of events: those of `range`, the last block being filled up where that ends.
     ///
     /// `passed` is what the sweep has passed before them, and then what it has passed behind them.
     #[inline]
     fn screen(
         &self,
         chunk: &[[u64; BLOCK_LEN]],
-        first: usize,
+        range: Range<usize>,
         passed: &mut Passed,
         screen: &mut Screen,
     ) {
-        // All is counted before anything is weighed: what was just stored word by word cannot be loaded four words at
-        // a time until it has left the processor's store queue.
         let Screen {
             weighed,
             starts,
-            positions,
+            is_plain,
         } = screen;
+        // All is counted before anything is weighed: what was just stored word by word cannot be loaded four words at
+        // a time until it has left the processor's store queue.
         let mut sum = 0;
-        for ((slot, position), &event) in starts[1..]
-            .iter_mut()
-            .zip(positions.as_flattened_mut())
-            .zip(chunk.as_flattened())
-        {
-            sum += event as u32 >> 31;
-            *slot = sum;
+        for ((block, starts), is_plain) in chunk.iter().zip(&mut *starts).zip(&mut *is_plain) {
+            let mut kinds = 0;
+            starts[0] = sum;
+            for (slot, &event) in starts[1..].iter_mut().zip(block) {
+                sum += event as u32 >> 31;
+                *slot = sum;
+                kinds |= event;
+            }
+            let signs = block[0] ^ block[BLOCK_LEN - 1];
+            *is_plain = event::kind(kinds) & PLANAR == 0 && signs >> 63 == 0;
+        }
+        for (number, block) in chunk.iter().enumerate() {
+            let first = range.start + number * BLOCK_LEN;
+            let before = *passed;
+            let least = if is_plain[number] {
+                let starts = &starts[number];
+                let met = starts[BLOCK_LEN] - starts[0];
+                passed.met += met;
+                passed.left += BLOCK_LEN as u32 - met;
+                self.least_in_plain(block, starts, before)
+            } else {
+                let end = range.end.min(first + BLOCK_LEN);
+                let mut own = Lightest::NONE;
+                self.weigh(first..end, before, &mut own);
+                *passed = before + Passed::over(&self.events[first..end]);
+                (own.weight / self.perimeter) as f32
+            };
+            weighed.push(least, first, before);
+        }
+    }
+
+    /// The least weight of a block of events without planar ones and of one sign, in units of the perimeter.
+    #[inline]
+    fn least_in_plain(
+        &self,
+        block: &[u64; BLOCK_LEN],
+        starts: &[u32; BLOCK_LEN + 1],
+        before: Passed,
+    ) -> f32 {
+        let flip = event::flip_of(block[0]);
+        let ratio = (self.cross / self.perimeter) as f32;
+        let below_first = before.met as i32 as f32;
+        let above_first = (self.count - before.left) as i32 as f32 - 1.0;
+        let mut positions = [0; BLOCK_LEN];
+        for (position, &event) in positions.iter_mut().zip(block) {
             *position = (event >> 32) as u32;
         }
-        let flip = event::flip_of(chunk[0][0]);
-        let ratio = (self.cross / self.perimeter) as f32;
-        for (number, positions) in positions[..chunk.len()].iter().enumerate() {
-            let base = number * BLOCK_LEN;
-            let Some(starts) = starts[base..].first_chunk::<{ BLOCK_LEN + 1 }>() else {
-                break;
-            };
+        let mut weights = [0.0_f32; BLOCK_LEN];
+        for (index, weight) in weights.iter_mut().enumerate() {
+            let position = f32::from_bits(positions[index] ^ flip);
+            let below = below_first + (starts[index] - starts[0]) as i32 as f32;
             // The events so far are starts or ends.
-            let before = Passed {
-                met: passed.met + starts[0],
-                left: passed.left + base as u32 - starts[0],
-            };
-            let below_first = before.met as i32 as f32;
-            let above_first = (self.count - before.left) as i32 as f32 - 1.0;
-            let mut weights = [0.0_f32; BLOCK_LEN];
-            for (index, weight) in weights.iter_mut().enumerate() {
-                let position = f32::from_bits(positions[index] ^ flip);
-                let below = below_first + (starts[index] - starts[0]) as i32 as f32;
-                let above = above_first
-                    + (starts[index + 1] as i32 - (starts[0] + index as u32) as i32) as f32;
-                *weight = (ratio + (position - self.low)) * below
-                    + (ratio + (self.high - position)) * above;
-            }
-            weighed.push(least_of(weights), first + base, before);
+            let above =
+                above_first + (starts[index + 1] as i32 - (starts[0] + index as u32) as i32) as f32;
+            *weight =
+                (ratio + (position - self.low)) * below + (ratio + (self.high - position)) * above;
         }
-        let len = (chunk.len() * BLOCK_LEN) as u32;
-        *passed = *passed
-            + Passed {
-                met: sum,
-                left: len - sum,
-            };
+        least_of(weights)
     }
 
     /// Finds the lightest plane of some events; `passed` is what the sweep has passed before them.
@@ -326,7 +345,7 @@ impl<'a> Sweep<'a> {
         let mut first = range.start;
         let (blocks, rest) = self.events[range.clone()].as_chunks::<BLOCK_LEN>();
         for chunk in blocks.chunks(CHUNK_BLOCKS) {
-            self.screen_or_weigh(
+            self.screen(
                 chunk,
                 first..first + chunk.len() * BLOCK_LEN,
                 &mut passed,
@@ -339,7 +358,7 @@ impl<'a> Sweep<'a> {
             let filler = event::pack(event::position(last), START, 0);
             let mut chunk = [[filler; BLOCK_LEN]];
             chunk[0][..rest.len()].copy_from_slice(rest);
-            self.screen_or_weigh(&chunk, first..range.end, &mut passed, screen);
+            self.screen(&chunk, first..range.end, &mut passed, screen);
         }
         let Weighed { blocks, least } = &screen.weighed;
         let limit = least * (1.0 + TOLERANCE) + (self.high - self.low) * 1e-10;
@@ -350,33 +369,6 @@ impl<'a> Sweep<'a> {
             }
         }
         lightest
-    }
-
-    /// Finds about how light the planes of some blocks are: those of the events of `range`, the last block being filled
-    /// up where that ends.
-    #[inline]
-    fn screen_or_weigh(
-        &self,
-        chunk: &[[u64; BLOCK_LEN]],
-        range: Range<usize>,
-        passed: &mut Passed,
-        screen: &mut Screen,
-    ) {
-        let events = chunk.as_flattened();
-        let kinds = events.iter().fold(0, |kinds, &event| kinds | event);
-        let signs = events[0] ^ events[events.len() - 1];
-        if event::kind(kinds) & PLANAR == 0 && signs >> 63 == 0 {
-            return self.screen(chunk, range.start, passed, screen);
-        }
-        for first in range.clone().step_by(BLOCK_LEN) {
-            let end = range.end.min(first + BLOCK_LEN);
-            let mut own = Lightest::NONE;
-            self.weigh(first..end, *passed, &mut own);
-            screen
-                .weighed
-                .push((own.weight / self.perimeter) as f32, first, *passed);
-            *passed = *passed + Passed::over(&self.events[first..end]);
-        }
     }
 
     /// The cheapest plane: the lightest, or one that cuts off what is empty.
