@@ -79,8 +79,9 @@ pub(super) struct Build<'a> {
 impl<'a> Build<'a> {
     pub(super) fn new(corners: &'a [Corners], parameters: &'a Parameters) -> Self {
         let thread_count = rayon::current_num_threads();
-        // While there are no more nodes than threads, or hardly, all threads split each of them.
-        let share = corners.len() / (2 * thread_count);
+        // While there are fewer nodes than threads, or hardly more, all threads split each of them. It takes them some more work
+        // than one alone, so the others rather wait a little than help with the last such nodes.
+        let share = 3 * corners.len() / (2 * thread_count);
         Self {
             corners,
             parameters,
