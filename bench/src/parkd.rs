@@ -11,7 +11,7 @@
 //! CopyTriangles      triangles  each half's own triangles, and the new indices
 //! CopyEvents         copy       each half's own events, in order
 //! ```
-//! [`event`] and [`cell`] are what lists are made of, [`region`] is where they are, [`build`] makes the nodes and
+//! [`event`] and [`cell`] are what lists are made of, [`region`] is where they are, [`mod@build`] makes the nodes and
 //! [`tree`] puts them into one piece.
 //!
 //! # What is made quick, and how

@@ -26,7 +26,7 @@ fn the_bunny_has_the_same_tree() {
             ..Parameters::default()
         };
         let expected = KdTree::build_sequential(&mesh, &parameters).unwrap();
-        for thread_count in [1, 2, 4] {
+        for thread_count in [1, 2, 16] {
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(thread_count)
                 .build()

@@ -329,7 +329,7 @@ impl SharedMarks {
                 let kind = event::kind(event) as usize;
                 // Relaxed: read after all threads are done with marking.
                 marks[kind >> 1].store(true, Relaxed);
-                marks[kind + 1 >> 1].store(true, Relaxed);
+                marks[(kind + 1) >> 1].store(true, Relaxed);
             }
         });
         Self { marks, half }
