@@ -9,10 +9,10 @@
 //! event        an end of a triangle's extent along an axis; sorting, merging
 //! cell         a box with its triangles and their events
 //! sweep        the cheapest plane of a cell
-//! clip         the extents of the pieces of a triangle cut by a plane
-//! split, deal  dealing a cell out to its halves
+//! clip         the extents of the pieces of a triangle cut by a plane; perfect_split: the same for builders elsewhere
+//! split, deal  dealing a cell out to its halves; shares: the same by several, each of whom has a part of its lists
 //! build        what all builders share; prepared: what they start from; crew: who does it
-//! sequential, tasks: the builders; assemble: from their pieces to a tree
+//! sequential, tasks, messages: the builders; assemble: from their pieces to a tree
 //! node         eight bytes of tree; traverse: rays; statistics: figures
 //! ```
 //!
@@ -34,6 +34,7 @@ mod event;
 pub mod messages;
 mod node;
 mod parameters;
+pub mod perfect_split;
 mod prepared;
 mod progress;
 mod sequential;

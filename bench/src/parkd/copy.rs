@@ -1,0 +1,304 @@
+//! CopyEvents: the events of one axis go to both halves along the routes of their triangles, and stay in order.
+//!
+//! An event of a triangle on one side is written once, to where that side's list has got; which one that is, is
+//! computed and not jumped on, but along the split axis it is known beforehand. The few events of triangles that straddle
+//! the plane, and the new ones that are put in between, are dealt with out of line.
+//!
+//! New events bear the old indices of their triangles, as those do that they are merged with: the triangles of the halves are in
+//! the old order, so that the order by old indices is that by new ones.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::event;
+use super::sweep::Plane;
+use super::triangles::{Added, Fate, ROUTE_STRADDLES, Straddler};
+
+/// Triangles may be in both halves.
+const EITHER: u8 = 0;
+/// All but straddling triangles are below.
+const BELOW: u8 = 1;
+/// All but straddling triangles are above.
+const ABOVE: u8 = 2;
+
+/// What a node's events go along.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Routes<'a> {
+    pub(super) routes: &'a [u32],
+    pub(super) straddlers: &'a [Straddler],
+    pub(super) added: &'a Added,
+    pub(super) plane: &'a Plane,
+}
+
+impl Routes<'_> {
+    /// Copies all events of an axis: those above to the start of `dealt`, those below to `below_first`. Returns how
+    /// many they are, below and above.
+    pub(super) fn copy(
+        &self,
+        events: &[u64],
+        axis: usize,
+        dealt: &mut [u64],
+        below_first: usize,
+    ) -> [usize; 2] {
+        let mut copying = Copying {
+            routes: self.routes,
+            straddlers: self.straddlers,
+            axis,
+            added: [0, 1].map(|half: usize| self.added[half][axis].as_slice()),
+        };
+        let ends = copying.run_along(events, 0, self.plane, dealt, [below_first, 0]);
+        let [below, above] = copying.put_rest(dealt, ends);
+        [below - below_first, above]
+    }
+}
+
+/// Events of one axis on their way.
+struct Copying<'a> {
+    routes: &'a [u32],
+    straddlers: &'a [Straddler],
+    axis: usize,
+    /// New events that have not been put in.
+    added: [&'a [u64]; 2],
+}
+
+impl Copying<'_> {
+    /// Copies some events of the list, the first of which has this index in it.
+    #[inline]
+    fn run_along(
+        &mut self,
+        events: &[u64],
+        first: usize,
+        plane: &Plane,
+        dealt: &mut [u64],
+        ends: [usize; 2],
+    ) -> [usize; 2] {
+        if self.axis != plane.axis {
+            return self.run::<EITHER>(events, dealt, ends);
+        }
+        let split = plane.split.saturating_sub(first).min(events.len());
+        let (below, above) = events.split_at(split);
+        let ends = self.run::<BELOW>(below, dealt, ends);
+        self.run::<ABOVE>(above, dealt, ends)
+    }
+
+    /// Copies some events. `ends` are where the lists below and above have got.
+    #[inline(always)]
+    fn run<const WAY: u8>(
+        &mut self,
+        events: &[u64],
+        dealt: &mut [u64],
+        [mut below, mut above]: [usize; 2],
+    ) -> [usize; 2] {
+        let mut next_added = self.next_added();
+        let routes = self.routes;
+        for &event in events {
+            if event >= next_added {
+                [below, above] = self.put_added(event, dealt, [below, above]);
+                next_added = self.next_added();
+            }
+            let route = routes[event::index(event)];
+            if route & ROUTE_STRADDLES != 0 {
+                [below, above] = self.put_straddling(event, route, dealt, [below, above]);
+                continue;
+            }
+            let moved = event - u64::from(route >> 1);
+            match WAY {
+                BELOW => {
+                    dealt[below] = moved;
+                    below += 1;
+                }
+                ABOVE => {
+                    dealt[above] = moved;
+                    above += 1;
+                }
+                _ => {
+                    let side = (route & 1) as usize;
+                    dealt[if side == 0 { below } else { above }] = moved;
+                    above += side;
+                    below += 1 - side;
+                }
+            }
+        }
+        [below, above]
+    }
+
+    fn next_added(&self) -> u64 {
+        let [below, above] = self.added.map(|added| added.first().copied());
+        below.unwrap_or(u64::MAX).min(above.unwrap_or(u64::MAX))
+    }
+
+    /// Puts in the new events that come before one.
+    #[cold]
+    #[inline(never)]
+    fn put_added(&mut self, event: u64, dealt: &mut [u64], mut ends: [usize; 2]) -> [usize; 2] {
+        for (half, end) in ends.iter_mut().enumerate() {
+            while let Some((&added, rest)) = self.added[half].split_first()
+                && added < event
+            {
+                let number = self.routes[event::index(added)] & !ROUTE_STRADDLES;
+                let fate = self.straddlers[number as usize][half];
+                dealt[*end] = event::with_index(added, fate.index);
+                *end += 1;
+                self.added[half] = rest;
+            }
+        }
+        ends
+    }
+
+    /// Puts in what is left of the new events.
+    fn put_rest(&mut self, dealt: &mut [u64], ends: [usize; 2]) -> [usize; 2] {
+        self.put_added(u64::MAX, dealt, ends)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_straddling(
+        &self,
+        event: u64,
+        route: u32,
+        dealt: &mut [u64],
+        mut ends: [usize; 2],
+    ) -> [usize; 2] {
+        let fates = self.straddlers[(route & !ROUTE_STRADDLES) as usize];
+        for (fate, end) in fates.iter().zip(&mut ends) {
+            if fate.index != Fate::GONE && fate.keeps(self.axis, event::kind(event)) {
+                dealt[*end] = event::with_index(event, fate.index);
+                *end += 1;
+            }
+        }
+        ends
+    }
+}
+
+/// Events that a part of a large list is copied by, first into the cache and from there to both halves.
+const CHUNK_LEN: usize = 2048;
+
+/// A part of the events of one axis.
+struct Part<'a> {
+    axis: usize,
+    range: Range<usize>,
+    /// The new events that belong into it.
+    added: [&'a [u64]; 2],
+    counts: [usize; 2],
+    dealt: [&'a mut [u64]; 2],
+}
+
+impl Routes<'_> {
+    /// As [`copy`](Self::copy), all axes with all threads, each in so many parts. Returns per axis how many events are
+    /// below and above.
+    pub(super) fn copy_parallel(
+        &self,
+        events: [&[u64]; 3],
+        part_count: usize,
+        dealt: [&mut [u64]; 3],
+        below_first: usize,
+    ) -> [[usize; 2]; 3] {
+        let mut parts: Vec<Part<'_>> = (0..3)
+            .flat_map(|axis| self.parts_of(events[axis], axis, part_count))
+            .collect();
+        parts
+            .par_iter_mut()
+            .for_each(|part| self.count(events[part.axis], part));
+        let mut counts = [[0; 2]; 3];
+        let mut rests = dealt.map(|dealt| {
+            let (above, below) = dealt.split_at_mut(below_first);
+            [below, above]
+        });
+        for part in &mut parts {
+            for half in 0..2 {
+                let rest = &mut rests[part.axis][half];
+                part.dealt[half] = super::take(rest, part.counts[half]);
+                counts[part.axis][half] += part.counts[half];
+            }
+        }
+        parts
+            .into_par_iter()
+            .for_each(|part| self.fill(events[part.axis], part));
+        counts
+    }
+
+    /// The parts of one axis: each begins with an event, and has the new ones up to the next part's first.
+    fn parts_of<'b>(&'b self, events: &[u64], axis: usize, part_count: usize) -> Vec<Part<'b>> {
+        let mut rests = [0, 1].map(|half: usize| self.added[half][axis].as_slice());
+        super::parts(events.len(), part_count)
+            .map(|range| {
+                let next = events.get(range.end).copied().unwrap_or(u64::MAX);
+                let added = rests.each_mut().map(|rest| {
+                    let (own, later) = rest.split_at(rest.partition_point(|&event| event < next));
+                    *rest = later;
+                    own
+                });
+                Part {
+                    axis,
+                    range,
+                    counts: added.map(<[u64]>::len),
+                    added,
+                    dealt: [&mut [], &mut []],
+                }
+            })
+            .collect()
+    }
+
+    /// Counts what goes to each half.
+    fn count(&self, events: &[u64], part: &mut Part<'_>) {
+        let (mut above, mut straddling) = (0, 0);
+        for &event in &events[part.range.clone()] {
+            let route = self.routes[event::index(event)];
+            if route & ROUTE_STRADDLES != 0 {
+                straddling += 1;
+                let fates = &self.straddlers[(route & !ROUTE_STRADDLES) as usize];
+                for (fate, count) in fates.iter().zip(&mut part.counts) {
+                    let keeps = fate.keeps(part.axis, event::kind(event));
+                    *count += usize::from(fate.index != Fate::GONE && keeps);
+                }
+                continue;
+            }
+            above += (route & 1) as usize;
+        }
+        part.counts[1] += above;
+        part.counts[0] += part.range.len() - straddling - above;
+    }
+
+    /// Copies a part that has its places.
+    fn fill(&self, events: &[u64], part: Part<'_>) {
+        let mut dealt = part.dealt;
+        let mut rests = part.added;
+        let mut chunk = vec![0; 2 * CHUNK_LEN];
+        let mut start = part.range.start;
+        while start < part.range.end {
+            let end = part.range.end.min(start + CHUNK_LEN);
+            // The last chunk takes all that is left, since the part has what belongs between it and the next one.
+            let next = if end < part.range.end {
+                events[end]
+            } else {
+                u64::MAX
+            };
+            let added = rests.each_mut().map(|rest| {
+                let (own, later) = rest.split_at(rest.partition_point(|&event| event < next));
+                *rest = later;
+                own
+            });
+            let below_first = CHUNK_LEN + added[1].len();
+            chunk.resize(
+                (below_first + CHUNK_LEN + added[0].len()).max(chunk.len()),
+                0,
+            );
+            let mut copying = Copying {
+                routes: self.routes,
+                straddlers: self.straddlers,
+                axis: part.axis,
+                added,
+            };
+            let ends = [below_first, 0];
+            let ends = copying.run_along(&events[start..end], start, self.plane, &mut chunk, ends);
+            let [below_end, above_end] = copying.put_rest(&mut chunk, ends);
+            let counts = [below_end - below_first, above_end];
+            for (half, first) in [below_first, 0].into_iter().enumerate() {
+                super::take(&mut dealt[half], counts[half])
+                    .copy_from_slice(&chunk[first..first + counts[half]]);
+            }
+            start = end;
+        }
+    }
+}

@@ -1,0 +1,514 @@
+//! FindBestPartition: the cost of a plane through every event, and the cheapest of them.
+//!
+//! # How a list is weighed
+//! Events go by in chunks of some blocks. One pass counts the starts, without a jump and with a chain of one addition an
+//! event; a second one weighs all planes in `f32`, four at a time. What comes out is right but for rounding, so the few
+//! blocks whose lightest plane is as light as the lightest of all, or almost, are weighed again in `f64`, and there ties
+//! go to the first. Blocks with planar triangles are weighed in `f64` at once.
+//!
+//! # In parallel
+//! A list is cut into parts. What the parts begin with is counted first (the prescan); then each is weighed by
+//! itself, and the lightest of all is found by reduction.
+//!
+//! # Source
+//! Choi et al. 2010 (see [`super`]); the cost: Wald, Havran 2006 (see [`super`]).
+
+use std::ops::{Add, Range};
+
+use raddle_graphics::kdtree::Parameters;
+use rayon::prelude::*;
+
+use super::cell::Cell;
+use super::event::{self, END, PLANAR, START};
+
+/// Events a block.
+const BLOCK_LEN: usize = 32;
+/// Blocks that are counted at a time.
+const CHUNK_BLOCKS: usize = 16;
+/// What rounding may do to a weight in `f32`, and much more.
+const TOLERANCE: f32 = 1e-5;
+
+/// A split plane.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plane {
+    pub(super) axis: usize,
+    pub(super) position: f32,
+    pub(super) cost: f64,
+    /// How many events of the axis belong to the half below.
+    pub(super) split: usize,
+    /// How many triangles reach into the halves.
+    pub(super) counts: [usize; 2],
+}
+
+/// How many triangles a sweep has met, and how many it has left.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Passed {
+    met: u32,
+    left: u32,
+}
+
+impl Add for Passed {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            met: self.met + other.met,
+            left: self.left + other.left,
+        }
+    }
+}
+
+impl Passed {
+    /// What a sweep passes with one event.
+    #[inline(always)]
+    fn with(event: u64) -> Self {
+        let kind = event::kind(event) as u32;
+        Self {
+            met: (kind + 1) >> 1,
+            left: 1 - (kind >> 1),
+        }
+    }
+
+    fn over(events: &[u64]) -> Self {
+        events
+            .iter()
+            .fold(Self::default(), |sum, &event| sum + Self::with(event))
+    }
+}
+
+/// The least of some weights.
+#[inline]
+fn least_of(mut weights: [f32; BLOCK_LEN]) -> f32 {
+    let mut width = BLOCK_LEN;
+    while width > 1 {
+        width /= 2;
+        let (first, second) = weights.split_at_mut(width);
+        for (weight, &other) in first.iter_mut().zip(&*second) {
+            *weight = if other < *weight { other } else { *weight };
+        }
+    }
+    weights[0]
+}
+
+/// Memory for weighing in `f32`.
+#[derive(Debug)]
+pub(super) struct Screen {
+    weighed: Weighed,
+    /// Of a chunk, block by block: how many starts there are before each event, and behind the last.
+    starts: [[u32; BLOCK_LEN + 1]; CHUNK_BLOCKS],
+    /// Whether a block has no planar events, and positions of one sign.
+    is_plain: [bool; CHUNK_BLOCKS],
+}
+
+impl Default for Screen {
+    fn default() -> Self {
+        Self {
+            weighed: Weighed::default(),
+            starts: [[0; BLOCK_LEN + 1]; CHUNK_BLOCKS],
+            is_plain: [false; CHUNK_BLOCKS],
+        }
+    }
+}
+
+/// The blocks that were weighed.
+#[derive(Debug, Default)]
+struct Weighed {
+    blocks: Vec<Block>,
+    /// Of all blocks.
+    least: f32,
+}
+
+impl Weighed {
+    fn clear(&mut self) {
+        self.blocks.clear();
+        self.least = f32::INFINITY;
+    }
+
+    #[inline]
+    fn push(&mut self, least: f32, first: usize, passed: Passed) {
+        self.least = self.least.min(least);
+        self.blocks.push(Block {
+            least,
+            first,
+            passed,
+        });
+    }
+}
+
+/// A block that was weighed in `f32`.
+#[derive(Debug)]
+struct Block {
+    /// About the lightest weight in it.
+    least: f32,
+    first: usize,
+    passed: Passed,
+}
+
+/// The lightest plane of some events.
+#[derive(Debug, Clone, Copy)]
+struct Lightest {
+    weight: f64,
+    index: usize,
+    /// Before the event.
+    passed: Passed,
+    /// Whether planar triangles belong to the half below.
+    is_planar_below: bool,
+}
+
+impl Lightest {
+    const NONE: Self = Self {
+        weight: f64::INFINITY,
+        index: 0,
+        passed: Passed { met: 0, left: 0 },
+        is_planar_below: false,
+    };
+
+    fn or(self, later: Self) -> Self {
+        if later.weight < self.weight {
+            later
+        } else {
+            self
+        }
+    }
+}
+
+/// The sweep along one axis of a node.
+#[derive(Debug, Clone, Copy)]
+struct Sweep<'a> {
+    events: &'a [u64],
+    count: u32,
+    axis: usize,
+    low: f32,
+    high: f32,
+    /// Area of the cut.
+    cross: f64,
+    /// Half of its perimeter.
+    perimeter: f64,
+    /// Half of the surface of the node.
+    whole: f64,
+}
+
+impl<'a> Sweep<'a> {
+    fn new(events: &'a [u64], cell: &Cell, axis: usize, count: usize) -> Self {
+        let [x, y, z] = [0, 1, 2].map(|axis| cell.edge(axis));
+        let (a, b) = [(y, z), (z, x), (x, y)][axis];
+        Self {
+            events,
+            count: count as u32,
+            axis,
+            low: cell.low[axis],
+            high: cell.high[axis],
+            cross: a * b,
+            perimeter: a + b,
+            whole: x * y + y * z + z * x,
+        }
+    }
+
+    #[inline(always)]
+    fn weight(&self, position: f32, below: u32, above: u32) -> f64 {
+        let position = f64::from(position);
+        let area_below = self.cross + self.perimeter * (position - f64::from(self.low));
+        let area_above = self.cross + self.perimeter * (f64::from(self.high) - position);
+        area_below * f64::from(below) + area_above * f64::from(above)
+    }
+
+    /// Weighs the planes through some events, one by one.
+    #[inline]
+    fn weigh(&self, range: Range<usize>, mut passed: Passed, lightest: &mut Lightest) {
+        for index in range {
+            let event = self.events[index];
+            let before = passed;
+            let mut try_plane = |passed: Passed, is_planar_below| {
+                let (below, above) = (passed.met, self.count - passed.left);
+                let weight = self.weight(event::position(event), below, above);
+                if weight < lightest.weight {
+                    *lightest = Lightest {
+                        weight,
+                        index,
+                        passed: before,
+                        is_planar_below,
+                    };
+                }
+            };
+            passed = passed + Passed::with(event);
+            if event::kind(event) != PLANAR {
+                // A plane leaves what ends in it and has not met what starts in it.
+                try_plane(
+                    Passed {
+                        met: before.met,
+                        left: passed.left,
+                    },
+                    false,
+                );
+                continue;
+            }
+            let is_alike = |index: usize| {
+                let other = self.events.get(index);
+                other.is_some_and(|&other| event::rank(other) == event::rank(event))
+            };
+            if index == 0 || !is_alike(index - 1) {
+                try_plane(before, false);
+            }
+            if !is_alike(index + 1) {
+                try_plane(passed, true);
+            }
+        }
+    }
+
+    /// Weighs some blocks of events: those of `range`, the last block being filled up where that ends.
+    ///
+    /// `passed` is what the sweep has passed before them, and then what it has passed behind them.
+    #[inline]
+    fn screen(
+        &self,
+        chunk: &[[u64; BLOCK_LEN]],
+        range: Range<usize>,
+        passed: &mut Passed,
+        screen: &mut Screen,
+    ) {
+        let Screen {
+            weighed,
+            starts,
+            is_plain,
+        } = screen;
+        // All is counted before anything is weighed: what was just stored word by word cannot be loaded four words at
+        // a time until it has left the processor's store queue.
+        let mut sum = 0;
+        for ((block, starts), is_plain) in chunk.iter().zip(&mut *starts).zip(&mut *is_plain) {
+            let mut kinds = 0;
+            starts[0] = sum;
+            for (slot, &event) in starts[1..].iter_mut().zip(block) {
+                sum += event as u32 >> 31;
+                *slot = sum;
+                kinds |= event;
+            }
+            let signs = block[0] ^ block[BLOCK_LEN - 1];
+            *is_plain = event::kind(kinds) & PLANAR == 0 && signs >> 63 == 0;
+        }
+        for (number, block) in chunk.iter().enumerate() {
+            let first = range.start + number * BLOCK_LEN;
+            let before = *passed;
+            let least = if is_plain[number] {
+                let starts = &starts[number];
+                let met = starts[BLOCK_LEN] - starts[0];
+                passed.met += met;
+                passed.left += BLOCK_LEN as u32 - met;
+                self.least_in_plain(block, starts, before)
+            } else {
+                let end = range.end.min(first + BLOCK_LEN);
+                let mut own = Lightest::NONE;
+                self.weigh(first..end, before, &mut own);
+                *passed = before + Passed::over(&self.events[first..end]);
+                (own.weight / self.perimeter) as f32
+            };
+            weighed.push(least, first, before);
+        }
+    }
+
+    /// The least weight of a block of events without planar ones and of one sign, in units of the perimeter.
+    #[inline]
+    fn least_in_plain(
+        &self,
+        block: &[u64; BLOCK_LEN],
+        starts: &[u32; BLOCK_LEN + 1],
+        before: Passed,
+    ) -> f32 {
+        let flip = event::flip_of(block[0]);
+        let ratio = (self.cross / self.perimeter) as f32;
+        let below_first = before.met as i32 as f32;
+        let above_first = (self.count - before.left) as i32 as f32 - 1.0;
+        let mut positions = [0; BLOCK_LEN];
+        for (position, &event) in positions.iter_mut().zip(block) {
+            *position = (event >> 32) as u32;
+        }
+        let mut weights = [0.0_f32; BLOCK_LEN];
+        for (index, weight) in weights.iter_mut().enumerate() {
+            let position = f32::from_bits(positions[index] ^ flip);
+            let below = below_first + (starts[index] - starts[0]) as i32 as f32;
+            // The events so far are starts or ends.
+            let above =
+                above_first + (starts[index + 1] as i32 - (starts[0] + index as u32) as i32) as f32;
+            *weight =
+                (ratio + (position - self.low)) * below + (ratio + (self.high - position)) * above;
+        }
+        least_of(weights)
+    }
+
+    /// Finds the lightest plane of some events; `passed` is what the sweep has passed before them.
+    fn lightest(&self, range: Range<usize>, mut passed: Passed, screen: &mut Screen) -> Lightest {
+        let mut lightest = Lightest::NONE;
+        if range.len() < BLOCK_LEN || self.high - self.low < 1e-25 {
+            self.weigh(range, passed, &mut lightest);
+            return lightest;
+        }
+        screen.weighed.clear();
+        let mut first = range.start;
+        let (blocks, rest) = self.events[range.clone()].as_chunks::<BLOCK_LEN>();
+        for chunk in blocks.chunks(CHUNK_BLOCKS) {
+            self.screen(
+                chunk,
+                first..first + chunk.len() * BLOCK_LEN,
+                &mut passed,
+                screen,
+            );
+            first += chunk.len() * BLOCK_LEN;
+        }
+        if let Some(&last) = rest.last() {
+            // Filled up with starts where the last event is, which are no lighter than that.
+            let filler = event::pack(event::position(last), START, 0);
+            let mut chunk = [[filler; BLOCK_LEN]];
+            chunk[0][..rest.len()].copy_from_slice(rest);
+            self.screen(&chunk, first..range.end, &mut passed, screen);
+        }
+        let Weighed { blocks, least } = &screen.weighed;
+        let limit = least * (1.0 + TOLERANCE) + (self.high - self.low) * 1e-10;
+        for block in blocks {
+            if block.least <= limit {
+                let end = range.end.min(block.first + BLOCK_LEN);
+                self.weigh(block.first..end, block.passed, &mut lightest);
+            }
+        }
+        lightest
+    }
+
+    /// The cheapest plane: the lightest, or one that cuts off what is empty.
+    fn plane(&self, lightest: Lightest, parameters: &Parameters) -> Option<Plane> {
+        let (&first, &last) = (self.events.first()?, self.events.last()?);
+        if self.whole <= 0.0 {
+            return None;
+        }
+        let cost = |weight: f64| {
+            parameters.traversal_cost + parameters.intersection_cost * (weight / self.whole)
+        };
+        let mut best = None;
+        let mut try_plane = |plane: Plane| {
+            if best.is_none_or(|best: Plane| plane.cost < best.cost) {
+                best = Some(plane);
+            }
+        };
+        let count = self.count as usize;
+        let (front, back) = (event::position(first), event::position(last));
+        if front > self.low {
+            let weight = self.weight(front, 0, self.count);
+            try_plane(Plane {
+                axis: self.axis,
+                position: front,
+                cost: parameters.empty_bonus * cost(weight),
+                split: 0,
+                counts: [0, count],
+            });
+        }
+        try_plane(self.plane_through(lightest, cost(lightest.weight)));
+        if back < self.high {
+            let weight = self.weight(back, self.count, 0);
+            try_plane(Plane {
+                axis: self.axis,
+                position: back,
+                cost: parameters.empty_bonus * cost(weight),
+                split: self.events.len(),
+                counts: [count, 0],
+            });
+        }
+        best
+    }
+
+    /// Finds where a plane cuts the list: what is between its event and there is at the same position.
+    fn plane_through(&self, lightest: Lightest, cost: f64) -> Plane {
+        let event = self.events[lightest.index];
+        let last_kind = if lightest.is_planar_below {
+            PLANAR
+        } else {
+            END
+        };
+        let last_rank = event::rank(event) & !3 | last_kind;
+        let (mut split, mut passed) = (lightest.index, lightest.passed);
+        for &event in &self.events[split..] {
+            if event::rank(event) > last_rank {
+                break;
+            }
+            passed = passed + Passed::with(event);
+            split += 1;
+        }
+        Plane {
+            axis: self.axis,
+            position: event::position(event),
+            cost,
+            split,
+            counts: [passed.met as usize, (self.count - passed.left) as usize],
+        }
+    }
+}
+
+/// The first of the cheapest.
+fn cheapest(planes: impl IntoIterator<Item = Option<Plane>>) -> Option<Plane> {
+    planes
+        .into_iter()
+        .flatten()
+        .reduce(|best, plane| if plane.cost < best.cost { plane } else { best })
+}
+
+/// Finds the cheapest plane of a node on the calling thread. None where the node has no surface or no triangles.
+pub(super) fn best_plane(
+    events: [&[u64]; 3],
+    cell: &Cell,
+    count: usize,
+    parameters: &Parameters,
+    screen: &mut Screen,
+) -> Option<Plane> {
+    cheapest([0, 1, 2].map(|axis| {
+        let sweep = Sweep::new(events[axis], cell, axis, count);
+        let lightest = sweep.lightest(0..events[axis].len(), Passed::default(), screen);
+        sweep.plane(lightest, parameters)
+    }))
+}
+
+/// Finds the cheapest plane of a node with all threads; `part_count` parts of each list.
+pub(super) fn best_plane_parallel(
+    events: [&[u64]; 3],
+    cell: &Cell,
+    count: usize,
+    parameters: &Parameters,
+    part_count: usize,
+) -> Option<Plane> {
+    struct Part {
+        axis: usize,
+        range: Range<usize>,
+        passed: Passed,
+    }
+
+    let mut parts: Vec<Part> = (0..3)
+        .flat_map(|axis| {
+            super::parts(events[axis].len(), part_count).map(move |range| (axis, range))
+        })
+        .map(|(axis, range)| Part {
+            axis,
+            range,
+            passed: Passed::default(),
+        })
+        .collect();
+    parts.par_iter_mut().for_each(|part| {
+        part.passed = Passed::over(&events[part.axis][part.range.clone()]);
+    });
+    let mut sum = Passed::default();
+    for part in &mut parts {
+        if part.range.start == 0 {
+            sum = Passed::default();
+        }
+        let own = std::mem::replace(&mut part.passed, sum);
+        sum = sum + own;
+    }
+    let sweeps = [0, 1, 2].map(|axis| Sweep::new(events[axis], cell, axis, count));
+    let lightest: Vec<(usize, Lightest)> = parts
+        .par_iter()
+        .map(|part| {
+            let sweep = &sweeps[part.axis];
+            let lightest = sweep.lightest(part.range.clone(), part.passed, &mut Screen::default());
+            (part.axis, lightest)
+        })
+        .collect();
+    cheapest([0, 1, 2].map(|axis| {
+        let of_axis = lightest.iter().filter(|(of, _)| *of == axis);
+        let lightest = of_axis.fold(Lightest::NONE, |best, &(_, later)| best.or(later));
+        sweeps[axis].plane(lightest, parameters)
+    }))
+}

@@ -1,0 +1,234 @@
+//! The tree that comes out, in one piece, and its comparison with Raddle's.
+
+use raddle_graphics::kdtree::{KdTree, NodeKind};
+use rayon::prelude::*;
+
+/// A node.
+///
+/// The child below the plane of an inner node is the next one in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Node {
+    /// The bits of the position of the plane, or the first entry of the leaf.
+    pub(super) payload: u32,
+    /// The index of the child above the plane, or how many entries the leaf has; and in the low two bits the axis,
+    /// or [`LEAF`](Self::LEAF).
+    pub(super) word: u32,
+}
+
+impl Node {
+    const LEAF: u32 = 3;
+
+    pub(super) fn leaf(first: usize, count: usize) -> Self {
+        Self {
+            payload: first as u32,
+            word: (count as u32) << 2 | Self::LEAF,
+        }
+    }
+
+    pub(super) fn inner(axis: usize, position: f32, above: usize) -> Self {
+        Self {
+            payload: position.to_bits(),
+            word: (above as u32) << 2 | axis as u32,
+        }
+    }
+
+    fn is_leaf(self) -> bool {
+        self.word & 3 == Self::LEAF
+    }
+
+    fn number(self) -> usize {
+        (self.word >> 2) as usize
+    }
+
+    /// The same node where nodes and entries begin later.
+    fn moved(self, nodes: usize, entries: usize) -> Self {
+        if self.is_leaf() {
+            Self {
+                payload: self.payload + entries as u32,
+                ..self
+            }
+        } else {
+            Self {
+                word: self.word + ((nodes as u32) << 2),
+                ..self
+            }
+        }
+    }
+}
+
+/// A tree: nodes from the root on, depth first, and the lists of all leaves in their order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tree {
+    pub(super) nodes: Vec<Node>,
+    /// Indices of triangles in the mesh.
+    pub(super) entries: Vec<u32>,
+}
+
+impl Tree {
+    /// Nodes, inner ones and leaves.
+    pub(crate) fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Triangles in all leaves, each as often as it stands in one.
+    pub(crate) fn entry_count(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether another builder's tree has the same planes, to the bit, and the same leaves, in the same order.
+    pub(crate) fn is_same_as(&self, other: &KdTree) -> bool {
+        let mut pending = vec![other.root()];
+        let mut nodes = self.nodes.iter().enumerate();
+        let mut above = Vec::new();
+        let mut first_entry = 0;
+        while let Some(theirs) = pending.pop() {
+            let Some((index, &own)) = nodes.next() else {
+                return false;
+            };
+            // Where the next leaf is behind, there the nearest child above has to begin.
+            let is_same = match theirs.kind() {
+                NodeKind::Inner {
+                    axis,
+                    position,
+                    children,
+                } => {
+                    pending.push(other.nodes()[children + 1]);
+                    pending.push(other.nodes()[children]);
+                    above.push(own.number());
+                    own.word & 3 == axis as u32 && own.payload == position.to_bits()
+                }
+                NodeKind::Leaf { count, .. } => {
+                    let entries = self.entries.get(first_entry..first_entry + own.number());
+                    let is_in_order = own.payload as usize == first_entry
+                        && above.pop().is_none_or(|above| above == index + 1);
+                    first_entry += count;
+                    own.is_leaf()
+                        && own.number() == count
+                        && is_in_order
+                        && entries
+                            .is_some_and(|own| own.iter().copied().eq(other.triangles_of(theirs)))
+                }
+            };
+            if !is_same {
+                return false;
+            }
+        }
+        nodes.next().is_none()
+    }
+}
+
+/// What one thread has built of a tree.
+#[derive(Debug, Default)]
+pub(super) struct Fragment {
+    pub(super) nodes: Vec<Node>,
+    pub(super) entries: Vec<u32>,
+}
+
+impl Fragment {
+    /// A leaf of the last entries.
+    pub(super) fn push_leaf(&mut self, count: usize) {
+        self.nodes
+            .push(Node::leaf(self.entries.len() - count, count));
+    }
+
+    /// A leaf of the entries before the last `behind`.
+    pub(super) fn push_leaf_before(&mut self, count: usize, behind: usize) {
+        let first = self.entries.len() - behind - count;
+        self.nodes.push(Node::leaf(first, count));
+    }
+
+    /// Room for an inner node; see [`close`](Self::close).
+    pub(super) fn open(&mut self) -> usize {
+        self.nodes.push(Node::leaf(0, 0));
+        self.nodes.len() - 1
+    }
+
+    /// Makes an inner node of the room at `index`: what is below its plane is there, what is above comes next.
+    pub(super) fn close(&mut self, index: usize, axis: usize, position: f32) {
+        self.nodes[index] = Node::inner(axis, position, self.nodes.len());
+    }
+}
+
+/// A subtree as it was built.
+#[derive(Debug)]
+pub(super) enum Built {
+    ByOne(Fragment),
+    Halves {
+        axis: usize,
+        position: f32,
+        halves: Box<[Built; 2]>,
+    },
+}
+
+impl Built {
+    /// Puts all fragments into one piece.
+    pub(super) fn into_tree(self) -> Tree {
+        let mut layout = Layout::default();
+        layout.place(self);
+        let mut nodes = vec![Node::leaf(0, 0); layout.node_count];
+        let mut entries = vec![0; layout.entry_count];
+        let (mut rest_nodes, mut rest_entries) = (nodes.as_mut_slice(), entries.as_mut_slice());
+        let jobs: Vec<_> = layout
+            .fragments
+            .iter()
+            .map(|(fragment, first_node, first_entry)| {
+                (
+                    fragment,
+                    super::take(&mut rest_nodes, fragment.nodes.len()),
+                    super::take(&mut rest_entries, fragment.entries.len()),
+                    *first_node,
+                    *first_entry,
+                )
+            })
+            .collect();
+        jobs.into_par_iter()
+            .for_each(|(fragment, nodes, entries, first_node, first_entry)| {
+                for (to, from) in nodes.iter_mut().zip(&fragment.nodes) {
+                    *to = from.moved(first_node, first_entry);
+                }
+                entries.copy_from_slice(&fragment.entries);
+            });
+        for (index, node) in layout.inner {
+            nodes[index] = node;
+        }
+        Tree { nodes, entries }
+    }
+}
+
+/// The fragments of a tree with their places.
+#[derive(Debug, Default)]
+struct Layout {
+    fragments: Vec<(Fragment, usize, usize)>,
+    inner: Vec<(usize, Node)>,
+    node_count: usize,
+    entry_count: usize,
+}
+
+impl Layout {
+    fn place(&mut self, built: Built) {
+        match built {
+            Built::ByOne(fragment) => {
+                let (nodes, entries) = (fragment.nodes.len(), fragment.entries.len());
+                self.fragments
+                    .push((fragment, self.node_count, self.entry_count));
+                self.node_count += nodes;
+                self.entry_count += entries;
+            }
+            Built::Halves {
+                axis,
+                position,
+                halves,
+            } => {
+                let index = self.node_count;
+                let mut room = Fragment::default();
+                room.open();
+                self.place(Built::ByOne(room));
+                let [below, above] = *halves;
+                self.place(below);
+                let node = Node::inner(axis, position, self.node_count);
+                self.inner.push((index, node));
+                self.place(above);
+            }
+        }
+    }
+}
