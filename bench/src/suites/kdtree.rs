@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | `dragon-d15` | | the build by messages against `serial` and `tasks`: dragon, depth 15, 2 workers | |
 //! | `bunny-d15` | | the sequential builder against the crate `bvh`: bunny, depth 15, one thread | |
-//! | `grain` | fig. 1, table I | a static number of node tasks against the tuned one, which has learned from a few builds | node tasks |
+//! | `grain` | fig. 1, table I | a `static` number of node tasks; then the best of them against a `tuned` builder, which has learned from 8 builds | node tasks |
 //! | `balance` | fig. 2 | `static` worker tasks against `dynamic` ones | workers |
 //! | `sync` | fig. 4 | sections in the form `two-level` against the other forms | workers |
 //! | `scans` | fig. 5 | scans by `recursive-doubling` against the other choices | workers |

@@ -27,19 +27,21 @@ const STUDY: [(usize, f64, f64); 4] = [
     (16, 1.16, 1.45),
 ];
 
-/// Measures every number of node tasks in turn with a tuned builder, and a new tuned builder in turn with the best.
+/// Measures every number of node tasks in turn with a number that a short search has found, and a tuned builder in turn with the best.
+///
+/// The sweep's own other side is no tuned builder: that one gets quicker while it learns, and with it whoever comes first would look good.
 pub(super) fn run(measurement: &mut Measurement<'_>, stage: &Stage<'_>) -> Result<(), BenchError> {
     let subject = stage.subject;
     let figure = subject.case_name("grain");
     {
-        let mut learning = tuned(stage)?;
+        let mut own = stage.messages("raddle", stage.best()?)?;
         for node_tasks in node_tasks_up_to(subject.depth) {
             let name = format!("{figure}/{node_tasks}");
             let fixed = stage.messages("static", with_node_tasks(node_tasks))?;
             measurement.compare_on(
                 stage.workers(),
                 &subject.case(&name),
-                &mut learning,
+                &mut own,
                 &mut [Box::new(fixed)],
             )?;
         }
@@ -48,7 +50,7 @@ pub(super) fn run(measurement: &mut Measurement<'_>, stage: &Stage<'_>) -> Resul
     let Some(best) = sweep.best() else {
         return Ok(());
     };
-    // The best of many has had some luck, so it runs once more; and the tuner has learned from more than a few builds by now.
+    // The best of many has had some luck, so it runs once more.
     let name = format!("{}/{best}", subject.case_name("tuned"));
     let fixed = stage.messages("static", with_node_tasks(best))?;
     measurement.compare_on(
@@ -72,7 +74,7 @@ fn tuned<'a>(stage: &Stage<'a>) -> Result<impl Contender + use<'a>, BenchError> 
     Ok(builder)
 }
 
-/// The static numbers of node tasks of a case, and what the builds took, in units of the tuned build that they were in turn with.
+/// The static numbers of node tasks of a case, and what the builds took, in units of the build that they were in turn with.
 #[derive(Debug)]
 struct Sweep(Vec<(usize, f64)>);
 

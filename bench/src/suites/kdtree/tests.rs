@@ -84,7 +84,7 @@ fn every_figure_comes_out_of_a_small_scene() {
     for depth in DEPTHS {
         let most = if depth == 8 { 512 } else { 4096 };
         for case in [1, most].map(|count| format!("grain-flake-d{depth}/{count}")) {
-            has(&case, "tuned");
+            has(&case, "raddle");
             has(&case, "static");
         }
         for (figure, ways) in [

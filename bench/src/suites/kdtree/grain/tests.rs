@@ -3,13 +3,13 @@
 use super::super::tests::{record, words};
 use super::*;
 
-/// A sweep in which the middle number of node tasks is the best: 1.2, 0.8 and 1 of the tuned time.
+/// A sweep in which the middle number of node tasks is the best: 1.2, 0.8 and 1 of the time of the other side.
 fn sweep(mesh: &str, depth: u32, workers: usize) -> Vec<Record> {
     let times = [(1, 1.2), (2, 0.8), (4, 1.0)];
     let of = |(node_tasks, time): (usize, f64)| {
         let case = format!("grain-{mesh}-d{depth}/{node_tasks}");
         [
-            record(&case, "tuned", workers, None),
+            record(&case, "raddle", workers, None),
             record(&case, "static", workers, Some(1.0 / time)),
         ]
     };
