@@ -1,4 +1,4 @@
-//! Peer `bvh`: nearest hits through the crate of that name.
+//! Peer `bvh`: hierarchies of the crate of that name, and nearest hits through them.
 //!
 //! Its traversal hands out triangles in the order of their boxes' distances; the caller tests them and stops
 //! when the next box begins behind the nearest hit. Of the crate's ways to find a nearest hit this one is the
@@ -10,7 +10,7 @@
 
 use bvh::aabb::{Aabb, Bounded};
 use bvh::bounding_hierarchy::BHShape;
-use bvh::bvh::Bvh;
+use bvh::bvh::{Bvh, BvhNode};
 use glam::Vec3;
 use nalgebra::{Point3, Vector3};
 use raddle_graphics::mesh::Mesh;
@@ -40,6 +40,27 @@ impl BHShape<f32, 3> for Shape {
     }
 }
 
+/// What the crate builds a hierarchy of: the triangles of a mesh, with their boxes.
+#[derive(Debug)]
+pub(crate) struct Shapes(Vec<Shape>);
+
+impl Shapes {
+    /// Takes the triangles of a mesh.
+    pub(crate) fn of(mesh: &Mesh) -> Self {
+        let shape = |index| {
+            let corners = mesh.triangle(index);
+            let low = corners.into_iter().reduce(Vec3::min).unwrap_or_default();
+            let high = corners.into_iter().reduce(Vec3::max).unwrap_or_default();
+            Shape {
+                corners,
+                bounds: Aabb::with_bounds(point(low), point(high)),
+                node_index: 0,
+            }
+        };
+        Self((0..mesh.triangles.len()).map(shape).collect())
+    }
+}
+
 /// A hierarchy over a mesh.
 #[derive(Debug)]
 pub(crate) struct Hierarchy {
@@ -48,22 +69,16 @@ pub(crate) struct Hierarchy {
 }
 
 impl Hierarchy {
-    /// Builds the hierarchy with the crate's defaults.
-    pub(crate) fn build(mesh: &Mesh) -> Self {
-        let mut shapes: Vec<Shape> = (0..mesh.triangles.len())
-            .map(|index| {
-                let corners = mesh.triangle(index);
-                let low = corners.into_iter().reduce(Vec3::min).unwrap_or_default();
-                let high = corners.into_iter().reduce(Vec3::max).unwrap_or_default();
-                Shape {
-                    corners,
-                    bounds: Aabb::with_bounds(point(low), point(high)),
-                    node_index: 0,
-                }
-            })
-            .collect();
+    /// Builds the hierarchy with the crate's defaults, on the calling thread.
+    pub(crate) fn build(Shapes(mut shapes): Shapes) -> Self {
         let nodes = Bvh::build(&mut shapes);
         Self { shapes, nodes }
+    }
+
+    /// How many triangles its leaves have.
+    pub(crate) fn triangle_count(&self) -> usize {
+        let is_leaf = |node: &&BvhNode<f32, 3>| matches!(node, BvhNode::Leaf { .. });
+        self.nodes.nodes.iter().filter(is_leaf).count()
     }
 
     /// The distance to the nearest hit.

@@ -1,5 +1,6 @@
 //! What a suite found about every contender at every number of workers, as a table and as a picture.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -10,7 +11,7 @@ use plotters::prelude::*;
 use crate::error::BenchError;
 use crate::record::Record;
 
-/// Who every speedup is over.
+/// Who every speedup of the suite `pools` is over.
 pub(crate) const BASE: &str = "base";
 
 /// A number for each contender in each case at each number of workers, or over something else.
@@ -20,7 +21,29 @@ pub(crate) struct Chart<'records> {
     quantity: &'records str,
     /// Over what.
     over: Over,
+    /// Whether there is one case, whose name then stands beside the quantity and not in each column of the table.
+    is_of_one_case: bool,
     points: Vec<Point<'records>>,
+}
+
+/// Which of the records of a case make lines of a curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lines {
+    /// Those of the largest number of workers. What was not measured while the workers were near each other bears a question mark.
+    OfMostWorkers,
+    /// A line for each number of workers, which bears it in its name. What others disturbed bears a question mark.
+    OfEachWorkers,
+}
+
+/// Where a record stands in a chart of ratios.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Place<Name> {
+    /// The panel,
+    pub(crate) panel: Name,
+    /// the line in it,
+    pub(crate) line: Name,
+    /// and the height, at the record's number of workers.
+    pub(crate) value: f64,
 }
 
 /// What the numbers of a chart are over.
@@ -36,24 +59,26 @@ enum Over {
 
 #[derive(Debug, Clone, PartialEq)]
 struct Point<'records> {
-    case: &'records str,
+    case: Cow<'records, str>,
     over: usize,
-    who: &'records str,
+    who: Cow<'records, str>,
     value: f64,
     /// Others used the machine all the while.
     is_doubtful: bool,
 }
 
 impl<'records> Chart<'records> {
-    /// Every contender's speedup over `base`, in the order of the records; none for cases that have no `base`.
+    /// Every contender's speedup over the one named `base`, in the order of the records; none for cases that have no such contender.
     ///
     /// Ratios to the contender that was measured in turn with both, not medians of times taken minutes apart.
-    pub(crate) fn of_speedups(records: &'records [Record]) -> Self {
+    pub(crate) fn of_speedups(records: &'records [Record], base: &str) -> Self {
         let base_of = |record: &Record| {
             records
                 .iter()
-                .find(|base| {
-                    base.who == BASE && base.case == record.case && base.workers == record.workers
+                .find(|other| {
+                    other.who == base
+                        && other.case == record.case
+                        && other.workers == record.workers
                 })
                 .and_then(|base| Some((base.ratio?, base.is_loaded())))
         };
@@ -62,10 +87,11 @@ impl<'records> Chart<'records> {
             let value = record.ratio.unwrap_or(1.0) / base;
             Some(Point::of(record, value, is_base_loaded))
         };
-        let others = records.iter().filter(|record| record.who != BASE);
+        let others = records.iter().filter(|record| record.who != base);
         Self {
             quantity: "speedup",
             over: Over::WorkersIdeally,
+            is_of_one_case: false,
             points: others.filter_map(point_of).collect(),
         }
     }
@@ -78,77 +104,132 @@ impl<'records> Chart<'records> {
         Self {
             quantity: records.first().map_or("", |record| &record.unit),
             over: Over::Workers,
+            is_of_one_case: false,
             points: points.collect(),
         }
     }
 
+    /// A chart for each panel that `place` puts records into, over their numbers of workers.
+    pub(crate) fn of_ratios<Name: Into<Cow<'records, str>>>(
+        records: &'records [Record],
+        quantity: &'records str,
+        place: impl Fn(&'records Record) -> Option<Place<Name>>,
+    ) -> Vec<Self> {
+        let point = |record: &'records Record| {
+            let place = place(record)?;
+            Some(Point {
+                case: place.panel.into(),
+                over: record.workers,
+                who: place.line.into(),
+                value: place.value,
+                is_doubtful: record.is_loaded(),
+            })
+        };
+        let all = Self {
+            quantity,
+            over: Over::Workers,
+            is_of_one_case: false,
+            points: records.iter().filter_map(point).collect(),
+        };
+        all.by_case()
+    }
+
+    /// A chart for each case.
+    pub(crate) fn by_case(self) -> Vec<Self> {
+        let of_case = |case: &str| Self {
+            is_of_one_case: true,
+            points: self
+                .points
+                .iter()
+                .filter(|point| point.case == case)
+                .cloned()
+                .collect(),
+            ..self
+        };
+        self.cases().into_iter().map(of_case).collect()
+    }
+
     /// A chart for each case of which there is a curve, that is, whose records' names end in a number: `send/16`, `send/64`. What that
-    /// number is `over` says.
-    ///
-    /// All of them of the largest number of workers of its case. What was not measured while the workers were near each other bears a question mark.
+    /// number is `over` says; none for cases that belong elsewhere.
     pub(crate) fn of_curves(
         records: &'records [Record],
-        over: impl Fn(&str) -> &'static str,
+        lines: Lines,
+        over: impl Fn(&str) -> Option<&'static str>,
     ) -> Vec<Self> {
-        let is_of_most = |record: &&Record| {
+        let is_of_most = |record: &Record| {
             let same = records.iter().filter(|other| other.case == record.case);
             same.map(|other| other.workers).max() == Some(record.workers)
         };
-        let points: Vec<_> = records
-            .iter()
-            .filter(is_of_most)
-            .filter_map(|record| {
-                let (case, over) = record.case.split_once('/')?;
-                let point = Point {
-                    case,
-                    over: over.parse().ok()?,
-                    who: &record.who,
-                    value: record.median,
-                    is_doubtful: !record.counts_when_near(),
-                };
-                Some((record.unit.as_str(), point))
-            })
-            .collect();
-        let curves = in_order(points.iter().map(|(unit, point)| (*unit, point.case)));
-        let chart = |(quantity, case)| Self {
-            quantity,
-            over: Over::Size(over(case)),
-            points: points
-                .iter()
-                .filter(|(_, point)| point.case == case)
-                .map(|(_, point)| point.clone())
-                .collect(),
+        let point = |record: &'records Record| {
+            let (case, size) = record.case.split_once('/')?;
+            let (who, is_doubtful) = match lines {
+                Lines::OfMostWorkers if !is_of_most(record) => return None,
+                Lines::OfMostWorkers => (
+                    Cow::Borrowed(record.who.as_str()),
+                    !record.counts_when_near(),
+                ),
+                Lines::OfEachWorkers => {
+                    let who = format!("{}, {} workers", record.who, record.workers);
+                    (Cow::Owned(who), record.is_loaded())
+                }
+            };
+            let chart = Self {
+                quantity: &record.unit,
+                over: Over::Size(over(case)?),
+                is_of_one_case: true,
+                points: Vec::new(),
+            };
+            let point = Point {
+                case: Cow::Borrowed(case),
+                over: size.parse().ok()?,
+                who,
+                value: record.median,
+                is_doubtful,
+            };
+            Some((chart, point))
         };
-        curves.into_iter().map(chart).collect()
+        let mut charts: Vec<Self> = Vec::new();
+        for (empty, point) in records.iter().filter_map(point) {
+            let is_same = |chart: &&mut Self| {
+                chart.quantity == empty.quantity && chart.cases() == [&*point.case]
+            };
+            match charts.iter_mut().find(is_same) {
+                Some(chart) => chart.points.push(point),
+                None => charts.push(Self {
+                    points: vec![point],
+                    ..empty
+                }),
+            }
+        }
+        charts
     }
 
     /// A row for each contender, a column for each case and number of workers, as in table 1 of Hoffmann's study. What was measured on
     /// a machine that others used bears a question mark.
     pub(crate) fn table(&self) -> String {
-        let columns = in_order(self.points.iter().map(|point| (point.case, point.over)));
-        // A curve has one case, which need not be said in each column.
-        let is_curve = matches!(self.over, Over::Size(_));
+        let columns = in_order(self.points.iter().map(|point| (&*point.case, point.over)));
         let (what, width) = match columns.first() {
-            Some((case, _)) if is_curve => (format!("{case}, {}", self.quantity), 22),
+            Some((case, _)) if self.is_of_one_case => (format!("{case}, {}", self.quantity), 22),
             _ => (self.quantity.to_owned(), 16),
         };
+        let width = width.max(what.len());
         let mut text = format!("{what:<width$}");
         // Writing to a string cannot fail, here and below.
         for (case, over) in &columns {
-            let column = if is_curve {
+            let column = if self.is_of_one_case {
                 format!("{over} ")
             } else {
                 format!("{case}/{over}")
             };
             let _infallible = write!(text, " {column:>12}");
         }
-        for who in in_order(self.points.iter().map(|point| point.who)) {
+        for who in in_order(self.points.iter().map(|point| &*point.who)) {
             let _infallible = write!(text, "\n{who:<width$}");
             for &(case, over) in &columns {
                 let found = self
                     .points
                     .iter()
-                    .find(|point| (point.case, point.over, point.who) == (case, over, who));
+                    .find(|point| (&*point.case, point.over, &*point.who) == (case, over, who));
                 let value = found.map_or_else(String::new, |found| {
                     format!(
                         "{:.2}{}",
@@ -162,8 +243,9 @@ impl<'records> Chart<'records> {
         text
     }
 
-    fn cases(&self) -> Vec<&'records str> {
-        in_order(self.points.iter().map(|point| point.case))
+    /// The different cases.
+    pub(crate) fn cases(&self) -> Vec<&str> {
+        in_order(self.points.iter().map(|point| &*point.case))
     }
 
     fn draw_case<'svg>(&self, case: &str, names: &[&str], panel: &Area<'svg>) -> Drawn<'svg> {
@@ -257,9 +339,9 @@ impl Over {
 impl<'records> Point<'records> {
     fn of(record: &'records Record, value: f64, is_doubtful: bool) -> Self {
         Self {
-            case: &record.case,
+            case: Cow::Borrowed(&record.case),
             over: record.workers,
-            who: &record.who,
+            who: Cow::Borrowed(&record.who),
             value,
             is_doubtful: is_doubtful || record.is_loaded(),
         }
@@ -279,7 +361,7 @@ pub(crate) fn plot(charts: &[Chart<'_>], path: &Path) -> Result<(), BenchError> 
 
 fn draw(charts: &[Chart<'_>], path: &Path) -> Result<(), String> {
     let points = || charts.iter().flat_map(|chart| &chart.points);
-    let names = in_order(points().map(|point| point.who));
+    let names = in_order(points().map(|point| &*point.who));
     let cases: Vec<_> = charts
         .iter()
         .flat_map(|chart| chart.cases().into_iter().map(move |case| (chart, case)))

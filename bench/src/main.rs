@@ -30,8 +30,8 @@ use crate::chart::Chart;
 use crate::error::BenchError;
 use crate::record::{Record, Surroundings, table_head, table_row};
 use crate::suites::{
-    Measurement, build, forks, locks, loops, memory, messages, pools as task_pools, rays, sort,
-    wake,
+    Measurement, build, forks, kdtree, locks, loops, memory, messages, pools as task_pools, rays,
+    sort, wake,
 };
 
 /// Measures Raddle and its peers, interleaved, and prints medians and ratios.
@@ -52,12 +52,42 @@ struct Arguments {
     /// Pairs of runs a comparison.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     pairs: u16,
-    /// Numbers of workers, separated by commas; without it, 1 and as many as there are CPUs.
+    /// Numbers of workers, separated by commas; without it, 1 and as many as there are CPUs, for `kdtree` also the powers of two between.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     workers: Vec<u16>,
-    /// Draw the speedups of `pools`, the times of `memory`, or the curves of `messages` into this SVG file.
+    /// Draw the speedups of `pools`, the times of `memory`, the curves of `messages` or the figures of `kdtree` into this SVG file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Measure the figures of `kdtree` on this mesh, and on others named so; without it, on all `mesh/*.ply.zst` of RADDLE_DATA.
+    #[arg(long = "mesh", value_name = "FILE")]
+    meshes: Vec<PathBuf>,
+}
+
+impl Arguments {
+    /// What is wrong with a call that has been understood.
+    fn refusal(&self) -> Option<String> {
+        let (suite, case) = (self.suite, self.case.as_deref());
+        if let Some(case) = case.filter(|case| !suite.cases().contains(case)) {
+            let choices = suite.cases().join(", ");
+            return Some(format!("no case {case:?}; expected one of {choices}"));
+        }
+        if !self.meshes.is_empty() && !suite.takes_mesh(case) {
+            let figures = kdtree::FIGURES.join(", ");
+            return Some(format!(
+                "--mesh is for the suite kdtree and its cases {figures}"
+            ));
+        }
+        let drawn = suite.drawn();
+        if self.plot.is_some() && drawn.is_empty() {
+            let what = "--plot draws the suites pools, memory, messages and kdtree, and no other";
+            return Some(what.to_owned());
+        }
+        let undrawn = case.filter(|case| self.plot.is_some() && !drawn.contains(case))?;
+        let choices = drawn.join(", ");
+        Some(format!(
+            "--plot has nothing to draw of {undrawn:?}; expected one of {choices}"
+        ))
+    }
 }
 
 /// The suites.
@@ -86,6 +116,9 @@ enum Suite {
     /// kneighbor, trip, one-way, burst, broadcast, quiescence, fib24: messages against channels and what Charm++ took; queens12 by
     /// seeds; mailbox, send, section, scan, access, update: curves.
     Messages,
+    /// dragon-d15, bunny-d15: kd-trees by messages against other builders; for every mesh: grain, balance, sync, scans, arrays,
+    /// speedup, relative.
+    Kdtree,
 }
 
 impl Suite {
@@ -101,6 +134,7 @@ impl Suite {
             Self::Locks => &locks::CASES,
             Self::Memory => &memory::CASES,
             Self::Messages => &messages::CASES,
+            Self::Kdtree => &kdtree::CASES,
         }
     }
 
@@ -116,6 +150,7 @@ impl Suite {
             Self::Locks => locks::run(measurement),
             Self::Memory => memory::run(measurement),
             Self::Messages => messages::run(measurement),
+            Self::Kdtree => kdtree::run(measurement),
         }
     }
 
@@ -124,16 +159,36 @@ impl Suite {
         match self {
             Self::Pools | Self::Memory => self.cases(),
             Self::Messages => &messages::CURVES,
+            Self::Kdtree => &kdtree::FIGURES,
             _ => &[],
+        }
+    }
+
+    /// Whether the case is measured on meshes that the caller may name; without a case, whether some are.
+    fn takes_mesh(self, case: Option<&str>) -> bool {
+        self == Self::Kdtree && case.is_none_or(|case| kdtree::FIGURES.contains(&case))
+    }
+
+    /// The numbers of workers that are measured with where nobody has said which.
+    fn default_workers(self, all: usize) -> Vec<usize> {
+        match self {
+            Self::Kdtree => {
+                let powers = (0..usize::BITS).map(|log2| 1 << log2);
+                let below = powers.take_while(|&workers| workers < all);
+                below.chain([all]).collect()
+            }
+            _ if all == 1 => vec![1],
+            _ => vec![1, all],
         }
     }
 
     /// The suite's records as charts, where they make some.
     fn charts(self, records: &[Record]) -> Vec<Chart<'_>> {
         match self {
-            Self::Pools => vec![Chart::of_speedups(records)],
+            Self::Pools => vec![Chart::of_speedups(records, chart::BASE)],
             Self::Memory => vec![Chart::of_medians(records)],
-            Self::Messages => Chart::of_curves(records, messages::over),
+            Self::Messages => messages::charts(records),
+            Self::Kdtree => kdtree::charts(records),
             _ => Vec::new(),
         }
     }
@@ -142,6 +197,7 @@ impl Suite {
     fn summary(self, records: &[Record]) -> Option<String> {
         match self {
             Self::Messages => messages::charm::table(records),
+            Self::Kdtree => kdtree::summary(records),
             _ => None,
         }
     }
@@ -149,29 +205,8 @@ impl Suite {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if let Some(case) = &arguments.case
-        && !arguments.suite.cases().contains(&case.as_str())
-    {
-        let choices = arguments.suite.cases().join(", ");
-        return fail(&format!("no case {case:?}; expected one of {choices}"), 2);
-    }
-    if arguments.plot.is_some() {
-        let drawn = arguments.suite.drawn();
-        if drawn.is_empty() {
-            return fail(
-                "--plot draws the suites pools, memory and messages, and no other",
-                2,
-            );
-        }
-        if let Some(case) = &arguments.case
-            && !drawn.contains(&case.as_str())
-        {
-            let choices = drawn.join(", ");
-            return fail(
-                &format!("--plot has nothing to draw of {case:?}; expected one of {choices}"),
-                2,
-            );
-        }
+    if let Some(refusal) = arguments.refusal() {
+        return fail(&refusal, 2);
     }
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -190,7 +225,8 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         chart::check(path)?;
     }
     let workers = if arguments.workers.is_empty() {
-        default_workers()
+        let all = std::thread::available_parallelism().map_or(1, usize::from);
+        arguments.suite.default_workers(all)
     } else {
         arguments.workers.iter().copied().map(usize::from).collect()
     };
@@ -207,6 +243,8 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         case: arguments.case.clone(),
         pairs: usize::from(arguments.pairs),
         workers,
+        are_workers_asked: !arguments.workers.is_empty(),
+        meshes: arguments.meshes.clone(),
         only_near: false,
         surroundings: Surroundings::find(),
         records: Vec::new(),
@@ -237,7 +275,5 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
     }
 }
 
-fn default_workers() -> Vec<usize> {
-    let all = std::thread::available_parallelism().map_or(1, usize::from);
-    if all == 1 { vec![1] } else { vec![1, all] }
-}
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 
 pub(crate) mod build;
 pub(crate) mod forks;
+pub(crate) mod kdtree;
 pub(crate) mod locks;
 pub(crate) mod loops;
 pub(crate) mod memory;
@@ -11,7 +12,7 @@ pub(crate) mod rays;
 pub(crate) mod sort;
 pub(crate) mod wake;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use raddle_graphics::mesh::Mesh;
 
@@ -26,8 +27,12 @@ pub(crate) struct Measurement<'output> {
     pub(crate) case: Option<String>,
     /// Pairs a comparison.
     pub(crate) pairs: usize,
-    /// The numbers of workers to measure with.
+    /// The numbers of workers to measure with,
     pub(crate) workers: Vec<usize>,
+    /// and whether the caller named them.
+    pub(crate) are_workers_asked: bool,
+    /// Files with the meshes to measure on; those of real data where there are none.
+    pub(crate) meshes: Vec<PathBuf>,
     /// Whether runs count only while the CPUs of two workers are near each other.
     pub(crate) only_near: bool,
     /// The machine and the commit.
@@ -113,13 +118,26 @@ impl Measurement<'_> {
 /// # Errors
 /// [`BenchError::NoData`] when it is not there, [`BenchError::Contender`] when it cannot be read.
 fn load(file: &str) -> Result<Mesh, BenchError> {
-    let folder = std::env::var_os("RADDLE_DATA").map_or_else(PathBuf::new, PathBuf::from);
-    let path = folder.join("mesh").join(file);
+    load_file(&data_folder().join("mesh").join(file))
+}
+
+/// Loads a mesh.
+///
+/// # Errors
+/// As [`load`].
+fn load_file(path: &Path) -> Result<Mesh, BenchError> {
     if !path.is_file() {
-        return Err(BenchError::NoData { path });
+        return Err(BenchError::NoData {
+            path: path.to_owned(),
+        });
     }
-    Mesh::load(&path).map_err(|error| BenchError::Contender {
+    Mesh::load(path).map_err(|error| BenchError::Contender {
         who: "raddle".to_owned(),
         message: error.to_string(),
     })
+}
+
+/// The folder of real data; an empty path where nobody has said which it is.
+fn data_folder() -> PathBuf {
+    std::env::var_os("RADDLE_DATA").map_or_else(PathBuf::new, PathBuf::from)
 }

@@ -31,7 +31,8 @@ fn sheet(side: u32) -> Mesh {
 fn both_trees_find_the_same_distances() {
     let mesh = sheet(12);
     let ours = KdTree::build_sequential(&mesh, &Parameters::default()).expect("a tree");
-    let theirs = Hierarchy::build(&mesh);
+    let theirs = Hierarchy::build(Shapes::of(&mesh));
+    assert_eq!(theirs.triangle_count(), mesh.triangles.len());
     let mut hits = 0;
     for i in 0..400 {
         let origin = Vec3::new(

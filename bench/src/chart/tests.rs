@@ -35,10 +35,11 @@ fn records() -> Vec<Record> {
 #[test]
 fn a_speedup_is_over_the_base_of_its_case() {
     let records = records();
-    let values: Vec<_> = Chart::of_speedups(&records)
+    let chart = Chart::of_speedups(&records, BASE);
+    let values: Vec<_> = chart
         .points
-        .into_iter()
-        .map(|one| (one.who, one.over, one.value))
+        .iter()
+        .map(|one| (&*one.who, one.over, one.value))
         .collect();
     assert_eq!(
         values,
@@ -48,7 +49,7 @@ fn a_speedup_is_over_the_base_of_its_case() {
 
 #[test]
 fn the_table_has_a_row_for_each_pool() {
-    let table = Chart::of_speedups(&records()).table();
+    let table = Chart::of_speedups(&records(), BASE).table();
     let rows: Vec<Vec<&str>> = table
         .lines()
         .map(|line| line.split_whitespace().collect())
@@ -63,7 +64,7 @@ fn the_table_has_a_row_for_each_pool() {
 fn doubtful_speedups_are_marked() {
     let mut records = records();
     records[3].mode = "far+loaded".into();
-    let table = Chart::of_speedups(&records).table();
+    let table = Chart::of_speedups(&records, BASE).table();
     let auto: Vec<&str> = table
         .lines()
         .nth(1)
@@ -77,7 +78,7 @@ fn doubtful_speedups_are_marked() {
 fn the_plot_shows_every_case_and_pool() {
     let path = std::env::temp_dir().join(format!("raddle-speedup-{}.svg", std::process::id()));
     let records = records();
-    let charts = [Chart::of_speedups(&records)];
+    let charts = [Chart::of_speedups(&records, BASE)];
     plot(&charts, &path).expect("the folder of temporary files can be written");
     let svg = std::fs::read_to_string(&path).expect("just written");
     std::fs::remove_file(&path).expect("just written");
@@ -124,9 +125,8 @@ fn a_curve_has_a_column_for_each_size() {
     let mut alone = records[0].clone();
     alone.workers = 1;
     records.push(alone);
-    let charts = Chart::of_curves(&records, |case| match case {
-        "send" => "bytes",
-        _ => "members",
+    let charts = Chart::of_curves(&records, Lines::OfMostWorkers, |case| {
+        Some(if case == "send" { "bytes" } else { "members" })
     });
     let tables: Vec<_> = charts.iter().map(Chart::table).collect();
     let words = |table: &str| {
@@ -151,4 +151,76 @@ fn a_curve_has_a_column_for_each_size() {
     for text in ["send", "section", "bytes", "members", "ns", "us"] {
         assert!(svg.contains(text), "{text} is missing");
     }
+}
+
+#[test]
+fn a_curve_can_have_a_line_for_each_number_of_workers() {
+    let mut records = Vec::new();
+    for (case, workers, mode) in [
+        ("grain-d8/4", 2, "far"),
+        ("grain-d8/8", 2, "far+loaded"),
+        ("grain-d8/4", 4, "near"),
+        ("other/4", 2, "near"),
+    ] {
+        let mut one = record("static", workers, None);
+        (one.case, one.mode) = (case.into(), mode.into());
+        records.push(one);
+    }
+    let charts = Chart::of_curves(&records, Lines::OfEachWorkers, |case| {
+        case.starts_with("grain").then_some("tasks")
+    });
+    let tables: Vec<_> = charts.iter().map(Chart::table).collect();
+    assert_eq!(tables.len(), 1, "what is over nothing makes no chart");
+    let rows: Vec<Vec<&str>> = tables[0]
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(rows[0], ["grain-d8,", "ms", "4", "8"]);
+    assert_eq!(rows[1], ["static,", "2", "workers", "1.00", "1.00?"]);
+    assert_eq!(rows[2], ["static,", "4", "workers", "1.00"]);
+}
+
+#[test]
+fn ratios_make_a_chart_for_each_panel() {
+    let records = records();
+    let charts = Chart::of_ratios(&records, "gain", |record| {
+        let value = record.ratio?;
+        Some(Place {
+            panel: record.who.as_str(),
+            line: "tiles",
+            value,
+        })
+    });
+    let tables: Vec<_> = charts.iter().map(Chart::table).collect();
+    let words = |table: &str| {
+        table
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(tables.len(), 2, "who has no ratio has no panel");
+    assert_eq!(
+        words(&tables[0]),
+        ["base,", "gain", "1", "2", "tiles", "1.00", "0.50"]
+    );
+    assert_eq!(words(&tables[1]), ["SQ-PTH,", "gain", "2", "tiles", "0.50"]);
+}
+
+#[test]
+fn a_chart_falls_into_one_for_each_case() {
+    let mut records = records();
+    for mut more in self::records() {
+        more.case = "bunny".into();
+        records.push(more);
+    }
+    let charts = Chart::of_speedups(&records, BASE).by_case();
+    let cases: Vec<_> = charts.iter().flat_map(Chart::cases).collect();
+    assert_eq!(cases, ["tiles", "bunny"]);
+    let table = charts[1].table();
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(rows[0], ["bunny,", "speedup", "1", "2"]);
+    assert_eq!(rows[1], ["auto", "1.00", "2.00"]);
 }

@@ -41,8 +41,10 @@ mod scan;
 mod send;
 mod trips;
 
+use crate::chart::{Chart, Lines};
 use crate::error::BenchError;
 use crate::harness::{Case, Unit};
+use crate::record::Record;
 use crate::suites::Measurement;
 
 /// The names of the cases.
@@ -114,8 +116,13 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
+/// The curves of records.
+pub(crate) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
+    Chart::of_curves(records, Lines::OfMostWorkers, |case| Some(over(case)))
+}
+
 /// What the curves of a case are over.
-pub(crate) fn over(case: &str) -> &'static str {
+fn over(case: &str) -> &'static str {
     match case {
         "section" => "members",
         "scan" => "elements",

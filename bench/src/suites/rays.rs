@@ -15,7 +15,7 @@ use raddle_graphics::kdtree::{KdTree, Parameters};
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::ray::Ray;
 
-use crate::bvh_peer::Hierarchy;
+use crate::bvh_peer::{Hierarchy, Shapes};
 use crate::error::BenchError;
 use crate::harness::{Case, Contender, Local, Unit, timed};
 use crate::peer::{self, EMBREE};
@@ -44,7 +44,7 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
             who: "raddle".to_owned(),
             message: error.to_string(),
         })?;
-    let hierarchy = Hierarchy::build(&mesh);
+    let hierarchy = Hierarchy::build(Shapes::of(&mesh));
     let file = write_input(&mesh, &rays, scale)?;
 
     let expected = sum(&rays, scale, |ray| tree.nearest(ray).map(|hit| hit.t));

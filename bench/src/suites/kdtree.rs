@@ -1,0 +1,149 @@
+//! The kd-tree by messages: what each of its switches is worth, and how it stands against other builders.
+//!
+//! | case | in the study | measured | over |
+//! |---|---|---|---|
+//! | `dragon-d15` | | the build by messages against `serial` and `tasks`: dragon, depth 15, 2 workers | |
+//! | `bunny-d15` | | the sequential builder against the crate `bvh`: bunny, depth 15, one thread | |
+//! | `grain` | fig. 1, table I | a `static` number of node tasks; then the best of them against a `tuned` builder, which has learned from 8 builds | node tasks |
+//! | `balance` | fig. 2 | `static` worker tasks against `dynamic` ones | workers |
+//! | `sync` | fig. 4 | sections in the form `two-level` against the other forms | workers |
+//! | `scans` | fig. 5 | scans by `recursive-doubling` against the other choices | workers |
+//! | `arrays` | fig. 8 | `plain` arrays against `chunked` ones | workers |
+//! | `speedup` | fig. 9 | the speedup over the sequential builder: ours by messages and every peer's | workers |
+//! | `relative` | table II | each parallel peer's time over ours | workers |
+//!
+//! All but the first two are measured for every mesh, at depth 8 and 15. The study shows speedups, old over new: so the old way is who the
+//! ratios are of, and a ratio above 1 says that the new way is the better one. In all other cases it is the build by messages.
+//!
+//! The clock sees construction alone, as the study's did: the triangles are copied and their events sorted before it starts. Every
+//! tree is compared with the sequential one, node for node, after it has stopped; a builder whose tree differs has no figure.
+//!
+//! Unless it is what is asked, the number of node tasks is the best of a short search on the same mesh and workers, and every other choice is
+//! the default.
+//!
+//! # Source
+//! Jetley, Kalé: Optimizations for message driven applications on multicore architectures. HiPC 2011, sections IV to VI.
+
+mod bounds;
+mod builders;
+mod grain;
+mod speedup;
+mod stage;
+mod subject;
+mod switches;
+
+use raddle::Runtime;
+
+use crate::chart::{Chart, Lines};
+use crate::error::BenchError;
+use crate::record::Record;
+use crate::suites::Measurement;
+use stage::Stage;
+use subject::{Input, Name, Source, Subject};
+
+/// The names of the cases.
+pub(crate) const CASES: [&str; 9] = [
+    "dragon-d15",
+    "bunny-d15",
+    "grain",
+    "balance",
+    "sync",
+    "scans",
+    "arrays",
+    "speedup",
+    "relative",
+];
+
+/// Those of them that are measured for every mesh, and drawn.
+pub(crate) const FIGURES: [&str; 7] = [
+    "grain", "balance", "sync", "scans", "arrays", "speedup", "relative",
+];
+
+/// The study's depths.
+const DEPTHS: [u32; 2] = [8, 15];
+
+/// Runs the suite.
+///
+/// # Errors
+/// [`BenchError::NoData`] without meshes, and as [`Measurement::compare`].
+pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    // Cases that have a mesh of their own are not what somebody asks for who names meshes.
+    if measurement.case.is_some() || measurement.meshes.is_empty() {
+        bounds::run(measurement)?;
+    }
+    if FIGURES.iter().any(|figure| measurement.wants(figure)) {
+        for source in Source::of_figures(measurement)? {
+            match source.load() {
+                Ok(input) => figures(measurement, &input)?,
+                // What was found, not named, need not be a mesh.
+                Err(error) if measurement.meshes.is_empty() => {
+                    (measurement.warn)(format!("left out: {error}"));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Measures all figures that are wanted on a mesh.
+fn figures(measurement: &mut Measurement<'_>, input: &Input) -> Result<(), BenchError> {
+    for depth in DEPTHS {
+        let subject = Subject::new(input, depth)?;
+        for workers in measurement.workers.clone() {
+            let runtime = runtime_of(workers)?;
+            let stage = Stage::new(&subject, &runtime);
+            for figure in FIGURES {
+                match figure {
+                    _ if !measurement.wants(figure) => Ok(()),
+                    "grain" => grain::run(measurement, &stage),
+                    // The figure's times make the table too.
+                    "relative" if measurement.wants("speedup") => Ok(()),
+                    "speedup" | "relative" => speedup::run(measurement, &stage, figure),
+                    _ => switches::run(measurement, &stage, figure),
+                }?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The records' figures.
+pub(crate) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
+    let mut charts = Chart::of_curves(records, Lines::OfEachWorkers, |case| {
+        (Name::parse(case)?.figure == "grain").then_some("node tasks")
+    });
+    charts.extend(switches::charts(records));
+    charts.extend(speedup::charts(records));
+    charts
+}
+
+/// The bounds, and the study's tables.
+pub(crate) fn summary(records: &[Record]) -> Option<String> {
+    let tables = [
+        bounds::table(records),
+        grain::table(records),
+        grain::table_of_tuned(records),
+        speedup::table(records),
+    ];
+    let tables: Vec<String> = tables.into_iter().flatten().collect();
+    (!tables.is_empty()).then(|| tables.join("\n\n"))
+}
+
+fn runtime_of(workers: usize) -> Result<Runtime, BenchError> {
+    Runtime::builder()
+        .workers(workers)
+        .build()
+        .map_err(|error| failure("raddle", &error))
+}
+
+/// What ended a builder.
+fn failure(who: &str, error: &dyn std::error::Error) -> BenchError {
+    BenchError::Contender {
+        who: who.to_owned(),
+        message: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! The two builds that have bounds: `dragon-d15` by messages, `bunny-d15` sequentially.
+
+use std::fmt::Write as _;
+
+use super::builders::{self, Peer};
+use super::runtime_of;
+use super::stage::Stage;
+use super::subject::{Source, Subject};
+use crate::error::BenchError;
+use crate::record::Record;
+use crate::suites::Measurement;
+
+/// How deep both trees are.
+const DEPTH: u32 = 15;
+/// With so many workers the build by messages has bounds.
+const WORKERS: usize = 2;
+
+/// Case, workers, peer, and how much of its time ours is to take at most.
+const BOUNDS: [(&str, usize, &str, f64); 4] = [
+    ("dragon-d15", WORKERS, "serial", 0.56),
+    ("dragon-d15", WORKERS, "tasks", 1.0),
+    ("dragon-d15", WORKERS, "rayon", 0.67),
+    ("bunny-d15", 1, "bvh", 4.5),
+];
+
+/// Measures those of the two that are wanted.
+pub(super) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    if measurement.wants("dragon-d15") {
+        let input = Source::of_data("dragon").load()?;
+        dragon(measurement, &Subject::new(&input, DEPTH)?)?;
+    }
+    if measurement.wants("bunny-d15") {
+        let input = Source::of_data("bunny").load()?;
+        bunny(measurement, &Subject::new(&input, DEPTH)?)?;
+    }
+    Ok(())
+}
+
+/// The best build by messages against every peer.
+pub(super) fn dragon(
+    measurement: &mut Measurement<'_>,
+    subject: &Subject<'_>,
+) -> Result<(), BenchError> {
+    let workers = if measurement.are_workers_asked {
+        measurement.workers.clone()
+    } else {
+        vec![WORKERS]
+    };
+    for workers in workers {
+        let runtime = runtime_of(workers)?;
+        let stage = Stage::new(subject, &runtime);
+        let mut own = stage.messages("raddle", stage.best()?)?;
+        let mut peers = Peer::ALL.map(|peer| peer.on(&stage));
+        measurement.compare_on(workers, &subject.case("dragon-d15"), &mut own, &mut peers)?;
+    }
+    Ok(())
+}
+
+/// The sequential builder against the crate `bvh`.
+pub(super) fn bunny(
+    measurement: &mut Measurement<'_>,
+    subject: &Subject<'_>,
+) -> Result<(), BenchError> {
+    let mut own = builders::serial(subject);
+    let bvh = builders::bvh(subject);
+    measurement.compare_on(
+        1,
+        &subject.case("bunny-d15"),
+        &mut own,
+        &mut [Box::new(bvh)],
+    )
+}
+
+/// Each ratio of the two cases, and whether it is within its bound, where it has one.
+pub(super) fn table(records: &[Record]) -> Option<String> {
+    let is_bounded = |case: &str| BOUNDS.iter().any(|&(bounded, ..)| bounded == case);
+    let mut text = format!(
+        "{:<22} {:>7} {:>12} {:>9} {:>12} {:>6} {:>8}",
+        "milliseconds", "workers", "ours", "peer", "peer's", "ratio", "at most"
+    );
+    let mut rows = 0;
+    for theirs in records.iter().filter(|record| is_bounded(&record.case)) {
+        let own = records.iter().find(|own| {
+            (&own.case, own.workers) == (&theirs.case, theirs.workers) && own.ratio.is_none()
+        });
+        let (Some(own), Some(ratio)) = (own, theirs.ratio) else {
+            continue;
+        };
+        let bound = BOUNDS
+            .iter()
+            .find(|bound| {
+                (bound.0, bound.1, bound.2) == (&theirs.case, theirs.workers, &theirs.who)
+            })
+            .map(|&(.., bound)| bound);
+        let verdict = bound.map(|bound| verdict(theirs, ratio, bound));
+        rows += 1;
+        // Writing to a string cannot fail.
+        let _infallible = write!(
+            text,
+            "\n{:<22} {:>7} {:>12.3} {:>9} {:>12.3} {ratio:>6.3} {:>8}  {}",
+            theirs.case,
+            theirs.workers,
+            own.median,
+            theirs.who,
+            theirs.median,
+            bound.map_or_else(|| "-".to_owned(), |bound| bound.to_string()),
+            verdict.unwrap_or_default(),
+        );
+    }
+    (rows > 0).then_some(text)
+}
+
+/// Whether a ratio is within its bound; what stood in the way, where others used the machine meanwhile.
+pub(super) fn verdict(record: &Record, ratio: f64, bound: f64) -> &str {
+    match ratio <= bound {
+        _ if record.is_loaded() => &record.mode,
+        true => "yes",
+        false => "no",
+    }
+}

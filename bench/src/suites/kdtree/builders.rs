@@ -1,0 +1,140 @@
+//! Who builds: ours by messages, and the peers, each timed from the sorted events to the tree.
+
+use std::time::{Duration, Instant};
+
+use raddle::Runtime;
+use raddle_graphics::kdtree::KdTree;
+use raddle_graphics::kdtree::messages::{MessageBuilder, MessageOptions};
+
+use super::failure;
+use super::stage::Stage;
+use super::subject::Subject;
+use crate::bvh_peer::{Hierarchy, Shapes};
+use crate::error::BenchError;
+use crate::harness::{Contender, Local, Request, Sample};
+
+/// What the build by messages is measured against.
+///
+/// One that joins has a name here, a contender below, and perhaps a bound in [`super::bounds`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Peer {
+    /// Our sequential builder.
+    Serial,
+    /// Our builder by tasks.
+    Tasks,
+}
+
+impl Peer {
+    /// All of them, in the order of the tables.
+    pub(super) const ALL: [Self; 2] = [Self::Serial, Self::Tasks];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Serial => "serial",
+            Self::Tasks => "tasks",
+        }
+    }
+
+    /// The contender of that name.
+    pub(super) fn on<'a>(self, stage: &Stage<'a>) -> Box<dyn Contender + 'a> {
+        match self {
+            Self::Serial => Box::new(serial(stage.subject)),
+            Self::Tasks => Box::new(tasks(stage.subject, stage.runtime)),
+        }
+    }
+}
+
+/// A builder by messages.
+#[derive(Debug)]
+pub(super) struct Messages<'a> {
+    name: &'static str,
+    subject: &'a Subject<'a>,
+    builder: MessageBuilder<'a>,
+}
+
+impl<'a> Messages<'a> {
+    /// Makes a builder and builds once, so that it has its memory when it is measured.
+    pub(super) fn new(
+        name: &'static str,
+        subject: &'a Subject<'a>,
+        runtime: &'a Runtime,
+        options: MessageOptions,
+    ) -> Result<Self, BenchError> {
+        let builder = MessageBuilder::new(runtime, options);
+        let new = Self {
+            name,
+            subject,
+            builder,
+        };
+        new.build()?;
+        Ok(new)
+    }
+
+    /// Builds once.
+    ///
+    /// # Errors
+    /// [`BenchError::Contender`], above all when the tree is not the right one.
+    pub(super) fn build(&self) -> Result<Sample, BenchError> {
+        let prepared = self.subject.prepared();
+        let built = self
+            .builder
+            .build(prepared, &self.subject.parameters, |_| ())
+            .map_err(|error| failure(self.name, &error))?;
+        let is_right = |reference: &KdTree| built.tree == *reference;
+        self.subject.sample(self.name, built.time, is_right)
+    }
+}
+
+impl Contender for Messages<'_> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn measure(&mut self, _request: &Request<'_>) -> Result<Sample, BenchError> {
+        self.build()
+    }
+}
+
+/// The sequential builder, on the calling thread.
+pub(super) fn serial<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
+    let name = Peer::Serial.name();
+    Local::new(name, move |_: &Request<'_>| {
+        let prepared = subject.prepared();
+        let (tree, time) =
+            clocked(|| KdTree::from_prepared_sequential(prepared, &subject.parameters, |_| ()));
+        let tree = tree.map_err(|error| failure(name, &error))?;
+        subject.sample(name, time, |reference| tree == *reference)
+    })
+}
+
+/// The builder by tasks. Its time begins and ends on the calling thread, as that of the build by messages does.
+fn tasks<'a>(subject: &'a Subject<'a>, runtime: &'a Runtime) -> impl Contender + 'a {
+    let name = Peer::Tasks.name();
+    Local::new(name, move |_: &Request<'_>| {
+        let prepared = subject.prepared();
+        let (tree, time) = clocked(|| {
+            runtime.install(|| KdTree::from_prepared(prepared, &subject.parameters, |_| ()))
+        });
+        let tree = tree.map_err(|error| failure(name, &error))?;
+        subject.sample(name, time, |reference| tree == *reference)
+    })
+}
+
+/// The hierarchy of the crate `bvh`, on the calling thread. It is no kd-tree: that it has all triangles is what there is to check.
+pub(super) fn bvh<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
+    Local::new("bvh", move |_: &Request<'_>| {
+        let shapes = Shapes::of(&subject.input.mesh);
+        let (hierarchy, time) = clocked(|| Hierarchy::build(shapes));
+        Ok(Sample {
+            time,
+            result: hierarchy.triangle_count() as u64,
+        })
+    })
+}
+
+/// What some work made, and how long it took.
+fn clocked<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let began = Instant::now();
+    let made = work();
+    (made, began.elapsed())
+}

@@ -1,0 +1,226 @@
+//! What trees are built of: meshes by name, prepared once, and the tree that has to come out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use raddle_graphics::kdtree::{DepthLimit, KdTree, Parameters, Prepared};
+use raddle_graphics::mesh::Mesh;
+
+use super::failure;
+use crate::error::BenchError;
+use crate::harness::{Case, Sample, Unit};
+use crate::suites::{self, Measurement};
+
+/// Short names for the meshes of the folder of real data; others are called what their files are.
+const NAMES: [(&str, &str); 6] = [
+    ("stanford_bunny_69k", "bunny"),
+    ("stanford_dragon_871k", "dragon"),
+    ("stanford_dragon_res2", "dragon-res2"),
+    ("sponza_atrium_66k", "sponza"),
+    ("splash2_car", "car"),
+    ("cyberware_horse", "horse"),
+];
+
+/// A file with a mesh, and what the mesh is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Source {
+    pub(super) name: String,
+    path: PathBuf,
+}
+
+impl Source {
+    /// The meshes that were asked for; without any, those of the folder of real data.
+    ///
+    /// # Errors
+    /// [`BenchError::NoData`] where there are none.
+    pub(super) fn of_figures(measurement: &Measurement<'_>) -> Result<Vec<Self>, BenchError> {
+        if !measurement.meshes.is_empty() {
+            return Ok(Self::named(measurement.meshes.clone()));
+        }
+        let folder = suites::data_folder().join("mesh");
+        let mut paths: Vec<PathBuf> = fs::read_dir(&folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.to_string_lossy().ends_with(".ply.zst"))
+            .collect();
+        paths.sort();
+        if paths.is_empty() {
+            let path = folder.join("*.ply.zst");
+            return Err(BenchError::NoData { path });
+        }
+        Ok(Self::named(paths))
+    }
+
+    /// The mesh of that name in the folder of real data.
+    pub(super) fn of_data(name: &str) -> Self {
+        let file = NAMES
+            .iter()
+            .find(|(_, short)| *short == name)
+            .map_or(name, |(file, _)| file);
+        let path = suites::data_folder().join("mesh");
+        Self {
+            name: name.to_owned(),
+            path: path.join(format!("{file}.ply.zst")),
+        }
+    }
+
+    /// Gives each file a name, and those of the same name a number.
+    pub(super) fn named(paths: Vec<PathBuf>) -> Vec<Self> {
+        let mut sources: Vec<Self> = Vec::new();
+        for path in paths {
+            let short = name_of(&path);
+            let is_taken = |name: &str| sources.iter().any(|source| source.name == name);
+            let numbered = (2..).map(|number| format!("{short}-{number}"));
+            let name = std::iter::once(short.clone())
+                .chain(numbered)
+                .find(|name| !is_taken(name))
+                .unwrap_or(short);
+            sources.push(Self { name, path });
+        }
+        sources
+    }
+
+    /// Reads the mesh and prepares it.
+    ///
+    /// # Errors
+    /// [`BenchError::NoData`] when it is not there, [`BenchError::Contender`] when it cannot be read.
+    pub(super) fn load(&self) -> Result<Input, BenchError> {
+        Input::new(&self.name, suites::load_file(&self.path)?)
+    }
+}
+
+/// The file's name up to its first dot, or something shorter. A slash in the name of a case stands before a number.
+fn name_of(path: &Path) -> String {
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let stem = file.split('.').next().unwrap_or_default();
+    NAMES
+        .iter()
+        .find(|(file, _)| *file == stem)
+        .map_or(stem, |(_, short)| short)
+        .to_owned()
+}
+
+/// A mesh, and what all builds of it begin with.
+#[derive(Debug)]
+pub(super) struct Input {
+    pub(super) name: String,
+    pub(super) mesh: Mesh,
+    prepared: Prepared,
+}
+
+impl Input {
+    pub(super) fn new(name: &str, mesh: Mesh) -> Result<Self, BenchError> {
+        let prepared = Prepared::sequential(&mesh).map_err(|error| failure(name, &error))?;
+        Ok(Self {
+            name: name.to_owned(),
+            mesh,
+            prepared,
+        })
+    }
+}
+
+/// A mesh whose tree is built down to some depth.
+#[derive(Debug)]
+pub(super) struct Subject<'input> {
+    pub(super) input: &'input Input,
+    pub(super) depth: u32,
+    pub(super) parameters: Parameters,
+    /// What the sequential builder makes of it.
+    reference: KdTree,
+}
+
+impl<'input> Subject<'input> {
+    pub(super) fn new(input: &'input Input, depth: u32) -> Result<Self, BenchError> {
+        let parameters = Parameters {
+            depth_limit: DepthLimit::At(depth),
+            ..Parameters::default()
+        };
+        let prepared = input.prepared.clone();
+        let reference = KdTree::from_prepared_sequential(prepared, &parameters, |_| ())
+            .map_err(|error| failure("serial", &error))?;
+        Ok(Self {
+            input,
+            depth,
+            parameters,
+            reference,
+        })
+    }
+
+    /// What a build uses up.
+    pub(super) fn prepared(&self) -> Prepared {
+        self.input.prepared.clone()
+    }
+
+    /// Triangles of the mesh: what whoever has built a tree answers with.
+    pub(super) fn triangle_count(&self) -> u64 {
+        self.input.prepared.triangle_count() as u64
+    }
+
+    /// What a build took, if its tree is the right one.
+    ///
+    /// # Errors
+    /// [`BenchError::Contender`] if not.
+    pub(super) fn sample(
+        &self,
+        who: &str,
+        time: Duration,
+        is_right: impl FnOnce(&KdTree) -> bool,
+    ) -> Result<Sample, BenchError> {
+        if !is_right(&self.reference) {
+            return Err(BenchError::Contender {
+                who: who.to_owned(),
+                message: format!(
+                    "its tree of {} down to depth {} is not the sequential one",
+                    self.input.name, self.depth
+                ),
+            });
+        }
+        Ok(Sample {
+            time,
+            result: self.triangle_count(),
+        })
+    }
+
+    /// The name of a figure's case.
+    pub(super) fn case_name(&self, figure: &str) -> String {
+        format!("{figure}-{}-d{}", self.input.name, self.depth)
+    }
+
+    /// A case of that name: milliseconds a build.
+    pub(super) fn case<'case>(&self, name: &'case str) -> Case<'case> {
+        Case {
+            suite: "kdtree",
+            name,
+            unit: Unit::Milliseconds,
+            repetitions: 1,
+            file: None,
+            expected: self.triangle_count(),
+            tolerance: 0,
+        }
+    }
+}
+
+/// What the name of a figure's case says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Name<'case> {
+    pub(super) figure: &'case str,
+    pub(super) mesh: &'case str,
+    pub(super) depth: u32,
+}
+
+impl<'case> Name<'case> {
+    /// Reads the name of a case, up to a slash; none where it is no figure's.
+    pub(super) fn parse(case: &'case str) -> Option<Self> {
+        let name = case.split('/').next().unwrap_or(case);
+        let (of_what, depth) = name.rsplit_once("-d")?;
+        let (figure, mesh) = of_what.split_once('-')?;
+        Some(Self {
+            figure,
+            mesh,
+            depth: depth.parse().ok()?,
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! Figures 2, 4, 5 and 8: what it brings to go about one thing another way, all else being equal.
+
+use raddle::chare::SectionForm;
+use raddle_graphics::kdtree::messages::{MessageOptions, ScanChoice, SharedArrays, WorkerTasks};
+
+use super::stage::Stage;
+use super::subject::Name;
+use crate::chart::{Chart, Place};
+use crate::error::BenchError;
+use crate::harness::Contender;
+use crate::record::Record;
+use crate::suites::Measurement;
+
+/// The figures that are measured here.
+const FIGURES: [&str; 4] = ["balance", "sync", "scans", "arrays"];
+
+/// Measures the old way in turn with each of the others: a ratio is the speedup of the other.
+pub(super) fn run(
+    measurement: &mut Measurement<'_>,
+    stage: &Stage<'_>,
+    figure: &str,
+) -> Result<(), BenchError> {
+    let mut ways = ways(figure, stage.best()?).into_iter();
+    let Some((name, options)) = ways.next() else {
+        return Ok(());
+    };
+    let mut old = stage.messages(name, options)?;
+    let mut others: Vec<Box<dyn Contender + '_>> = Vec::new();
+    for (name, options) in ways {
+        others.push(Box::new(stage.messages(name, options)?));
+    }
+    let name = stage.subject.case_name(figure);
+    let case = stage.subject.case(&name);
+    measurement.compare_on(stage.workers(), &case, &mut old, &mut others)
+}
+
+/// The ways of a figure by their names, the one first that the study measures the others against.
+fn ways(figure: &str, best: MessageOptions) -> Vec<(&'static str, MessageOptions)> {
+    match figure {
+        "balance" => [WorkerTasks::Static, WorkerTasks::Dynamic]
+            .map(|worker_tasks| {
+                (
+                    worker_tasks.name(),
+                    MessageOptions {
+                        worker_tasks,
+                        ..best
+                    },
+                )
+            })
+            .to_vec(),
+        "sync" => [
+            SectionForm::TwoLevel,
+            SectionForm::PointToPoint,
+            SectionForm::Binomial,
+            SectionForm::Auto,
+        ]
+        .map(|sync| (sync.name(), MessageOptions { sync, ..best }))
+        .to_vec(),
+        "scans" => [
+            ScanChoice::RecursiveDoubling,
+            ScanChoice::PrescanPush,
+            ScanChoice::ByDepth,
+        ]
+        .map(|scans| (scans.name(), MessageOptions { scans, ..best }))
+        .to_vec(),
+        "arrays" => [SharedArrays::Plain, SharedArrays::Chunked]
+            .map(|arrays| (arrays.name(), MessageOptions { arrays, ..best }))
+            .to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// A panel for each other way and depth, a line for each mesh, as in the study.
+pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
+    Chart::of_ratios(records, "speedup", |record| {
+        let name = Name::parse(&record.case)?;
+        if !FIGURES.contains(&name.figure) {
+            return None;
+        }
+        Some(Place {
+            panel: format!("{} {}-d{}", name.figure, record.who, name.depth),
+            line: name.mesh.to_owned(),
+            value: record.ratio?,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+//! The ways of each figure, and their charts out of made-up records.
+
+use super::super::tests::{record, words};
+use super::*;
+
+#[test]
+fn ways_differ_in_their_own_choice_alone() {
+    let best = MessageOptions::default();
+    for figure in FIGURES {
+        let ways = ways(figure, best);
+        assert!(ways.len() >= 2, "{figure} compares nothing");
+        let same_but_for_it = |options: MessageOptions| match figure {
+            "balance" => MessageOptions {
+                worker_tasks: best.worker_tasks,
+                ..options
+            },
+            "sync" => MessageOptions {
+                sync: best.sync,
+                ..options
+            },
+            "scans" => MessageOptions {
+                scans: best.scans,
+                ..options
+            },
+            _ => MessageOptions {
+                arrays: best.arrays,
+                ..options
+            },
+        };
+        for (index, &(name, options)) in ways.iter().enumerate() {
+            assert_eq!(same_but_for_it(options), best, "{figure} {name}");
+            let is_new = ways[..index].iter().all(|&(_, other)| other != options);
+            assert!(is_new, "{figure} {name} is there twice");
+        }
+    }
+    assert!(ways("grain", best).is_empty());
+}
+
+#[test]
+fn a_chart_has_a_line_for_each_mesh() {
+    let records = [
+        record("balance-bunny-d8", "static", 2, None),
+        record("balance-bunny-d8", "dynamic", 2, Some(0.9)),
+        record("balance-dragon-res2-d8", "dynamic", 2, Some(1.1)),
+        record("balance-dragon-res2-d8", "dynamic", 4, Some(1.3)),
+        record("sync-bunny-d15", "auto", 2, Some(1.2)),
+        record("speedup-bunny-d15", "serial", 2, Some(0.5)),
+    ];
+    let tables: Vec<_> = charts(&records).iter().map(Chart::table).collect();
+    assert_eq!(tables.len(), 2);
+    let rows = words(&tables[0]);
+    assert_eq!(rows[0], ["balance", "dynamic-d8,", "speedup", "2", "4"]);
+    assert_eq!(rows[1], ["bunny", "0.90"]);
+    assert_eq!(rows[2], ["dragon-res2", "1.10", "1.30"]);
+    assert!(tables[1].starts_with("sync auto-d15, speedup"));
+}

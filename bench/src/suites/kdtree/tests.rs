@@ -1,0 +1,244 @@
+//! The whole suite on a small scene, whose trees are checked; names of meshes and cases.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use raddle_graphics::kdtree::KdTree;
+use raddle_graphics::scene::{self, Scene};
+
+use super::builders::Peer;
+use super::*;
+use crate::record::Surroundings;
+
+/// A made-up record; the ratio is that of a peer.
+pub(super) fn record(case: &str, who: &str, workers: usize, ratio: Option<f64>) -> Record {
+    Record {
+        suite: "kdtree".into(),
+        case: case.into(),
+        who: who.into(),
+        workers,
+        unit: "ms".into(),
+        median: 10.0,
+        min: 9.0,
+        max: 11.0,
+        pairs: 5,
+        ratio,
+        ratio_range: None,
+        machine: "a machine".into(),
+        mode: "near".into(),
+        commit: "0123".into(),
+    }
+}
+
+/// The words of each line.
+pub(super) fn words(table: &str) -> Vec<Vec<&str>> {
+    table
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect()
+}
+
+fn flake(triangles: usize) -> Input {
+    Input::new("flake", scene::generate(Scene::Flake, triangles)).expect("a scene is a mesh")
+}
+
+/// Measures something, once each, and returns the records and what was warned of.
+fn measured(
+    workers: &[usize],
+    measure: impl FnOnce(&mut Measurement<'_>) -> Result<(), BenchError>,
+) -> (Vec<Record>, Vec<String>) {
+    let mut warnings = Vec::new();
+    let mut measurement = Measurement {
+        case: None,
+        pairs: 1,
+        workers: workers.to_vec(),
+        are_workers_asked: true,
+        meshes: Vec::new(),
+        only_near: false,
+        surroundings: Surroundings {
+            machine: "a machine".into(),
+            commit: "0123".into(),
+        },
+        records: Vec::new(),
+        emit: &mut |_| (),
+        warn: &mut |warning| warnings.push(warning),
+    };
+    measure(&mut measurement).expect("all trees are right");
+    (measurement.records, warnings)
+}
+
+#[test]
+fn every_figure_comes_out_of_a_small_scene() {
+    let input = flake(500);
+    let (records, warnings) = measured(&[2], |measurement| figures(measurement, &input));
+    assert!(
+        warnings.iter().all(|warning| !warning.contains("left out")),
+        "{warnings:?}"
+    );
+    let has = |case: &str, who: &str| {
+        let found = records
+            .iter()
+            .find(|record| record.case == case && record.who == who);
+        assert!(found.is_some(), "no record of {who} in {case}");
+    };
+    for depth in DEPTHS {
+        let most = if depth == 8 { 512 } else { 4096 };
+        for case in [1, most].map(|count| format!("grain-flake-d{depth}/{count}")) {
+            has(&case, "raddle");
+            has(&case, "static");
+        }
+        for (figure, ways) in [
+            ("balance", &["static", "dynamic"][..]),
+            ("sync", &["two-level", "point-to-point", "binomial", "auto"]),
+            ("scans", &["recursive-doubling", "prescan-push", "by-depth"]),
+            ("arrays", &["plain", "chunked"]),
+            ("speedup", &["raddle", "serial", "tasks"]),
+        ] {
+            let case = format!("{figure}-flake-d{depth}");
+            ways.iter().for_each(|way| has(&case, way));
+            let first = records.iter().find(|record| record.case == case);
+            let first = first.expect("there are several");
+            assert_eq!((first.who.as_str(), first.ratio), (ways[0], None));
+        }
+    }
+    let tuned = |record: &&Record| record.case.starts_with("tuned-flake-d15/");
+    assert_eq!(records.iter().filter(tuned).count(), 2);
+
+    let text = summary(&records).expect("three tables");
+    for title in ["table I:", "tuned, after 8 builds", "table II:"] {
+        assert!(text.contains(title), "{title} is missing");
+    }
+    let panels: Vec<String> = charts(&records)
+        .iter()
+        .flat_map(|chart| {
+            chart
+                .cases()
+                .into_iter()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    for panel in [
+        "grain-flake-d8",
+        "balance dynamic-d8",
+        "sync binomial-d15",
+        "scans by-depth-d8",
+        "arrays chunked-d15",
+        "speedup-flake-d15",
+        "relative tasks-d8",
+    ] {
+        assert!(panels.iter().any(|found| found == panel), "{panels:?}");
+    }
+}
+
+#[test]
+fn both_bounded_cases_come_out_of_a_small_scene() {
+    let input = flake(2_000);
+    let subject = Subject::new(&input, 15).expect("a scene has a tree");
+    let (records, warnings) = measured(&[1, 2], |measurement| {
+        bounds::dragon(measurement, &subject)?;
+        bounds::bunny(measurement, &subject)
+    });
+    assert!(
+        warnings.iter().all(|warning| !warning.contains("left out")),
+        "{warnings:?}"
+    );
+    let found: Vec<_> = records
+        .iter()
+        .map(|record| (record.case.as_str(), record.who.as_str(), record.workers))
+        .collect();
+    let mut expected = Vec::new();
+    for workers in [1, 2] {
+        expected.push(("dragon-d15", "raddle", workers));
+        expected.extend(Peer::ALL.map(|peer| ("dragon-d15", peer.name(), workers)));
+    }
+    expected.extend([("bunny-d15", "serial", 1), ("bunny-d15", "bvh", 1)]);
+    assert_eq!(found, expected);
+    assert!(charts(&records).is_empty(), "bounds are not drawn");
+}
+
+#[test]
+fn a_tree_that_differs_has_no_figure() {
+    let (input, other) = (flake(500), flake(900));
+    let subject = Subject::new(&input, 8).expect("a scene has a tree");
+    let other = Subject::new(&other, 8).expect("a scene has a tree");
+    let built = |of: &Subject<'_>| {
+        KdTree::from_prepared_sequential(of.prepared(), &of.parameters, |_| ()).expect("a tree")
+    };
+    let right = built(&subject);
+    let sample = subject.sample("peer", Duration::ZERO, |reference| right == *reference);
+    let triangles = input.mesh.triangles.len() as u64;
+    assert_eq!(sample.expect("the same tree").result, triangles);
+    let wrong = built(&other);
+    let refused = subject.sample("peer", Duration::ZERO, |reference| wrong == *reference);
+    let message = refused.expect_err("another tree").to_string();
+    assert_eq!(
+        message,
+        "peer: its tree of flake down to depth 8 is not the sequential one"
+    );
+}
+
+#[test]
+fn meshes_have_short_names_and_no_two_the_same() {
+    let paths = [
+        "data/stanford_dragon_871k.ply.zst",
+        "a/room.obj",
+        "b/room.ply",
+        "b/room.stl.gz",
+    ];
+    let sources = Source::named(paths.iter().map(PathBuf::from).collect());
+    let names: Vec<_> = sources.iter().map(|source| source.name.as_str()).collect();
+    assert_eq!(names, ["dragon", "room", "room-2", "room-3"]);
+}
+
+#[test]
+fn the_name_of_a_case_says_what_was_measured() {
+    let name = |figure, mesh, depth| Name {
+        figure,
+        mesh,
+        depth,
+    };
+    assert_eq!(
+        Name::parse("grain-dragon-res2-d15/64"),
+        Some(name("grain", "dragon-res2", 15))
+    );
+    assert_eq!(
+        Name::parse("sync-a-d8-b-d8"),
+        Some(name("sync", "a-d8-b", 8))
+    );
+    assert_eq!(Name::parse("dragon-d15"), None);
+    assert_eq!(Name::parse("grain-dragon"), None);
+}
+
+#[test]
+fn bounds_say_yes_and_no_and_what_does_not_count() {
+    let mut records = vec![
+        record("dragon-d15", "raddle", 2, None),
+        record("dragon-d15", "serial", 2, Some(0.55)),
+        record("dragon-d15", "tasks", 2, Some(1.01)),
+        record("dragon-d15", "onetbb", 2, Some(0.5)),
+        record("dragon-d15", "rayon", 2, Some(0.6)),
+        record("bunny-d15", "serial", 1, None),
+        record("bunny-d15", "bvh", 1, Some(4.5)),
+        record("speedup-dragon-d15", "raddle", 2, None),
+        record("speedup-dragon-d15", "serial", 2, Some(0.5)),
+    ];
+    records[4].mode = "near+loaded".into();
+    let table = bounds::table(&records).expect("five rows");
+    let rows = words(&table);
+    let ends: Vec<_> = rows[1..]
+        .iter()
+        .map(|row| (row[3], row[5], row[6], row.get(7).copied()))
+        .collect();
+    assert_eq!(
+        ends,
+        [
+            ("serial", "0.550", "0.56", Some("yes")),
+            ("tasks", "1.010", "1", Some("no")),
+            ("onetbb", "0.500", "-", None),
+            ("rayon", "0.600", "0.67", Some("near+loaded")),
+            ("bvh", "4.500", "4.5", Some("yes")),
+        ]
+    );
+    assert_eq!(bounds::table(&records[7..]), None);
+}

@@ -1,0 +1,57 @@
+//! Which calls are understood, and which are refused.
+
+use super::*;
+
+fn parsed(line: &str) -> Arguments {
+    Arguments::try_parse_from(line.split_whitespace()).expect("a call that clap understands")
+}
+
+#[test]
+fn meshes_are_named_one_by_one() {
+    let arguments = parsed("raddle-bench kdtree --mesh a.ply --case grain --mesh b.obj");
+    assert_eq!(
+        arguments.meshes,
+        [PathBuf::from("a.ply"), PathBuf::from("b.obj")]
+    );
+    assert_eq!(arguments.refusal(), None);
+}
+
+#[test]
+fn meshes_are_refused_where_none_is_measured() {
+    for line in [
+        "raddle-bench rays --mesh a.ply",
+        "raddle-bench kdtree --case dragon-d15 --mesh a.ply",
+    ] {
+        let refusal = parsed(line).refusal().expect("a wrong call");
+        assert!(refusal.starts_with("--mesh is for"), "{refusal}");
+    }
+}
+
+#[test]
+fn cases_are_those_of_the_suite() {
+    for case in kdtree::CASES {
+        let line = format!("raddle-bench kdtree --case {case}");
+        assert_eq!(parsed(&line).refusal(), None);
+    }
+    let refusal = parsed("raddle-bench kdtree --case fib38").refusal();
+    let refusal = refusal.expect("a case of another suite");
+    assert!(refusal.starts_with("no case \"fib38\"; expected one of dragon-d15, "));
+}
+
+#[test]
+fn plots_are_refused_where_nothing_is_drawn() {
+    let call = |line| parsed(line).refusal();
+    assert_eq!(call("raddle-bench kdtree --plot a.svg"), None);
+    assert_eq!(call("raddle-bench kdtree --case sync --plot a.svg"), None);
+    assert!(call("raddle-bench kdtree --case bunny-d15 --plot a.svg").is_some());
+    assert!(call("raddle-bench locks --plot a.svg").is_some());
+}
+
+#[test]
+fn kdtree_measures_with_the_powers_of_two_and_with_all() {
+    assert_eq!(Suite::Kdtree.default_workers(1), [1]);
+    assert_eq!(Suite::Kdtree.default_workers(12), [1, 2, 4, 8, 12]);
+    assert_eq!(Suite::Kdtree.default_workers(16), [1, 2, 4, 8, 16]);
+    assert_eq!(Suite::Forks.default_workers(16), [1, 16]);
+    assert_eq!(Suite::Forks.default_workers(1), [1]);
+}
