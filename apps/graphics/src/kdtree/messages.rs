@@ -15,7 +15,7 @@
 //!
 //! # Source
 //! P. Jetley, L. V. Kalé: Optimizations for message driven applications on multicore architectures. HiPC 2011, sections III to VI. The parallel algorithm:
-//! Choi et al. 2010 (see [`super::tasks`]). The triangles that planes cut are clipped here, as Wald and Havran do; what that makes of events is dealt out with
+//! B. Choi et al.: Parallel SAH k-D tree construction. High Performance Graphics 2010. The triangles that planes cut are clipped here, as Wald and Havran do; what that makes of events is dealt out with
 //! the others.
 
 mod node;
