@@ -35,6 +35,7 @@
 //! tuning is ours; they name it as what should come next.
 
 mod file;
+mod quick;
 mod search;
 mod tuner;
 

@@ -12,6 +12,8 @@
 //! Then it stays. Costs are compared by the median, so that a run that was disturbed counts for no more than one. When the median
 //! of many runs is off, something has changed, or the winner had nothing but luck: the search begins anew from where it stood.
 
+use super::quick::Quick;
+
 /// Runs of a number of tasks before it is judged,
 const TRIALS_MIN: usize = 3;
 /// before it ends a walk,
@@ -55,6 +57,8 @@ pub(super) struct Search {
     costs: Vec<Vec<f64>>,
     /// Searches before this one.
     round: u32,
+    /// The search instead of this one where runs are dear.
+    quick: Option<Quick>,
     found: Option<Found>,
 }
 
@@ -84,7 +88,7 @@ impl Candidate {
     }
 
     /// Those that lie so many half octaves beside it. A task and a half is none.
-    fn beside(self, distance: usize) -> impl Iterator<Item = Self> {
+    pub(super) fn beside(self, distance: usize) -> impl Iterator<Item = Self> {
         [self.0.checked_sub(distance), Some(self.0 + distance)]
             .into_iter()
             .flatten()
@@ -114,6 +118,7 @@ impl Search {
             last,
             costs: Vec::new(),
             round: 0,
+            quick: None,
             found: None,
         };
         search.open(start);
@@ -139,14 +144,26 @@ impl Search {
 
     /// What the next run shall try.
     pub(super) fn next(&self) -> Trial {
-        let candidate = match &self.found {
-            Some(found) => found.candidate,
-            None => self.wanted().expect("an open search wants to know more"),
+        let candidate = match (&self.found, &self.quick) {
+            (Some(found), _) => found.candidate,
+            (None, Some(quick)) => quick.next(),
+            (None, None) => self.wanted().expect("an open search wants to know more"),
         };
         Trial {
             candidate,
             round: self.round,
         }
+    }
+
+    /// As [`learn`](Self::learn), of a run that was long: a search that begins with one has to do with few.
+    pub(super) fn learn_dear(&mut self, trial: Trial, cost: f64) -> bool {
+        let is_first = self.costs.iter().all(Vec::is_empty);
+        let is_open = self.found.is_none() && self.quick.is_none();
+        if trial.round == self.round && is_open && is_first {
+            self.quick = Some(Quick::new(self.start, self.last));
+            return false;
+        }
+        self.learn(trial, cost)
     }
 
     /// Learns what a run has cost. True when that changes what was [`found`](Self::found).
@@ -162,6 +179,10 @@ impl Search {
             // Begun before the search ended, with a number that lost.
             Some(_) => false,
             None => {
+                if let Some(quick) = &mut self.quick {
+                    let best = quick.learn(trial.candidate, cost);
+                    return best.is_some_and(|best| self.settle(best));
+                }
                 self.costs[trial.candidate.0].push(cost);
                 self.settle_if_done()
             }
@@ -172,6 +193,7 @@ impl Search {
     fn open(&mut self, start: Candidate) {
         self.start = Candidate(start.min(self.last).0 & !1);
         self.costs = vec![Vec::new(); self.last.0 + 1];
+        self.quick = None;
         self.found = None;
     }
 
@@ -199,9 +221,10 @@ impl Search {
         if self.wanted().is_some() {
             return false;
         }
-        let Some((candidate, cost)) = self.best() else {
-            return false;
-        };
+        self.best().is_some_and(|best| self.settle(best))
+    }
+
+    fn settle(&mut self, (candidate, cost): (Candidate, f64)) -> bool {
         self.found = Some(Found {
             candidate,
             cost,

@@ -10,10 +10,13 @@ use super::Grain;
 use super::file::{self, GrainFileError, Learned, Shape};
 use super::search::{Search, Trial};
 
+/// Runs that take so long are dear: some must do.
+const DEAR: Duration = Duration::from_millis(5);
+
 /// Finds out, over many runs of the same kind of work, into how many tasks to cut it.
 ///
-/// Each run is given a grain and is timed. At first these are trials: some dozens where times are quiet, a hundred or two where they
-/// are noisy. Then the tuner stays with the number of tasks that won, and looks on; when the times change for good, it tries anew.
+/// Each run is given a grain and is timed. At first these are trials: eight where a run takes five milliseconds or more; else some dozens where
+/// times are quiet, a hundred or two where they are noisy. Then the tuner stays with the number of tasks that won, and looks on; when the times change for good, it tries anew.
 /// What it learns counts for one number of workers, and for total weights between a power of two and the next, whose times it compares
 /// by weight.
 ///
@@ -179,9 +182,14 @@ impl GrainTuner {
         written
     }
 
-    fn learn(&self, key: Key, trial: Trial, ns_per_weight: f64) {
+    fn learn(&self, key: Key, trial: Trial, ns_per_weight: f64, is_dear: bool) {
         let has_news = self.with_state(|state| {
-            let has_news = state.search(key).learn(trial, ns_per_weight);
+            let search = state.search(key);
+            let has_news = if is_dear {
+                search.learn_dear(trial, ns_per_weight)
+            } else {
+                search.learn(trial, ns_per_weight)
+            };
             state.is_unsaved |= has_news;
             has_news
         });
@@ -227,7 +235,9 @@ impl GrainRun<'_> {
         // No weight, no cost of it; and a clock that stands still is none.
         if self.total_weight > 0 && !elapsed.is_zero() {
             let ns_per_weight = elapsed.as_secs_f64() * 1e9 / self.total_weight as f64;
-            self.tuner.learn(self.key, self.trial, ns_per_weight);
+            let is_dear = elapsed >= DEAR;
+            self.tuner
+                .learn(self.key, self.trial, ns_per_weight, is_dear);
         }
     }
 }

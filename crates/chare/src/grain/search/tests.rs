@@ -326,3 +326,48 @@ fn candidates_are_octaves_and_half_octaves() {
         .into();
     assert_eq!(beside, [vec![], vec![3], vec![2, 4]]);
 }
+
+#[test]
+fn dear_runs_are_eight_and_end_near_the_best() {
+    // One task that pays less than one run in a hundred may be off by is found by luck alone.
+    for (valley, allowed) in VALLEYS {
+        for worker_count in [1, 2, 4, 16, 64] {
+            for seed in 0..20 {
+                let mut machine = Machine::new(worker_count, valley, noise(0.01, 0.0, 1.0), seed);
+                let mut search = Search::new(worker_count, 20, None);
+                let mut runs = 0;
+                while search.found().is_none() {
+                    let trial = search.next();
+                    // The first is cold.
+                    let cold = if runs == 0 { 1.5 } else { 1.0 };
+                    search.learn_dear(trial, cold * machine.cost(trial));
+                    runs += 1;
+                }
+                assert_eq!(runs, 8);
+                let loss = machine.loss(&search, found(&search));
+                assert!(
+                    loss <= allowed + 0.03,
+                    "{worker_count} workers, seed {seed}: {} tasks cost {loss} more",
+                    found(&search)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn dear_runs_that_change_are_searched_anew() {
+    let mut search = Search::new(2, 20, None);
+    while search.found().is_none() {
+        search.learn_dear(search.next(), 1.0);
+    }
+    let is_open = (0..2 * WINDOW).any(|_| {
+        search.learn_dear(search.next(), 2.0);
+        search.found().is_none()
+    });
+    assert!(is_open);
+    for _ in 0..8 {
+        search.learn_dear(search.next(), 2.0);
+    }
+    assert!(search.found().is_some());
+}
