@@ -1,5 +1,7 @@
 //! The builder by messages gives the sequential builder's tree, node for node, however it is told to go about it.
 
+mod kdtree_support;
+
 use glam::Vec3;
 use raddle::Runtime;
 use raddle::chare::SectionForm;
@@ -9,6 +11,8 @@ use raddle_graphics::kdtree::messages::{
 use raddle_graphics::kdtree::{DepthLimit, KdTree, Parameters, Prepared};
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::scene::{Scene, generate};
+
+use kdtree_support::{degenerate, soup};
 
 /// So fine that small meshes have many node tasks, and these many worker tasks.
 const FINE: MessageOptions = MessageOptions {
@@ -42,18 +46,6 @@ fn at_depth(depth_limit: DepthLimit) -> Parameters {
     Parameters {
         depth_limit,
         ..Parameters::default()
-    }
-}
-
-/// Triangles without a mesh.
-fn soup(triangles: impl IntoIterator<Item = [Vec3; 3]>) -> Mesh {
-    let positions: Vec<Vec3> = triangles.into_iter().flatten().collect();
-    let triangles =
-        (0..positions.len() as u32 / 3).map(|index| [3 * index, 3 * index + 1, 3 * index + 2]);
-    Mesh {
-        triangles: triangles.collect(),
-        positions,
-        normals: Vec::new(),
     }
 }
 
@@ -117,22 +109,8 @@ fn every_grain_gives_the_same_tree() {
 
 #[test]
 fn degenerate_meshes_have_the_same_tree() {
-    let count = 5_000;
-    let step = |index: usize, modulus: usize| (index * 7919 % modulus) as f32;
-    let meshes = [
-        soup((0..count).map(|_| [Vec3::ZERO, Vec3::X, Vec3::Y])),
-        soup((0..count).map(|index| {
-            let corner = Vec3::new(step(index, 151), step(index, 137), 1.0);
-            [corner, corner + Vec3::X, corner + Vec3::Y]
-        })),
-        soup((0..count).map(|index| {
-            let start = Vec3::X * index as f32;
-            [start, start + Vec3::X, start + Vec3::X * 2.0]
-        })),
-        soup((0..count).map(|index| [Vec3::splat(step(index, 1009)); 3])),
-        soup([]),
-        soup([[Vec3::ZERO, Vec3::X, Vec3::Y]]),
-    ];
+    let few = [soup([]), soup([[Vec3::ZERO, Vec3::X, Vec3::Y]])];
+    let meshes: Vec<Mesh> = degenerate(5_000).into_iter().chain(few).collect();
     let runtime = runtime(2);
     for worker_tasks in WorkerTasks::ALL {
         for arrays in SharedArrays::ALL {

@@ -15,6 +15,7 @@
 //! | [`shared_vec`] | a vector that many fill at once, each a part of its own |
 //! | [`single_put`] | a queue that its owner fills without a lock |
 //! | [`deque`] | a work-stealing deque: one owner, many thieves |
+//! | [`ever`] | whether something rare has been made, asked for nothing |
 //! | [`gates`] | how hungry workers make a busy one look up |
 //! | [`offer`] | who may run an offered fork: its owner or one thief |
 //! | [`idle`] | who searches and who sleeps; no wake-up is lost |
@@ -27,6 +28,7 @@ pub mod backoff;
 pub mod biased;
 pub mod bits;
 pub mod deque;
+pub mod ever;
 pub mod gates;
 pub mod idle;
 pub mod lock;

@@ -5,25 +5,19 @@
 //! perhaps another one for which he has nothing.
 //!
 //! # Memory ordering
-//! All relaxed but for what follows. Who sends to a section has its proxy from who made it; who is in the epoch of a move was told so by who
+//! All relaxed. Who sends to a section has its proxy from who made it; who is in the epoch of a move was told so by who
 //! counted it; and a count falls when nobody is in an earlier epoch. A loss that a sender has not heard of may be later than his message.
 //!
 //! An element that ends asks which sections lose it, and chares come and go in great numbers where nobody makes sections: they ask under
-//! the lock only once there has been one (S1).
-//!
-//! | label | who makes sections | who ends | what one of them sees |
-//! |---|---|---|---|
-//! | S1 | sets `has_any`, heavy fence, looks for the members | gives up its number, light fence, reads `has_any` | that the member is no more, or that it is to look for its sections |
-//!
-//! Those who make sections later have the lock after the first, and so see who had ended when his fence was made.
+//! the lock only once there has been one ([`Ever`]: who makes sections looks for the members, who ends has given up its number). Those
+//! who make sections later have the lock after the first, and so see who had ended when he looked.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use raddle_sync::prim::{
-    AtomicBool, AtomicU32, AtomicU64, Mutex, Relaxed, heavy_fence, light_fence,
-};
+use raddle_sync::ever::Ever;
+use raddle_sync::prim::{AtomicU32, AtomicU64, Mutex, Relaxed};
 
 use super::SectionForm;
 use crate::directory::Directory;
@@ -155,7 +149,7 @@ impl Loss {
 #[derive(Debug, Default)]
 pub(crate) struct Sections {
     /// There has been one. Written under the lock.
-    has_any: AtomicBool,
+    has_any: Ever,
     table: Mutex<Table>,
 }
 
@@ -185,9 +179,7 @@ impl Sections {
 
     /// The same for an element that has ended and given up its number: it is no member any more.
     pub(crate) fn lose(&self, number: Number) -> Vec<(u32, Arc<Members>)> {
-        light_fence();
-        // ORDERING(S1): Relaxed, after the fence.
-        if !self.has_any.load(Relaxed) {
+        if !self.has_any.was_noted() {
             return Vec::new();
         }
         let mut table = self.lock();
@@ -200,11 +192,7 @@ impl Sections {
     /// Keeps a section; returns its number, or a member that has ended meanwhile.
     pub(crate) fn add(&self, mut members: Members, directory: &Directory) -> Result<u32, Number> {
         let mut table = self.lock();
-        // ORDERING(S1): Relaxed, before the fence; others write it under the same lock.
-        if !self.has_any.load(Relaxed) {
-            self.has_any.store(true, Relaxed);
-            heavy_fence();
-        }
+        self.has_any.note();
         for (position, &number) in members.numbers.iter().enumerate() {
             let at = directory.worker_or_home(number).ok_or(number)?;
             if position == 0 {
