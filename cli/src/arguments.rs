@@ -354,9 +354,10 @@ impl MessageArguments {
         MessageOptions {
             grain: self.grain.unwrap_or(default.grain),
             worker_tasks: self.worker_tasks.unwrap_or(default.worker_tasks),
-            references_per_task: self
+            triangles_per_task: self
                 .triangles_per_task
-                .map_or(default.references_per_task, NonZeroUsize::get),
+                .map(NonZeroUsize::get)
+                .or(default.triangles_per_task),
             sync: self.sync.unwrap_or(default.sync),
             scans: self.scans.unwrap_or(default.scans),
             arrays: self.arrays.unwrap_or(default.arrays),

@@ -7,12 +7,18 @@
 //! ```text
 //! parameters   what is weighed
 //! event        an end of a triangle's extent along an axis; sorting, merging
+//! arena        the names of triangles, and the pieces that planes cut them into
 //! cell         a box with its triangles and their events
 //! sweep        the cheapest plane of a cell
+//! mark         who is on which side of it
 //! clip         the extents of the pieces of a triangle cut by a plane; perfect_split: the same for builders elsewhere
-//! split, deal  dealing a cell out to its halves; shares: the same by several, each of whom has a part of its lists
+//! route        where the events of a triangle go
+//! split, deal  dealing a cell's triangles and events out to its halves; lists: these while they are filled
+//! shares       the same by several, each of whom has a part of the lists; halving: what their phases hand on
 //! build        what all builders share; prepared: what they start from; crew: who does it
-//! sequential, tasks, messages: the builders; assemble: from their pieces to a tree
+//! sequential, tasks, messages: the builders
+//! work, store  what the latter two do with each cell, and in which memory
+//! assemble     from their pieces to a tree
 //! node         eight bytes of tree; traverse: rays; statistics: figures
 //! ```
 //!
@@ -23,6 +29,7 @@
 //! I. Wald, V. Havran: On building fast kd-trees for ray tracing, and on doing that in O(N log N). IEEE
 //! Symposium on Interactive Ray Tracing 2006.
 
+mod arena;
 mod assemble;
 mod build;
 mod cell;
@@ -31,24 +38,34 @@ mod crew;
 mod deal;
 mod error;
 mod event;
+mod halving;
+mod lists;
+mod mark;
 pub mod messages;
 mod node;
 mod parameters;
 pub mod perfect_split;
 mod prepared;
 mod progress;
+mod route;
 mod sequential;
 mod shares;
 mod split;
 mod statistics;
+mod store;
 mod sweep;
 mod tasks;
 mod traverse;
+mod work;
+
+use std::sync::Arc;
 
 use build::Input;
 use crew::{Alone, Everybody};
 use progress::Progress;
 use sequential::Workspace;
+use store::Store;
+use work::Work;
 
 use crate::intersect::Corners;
 use crate::mesh::{Bounds, Mesh};
@@ -155,11 +172,27 @@ impl KdTree {
         crew: &impl Crew,
         on_progress: impl Fn(f32) + Sync,
     ) -> Result<Self, BuildError> {
-        let Prepared { corners, cell, .. } = prepared;
-        let input = Input::new(corners, parameters, Progress::new(&on_progress))?;
+        let Prepared {
+            corners,
+            cell,
+            memory,
+            ..
+        } = prepared;
+        let store = Store::new(crew.part_count());
+        store.put_stack(memory.lists);
+        let work = Work {
+            input: Input::new(corners, parameters, Progress::new(&on_progress))?,
+            store: Arc::new(store),
+        };
         let extent = cell.extent;
-        let piece = tasks::build(&input, cell, crew);
-        Ok(assemble::assemble(&input, extent, piece, crew))
+        let piece = tasks::build(&work, cell.into(), crew);
+        Ok(assemble::assemble(
+            &work.input,
+            extent,
+            piece,
+            memory.tree,
+            crew,
+        ))
     }
 
     /// Builds a tree on the calling thread.
@@ -195,13 +228,24 @@ impl KdTree {
         parameters: &Parameters,
         on_progress: impl Fn(f32) + Sync,
     ) -> Result<Self, BuildError> {
-        let Prepared { corners, cell, .. } = prepared;
+        let Prepared {
+            corners,
+            cell,
+            memory,
+            ..
+        } = prepared;
         let input = Input::new(corners, parameters, Progress::new(&on_progress))?;
         let extent = cell.extent;
-        let mut workspace = Workspace::default();
+        let mut workspace = Workspace::within(memory.lists);
         let (piece, _) = sequential::build(&input, cell, 0, progress::WHOLE, &mut workspace);
         drop(workspace);
-        Ok(assemble::assemble(&input, extent, piece, &Alone))
+        Ok(assemble::assemble(
+            &input,
+            extent,
+            piece,
+            memory.tree,
+            &Alone,
+        ))
     }
 
     /// The box around all triangles that a ray can hit; a point at the origin when there are none.

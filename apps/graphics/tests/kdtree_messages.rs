@@ -18,7 +18,7 @@ use kdtree_support::{degenerate, soup};
 const FINE: MessageOptions = MessageOptions {
     grain: NodeGrain::Tasks(64),
     worker_tasks: WorkerTasks::Dynamic,
-    references_per_task: 100,
+    triangles_per_task: Some(100),
     sync: SectionForm::Auto,
     scans: ScanChoice::ByDepth,
     arrays: SharedArrays::Chunked,

@@ -218,7 +218,7 @@ impl Report<'_> {
                     "node_tasks": counts.node_tasks,
                     "worker_tasks": options.worker_tasks.name(),
                     "worker_task_count": counts.worker_tasks,
-                    "triangles_per_task": options.references_per_task,
+                    "triangles_per_task": options.triangles_per_task,
                     "sync": options.sync.name(),
                     "scans": options.scans.name(),
                     "arrays": options.arrays.name(),

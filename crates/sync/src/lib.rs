@@ -13,6 +13,7 @@
 //! | [`lock`] | simple, ticket, CLH, MCS and Pthreads locks |
 //! | [`stack`] | a lock-free stack with a version against ABA |
 //! | [`shared_vec`] | a vector that many fill at once, each a part of its own |
+//! | [`two_lists`] | two vectors that are filled in turns that nobody can foresee |
 //! | [`single_put`] | a queue that its owner fills without a lock |
 //! | [`deque`] | a work-stealing deque: one owner, many thieves |
 //! | [`ever`] | whether something rare has been made, asked for nothing |
@@ -38,6 +39,7 @@ pub mod returns;
 pub mod shared_vec;
 pub mod single_put;
 pub mod stack;
+pub mod two_lists;
 pub mod wait;
 
 pub use crossbeam_utils::CachePadded;

@@ -9,10 +9,12 @@ use raddle_sync::prim::{AtomicU32, Relaxed};
 use raddle_sync::shared_vec::SharedVec;
 
 use super::KdTree;
+use super::arena::{Arena, Name};
 use super::build::Input;
-use super::cell::{Extent, Named, Reference};
+use super::cell::{Extent, Named};
 use super::crew::Crew;
 use super::node::Node;
+use crate::intersect::Corners;
 
 /// Leaf entries that one visit of a crew deals with.
 const STRETCH_LEN: usize = 16 * 1024;
@@ -30,13 +32,22 @@ pub(super) struct Fragment {
 }
 
 impl Fragment {
-    /// Makes a leaf of some references.
-    pub(super) fn leaf(&mut self, references: &[Reference], depth: u32) -> Node {
+    /// A fragment for so many triangles. Much of what it reserves is never touched.
+    pub(super) fn with_room_for(count: usize) -> Self {
+        Self {
+            nodes: Vec::with_capacity(count / 2),
+            entries: Vec::with_capacity(3 * count),
+            depth: 0,
+        }
+    }
+
+    /// Makes a leaf of some triangles.
+    pub(super) fn leaf(&mut self, names: &[Name], arena: &Arena, depth: u32) -> Node {
         self.depth = self.depth.max(depth);
         let first = self.entries.len();
         self.entries
-            .extend(references.iter().map(|reference| reference.triangle));
-        Node::leaf(first, references.len())
+            .extend(names.iter().map(|&name| arena.named(name)));
+        Node::leaf(first, names.len())
     }
 
     /// Makes room for two children and returns the index of the first.
@@ -60,23 +71,53 @@ pub(super) enum Piece {
     },
 }
 
+/// Memory for the triangles of a tree.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Room {
+    corners: Vec<Corners>,
+    triangle_ids: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl Room {
+    /// Room for so many triangles. It is written to here, so that a system that only then finds the memory need not do so later.
+    pub(super) fn new(count: usize, crew: &impl Crew) -> Self {
+        let (corners, (triangle_ids, places)) = crew.join(
+            || vec![[[f32::NAN; 3]; 3]; count],
+            || (vec![u32::MAX; count], vec![u32::MAX; count]),
+        );
+        Self {
+            corners,
+            triangle_ids,
+            places,
+        }
+    }
+
+    /// A place for each triangle of the mesh.
+    fn places(&mut self, triangle_count: usize) -> Vec<AtomicU32> {
+        let mut places = std::mem::take(&mut self.places);
+        places.resize(triangle_count, 0);
+        // In the same memory.
+        places.into_iter().map(AtomicU32::new).collect()
+    }
+}
+
 /// Puts a finished tree together.
 pub(super) fn assemble(
     input: &Input<'_>,
     extent: Extent,
     piece: Piece,
+    mut room: Room,
     crew: &impl Crew,
 ) -> KdTree {
-    let layout = Layout::of(piece);
-    let (nodes, names) = layout.lay_out(crew);
+    let mut layout = Layout::of(piece);
+    let (nodes, mut names) = layout.lay_out(crew);
     let stretches: Vec<&[Named]> = names.chunks(STRETCH_LEN).collect();
     let firsts = firsts_before(&stretches, crew);
     let triangle_count = firsts[stretches.len()];
-    let places: Vec<AtomicU32> = (0..input.triangles.len())
-        .map(|_| AtomicU32::new(0))
-        .collect();
-    let corners = SharedVec::new(triangle_count);
-    let triangle_ids = SharedVec::new(triangle_count);
+    let places = room.places(input.triangles.len());
+    let corners = SharedVec::within(room.corners, triangle_count);
+    let triangle_ids = SharedVec::within(room.triangle_ids, triangle_count);
     each_of(stretches.len(), crew, |index| {
         let range = firsts[index]..firsts[index + 1];
         let mut corners = corners.claim(range.clone());
@@ -90,14 +131,11 @@ pub(super) fn assemble(
             corners.extend_from_slice(&[input.triangles[triangle as usize]]);
         }
     });
-    let entries = SharedVec::new(names.len());
-    each_of(stretches.len(), crew, |index| {
-        let first = index * STRETCH_LEN;
-        let names = stretches[index];
-        let mut entries = entries.claim(first..first + names.len());
-        for name in names {
+    let mut stretches: Vec<&mut [Named]> = names.chunks_mut(STRETCH_LEN).collect();
+    crew.for_each(&mut stretches, |_, stretch| {
+        for name in &mut **stretch {
             // Relaxed: stored in the pass before this one.
-            entries.extend_from_slice(&[places[name.triangle() as usize].load(Relaxed)]);
+            *name = Named::first(places[name.triangle() as usize].load(Relaxed));
         }
     });
     KdTree {
@@ -105,7 +143,8 @@ pub(super) fn assemble(
         parameters: input.parameters,
         depth: layout.depth,
         nodes,
-        entries: filled(entries),
+        // In the same memory.
+        entries: names.into_iter().map(Named::triangle).collect(),
         corners: filled(corners),
         triangle_ids: filled(triangle_ids),
     }
@@ -213,8 +252,13 @@ impl Layout {
     }
 
     /// Copies all fragments to their places.
-    fn lay_out(&self, crew: &impl Crew) -> (Vec<Node>, Vec<Named>) {
-        let (nodes, entries) = (SharedVec::new(self.nodes), SharedVec::new(self.entries));
+    fn lay_out(&mut self, crew: &impl Crew) -> (Vec<Node>, Vec<Named>) {
+        // A single list stays where it is.
+        let is_whole = |run: &&mut Run| run.fragment.entries.len() == self.entries;
+        let whole = self.runs.iter_mut().find(is_whole);
+        let whole = whole.map(|run| std::mem::take(&mut run.fragment.entries));
+        let entry_count = if whole.is_some() { 0 } else { self.entries };
+        let (nodes, entries) = (SharedVec::new(self.nodes), SharedVec::new(entry_count));
         each_of(self.runs.len(), crew, |index| {
             let Run {
                 fragment,
@@ -225,13 +269,15 @@ impl Layout {
             for node in &fragment.nodes {
                 to.extend_from_slice(&[node.moved(*first_node, *first_entry)]);
             }
-            let mut to = entries.claim(*first_entry..first_entry + fragment.entries.len());
-            to.extend_from_slice(&fragment.entries);
+            if !fragment.entries.is_empty() {
+                let mut to = entries.claim(*first_entry..first_entry + fragment.entries.len());
+                to.extend_from_slice(&fragment.entries);
+            }
         });
         let mut nodes = filled(nodes);
         for &(index, node) in &self.late {
             nodes[index] = node;
         }
-        (nodes, filled(entries))
+        (nodes, whole.unwrap_or_else(|| filled(entries)))
     }
 }

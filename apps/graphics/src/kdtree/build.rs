@@ -1,9 +1,12 @@
 //! What all builders share: the input, and the decision to split.
 
+use super::arena::Name;
+use super::assemble::Room;
 use super::cell::{Extent, Named, Reference};
 use super::crew::Crew;
 use super::event::{self, Event};
 use super::progress::Progress;
+use super::sequential::Stack;
 use super::split::TRIANGLES_MAX;
 use super::sweep::Plane;
 use super::{BuildError, Parameters};
@@ -177,10 +180,15 @@ pub(super) fn parts_of_events(references: &[Reference], crew: &impl Crew) -> Vec
     parts
 }
 
-/// The sorted events of all axes, from their parts.
-pub(super) fn sorted(mut parts: Vec<Vec<Event>>, crew: &impl Crew) -> [Vec<Event>; 3] {
+/// The sorted events of all axes, from their parts; and memory that is free then.
+pub(super) fn sorted(
+    mut parts: Vec<Vec<Event>>,
+    crew: &impl Crew,
+) -> ([Vec<Event>; 3], Vec<Vec<Event>>) {
     // Each part of each axis is sorted by itself; then neighbours are merged until one list is left.
-    crew.for_each(&mut parts, |_, events| event::sort(events, &mut Vec::new()));
+    let mut spare = vec![Vec::new(); parts.len()];
+    let mut jobs: Vec<_> = parts.iter_mut().zip(&mut spare).collect();
+    crew.for_each(&mut jobs, |_, (events, spare)| event::sort(events, spare));
     while parts.len() > 3 {
         let mut pairs: Vec<[Vec<Event>; 2]> = parts
             .chunks_exact_mut(2)
@@ -191,11 +199,39 @@ pub(super) fn sorted(mut parts: Vec<Vec<Event>>, crew: &impl Crew) -> [Vec<Event
         });
         parts = pairs.into_iter().map(|[merged, _]| merged).collect();
     }
-    [0, 1, 2].map(|axis: usize| std::mem::take(&mut parts[axis]))
+    let events = [0, 1, 2].map(|axis: usize| std::mem::take(&mut parts[axis]));
+    (events, spare)
+}
+
+/// Memory to build in.
+#[derive(Debug, Clone)]
+pub(super) struct Memory {
+    /// For the lists of the first halves.
+    pub(super) lists: Stack,
+    pub(super) tree: Room,
+}
+
+/// Memory for so many triangles, and some that the first plane cuts; `spare` becomes part of it.
+pub(super) fn memory_of(count: usize, spare: Vec<Vec<Event>>, crew: &impl Crew) -> Memory {
+    let room = count + count / 8;
+    let mut events: [Vec<Event>; 3] = Default::default();
+    for (to, spare) in events.iter_mut().zip(spare) {
+        *to = spare;
+    }
+    crew.for_each(&mut events, |_, events| {
+        events.resize(2 * room, Event::default());
+    });
+    Memory {
+        lists: Stack {
+            names: vec![Name::default(); room],
+            events,
+        },
+        tree: Room::new(count, crew),
+    }
 }
 
 /// The sorted events of all axes.
 #[cfg(test)]
 pub(super) fn events_of(references: &[Reference], crew: &impl Crew) -> [Vec<Event>; 3] {
-    sorted(parts_of_events(references, crew), crew)
+    sorted(parts_of_events(references, crew), crew).0
 }

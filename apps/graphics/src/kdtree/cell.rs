@@ -1,8 +1,11 @@
 //! Cells on their way to becoming nodes: a box, the triangles that reach into it, and their events.
 
+use std::sync::Arc;
+
 use glam::Vec3;
 use raddle::ChunkedArray;
 
+use super::arena::{Arena, Name};
 use super::event::{Event, Kind};
 use crate::intersect::Corners;
 use crate::mesh::Bounds;
@@ -47,6 +50,12 @@ impl Extent {
         below.high[axis] = position;
         above.low[axis] = position;
         (below, above)
+    }
+
+    /// Whether another box is in this one and nowhere touches its border.
+    #[inline]
+    pub(super) fn is_around(&self, other: &Self) -> bool {
+        (0..3).all(|axis| self.low[axis] < other.low[axis] && other.high[axis] < self.high[axis])
     }
 
     /// Half of the surface. `f64`, so that neither tiny nor huge scenes leave the range.
@@ -112,10 +121,10 @@ pub(super) struct Reference {
 }
 
 impl Reference {
-    pub(super) const EMPTY: Self = Self {
-        extent: Extent::ZERO,
-        triangle: Named(0),
-    };
+    /// The name of a whole triangle.
+    pub(super) fn name(&self) -> Name {
+        Name::whole(self.triangle.triangle())
+    }
 
     /// Puts the events of this triangle along one axis to a list: one where it is flat, else two.
     pub(super) fn push_events(&self, index: u32, axis: usize, events: &mut Vec<Event>) {
@@ -133,8 +142,8 @@ impl Reference {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cell<'a> {
     pub(super) extent: Extent,
-    pub(super) references: &'a [Reference],
-    /// Per axis, sorted.
+    pub(super) names: &'a [Name],
+    /// Per axis, sorted. The references in them are indices in `names`.
     pub(super) events: [&'a [Event]; 3],
 }
 
@@ -142,32 +151,26 @@ pub(super) struct Cell<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct OwnedCell {
     pub(super) extent: Extent,
-    pub(super) references: Vec<Reference>,
+    pub(super) names: Vec<Name>,
     pub(super) events: [Vec<Event>; 3],
-}
-
-impl OwnedCell {
-    pub(super) fn as_cell(&self) -> Cell<'_> {
-        Cell {
-            extent: self.extent,
-            references: &self.references,
-            events: self.events.each_ref().map(Vec::as_slice),
-        }
-    }
+    /// Knows the names.
+    pub(super) arena: Arc<Arena>,
 }
 
 /// A cell that several work on: what each of them has made of its lists is a chunk.
 #[derive(Debug)]
 pub(super) struct SharedCell {
     pub(super) extent: Extent,
-    pub(super) references: ChunkedArray<Reference>,
+    pub(super) names: ChunkedArray<Name>,
     pub(super) events: [ChunkedArray<Event>; 3],
+    /// Knows the names.
+    pub(super) arena: Arc<Arena>,
 }
 
 impl SharedCell {
-    /// The references.
+    /// The triangles.
     pub(super) fn len(&self) -> usize {
-        self.references.len()
+        self.names.len()
     }
 }
 
@@ -175,10 +178,11 @@ impl From<OwnedCell> for SharedCell {
     fn from(cell: OwnedCell) -> Self {
         Self {
             extent: cell.extent,
-            references: ChunkedArray::from_chunks([cell.references]),
+            names: ChunkedArray::from_chunks([cell.names]),
             events: cell
                 .events
                 .map(|events| ChunkedArray::from_chunks([events])),
+            arena: cell.arena,
         }
     }
 }

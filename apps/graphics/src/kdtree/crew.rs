@@ -105,10 +105,3 @@ impl Crew for Everybody {
         raddle::worker_count()
     }
 }
-
-/// Takes the first `len` elements off a slice.
-pub(super) fn take<'a, T>(slice: &mut &'a mut [T], len: usize) -> &'a mut [T] {
-    let (head, tail) = std::mem::take(slice).split_at_mut(len);
-    *slice = tail;
-    head
-}

@@ -1,203 +1,171 @@
-//! Dealing out events: those of one axis go to both halves, in order, and the new ones that cutting has made go in between.
+//! Dealing out events: those of one axis go to both halves along the [`Route`]s of their triangles, in order, and the new ones that
+//! cutting has made go in between.
 //!
-//! Blocks of events are dealt into buffers that stay in the nearest cache, and go on from there, merged with the new ones, to a [`Sink`]
-//! for each half: so nobody has to know beforehand how much room a half needs. A block is gone over twice: first its routes are
-//! fetched, by loads that do not wait for each other, for these are spread over more memory than any near cache has; then every event is
-//! written to both buffers, without a branch, and only those that it belongs to move on.
+//! An event of a triangle in one half is written once, to where that half's list has got; which half that is, is computed and not jumped on, and
+//! along the split axis it is known beforehand. The few events of triangles in both halves, and the new ones, are dealt with out of line.
 //!
 //! # Source
-//! Wald, Havran 2006 (see [`super`]), section 4.3.
+//! Wald, Havran 2006 (see [`super`]), section 4.3; Choi et al. 2010 (see [`super::tasks`]), section 4 (`CopyEvents`).
 
-use raddle_sync::shared_vec::Claim;
+use super::event::Event;
+use super::lists::Lists;
+use super::route::{Added, Fate, Halves, Route, Straddler};
+use super::sweep::Plane;
 
-use super::event::{self, Event};
-use super::split::{Added, Counts, Halves, Route};
+/// Triangles may be in either half.
+const EITHER: u8 = 0;
+/// All but straddling triangles are below.
+const BELOW: u8 = 1;
+/// All but straddling triangles are above.
+const ABOVE: u8 = 2;
 
-/// Events that are dealt at a time.
-pub(super) const BLOCK_LEN: usize = 256;
-
-/// Where results go, in order.
-pub(super) trait Sink<T> {
-    /// Takes some more.
-    fn put(&mut self, items: &[T]);
+/// What the events of a cell go along.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Routes<'a> {
+    pub(super) plane: &'a Plane,
+    pub(super) routes: &'a [Route],
+    pub(super) straddlers: &'a [Straddler],
+    /// Sorted.
+    pub(super) added: &'a Added,
 }
 
-impl<T: Copy> Sink<T> for Vec<T> {
-    #[inline]
-    fn put(&mut self, items: &[T]) {
-        self.extend_from_slice(items);
-    }
-}
-
-impl<T: Copy> Sink<T> for Claim<T> {
-    #[inline]
-    fn put(&mut self, items: &[T]) {
-        self.extend_from_slice(items);
-    }
-}
-
-/// Nothing is kept without a sink.
-impl<T, S: Sink<T>> Sink<T> for Option<S> {
-    #[inline]
-    fn put(&mut self, items: &[T]) {
-        if let Some(sink) = self {
-            sink.put(items);
-        }
-    }
-}
-
-/// How routes number the references of a half: those of a share count from the share's own first.
-#[derive(Debug)]
-pub(super) struct Bases {
-    /// For each unit of references what to add.
-    units: Vec<Route>,
-    unit_log2: u32,
-}
-
-impl Bases {
-    /// Routes have final numbers.
-    pub(super) const NONE: Self = Self {
-        units: Vec::new(),
-        unit_log2: 0,
-    };
-
-    /// Numbers what shares of a list have dealt, each so many to both halves. All but the last have a multiple of 2^`unit_log2` references.
-    pub(super) fn new(shares: impl Iterator<Item = (usize, Counts)>, unit_log2: u32) -> Self {
-        let (mut units, mut first) = (Vec::new(), Counts::default());
-        for (len, counts) in shares {
-            let base = Route::new(first.below as u32, first.above as u32);
-            units.resize(units.len() + len.div_ceil(1 << unit_log2), base);
-            first = first + counts;
-        }
-        Self { units, unit_log2 }
+impl<'a> Routes<'a> {
+    /// Deals all events of an axis to both lists, which have room for two events of each triangle of the half. Cost: O(events).
+    pub(super) fn deal<L: Lists<Event>>(&self, events: &[Event], axis: usize, to: L) -> L {
+        self.deal_stretch([events].into_iter(), axis, self.all_added(axis), to)
     }
 
-    /// A route with final numbers.
-    #[inline]
-    pub(super) fn apply(&self, route: Route, reference: u32) -> Route {
-        if self.units.is_empty() {
-            route
-        } else {
-            route.behind(self.units[(reference >> self.unit_log2) as usize])
-        }
-    }
-}
-
-/// A block of events on the way to both halves.
-#[derive(Debug)]
-pub(super) struct Dealer {
-    routes: [Route; BLOCK_LEN],
-    below: [Event; BLOCK_LEN],
-    above: [Event; BLOCK_LEN],
-}
-
-impl Default for Dealer {
-    fn default() -> Self {
-        Self {
-            routes: [Route::default(); BLOCK_LEN],
-            below: [Event::default(); BLOCK_LEN],
-            above: [Event::default(); BLOCK_LEN],
-        }
-    }
-}
-
-impl Dealer {
-    /// Deals some events of an axis, and those of `added` that come before the last of them in their half. Cost: O(events).
-    pub(super) fn deal(
-        &mut self,
-        events: &[Event],
+    /// Deals a stretch of the events of an axis, which comes in slices, and the new ones that belong into it.
+    pub(super) fn deal_stretch<'b, L: Lists<Event>>(
+        &self,
+        slices: impl Iterator<Item = &'b [Event]>,
         axis: usize,
-        (routes, bases): (&[Route], &Bases),
-        added: &mut Halves<&[Event]>,
-        to: &mut Halves<impl Sink<Event>>,
-    ) {
-        for block in events.chunks(BLOCK_LEN) {
-            for (slot, event) in self.routes.iter_mut().zip(block) {
-                let reference = event.reference();
-                *slot = bases.apply(routes[reference as usize], reference);
-            }
-            let counts = self.deal_block(block, axis);
-            put_merged(&self.below[..counts.below], &mut added.below, &mut to.below);
-            put_merged(&self.above[..counts.above], &mut added.above, &mut to.above);
+        added: Halves<&'a [Event]>,
+        mut to: L,
+    ) -> L {
+        let mut stream = Stream {
+            routes: self.routes,
+            straddlers: self.straddlers,
+            split: (axis == self.plane.axis).then(|| self.plane.first_above()),
+            axis,
+            added,
+        };
+        for events in slices {
+            to = stream.run_along(events, to);
+        }
+        stream.put_added(Event::LAST, to)
+    }
+
+    fn all_added(&self, axis: usize) -> Halves<&'a [Event]> {
+        Halves {
+            below: &self.added.below[axis],
+            above: &self.added.above[axis],
         }
     }
 
-    #[inline]
-    fn deal_block(&mut self, block: &[Event], axis: usize) -> Counts {
-        let mut counts = Counts::default();
-        for (&event, &route) in block.iter().zip(&self.routes) {
-            let (below, above) = route.indices();
-            let goes = route.goes(axis, event.kind());
-            // Both stay below the length of the block; the mask says so to the compiler.
-            self.below[counts.below % BLOCK_LEN] = event.with_reference(below);
-            self.above[counts.above % BLOCK_LEN] = event.with_reference(above);
-            counts.below += goes.below;
-            counts.above += goes.above;
+    /// The new events that belong behind what comes before `first` and before `next`, neither of which are there at the list's ends.
+    pub(super) fn added_between(
+        &self,
+        axis: usize,
+        first: Option<Event>,
+        next: Option<Event>,
+    ) -> Halves<&'a [Event]> {
+        let between = |list: &'a [Event]| {
+            let place = |event: Event| list.partition_point(|&other| other < event);
+            &list[first.map_or(0, place)..next.map_or(list.len(), place)]
+        };
+        let all = self.all_added(axis);
+        Halves {
+            below: between(all.below),
+            above: between(all.above),
         }
-        counts
     }
 }
 
-/// Counts how many of some events each half gets, without new ones.
-pub(super) fn count(events: &[Event], axis: usize, routes: &[Route]) -> Counts {
-    events.iter().fold(Counts::default(), |sum, event| {
-        let route = routes[event.reference() as usize];
-        sum + route.goes(axis, event.kind())
-    })
-}
-
-/// Deals all events of an axis to the fronts of two slices, with the new ones. Returns how many each half got. Cost: O(events).
-///
-/// The slices have room for two events per reference of the half; one without any room gets none. Where memory is there already, this is
-/// quicker than by a [`Dealer`].
-pub(super) fn deal_to_slices(
-    events: &[Event],
+/// Events of one axis on their way.
+struct Stream<'a> {
+    routes: &'a [Route],
+    straddlers: &'a [Straddler],
+    /// Along the split axis, what comes before all events above the plane.
+    split: Option<Event>,
     axis: usize,
-    routes: &[Route],
-    added: &Added,
-    below: &mut [Event],
-    above: &mut [Event],
-) -> Counts {
-    /// Writes to where the next event belongs; one too many goes nowhere.
-    #[inline(always)]
-    fn write(events: &mut [Event], at: usize, event: Event) {
-        if let Some(slot) = events.get_mut(at) {
-            *slot = event;
-        }
-    }
-    let mut counts = Counts::default();
-    for &event in events {
-        let route = routes[event.reference() as usize];
-        let indices = route.indices();
-        write(below, counts.below, event.with_reference(indices.0));
-        write(above, counts.above, event.with_reference(indices.1));
-        counts = counts + route.goes(axis, event.kind());
-    }
-    let merged = |events: &mut [Event], len, added| {
-        if events.is_empty() {
-            0
-        } else {
-            event::merge_into(events, len, added)
-        }
-    };
-    Counts {
-        below: merged(below, counts.below, &added.below[axis]),
-        above: merged(above, counts.above, &added.above[axis]),
-    }
+    /// New events that have not been put in.
+    added: Halves<&'a [Event]>,
 }
 
-/// Puts old events down, and before each of them the new ones that are earlier.
-#[inline]
-fn put_merged(mut old: &[Event], added: &mut &[Event], to: &mut impl Sink<Event>) {
-    while let (Some(&event), Some(&last)) = (added.first(), old.last()) {
-        if last < event {
-            break;
-        }
-        let (before, behind) = old.split_at(old.partition_point(|&other| other < event));
-        to.put(before);
-        to.put(&[event]);
-        old = behind;
-        *added = &added[1..];
+impl Stream<'_> {
+    /// Deals the next events.
+    #[inline]
+    fn run_along<L: Lists<Event>>(&mut self, events: &[Event], to: L) -> L {
+        let Some(first_above) = self.split else {
+            return self.run::<EITHER, L>(events, to);
+        };
+        let split = events.partition_point(|&event| event < first_above);
+        let (below, above) = events.split_at(split);
+        let to = self.run::<BELOW, L>(below, to);
+        self.run::<ABOVE, L>(above, to)
     }
-    to.put(old);
+
+    /// The lists come and go by value, so that where they have got stays in registers.
+    #[inline(always)]
+    fn run<const WAY: u8, L: Lists<Event>>(&mut self, events: &[Event], mut to: L) -> L {
+        let mut next_added = self.next_added();
+        let routes = self.routes;
+        for &event in events {
+            if event >= next_added {
+                to = self.put_added(event, to);
+                next_added = self.next_added();
+            }
+            let route = routes[event.reference() as usize];
+            if route.straddler().is_some() {
+                to = self.put_straddling(event, route, to);
+                continue;
+            }
+            let half = match WAY {
+                BELOW => 0,
+                ABOVE => 1,
+                _ => route.side() as usize,
+            };
+            to.put(half, event.moved_down(route.distance()));
+        }
+        to
+    }
+
+    fn next_added(&self) -> Event {
+        let first = |list: &[Event]| list.first().copied().unwrap_or(Event::LAST);
+        first(self.added.below).min(first(self.added.above))
+    }
+
+    /// Puts in the new events that come before one.
+    #[cold]
+    #[inline(never)]
+    fn put_added<L: Lists<Event>>(&mut self, event: Event, mut to: L) -> L {
+        let (routes, straddlers) = (self.routes, self.straddlers);
+        let mut put = |half: usize, list: &mut &[Event], fate: fn(&Straddler) -> Fate| {
+            while let Some((&added, rest)) = list.split_first()
+                && added < event
+            {
+                let route = routes[added.reference() as usize];
+                let number = route.straddler().expect("new events are of straddlers");
+                to.put(half, added.with_reference(fate(&straddlers[number]).index));
+                *list = rest;
+            }
+        };
+        put(0, &mut self.added.below, |fates| fates.below);
+        put(1, &mut self.added.above, |fates| fates.above);
+        to
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_straddling<L: Lists<Event>>(&self, event: Event, route: Route, mut to: L) -> L {
+        let number = route.straddler().unwrap_or_default();
+        let Straddler { below, above } = self.straddlers[number];
+        for (half, fate) in [below, above].into_iter().enumerate() {
+            if fate.keeps(self.axis, event.kind()) {
+                to.put(half, event.with_reference(fate.index));
+            }
+        }
+        to
+    }
 }

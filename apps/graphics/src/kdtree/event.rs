@@ -45,6 +45,9 @@ pub(super) enum Kind {
 pub(super) struct Event(u64);
 
 impl Event {
+    /// Behind all others.
+    pub(super) const LAST: Self = Self(u64::MAX);
+
     /// Packs an event. `position` is no NaN; `reference` is below 2^30.
     #[inline]
     pub(super) fn new(position: f32, kind: Kind, reference: u32) -> Self {
@@ -68,10 +71,16 @@ impl Event {
         (self.0 as u32) >> INDEX_BITS
     }
 
-    /// The number of the [`Kind`], and above its 32 bits whether that is a start: what sums count by.
+    /// 1 for the event of a triangle that lies in the plane of the sweep, else 0.
     #[inline]
-    pub(super) fn kind_and_start(self) -> u64 {
-        (self.0 >> INDEX_BITS & 3) | (self.0 << 1 & 1 << 32)
+    pub(super) fn planar_bit(self) -> u64 {
+        self.0 >> INDEX_BITS & 1
+    }
+
+    /// 1 where the sweep meets a triangle, else 0.
+    #[inline]
+    pub(super) fn start_bit(self) -> u64 {
+        self.0 >> (INDEX_BITS + 1) & 1
     }
 
     /// The index of the reference within its cell.
@@ -84,6 +93,12 @@ impl Event {
     #[inline]
     pub(super) fn with_reference(self, reference: u32) -> Self {
         Self(self.0 & !((1 << INDEX_BITS) - 1) | u64::from(reference))
+    }
+
+    /// The same event of the same triangle, where that has an index less by some distance.
+    #[inline]
+    pub(super) fn moved_down(self, distance: u32) -> Self {
+        Self(self.0 - u64::from(distance))
     }
 
     /// Whether both events are planar and at the same position.
@@ -172,40 +187,4 @@ pub(super) fn merge(first: &[Event], second: &[Event]) -> Vec<Event> {
     merged.extend_from_slice(first);
     merged.extend_from_slice(second);
     merged
-}
-
-/// Merges the sorted `added` into the sorted first `len` events of `events`, in place from the back.
-///
-/// # Panics
-/// When `events` has no room for both.
-pub(super) fn merge_into(events: &mut [Event], len: usize, added: &[Event]) -> usize {
-    let total = len + added.len();
-    let events = &mut events[..total];
-    let mut old = len;
-    for (below, &event) in added.iter().enumerate().rev() {
-        // Everything behind this event moves up by the number of events still to be put in.
-        let keep = insertion_point(&events[..old], event, added.len());
-        events.copy_within(keep..old, keep + below + 1);
-        events[keep + below] = event;
-        old = keep;
-    }
-    total
-}
-
-/// Finds how many of `events` stand before `event`: from the back, in steps that fit how many there are per
-/// event to be put in, and then by bisection.
-#[inline]
-fn insertion_point(events: &[Event], event: Event, added_count: usize) -> usize {
-    let mut high = events.len();
-    let mut step = (events.len() / (2 * added_count)).max(1);
-    let mut low = high;
-    while low > 0 {
-        low = high.saturating_sub(step);
-        if low < high && events[low] < event {
-            break;
-        }
-        high = low;
-        step *= 2;
-    }
-    low + events[low..high].partition_point(|&other| other < event)
 }

@@ -10,7 +10,6 @@
 //! node       node tasks; split: the phases that they coordinate
 //! worker     worker tasks
 //! team       where the worker tasks of a cell come from
-//! store      buffers for the lists of cells
 //! ```
 //!
 //! # Source
@@ -21,7 +20,6 @@
 mod node;
 mod options;
 mod split;
-mod store;
 mod team;
 mod worker;
 
@@ -33,12 +31,13 @@ use raddle::{Grain, GrainTuner};
 use raddle_sync::prim::{AtomicUsize, Relaxed};
 
 use super::assemble::assemble;
-use super::build::Input;
+use super::build::{Input, Memory};
 use super::crew::Everybody;
 use super::progress::{Progress, WHOLE};
+use super::store::Store;
+use super::work::Work;
 use super::{BuildError, KdTree, Parameters, Prepared};
 use node::{Build, NodeTask, Order};
-use store::Store;
 use team::Teams;
 
 pub use options::{
@@ -121,9 +120,16 @@ impl<'runtime> MessageBuilder<'runtime> {
         parameters: &Parameters,
         on_progress: impl Fn(f32) + Send + Sync + 'static,
     ) -> Result<Built, BuildError> {
-        let Prepared { corners, cell, .. } = prepared;
+        let Prepared {
+            corners,
+            cell,
+            memory,
+            ..
+        } = prepared;
+        let Memory { lists, tree: room } = memory;
+        self.store.put_first(lists);
         let input = Input::new(corners, parameters, Progress::new(on_progress))?;
-        let weight = cell.references.len();
+        let weight = cell.names.len();
         let run = match self.options.grain {
             NodeGrain::Tuned => Some(self.runtime.install(|| self.tuner.begin(weight))),
             NodeGrain::Tasks(_) => None,
@@ -135,11 +141,14 @@ impl<'runtime> MessageBuilder<'runtime> {
         };
         let begun = Instant::now();
         let build = Arc::new(Build {
-            input,
+            work: Work {
+                input,
+                store: Arc::clone(&self.store),
+            },
             options: self.options,
             grain: Grain::tasks(weight, parts),
+            triangle_count: weight,
             teams: Arc::clone(&self.teams),
-            store: Arc::clone(&self.store),
             node_tasks: AtomicUsize::new(0),
             worker_tasks: AtomicUsize::new(0),
         });
@@ -156,7 +165,7 @@ impl<'runtime> MessageBuilder<'runtime> {
         let piece = root.tree(order).wait();
         let tree = self
             .runtime
-            .install(|| assemble(&build.input, extent, piece, &Everybody));
+            .install(|| assemble(&build.work.input, extent, piece, room, &Everybody));
         let time = begun.elapsed();
         if let Some(run) = run {
             run.finish_after(time);

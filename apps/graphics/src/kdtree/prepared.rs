@@ -1,10 +1,12 @@
 //! What every builder starts from: a mesh's triangles, checked, and the sorted events of their extents.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::BuildError;
-use super::build;
-use super::cell::OwnedCell;
+use super::arena::Name;
+use super::build::{self, Memory};
+use super::cell::{OwnedCell, Reference};
 use super::crew::{Alone, Crew, Everybody};
 use crate::intersect::Corners;
 use crate::mesh::Mesh;
@@ -33,6 +35,8 @@ pub struct Prepared {
     pub(super) corners: Vec<Corners>,
     /// The root.
     pub(super) cell: OwnedCell,
+    /// What the sort has left, and more, to build in.
+    pub(super) memory: Memory,
     times: PrepareTimes,
 }
 
@@ -44,7 +48,7 @@ pub struct PrepareTimes {
     pub references: Duration,
     /// Making the events: two for each triangle and axis.
     pub events: Duration,
-    /// Sorting them.
+    /// Sorting them, and making room for what will be built.
     pub sort: Duration,
 }
 
@@ -74,11 +78,15 @@ impl Prepared {
         let after_references = Instant::now();
         let parts = build::parts_of_events(&references, crew);
         let after_events = Instant::now();
-        let events = build::sorted(parts, crew);
+        let names: Vec<Name> = references.iter().map(Reference::name).collect();
+        drop(references);
+        let (events, spare) = build::sorted(parts, crew);
+        let memory = build::memory_of(names.len(), spare, crew);
         let cell = OwnedCell {
             extent,
-            references,
+            names,
             events,
+            arena: Arc::default(),
         };
         let times = PrepareTimes {
             references: after_references - began,
@@ -88,6 +96,7 @@ impl Prepared {
         Ok(Self {
             corners,
             cell,
+            memory,
             times,
         })
     }

@@ -12,45 +12,49 @@
 
 use std::ops::Range;
 
+use super::arena::{Arena, Name};
 use super::assemble::{Fragment, Piece};
 use super::build::Input;
-use super::cell::{Cell, Extent, OwnedCell, Reference};
-use super::deal;
+use super::cell::{Cell, Extent, OwnedCell};
+use super::deal::Routes;
 use super::event::Event;
+use super::lists::{Lists, Slices};
+use super::mark::{self, Shorter};
 use super::node::Node;
 use super::progress::{self, Share};
-use super::split::{self, Added, Counts, Dealt, Route, Straddler};
+use super::route::{Added, Counts, Route, Straddler};
+use super::split::{Dealt, Split};
 use super::sweep::{self, Passed, Plane};
 
 /// Where on a stack the lists of a cell are.
 #[derive(Debug, Clone)]
 struct Place {
-    references: Range<usize>,
+    names: Range<usize>,
     events: [Range<usize>; 3],
 }
 
 /// Lists of cells, one on top of the other. The vectors stay as long as they have ever been; `Place`s say
 /// what of them is in use.
-#[derive(Debug, Default)]
-struct Stack {
-    references: Vec<Reference>,
-    events: [Vec<Event>; 3],
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stack {
+    pub(super) names: Vec<Name>,
+    pub(super) events: [Vec<Event>; 3],
 }
 
 impl Stack {
     fn cell(&self, place: &Place, extent: Extent) -> Cell<'_> {
         Cell {
             extent,
-            references: &self.references[place.references.clone()],
+            names: &self.names[place.names.clone()],
             events: std::array::from_fn(|axis| &self.events[axis][place.events[axis].clone()]),
         }
     }
 
-    /// Makes the stack at least so high that `count` more references fit onto `top`.
+    /// Makes the stack at least so high that `count` more triangles fit onto `top`.
     fn grow(&mut self, top: &Top, count: usize) {
-        let len = top.references + count;
-        if self.references.len() < len {
-            self.references.resize(len, Reference::EMPTY);
+        let len = top.names + count;
+        if self.names.len() < len {
+            self.names.resize(len, Name::default());
         }
         for (events, top) in self.events.iter_mut().zip(top.events) {
             let len = top + 2 * count;
@@ -64,7 +68,7 @@ impl Stack {
 /// How high a stack is filled.
 #[derive(Debug, Clone, Copy, Default)]
 struct Top {
-    references: usize,
+    names: usize,
     events: [usize; 3],
 }
 
@@ -73,10 +77,21 @@ struct Top {
 pub(super) struct Workspace {
     stacks: [Stack; 2],
     tops: [Top; 2],
+    marks: Vec<u8>,
     routes: Vec<Route>,
     straddlers: Vec<Straddler>,
     added: Added,
-    sums: Vec<Passed>,
+    sweep: sweep::Scratch,
+}
+
+impl Workspace {
+    /// A workspace that has some memory.
+    pub(super) fn within(memory: Stack) -> Self {
+        Self {
+            stacks: [Stack::default(), memory],
+            ..Self::default()
+        }
+    }
 }
 
 /// Builds the subtree of a cell at some depth. Its lists become part of the workspace meanwhile; the cell is given back for its memory.
@@ -89,48 +104,41 @@ pub(super) fn build(
 ) -> (Piece, OwnedCell) {
     let OwnedCell {
         extent,
-        references,
+        names,
         events,
+        arena,
     } = cell;
     let place = Place {
-        references: 0..references.len(),
+        names: 0..names.len(),
         events: events.each_ref().map(|events| 0..events.len()),
     };
-    let lists = Stack { references, events };
+    let lists = Stack { names, events };
     let own = std::mem::replace(&mut workspace.stacks[0], lists);
-    let piece = subtree(input, extent, &place, (depth, share), workspace);
-    let Stack { references, events } = std::mem::replace(&mut workspace.stacks[0], own);
-    let cell = OwnedCell {
-        extent,
-        references,
-        events,
-    };
-    (piece, cell)
-}
-
-/// Builds the subtree of the cell at the bottom of the first stack, of some depth and share.
-fn subtree(
-    input: &Input<'_>,
-    extent: Extent,
-    place: &Place,
-    (depth, share): (u32, Share),
-    workspace: &mut Workspace,
-) -> Piece {
     workspace.tops = [Top::default(); 2];
-    let mut fragment = Fragment::default();
+    let mut fragment = Fragment::with_room_for(place.names.len());
     let mut builder = Builder {
         input,
         workspace,
         fragment: &mut fragment,
+        arena: Arena::below(&arena),
     };
     let root = builder.subtree(extent, place, 0, depth, share);
-    Piece::Whole { root, fragment }
+    let Stack { names, events } = std::mem::replace(&mut workspace.stacks[0], own);
+    let cell = OwnedCell {
+        extent,
+        names,
+        events,
+        arena,
+    };
+    (Piece::Whole { root, fragment }, cell)
 }
 
 struct Builder<'a> {
     input: &'a Input<'a>,
     workspace: &'a mut Workspace,
     fragment: &'a mut Fragment,
+    /// Keeps the pieces of triangles as long as there are cells below those that they were cut in.
+    arena: Arena,
 }
 
 impl Builder<'_> {
@@ -138,64 +146,172 @@ impl Builder<'_> {
     fn subtree(
         &mut self,
         extent: Extent,
-        place: &Place,
+        place: Place,
         side: usize,
         depth: u32,
         share: Share,
     ) -> Node {
-        let cell = self.workspace.stacks[side].cell(place, extent);
-        let plane = if self.input.may_split(cell.references.len(), depth) {
-            let sums = &mut self.workspace.sums;
-            let plane = sweep::cheapest_plane(&cell, &self.input.parameters, sums);
-            self.input.worth_it(plane, cell.references.len())
-        } else {
-            None
+        let Some((plane, empty)) = self.plane(&extent, &place, side, depth) else {
+            return self.leaf(&place, side, depth, share);
         };
-        let Some(plane) = plane else {
-            let leaf = self.fragment.leaf(cell.references, depth);
-            self.pop(place, side);
-            self.input.progress.add(share);
-            return leaf;
-        };
-        let count = cell.references.len();
-        let (below, above) = self.split(extent, place, side, depth, &plane);
-        // A small cell keeps its share until all below it is done.
-        let (own, shares) = if count < progress::CELL_LEN_MIN {
-            (share, (0, 0))
-        } else {
-            let (below, above) = (below.references.len(), above.references.len());
-            (0, progress::halves(share, below, above))
-        };
-        self.pop(place, side);
-        let (below_extent, above_extent) = extent.halves(plane.axis, plane.position);
         let pair = self.fragment.open_pair();
-        let below = self.subtree(below_extent, &below, 1 - side, depth + 1, shares.0);
+        let count = place.names.len();
+        // A small cell keeps its share until all below it is done.
+        let (own, share) = if count < progress::CELL_LEN_MIN {
+            (share, 0)
+        } else {
+            (0, share)
+        };
+        let depth = depth + 1;
+        let [below, above] = if let Some(empty) = empty {
+            let halves = extent.halves(plane.axis, plane.position);
+            self.narrowed(empty, halves, place, side, (depth, share))
+        } else {
+            let (split, room) = self.mark(&extent, &place, side, &plane);
+            let may_split = |count| self.input.may_split(count, depth);
+            if may_split(room.below) || may_split(room.above) {
+                self.halves(&split, &place, side, room, (depth, share))
+            } else {
+                self.leaves(&split, &place, side, room, depth)
+            }
+        };
         self.fragment.nodes[pair] = below;
-        let above = self.subtree(above_extent, &above, 1 - side, depth + 1, shares.1);
         self.fragment.nodes[pair + 1] = above;
         self.input.progress.add(own);
         Node::inner(plane.axis, plane.position, pair)
     }
 
+    /// The plane that is worth it, and the half that nothing reaches into, if there is one.
+    fn plane(
+        &mut self,
+        extent: &Extent,
+        place: &Place,
+        side: usize,
+        depth: u32,
+    ) -> Option<(Plane, Option<usize>)> {
+        let count = place.names.len();
+        if !self.input.may_split(count, depth) {
+            return None;
+        }
+        let Workspace { stacks, sweep, .. } = &mut *self.workspace;
+        let cell = stacks[side].cell(place, *extent);
+        let plane = sweep::cheapest_plane(&cell, &self.input.parameters, sweep);
+        let plane = self.input.worth_it(plane, count)?;
+        let events = cell.events[plane.axis];
+        let ends = (*events.first()?, *events.last()?);
+        Some((plane, plane.empty_half(ends)))
+    }
+
+    fn leaf(&mut self, place: &Place, side: usize, depth: u32, share: Share) -> Node {
+        let names = &self.workspace.stacks[side].names[place.names.clone()];
+        let leaf = self.fragment.leaf(names, &self.arena, depth);
+        self.pop(place, side);
+        self.input.progress.add(share);
+        leaf
+    }
+
     fn pop(&mut self, place: &Place, side: usize) {
         self.workspace.tops[side] = Top {
-            references: place.references.start,
+            names: place.names.start,
             events: std::array::from_fn(|axis| place.events[axis].start),
         };
     }
 
-    /// Deals a cell out onto the other stack: the half above the plane first, so that the one below is on top.
-    fn split(
+    /// The nodes of two halves of which one is empty: the other has the very same lists.
+    fn narrowed(
         &mut self,
-        extent: Extent,
+        empty: usize,
+        (below, above): (Extent, Extent),
+        place: Place,
+        side: usize,
+        (depth, share): (u32, Share),
+    ) -> [Node; 2] {
+        if empty == 0 {
+            let leaf = self.fragment.leaf(&[], &self.arena, depth);
+            [leaf, self.subtree(above, place, side, depth, share)]
+        } else {
+            let full = self.subtree(below, place, side, depth, share);
+            [full, self.fragment.leaf(&[], &self.arena, depth)]
+        }
+    }
+
+    /// Marks the triangles of a cell; tells how many each half has at most.
+    fn mark<'b>(
+        &mut self,
+        extent: &'b Extent,
         place: &Place,
         side: usize,
+        plane: &'b Plane,
+    ) -> (Split<'b>, Counts)
+    where
+        Self: 'b,
+    {
+        let Workspace { stacks, marks, .. } = &mut *self.workspace;
+        let count = place.names.len();
+        let events = &stacks[side].events[plane.axis][place.events[plane.axis].clone()];
+        let (shorter, events) = Shorter::side(events, plane);
+        marks.clear();
+        marks.resize(count, 0);
+        mark::mark(events, marks);
+        let split = Split {
+            extent,
+            plane,
+            shorter,
+            triangles: &self.input.triangles,
+        };
+        (split, shorter.counts(Passed::over(events), count))
+    }
+
+    /// The nodes of two halves that are leaves.
+    fn leaves(
+        &mut self,
+        split: &Split<'_>,
+        place: &Place,
+        side: usize,
+        room: Counts,
         depth: u32,
-        plane: &Plane,
-    ) -> (Place, Place) {
+    ) -> [Node; 2] {
+        let names = &self.workspace.stacks[side].names[place.names.clone()];
+        let marks = &self.workspace.marks;
+        let entries = &mut self.fragment.entries;
+        let first = entries.len();
+        let counts = split.deal_to_leaves(names, marks, room, &self.arena, entries);
+        self.fragment.depth = self.fragment.depth.max(depth);
+        self.pop(place, side);
+        [
+            Node::leaf(first, counts.below),
+            Node::leaf(first + counts.below, counts.above),
+        ]
+    }
+
+    /// The nodes of two halves that have lists of their own.
+    fn halves(
+        &mut self,
+        split: &Split<'_>,
+        place: &Place,
+        side: usize,
+        room: Counts,
+        (depth, share): (u32, Share),
+    ) -> [Node; 2] {
+        let pieces = self.arena.len();
+        let [below, above] = self.deal(split, place, side, room);
+        let shares = progress::halves(share, below.names.len(), above.names.len());
+        self.pop(place, side);
+        let extents = split.extent.halves(split.plane.axis, split.plane.position);
+        let nodes = [
+            self.subtree(extents.0, below, 1 - side, depth, shares.0),
+            self.subtree(extents.1, above, 1 - side, depth, shares.1),
+        ];
+        self.arena.truncate(pieces);
+        nodes
+    }
+
+    /// Deals a cell out onto the other stack: the half above the plane first, so that the one below is on top.
+    fn deal(&mut self, split: &Split<'_>, place: &Place, side: usize, room: Counts) -> [Place; 2] {
         let Workspace {
             stacks: [first, second],
             tops,
+            marks,
             routes,
             straddlers,
             added,
@@ -207,76 +323,49 @@ impl Builder<'_> {
             (&*second, first)
         };
         let top = &mut tops[1 - side];
-        let cell = from.cell(place, extent);
-
+        let cell = from.cell(place, *split.extent);
+        to.grow(top, room.below + room.above);
+        if routes.len() < cell.names.len() {
+            routes.resize(cell.names.len(), Route::default());
+        }
         straddlers.clear();
-        let counts = split::classify(
-            &extent,
-            cell.references,
-            0,
-            plane,
-            &self.input.triangles,
-            straddlers,
-        );
-        to.grow(top, counts.below + counts.above);
-        if routes.len() < cell.references.len() {
-            routes.resize(cell.references.len(), Route::default());
-        }
         added.clear();
-        let (above, below) = to.references[top.references..][..counts.above + counts.below]
-            .split_at_mut(counts.above);
-        split::deal_references(
-            cell.references,
-            0,
-            plane,
-            straddlers,
+        let routes = &mut routes[..cell.names.len()];
+        let marks = &marks[..cell.names.len()];
+        let mut dealt = Dealt {
             routes,
-            Dealt {
-                below,
-                above,
-                first: Counts::default(),
-                added,
-            },
-        );
-
-        let middle = top.references + counts.above;
-        let end = middle + counts.below;
-        let no_events = top.events.map(|top| top..top);
-        let mut below = Place {
-            references: middle..end,
-            events: no_events.clone(),
+            straddlers,
+            added,
+            arena: &mut self.arena,
         };
-        let mut above = Place {
-            references: top.references..middle,
-            events: no_events,
-        };
-        top.references = end;
-        // What becomes a leaf needs no events.
-        let lens = [counts.above, counts.below].map(|count| {
-            let is_leaf = !self.input.may_split(count, depth + 1);
-            if is_leaf { 0 } else { 2 * count }
-        });
-        if lens == [0, 0] {
-            return (below, above);
-        }
+        let names = Slices::new(&mut to.names[top.names..], room.above);
+        let mark = |index: usize| marks[index];
+        let counts = split.deal(cell.names, 0, mark, names, &mut dealt).lens();
         added.sort();
+        let routes = Routes {
+            plane: split.plane,
+            routes,
+            straddlers,
+            added,
+        };
+        let places = |names: usize, count: usize| Place {
+            names: names..names + count,
+            events: top.events.map(|top| top..top),
+        };
+        let mut above = places(top.names, counts.above);
+        let mut below = places(top.names + room.above, counts.below);
         for axis in 0..3 {
             let start = top.events[axis];
-            let middle = start + lens[0];
-            let (above_events, below_events) =
-                to.events[axis][start..middle + lens[1]].split_at_mut(lens[0]);
-            let dealt = deal::deal_to_slices(
-                cell.events[axis],
-                axis,
-                routes,
-                added,
-                below_events,
-                above_events,
-            );
-            above.events[axis] = start..start + dealt.above;
-            below.events[axis] = middle..middle + dealt.below;
-            top.events[axis] = middle + dealt.below;
+            let lists = Slices::new(&mut to.events[axis][start..], 2 * room.above);
+            let counts = routes.deal(cell.events[axis], axis, lists).lens();
+            above.events[axis].end += counts.above;
+            let start = start + 2 * room.above;
+            below.events[axis] = start..start + counts.below;
         }
-        (below, above)
+        *top = Top {
+            names: below.names.end,
+            events: [0, 1, 2].map(|axis: usize| below.events[axis].end),
+        };
+        [below, above]
     }
 }

@@ -3,29 +3,35 @@
 //! | phase | a share | what it leaves |
 //! |---|---|---|
 //! | `FindBestPartition` | [`Counted::of`], then, knowing what comes before it, [`Counted::lightest`] | the lightest plane of each axis |
-//! | `MarkTriangles`, `CopyTriangles` | [`Marked::of`], [`Marked::deal`]; or [`mark_and_deal`], block by block | references of both halves, [`Route`]s |
-//! | `CopyEvents` | [`Dealing::deal`] | events of both halves |
+//! | `MarkTriangles` | [`mark`] | marks |
+//! | `CopyTriangles` | [`DealtNames::of`], then, knowing what comes before it, [`DealtNames::renumber`] | names of both halves, routes |
+//! | `CopyEvents` | [`deal_events`] | events of both halves |
 //!
-//! How the shares' results come together, in one array each or in chunks, is up to the caller: they are written to a [`Sink`].
+//! How the shares' results come together, in one array each or in chunks, is up to the caller.
 //!
 //! # Why the outcome is that of one alone
-//! Shares are stretches of lists in order. The lightest plane is the first of the lightest; references keep their order; and of the events that
-//! cutting has made each goes to the share between whose first and last events it belongs, by the order of the halves' lists.
+//! Shares are stretches of lists in order. The lightest plane is the first of the lightest; names keep their order; and of the events that
+//! cutting has made each goes to the share between whose first event and the next share's it belongs.
 //!
 //! # Source
 //! Choi et al. 2010 (see [`super::tasks`]), section 4; Jetley, Kalé: Optimizations for message driven applications on multicore architectures.
 //! HiPC 2011, section III.
 
-use std::ops::Range;
+use std::ops::{Add, Range};
+use std::sync::Arc;
 
+use raddle::ChunkedArray;
 use raddle_sync::shared_vec::Claim;
+use raddle_sync::two_lists::TwoLists;
 
+use super::arena::{Arena, Name};
 use super::cell::{Reference, SharedCell};
-use super::deal::{self, BLOCK_LEN, Bases, Dealer, Sink};
+use super::deal::Routes;
 use super::event::Event;
-use super::split::{self, Added, Counts, Dealt, Halves, Route, Straddler};
+use super::mark::{SharedMarks, Shorter};
+use super::route::{Added, Counts, Halves, Route, Straddler};
+use super::split::{Dealt, Split};
 use super::sweep::{self, Lightest, Passed, Plane, Stretch, Surface};
-use crate::intersect::Corners;
 
 /// One of several equal parts of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,11 +41,9 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Where the share begins and ends in a list of `len`; ends lie at multiples of `unit` or at the end of the list.
-    pub(super) fn range(self, len: usize, unit: usize) -> Range<usize> {
-        let units = len.div_ceil(unit);
-        let end = |index: usize| (units * index / self.count * unit).min(len);
-        end(self.index)..end(self.index + 1)
+    /// Where the share begins and ends in a list of `len`.
+    pub(super) fn range(self, len: usize) -> Range<usize> {
+        len * self.index / self.count..len * (self.index + 1) / self.count
     }
 }
 
@@ -56,7 +60,7 @@ impl Counted {
     pub(super) fn of(cell: &SharedCell, share: Share) -> Self {
         let mut counted = Self::default();
         for (axis, events) in cell.events.iter().enumerate() {
-            for slice in events.slices(share.range(events.len(), 1)) {
+            for slice in events.slices(share.range(events.len())) {
                 let mut sums = Vec::with_capacity(slice.len() / 32 + 2);
                 let passed = sweep::count(slice, &mut sums);
                 counted.passed[axis] = counted.passed[axis] + passed;
@@ -73,9 +77,10 @@ impl Counted {
         share: Share,
         before: [Passed; 3],
     ) -> [Lightest; 3] {
+        let mut bounds = Vec::new();
         std::array::from_fn(|axis| {
             let (events, surface) = (&cell.events[axis], Surface::new(&cell.extent, axis));
-            let mut range = share.range(events.len(), 1);
+            let mut range = share.range(events.len());
             let mut passed = before[axis];
             let mut lightest = Lightest::none();
             for (slice, sums) in events.slices(range.clone()).zip(&self.sums[axis]) {
@@ -84,7 +89,8 @@ impl Counted {
                     before: range.start.checked_sub(1).map(|index| events[index]),
                     after: events.get(range.start + slice.len()).copied(),
                 };
-                let found = stretch.lightest(&surface, passed, cell.len() as u32, sums);
+                let found =
+                    stretch.lightest(&surface, passed, cell.len() as u32, sums, &mut bounds);
                 lightest = lightest.or(found);
                 passed = passed + sums.last().copied().unwrap_or_default();
                 range.start += slice.len();
@@ -94,210 +100,217 @@ impl Counted {
     }
 }
 
-/// The triangles of a share, marked by the halves to which they belong.
-#[derive(Debug, Default)]
-pub(super) struct Marked {
+/// How the plane cuts the list of its axis: which side is the shorter one, and where that is in the list.
+pub(super) fn shorter_side(events: &ChunkedArray<Event>, plane: &Plane) -> (Shorter, Range<usize>) {
+    let split = events.chunks().map(|chunk| plane.split(chunk)).sum();
+    let shorter = Shorter::of(events.len(), split);
+    if shorter.is_above() {
+        (shorter, split..events.len())
+    } else {
+        (shorter, 0..split)
+    }
+}
+
+/// Marks by a share of the shorter side.
+pub(super) fn mark(
+    events: &ChunkedArray<Event>,
+    side: &Range<usize>,
+    share: Share,
+    marks: &SharedMarks,
+) {
+    let Range { start, end } = share.range(side.len());
+    let range = side.start + start..side.start + end;
+    events.slices(range).for_each(|slice| marks.mark(slice));
+}
+
+/// How much the shares before one have made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    /// Names.
     pub(super) counts: Counts,
-    /// For each block of each slice how many go where, and how many are cut.
-    blocks: Vec<(Counts, usize)>,
-    /// With indices within their blocks.
-    straddlers: Vec<Straddler>,
+    pub(super) straddlers: usize,
+    pub(super) pieces: usize,
 }
 
-/// Where the references of a share go.
-#[derive(Debug)]
-pub(super) struct DealtShare<'a, S> {
-    pub(super) halves: &'a mut Halves<S>,
-    pub(super) routes: &'a mut Claim<Route>,
-    /// The indices of the first of each half.
-    pub(super) first: Counts,
-    pub(super) added: &'a mut Added,
+impl Add for Tally {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            counts: self.counts + other.counts,
+            straddlers: self.straddlers + other.straddlers,
+            pieces: self.pieces + other.pieces,
+        }
+    }
 }
 
-impl Marked {
-    /// Marks the references in a range.
+/// What a share of the names has become.
+#[derive(Debug, Default)]
+pub(super) struct DealtNames {
+    pub(super) halves: Halves<Vec<Name>>,
+    pub(super) straddlers: Vec<Straddler>,
+    pub(super) added: Added,
+    pub(super) pieces: Vec<Reference>,
+    routes: Vec<Route>,
+}
+
+impl DealtNames {
+    /// Deals out a share of the names, as if nothing came before it, to memory that is empty.
     pub(super) fn of(
         cell: &SharedCell,
-        range: Range<usize>,
-        plane: &Plane,
-        triangles: &[Corners],
+        share: Share,
+        split: &Split<'_>,
+        marks: impl Fn(usize) -> u8,
+        (halves, mut routes): ([Vec<Name>; 2], Vec<Route>),
     ) -> Self {
-        let mut marked = Self::default();
-        for block in blocks(&cell.references, range) {
-            marked.mark(cell, block, plane, triangles);
-        }
-        marked
-    }
-
-    fn mark(
-        &mut self,
-        cell: &SharedCell,
-        block: &[Reference],
-        plane: &Plane,
-        triangles: &[Corners],
-    ) {
-        let before = self.straddlers.len();
-        let straddlers = &mut self.straddlers;
-        let counts = split::classify(&cell.extent, block, 0, plane, triangles, straddlers);
-        self.counts = self.counts + counts;
-        self.blocks.push((counts, self.straddlers.len() - before));
-    }
-
-    /// Deals out what was marked in the same range.
-    pub(super) fn deal<S: Sink<Reference>>(
-        &self,
-        cell: &SharedCell,
-        range: Range<usize>,
-        plane: &Plane,
-        mut to: DealtShare<'_, S>,
-    ) {
-        let mut buffers = Buffers::default();
-        let mut straddlers = self.straddlers.as_slice();
-        for (block, &(counts, straddler_count)) in blocks(&cell.references, range).zip(&self.blocks)
-        {
-            let (of_block, others) = straddlers.split_at(straddler_count);
-            buffers.deal(block, plane, counts, of_block, &mut to);
-            straddlers = others;
-        }
-    }
-}
-
-/// Marks and deals out a range in one go, for callers who need no counts beforehand. Returns how many references each half got.
-pub(super) fn mark_and_deal<S: Sink<Reference>>(
-    cell: &SharedCell,
-    range: Range<usize>,
-    plane: &Plane,
-    triangles: &[Corners],
-    mut to: DealtShare<'_, S>,
-) -> Counts {
-    let mut buffers = Buffers::default();
-    let (mut total, mut straddlers) = (Counts::default(), Vec::new());
-    for block in blocks(&cell.references, range) {
-        straddlers.clear();
-        let counts = split::classify(&cell.extent, block, 0, plane, triangles, &mut straddlers);
-        buffers.deal(block, plane, counts, &straddlers, &mut to);
-        total = total + counts;
-    }
-    total
-}
-
-/// The slices of a range, cut into blocks.
-fn blocks(
-    references: &raddle::ChunkedArray<Reference>,
-    range: Range<usize>,
-) -> impl Iterator<Item = &[Reference]> {
-    references
-        .slices(range)
-        .flat_map(|slice| slice.chunks(BLOCK_LEN))
-}
-
-/// A block of references on the way to both halves.
-struct Buffers {
-    below: [Reference; BLOCK_LEN],
-    above: [Reference; BLOCK_LEN],
-    routes: [Route; BLOCK_LEN],
-}
-
-impl Default for Buffers {
-    fn default() -> Self {
-        Self {
-            below: [Reference::EMPTY; BLOCK_LEN],
-            above: [Reference::EMPTY; BLOCK_LEN],
-            routes: [Route::default(); BLOCK_LEN],
-        }
-    }
-}
-
-impl Buffers {
-    fn deal<S: Sink<Reference>>(
-        &mut self,
-        block: &[Reference],
-        plane: &Plane,
-        counts: Counts,
-        straddlers: &[Straddler],
-        to: &mut DealtShare<'_, S>,
-    ) {
-        let dealt = Dealt {
-            below: &mut self.below[..counts.below],
-            above: &mut self.above[..counts.above],
-            first: to.first,
-            added: to.added,
+        let range = share.range(cell.len());
+        routes.resize(range.len(), Route::default());
+        let mut dealt = Self {
+            routes,
+            ..Self::default()
         };
-        split::deal_references(block, 0, plane, straddlers, &mut self.routes, dealt);
-        to.halves.below.put(&self.below[..counts.below]);
-        to.halves.above.put(&self.above[..counts.above]);
-        to.routes.put(&self.routes[..block.len()]);
-        to.first = to.first + counts;
+        let mut arena = Arena::below(&cell.arena);
+        let [below, above] = halves;
+        let mut names = TwoLists::new(below, above);
+        let mut first = range.start;
+        for slice in cell.names.slices(range.clone()) {
+            let mut to = Dealt {
+                routes: &mut dealt.routes[first - range.start..],
+                straddlers: &mut dealt.straddlers,
+                added: &mut dealt.added,
+                arena: &mut arena,
+            };
+            names = split.deal(slice, first, |index| marks(first + index), names, &mut to);
+            first += slice.len();
+        }
+        let [below, above] = names.into_vecs();
+        dealt.halves = Halves { below, above };
+        dealt.pieces = arena.into_pieces();
+        dealt
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            below: self.halves.below.len(),
+            above: self.halves.above.len(),
+        }
+    }
+
+    /// How much there is.
+    pub(super) fn tally(&self) -> Tally {
+        Tally {
+            counts: self.counts(),
+            straddlers: self.straddlers.len(),
+            pieces: self.pieces.len(),
+        }
+    }
+
+    /// Gives everything its final number, knowing what comes before it, and writes down the routes. Returns their memory.
+    pub(super) fn renumber(
+        &mut self,
+        arena: &Arena,
+        before: Tally,
+        routes: &mut Claim<Route>,
+    ) -> Vec<Route> {
+        let mut piece = arena.len() + before.pieces;
+        for straddler in &mut self.straddlers {
+            let halves = [
+                (
+                    &mut straddler.below,
+                    &mut self.halves.below,
+                    before.counts.below,
+                ),
+                (
+                    &mut straddler.above,
+                    &mut self.halves.above,
+                    before.counts.above,
+                ),
+            ];
+            for (fate, names, first) in halves {
+                if let Some(name) = names.get_mut(fate.index as usize) {
+                    *name = Name::piece(piece);
+                    piece += 1;
+                }
+                *fate = fate.behind(first);
+            }
+        }
+        for route in &mut self.routes {
+            *route = route.behind(before.counts, before.straddlers);
+        }
+        routes.extend_from_slice(&self.routes);
+        self.take_routes()
+    }
+
+    /// The routes. They are final where nothing comes before the share.
+    pub(super) fn take_routes(&mut self) -> Vec<Route> {
+        std::mem::take(&mut self.routes)
     }
 }
 
-/// What dealing out the events needs to know.
+/// What all shares of the names have become.
 #[derive(Debug)]
-pub(super) struct Dealing<'a> {
-    pub(super) cell: &'a SharedCell,
-    pub(super) routes: &'a [Route],
-    pub(super) bases: &'a Bases,
-    /// Sorted, with final numbers.
-    pub(super) added: &'a Added,
+pub(super) struct Names {
+    pub(super) halves: Halves<ChunkedArray<Name>>,
+    pub(super) straddlers: Vec<Straddler>,
+    /// Sorted.
+    pub(super) added: Added,
+    /// Knows the names of both halves.
+    pub(super) arena: Arc<Arena>,
 }
 
-impl Dealing<'_> {
-    /// Deals out a range of the events of an axis.
-    pub(super) fn deal(&self, axis: usize, range: Range<usize>, to: &mut Halves<impl Sink<Event>>) {
-        let mut dealer = Dealer::default();
-        let mut added = self.added_in(axis, range.clone());
-        for slice in self.cell.events[axis].slices(range) {
-            dealer.deal(slice, axis, (self.routes, self.bases), &mut added, to);
+impl Names {
+    /// Puts the shares together.
+    pub(super) fn of(above: &Arc<Arena>, shares: impl IntoIterator<Item = DealtNames>) -> Self {
+        let mut halves = Halves::<ChunkedArray<Name>>::default();
+        let (mut straddlers, mut added) = (Vec::new(), Added::default());
+        let mut arena = Arena::below(above);
+        for share in shares {
+            halves.below.push_chunk(share.halves.below);
+            halves.above.push_chunk(share.halves.above);
+            straddlers.extend(share.straddlers);
+            added.append(&share.added);
+            arena.extend(share.pieces);
         }
-        to.below.put(added.below);
-        to.above.put(added.above);
-    }
-
-    /// Counts how many events of a range each half gets.
-    pub(super) fn count(&self, axis: usize, range: Range<usize>) -> Counts {
-        let added = self.added_in(axis, range.clone());
-        let new = Counts {
-            below: added.below.len(),
-            above: added.above.len(),
-        };
-        let slices = self.cell.events[axis].slices(range);
-        slices.fold(new, |sum, slice| {
-            sum + deal::count(slice, axis, self.routes)
-        })
-    }
-
-    /// The new events that belong among those of a range.
-    fn added_in(&self, axis: usize, range: Range<usize>) -> Halves<&[Event]> {
-        let events = &self.cell.events[axis];
-        let (all_below, all_above) = (&self.added.below[axis], &self.added.above[axis]);
-        // How many come before the event at some index of the list, by the order of each half.
-        let before = |index: usize| -> Halves<usize> {
-            if index == 0 {
-                return Halves::default();
-            }
-            let Some(&event) = events.get(index) else {
-                return Halves {
-                    below: all_below.len(),
-                    above: all_above.len(),
-                };
-            };
-            let route = self.routes[event.reference() as usize];
-            let (below, above) = self.bases.apply(route, event.reference()).indices();
-            let count = |list: &[Event], reference: u32| {
-                let event = event.with_reference(reference);
-                list.partition_point(|&other| other < event)
-            };
-            Halves {
-                below: count(all_below, below),
-                above: count(all_above, above),
-            }
-        };
-        let (begin, end) = (before(range.start), before(range.end));
-        Halves {
-            below: &all_below[begin.below..end.below],
-            above: &all_above[begin.above..end.above],
+        added.sort();
+        Self {
+            halves,
+            straddlers,
+            added,
+            arena: Arc::new(arena),
         }
     }
+}
+
+/// Deals out a share of the events of an axis to lists with room for so many, and for the new ones.
+pub(super) fn deal_events(
+    routes: &Routes<'_>,
+    events: &ChunkedArray<Event>,
+    axis: usize,
+    share: Share,
+    room: impl Fn(usize) -> Vec<Event>,
+) -> Halves<Vec<Event>> {
+    let range = share.range(events.len());
+    let added = added_in(routes, events, axis, &range);
+    let below = room(range.len() + added.below.len());
+    let above = room(range.len() + added.above.len());
+    let to = TwoLists::new(below, above);
+    let slices = events.slices(range);
+    let [below, above] = routes.deal_stretch(slices, axis, added, to).into_vecs();
+    Halves { below, above }
+}
+
+/// The new events that go with a range: an empty one has none, since the next begins where it does.
+fn added_in<'a>(
+    routes: &Routes<'a>,
+    events: &ChunkedArray<Event>,
+    axis: usize,
+    range: &Range<usize>,
+) -> Halves<&'a [Event]> {
+    if range.is_empty() {
+        return Halves::default();
+    }
+    let first = (range.start > 0).then(|| events[range.start]);
+    routes.added_between(axis, first, events.get(range.end).copied())
 }
 
 #[cfg(test)]

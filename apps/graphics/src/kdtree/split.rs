@@ -1,340 +1,195 @@
-//! Splitting a cell: its references and events are dealt to both halves, and stay sorted.
+//! Dealing out triangles: each half of a cell gets the names of its own, in order, and each old one a [`Route`] for its events.
 //!
-//! 1. [`classify`] looks at every reference, and cuts the triangles that straddle the plane.
-//! 2. [`deal_references`] gives each half its references, numbered anew in the same order, writes a [`Route`]
-//!    for each of the old ones, and makes the events that the cutting changed.
-//! 3. [`super::deal`] deals the events of one axis along the routes. What stays in order needs no sort; the
-//!    few new events are sorted and merged in.
-//!
-//! Step 1 and 2 work on any stretch of the references, step 3 on each axis by itself, so that a large cell
-//! can be split by several workers with the very same code.
+//! Triangles that straddle the plane are cut: each half that a piece reaches into gets that, and where the piece's box is not that of the whole,
+//! new events are made. Lists of events follow by [`super::deal`]. The work can be done on any stretch of the names by itself.
 //!
 //! # Source
-//! Wald, Havran 2006 (see [`super`]), section 4.3. Keeping those events of a cut triangle that the cut did
-//! not move, and finding the classes from the extents instead of the events, is ours.
+//! Wald, Havran 2006 (see [`super`]), section 4.3; Choi et al. 2010 (see [`super::tasks`]), section 4 (`CopyTriangles`). Keeping those events of a
+//! cut triangle that the cut did not move is ours.
 
-use std::ops::Add;
-
-use super::cell::{Extent, Reference};
+use super::arena::{Arena, Name};
+use super::cell::{Extent, Named, Reference};
 use super::clip;
-use super::event::{self, Event, Kind};
-use super::sweep::{Plane, Side};
+use super::lists::Lists;
+use super::mark::Shorter;
+use super::route::{Added, Counts, Fate, Route, Straddler};
+use super::sweep::Plane;
 use crate::intersect::Corners;
 
 #[cfg(test)]
 pub(super) mod tests;
 
-/// Where the events of one reference go: a word for each half, which says which of them go there, and the index of the reference there. Packed so that
-/// dealing needs no branch:
-///
-/// ```text
-///  31                26 25                                              0
-/// ┌────────────────────┬─────────────────────────────────────────────────┐
-/// │ keep: 2 bits × axis│ index of the reference in the half              │
-/// └────────────────────┴─────────────────────────────────────────────────┘
-/// ```
-/// The lower bit of an axis says that its end or planar event goes along, the upper one its start. Without any bit the index is that of the next
-/// reference that the half has.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Route {
-    below: u32,
-    above: u32,
-}
-
-impl Route {
-    /// Bits for the index: the limit on the triangles of a tree.
-    const INDEX_BITS: u32 = 26;
-    const KEEP_ALL: u32 = 0b11_11_11 << Self::INDEX_BITS;
-    const INDEX_MASK: u32 = (1 << Self::INDEX_BITS) - 1;
-
-    #[inline]
-    pub(super) fn new(below: u32, above: u32) -> Self {
-        Self { below, above }
-    }
-
-    /// The indices below and above, of this reference or the next there.
-    #[inline]
-    pub(super) fn indices(self) -> (u32, u32) {
-        (self.below & Self::INDEX_MASK, self.above & Self::INDEX_MASK)
-    }
-
-    /// Whether an event of the reference goes below, and above: 0 or 1.
-    #[inline]
-    pub(super) fn goes(self, axis: usize, kind: u32) -> Counts {
-        let shift = Self::INDEX_BITS + 2 * axis as u32 + (kind >> 1);
-        Counts {
-            below: (self.below >> shift & 1) as usize,
-            above: (self.above >> shift & 1) as usize,
-        }
-    }
-
-    /// The same route when each half has some references before, as many as the indices of `first`. The sums of the indices stay in
-    /// their bits.
-    #[inline]
-    pub(super) fn behind(self, first: Self) -> Self {
-        Self::new(self.below + first.below, self.above + first.above)
-    }
-}
-
 /// The most triangles that a tree can hold.
-///
-/// The index of a reference that a half does not have can be their number.
-pub(super) const TRIANGLES_MAX: usize = (1 << Route::INDEX_BITS) - 1;
+pub(super) const TRIANGLES_MAX: usize = (1 << 26) - 1;
 
-/// A triangle on both sides of the plane, and the boxes of its pieces.
+/// A cell that is split by a plane.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Straddler {
-    index: u32,
+pub(super) struct Split<'a> {
+    pub(super) extent: &'a Extent,
+    pub(super) plane: &'a Plane,
+    pub(super) shorter: Shorter,
+    /// The corners of all triangles of the mesh.
+    pub(super) triangles: &'a [Corners],
+}
+
+/// Where dealing out puts what it makes, besides the names.
+#[derive(Debug)]
+pub(super) struct Dealt<'a> {
+    pub(super) routes: &'a mut [Route],
+    pub(super) straddlers: &'a mut Vec<Straddler>,
+    pub(super) added: &'a mut Added,
+    /// Knows the names, and keeps new pieces.
+    pub(super) arena: &'a mut Arena,
+}
+
+/// The boxes of the pieces of a triangle.
+struct Cut {
+    whole: Reference,
     below: Option<Extent>,
     above: Option<Extent>,
 }
 
-/// Something for each half of a cell.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Halves<T> {
-    pub(super) below: T,
-    pub(super) above: T,
-}
-
-/// How many references each half gets.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) below: usize,
-    pub(super) above: usize,
-}
-
-impl Add for Counts {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            below: self.below + other.below,
-            above: self.above + other.above,
-        }
-    }
-}
-
-/// The events that cutting made, per half and axis.
-#[derive(Debug, Default)]
-pub(super) struct Added {
-    pub(super) below: [Vec<Event>; 3],
-    pub(super) above: [Vec<Event>; 3],
-}
-
-impl Added {
-    pub(super) fn clear(&mut self) {
-        self.lists().for_each(Vec::clear);
-    }
-
-    /// Puts those of another stretch behind these; the references of that stretch have their numbers from `first` on.
-    pub(super) fn append(&mut self, other: Self, first: Counts) {
-        let halves = [
-            (&mut self.below, other.below, first.below as u32),
-            (&mut self.above, other.above, first.above as u32),
-        ];
-        for (lists, others, first) in halves {
-            for (list, other) in lists.iter_mut().zip(others) {
-                let moved = |event: Event| event.with_reference(event.reference() + first);
-                list.extend(other.into_iter().map(moved));
-            }
-        }
-    }
-
-    /// All lists, in an order of their own.
-    pub(super) fn lists(&mut self) -> impl Iterator<Item = &mut Vec<Event>> {
-        self.below.iter_mut().chain(&mut self.above)
-    }
-
-    /// Brings the lists into order; those of the split axis are sorted as they are made.
-    pub(super) fn sort(&mut self) {
-        self.lists().for_each(|list| event::sort_few(list));
-    }
-}
-
-/// Which halves a reference belongs to, going by its extent alone.
-#[inline]
-fn sides(extent: &Extent, plane: &Plane) -> (bool, bool) {
-    let (low, high) = (extent.low[plane.axis], extent.high[plane.axis]);
-    let planar = low == plane.position && high == plane.position;
-    (
-        low < plane.position || (planar && plane.planar_side == Side::Below),
-        high > plane.position || (planar && plane.planar_side == Side::Above),
-    )
-}
-
-/// Cuts the triangles that straddle the plane and counts what each half will hold.
-///
-/// `cell` is the box around all `references`, `triangles` the corners that their ids refer to. The straddlers
-/// are put to the end of `straddlers`, with indices from `first` on. Cost: O(references).
-pub(super) fn classify(
-    cell: &Extent,
-    references: &[Reference],
-    first: usize,
-    plane: &Plane,
-    triangles: &[Corners],
-    straddlers: &mut Vec<Straddler>,
-) -> Counts {
-    let mut counts = Counts::default();
-    for (index, reference) in references.iter().enumerate() {
-        let (below, above) = sides(&reference.extent, plane);
-        counts.below += usize::from(below);
-        counts.above += usize::from(above);
-        if below && above {
-            let (below, above) = clip::halves(
-                &triangles[reference.triangle.triangle() as usize],
-                &reference.extent,
-                cell,
-                plane.axis,
-                plane.position,
-            );
-            counts.below -= usize::from(below.is_none());
-            counts.above -= usize::from(above.is_none());
-            straddlers.push(Straddler {
-                index: (first + index) as u32,
-                below,
-                above,
-            });
-        }
-    }
-    counts
-}
-
-/// One half of a stretch of references while it is dealt out.
-struct Half<'a> {
-    references: &'a mut [Reference],
-    added: &'a mut [Vec<Event>; 3],
-    /// Index, within the half, of the first reference in `references`.
-    first: usize,
-    len: usize,
-}
-
-impl Half<'_> {
-    /// Writes to where the next reference belongs; one too many goes nowhere.
-    #[inline(always)]
-    fn write(&mut self, reference: &Reference) {
-        if let Some(slot) = self.references.get_mut(self.len) {
-            *slot = *reference;
-        }
-    }
-
-    /// Puts in the piece of a straddler, makes its new events, and returns the route of the old ones.
-    fn put_piece(&mut self, whole: Reference, piece: Option<Extent>) -> u32 {
-        let index = (self.first + self.len) as u32;
-        let Some(extent) = piece else {
-            return index;
+impl Cut {
+    /// The pieces as leaves name them: that below goes on being the first, if it is there.
+    fn pieces(&self) -> [Option<Reference>; 2] {
+        let piece = |extent: &Extent, triangle: Named| Reference {
+            extent: *extent,
+            triangle,
         };
-        let mut keep = 0;
-        for axis in 0..3 {
-            let old = (whole.extent.low[axis], whole.extent.high[axis]);
-            let new = (extent.low[axis], extent.high[axis]);
-            let added = &mut self.added[axis];
-            if old == new {
-                keep |= 0b11 << (2 * axis);
-            } else if new.0 == new.1 {
-                added.push(Event::new(new.0, Kind::Planar, index));
-            } else {
-                if new.0 == old.0 {
-                    keep |= 0b10 << (2 * axis);
-                } else {
-                    added.push(Event::new(new.0, Kind::Start, index));
-                }
-                if new.1 == old.1 {
-                    keep |= 0b01 << (2 * axis);
-                } else {
-                    added.push(Event::new(new.1, Kind::End, index));
-                }
-            }
-        }
-        self.write(&Reference {
-            extent,
-            triangle: whole.triangle,
-        });
-        self.len += 1;
-        keep << Route::INDEX_BITS | index
+        let whole = self.whole.triangle;
+        let other = if self.below.is_some() {
+            whole.repeated()
+        } else {
+            whole
+        };
+        [
+            self.below.as_ref().map(|extent| piece(extent, whole)),
+            self.above.as_ref().map(|extent| piece(extent, other)),
+        ]
     }
 }
 
-/// Where [`deal_references`] puts a stretch: a slice for each half, as long as [`classify`] counted, and the
-/// index of its first reference within the half.
-#[derive(Debug)]
-pub(super) struct Dealt<'a> {
-    pub(super) below: &'a mut [Reference],
-    pub(super) above: &'a mut [Reference],
-    pub(super) first: Counts,
-    pub(super) added: &'a mut Added,
-}
+impl Split<'_> {
+    /// Deals out a stretch of names, the first of which has this index in the cell, by their marks. Cost: O(names).
+    #[inline]
+    pub(super) fn deal<L: Lists<Name>>(
+        &self,
+        names: &[Name],
+        first: usize,
+        marks: impl Fn(usize) -> u8,
+        mut to: L,
+        dealt: &mut Dealt<'_>,
+    ) -> L {
+        for (index, &name) in names.iter().enumerate() {
+            let old = first + index;
+            let Some(side) = self.shorter.side_of(marks(index)) else {
+                dealt.routes[index] = Route::straddling(dealt.straddlers.len());
+                to = self.put_pieces(name, old, to, dealt);
+                continue;
+            };
+            let Counts { below, above } = to.lens();
+            let new = if side == 0 { below } else { above };
+            dealt.routes[index] = Route::new((old - new) as u32, side);
+            to.put(side as usize, name);
+        }
+        to
+    }
 
-/// Deals a stretch of references to both halves and writes their routes.
-///
-/// `straddlers` are those of the stretch, `first` the index of its first reference in the cell.
-pub(super) fn deal_references(
-    references: &[Reference],
-    first: usize,
-    plane: &Plane,
-    straddlers: &[Straddler],
-    routes: &mut [Route],
-    dealt: Dealt<'_>,
-) {
-    let Added { below, above } = dealt.added;
-    let mut below = Half {
-        references: dealt.below,
-        added: below,
-        first: dealt.first.below,
-        len: 0,
-    };
-    let mut above = Half {
-        references: dealt.above,
-        added: above,
-        first: dealt.first.above,
-        len: 0,
-    };
-    let mut done = 0;
-    for straddler in straddlers {
-        let index = straddler.index as usize - first;
-        deal_run(
-            &references[done..index],
-            plane,
-            &mut routes[done..index],
-            &mut below,
-            &mut above,
+    #[cold]
+    #[inline(never)]
+    fn put_pieces<L: Lists<Name>>(
+        &self,
+        name: Name,
+        old: usize,
+        mut to: L,
+        dealt: &mut Dealt<'_>,
+    ) -> L {
+        let cut = self.cut(dealt.arena.reference(name, self.triangles));
+        let [piece_below, piece_above] = cut.pieces();
+        let Counts { below, above } = to.lens();
+        let arena = &mut *dealt.arena;
+        let mut put = |half, index: usize, piece: Option<Reference>, added| {
+            piece.map_or(Fate::NONE, |piece| {
+                to.put(half, arena.push(piece));
+                let indices = (old as u32, index as u32);
+                Fate::of_piece(&cut.whole.extent, &piece.extent, indices, added)
+            })
+        };
+        let fates = Straddler {
+            below: put(0, below, piece_below, &mut dealt.added.below),
+            above: put(1, above, piece_above, &mut dealt.added.above),
+        };
+        dealt.straddlers.push(fates);
+        to
+    }
+
+    fn cut(&self, whole: Reference) -> Cut {
+        let (below, above) = clip::halves(
+            &self.triangles[whole.triangle.triangle() as usize],
+            &whole.extent,
+            self.extent,
+            self.plane.axis,
+            self.plane.position,
         );
-        let whole = references[index];
-        let mut other = whole;
-        if straddler.below.is_some() {
-            other.triangle = whole.triangle.repeated();
+        Cut {
+            whole,
+            below,
+            above,
         }
-        let below = below.put_piece(whole, straddler.below);
-        routes[index] = Route::new(below, above.put_piece(other, straddler.above));
-        done = index + 1;
     }
-    deal_run(
-        &references[done..],
-        plane,
-        &mut routes[done..references.len()],
-        &mut below,
-        &mut above,
-    );
-}
 
-/// Deals references that all lie on one side, without a branch: each is written to both halves, and only the
-/// half that it belongs to moves on.
-#[inline]
-fn deal_run(
-    references: &[Reference],
-    plane: &Plane,
-    routes: &mut [Route],
-    below: &mut Half<'_>,
-    above: &mut Half<'_>,
-) {
-    for (reference, route) in references.iter().zip(routes) {
-        let (is_below, is_above) = sides(&reference.extent, plane);
-        below.write(reference);
-        above.write(reference);
-        let word = |half: &Half<'_>, goes: bool| {
-            (half.first + half.len) as u32 | (Route::KEEP_ALL * u32::from(goes))
+    /// Deals out all names of a cell to two leaves: puts the triangles of the one below and then those of the one above to the end of `entries`.
+    /// Returns how many each got, of at most `room`. Cost: O(names).
+    pub(super) fn deal_to_leaves(
+        &self,
+        names: &[Name],
+        marks: &[u8],
+        room: Counts,
+        arena: &Arena,
+        entries: &mut Vec<Named>,
+    ) -> Counts {
+        let first = entries.len();
+        entries.resize(first + room.below + room.above, Named::default());
+        let lists = &mut entries[first..];
+        let (mut below, mut above) = (0, room.below);
+        for (&name, &mark) in names.iter().zip(marks) {
+            let Some(side) = self.shorter.side_of(mark) else {
+                let [piece_below, piece_above] = self.reaches(name, arena);
+                if let Some(named) = piece_below {
+                    lists[below] = named;
+                    below += 1;
+                }
+                if let Some(named) = piece_above {
+                    lists[above] = named;
+                    above += 1;
+                }
+                continue;
+            };
+            lists[if side == 0 { below } else { above }] = arena.named(name);
+            above += side as usize;
+            below += 1 - side as usize;
+        }
+        // Where a piece below has vanished, the list above moves up.
+        if below < room.below {
+            lists.copy_within(room.below..above, below);
+        }
+        let counts = Counts {
+            below,
+            above: above - room.below,
         };
-        *route = Route::new(word(below, is_below), word(above, is_above));
-        below.len += usize::from(is_below);
-        above.len += usize::from(is_above);
+        entries.truncate(first + counts.below + counts.above);
+        counts
+    }
+
+    /// What a straddler is called in the halves that it reaches into.
+    #[cold]
+    fn reaches(&self, name: Name, arena: &Arena) -> [Option<Named>; 2] {
+        let whole = arena.reference(name, self.triangles);
+        // What keeps clear of the cell's border has corners on both sides of the plane: nothing of it can vanish.
+        if self.extent.is_around(&whole.extent) {
+            return [Some(whole.triangle), Some(whole.triangle.repeated())];
+        }
+        let pieces = self.cut(whole).pieces();
+        pieces.map(|piece| piece.map(|piece| piece.triangle))
     }
 }

@@ -20,11 +20,9 @@
 
 mod stretch;
 
-use std::ops::RangeInclusive;
-
 use super::Parameters;
 use super::cell::{Cell, Extent};
-use super::event::Event;
+use super::event::{Event, Kind};
 pub(super) use stretch::{Lightest, Passed, Stretch, count};
 
 #[cfg(test)]
@@ -44,6 +42,35 @@ pub(super) struct Plane {
     pub(super) position: f32,
     pub(super) planar_side: Side,
     pub(super) cost: f64,
+}
+
+impl Plane {
+    /// What no event below the plane comes behind, and none above it before.
+    #[inline]
+    pub(super) fn first_above(&self) -> Event {
+        let kind = match self.planar_side {
+            Side::Above => Kind::Planar,
+            Side::Below => Kind::Start,
+        };
+        Event::new(self.position, kind, 0)
+    }
+
+    /// How many of the events along its axis are below. Cost: a search.
+    pub(super) fn split(&self, events: &[Event]) -> usize {
+        let first_above = self.first_above();
+        events.partition_point(|&event| event < first_above)
+    }
+
+    /// The half that no triangle reaches into, if there is one: 0 for below, 1 for above. `ends` are the first and the last event along the
+    /// plane's axis.
+    pub(super) fn empty_half(&self, (first, last): (Event, Event)) -> Option<usize> {
+        let first_above = self.first_above();
+        if first >= first_above {
+            Some(0)
+        } else {
+            (last < first_above).then_some(1)
+        }
+    }
 }
 
 /// The surface of the halves of one box as functions of where it is cut along one axis.
@@ -78,13 +105,6 @@ impl Surface {
     #[inline(always)]
     pub(super) fn weight(&self, position: f32, below: u32, above: u32) -> f64 {
         self.area_below(position) * f64::from(below) + self.area_above(position) * f64::from(above)
-    }
-
-    /// What no plane at one of these positions is lighter than, with so many triangles below its first and above its last.
-    #[inline]
-    fn bound(&self, positions: RangeInclusive<f32>, below: u32, above: u32) -> f64 {
-        self.area_below(*positions.start()) * f64::from(below)
-            + self.area_above(*positions.end()) * f64::from(above)
     }
 
     #[inline(always)]
@@ -133,17 +153,23 @@ impl Surface {
     }
 }
 
+/// Memory that sweeps use.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    sums: Vec<Passed>,
+    bounds: Vec<f64>,
+}
+
 /// Finds the cheapest plane, or none when the cell has no surface or no triangles.
 ///
 /// The plane may well cost more than a leaf; that is for the caller to weigh. Cost: O(events).
 ///
-/// `sums` is scratch memory.
 pub(super) fn cheapest_plane(
     cell: &Cell<'_>,
     parameters: &Parameters,
-    sums: &mut Vec<Passed>,
+    scratch: &mut Scratch,
 ) -> Option<Plane> {
-    let planes = [0, 1, 2].map(|axis| cheapest_plane_along(cell, axis, parameters, sums));
+    let planes = [0, 1, 2].map(|axis| cheapest_plane_along(cell, axis, parameters, scratch));
     cheapest_of(planes)
 }
 
@@ -152,12 +178,12 @@ pub(super) fn cheapest_plane_along(
     cell: &Cell<'_>,
     axis: usize,
     parameters: &Parameters,
-    sums: &mut Vec<Passed>,
+    Scratch { sums, bounds }: &mut Scratch,
 ) -> Option<Plane> {
     let surface = Surface::new(&cell.extent, axis);
     let events = cell.events[axis];
     let ends = (*events.first()?, *events.last()?);
-    let triangle_count = cell.references.len() as u32;
+    let triangle_count = cell.names.len() as u32;
     let all = Stretch {
         events,
         before: None,
@@ -166,7 +192,7 @@ pub(super) fn cheapest_plane_along(
     if !all.is_short() {
         count(events, sums);
     }
-    let lightest = all.lightest(&surface, Passed::default(), triangle_count, sums);
+    let lightest = all.lightest(&surface, Passed::default(), triangle_count, sums, bounds);
     surface.plane(lightest, ends, triangle_count, parameters)
 }
 

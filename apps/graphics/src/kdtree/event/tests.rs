@@ -41,18 +41,22 @@ proptest! {
 
     #[test]
     fn merging_gives_the_sorted_union(
-        old in proptest::collection::vec(event(), 0..60),
-        added in proptest::collection::vec(event(), 0..60),
+        first in proptest::collection::vec(event(), 0..60),
+        second in proptest::collection::vec(event(), 0..60),
     ) {
-        let (mut old, mut added) = (packed(&old), packed(&added));
-        old.sort_unstable();
-        added.sort_unstable();
-        let mut expected = [old.clone(), added.clone()].concat();
+        let (mut first, mut second) = (packed(&first), packed(&second));
+        first.sort_unstable();
+        second.sort_unstable();
+        let mut expected = [first.clone(), second.clone()].concat();
         expected.sort_unstable();
-        let len = old.len();
-        old.resize(len + added.len() + 1, Event::default());
-        prop_assert_eq!(merge_into(&mut old, len, &added), expected.len());
-        prop_assert_eq!(&old[..expected.len()], &expected[..]);
+        prop_assert_eq!(merge(&first, &second), expected);
+    }
+
+    #[test]
+    fn moving_down_changes_the_reference_alone((position, kind, reference) in event(), share in 0.0_f64..1.0) {
+        let distance = (f64::from(reference) * share) as u32;
+        let moved = Event::new(position, kind, reference).moved_down(distance);
+        prop_assert_eq!(moved, Event::new(position, kind, reference - distance));
     }
 }
 

@@ -7,69 +7,56 @@ use raddle::prelude::*;
 use raddle_sync::prim::{AtomicUsize, Relaxed};
 
 use super::options::MessageOptions;
-use super::split::{self, Outcome, Split};
-use super::store::Store;
+use super::split::Split;
 use super::team::{Team, Teams};
-use crate::intersect::Corners;
 use crate::kdtree::assemble::Piece;
-use crate::kdtree::build::Input;
 use crate::kdtree::cell::SharedCell;
+use crate::kdtree::halving;
 use crate::kdtree::progress;
-use crate::kdtree::sequential;
-use crate::kdtree::split::{Counts, Halves};
-use crate::kdtree::sweep::{self, Lightest, Plane, Surface};
+use crate::kdtree::store::Store;
+use crate::kdtree::sweep::Plane;
+use crate::kdtree::work::{self, Step, Work};
 
 /// What all tasks of a build know.
 #[derive(Debug)]
 pub(super) struct Build {
-    pub(super) input: Input<'static>,
+    pub(super) work: Work<'static>,
     pub(super) options: MessageOptions,
     pub(super) grain: Grain,
+    /// Of the root.
+    pub(super) triangle_count: usize,
     pub(super) teams: Arc<Teams>,
-    pub(super) store: Arc<Store>,
     pub(super) node_tasks: AtomicUsize,
     pub(super) worker_tasks: AtomicUsize,
 }
 
 impl Build {
-    pub(super) fn triangles(&self) -> &[Corners] {
-        &self.input.triangles
-    }
-
-    /// Builds a subtree as one task.
-    fn whole(&self, cell: SharedCell, depth: u32, share: progress::Share) -> Piece {
-        let mut workspace = self.store.workspace();
-        let cell = self.store.in_one_piece(cell);
-        let (piece, cell) = sequential::build(&self.input, cell, depth, share, &mut workspace);
-        self.store.put_workspace(workspace);
-        self.store.put_cell(cell.into());
-        piece
+    pub(super) fn store(&self) -> &Store {
+        &self.work.store
     }
 
     /// How many worker tasks a cell is worth.
-    pub(super) fn team_len(&self, cell: &SharedCell) -> usize {
-        cell.len() / self.options.references_per_task.max(1)
-    }
-
-    /// The cheapest plane, if it is worth it.
-    pub(super) fn plane(&self, cell: &SharedCell, lightest: [Lightest; 3]) -> Option<Plane> {
-        let count = cell.len();
-        let planes = std::array::from_fn(|axis| {
-            let events = &cell.events[axis];
-            let ends = (*events.get(0)?, *events.get(events.len() - 1)?);
-            let surface = Surface::new(&cell.extent, axis);
-            surface.plane(lightest[axis], ends, count as u32, &self.input.parameters)
-        });
-        self.input.worth_it(sweep::cheapest_of(planes), count)
-    }
-
-    /// Which halves of a cell at some depth need events.
-    pub(super) fn wanted(&self, counts: Counts, depth: u32) -> Halves<bool> {
-        Halves {
-            below: self.input.may_split(counts.below, depth + 1),
-            above: self.input.may_split(counts.above, depth + 1),
+    fn team_len(&self, cell: &SharedCell, workers: usize) -> usize {
+        match self.options.triangles_per_task {
+            Some(count) => cell.len() / count.max(1),
+            None => work::team_len(cell.len(), self.triangle_count, workers),
         }
     }
+
+    /// Whether a cell at some depth is split by tasks.
+    fn is_split(&self, cell: &SharedCell, depth: u32) -> bool {
+        self.grain.splits(cell.len()) && self.work.input.may_split(cell.len(), depth)
+    }
+}
+
+/// What a node task does with its cell.
+enum Outcome {
+    /// The subtree, built alone.
+    Whole(Piece),
+    /// As [`Step::CutOff`], with all that is left.
+    CutOff(Plane, usize, SharedCell),
+    /// Both halves.
+    Halves(Plane, [SharedCell; 2]),
 }
 
 /// A cell that waits for a node task.
@@ -105,22 +92,42 @@ impl NodeTask {
     }
 
     async fn subtree(&self, cx: &mut Cx<Self>, order: Order) -> Piece {
-        let Order { cell, depth, share } = order;
-        let build = &self.build;
-        if !build.grain.splits(cell.len()) || !build.input.may_split(cell.len(), depth) {
-            return build.whole(cell, depth, share);
-        }
-        let cell = Arc::new(cell);
-        let split = self.split(cx, &cell, depth).await;
-        let cell = Arc::into_inner(cell).expect("worker tasks keep no cell");
-        let Some((plane, halves)) = split else {
-            return build.whole(cell, depth, share);
+        let Order {
+            mut cell,
+            mut depth,
+            share,
+        } = order;
+        let mut cut_off = Vec::new();
+        let mut piece = loop {
+            match self.step(cx, cell, depth, share).await {
+                Outcome::Whole(piece) => break piece,
+                Outcome::CutOff(plane, empty, rest) => {
+                    depth += 1;
+                    cut_off.push((plane, empty, depth));
+                    cell = rest;
+                }
+                Outcome::Halves(plane, halves) => {
+                    break self.halves(cx, plane, halves, (depth + 1, share)).await;
+                }
+            }
         };
-        build.store.put_cell(cell);
+        while let Some((plane, empty, depth)) = cut_off.pop() {
+            piece = Piece::cut_off(&plane, empty, depth, piece);
+        }
+        piece
+    }
+
+    /// Has both halves built.
+    async fn halves(
+        &self,
+        cx: &mut Cx<Self>,
+        plane: Plane,
+        halves: [SharedCell; 2],
+        (depth, share): (u32, progress::Share),
+    ) -> Piece {
         let [below, above] = halves.each_ref().map(SharedCell::len);
         let (below, above) = progress::halves(share, below, above);
         for ((half, cell), share) in halves.into_iter().enumerate().zip([below, above]) {
-            let depth = depth + 1;
             self.make_half(cx, half, Order { cell, depth, share });
         }
         let mut pieces = [None, None];
@@ -131,32 +138,54 @@ impl NodeTask {
         let [Some(below), Some(above)] = pieces else {
             unreachable!("each half is done once")
         };
-        Piece::Split {
-            axis: plane.axis,
-            position: plane.position,
-            halves: Box::new((below, above)),
-        }
+        Piece::split(&plane, (below, above))
     }
 
-    /// Finds the plane by which to split a cell, and deals it out to its halves; none where no plane is worth it.
-    async fn split(
+    /// Does with a cell what its plane says.
+    async fn step(
         &self,
         cx: &mut Cx<Self>,
-        cell: &Arc<SharedCell>,
+        cell: SharedCell,
         depth: u32,
-    ) -> Option<Outcome> {
+        share: progress::Share,
+    ) -> Outcome {
         let build = &self.build;
-        let wanted = build.team_len(cell);
-        if wanted < 2 {
-            return split::alone(build, cell, depth);
+        let whole = |cell| Outcome::Whole(build.work.whole(cell, depth, share));
+        if !build.is_split(&cell, depth) {
+            return whole(cell);
         }
-        let team = build.teams.enlist(cx, wanted).await;
-        // Relaxed: a count.
-        build.worker_tasks.fetch_add(team.len, Relaxed);
-        let scan = build.options.scans.at(depth, cx.worker_count());
-        let outcome = Split::new(build, &team, cell, depth).run(scan).await;
-        team.dismiss();
-        outcome
+        let wanted = build.team_len(&cell, cx.worker_count());
+        let cell = Arc::new(cell);
+        let (step, halves) = if wanted < 2 {
+            let step = build.work.step_alone(&cell);
+            let halves = match step {
+                Step::Split(plane) => {
+                    let (input, store) = (&build.work.input, build.store());
+                    Some(halving::alone(&cell, plane, input, store))
+                }
+                _ => None,
+            };
+            (step, halves)
+        } else {
+            let team = build.teams.enlist(cx, wanted).await;
+            // Relaxed: a count.
+            build.worker_tasks.fetch_add(team.len, Relaxed);
+            let scan = build.options.scans.at(depth, cx.worker_count());
+            let outcome = Split::new(build, &team, &cell).run(scan).await;
+            team.dismiss();
+            outcome
+        };
+        let cell = Arc::into_inner(cell).expect("worker tasks keep no cell");
+        match (step, halves) {
+            (Step::Split(plane), Some(halves)) => {
+                build.work.done(cell, depth);
+                Outcome::Halves(plane, halves)
+            }
+            (Step::CutOff(plane, empty), _) => {
+                Outcome::CutOff(plane, empty, cell.narrowed(&plane, empty))
+            }
+            (Step::Leaf | Step::Split(_), _) => whole(cell),
+        }
     }
 }
 

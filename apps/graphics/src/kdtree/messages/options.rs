@@ -16,8 +16,9 @@ pub struct MessageOptions {
     pub grain: NodeGrain,
     /// Where worker tasks come from.
     pub worker_tasks: WorkerTasks,
-    /// How many references make a worker task worth while; a cell has as many as it has times so many references.
-    pub references_per_task: usize,
+    /// How many triangles make a worker task worth while; a cell has as many as it has times so many triangles. Without a number only cells near
+    /// the root have any: while there are fewer cells than workers, or hardly more.
+    pub triangles_per_task: Option<usize>,
     /// How node tasks call their worker tasks, and these answer.
     pub sync: SectionForm,
     /// How worker tasks learn what comes before them.
@@ -31,7 +32,7 @@ impl Default for MessageOptions {
         Self {
             grain: NodeGrain::Tuned,
             worker_tasks: WorkerTasks::Dynamic,
-            references_per_task: 8 * 1024,
+            triangles_per_task: None,
             sync: SectionForm::Auto,
             scans: ScanChoice::ByDepth,
             arrays: SharedArrays::Chunked,

@@ -1,6 +1,5 @@
 //! Worker tasks: each does its even share of every phase of splitting a cell, and says what it has found or made.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use raddle::chare::{ScanForm, Section};
@@ -9,156 +8,65 @@ use raddle::reduce::{Gather, Mismatch, Neutral, Operand, Reducer, Sum, op};
 use raddle_sync::shared_vec::SharedVec;
 
 use super::node::Build;
-use crate::kdtree::cell::{Reference, SharedCell};
-use crate::kdtree::deal::Bases;
+use crate::kdtree::arena::Name;
+use crate::kdtree::cell::SharedCell;
 use crate::kdtree::event::Event;
-use crate::kdtree::shares::{Counted, Dealing, DealtShare, Marked, Share, mark_and_deal};
-use crate::kdtree::split::{Added, Counts, Halves, Route};
-use crate::kdtree::sweep::{Lightest, Passed, Plane};
+use crate::kdtree::halving::{Dealing, Halving};
+use crate::kdtree::route::{Counts, Halves};
+use crate::kdtree::shares::{Counted, DealtNames, Share, Tally};
+use crate::kdtree::sweep::{Lightest, Passed};
 
 /// One of those who share the work on a cell.
 #[derive(Debug)]
 pub(super) struct WorkerTask {
     share: Share,
-    /// With plain arrays: what was marked, and where it goes.
-    marked: Option<(Marked, Counts)>,
-    /// With plain arrays: where the events of each axis go, and how many.
-    counted: [(Counts, Counts); 3],
+    /// With plain arrays: what the names have become, and what comes before them.
+    dealt: Option<(DealtNames, Counts)>,
+    /// With plain arrays: what the events of each axis have become, and what comes before them.
+    events: [(Halves<Vec<Event>>, Counts); 3],
 }
 
-/// The cell to find a plane for, and how to scan.
-#[derive(Debug, Clone)]
-pub(super) struct FindPlane {
-    pub(super) cell: Arc<SharedCell>,
-    pub(super) scan: ScanForm,
-}
-
-/// The references to deal out.
-#[derive(Debug, Clone)]
-pub(super) struct DealReferences {
-    pub(super) build: Arc<Build>,
-    pub(super) cell: Arc<SharedCell>,
-    pub(super) plane: Plane,
-    pub(super) routes: SharedVec<Route>,
-    pub(super) unit_log2: u32,
-}
-
-/// What a worker task has made of its references, in chunks of its own.
+/// A part of some work is to be done. Whoever waits for it takes the work over when all have let go of it.
 #[derive(Debug)]
-pub(super) struct DealtReferences {
-    pub(super) halves: Halves<Vec<Reference>>,
-    pub(super) added: Added,
-}
-
-impl DealReferences {
-    /// Deals a share into chunks of its own.
-    pub(super) fn deal(&self, share: Share) -> DealtReferences {
-        let range = self.range(share);
-        let room = || self.build.store.references(range.len());
-        let mut dealt = DealtReferences {
-            halves: Halves {
-                below: room(),
-                above: room(),
-            },
-            added: Added::default(),
-        };
-        let to = DealtShare {
-            halves: &mut dealt.halves,
-            routes: &mut self.routes.claim(range.clone()),
-            first: Counts::default(),
-            added: &mut dealt.added,
-        };
-        mark_and_deal(&self.cell, range, &self.plane, self.build.triangles(), to);
-        dealt
-    }
-
-    /// Copies what a share has marked into one array for each half, and returns the events that cutting has made.
-    fn copy(
-        &self,
-        share: Share,
-        marked: &Marked,
-        first: Counts,
-        arrays: &Halves<SharedVec<Reference>>,
-    ) -> Added {
-        let (range, end) = (self.range(share), first + marked.counts);
-        let mut added = Added::default();
-        let to = DealtShare {
-            halves: &mut Halves {
-                below: arrays.below.claim(first.below..end.below),
-                above: arrays.above.claim(first.above..end.above),
-            },
-            routes: &mut self.routes.claim(range.clone()),
-            first,
-            added: &mut added,
-        };
-        marked.deal(&self.cell, range, &self.plane, to);
-        added
-    }
-
-    /// The references of a share.
-    pub(super) fn range(&self, share: Share) -> Range<usize> {
-        share.range(self.cell.len(), 1 << self.unit_log2)
-    }
-}
-
-/// The events to deal out.
-#[derive(Debug)]
-pub(super) struct DealEvents {
+pub(super) struct Job<T> {
     pub(super) build: Arc<Build>,
-    pub(super) cell: Arc<SharedCell>,
-    pub(super) routes: Vec<Route>,
-    pub(super) bases: Bases,
-    pub(super) added: Added,
-    /// Which halves need any.
-    pub(super) wanted: Halves<bool>,
+    pub(super) of: Arc<T>,
 }
 
-/// The events of each axis for both halves.
-pub(super) type DealtEvents = [Halves<Vec<Event>>; 3];
-
-impl DealEvents {
-    /// Deals a share of each axis into chunks of its own.
-    pub(super) fn deal(&self, share: Share) -> DealtEvents {
-        std::array::from_fn(|axis| {
-            let range = share.range(self.cell.events[axis].len(), 1);
-            let room = |wanted: bool| wanted.then(|| self.build.store.events(range.len()));
-            let mut halves = Halves {
-                below: room(self.wanted.below),
-                above: room(self.wanted.above),
-            };
-            self.dealing().deal(axis, range, &mut halves);
-            Halves {
-                below: halves.below.unwrap_or_default(),
-                above: halves.above.unwrap_or_default(),
-            }
-        })
-    }
-
-    fn dealing(&self) -> Dealing<'_> {
-        Dealing {
-            cell: &self.cell,
-            routes: &self.routes,
-            bases: &self.bases,
-            added: &self.added,
+impl<T> Clone for Job<T> {
+    fn clone(&self) -> Self {
+        Self {
+            build: Arc::clone(&self.build),
+            of: Arc::clone(&self.of),
         }
     }
 }
 
-/// The arrays that events go to, where they are plain; none for a half that needs no events.
-pub(super) type EventArrays = [Halves<Option<SharedVec<Event>>>; 3];
+/// The arrays that events go to, where they are plain.
+pub(super) type EventArrays = [Halves<SharedVec<Event>>; 3];
 
 impl WorkerTask {
     pub(super) fn new(share: Share) -> Self {
         Self {
             share,
-            marked: None,
-            counted: Default::default(),
+            dealt: None,
+            events: Default::default(),
         }
     }
 
-    /// The events of an axis that this task has.
-    fn events(&self, cell: &SharedCell, axis: usize) -> Range<usize> {
-        self.share.range(cell.events[axis].len(), 1)
+    /// Deals out the names and gives them their final numbers; tells what comes before them.
+    async fn deal(
+        &self,
+        cx: &mut Cx<Self>,
+        team: Section<Self>,
+        Job { build, of: halving }: Job<Halving>,
+    ) -> (DealtNames, Counts) {
+        let triangles = &build.work.input.triangles;
+        let mut dealt = halving.deal(triangles, self.share, build.store());
+        let before = Sum(dealt.tally());
+        let before: Tally = cx.scan_in_with(team, ScanForm::PrescanPush, before).await;
+        halving.renumber(&mut dealt, self.share, before, build.store());
+        (dealt, before.counts)
     }
 }
 
@@ -170,25 +78,63 @@ impl WorkerTask {
         &mut self,
         cx: &mut Cx<Self>,
         team: Section<Self>,
-        job: FindPlane,
+        cell: Arc<SharedCell>,
+        scan: ScanForm,
     ) {
-        let counted = Counted::of(&job.cell, self.share);
-        let before = cx.scan_in_with(team, job.scan, Sum(counted.passed)).await;
-        let lightest = counted.lightest(&job.cell, self.share, before);
+        let counted = Counted::of(&cell, self.share);
+        let before = cx.scan_in_with(team, scan, Sum(counted.passed)).await;
+        let lightest = counted.lightest(&cell, self.share, before);
+        drop(cell);
         cx.contribute_to(team, LightestOfAll(lightest));
     }
 
-    /// `MarkTriangles` and `CopyTriangles` at once, for chunked arrays.
+    /// `MarkTriangles`.
     #[entry]
-    pub(super) fn deal_references(
+    pub(super) fn mark(&mut self, cx: &mut Cx<Self>, team: Section<Self>, job: Job<Halving>) {
+        job.of.mark(self.share);
+        drop(job);
+        cx.contribute_to(team, ());
+    }
+
+    /// `CopyTriangles`, for chunked arrays.
+    #[entry]
+    pub(super) async fn deal_names(
         &mut self,
         cx: &mut Cx<Self>,
         team: Section<Self>,
-        job: DealReferences,
+        job: Job<Halving>,
     ) {
-        let dealt = job.deal(self.share);
-        // Whoever waits for this takes the routes over.
-        drop(job);
+        let (dealt, _) = self.deal(cx, team, job).await;
+        cx.contribute_to(team, Gather::new(dealt));
+    }
+
+    /// The scan of `CopyTriangles`, for plain arrays: contributes how many names each half gets.
+    #[entry]
+    pub(super) async fn count_names(
+        &mut self,
+        cx: &mut Cx<Self>,
+        team: Section<Self>,
+        job: Job<Halving>,
+    ) {
+        let (dealt, first) = self.deal(cx, team, job).await;
+        let counts = dealt.tally().counts;
+        self.dealt = Some((dealt, first));
+        cx.contribute_to(team, Sum(counts));
+    }
+
+    /// `CopyTriangles`, for plain arrays: contributes what else there is.
+    #[entry]
+    pub(super) fn copy_names(
+        &mut self,
+        cx: &mut Cx<Self>,
+        team: Section<Self>,
+        arrays: Halves<SharedVec<Name>>,
+    ) {
+        let (mut dealt, first) = self.dealt.take().expect("what is copied was dealt");
+        let Halves { below, above } = std::mem::take(&mut dealt.halves);
+        copied(below, &arrays.below, first.below);
+        copied(above, &arrays.above, first.above);
+        drop(arrays);
         cx.contribute_to(team, Gather::new(dealt));
     }
 
@@ -198,62 +144,32 @@ impl WorkerTask {
         &mut self,
         cx: &mut Cx<Self>,
         team: Section<Self>,
-        job: Arc<DealEvents>,
+        job: Job<Dealing>,
     ) {
-        let dealt = job.deal(self.share);
+        let dealt = job.of.deal(self.share, job.build.store());
         drop(job);
         cx.contribute_to(team, Gather::new(dealt));
     }
 
-    /// `MarkTriangles`, for plain arrays: contributes how many references each half gets.
-    #[entry]
-    pub(super) async fn mark(
-        &mut self,
-        cx: &mut Cx<Self>,
-        team: Section<Self>,
-        job: DealReferences,
-    ) {
-        let range = job.range(self.share);
-        let marked = Marked::of(&job.cell, range, &job.plane, job.build.triangles());
-        drop(job);
-        let counts = marked.counts;
-        let first = cx
-            .scan_in_with(team, ScanForm::PrescanPush, Sum(counts))
-            .await;
-        self.marked = Some((marked, first));
-        cx.contribute_to(team, Sum(counts));
-    }
-
-    /// `CopyTriangles`, for plain arrays.
-    #[entry]
-    pub(super) fn copy_references(
-        &mut self,
-        cx: &mut Cx<Self>,
-        team: Section<Self>,
-        job: DealReferences,
-        arrays: Halves<SharedVec<Reference>>,
-    ) {
-        let (marked, first) = self.marked.take().expect("what is copied was marked");
-        let added = job.copy(self.share, &marked, first, &arrays);
-        drop((job, arrays));
-        cx.contribute_to(team, Gather::new(added));
-    }
-
-    /// The scan before `CopyEvents`, for plain arrays: contributes how many events each half gets.
+    /// The scan of `CopyEvents`, for plain arrays: contributes how many events each half gets.
     #[entry]
     pub(super) async fn count_events(
         &mut self,
         cx: &mut Cx<Self>,
         team: Section<Self>,
-        job: Arc<DealEvents>,
+        job: Job<Dealing>,
     ) {
-        let counts: [Counts; 3] =
-            std::array::from_fn(|axis| job.dealing().count(axis, self.events(&job.cell, axis)));
+        let dealt = job.of.deal(self.share, job.build.store());
         drop(job);
+        let counts = dealt.each_ref().map(|halves| Counts {
+            below: halves.below.len(),
+            above: halves.above.len(),
+        });
         let first = cx
             .scan_in_with(team, ScanForm::PrescanPush, Sum(counts))
             .await;
-        self.counted = std::array::from_fn(|axis| (first[axis], counts[axis]));
+        let mut first = first.into_iter();
+        self.events = dealt.map(|halves| (halves, first.next().unwrap_or_default()));
         cx.contribute_to(team, Sum(counts));
     }
 
@@ -263,24 +179,18 @@ impl WorkerTask {
         &mut self,
         cx: &mut Cx<Self>,
         team: Section<Self>,
-        job: Arc<DealEvents>,
+        build: Arc<Build>,
         arrays: EventArrays,
     ) {
-        for (axis, arrays) in arrays.iter().enumerate() {
-            let (first, counts) = self.counted[axis];
-            let claim = |array: &Option<SharedVec<Event>>, first: usize, count: usize| {
-                array
-                    .as_ref()
-                    .map(|array| array.claim(first..first + count))
-            };
-            let mut halves = Halves {
-                below: claim(&arrays.below, first.below, counts.below),
-                above: claim(&arrays.above, first.above, counts.above),
-            };
-            job.dealing()
-                .deal(axis, self.events(&job.cell, axis), &mut halves);
+        for ((halves, first), arrays) in std::mem::take(&mut self.events).into_iter().zip(arrays) {
+            for chunk in [
+                copied(halves.below, &arrays.below, first.below),
+                copied(halves.above, &arrays.above, first.above),
+            ] {
+                build.store().put_events(chunk);
+            }
         }
-        drop((job, arrays));
+        drop(build);
         cx.contribute_to(team, ());
     }
 
@@ -289,6 +199,13 @@ impl WorkerTask {
     pub(super) fn leave(&mut self, cx: &mut Cx<Self>) {
         cx.end();
     }
+}
+
+/// Copies a chunk to its place in an array, and gives it back.
+fn copied<T: Copy>(chunk: Vec<T>, array: &SharedVec<T>, first: usize) -> Vec<T> {
+    let mut claim = array.claim(first..first + chunk.len());
+    claim.extend_from_slice(&chunk);
+    chunk
 }
 
 /// The lightest planes of all shares, along each axis.
@@ -326,4 +243,4 @@ macro_rules! sums {
     )+};
 }
 
-sums!(Passed, Counts);
+sums!(Passed, Counts, Tally);

@@ -2,11 +2,18 @@
 
 use proptest::prelude::*;
 
+use std::sync::Arc;
+
+use raddle_sync::two_lists::TwoLists;
+
 use super::super::build::{events_of, references_of};
 use super::super::crew::Alone;
-use super::super::deal;
+use super::super::deal::Routes;
+use super::super::event::Event;
+use super::super::lists::Slices;
+use super::super::mark;
+use super::super::sweep::{Passed, Side};
 use super::*;
-use crate::intersect::Corners;
 
 pub(in super::super) fn corners() -> impl Strategy<Value = Corners> {
     let coordinate = || {
@@ -19,84 +26,114 @@ pub(in super::super) fn corners() -> impl Strategy<Value = Corners> {
     [corner(), corner(), corner()]
 }
 
+/// A cell, and what its names stand for.
 #[derive(Debug)]
 pub(in super::super) struct Half {
     pub(in super::super) extent: Extent,
+    pub(in super::super) names: Vec<Name>,
     pub(in super::super) references: Vec<Reference>,
     pub(in super::super) events: [Vec<Event>; 3],
+    pub(in super::super) arena: Arc<Arena>,
 }
 
-/// Splits a cell by the functions under test, with its references in stretches of some length.
+impl Half {
+    /// The cell of whole triangles.
+    pub(in super::super) fn root(triangles: &[Corners]) -> Self {
+        let (references, extent) = references_of(triangles, &Alone);
+        Self {
+            extent,
+            names: references.iter().map(Reference::name).collect(),
+            events: events_of(&references, &Alone),
+            references,
+            arena: Arc::default(),
+        }
+    }
+}
+
+/// Splits a cell by the functions under test, with its names in stretches of some length.
 pub(in super::super) fn split(
     cell: &Half,
     plane: &Plane,
     triangles: &[Corners],
     stretch: usize,
 ) -> (Half, Half) {
-    let mut added = Added::default();
-    let mut routes = vec![Route::default(); cell.references.len()];
-    let (mut below, mut above) = (Vec::new(), Vec::new());
-    for (number, references) in cell.references.chunks(stretch).enumerate() {
+    let (shorter, side) = Shorter::side(&cell.events[plane.axis], plane);
+    let mut marks = vec![0; cell.names.len()];
+    mark::mark(side, &mut marks);
+    let room = shorter.counts(Passed::over(side), cell.names.len());
+    let split = Split {
+        extent: &cell.extent,
+        plane,
+        shorter,
+        triangles,
+    };
+    let (mut added, mut straddlers) = (Added::default(), Vec::new());
+    let mut routes = vec![Route::default(); cell.names.len()];
+    let mut arena = Arena::below(&cell.arena);
+    let mut names = vec![Name::default(); room.below + room.above];
+    let mut to = Slices::new(&mut names, room.above);
+    for (number, names) in cell.names.chunks(stretch).enumerate() {
         let first = number * stretch;
-        let mut straddlers = Vec::new();
-        let counts = classify(
-            &cell.extent,
-            references,
-            first,
-            plane,
-            triangles,
-            &mut straddlers,
-        );
-        let dealt = Counts {
-            below: below.len(),
-            above: above.len(),
+        let mut dealt = Dealt {
+            routes: &mut routes[first..],
+            straddlers: &mut straddlers,
+            added: &mut added,
+            arena: &mut arena,
         };
-        below.resize(dealt.below + counts.below, Reference::EMPTY);
-        above.resize(dealt.above + counts.above, Reference::EMPTY);
-        deal_references(
-            references,
-            first,
-            plane,
-            &straddlers,
-            &mut routes[first..],
-            Dealt {
-                below: &mut below[dealt.below..],
-                above: &mut above[dealt.above..],
-                first: dealt,
-                added: &mut added,
-            },
-        );
+        to = split.deal(names, first, |index| marks[first + index], to, &mut dealt);
     }
+    let counts = to.lens();
     added.sort();
+    let routes = Routes {
+        plane,
+        routes: &routes,
+        straddlers: &straddlers,
+        added: &added,
+    };
     let events = [0, 1, 2].map(|axis| {
-        let mut low = vec![Event::default(); 2 * below.len()];
-        let mut high = vec![Event::default(); 2 * above.len()];
-        let counts = deal::deal_to_slices(
-            &cell.events[axis],
-            axis,
-            &routes,
-            &added,
-            &mut low,
-            &mut high,
-        );
-        low.truncate(counts.below);
-        high.truncate(counts.above);
-        (low, high)
+        let room = |count| Vec::with_capacity(2 * count);
+        let to = TwoLists::new(room(counts.below), room(counts.above));
+        routes.deal(&cell.events[axis], axis, to).into_vecs()
     });
-    let (below_extent, above_extent) = cell.extent.halves(plane.axis, plane.position);
+    let arena = Arc::new(arena);
+    let half = |extent, names: &[Name], events| Half {
+        extent,
+        names: names.to_vec(),
+        references: names
+            .iter()
+            .map(|&name| arena.reference(name, triangles))
+            .collect(),
+        events,
+        arena: Arc::clone(&arena),
+    };
+    let (below, above) = cell.extent.halves(plane.axis, plane.position);
     let [x, y, z] = events;
+    let ([x_below, x_above], [y_below, y_above], [z_below, z_above]) = (x, y, z);
     (
-        Half {
-            extent: below_extent,
-            references: below,
-            events: [x.0, y.0, z.0],
-        },
-        Half {
-            extent: above_extent,
-            references: above,
-            events: [x.1, y.1, z.1],
-        },
+        half(
+            below,
+            &names[room.above..][..counts.below],
+            [x_below, y_below, z_below],
+        ),
+        half(above, &names[..counts.above], [x_above, y_above, z_above]),
     )
+}
+
+/// Splits a cell into two leaves.
+fn to_leaves(cell: &Half, plane: &Plane, triangles: &[Corners]) -> (Vec<Named>, Counts) {
+    let (shorter, side) = Shorter::side(&cell.events[plane.axis], plane);
+    let mut marks = vec![0; cell.names.len()];
+    mark::mark(side, &mut marks);
+    let room = shorter.counts(Passed::over(side), cell.names.len());
+    let split = Split {
+        extent: &cell.extent,
+        plane,
+        shorter,
+        triangles,
+    };
+    let mut entries = Vec::new();
+    let counts = split.deal_to_leaves(&cell.names, &marks, room, &cell.arena, &mut entries);
+    (entries, counts)
 }
 
 fn check(half: &Half) -> Result<(), TestCaseError> {
@@ -127,9 +164,7 @@ proptest! {
         cuts in proptest::collection::vec((0_usize..3, 0_usize..60, any::<bool>(), any::<bool>()), 1..6),
         stretch in 1_usize..40,
     ) {
-        let (references, extent) = references_of(&triangles, &Alone);
-        let events = events_of(&references, &Alone);
-        let mut cell = Half { extent, references, events };
+        let mut cell = Half::root(&triangles);
         for (axis, pick, side, go_below) in cuts {
             let Some(event) = cell.events[axis].get(pick % cell.events[axis].len().max(1)) else {
                 break;
@@ -146,6 +181,13 @@ proptest! {
             let (whole_below, whole_above) = split(&cell, &plane, &triangles, usize::MAX);
             prop_assert_eq!(&below.references, &whole_below.references);
             prop_assert_eq!(&above.references, &whole_above.references);
+            // Leaves get the same triangles, under the same names.
+            let (entries, counts) = to_leaves(&cell, &plane, &triangles);
+            let named = |half: &Half| -> Vec<Named> {
+                half.references.iter().map(|reference| reference.triangle).collect()
+            };
+            prop_assert_eq!(&entries[..counts.below], named(&below));
+            prop_assert_eq!(&entries[counts.below..], named(&above));
             // Nobody gets lost, and nobody is in both halves without reaching over the plane.
             for reference in &cell.references {
                 let held = |half: &Half| half.references.iter().any(|other| other.triangle.triangle() == reference.triangle.triangle());
@@ -161,13 +203,7 @@ proptest! {
 #[test]
 fn planar_triangles_go_to_the_side_of_the_plane() {
     let triangles = [[[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]; 3];
-    let (references, extent) = references_of(&triangles, &Alone);
-    let events = events_of(&references, &Alone);
-    let cell = Half {
-        extent,
-        references,
-        events,
-    };
+    let cell = Half::root(&triangles);
     for (planar_side, expected) in [(Side::Below, (3, 0)), (Side::Above, (0, 3))] {
         let plane = Plane {
             axis: 0,

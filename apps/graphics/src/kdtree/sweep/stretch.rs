@@ -16,6 +16,8 @@
 
 use std::ops::Add;
 
+use pulp::{Arch, Simd, WithSimd};
+
 use super::super::event::{Event, Kind};
 use super::{Side, Surface};
 
@@ -47,17 +49,22 @@ impl Add for Passed {
 
 impl Passed {
     /// What a sweep over some events passes.
-    #[inline]
-    fn over(events: &[Event]) -> Self {
-        // Both counts in one word: the kinds, `End` = 0, `Planar` = 1, `Start` = 2, and above them the starts.
-        let sum = events
-            .iter()
-            .map(|event| event.kind_and_start())
-            .sum::<u64>();
-        let (kinds, starts) = (sum as u32, (sum >> 32) as u32);
+    #[inline(always)]
+    pub(in super::super) fn over(events: &[Event]) -> Self {
+        let (mut starts, mut all) = (0, 0);
+        for event in events {
+            starts += event.start_bit();
+            all |= event.planar_bit();
+        }
+        // Few events are planar: mostly what is no start is an end.
+        let planar = if all == 0 {
+            0
+        } else {
+            events.iter().map(|event| event.planar_bit()).sum()
+        };
         Self {
-            met: kinds - starts,
-            left: events.len() as u32 - starts,
+            met: (starts + planar) as u32,
+            left: (events.len() as u64 - starts) as u32,
         }
     }
 }
@@ -66,8 +73,29 @@ impl Passed {
 ///
 /// Cost: O(events), a fraction of a nanosecond for each; `sums` is replaced.
 pub(in super::super) fn count(events: &[Event], sums: &mut Vec<Passed>) -> Passed {
+    Arch::new().dispatch(Count { events, sums })
+}
+
+/// Work that the best instructions of the processor at hand are used for.
+struct Count<'a> {
+    events: &'a [Event],
+    sums: &'a mut Vec<Passed>,
+}
+
+impl WithSimd for Count<'_> {
+    type Output = Passed;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Passed {
+        count_blocks(self.events, self.sums)
+    }
+}
+
+#[inline(always)]
+fn count_blocks(events: &[Event], sums: &mut Vec<Passed>) -> Passed {
     let mut sum = Passed::default();
     sums.clear();
+    sums.reserve(events.len().div_ceil(BLOCK_LEN) + 1);
     sums.push(sum);
     let (blocks, rest) = events.as_chunks::<BLOCK_LEN>();
     for block in blocks {
@@ -128,6 +156,25 @@ pub(in super::super) struct Stretch<'a> {
     pub(in super::super) after: Option<Event>,
 }
 
+/// As [`Count`].
+struct FindLightest<'a> {
+    stretch: &'a Stretch<'a>,
+    surface: &'a Surface,
+    passed: Passed,
+    count: u32,
+    sums: &'a [Passed],
+    bounds: &'a mut Vec<f64>,
+}
+
+impl WithSimd for FindLightest<'_> {
+    type Output = Lightest;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Lightest {
+        self.stretch.find_lightest(self)
+    }
+}
+
 /// The numbers of triangles on both sides of a sweep.
 #[derive(Debug, Clone, Copy)]
 struct Sides {
@@ -143,39 +190,92 @@ impl Stretch<'_> {
 
     /// Finds the lightest plane of a stretch; `passed` is what the sweep has passed before it, of `count` triangles in all.
     ///
-    /// `sums` is what [`count`] has found; short stretches do without.
+    /// `sums` is what [`count`] has found; short stretches do without. `bounds` is scratch memory.
     pub(in super::super) fn lightest(
         &self,
         surface: &Surface,
         passed: Passed,
         count: u32,
         sums: &[Passed],
+        bounds: &mut Vec<f64>,
     ) -> Lightest {
+        Arch::new().dispatch(FindLightest {
+            stretch: self,
+            surface,
+            passed,
+            count,
+            sums,
+            bounds,
+        })
+    }
+
+    #[inline(always)]
+    fn find_lightest(&self, work: FindLightest<'_>) -> Lightest {
+        let FindLightest {
+            surface,
+            passed,
+            count,
+            sums,
+            bounds,
+            ..
+        } = work;
         let mut lightest = Lightest::none();
         if self.is_short() {
             let sides = Sides::after(passed, count);
-            self.look_at(0..self.events.len(), sides, surface, &mut lightest);
+            self.look_at_blocks(0, sides, surface, &mut lightest);
             return lightest;
         }
         let sides = |block: usize| Sides::after(passed + sums[block], count);
-        let end = |block: usize| self.events.len().min((block + 1) * BLOCK_LEN);
-        let block_count = self.events.len().div_ceil(BLOCK_LEN);
-        let limit = (0..block_count).fold(f64::INFINITY, |limit, block| {
-            let event = self.events[block * BLOCK_LEN];
-            limit.min(sides(block).weight_limit(surface, event))
-        });
-        for block in 0..block_count {
-            let (first, end) = (block * BLOCK_LEN, end(block));
-            let bound = surface.bound(
-                self.events[first].position()..=self.events[end - 1].position(),
-                sides(block).below,
-                sides(block + 1).above,
-            );
+        let mut limit = f64::INFINITY;
+        bounds.resize(self.events.len().div_ceil(BLOCK_LEN), 0.0);
+        for (block, bound) in bounds.iter_mut().enumerate() {
+            let (first, end) = (block * BLOCK_LEN, block * BLOCK_LEN + BLOCK_LEN);
+            let first = self.events[first];
+            let last = self.events[end.min(self.events.len()) - 1];
+            let (before, behind) = (sides(block), sides(block + 1));
+            let area_below = surface.area_below(first.position());
+            limit = limit.min(before.weight_limit(surface, area_below, first));
+            *bound = area_below * f64::from(before.below)
+                + surface.area_above(last.position()) * f64::from(behind.above);
+        }
+        for (block, &bound) in bounds.iter().enumerate() {
             if bound <= limit {
-                self.look_at(first..end, sides(block), surface, &mut lightest);
+                self.look_at_block(block * BLOCK_LEN, sides(block), surface, &mut lightest);
             }
         }
         lightest
+    }
+
+    /// Weighs the planes through all events, of which so many are on either side before the one at `first`.
+    #[inline(always)]
+    fn look_at_blocks(
+        &self,
+        first: usize,
+        mut sides: Sides,
+        surface: &Surface,
+        lightest: &mut Lightest,
+    ) {
+        for first in (first..self.events.len()).step_by(BLOCK_LEN) {
+            sides = self.look_at_block(first, sides, surface, lightest);
+        }
+    }
+
+    /// Weighs the planes through a block of events; returns what is on either side behind it.
+    #[inline(always)]
+    fn look_at_block(
+        &self,
+        first: usize,
+        sides: Sides,
+        surface: &Surface,
+        lightest: &mut Lightest,
+    ) -> Sides {
+        let end = self.events.len().min(first + BLOCK_LEN);
+        if let Some(block) = self.events[first..end].first_chunk::<BLOCK_LEN>()
+            && !block.iter().any(|event| event.planar_bit() != 0)
+        {
+            return look_at_plain(block, sides, surface, lightest);
+        }
+        self.look_at(first..end, sides, surface, lightest)
     }
 
     /// Weighs the plane through each of some events.
@@ -183,7 +283,7 @@ impl Stretch<'_> {
     /// Weighing at every event instead of every position needs no look ahead: within the ends at one position
     /// all but the last, and within the starts all but the first, count some triangle on both sides and are too
     /// heavy to win. Planar events at one position are weighed before the first and behind the last.
-    #[inline]
+    #[inline(always)]
     fn look_at(
         &self,
         range: std::ops::Range<usize>,
@@ -193,7 +293,7 @@ impl Stretch<'_> {
         }: Sides,
         surface: &Surface,
         lightest: &mut Lightest,
-    ) {
+    ) -> Sides {
         for index in range {
             let event = self.events[index];
             let kind = event.kind();
@@ -220,6 +320,7 @@ impl Stretch<'_> {
             lightest.weigh(surface, event, below, above, Side::Above);
             below += starts;
         }
+        Sides { below, above }
     }
 
     fn before(&self, index: usize) -> Option<Event> {
@@ -243,15 +344,69 @@ impl Sides {
     }
 
     /// A weight that the lightest plane does not exceed, from the plane through the next event.
-    fn weight_limit(self, surface: &Surface, event: Event) -> f64 {
+    #[inline(always)]
+    fn weight_limit(self, surface: &Surface, area_below: f64, event: Event) -> f64 {
         let is_end = u32::from(event.kind() == Kind::End as u32);
-        let weight = surface.weight(event.position(), self.below, self.above - is_end);
-        if event.kind() == Kind::Planar as u32 {
-            // In the middle of planar triangles there is no plane to choose; one at either end of them is no heavier, but for
-            // rounding.
-            weight * (1.0 + 1e-9)
+        let weight = area_below * f64::from(self.below)
+            + surface.area_above(event.position()) * f64::from(self.above - is_end);
+        // In the middle of planar triangles there is no plane to choose; one at either end of them is no heavier, but for
+        // rounding.
+        let slack = if event.planar_bit() != 0 {
+            1.0 + 1e-9
         } else {
-            weight
+            1.0
+        };
+        weight * slack
+    }
+}
+
+/// Weighs the planes through some events none of which is planar; returns what is on either side behind them.
+///
+/// All are weighed before any is compared with another: so a processor can do several at once. The weights are those of
+/// [`Surface::weight`], operation by operation.
+#[inline(always)]
+fn look_at_plain(
+    block: &[Event; BLOCK_LEN],
+    sides: Sides,
+    surface: &Surface,
+    lightest: &mut Lightest,
+) -> Sides {
+    let mut starts = [0_u32; BLOCK_LEN + 1];
+    let mut sum = 0;
+    for (starts, event) in starts[1..].iter_mut().zip(block) {
+        sum += event.kind() >> 1;
+        *starts = sum;
+    }
+    let mut weights = [0.0_f64; BLOCK_LEN];
+    for (index, weight) in weights.iter_mut().enumerate() {
+        // What is no start is an end.
+        let ends = index as u32 + 1 - starts[index + 1];
+        let [below, above] = [sides.below + starts[index], sides.above - ends];
+        // Counts of triangles are below 2^31; signed numbers are quicker to convert.
+        let [below, above] = [below, above].map(|count| f64::from(count as i32));
+        let position = block[index].position();
+        *weight = surface.area_below(position) * below + surface.area_above(position) * above;
+    }
+    let mut least = weights;
+    let mut width = BLOCK_LEN;
+    while width > 1 {
+        width /= 2;
+        let (first, second) = least.split_at_mut(width);
+        for (weight, &other) in first.iter_mut().zip(&*second) {
+            *weight = if other < *weight { other } else { *weight };
         }
+    }
+    if least[0] < lightest.weight
+        && let Some(index) = weights.iter().position(|&weight| weight == least[0])
+    {
+        *lightest = Lightest {
+            weight: least[0],
+            event: block[index],
+            planar_side: Side::Above,
+        };
+    }
+    Sides {
+        below: sides.below + sum,
+        above: sides.above - (BLOCK_LEN as u32 - sum),
     }
 }

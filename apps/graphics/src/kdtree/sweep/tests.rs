@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::super::arena::Name;
 use super::super::build::events_of;
 use super::super::cell::{Named, Reference};
 use super::super::crew::Alone;
@@ -71,9 +72,10 @@ fn candidates(references: &[Reference]) -> Vec<(usize, f32, Side)> {
 
 fn with_cell<T>(extent: Extent, references: &[Reference], body: impl FnOnce(&Cell<'_>) -> T) -> T {
     let events: [Vec<Event>; 3] = events_of(references, &Alone);
+    let names: Vec<Name> = references.iter().map(Reference::name).collect();
     body(&Cell {
         extent,
-        references,
+        names: &names,
         events: events.each_ref().map(Vec::as_slice),
     })
 }
@@ -90,7 +92,7 @@ proptest! {
         let mut extent = references.iter().map(|reference| reference.extent).reduce(|all, one| all.union(&one)).unwrap();
         extent.high = extent.high.map(|high| high + margin as f32 * 0.5);
         let parameters = Parameters { empty_bonus, ..Parameters::default() };
-        let plane = with_cell(extent, &references, |cell| cheapest_plane(cell, &parameters, &mut Vec::new()));
+        let plane = with_cell(extent, &references, |cell| cheapest_plane(cell, &parameters, &mut Scratch::default()));
         let Some(plane) = plane else {
             prop_assert_eq!(extent.half_area(), 0.0);
             return Ok(());
@@ -119,7 +121,7 @@ fn a_flat_cell_across_two_axes_has_no_plane() {
         with_cell(extent, &references, |cell| cheapest_plane(
             cell,
             &Parameters::default(),
-            &mut Vec::new()
+            &mut Scratch::default()
         )),
         None
     );
@@ -135,7 +137,7 @@ fn an_empty_cell_has_no_plane() {
         with_cell(extent, &[], |cell| cheapest_plane(
             cell,
             &Parameters::default(),
-            &mut Vec::new()
+            &mut Scratch::default()
         )),
         None
     );
@@ -157,7 +159,7 @@ fn of_equally_cheap_planes_the_first_axis_and_position_win() {
         high: [1.0; 3],
     };
     let plane = with_cell(extent, &references, |cell| {
-        cheapest_plane(cell, &Parameters::default(), &mut Vec::new())
+        cheapest_plane(cell, &Parameters::default(), &mut Scratch::default())
     })
     .unwrap();
     assert_eq!(
@@ -194,7 +196,7 @@ fn planar_triangles_go_where_they_are_cheaper() {
         ..Parameters::default()
     };
     let plane = with_cell(extent, &references, |cell| {
-        cheapest_plane(cell, &parameters, &mut Vec::new())
+        cheapest_plane(cell, &parameters, &mut Scratch::default())
     })
     .unwrap();
     assert_eq!((plane.axis, plane.position), (0, 1.0));

@@ -7,8 +7,14 @@ use super::*;
 
 /// Sorted events along an axis: of flat triangles and others, on a grid so coarse that many share a position, or so fine that few do.
 fn events() -> impl Strategy<Value = (Vec<Event>, u32)> {
-    let edges = |positions: i32| proptest::collection::vec((0..positions, 0_i32..4), 1..300);
-    prop_oneof![edges(3), edges(40), edges(100_000)].prop_map(|edges| {
+    let edges = |positions: i32, shortest: i32| {
+        proptest::collection::vec((0..positions, shortest..4), 1..300)
+    };
+    let with_planar = prop_oneof![edges(3, 0), edges(40, 0), edges(100_000, 0)];
+    let without = prop_oneof![edges(3, 1), edges(40, 1), edges(100_000, 1)];
+    // Both kinds of blocks next to each other.
+    let mixed = (edges(2000, 1), edges(100, 0)).prop_map(|(most, few)| [most, few].concat());
+    prop_oneof![with_planar, without, mixed].prop_map(|edges| {
         let mut events = Vec::new();
         for (&(low, len), index) in edges.iter().zip(0..) {
             let (low, high) = (low as f32 * 0.1, (low + len) as f32 * 0.1);
@@ -70,7 +76,7 @@ proptest! {
             };
             let mut sums = Vec::new();
             let all = super::count(stretch.events, &mut sums);
-            found = found.or(stretch.lightest(&surface, passed, count, &sums));
+            found = found.or(stretch.lightest(&surface, passed, count, &sums, &mut Vec::new()));
             passed = passed + all;
             begin = end;
         }

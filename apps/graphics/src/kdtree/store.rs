@@ -12,10 +12,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use raddle::ChunkedArray;
 use raddle_sync::CachePadded;
 
-use crate::kdtree::cell::{OwnedCell, Reference, SharedCell};
-use crate::kdtree::event::Event;
-use crate::kdtree::sequential::Workspace;
-use crate::kdtree::split::Route;
+use super::arena::Name;
+use super::cell::{OwnedCell, SharedCell};
+use super::event::Event;
+use super::mark::SharedMarks;
+use super::route::Route;
+use super::sequential::{Stack, Workspace};
 
 /// Buffers that a worker keeps; the smallest go first.
 const BUFFERS_MAX: usize = 64;
@@ -29,8 +31,10 @@ pub(super) struct Store {
 #[derive(Debug, Default)]
 struct Shelves {
     events: Shelf<Event>,
-    references: Shelf<Reference>,
+    names: Shelf<Name>,
     routes: Shelf<Route>,
+    bytes: Shelf<u8>,
+    marks: Mutex<Vec<SharedMarks>>,
     workspaces: Mutex<Vec<Workspace>>,
 }
 
@@ -52,9 +56,44 @@ impl Store {
         self.here().events.take(room)
     }
 
-    /// An empty buffer with room for so many references.
-    pub(super) fn references(&self, room: usize) -> Vec<Reference> {
-        self.here().references.take(room)
+    /// An empty buffer with room for so many names.
+    pub(super) fn names(&self, room: usize) -> Vec<Name> {
+        self.here().names.take(room)
+    }
+
+    /// An empty buffer with room for so many bytes.
+    pub(super) fn bytes(&self, room: usize) -> Vec<u8> {
+        self.here().bytes.take(room)
+    }
+
+    pub(super) fn put_bytes(&self, bytes: Vec<u8>) {
+        self.here().bytes.put(bytes);
+    }
+
+    /// Marks, all clear.
+    pub(super) fn marks(&self) -> SharedMarks {
+        open(&self.here().marks).pop().unwrap_or_default()
+    }
+
+    /// Takes marks that are all clear.
+    pub(super) fn put_marks(&self, marks: SharedMarks) {
+        open(&self.here().marks).push(marks);
+    }
+
+    /// Takes memory for the first build; later ones have what that leaves.
+    pub(super) fn put_first(&self, stack: Stack) {
+        if self.here().events.is_empty() {
+            self.put_stack(stack);
+        }
+    }
+
+    /// Takes memory that nobody needs.
+    pub(super) fn put_stack(&self, stack: Stack) {
+        let shelves = self.here();
+        shelves.names.put(stack.names);
+        for events in stack.events {
+            shelves.events.put(events);
+        }
     }
 
     /// An empty buffer with room for so many routes.
@@ -71,6 +110,10 @@ impl Store {
         open(&self.here().workspaces).push(workspace);
     }
 
+    pub(super) fn put_events(&self, events: Vec<Event>) {
+        self.here().events.put(events);
+    }
+
     pub(super) fn put_routes(&self, routes: Vec<Route>) {
         self.here().routes.put(routes);
     }
@@ -80,15 +123,16 @@ impl Store {
         let shelves = self.here();
         OwnedCell {
             extent: cell.extent,
-            references: shelves.references.join(cell.references),
+            names: shelves.names.join(cell.names),
             events: cell.events.map(|events| shelves.events.join(events)),
+            arena: cell.arena,
         }
     }
 
     /// Takes the lists of a cell apart.
     pub(super) fn put_cell(&self, cell: SharedCell) {
         let shelves = self.here();
-        shelves.references.put_chunks(cell.references);
+        shelves.names.put_chunks(cell.names);
         for events in cell.events {
             shelves.events.put_chunks(events);
         }
@@ -106,6 +150,10 @@ impl<T> Default for Shelf<T> {
 }
 
 impl<T: Copy> Shelf<T> {
+    fn is_empty(&self) -> bool {
+        open(&self.0).is_empty()
+    }
+
     /// The smallest buffer with so much room.
     fn take(&self, room: usize) -> Vec<T> {
         let mut buffers = open(&self.0);

@@ -1,0 +1,223 @@
+//! A large cell on its way to two halves: what the phases of splitting it hand on, whoever goes through them.
+//!
+//! [`Halving`] is what triangles are marked and dealt out with, [`Dealing`] what events are dealt out with after that. The
+//! shares of either are done in any order, by tasks or by messages.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use raddle::ChunkedArray;
+use raddle_sync::shared_vec::SharedVec;
+
+use super::arena::Name;
+use super::build::Input;
+use super::cell::SharedCell;
+use super::deal::Routes;
+use super::event::Event;
+use super::mark::{self, SharedMarks, Shorter};
+use super::route::{Halves, Route};
+use super::shares::{self, DealtNames, Names, Share, Tally};
+use super::split::Split;
+use super::store::Store;
+use super::sweep::Plane;
+use crate::intersect::Corners;
+
+/// A cell, the plane that splits it, and who is on which side.
+#[derive(Debug)]
+pub(super) struct Halving {
+    pub(super) cell: Arc<SharedCell>,
+    pub(super) plane: Plane,
+    shorter: Shorter,
+    /// The shorter side, in the list of the plane's axis.
+    side: Range<usize>,
+    marks: SharedMarks,
+    routes: SharedVec<Route>,
+}
+
+impl Halving {
+    pub(super) fn new(cell: &Arc<SharedCell>, plane: Plane, store: &Store) -> Self {
+        let (shorter, side) = shares::shorter_side(&cell.events[plane.axis], &plane);
+        let mut marks = store.marks();
+        marks.grow(cell.len());
+        Self {
+            cell: Arc::clone(cell),
+            plane,
+            shorter,
+            side,
+            marks,
+            routes: SharedVec::within(store.routes(cell.len()), cell.len()),
+        }
+    }
+
+    /// Marks by a share of the events.
+    pub(super) fn mark(&self, share: Share) {
+        let events = &self.cell.events[self.plane.axis];
+        shares::mark(events, &self.side, share, &self.marks);
+    }
+
+    /// Deals out a share of the names, when all are marked.
+    pub(super) fn deal(&self, triangles: &[Corners], share: Share, store: &Store) -> DealtNames {
+        let split = Split {
+            extent: &self.cell.extent,
+            plane: &self.plane,
+            shorter: self.shorter,
+            triangles,
+        };
+        let len = share.range(self.cell.len()).len();
+        let halves = [store.names(len), store.names(len)];
+        let take = |index: usize| self.marks.take(index);
+        DealtNames::of(&self.cell, share, &split, take, (halves, store.routes(len)))
+    }
+
+    /// Gives what a share has become its final numbers, knowing what comes before it.
+    pub(super) fn renumber(
+        &self,
+        dealt: &mut DealtNames,
+        share: Share,
+        before: Tally,
+        store: &Store,
+    ) {
+        let mut routes = self.routes.claim(share.range(self.cell.len()));
+        store.put_routes(dealt.renumber(&self.cell.arena, before, &mut routes));
+    }
+
+    /// Goes on to the events, with all that the shares have become, in order.
+    ///
+    /// # Panics
+    /// When some share has not been dealt out and renumbered.
+    pub(super) fn dealt(
+        self,
+        shares: impl IntoIterator<Item = DealtNames>,
+        store: &Store,
+    ) -> Dealing {
+        store.put_marks(self.marks);
+        Dealing {
+            names: Names::of(&self.cell.arena, shares),
+            cell: self.cell,
+            plane: self.plane,
+            routes: self.routes.into_vec().expect("every share has its routes"),
+        }
+    }
+}
+
+/// The events of each axis that a share has made for both halves.
+pub(super) type DealtEvents = [Halves<Vec<Event>>; 3];
+
+/// A cell whose triangles have been dealt out, and the way of its events.
+#[derive(Debug)]
+pub(super) struct Dealing {
+    cell: Arc<SharedCell>,
+    plane: Plane,
+    routes: Vec<Route>,
+    pub(super) names: Names,
+}
+
+impl Dealing {
+    fn routes(&self) -> Routes<'_> {
+        Routes {
+            plane: &self.plane,
+            routes: &self.routes,
+            straddlers: &self.names.straddlers,
+            added: &self.names.added,
+        }
+    }
+
+    /// Deals a share of each axis into chunks of its own.
+    pub(super) fn deal(&self, share: Share, store: &Store) -> DealtEvents {
+        std::array::from_fn(|axis| {
+            let room = |count| store.events(count);
+            shares::deal_events(&self.routes(), &self.cell.events[axis], axis, share, room)
+        })
+    }
+
+    /// The halves, from what the shares of the events have become, in order.
+    pub(super) fn halves_of_chunks(
+        self,
+        shares: impl IntoIterator<Item = DealtEvents>,
+        store: &Store,
+    ) -> [SharedCell; 2] {
+        let mut events: [Halves<ChunkedArray<Event>>; 3] = Default::default();
+        for share in shares {
+            for (all, chunk) in events.iter_mut().zip(share) {
+                all.below.push_chunk(chunk.below);
+                all.above.push_chunk(chunk.above);
+            }
+        }
+        self.halves(events, store)
+    }
+
+    /// The halves, with these events.
+    pub(super) fn halves(
+        self,
+        events: [Halves<ChunkedArray<Event>>; 3],
+        store: &Store,
+    ) -> [SharedCell; 2] {
+        store.put_routes(self.routes);
+        let (below, above) = self
+            .cell
+            .extent
+            .halves(self.plane.axis, self.plane.position);
+        let Names { halves, arena, .. } = self.names;
+        let [x, y, z] = events;
+        [
+            SharedCell {
+                extent: below,
+                names: halves.below,
+                events: [x.below, y.below, z.below],
+                arena: Arc::clone(&arena),
+            },
+            SharedCell {
+                extent: above,
+                names: halves.above,
+                events: [x.above, y.above, z.above],
+                arena,
+            },
+        ]
+    }
+
+    /// Replaces the chunks of names by one array for each half.
+    pub(super) fn with_names(&mut self, names: Halves<Vec<Name>>) {
+        let whole = |names| ChunkedArray::from_chunks([names]);
+        self.names.halves = Halves {
+            below: whole(names.below),
+            above: whole(names.above),
+        };
+    }
+}
+
+/// Splits a cell without anybody's help.
+pub(super) fn alone(
+    cell: &Arc<SharedCell>,
+    plane: Plane,
+    input: &Input<'_>,
+    store: &Store,
+) -> [SharedCell; 2] {
+    let count = cell.len();
+    let events = &cell.events[plane.axis];
+    let (shorter, side) = shares::shorter_side(events, &plane);
+    let mut marks = store.bytes(count);
+    marks.resize(count, 0);
+    events
+        .slices(side)
+        .for_each(|side| mark::mark(side, &mut marks));
+    let split = Split {
+        extent: &cell.extent,
+        plane: &plane,
+        shorter,
+        triangles: &input.triangles,
+    };
+    let halves = [store.names(count), store.names(count)];
+    let take = |index: usize| marks[index];
+    let share = Share { index: 0, count: 1 };
+    let mut dealt = DealtNames::of(cell, share, &split, take, (halves, store.routes(count)));
+    store.put_bytes(marks);
+    let routes = dealt.take_routes();
+    let dealing = Dealing {
+        names: Names::of(&cell.arena, [dealt]),
+        cell: Arc::clone(cell),
+        plane,
+        routes,
+    };
+    let events = dealing.deal(share, store);
+    dealing.halves_of_chunks([events], store)
+}

@@ -1,0 +1,64 @@
+//! Both halves' lists while they are filled: in one slice of memory that is there, or in vectors of their own.
+
+use raddle_sync::two_lists::TwoLists;
+
+use super::route::Counts;
+
+/// Two lists, the one below a plane, which is number 0, and the one above, number 1.
+pub(super) trait Lists<T> {
+    /// Puts an item to the end of one.
+    fn put(&mut self, half: usize, item: T);
+
+    /// How many items both have.
+    fn lens(&self) -> Counts;
+}
+
+/// Lists in one slice: the one above from its start on, the one below from some place behind that.
+#[derive(Debug)]
+pub(super) struct Slices<'a, T> {
+    items: &'a mut [T],
+    below_first: usize,
+    below: usize,
+    above: usize,
+}
+
+impl<'a, T> Slices<'a, T> {
+    pub(super) fn new(items: &'a mut [T], below_first: usize) -> Self {
+        Self {
+            items,
+            below_first,
+            below: below_first,
+            above: 0,
+        }
+    }
+}
+
+impl<T> Lists<T> for Slices<'_, T> {
+    #[inline(always)]
+    fn put(&mut self, half: usize, item: T) {
+        self.items[if half == 0 { self.below } else { self.above }] = item;
+        self.above += half;
+        self.below += 1 - half;
+    }
+
+    #[inline(always)]
+    fn lens(&self) -> Counts {
+        Counts {
+            below: self.below - self.below_first,
+            above: self.above,
+        }
+    }
+}
+
+impl<T: Copy> Lists<T> for TwoLists<T> {
+    #[inline(always)]
+    fn put(&mut self, half: usize, item: T) {
+        self.put(half, item);
+    }
+
+    #[inline(always)]
+    fn lens(&self) -> Counts {
+        let [below, above] = self.lens();
+        Counts { below, above }
+    }
+}

@@ -1,0 +1,111 @@
+//! Marking: which triangles of a cell are on which side of a plane, going by the events of its axis.
+//!
+//! The plane cuts the list of its axis in two. Every triangle is taken to be on the longer side; each event of the shorter side takes it one step
+//! over to there, a planar one both. So those with two steps are on the shorter side, and those with one straddle the plane.
+//!
+//! # Source
+//! Choi et al. 2010 (see [`super::tasks`]), section 4 (`MarkTriangles`). Going over the shorter side alone is ours.
+
+use raddle_sync::prim::{AtomicBool, Relaxed};
+
+use super::event::{Event, Kind};
+use super::route::Counts;
+use super::sweep::{Passed, Plane};
+
+/// Which side of a plane the marks are from: 0 for below, 1 for above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shorter(u32);
+
+impl Shorter {
+    /// The side with fewer events, of so many with `split` below.
+    pub(super) fn of(len: usize, split: usize) -> Self {
+        Self(u32::from(split > len - split))
+    }
+
+    pub(super) fn is_above(self) -> bool {
+        self.0 == 1
+    }
+
+    /// The shorter side of a whole list.
+    pub(super) fn side<'a>(events: &'a [Event], plane: &Plane) -> (Self, &'a [Event]) {
+        let split = plane.split(events);
+        let shorter = Self::of(events.len(), split);
+        let side = if shorter.is_above() {
+            &events[split..]
+        } else {
+            &events[..split]
+        };
+        (shorter, side)
+    }
+
+    /// The side that a mark stands for, 0 or 1; none where the triangle straddles the plane.
+    #[inline(always)]
+    pub(super) fn side_of(self, mark: u8) -> Option<u32> {
+        (mark != 1).then_some(u32::from(mark >> 1) ^ self.0 ^ 1)
+    }
+
+    /// How many triangles each half gets at most, of `count` with so many met and left on this side.
+    pub(super) fn counts(self, passed: Passed, count: usize) -> Counts {
+        let (met, left) = (passed.met as usize, passed.left as usize);
+        if self.is_above() {
+            Counts {
+                below: count - met,
+                above: left,
+            }
+        } else {
+            Counts {
+                below: met,
+                above: count - left,
+            }
+        }
+    }
+}
+
+/// Marks triangles by events of the shorter side. Cost: O(events).
+pub(super) fn mark(side: &[Event], marks: &mut [u8]) {
+    for event in side {
+        marks[event.reference() as usize] += 1 + (event.kind() & 1) as u8;
+    }
+}
+
+/// Marks that several set side by side: for each triangle whether an end, and whether a start is on the shorter side.
+///
+/// Each event sets marks of its own, so that no two tasks set the same one. All are clear again once they have been [taken](Self::take).
+#[derive(Debug, Default)]
+pub(super) struct SharedMarks(Vec<[AtomicBool; 2]>);
+
+impl SharedMarks {
+    /// Makes room for so many triangles.
+    pub(super) fn grow(&mut self, count: usize) {
+        if self.0.len() < count {
+            self.0.resize_with(count, Default::default);
+        }
+    }
+
+    /// Marks by some events of the shorter side.
+    pub(super) fn mark(&self, events: &[Event]) {
+        for event in events {
+            let marks = &self.0[event.reference() as usize];
+            // Relaxed: they are taken when all who mark are done.
+            if event.kind() <= Kind::Planar as u32 {
+                marks[0].store(true, Relaxed);
+            }
+            if event.kind() >= Kind::Planar as u32 {
+                marks[1].store(true, Relaxed);
+            }
+        }
+    }
+
+    /// The mark of a triangle, as [`mark`] would have it; clears it.
+    #[inline(always)]
+    pub(super) fn take(&self, index: usize) -> u8 {
+        // Relaxed: all who mark are done, and those who mark next begin when all marks are taken.
+        let [end, start] = &self.0[index];
+        let mark = u8::from(end.load(Relaxed)) + u8::from(start.load(Relaxed));
+        if mark > 0 {
+            end.store(false, Relaxed);
+            start.store(false, Relaxed);
+        }
+        mark
+    }
+}

@@ -1,0 +1,133 @@
+//! What parallel builders do with a cell, whether by tasks or by messages: find its plane, split it, or build all below it.
+
+use std::sync::Arc;
+
+use super::assemble::{Fragment, Piece};
+use super::build::Input;
+use super::cell::SharedCell;
+use super::node::Node;
+use super::progress;
+use super::sequential;
+use super::shares::{Counted, Share};
+use super::store::Store;
+use super::sweep::{self, Lightest, Passed, Plane, Surface};
+
+/// Several share a cell only if each has so many triangles.
+const SHARE_LEN_MIN: usize = 8 * 1024;
+/// Shares for each worker.
+const SHARES_PER_WORKER: usize = 2;
+
+/// Into how many shares the work on a cell is cut, where the root has so many triangles.
+///
+/// Several take some more time in all than one alone. So they share cells only while there are fewer of these than workers, or hardly more.
+pub(super) fn team_len(count: usize, root: usize, workers: usize) -> usize {
+    if workers == 1 || count < 3 * root / (2 * workers) {
+        return 1;
+    }
+    (count / SHARE_LEN_MIN).clamp(1, SHARES_PER_WORKER * workers)
+}
+
+/// A build by several.
+#[derive(Debug)]
+pub(super) struct Work<'a> {
+    pub(super) input: Input<'a>,
+    pub(super) store: Arc<Store>,
+}
+
+/// What is to be done with a cell that may be split.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// No plane is worth it.
+    Leaf,
+    /// The plane cuts off a half that nothing reaches into: 0 for below, 1 for above.
+    CutOff(Plane, usize),
+    /// The plane has triangles on both sides.
+    Split(Plane),
+}
+
+impl Work<'_> {
+    /// Builds a subtree on this thread.
+    pub(super) fn whole(&self, cell: SharedCell, depth: u32, share: progress::Share) -> Piece {
+        let mut workspace = self.store.workspace();
+        let cell = self.store.in_one_piece(cell);
+        let (piece, cell) = sequential::build(&self.input, cell, depth, share, &mut workspace);
+        self.store.put_workspace(workspace);
+        self.store.put_cell(cell.into());
+        piece
+    }
+
+    /// Takes apart a cell at some depth that has been dealt out.
+    ///
+    /// The root's lists were brought along, and go: the next build brings its own.
+    pub(super) fn done(&self, cell: SharedCell, depth: u32) {
+        if depth > 0 {
+            self.store.put_cell(cell);
+        }
+    }
+
+    /// Decides by the lightest planes along each axis.
+    pub(super) fn step(&self, cell: &SharedCell, lightest: [Lightest; 3]) -> Step {
+        let count = cell.len();
+        let ends = [0, 1, 2].map(|axis: usize| {
+            let events = &cell.events[axis];
+            Some((*events.get(0)?, *events.get(events.len() - 1)?))
+        });
+        let planes = std::array::from_fn(|axis| {
+            let surface = Surface::new(&cell.extent, axis);
+            let parameters = &self.input.parameters;
+            surface.plane(lightest[axis], ends[axis]?, count as u32, parameters)
+        });
+        let plane = self.input.worth_it(sweep::cheapest_of(planes), count);
+        let Some((plane, ends)) = plane.and_then(|plane| Some((plane, ends[plane.axis]?))) else {
+            return Step::Leaf;
+        };
+        match plane.empty_half(ends) {
+            Some(half) => Step::CutOff(plane, half),
+            None => Step::Split(plane),
+        }
+    }
+
+    /// Finds the plane of a cell on this thread.
+    pub(super) fn step_alone(&self, cell: &SharedCell) -> Step {
+        let share = Share { index: 0, count: 1 };
+        let before = [Passed::default(); 3];
+        self.step(cell, Counted::of(cell, share).lightest(cell, share, before))
+    }
+}
+
+impl SharedCell {
+    /// The half of a cell that has all of its triangles.
+    pub(super) fn narrowed(mut self, plane: &Plane, empty: usize) -> Self {
+        let (below, above) = self.extent.halves(plane.axis, plane.position);
+        self.extent = if empty == 0 { above } else { below };
+        self
+    }
+}
+
+impl Piece {
+    /// A node with one half that is empty, at some depth, and all else in the other.
+    pub(super) fn cut_off(plane: &Plane, empty: usize, depth: u32, full: Self) -> Self {
+        let leaf = Self::Whole {
+            root: Node::leaf(0, 0),
+            fragment: Fragment {
+                depth,
+                ..Fragment::default()
+            },
+        };
+        let halves = if empty == 0 {
+            (leaf, full)
+        } else {
+            (full, leaf)
+        };
+        Self::split(plane, halves)
+    }
+
+    /// A node with two halves.
+    pub(super) fn split(plane: &Plane, halves: (Self, Self)) -> Self {
+        Self::Split {
+            axis: plane.axis,
+            position: plane.position,
+            halves: Box::new(halves),
+        }
+    }
+}
