@@ -2,7 +2,7 @@
 //!
 //! | case | in the study | measured | over |
 //! |---|---|---|---|
-//! | `dragon-d15` | | the build by messages against `serial` and `tasks`: dragon, depth 15, 2 workers | |
+//! | `dragon-d15` | | the build by messages against `serial`, `tasks` and peers: dragon, depth 15, 2 workers | |
 //! | `bunny-d15` | | the sequential builder against the crate `bvh`: bunny, depth 15, one thread | |
 //! | `grain` | fig. 1, table I | a `static` number of node tasks; then the best of them against a `tuned` builder, which has learned from 8 builds | node tasks |
 //! | `balance` | fig. 2 | `static` worker tasks against `dynamic` ones | workers |
@@ -27,6 +27,7 @@
 mod bounds;
 mod builders;
 mod grain;
+mod rayon_crew;
 mod speedup;
 mod stage;
 mod subject;

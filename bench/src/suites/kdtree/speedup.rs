@@ -96,7 +96,7 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
     let mut text = format!("{:<22} {:>7}", "table II: peer's/ours", "workers");
     // Writing to a string cannot fail, here and below.
     for peer in &peers {
-        let _infallible = write!(text, " {peer:>9}");
+        let _infallible = write!(text, " {peer:>10}");
     }
     text.push_str("   study: bunny fairy angel happy");
     for (name, workers) in rows {
@@ -109,7 +109,7 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
             let gain = found.map_or_else(String::new, |(record, _, gain)| {
                 format!("{gain:.2}{}", if record.is_loaded() { "?" } else { " " })
             });
-            let _infallible = write!(text, " {gain:>9}");
+            let _infallible = write!(text, " {gain:>10}");
         }
         let theirs = STUDY
             .iter()

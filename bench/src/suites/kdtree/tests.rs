@@ -92,7 +92,10 @@ fn every_figure_comes_out_of_a_small_scene() {
             ("sync", &["two-level", "point-to-point", "binomial", "auto"]),
             ("scans", &["recursive-doubling", "prescan-push", "by-depth"]),
             ("arrays", &["plain", "chunked"]),
-            ("speedup", &["raddle", "serial", "tasks"]),
+            (
+                "speedup",
+                &["raddle", "serial", "tasks", "rayon", "rayon-crew"],
+            ),
         ] {
             let case = format!("{figure}-flake-d{depth}");
             ways.iter().for_each(|way| has(&case, way));
