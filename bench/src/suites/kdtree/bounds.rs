@@ -50,7 +50,7 @@ pub(super) fn dragon(
         let runtime = runtime_of(workers)?;
         let stage = Stage::new(subject, &runtime);
         let mut own = stage.messages("raddle", stage.best()?)?;
-        let mut peers = Peer::ALL.map(|peer| peer.on(&stage));
+        let mut peers = Peer::all_on(Peer::ALL, &stage, measurement);
         measurement.compare_on(workers, &subject.case("dragon-d15"), &mut own, &mut peers)?;
     }
     Ok(())

@@ -7,7 +7,6 @@ use super::stage::Stage;
 use super::subject::Name;
 use crate::chart::{Chart, Place};
 use crate::error::BenchError;
-use crate::harness::Contender;
 use crate::record::Record;
 use crate::suites::Measurement;
 
@@ -36,11 +35,10 @@ pub(super) fn run(
     figure: &str,
 ) -> Result<(), BenchError> {
     let mut own = stage.messages("raddle", stage.best()?)?;
-    let mut peers: Vec<Box<dyn Contender + '_>> = Peer::ALL
+    let peers = Peer::ALL
         .into_iter()
-        .filter(|&peer| figure == "speedup" || peer != Peer::Serial)
-        .map(|peer| peer.on(stage))
-        .collect();
+        .filter(|&peer| figure == "speedup" || peer != Peer::Serial);
+    let mut peers = Peer::all_on(peers, stage, measurement);
     let name = stage.subject.case_name(figure);
     let case = stage.subject.case(&name);
     measurement.compare_on(stage.workers(), &case, &mut own, &mut peers)

@@ -166,6 +166,11 @@ impl<'input> Subject<'input> {
         self.input.prepared.clone()
     }
 
+    /// Looks at the tree that has to come out.
+    pub(super) fn of_reference<T>(&self, look: impl FnOnce(&KdTree) -> T) -> T {
+        look(&self.reference)
+    }
+
     /// Triangles of the mesh: what whoever has built a tree answers with.
     pub(super) fn triangle_count(&self) -> u64 {
         self.input.prepared.triangle_count() as u64
