@@ -229,6 +229,7 @@ private:
             std::uint32_t *starts = screen.starts[number];
             std::uint64_t kinds = 0;
             starts[0] = sum;
+#pragma GCC unroll 8
             for (std::size_t i = 0; i < BLOCK_LEN; ++i) {
                 sum += static_cast<std::uint32_t>(block[i]) >> 31;
                 starts[i + 1] = sum;
@@ -276,12 +277,15 @@ private:
             const float above = above_first + static_cast<float>(behind_this - (first + i));
             weights[i] = (ratio + (values[i] - low)) * below + (ratio + (high - values[i])) * above;
         }
-        for (std::size_t width = BLOCK_LEN / 2; width > 0; width /= 2) {
-            for (std::size_t i = 0; i < width; ++i) {
-                weights[i] = weights[i + width] < weights[i] ? weights[i + width] : weights[i];
-            }
-        }
-        return weights[0];
+        // Four at a time, then the least of four.
+        using Four [[gnu::vector_size(16)]] = float;
+        Four fours[BLOCK_LEN / 4];
+        std::memcpy(fours, weights, sizeof fours);
+        Four least = fours[0];
+        for (const Four &four : fours) least = four < least ? four : least;
+        const float first_two = least[1] < least[0] ? least[1] : least[0];
+        const float last_two = least[3] < least[2] ? least[3] : least[2];
+        return last_two < first_two ? last_two : first_two;
     }
 
     // Finds where a plane cuts the list: what is between its event and there is at the same position.
