@@ -8,10 +8,6 @@ mod chart;
 mod error;
 mod harness;
 mod load;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "no suite compares kd-trees with it yet")
-)]
 mod parkd;
 mod peer;
 mod pools;

@@ -49,7 +49,7 @@ pub(crate) use tree::Tree;
 const ROOM: f64 = 1.5;
 
 /// The triangles of a mesh and their sorted events. Building uses it up.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Prepared {
     corners: Vec<Corners>,
     root: Node,

@@ -9,6 +9,7 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::error::BenchError;
@@ -43,6 +44,14 @@ pub(crate) const ONETBB: PeerSource = PeerSource {
     flags: &["-ltbb"],
 };
 
+/// oneTBB: kd-trees. To the bit what ours are, so an operation of the source is an operation of the processor.
+pub(crate) const KDTREE_ONETBB: PeerSource = PeerSource {
+    name: "kdtree-onetbb",
+    header: "tbb/parallel_invoke.h",
+    package: "libtbb-dev",
+    flags: &["-ltbb", "-ffp-contract=off"],
+};
+
 /// OpenMP as the C++ compiler brings it: forks and loops.
 pub(crate) const OPENMP: PeerSource = PeerSource {
     name: "openmp",
@@ -58,6 +67,9 @@ pub(crate) const EMBREE: PeerSource = PeerSource {
     package: "libembree-dev",
     flags: &["-lembree3"],
 };
+
+/// Held while a peer is compiled: whoever else wants it waits until it is there.
+static COMPILING: Mutex<()> = Mutex::new(());
 
 const COMPILER: &str = "g++";
 const FLAGS: [&str; 4] = ["-std=c++17", "-O3", "-fno-math-errno", "-DNDEBUG"];
@@ -162,19 +174,24 @@ fn compile(source: PeerSource) -> Result<PathBuf, BenchError> {
     let folder = program_folder();
     fs::create_dir_all(&folder).map_err(|error| system(&folder.display().to_string(), error))?;
     let program = folder.join(source.name);
+    let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
     if is_newer_than_all(&program, &sources) {
         return Ok(program);
     }
     check_header(source)?;
+    // Other processes may want the same program right now: it is there whole or not at all.
+    let unfinished = folder.join(format!("{}-{}.new", source.name, std::process::id()));
     let output = Command::new(COMPILER)
         .args(FLAGS)
         .arg(sources.join(source.name).with_extension("cpp"))
         .arg("-o")
-        .arg(&program)
+        .arg(&unfinished)
         .args(source.flags)
         .output()
         .map_err(|error| system(COMPILER, error))?;
     if output.status.success() {
+        fs::rename(&unfinished, &program)
+            .map_err(|error| system(&program.display().to_string(), error))?;
         return Ok(program);
     }
     let message = String::from_utf8_lossy(&output.stderr);

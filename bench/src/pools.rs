@@ -58,13 +58,17 @@ impl RayonPools {
         workers: usize,
         work: impl FnOnce() -> R + Send,
     ) -> Result<R, BenchError> {
-        let pool = made_once(&mut self.by_workers, workers, || {
+        Ok(self.of_workers(workers)?.install(work))
+    }
+
+    /// The pool of so many threads.
+    pub(crate) fn of_workers(&mut self, workers: usize) -> Result<&rayon::ThreadPool, BenchError> {
+        made_once(&mut self.by_workers, workers, || {
             rayon::ThreadPoolBuilder::new()
                 .num_threads(workers)
                 .build()
                 .map_err(|error| failure("rayon", &error))
-        })?;
-        Ok(pool.install(work))
+        })
     }
 }
 

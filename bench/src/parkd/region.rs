@@ -88,7 +88,7 @@ impl Region<'_> {
 }
 
 /// A buffer.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Buffer {
     pub(super) events: [Vec<u64>; 3],
     pub(super) triangles: Vec<u32>,

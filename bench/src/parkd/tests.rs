@@ -16,8 +16,8 @@ fn check(mesh: &Mesh, parameters: &Parameters) {
             .unwrap();
         let tree = pool.install(|| build(prepare(mesh), parameters));
         let statistics = expected.statistics();
-        assert_eq!(tree.node_count(), statistics.node_count, "{parameters:?}");
-        assert_eq!(tree.entry_count(), statistics.entry_count, "{parameters:?}");
+        assert_eq!(tree.nodes.len(), statistics.node_count, "{parameters:?}");
+        assert_eq!(tree.entries.len(), statistics.entry_count, "{parameters:?}");
         assert!(
             tree.is_same_as(&expected),
             "{thread_count} threads, {parameters:?}"

@@ -65,16 +65,6 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Nodes, inner ones and leaves.
-    pub(crate) fn node_count(&self) -> usize {
-        self.nodes.len()
-    }
-
-    /// Triangles in all leaves, each as often as it stands in one.
-    pub(crate) fn entry_count(&self) -> usize {
-        self.entries.len()
-    }
-
     /// Whether another builder's tree has the same planes, to the bit, and the same leaves, in the same order.
     pub(crate) fn is_same_as(&self, other: &KdTree) -> bool {
         let mut pending = vec![other.root()];

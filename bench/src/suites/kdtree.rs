@@ -2,7 +2,7 @@
 //!
 //! | case | in the study | measured | over |
 //! |---|---|---|---|
-//! | `dragon-d15` | | the build by messages against `serial` and `tasks`: dragon, depth 15, 2 workers | |
+//! | `dragon-d15` | | the build by messages against every peer: dragon, depth 15, 2 workers | |
 //! | `bunny-d15` | | the sequential builder against the crate `bvh`: bunny, depth 15, one thread | |
 //! | `grain` | fig. 1, table I | a `static` number of node tasks; then the best of them against a `tuned` builder, which has learned from 8 builds | node tasks |
 //! | `balance` | fig. 2 | `static` worker tasks against `dynamic` ones | workers |
@@ -18,6 +18,9 @@
 //! The clock sees construction alone, as the study's did: the triangles are copied and their events sorted before it starts. Every
 //! tree is compared with the sequential one, node for node, after it has stopped; a builder whose tree differs has no figure.
 //!
+//! Peers: `serial` and `tasks` (ours), `rayon` and `onetbb` (the published nested algorithm, made for speed), `rayon-crew` (ours by tasks on rayon's
+//! threads), `bvh` (the crate).
+//!
 //! Unless it is what is asked, the number of node tasks is the best of a short search on the same mesh and workers, and every other choice is
 //! the default.
 //!
@@ -27,6 +30,8 @@
 mod bounds;
 mod builders;
 mod grain;
+mod onetbb;
+mod rayon_crew;
 mod speedup;
 mod stage;
 mod subject;

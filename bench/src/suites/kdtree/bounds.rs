@@ -50,7 +50,7 @@ pub(super) fn dragon(
         let runtime = runtime_of(workers)?;
         let stage = Stage::new(subject, &runtime);
         let mut own = stage.messages("raddle", stage.best()?)?;
-        let mut peers = Peer::ALL.map(|peer| peer.on(&stage));
+        let mut peers = Peer::all_on(Peer::ALL, &stage, measurement);
         measurement.compare_on(workers, &subject.case("dragon-d15"), &mut own, &mut peers)?;
     }
     Ok(())
@@ -75,7 +75,7 @@ pub(super) fn bunny(
 pub(super) fn table(records: &[Record]) -> Option<String> {
     let is_bounded = |case: &str| BOUNDS.iter().any(|&(bounded, ..)| bounded == case);
     let mut text = format!(
-        "{:<22} {:>7} {:>12} {:>9} {:>12} {:>6} {:>8}",
+        "{:<22} {:>7} {:>12} {:>10} {:>12} {:>6} {:>8}",
         "milliseconds", "workers", "ours", "peer", "peer's", "ratio", "at most"
     );
     let mut rows = 0;
@@ -97,7 +97,7 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
         // Writing to a string cannot fail.
         let _infallible = write!(
             text,
-            "\n{:<22} {:>7} {:>12.3} {:>9} {:>12.3} {ratio:>6.3} {:>8}  {}",
+            "\n{:<22} {:>7} {:>12.3} {:>10} {:>12.3} {ratio:>6.3} {:>8}  {}",
             theirs.case,
             theirs.workers,
             own.median,

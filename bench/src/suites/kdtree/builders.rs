@@ -7,11 +7,16 @@ use raddle_graphics::kdtree::KdTree;
 use raddle_graphics::kdtree::messages::{MessageBuilder, MessageOptions};
 
 use super::failure;
+use super::onetbb::OneTbb;
+use super::rayon_crew::RayonCrew;
 use super::stage::Stage;
 use super::subject::Subject;
 use crate::bvh_peer::{Hierarchy, Shapes};
 use crate::error::BenchError;
 use crate::harness::{Contender, Local, Request, Sample};
+use crate::parkd;
+use crate::pools::RayonPools;
+use crate::suites::Measurement;
 
 /// What the build by messages is measured against.
 ///
@@ -22,25 +27,59 @@ pub(super) enum Peer {
     Serial,
     /// Our builder by tasks.
     Tasks,
+    /// The nested algorithm on rayon, made for speed: [`crate::parkd`].
+    Rayon,
+    /// The same on oneTBB, in C++.
+    OneTbb,
+    /// Our builder by tasks on rayon: what the runtime contributes, apart from the algorithm.
+    RayonCrew,
 }
 
 impl Peer {
     /// All of them, in the order of the tables.
-    pub(super) const ALL: [Self; 2] = [Self::Serial, Self::Tasks];
+    pub(super) const ALL: [Self; 5] = [
+        Self::Serial,
+        Self::Tasks,
+        Self::Rayon,
+        Self::OneTbb,
+        Self::RayonCrew,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Serial => "serial",
             Self::Tasks => "tasks",
+            Self::Rayon => "rayon",
+            Self::OneTbb => "onetbb",
+            Self::RayonCrew => "rayon-crew",
         }
     }
 
+    /// The contenders of some names; one that cannot be had is named and left out.
+    pub(super) fn all_on<'a>(
+        peers: impl IntoIterator<Item = Self>,
+        stage: &Stage<'a>,
+        measurement: &mut Measurement<'_>,
+    ) -> Vec<Box<dyn Contender + 'a>> {
+        let mut contenders = Vec::new();
+        for peer in peers {
+            match peer.on(stage) {
+                Ok(contender) => contenders.push(contender),
+                Err(failure) => (measurement.warn)(failure.to_string()),
+            }
+        }
+        contenders
+    }
+
     /// The contender of that name.
-    pub(super) fn on<'a>(self, stage: &Stage<'a>) -> Box<dyn Contender + 'a> {
-        match self {
+    fn on<'a>(self, stage: &Stage<'a>) -> Result<Box<dyn Contender + 'a>, BenchError> {
+        Ok(match self {
             Self::Serial => Box::new(serial(stage.subject)),
             Self::Tasks => Box::new(tasks(stage.subject, stage.runtime)),
-        }
+            Self::Rayon => Box::new(rayon(stage.subject)),
+            Self::OneTbb => Box::new(OneTbb::start(stage.subject)?),
+            Self::RayonCrew => Box::new(rayon_crew(stage.subject)),
+        })
     }
 }
 
@@ -115,6 +154,32 @@ fn tasks<'a>(subject: &'a Subject<'a>, runtime: &'a Runtime) -> impl Contender +
         let (tree, time) = clocked(|| {
             runtime.install(|| KdTree::from_prepared(prepared, &subject.parameters, |_| ()))
         });
+        let tree = tree.map_err(|error| failure(name, &error))?;
+        subject.sample(name, time, |reference| tree == *reference)
+    })
+}
+
+/// The nested algorithm on a pool of rayon's.
+fn rayon<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
+    let name = Peer::Rayon.name();
+    let mut pools = RayonPools::default();
+    Local::new(name, move |request: &Request<'_>| {
+        let pool = pools.of_workers(request.workers)?;
+        let prepared = pool.install(|| subject.input.prepared_for_rayon());
+        let (tree, time) = clocked(|| pool.install(|| parkd::build(prepared, &subject.parameters)));
+        subject.sample(name, time, |reference| tree.is_same_as(reference))
+    })
+}
+
+/// The builder by tasks on a pool of rayon's.
+fn rayon_crew<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
+    let name = Peer::RayonCrew.name();
+    let mut pools = RayonPools::default();
+    Local::new(name, move |request: &Request<'_>| {
+        let pool = pools.of_workers(request.workers)?;
+        let prepared = subject.prepared();
+        let build = || KdTree::from_prepared_by(prepared, &subject.parameters, &RayonCrew, |_| ());
+        let (tree, time) = clocked(|| pool.install(build));
         let tree = tree.map_err(|error| failure(name, &error))?;
         subject.sample(name, time, |reference| tree == *reference)
     })

@@ -7,7 +7,6 @@ use super::stage::Stage;
 use super::subject::Name;
 use crate::chart::{Chart, Place};
 use crate::error::BenchError;
-use crate::harness::Contender;
 use crate::record::Record;
 use crate::suites::Measurement;
 
@@ -36,11 +35,10 @@ pub(super) fn run(
     figure: &str,
 ) -> Result<(), BenchError> {
     let mut own = stage.messages("raddle", stage.best()?)?;
-    let mut peers: Vec<Box<dyn Contender + '_>> = Peer::ALL
+    let peers = Peer::ALL
         .into_iter()
-        .filter(|&peer| figure == "speedup" || peer != Peer::Serial)
-        .map(|peer| peer.on(stage))
-        .collect();
+        .filter(|&peer| figure == "speedup" || peer != Peer::Serial);
+    let mut peers = Peer::all_on(peers, stage, measurement);
     let name = stage.subject.case_name(figure);
     let case = stage.subject.case(&name);
     measurement.compare_on(stage.workers(), &case, &mut own, &mut peers)
@@ -96,7 +94,7 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
     let mut text = format!("{:<22} {:>7}", "table II: peer's/ours", "workers");
     // Writing to a string cannot fail, here and below.
     for peer in &peers {
-        let _infallible = write!(text, " {peer:>9}");
+        let _infallible = write!(text, " {peer:>10}");
     }
     text.push_str("   study: bunny fairy angel happy");
     for (name, workers) in rows {
@@ -109,7 +107,7 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
             let gain = found.map_or_else(String::new, |(record, _, gain)| {
                 format!("{gain:.2}{}", if record.is_loaded() { "?" } else { " " })
             });
-            let _infallible = write!(text, " {gain:>9}");
+            let _infallible = write!(text, " {gain:>10}");
         }
         let theirs = STUDY
             .iter()

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use raddle_graphics::kdtree::{DepthLimit, KdTree, Parameters, Prepared};
@@ -10,6 +11,7 @@ use raddle_graphics::mesh::Mesh;
 use super::failure;
 use crate::error::BenchError;
 use crate::harness::{Case, Sample, Unit};
+use crate::parkd;
 use crate::suites::{self, Measurement};
 
 /// Short names for the meshes of the folder of real data; others are called what their files are.
@@ -109,6 +111,8 @@ pub(super) struct Input {
     pub(super) name: String,
     pub(super) mesh: Mesh,
     prepared: Prepared,
+    /// The same for the peer on rayon, once it has been asked for.
+    prepared_for_rayon: OnceLock<parkd::Prepared>,
 }
 
 impl Input {
@@ -118,7 +122,15 @@ impl Input {
             name: name.to_owned(),
             mesh,
             prepared,
+            prepared_for_rayon: OnceLock::new(),
         })
+    }
+
+    /// What a build of the peer on rayon uses up; the first time it is made with all threads of the current pool.
+    pub(super) fn prepared_for_rayon(&self) -> parkd::Prepared {
+        self.prepared_for_rayon
+            .get_or_init(|| parkd::prepare(&self.mesh))
+            .clone()
     }
 }
 
@@ -152,6 +164,11 @@ impl<'input> Subject<'input> {
     /// What a build uses up.
     pub(super) fn prepared(&self) -> Prepared {
         self.input.prepared.clone()
+    }
+
+    /// Looks at the tree that has to come out.
+    pub(super) fn of_reference<T>(&self, look: impl FnOnce(&KdTree) -> T) -> T {
+        look(&self.reference)
     }
 
     /// Triangles of the mesh: what whoever has built a tree answers with.

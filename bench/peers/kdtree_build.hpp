@@ -1,0 +1,297 @@
+// The nodes: all threads on the large ones, a task for each of the others, and one thread below the grain.
+#pragma once
+
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_invoke.h>
+#include <tbb/task_arena.h>
+
+#include "kdtree_copy.hpp"
+#include "kdtree_tree.hpp"
+
+namespace kdtree {
+
+// A node with fewer triangles is built by one thread, with all below it.
+constexpr std::size_t GRAIN = 4096;
+// In a node with fewer triangles than this no phase is worth several threads.
+constexpr std::size_t PHASE_LEN_MIN = 16 * 1024;
+// Parts for each thread in the phases of a large node.
+constexpr std::size_t PARTS_PER_THREAD = 4;
+
+// A node before it is split.
+struct BuildNode {
+    Box cell;
+    std::uint32_t depth;
+    Lens lens;
+
+    BuildNode half(int which, const Plane &plane, const Lens &its) const {
+        return {cell.half(which, plane.axis, plane.position), depth + 1, its};
+    }
+};
+
+// Where a node's halves go, and which memory is free after that: new buffers where a region has no room for them.
+class Ways {
+public:
+    Ways(const Plane &plane, const Region &here, const Region &there) : to(there), from(here) {
+        const std::size_t count = plane.counts[0] + plane.counts[1];
+        if (there.holds(count)) return;
+        fresh_[0] = Buffer(2 * count);
+        fresh_[1] = Buffer(2 * count);
+        to = fresh_[0].region();
+        from = fresh_[1].region();
+    }
+
+    Ways(const Ways &) = delete;
+    Ways &operator=(const Ways &) = delete;
+
+    Region to, from;
+
+private:
+    Buffer fresh_[2];
+};
+
+class Build;
+
+// One thread below the grain.
+class Alone {
+public:
+    Alone(const Build &build, const Arena &above, Scratch &scratch)
+        : build_(build), arena_(&above), scratch_(scratch) {}
+
+    void subtree(const BuildNode &node, const Region &here, const Region &there);
+
+    Fragment fragment;
+
+private:
+    const Build &build_;
+    Arena arena_;
+    Scratch &scratch_;
+
+    Candidate plane(const BuildNode &node, const Region &here);
+    void leaf(Slice<const std::uint32_t> names);
+    void leaves(const BuildNode &node, const Plane &plane, const Region &here);
+    void halves(const BuildNode &node, const Plane &plane, const Region &here, const Region &there);
+};
+
+// What all nodes of a tree share.
+class Build {
+public:
+    Build(const Corners *corners, std::size_t triangle_count, const Parameters &parameters)
+        : corners(corners), parameters(parameters),
+          thread_count_(static_cast<std::size_t>(tbb::this_task_arena::max_concurrency())) {
+        // While there are fewer nodes than threads, or hardly more, all threads split each of them. It takes them some
+        // more work than one alone, so the others rather wait a little than help with the last such nodes.
+        const std::size_t share = 3 * triangle_count / (2 * thread_count_);
+        large_ = thread_count_ == 1 ? ~std::size_t{0} : std::max(share, PHASE_LEN_MIN);
+    }
+
+    const Corners *const corners;
+    const Parameters parameters;
+
+    // Builds what is below a node, the lists of which are in `here`, with all threads that have nothing else to do.
+    Built subtree(const BuildNode &node, const Region &here, const Region &there, const Arena &arena) {
+        const std::size_t count = node.lens.triangles;
+        if (count < GRAIN || thread_count_ == 1 || node.depth + 1 >= parameters.levels) {
+            return alone(node, here, there, arena);
+        }
+        Built built;
+        const Candidate best = plane(node, Lists(here, node.lens));
+        if (!best.is_there || !(best.plane.cost < parameters.leaf_cost(count))) return alone(node, here, there, arena);
+        built.plane = best.plane;
+        for (auto &half : built.halves) half = std::make_unique<Built>();
+        const std::size_t(&counts)[2] = built.plane.counts;
+        if (counts[0] > 0 && counts[1] > 0) {
+            halves(node, built, here, there, arena);
+            return built;
+        }
+        // The half that gets all triangles has the very same lists.
+        const int full = counts[0] == 0 ? 1 : 0;
+        built.halves[1 - full]->fragment.push_leaf(0);
+        *built.halves[full] = subtree(node.half(full, built.plane, node.lens), here, there, arena);
+        return built;
+    }
+
+    // Deals a node out on this thread.
+    void split(const BuildNode &node, const Plane &plane, const Lists &lists, Arena &arena, const Region &to,
+               const Cut &cut, Scratch &scratch, Lens (&lens)[2]) const {
+        std::size_t counts[2];
+        Deal(lists, node.cell, plane, corners, arena).run(scratch, to.triangles, cut, counts);
+        scratch.added.sort();
+        const Routes routes{scratch.routes.data(), scratch.straddlers.data(), scratch.added, plane};
+        for (int axis = 0; axis < 3; ++axis) {
+            copy_axis(routes, lists.events[axis], axis, to.events[axis], cut.events, lens);
+        }
+        for (int half = 0; half < 2; ++half) lens[half].triangles = counts[half];
+    }
+
+private:
+    std::size_t thread_count_;
+    // Nodes with so many triangles are split by all threads.
+    std::size_t large_;
+    // Nobody waits for another task while it uses its scratch memory.
+    tbb::enumerable_thread_specific<Scratch> scratches_;
+
+    std::size_t part_count() const { return thread_count_ * PARTS_PER_THREAD; }
+
+    Candidate plane(const BuildNode &node, const Lists &lists) {
+        if (lists.names.len >= large_) return best_plane_of_all(lists, node.cell, parameters, part_count());
+        return best_plane(lists, node.cell, parameters, scratches_.local().screen);
+    }
+
+    // Splits a node and builds both halves.
+    void halves(const BuildNode &node, const Built &built, const Region &here, const Region &there,
+                const Arena &arena) {
+        const Plane &plane = built.plane;
+        Arena own(&arena);
+        const Ways ways(plane, here, there);
+        const Cut cut = ways.to.cut_for(plane.counts), spare_cut = ways.from.cut_for(plane.counts);
+        const Lists lists(here, node.lens);
+        Lens lens[2];
+        if (node.lens.triangles >= large_) {
+            split_by_all(node, plane, lists, own, ways.to, cut, lens);
+        } else {
+            split(node, plane, lists, own, ways.to, cut, scratches_.local(), lens);
+        }
+        tbb::parallel_invoke(
+            [&] {
+                *built.halves[0] = subtree(node.half(0, plane, lens[0]), ways.to.behind(cut),
+                                           ways.from.behind(spare_cut), own);
+            },
+            [&] {
+                *built.halves[1] = subtree(node.half(1, plane, lens[1]), ways.to.before(cut),
+                                           ways.from.before(spare_cut), own);
+            });
+    }
+
+    // Deals a node out with all threads.
+    void split_by_all(const BuildNode &node, const Plane &plane, const Lists &lists, Arena &arena, const Region &to,
+                      const Cut &cut, Lens (&lens)[2]) const {
+        const Dealt dealt = Deal(lists, node.cell, plane, corners, arena).run_by_all(part_count(), to.triangles, cut);
+        const Routes routes{dealt.routes.slice().data, dealt.straddlers.data(), dealt.added, plane};
+        CopyingByAll(routes, lists, part_count()).run(to, cut.events, lens);
+        for (int half = 0; half < 2; ++half) lens[half].triangles = dealt.counts[half];
+    }
+
+    // Builds what is below a node on this thread.
+    Built alone(const BuildNode &node, const Region &here, const Region &there, const Arena &arena) {
+        Alone alone(*this, arena, scratches_.local());
+        alone.subtree(node, here, there);
+        Built built;
+        built.fragment = std::move(alone.fragment);
+        return built;
+    }
+};
+
+inline void Alone::subtree(const BuildNode &node, const Region &here, const Region &there) {
+    const Candidate best = plane(node, here);
+    if (!best.is_there) return leaf(here.triangles.first(node.lens.triangles));
+    const Plane &plane = best.plane;
+    const std::size_t index = fragment.open();
+    if (plane.counts[0] == 0) {
+        fragment.push_leaf(0);
+        fragment.close(index, plane);
+        subtree(node.half(1, plane, node.lens), here, there);
+    } else if (plane.counts[1] == 0) {
+        subtree(node.half(0, plane, node.lens), here, there);
+        fragment.close(index, plane);
+        fragment.push_leaf(0);
+    } else if (build_.parameters.may_split(std::max(plane.counts[0], plane.counts[1]), node.depth + 1)) {
+        halves(node, plane, here, there);
+    } else {
+        leaves(node, plane, here);
+    }
+}
+
+inline Candidate Alone::plane(const BuildNode &node, const Region &here) {
+    const std::size_t count = node.lens.triangles;
+    if (!build_.parameters.may_split(count, node.depth)) return {};
+    Candidate best = best_plane(Lists(here, node.lens), node.cell, build_.parameters, scratch_.screen);
+    best.is_there = best.is_there && best.plane.cost < build_.parameters.leaf_cost(count);
+    return best;
+}
+
+inline void Alone::leaf(Slice<const std::uint32_t> names) {
+    for (const std::uint32_t name : names) fragment.entries.push_back(arena_.triangle(name));
+    fragment.push_leaf(names.len);
+}
+
+// Makes two leaves of a node without dealing its events out.
+inline void Alone::leaves(const BuildNode &node, const Plane &plane, const Region &here) {
+    const std::size_t index = fragment.nodes.size() - 1;
+    std::size_t counts[2];
+    Deal(Lists(here, node.lens), node.cell, plane, build_.corners, arena_)
+        .run_to_leaves(scratch_.marks, fragment.entries, counts);
+    fragment.push_leaf(counts[0], counts[1]);
+    fragment.close(index, plane);
+    fragment.push_leaf(counts[1]);
+}
+
+// Splits a node and builds both halves: what is below first, since it is on top.
+inline void Alone::halves(const BuildNode &node, const Plane &plane, const Region &here, const Region &there) {
+    const std::size_t index = fragment.nodes.size() - 1, pieces = arena_.len();
+    const Ways ways(plane, here, there);
+    const Cut cut{2 * plane.counts[1], plane.counts[1]};
+    Lens lens[2];
+    build_.split(node, plane, Lists(here, node.lens), arena_, ways.to, cut, scratch_, lens);
+    subtree(node.half(0, plane, lens[0]), ways.to.behind(cut), ways.from);
+    fragment.close(index, plane);
+    subtree(node.half(1, plane, lens[1]), ways.to, ways.from);
+    arena_.truncate(pieces);
+}
+
+// The triangles of a mesh and their sorted events. Building uses it up.
+struct Prepared {
+    Array<Corners> corners;
+    BuildNode root;
+    // The lists of the root, and memory to build in.
+    Buffer buffers[2];
+
+    Prepared copy() const { return {corners.copy(), root, {buffers[0].copy(), buffers[1].copy()}}; }
+};
+
+// Sorts what a tree is built from, with all threads.
+inline Prepared prepare(Array<Corners> corners) {
+    // How much longer buffers are than what is in them at first: planes cut triangles in two.
+    const auto room = [](std::size_t count) { return count + count / 2; };
+    Prepared prepared;
+    prepared.root = {Box{}, 0, Lens{}};
+    std::vector<Box> extents;
+    std::vector<std::uint32_t> names;
+    for (std::size_t index = 0; index < corners.slice().len; ++index) {
+        const auto &[a, b, c] = corners[index];
+        // No ray hits a triangle with two equal corners.
+        if (a == b || b == c || c == a) continue;
+        extents.push_back(Box::of_triangle(corners[index]));
+        names.push_back(static_cast<std::uint32_t>(index));
+    }
+    if (!extents.empty()) prepared.root.cell = extents[0];
+    for (const Box &extent : extents) prepared.root.cell.include(extent);
+    for (auto &buffer : prepared.buffers) {
+        buffer = Buffer(room(names.size()));
+        for (auto &list : buffer.events) std::memset(list.slice().data, 0, list.slice().len * sizeof(std::uint64_t));
+    }
+    Lens &lens = prepared.root.lens;
+    lens.triangles = names.size();
+    for (auto &buffer : prepared.buffers) std::copy(names.begin(), names.end(), buffer.triangles.slice().data);
+    for_each_part(3, [&](std::size_t axis) {
+        const auto events = prepared.buffers[0].events[axis].slice();
+        std::uint64_t *end = events.data;
+        for (std::size_t index = 0; index < extents.size(); ++index) {
+            end = event::push(end, extents[index], static_cast<int>(axis), index);
+        }
+        lens.events[axis] = static_cast<std::size_t>(end - events.data);
+        event::sort(events.first(lens.events[axis]), prepared.buffers[1].events[axis].slice());
+    });
+    prepared.corners = std::move(corners);
+    return prepared;
+}
+
+// Builds a tree with all threads of the current arena.
+inline Tree build(Prepared prepared, const Parameters &parameters) {
+    Build build(prepared.corners.slice().data, prepared.corners.slice().len, parameters);
+    const Arena root;
+    const Built built =
+        build.subtree(prepared.root, prepared.buffers[0].region(), prepared.buffers[1].region(), root);
+    return Layout(built).tree();
+}
+
+}  // namespace kdtree
