@@ -54,9 +54,9 @@ enum Outcome {
     /// The subtree, built alone.
     Whole(Piece),
     /// As [`Step::CutOff`], with all that is left.
-    CutOff(Plane, usize, SharedCell),
+    CutOff(Plane, usize, Box<SharedCell>),
     /// Both halves.
-    Halves(Plane, [SharedCell; 2]),
+    Halves(Plane, Box<[SharedCell; 2]>),
 }
 
 /// A cell that waits for a node task.
@@ -104,10 +104,10 @@ impl NodeTask {
                 Outcome::CutOff(plane, empty, rest) => {
                     depth += 1;
                     cut_off.push((plane, empty, depth));
-                    cell = rest;
+                    cell = *rest;
                 }
                 Outcome::Halves(plane, halves) => {
-                    break self.halves(cx, plane, halves, (depth + 1, share)).await;
+                    break self.halves(cx, plane, *halves, (depth + 1, share)).await;
                 }
             }
         };
@@ -179,10 +179,10 @@ impl NodeTask {
         match (step, halves) {
             (Step::Split(plane), Some(halves)) => {
                 build.work.done(cell, depth);
-                Outcome::Halves(plane, halves)
+                Outcome::Halves(plane, Box::new(halves))
             }
             (Step::CutOff(plane, empty), _) => {
-                Outcome::CutOff(plane, empty, cell.narrowed(&plane, empty))
+                Outcome::CutOff(plane, empty, Box::new(cell.narrowed(&plane, empty)))
             }
             (Step::Leaf | Step::Split(_), _) => whole(cell),
         }
