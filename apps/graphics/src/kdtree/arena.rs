@@ -41,8 +41,9 @@ impl Name {
         Self(number as u32 | Self::CUT)
     }
 
+    /// Whether a plane has cut the triangle.
     #[inline]
-    fn is_cut(self) -> bool {
+    pub(super) fn is_cut(self) -> bool {
         self.0 >= Self::CUT
     }
 

@@ -182,10 +182,21 @@ impl Split<'_> {
     }
 
     /// What a straddler is called in the halves that it reaches into.
-    #[cold]
+    #[inline]
     fn reaches(&self, name: Name, arena: &Arena) -> [Option<Named>; 2] {
+        if !name.is_cut() {
+            // All of it is in the cell, so that it has corners in both halves: nothing of it can vanish.
+            let named = arena.named(name);
+            return [Some(named), Some(named.repeated())];
+        }
+        self.reaches_of_piece(name, arena)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn reaches_of_piece(&self, name: Name, arena: &Arena) -> [Option<Named>; 2] {
         let whole = arena.reference(name, self.triangles);
-        // What keeps clear of the cell's border has corners on both sides of the plane: nothing of it can vanish.
+        // Nor can anything of a piece that keeps clear of the cell's border: that piece ends in corners too.
         if self.extent.is_around(&whole.extent) {
             return [Some(whole.triangle), Some(whole.triangle.repeated())];
         }
