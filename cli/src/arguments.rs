@@ -298,7 +298,7 @@ pub(crate) struct MessageArguments {
     /// Worker tasks made beforehand over ranges of workers, or for each cell [default: dynamic]
     #[arg(long, value_name = "KIND", ignore_case = true, value_parser = worker_tasks_parser())]
     pub(crate) worker_tasks: Option<WorkerTasks>,
-    /// Triangles that make a worker task worth while
+    /// Triangles that make a worker task worth while [default: only cells near the root have any]
     #[arg(long, value_name = "TRIANGLES")]
     pub(crate) triangles_per_task: Option<NonZeroUsize>,
     /// How node tasks call worker tasks and these answer; auto goes by their number [default: auto]

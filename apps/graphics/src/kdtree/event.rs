@@ -71,16 +71,16 @@ impl Event {
         (self.0 as u32) >> INDEX_BITS
     }
 
-    /// 1 for the event of a triangle that lies in the plane of the sweep, else 0.
+    /// Whether it is of a triangle that lies in the plane of the sweep.
     #[inline]
-    pub(super) fn planar_bit(self) -> u64 {
-        self.0 >> INDEX_BITS & 1
+    pub(super) fn is_planar(self) -> bool {
+        self.0 >> INDEX_BITS & 1 != 0
     }
 
-    /// 1 where the sweep meets a triangle, else 0.
+    /// The number of the [`Kind`], and above its 32 bits whether that is a start: what sums count by.
     #[inline]
-    pub(super) fn start_bit(self) -> u64 {
-        self.0 >> (INDEX_BITS + 1) & 1
+    pub(super) fn kind_and_start(self) -> u64 {
+        (self.0 >> INDEX_BITS & 3) | (self.0 << 1 & 1 << 32)
     }
 
     /// The index of the reference within its cell.

@@ -14,7 +14,7 @@
 //! The sweep: Wald, Havran 2006 (see [`super`]), algorithm 5. Counting by stretches, the prescan of a parallel scan: Choi et al. 2010 (see
 //! [`super::super::tasks`]), section 4. Leaving out blocks is ours.
 
-use std::ops::Add;
+use std::ops::{Add, Range};
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -26,6 +26,10 @@ mod tests;
 
 /// Events a block.
 const BLOCK_LEN: usize = 32;
+/// Events a block of a long stretch: most of it is left out however large the blocks are, and fewer blocks are less to go over.
+const LONG_BLOCK_LEN: usize = 8 * BLOCK_LEN;
+/// Stretches of so many events are long.
+const LONG_LEN_MIN: usize = 8 * 1024;
 /// Shorter stretches are weighed event by event.
 const STRETCH_LEN_MIN: usize = 3 * BLOCK_LEN;
 
@@ -51,20 +55,15 @@ impl Passed {
     /// What a sweep over some events passes.
     #[inline(always)]
     pub(in super::super) fn over(events: &[Event]) -> Self {
-        let (mut starts, mut all) = (0, 0);
-        for event in events {
-            starts += event.start_bit();
-            all |= event.planar_bit();
-        }
-        // Few events are planar: mostly what is no start is an end.
-        let planar = if all == 0 {
-            0
-        } else {
-            events.iter().map(|event| event.planar_bit()).sum()
-        };
+        // Both counts in one word: the kinds, `End` = 0, `Planar` = 1, `Start` = 2, and above them the starts.
+        let sum = events
+            .iter()
+            .map(|event| event.kind_and_start())
+            .sum::<u64>();
+        let (kinds, starts) = (sum as u32, (sum >> 32) as u32);
         Self {
-            met: (starts + planar) as u32,
-            left: (events.len() as u64 - starts) as u32,
+            met: kinds - starts,
+            left: events.len() as u32 - starts,
         }
     }
 }
@@ -87,17 +86,21 @@ impl WithSimd for Count<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Passed {
-        count_blocks(self.events, self.sums)
+        if self.events.len() < LONG_LEN_MIN {
+            count_blocks::<BLOCK_LEN>(self.events, self.sums)
+        } else {
+            count_blocks::<LONG_BLOCK_LEN>(self.events, self.sums)
+        }
     }
 }
 
 #[inline(always)]
-fn count_blocks(events: &[Event], sums: &mut Vec<Passed>) -> Passed {
+fn count_blocks<const LEN: usize>(events: &[Event], sums: &mut Vec<Passed>) -> Passed {
     let mut sum = Passed::default();
     sums.clear();
-    sums.reserve(events.len().div_ceil(BLOCK_LEN) + 1);
+    sums.reserve(events.len().div_ceil(LEN) + 1);
     sums.push(sum);
-    let (blocks, rest) = events.as_chunks::<BLOCK_LEN>();
+    let (blocks, rest) = events.as_chunks::<LEN>();
     for block in blocks {
         sum = sum + Passed::over(block);
         sums.push(sum);
@@ -219,19 +222,23 @@ impl Stretch<'_> {
             bounds,
             ..
         } = work;
+        let sides = |block: usize| Sides::after(passed + sums[block], count);
         let mut lightest = Lightest::none();
+        let len = self.events.len();
         if self.is_short() {
-            let sides = Sides::after(passed, count);
-            self.look_at_blocks(0, sides, surface, &mut lightest);
+            self.look_at_blocks(0..len, Sides::after(passed, count), surface, &mut lightest);
             return lightest;
         }
-        let sides = |block: usize| Sides::after(passed + sums[block], count);
+        let block_len = if len < LONG_LEN_MIN {
+            BLOCK_LEN
+        } else {
+            LONG_BLOCK_LEN
+        };
         let mut limit = f64::INFINITY;
-        bounds.resize(self.events.len().div_ceil(BLOCK_LEN), 0.0);
+        bounds.resize(len.div_ceil(block_len), 0.0);
         for (block, bound) in bounds.iter_mut().enumerate() {
-            let (first, end) = (block * BLOCK_LEN, block * BLOCK_LEN + BLOCK_LEN);
-            let first = self.events[first];
-            let last = self.events[end.min(self.events.len()) - 1];
+            let first = self.events[block * block_len];
+            let last = self.events[len.min((block + 1) * block_len) - 1];
             let (before, behind) = (sides(block), sides(block + 1));
             let area_below = surface.area_below(first.position());
             limit = limit.min(before.weight_limit(surface, area_below, first));
@@ -240,23 +247,26 @@ impl Stretch<'_> {
         }
         for (block, &bound) in bounds.iter().enumerate() {
             if bound <= limit {
-                self.look_at_block(block * BLOCK_LEN, sides(block), surface, &mut lightest);
+                let first = block * block_len;
+                let range = first..len.min(first + block_len);
+                self.look_at_blocks(range, sides(block), surface, &mut lightest);
             }
         }
         lightest
     }
 
-    /// Weighs the planes through all events, of which so many are on either side before the one at `first`.
+    /// Weighs the planes through some events, of which so many are on either side before the first.
     #[inline(always)]
     fn look_at_blocks(
         &self,
-        first: usize,
+        range: Range<usize>,
         mut sides: Sides,
         surface: &Surface,
         lightest: &mut Lightest,
     ) {
-        for first in (first..self.events.len()).step_by(BLOCK_LEN) {
-            sides = self.look_at_block(first, sides, surface, lightest);
+        for first in range.clone().step_by(BLOCK_LEN) {
+            let end = range.end.min(first + BLOCK_LEN);
+            sides = self.look_at_block(first..end, sides, surface, lightest);
         }
     }
 
@@ -264,18 +274,17 @@ impl Stretch<'_> {
     #[inline(always)]
     fn look_at_block(
         &self,
-        first: usize,
+        range: Range<usize>,
         sides: Sides,
         surface: &Surface,
         lightest: &mut Lightest,
     ) -> Sides {
-        let end = self.events.len().min(first + BLOCK_LEN);
-        if let Some(block) = self.events[first..end].first_chunk::<BLOCK_LEN>()
-            && !block.iter().any(|event| event.planar_bit() != 0)
+        if let Some(block) = self.events[range.clone()].first_chunk::<BLOCK_LEN>()
+            && !block.iter().any(|event| event.is_planar())
         {
             return look_at_plain(block, sides, surface, lightest);
         }
-        self.look_at(first..end, sides, surface, lightest)
+        self.look_at(range, sides, surface, lightest)
     }
 
     /// Weighs the plane through each of some events.
@@ -286,7 +295,7 @@ impl Stretch<'_> {
     #[inline(always)]
     fn look_at(
         &self,
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         Sides {
             mut below,
             mut above,
@@ -351,11 +360,7 @@ impl Sides {
             + surface.area_above(event.position()) * f64::from(self.above - is_end);
         // In the middle of planar triangles there is no plane to choose; one at either end of them is no heavier, but for
         // rounding.
-        let slack = if event.planar_bit() != 0 {
-            1.0 + 1e-9
-        } else {
-            1.0
-        };
+        let slack = if event.is_planar() { 1.0 + 1e-9 } else { 1.0 };
         weight * slack
     }
 }

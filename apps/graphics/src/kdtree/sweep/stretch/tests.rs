@@ -12,9 +12,11 @@ fn events() -> impl Strategy<Value = (Vec<Event>, u32)> {
     };
     let with_planar = prop_oneof![edges(3, 0), edges(40, 0), edges(100_000, 0)];
     let without = prop_oneof![edges(3, 1), edges(40, 1), edges(100_000, 1)];
+    // More than fit into a short stretch's blocks.
+    let long = proptest::collection::vec((0..100_000, 1_i32..4), 4 * 1024..6 * 1024);
     // Both kinds of blocks next to each other.
     let mixed = (edges(2000, 1), edges(100, 0)).prop_map(|(most, few)| [most, few].concat());
-    prop_oneof![with_planar, without, mixed].prop_map(|edges| {
+    prop_oneof![10 => with_planar, 10 => without, 10 => mixed, 1 => long].prop_map(|edges| {
         let mut events = Vec::new();
         for (&(low, len), index) in edges.iter().zip(0..) {
             let (low, high) = (low as f32 * 0.1, (low + len) as f32 * 0.1);
