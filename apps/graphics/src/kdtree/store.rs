@@ -80,10 +80,11 @@ impl Store {
         open(&self.here().marks).push(marks);
     }
 
-    /// Takes memory for the first build; later ones have what that leaves.
-    pub(super) fn put_first(&self, stack: Stack) {
-        if self.here().events.is_empty() {
-            self.put_stack(stack);
+    /// Takes memory for the first build that is done by one worker; later ones have what that leaves.
+    pub(super) fn put_first(&self, lists: Stack) {
+        let mut workspaces = open(&self.here().workspaces);
+        if workspaces.is_empty() {
+            workspaces.push(Workspace::within(lists));
         }
     }
 
@@ -150,10 +151,6 @@ impl<T> Default for Shelf<T> {
 }
 
 impl<T: Copy> Shelf<T> {
-    fn is_empty(&self) -> bool {
-        open(&self.0).is_empty()
-    }
-
     /// The smallest buffer with so much room.
     fn take(&self, room: usize) -> Vec<T> {
         let mut buffers = open(&self.0);

@@ -14,13 +14,20 @@ use crate::suites::Measurement;
 /// The figures that are measured here.
 const FIGURES: [&str; 4] = ["balance", "sync", "scans", "arrays"];
 
+/// So many triangles have a worker task: every cell that tasks split has some, as in the study.
+const TRIANGLES_PER_TASK: usize = 8 * 1024;
+
 /// Measures the old way in turn with each of the others: a ratio is the speedup of the other.
 pub(super) fn run(
     measurement: &mut Measurement<'_>,
     stage: &Stage<'_>,
     figure: &str,
 ) -> Result<(), BenchError> {
-    let mut ways = ways(figure, stage.best()?).into_iter();
+    let best = MessageOptions {
+        triangles_per_task: Some(TRIANGLES_PER_TASK),
+        ..stage.best()?
+    };
+    let mut ways = ways(figure, best).into_iter();
     let Some((name, options)) = ways.next() else {
         return Ok(());
     };

@@ -17,6 +17,8 @@ const STEP_FIRST: usize = 4;
 const STEP_LAST: usize = 2;
 /// What costs at most so much more than the best may be better than it.
 const RIVAL: f64 = 1.1;
+/// What costs at most so much more than the best is as good: of such numbers the least wins, which needs the least memory.
+const AS_GOOD: f64 = 1.02;
 
 /// What some runs have cost.
 #[derive(Clone, Debug)]
@@ -61,7 +63,7 @@ impl Quick {
         *candidate
     }
 
-    /// Learns what a run has cost; the best number and its cost when that was the last.
+    /// Learns what a run has cost; what was found, and its cost, when that was the last.
     pub(super) fn learn(&mut self, candidate: Candidate, cost: f64) -> Option<(Candidate, f64)> {
         self.runs += 1;
         match self.costs.iter_mut().find(|known| known.0 == candidate) {
@@ -74,7 +76,10 @@ impl Quick {
         if self.runs < RUNS {
             return None;
         }
-        self.best()
+        let (_, least) = self.best()?;
+        let as_good = self.costs.iter().filter(|known| known.1 <= least * AS_GOOD);
+        let (candidate, cost, _) = as_good.min_by_key(|known| known.0)?;
+        Some((*candidate, *cost))
     }
 
     fn best(&self) -> Option<(Candidate, f64)> {

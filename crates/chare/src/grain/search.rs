@@ -57,6 +57,7 @@ pub(super) struct Search {
     costs: Vec<Vec<f64>>,
     /// Searches before this one.
     round: u32,
+    is_alone: bool,
     /// The search instead of this one where runs are dear.
     quick: Option<Quick>,
     found: Option<Found>,
@@ -115,6 +116,8 @@ impl Search {
         };
         let mut search = Self {
             start,
+            // One worker has nobody to share with: where runs are dear, more tasks than one have to show that they are worth it.
+            is_alone: worker_count == 1,
             last,
             costs: Vec::new(),
             round: 0,
@@ -160,7 +163,12 @@ impl Search {
         let is_first = self.costs.iter().all(Vec::is_empty);
         let is_open = self.found.is_none() && self.quick.is_none();
         if trial.round == self.round && is_open && is_first {
-            self.quick = Some(Quick::new(self.start, self.last));
+            let start = if self.is_alone {
+                Candidate::octave(0)
+            } else {
+                self.start
+            };
+            self.quick = Some(Quick::new(start, self.last));
             return false;
         }
         self.learn(trial, cost)
