@@ -178,7 +178,8 @@ impl KdTree {
             memory,
             ..
         } = prepared;
-        let store = Store::new(crew.part_count());
+        // One shelf for all: what one worker has put back another takes, before memory is touched that is fresh from the system.
+        let store = Store::new(1);
         store.put_stack(memory.lists);
         let work = Work {
             input: Input::new(corners, parameters, Progress::new(&on_progress))?,

@@ -1,9 +1,12 @@
 //! The trees of the real meshes under `RADDLE_DATA`: one tree whoever builds it, and right for rays.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use glam::Vec3;
-use raddle_graphics::kdtree::messages::{MessageBuilder, MessageOptions};
+use raddle::chare::SectionForm;
+use raddle_graphics::kdtree::messages::{
+    MessageBuilder, MessageOptions, NodeGrain, ScanChoice, SharedArrays, WorkerTasks,
+};
 use raddle_graphics::kdtree::{DepthLimit, KdTree, Parameters, Prepared};
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::ray::Ray;
@@ -58,6 +61,60 @@ fn every_mesh_has_one_tree() {
             );
         }
     }
+}
+
+/// Each choice once where many tasks work on many cells, and both kinds of worker tasks with both kinds of arrays.
+fn switched() -> Vec<MessageOptions> {
+    let many = MessageOptions {
+        grain: NodeGrain::Tasks(64),
+        triangles_per_task: Some(4 * 1024),
+        ..MessageOptions::default()
+    };
+    let mut all = Vec::new();
+    for worker_tasks in WorkerTasks::ALL {
+        for arrays in SharedArrays::ALL {
+            all.push(MessageOptions {
+                worker_tasks,
+                arrays,
+                ..many
+            });
+        }
+    }
+    let forms = SectionForm::ALL.into_iter();
+    all.extend(forms.map(|sync| MessageOptions { sync, ..many }));
+    let scans = ScanChoice::ALL.into_iter();
+    all.extend(scans.map(|scans| MessageOptions { scans, ..many }));
+    all
+}
+
+#[test]
+fn every_switch_gives_the_tree_of_real_meshes() {
+    let runtime = raddle::Runtime::builder().workers(2).build().unwrap();
+    let parameters = Parameters {
+        depth_limit: DepthLimit::At(15),
+        ..Parameters::default()
+    };
+    let is_wanted = |path: &Path| {
+        let name = path.to_string_lossy();
+        ["bunny", "dragon_871k", "sponza", "car"]
+            .iter()
+            .any(|wanted| name.contains(wanted))
+    };
+    let meshes = meshes().into_iter().filter(|(path, _)| is_wanted(path));
+    let mut count = 0;
+    for (path, mesh) in meshes {
+        count += 1;
+        let prepared = Prepared::new(&mesh).unwrap();
+        let reference = prepared.clone();
+        let reference = KdTree::from_prepared_sequential(reference, &parameters, |_| ()).unwrap();
+        for options in switched() {
+            let builder = MessageBuilder::new(&runtime, options);
+            let built = builder.build(prepared.clone(), &parameters, |_| ());
+            let is_same = built.unwrap().tree == reference;
+            assert!(is_same, "{} with {options:?}", path.display());
+        }
+    }
+    assert_eq!(count, 4, "meshes by these names");
 }
 
 #[test]
