@@ -61,6 +61,7 @@ mod work;
 use std::sync::Arc;
 
 use build::Input;
+use cell::SharedCell;
 use crew::{Alone, Everybody};
 use progress::Progress;
 use sequential::Workspace;
@@ -186,7 +187,7 @@ impl KdTree {
             store: Arc::new(store),
         };
         let extent = cell.extent;
-        let piece = tasks::build(&work, cell.into(), crew);
+        let piece = tasks::build(&work, SharedCell::root(cell), crew);
         Ok(assemble::assemble(
             &work.input,
             extent,

@@ -1,7 +1,7 @@
 //! Two vectors that are filled in turns that nobody can foresee.
 //!
-//! Who deals items out to two lists, and asks of each to which one it belongs, jumps wrongly every other time. Here the place is computed: an
-//! item is written once, where the next of its list goes, and both ends move by a number that is 0 or 1.
+//! Who deals items out to two lists, and asks of each to which one it belongs, jumps wrongly every other time. Here the place is chosen, which compiles to a
+//! conditional move: an item is written once, where the next of its list goes, and both ends move by a number that is 0 or 1.
 //!
 //! # Invariants
 //! 1. `next` of a list lies between the start of its vector's memory and its `end`, which is that of the capacity.
@@ -53,7 +53,7 @@ impl<T: Copy> TwoLists<T> {
         }
     }
 
-    /// Puts an item to the end of the first list if `list` is 0, of the second if it is 1. Cost: no branch that depends on it.
+    /// Puts an item to the end of the first list if `list` is 0, of the second if it is 1. Cost: a conditional move and a store, no jump that depends on `list`.
     ///
     /// # Panics
     /// When that list is full, and for other numbers.

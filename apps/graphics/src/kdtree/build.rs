@@ -66,7 +66,7 @@ const STRETCH_LEN: usize = 16 * 1024;
 /// Shorter lists of events are sorted by one alone.
 const SORT_LEN_MIN: usize = 16 * 1024;
 
-/// What a build takes for each triangle at its height: corners, references and events of a cell and of its halves.
+/// What a build takes for each triangle at its height: corners, names and events of a cell and of its halves, and the tree.
 const BUILD_BYTES: u64 = 250;
 
 /// Copies the corners of all triangles, and checks them on the way. The first step of a build, so it is here that
@@ -164,7 +164,7 @@ pub(super) fn references_of(triangles: &[Corners], crew: &impl Crew) -> (Vec<Ref
 /// The events of all axes, in some parts of each axis, which are not sorted: all parts of one axis after those of another.
 pub(super) fn parts_of_events(references: &[Reference], crew: &impl Crew) -> Vec<Vec<Event>> {
     let part_count = (references.len() / SORT_LEN_MIN)
-        .clamp(1, crew.part_count())
+        .clamp(1, crew.part_count().max(1))
         .next_power_of_two();
     let part_len = references.len().div_ceil(part_count).max(1);
     let mut parts = vec![Vec::new(); 3 * part_count];

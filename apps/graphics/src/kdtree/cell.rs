@@ -165,9 +165,19 @@ pub(super) struct SharedCell {
     pub(super) events: [ChunkedArray<Event>; 3],
     /// Knows the names.
     pub(super) arena: Arc<Arena>,
+    /// The lists came along with the build and go with it: the next one brings its own.
+    pub(super) is_brought: bool,
 }
 
 impl SharedCell {
+    /// The root of a build.
+    pub(super) fn root(cell: OwnedCell) -> Self {
+        Self {
+            is_brought: true,
+            ..cell.into()
+        }
+    }
+
     /// The triangles.
     pub(super) fn len(&self) -> usize {
         self.names.len()
@@ -183,6 +193,7 @@ impl From<OwnedCell> for SharedCell {
                 .events
                 .map(|events| ChunkedArray::from_chunks([events])),
             arena: cell.arena,
+            is_brought: false,
         }
     }
 }

@@ -165,12 +165,14 @@ impl Dealing {
                 names: halves.below,
                 events: [x.below, y.below, z.below],
                 arena: Arc::clone(&arena),
+                is_brought: false,
             },
             SharedCell {
                 extent: above,
                 names: halves.above,
                 events: [x.above, y.above, z.above],
                 arena,
+                is_brought: false,
             },
         ]
     }

@@ -1,4 +1,6 @@
 //! Both halves' lists while they are filled: in one slice of memory that is there, or in vectors of their own.
+//!
+//! Which half an item goes to is chosen by a conditional move, see [`raddle_sync::two_lists`].
 
 use raddle_sync::two_lists::TwoLists;
 

@@ -13,9 +13,9 @@
 //! ```
 //!
 //! # Source
-//! P. Jetley, L. V. Kalé: Optimizations for message driven applications on multicore architectures. HiPC 2011, sections III to VI. The parallel algorithm:
-//! B. Choi et al.: Parallel SAH k-D tree construction. High Performance Graphics 2010. The triangles that planes cut are clipped here, as Wald and Havran do; what that makes of events is dealt out with
-//! the others.
+//! P. Jetley, L. V. Kalé: Optimizations for message driven applications on multicore architectures. HiPC 2011, sections III to VI. The
+//! parallel algorithm: B. Choi et al.: Parallel SAH k-D tree construction. High Performance Graphics 2010. The triangles that planes cut are clipped
+//! here, as Wald and Havran do; what that makes of events is dealt out with the others.
 
 mod node;
 mod options;
@@ -32,6 +32,7 @@ use raddle_sync::prim::{AtomicUsize, Relaxed};
 
 use super::assemble::assemble;
 use super::build::{Input, Memory};
+use super::cell::SharedCell;
 use super::crew::Everybody;
 use super::progress::{Progress, WHOLE};
 use super::store::Store;
@@ -127,8 +128,8 @@ impl<'runtime> MessageBuilder<'runtime> {
             ..
         } = prepared;
         let Memory { lists, tree: room } = memory;
-        self.store.put_first(lists);
         let input = Input::new(corners, parameters, Progress::new(on_progress))?;
+        self.store.put_first(lists);
         let weight = cell.names.len();
         let run = match self.options.grain {
             NodeGrain::Tuned => Some(self.runtime.install(|| self.tuner.begin(weight))),
@@ -158,7 +159,7 @@ impl<'runtime> MessageBuilder<'runtime> {
             self.runtime.chare(move |_| NodeTask::new(build))
         };
         let order = Order {
-            cell: cell.into(),
+            cell: SharedCell::root(cell),
             depth: 0,
             share: WHOLE,
         };

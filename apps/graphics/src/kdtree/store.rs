@@ -130,8 +130,11 @@ impl Store {
         }
     }
 
-    /// Takes the lists of a cell apart.
+    /// Takes the lists of a cell, unless they were brought along.
     pub(super) fn put_cell(&self, cell: SharedCell) {
+        if cell.is_brought {
+            return;
+        }
         let shelves = self.here();
         shelves.names.put_chunks(cell.names);
         for events in cell.events {

@@ -163,7 +163,6 @@ pub(super) struct Scratch {
 /// Finds the cheapest plane, or none when the cell has no surface or no triangles.
 ///
 /// The plane may well cost more than a leaf; that is for the caller to weigh. Cost: O(events).
-///
 pub(super) fn cheapest_plane(
     cell: &Cell<'_>,
     parameters: &Parameters,

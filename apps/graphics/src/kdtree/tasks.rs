@@ -24,9 +24,10 @@ const CELL_LEN_MIN: usize = progress::CELL_LEN_MIN;
 const CELL_LEN_MAX: usize = 16 * 1024;
 /// Subtrees for each worker, so that all have something to do until the end.
 const CELLS_PER_WORKER: usize = 16;
+
 /// Builds the tree of a cell.
 pub(super) fn build(work: &Work<'_>, cell: SharedCell, crew: &impl Crew) -> Piece {
-    let (count, workers) = (cell.len(), crew.part_count());
+    let (count, workers) = (cell.len(), crew.part_count().max(1));
     let tasks = Tasks {
         work,
         crew,
@@ -48,11 +49,11 @@ struct Tasks<'a, C> {
 impl<C: Crew> Tasks<'_, C> {
     fn subtree(&self, cell: SharedCell, depth: u32, share: Progress) -> Piece {
         let count = cell.len();
-        let is_alone = count < self.grain || self.crew.part_count() == 1;
+        let is_alone = count < self.grain || self.crew.part_count() <= 1;
         if is_alone || !self.work.input.may_split(count, depth) {
             return self.work.whole(cell, depth, share);
         }
-        let team = work::team_len(count, self.root, self.crew.part_count());
+        let team = work::team_len(count, self.root, self.crew.part_count().max(1));
         let depth = depth + 1;
         let plane = match self.step(&cell, team) {
             Step::Leaf => return self.work.whole(cell, depth - 1, share),
@@ -69,7 +70,7 @@ impl<C: Crew> Tasks<'_, C> {
             self.split(&cell, plane, team)
         };
         let cell = Arc::into_inner(cell).expect("nobody keeps a cell");
-        self.work.done(cell, depth - 1);
+        self.work.store.put_cell(cell);
         let shares = progress::halves(share, below.len(), above.len());
         let halves = self.crew.join(
             || self.subtree(below, depth, shares.0),

@@ -49,20 +49,15 @@ impl Work<'_> {
     /// Builds a subtree on this thread.
     pub(super) fn whole(&self, cell: SharedCell, depth: u32, share: progress::Share) -> Piece {
         let mut workspace = self.store.workspace();
+        let is_brought = cell.is_brought;
         let cell = self.store.in_one_piece(cell);
         let (piece, cell) = sequential::build(&self.input, cell, depth, share, &mut workspace);
         self.store.put_workspace(workspace);
-        self.store.put_cell(cell.into());
+        self.store.put_cell(SharedCell {
+            is_brought,
+            ..cell.into()
+        });
         piece
-    }
-
-    /// Takes apart a cell at some depth that has been dealt out.
-    ///
-    /// The root's lists were brought along, and go: the next build brings its own.
-    pub(super) fn done(&self, cell: SharedCell, depth: u32) {
-        if depth > 0 {
-            self.store.put_cell(cell);
-        }
     }
 
     /// Decides by the lightest planes along each axis.

@@ -171,14 +171,14 @@ impl NodeTask {
             // Relaxed: a count.
             build.worker_tasks.fetch_add(team.len, Relaxed);
             let scan = build.options.scans.at(depth, cx.worker_count());
-            let outcome = Split::new(build, &team, &cell).run(scan).await;
+            let outcome = Split::new(build, &team, &cell, scan).run().await;
             team.dismiss();
             outcome
         };
         let cell = Arc::into_inner(cell).expect("worker tasks keep no cell");
         match (step, halves) {
             (Step::Split(plane), Some(halves)) => {
-                build.work.done(cell, depth);
+                build.store().put_cell(cell);
                 Outcome::Halves(plane, Box::new(halves))
             }
             (Step::CutOff(plane, empty), _) => {

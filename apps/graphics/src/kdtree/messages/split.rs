@@ -35,21 +35,28 @@ pub(super) struct Split<'a> {
     build: &'a Arc<Build>,
     section: Section<WorkerTask>,
     cell: &'a Arc<SharedCell>,
+    scan: ScanForm,
 }
 
 impl<'a> Split<'a> {
-    pub(super) fn new(build: &'a Arc<Build>, team: &Team, cell: &'a Arc<SharedCell>) -> Self {
+    pub(super) fn new(
+        build: &'a Arc<Build>,
+        team: &Team,
+        cell: &'a Arc<SharedCell>,
+        scan: ScanForm,
+    ) -> Self {
         Self {
             build,
             section: team.section,
             cell,
+            scan,
         }
     }
 
     /// Goes through all phases, as far as the plane wants it.
-    pub(super) async fn run(self, scan: ScanForm) -> (Step, Option<[SharedCell; 2]>) {
+    pub(super) async fn run(self) -> (Step, Option<[SharedCell; 2]>) {
         let cell = Arc::clone(self.cell);
-        self.section.all().find_plane(self.section, cell, scan);
+        self.section.all().find_plane(self.section, cell, self.scan);
         let lightest = self.section.reduction::<[Lightest; 3]>().await;
         let step = self.build.work.step(self.cell, lightest);
         let Step::Split(plane) = step else {
@@ -67,6 +74,7 @@ impl<'a> Split<'a> {
         Job {
             build: Arc::clone(self.build),
             of: Arc::clone(of),
+            scan: self.scan,
         }
     }
 

@@ -96,7 +96,7 @@ impl Teams {
         }
     }
 
-    /// Gets a team of about `wanted` tasks for a node task, at least two.
+    /// Gets a team of about `wanted` tasks, two or more, for a node task; a static one has at most as many as there are workers.
     pub(super) async fn enlist(&self, cx: &mut Cx<NodeTask>, wanted: usize) -> Team {
         match self {
             Self::Static {

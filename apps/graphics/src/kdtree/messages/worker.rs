@@ -31,6 +31,8 @@ pub(super) struct WorkerTask {
 pub(super) struct Job<T> {
     pub(super) build: Arc<Build>,
     pub(super) of: Arc<T>,
+    /// How to scan.
+    pub(super) scan: ScanForm,
 }
 
 impl<T> Clone for Job<T> {
@@ -38,6 +40,7 @@ impl<T> Clone for Job<T> {
         Self {
             build: Arc::clone(&self.build),
             of: Arc::clone(&self.of),
+            scan: self.scan,
         }
     }
 }
@@ -59,12 +62,17 @@ impl WorkerTask {
         &self,
         cx: &mut Cx<Self>,
         team: Section<Self>,
-        Job { build, of: halving }: Job<Halving>,
+        job: Job<Halving>,
     ) -> (DealtNames, Counts) {
+        let Job {
+            build,
+            of: halving,
+            scan,
+        } = job;
         let triangles = &build.work.input.triangles;
         let mut dealt = halving.deal(triangles, self.share, build.store());
         let before = Sum(dealt.tally());
-        let before: Tally = cx.scan_in_with(team, ScanForm::PrescanPush, before).await;
+        let before: Tally = cx.scan_in_with(team, scan, before).await;
         halving.renumber(&mut dealt, self.share, before, build.store());
         (dealt, before.counts)
     }
@@ -160,14 +168,13 @@ impl WorkerTask {
         job: Job<Dealing>,
     ) {
         let dealt = job.of.deal(self.share, job.build.store());
+        let scan = job.scan;
         drop(job);
         let counts = dealt.each_ref().map(|halves| Counts {
             below: halves.below.len(),
             above: halves.above.len(),
         });
-        let first = cx
-            .scan_in_with(team, ScanForm::PrescanPush, Sum(counts))
-            .await;
+        let first = cx.scan_in_with(team, scan, Sum(counts)).await;
         let mut first = first.into_iter();
         self.events = dealt.map(|halves| (halves, first.next().unwrap_or_default()));
         cx.contribute_to(team, Sum(counts));

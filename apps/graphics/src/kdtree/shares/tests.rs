@@ -32,6 +32,7 @@ fn shared(half: &Half, cuts: &[f64]) -> SharedCell {
         names: chunked(&half.names, cuts),
         events: half.events.each_ref().map(|events| chunked(events, cuts)),
         arena: Arc::clone(&half.arena),
+        is_brought: false,
     }
 }
 
