@@ -70,6 +70,10 @@ impl Store {
         self.here().bytes.put(bytes);
     }
 
+    pub(super) fn put_names(&self, names: Vec<Name>) {
+        self.here().names.put(names);
+    }
+
     /// Marks, all clear.
     pub(super) fn marks(&self) -> SharedMarks {
         open(&self.here().marks).pop().unwrap_or_default()

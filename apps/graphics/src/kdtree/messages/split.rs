@@ -107,11 +107,16 @@ impl<'a> Split<'a> {
         let job = self.job(&halving);
         self.section.all().count_names(self.section, job);
         let counts = self.section.reduction::<Counts>().await;
+        let store = self.build.store();
+        let array = |count| SharedVec::within(store.names(count), count);
         let names = Halves {
-            below: SharedVec::new(counts.below),
-            above: SharedVec::new(counts.above),
+            below: array(counts.below),
+            above: array(counts.above),
         };
-        self.section.all().copy_names(self.section, names.clone());
+        let build = Arc::clone(self.build);
+        self.section
+            .all()
+            .copy_names(self.section, build, names.clone());
         let rest = self.section.reduction::<Vec<DealtNames>>().await;
         let mut dealing = self.dealt(halving, rest);
         dealing.with_names(Halves {
@@ -122,9 +127,10 @@ impl<'a> Split<'a> {
         let job = self.job(&dealing);
         self.section.all().count_events(self.section, job);
         let counts = self.section.reduction::<[Counts; 3]>().await;
+        let array = |count| SharedVec::within(store.events(count), count);
         let arrays: EventArrays = counts.map(|counts| Halves {
-            below: SharedVec::new(counts.below),
-            above: SharedVec::new(counts.above),
+            below: array(counts.below),
+            above: array(counts.above),
         });
         let build = Arc::clone(self.build);
         self.section
@@ -136,7 +142,7 @@ impl<'a> Split<'a> {
             below: ChunkedArray::from_chunks([filled(arrays.below)]),
             above: ChunkedArray::from_chunks([filled(arrays.above)]),
         });
-        dealing.halves(events, self.build.store())
+        dealing.halves(events, store)
     }
 }
 

@@ -136,13 +136,18 @@ impl WorkerTask {
         &mut self,
         cx: &mut Cx<Self>,
         team: Section<Self>,
+        build: Arc<Build>,
         arrays: Halves<SharedVec<Name>>,
     ) {
         let (mut dealt, first) = self.dealt.take().expect("what is copied was dealt");
         let Halves { below, above } = std::mem::take(&mut dealt.halves);
-        copied(below, &arrays.below, first.below);
-        copied(above, &arrays.above, first.above);
-        drop(arrays);
+        for chunk in [
+            copied(below, &arrays.below, first.below),
+            copied(above, &arrays.above, first.above),
+        ] {
+            build.store().put_names(chunk);
+        }
+        drop((build, arrays));
         cx.contribute_to(team, Gather::new(dealt));
     }
 
@@ -209,6 +214,7 @@ impl WorkerTask {
 }
 
 /// Copies a chunk to its place in an array, and gives it back.
+#[must_use]
 fn copied<T: Copy>(chunk: Vec<T>, array: &SharedVec<T>, first: usize) -> Vec<T> {
     let mut claim = array.claim(first..first + chunk.len());
     claim.extend_from_slice(&chunk);
