@@ -116,8 +116,9 @@ impl Search {
         };
         let mut search = Self {
             start,
-            // One worker has nobody to share with: where runs are dear, more tasks than one have to show that they are worth it.
-            is_alone: worker_count == 1,
+            // One worker has nobody to share with: where runs are dear and nothing is known, more tasks than one have to show that
+            // they are worth it.
+            is_alone: worker_count == 1 && task_count.is_none(),
             last,
             costs: Vec::new(),
             round: 0,
