@@ -60,7 +60,6 @@ mod work;
 
 use std::sync::Arc;
 
-use build::Input;
 use cell::SharedCell;
 use crew::{Alone, Everybody};
 use progress::Progress;
@@ -173,17 +172,13 @@ impl KdTree {
         crew: &impl Crew,
         on_progress: impl Fn(f32) + Sync,
     ) -> Result<Self, BuildError> {
-        let Prepared {
-            corners,
-            cell,
-            memory,
-            ..
-        } = prepared;
+        let (input, cell, memory) = prepared.for_build(parameters, Progress::new(&on_progress))?;
         // One shelf for all: what one worker has put back another takes, before memory is touched that is fresh from the system.
         let store = Store::new(1);
+        store.expect(cell.names.len());
         store.put_stack(memory.lists);
         let work = Work {
-            input: Input::new(corners, parameters, Progress::new(&on_progress))?,
+            input,
             store: Arc::new(store),
         };
         let extent = cell.extent;
@@ -230,13 +225,7 @@ impl KdTree {
         parameters: &Parameters,
         on_progress: impl Fn(f32) + Sync,
     ) -> Result<Self, BuildError> {
-        let Prepared {
-            corners,
-            cell,
-            memory,
-            ..
-        } = prepared;
-        let input = Input::new(corners, parameters, Progress::new(&on_progress))?;
+        let (input, cell, memory) = prepared.for_build(parameters, Progress::new(&on_progress))?;
         let extent = cell.extent;
         let mut workspace = Workspace::within(memory.lists);
         let (piece, _) = sequential::build(&input, cell, 0, progress::WHOLE, &mut workspace);

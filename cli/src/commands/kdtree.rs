@@ -97,7 +97,7 @@ struct Outcome {
 /// What a build by messages was made of.
 #[derive(Clone, Copy)]
 struct Counts {
-    grain: usize,
+    parts: usize,
     node_tasks: usize,
     worker_tasks: usize,
 }
@@ -144,13 +144,13 @@ impl<'runtime> Builder<'runtime> {
             Self::Messages(_, builder) => {
                 let built = builder.build(prepared, parameters, note)?;
                 let Built {
-                    grain,
+                    parts,
                     node_tasks,
                     worker_tasks,
                     ..
                 } = built;
                 let counts = Counts {
-                    grain,
+                    parts,
                     node_tasks,
                     worker_tasks,
                 };
@@ -214,7 +214,7 @@ impl Report<'_> {
                 "messages",
                 json!({
                     "grain": options.grain.to_string(),
-                    "grain_tasks": counts.grain,
+                    "grain_tasks": counts.parts,
                     "node_tasks": counts.node_tasks,
                     "worker_tasks": options.worker_tasks.name(),
                     "worker_task_count": counts.worker_tasks,
@@ -279,7 +279,7 @@ impl Report<'_> {
                 format!(
                     "{}, grain {} ({})",
                     table::grouped(counts.node_tasks),
-                    counts.grain,
+                    counts.parts,
                     options.grain
                 ),
             )

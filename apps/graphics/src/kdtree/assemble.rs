@@ -256,7 +256,11 @@ impl Layout {
         // A single list stays where it is.
         let is_whole = |run: &&mut Run| run.fragment.entries.len() == self.entries;
         let whole = self.runs.iter_mut().find(is_whole);
-        let whole = whole.map(|run| std::mem::take(&mut run.fragment.entries));
+        let whole = whole.map(|run| {
+            let mut entries = std::mem::take(&mut run.fragment.entries);
+            entries.shrink_to_fit();
+            entries
+        });
         let entry_count = if whole.is_some() { 0 } else { self.entries };
         let (nodes, entries) = (SharedVec::new(self.nodes), SharedVec::new(entry_count));
         each_of(self.runs.len(), crew, |index| {

@@ -45,7 +45,7 @@ impl Halving {
             shorter,
             side,
             marks,
-            routes: SharedVec::within(store.routes(cell.len()), cell.len()),
+            routes: SharedVec::within(store.take(cell.len()), cell.len()),
         }
     }
 
@@ -64,9 +64,9 @@ impl Halving {
             triangles,
         };
         let len = share.range(self.cell.len()).len();
-        let halves = [store.names(len), store.names(len)];
+        let halves = [store.take(len), store.take(len)];
         let take = |index: usize| self.marks.take(index);
-        DealtNames::of(&self.cell, share, &split, take, (halves, store.routes(len)))
+        DealtNames::of(&self.cell, share, &split, take, (halves, store.take(len)))
     }
 
     /// Gives what a share has become its final numbers, knowing what comes before it.
@@ -78,7 +78,7 @@ impl Halving {
         store: &Store,
     ) {
         let mut routes = self.routes.claim(share.range(self.cell.len()));
-        store.put_routes(dealt.renumber(&self.cell.arena, before, &mut routes));
+        store.put(dealt.renumber(&self.cell.arena, before, &mut routes));
     }
 
     /// Goes on to the events, with all that the shares have become, in order.
@@ -125,7 +125,7 @@ impl Dealing {
     /// Deals a share of each axis into chunks of its own.
     pub(super) fn deal(&self, share: Share, store: &Store) -> DealtEvents {
         std::array::from_fn(|axis| {
-            let room = |count| store.events(count);
+            let room = |count| store.take(count);
             shares::deal_events(&self.routes(), &self.cell.events[axis], axis, share, room)
         })
     }
@@ -152,7 +152,7 @@ impl Dealing {
         events: [Halves<ChunkedArray<Event>>; 3],
         store: &Store,
     ) -> [SharedCell; 2] {
-        store.put_routes(self.routes);
+        store.put(self.routes);
         let (below, above) = self
             .cell
             .extent
@@ -197,7 +197,7 @@ pub(super) fn alone(
     let count = cell.len();
     let events = &cell.events[plane.axis];
     let (shorter, side) = shares::shorter_side(events, &plane);
-    let mut marks = store.bytes(count);
+    let mut marks = store.take(count);
     marks.resize(count, 0);
     events
         .slices(side)
@@ -208,11 +208,16 @@ pub(super) fn alone(
         shorter,
         triangles: &input.triangles,
     };
-    let halves = [store.names(count), store.names(count)];
+    let halves = [store.take(count), store.take(count)];
     let take = |index: usize| marks[index];
-    let share = Share { index: 0, count: 1 };
-    let mut dealt = DealtNames::of(cell, share, &split, take, (halves, store.routes(count)));
-    store.put_bytes(marks);
+    let mut dealt = DealtNames::of(
+        cell,
+        Share::WHOLE,
+        &split,
+        take,
+        (halves, store.take(count)),
+    );
+    store.put(marks);
     let routes = dealt.take_routes();
     let dealing = Dealing {
         names: Names::of(&cell.arena, [dealt]),
@@ -220,6 +225,6 @@ pub(super) fn alone(
         plane,
         routes,
     };
-    let events = dealing.deal(share, store);
+    let events = dealing.deal(Share::WHOLE, store);
     dealing.halves_of_chunks([events], store)
 }

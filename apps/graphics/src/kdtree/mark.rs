@@ -10,6 +10,7 @@ use raddle_sync::prim::{AtomicBool, Relaxed};
 
 use super::event::{Event, Kind};
 use super::route::Counts;
+use super::store::Buffer;
 use super::sweep::{Passed, Plane};
 
 /// Which side of a plane the marks are from: 0 for below, 1 for above.
@@ -65,6 +66,12 @@ impl Shorter {
 pub(super) fn mark(side: &[Event], marks: &mut [u8]) {
     for event in side {
         marks[event.reference() as usize] += 1 + (event.kind() & 1) as u8;
+    }
+}
+
+impl Buffer for SharedMarks {
+    fn byte_count(&self) -> usize {
+        self.0.byte_count()
     }
 }
 

@@ -31,7 +31,7 @@ use raddle::{Grain, GrainTuner};
 use raddle_sync::prim::{AtomicUsize, Relaxed};
 
 use super::assemble::assemble;
-use super::build::{Input, Memory};
+use super::build::Memory;
 use super::cell::SharedCell;
 use super::crew::Everybody;
 use super::progress::{Progress, WHOLE};
@@ -48,7 +48,8 @@ pub use options::{
 
 /// Builds trees by messages, one after the other, and learns the best grain while it does.
 ///
-/// It keeps the memory of its builds, some 300 bytes per triangle, as long as it lives.
+/// It keeps memory of its builds, at most 300 bytes for each triangle of the last one, as long as it lives. What it has learned counts for
+/// builds of as many triangles and like parameters: for others make another.
 ///
 /// # Examples
 /// ```
@@ -86,7 +87,7 @@ pub struct Built {
     /// Worker tasks that have worked on cells; one that has worked on several counts for each.
     pub worker_tasks: usize,
     /// Into how many parts the tree was to be cut.
-    pub grain: usize,
+    pub parts: usize,
 }
 
 impl<'runtime> MessageBuilder<'runtime> {
@@ -121,16 +122,12 @@ impl<'runtime> MessageBuilder<'runtime> {
         parameters: &Parameters,
         on_progress: impl Fn(f32) + Send + Sync + 'static,
     ) -> Result<Built, BuildError> {
-        let Prepared {
-            corners,
-            cell,
-            memory,
-            ..
-        } = prepared;
-        let Memory { lists, tree: room } = memory;
-        let input = Input::new(corners, parameters, Progress::new(on_progress))?;
-        self.store.put_first(lists);
+        let progress = Progress::new(on_progress);
+        let (input, cell, Memory { lists, tree: room }) =
+            prepared.for_build(parameters, progress)?;
         let weight = cell.names.len();
+        self.store.expect(weight);
+        self.store.put_first(lists);
         let run = match self.options.grain {
             NodeGrain::Tuned => Some(self.runtime.install(|| self.tuner.begin(weight))),
             NodeGrain::Tasks(_) => None,
@@ -177,7 +174,7 @@ impl<'runtime> MessageBuilder<'runtime> {
             // Relaxed: all who count have replied.
             node_tasks: build.node_tasks.load(Relaxed),
             worker_tasks: build.worker_tasks.load(Relaxed),
-            grain: parts,
+            parts,
         })
     }
 }

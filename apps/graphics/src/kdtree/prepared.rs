@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::BuildError;
 use super::arena::Name;
-use super::build::{self, Memory};
+use super::build::{self, Input, Memory};
 use super::cell::{OwnedCell, Reference};
 use super::crew::{Alone, Crew, Everybody};
+use super::progress::Progress;
+use super::{BuildError, Parameters};
 use crate::intersect::Corners;
 use crate::mesh::Mesh;
 
@@ -99,6 +100,16 @@ impl Prepared {
             memory,
             times,
         })
+    }
+
+    /// What a build begins with.
+    pub(super) fn for_build<'a>(
+        self,
+        parameters: &Parameters,
+        progress: Progress<'a>,
+    ) -> Result<(Input<'a>, OwnedCell, Memory), BuildError> {
+        let input = Input::new(self.corners, parameters, progress)?;
+        Ok((input, self.cell, self.memory))
     }
 
     /// Triangles of the mesh.

@@ -24,6 +24,7 @@ use super::node::Node;
 use super::progress::{self, Share};
 use super::route::{Added, Counts, Route, Straddler};
 use super::split::{Dealt, Split};
+use super::store::Buffer;
 use super::sweep::{self, Passed, Plane};
 
 /// Where on a stack the lists of a cell are.
@@ -91,6 +92,18 @@ impl Workspace {
             stacks: [Stack::default(), memory],
             ..Self::default()
         }
+    }
+}
+
+impl Buffer for Workspace {
+    /// That of the lists, which is nearly all.
+    fn byte_count(&self) -> usize {
+        let of_stack = |stack: &Stack| {
+            let events = stack.events.iter().map(Buffer::byte_count);
+            stack.names.byte_count() + events.sum::<usize>()
+        };
+        let lists = self.stacks.iter().map(of_stack).sum::<usize>();
+        lists + self.marks.byte_count() + self.routes.byte_count()
     }
 }
 

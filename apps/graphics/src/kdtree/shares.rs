@@ -41,6 +41,9 @@ pub(super) struct Share {
 }
 
 impl Share {
+    /// All of a list.
+    pub(super) const WHOLE: Self = Self { index: 0, count: 1 };
+
     /// Where the share begins and ends in a list of `len`.
     pub(super) fn range(self, len: usize) -> Range<usize> {
         len * self.index / self.count..len * (self.index + 1) / self.count

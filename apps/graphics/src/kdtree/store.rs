@@ -1,16 +1,19 @@
 //! Buffers for the lists of cells, which go from one cell to the next, and from one build to the next.
 //!
 //! Memory that is fresh from the system costs more to touch than events cost to deal out. So a cell's lists are taken from a shelf of the worker
-//! that fills them, and are put on one by who has read them; after the first cells there is enough on every shelf.
+//! that fills them, else from another's, and are put on one by who has read them; after the first cells there is enough. Together the shelves
+//! keep a bounded number of bytes for each triangle of a build; what is more goes back to the system, the smallest buffers first.
 //!
 //! # Source
 //! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. TeraGrid 2010, section 4: memory comes from the thread
 //! that uses it. That lists are kept, not single objects, is ours.
 
+use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use raddle::ChunkedArray;
 use raddle_sync::CachePadded;
+use raddle_sync::prim::{AtomicUsize, Relaxed};
 
 use super::arena::Name;
 use super::cell::{OwnedCell, SharedCell};
@@ -19,119 +22,160 @@ use super::mark::SharedMarks;
 use super::route::Route;
 use super::sequential::{Stack, Workspace};
 
-/// Buffers that a worker keeps; the smallest go first.
-const BUFFERS_MAX: usize = 64;
+/// Bytes that are kept for each triangle: the lists of all cells of a level and of the next, and of what workers build alone meanwhile.
+const BYTES_PER_TRIANGLE: usize = 300;
+/// Smaller buffers are not kept: the allocator has memory of this size at hand that is not fresh.
+const BYTES_MIN: usize = 16 * 1024;
 
 /// The shelves of all workers.
 #[derive(Debug)]
 pub(super) struct Store {
     shelves: Vec<CachePadded<Shelves>>,
+    /// Bytes on all shelves.
+    kept: AtomicUsize,
+    /// The most that these shall be.
+    limit: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
 struct Shelves {
-    events: Shelf<Event>,
-    names: Shelf<Name>,
-    routes: Shelf<Route>,
-    bytes: Shelf<u8>,
-    marks: Mutex<Vec<SharedMarks>>,
-    workspaces: Mutex<Vec<Workspace>>,
+    events: Shelf<Vec<Event>>,
+    names: Shelf<Vec<Name>>,
+    routes: Shelf<Vec<Route>>,
+    bytes: Shelf<Vec<u8>>,
+    marks: Shelf<SharedMarks>,
+    workspaces: Shelf<Workspace>,
 }
 
+/// Memory that is kept.
+pub(super) trait Buffer: Sized {
+    /// How much it is.
+    fn byte_count(&self) -> usize;
+}
+
+impl<T> Buffer for Vec<T> {
+    fn byte_count(&self) -> usize {
+        self.capacity() * size_of::<T>()
+    }
+}
+
+/// What lists are of.
+pub(super) trait Item: Copy {
+    /// Where lists of these are kept.
+    #[expect(private_interfaces, reason = "shelves are for the store alone")]
+    fn shelf(shelves: &Shelves) -> &Shelf<Vec<Self>>;
+}
+
+/// Says on which shelf the lists of an item are.
+macro_rules! shelved {
+    ($($item:ty: $shelf:ident),+) => {$(
+        impl Item for $item {
+            #[expect(private_interfaces, reason = "shelves are for the store alone")]
+            fn shelf(shelves: &Shelves) -> &Shelf<Vec<Self>> {
+                &shelves.$shelf
+            }
+        }
+    )+};
+}
+
+shelved!(Event: events, Name: names, Route: routes, u8: bytes);
+
 impl Store {
+    /// A store for so many workers, which keeps nothing before it [expects](Self::expect) a build.
     pub(super) fn new(worker_count: usize) -> Self {
         Self {
             shelves: (0..worker_count).map(|_| CachePadded::default()).collect(),
+            kept: AtomicUsize::new(0),
+            limit: AtomicUsize::new(0),
         }
     }
 
-    /// Those of this worker; of some worker for others.
+    /// Makes ready for a build of so many triangles. What was kept for much larger ones goes.
+    pub(super) fn expect(&self, triangle_count: usize) {
+        let limit = triangle_count * BYTES_PER_TRIANGLE;
+        // Relaxed, here and below: bounds and counts, on which nothing but the amount of memory depends.
+        self.limit.store(limit, Relaxed);
+        if self.kept.load(Relaxed) > limit {
+            for shelves in &self.shelves {
+                let Shelves {
+                    events,
+                    names,
+                    routes,
+                    bytes,
+                    marks,
+                    workspaces,
+                } = &**shelves;
+                let gone = [
+                    events.clear(),
+                    names.clear(),
+                    routes.clear(),
+                    bytes.clear(),
+                    marks.clear(),
+                    workspaces.clear(),
+                ];
+                self.kept.fetch_sub(gone.iter().sum(), Relaxed);
+            }
+        }
+    }
+
+    /// Those of this worker, then those of others; of some worker first for threads that are none.
+    fn shelves(&self) -> impl Iterator<Item = &Shelves> {
+        let worker = raddle::worker_index().unwrap_or_default() % self.shelves.len();
+        let (before, from) = self.shelves.split_at(worker);
+        from.iter().chain(before).map(|shelves| &**shelves)
+    }
+
     fn here(&self) -> &Shelves {
-        let worker = raddle::worker_index().unwrap_or_default();
-        &self.shelves[worker % self.shelves.len()]
+        self.shelves().next().expect("every worker has shelves")
     }
 
-    /// An empty buffer with room for so many events.
-    pub(super) fn events(&self, room: usize) -> Vec<Event> {
-        self.here().events.take(room)
+    /// Finds a buffer on the first shelf that has one.
+    fn find<B: Buffer>(&self, take: impl Fn(&Shelves) -> Option<B>) -> Option<B> {
+        let found = self.shelves().find_map(take)?;
+        self.kept.fetch_sub(found.byte_count(), Relaxed);
+        Some(found)
     }
 
-    /// An empty buffer with room for so many names.
-    pub(super) fn names(&self, room: usize) -> Vec<Name> {
-        self.here().names.take(room)
-    }
-
-    /// An empty buffer with room for so many bytes.
-    pub(super) fn bytes(&self, room: usize) -> Vec<u8> {
-        self.here().bytes.take(room)
-    }
-
-    pub(super) fn put_bytes(&self, bytes: Vec<u8>) {
-        self.here().bytes.put(bytes);
-    }
-
-    pub(super) fn put_names(&self, names: Vec<Name>) {
-        self.here().names.put(names);
-    }
-
-    /// Marks, all clear.
-    pub(super) fn marks(&self) -> SharedMarks {
-        open(&self.here().marks).pop().unwrap_or_default()
-    }
-
-    /// Takes marks that are all clear.
-    pub(super) fn put_marks(&self, marks: SharedMarks) {
-        open(&self.here().marks).push(marks);
-    }
-
-    /// Takes memory for the first build that is done by one worker; later ones have what that leaves.
-    pub(super) fn put_first(&self, lists: Stack) {
-        let mut workspaces = open(&self.here().workspaces);
-        if workspaces.is_empty() {
-            workspaces.push(Workspace::within(lists));
+    /// Keeps a buffer, if it is worth it, instead of smaller ones of its kind where there are too many bytes.
+    fn keep<B: Buffer>(&self, buffer: B, shelf: &Shelf<B>) {
+        let bytes = buffer.byte_count();
+        if bytes < BYTES_MIN {
+            return;
         }
+        let limit = self.limit.load(Relaxed);
+        let mut kept = self.kept.fetch_add(bytes, Relaxed) + bytes;
+        while kept > limit {
+            let gone = shelf
+                .take_smaller(bytes)
+                .map_or(bytes, |gone| gone.byte_count());
+            kept = self.kept.fetch_sub(gone, Relaxed) - gone;
+            if gone == bytes {
+                return;
+            }
+        }
+        shelf.put(buffer);
+    }
+
+    /// An empty buffer with room for so many items.
+    pub(super) fn take<T: Item>(&self, room: usize) -> Vec<T> {
+        let bytes = room * size_of::<T>();
+        if bytes < BYTES_MIN {
+            return Vec::with_capacity(room);
+        }
+        self.find(|shelves| T::shelf(shelves).take(bytes))
+            .unwrap_or_else(|| Vec::with_capacity(room))
     }
 
     /// Takes memory that nobody needs.
+    pub(super) fn put<T: Item>(&self, mut buffer: Vec<T>) {
+        buffer.clear();
+        self.keep(buffer, T::shelf(self.here()));
+    }
+
+    /// As [`put`](Self::put).
     pub(super) fn put_stack(&self, stack: Stack) {
-        let shelves = self.here();
-        shelves.names.put(stack.names);
-        for events in stack.events {
-            shelves.events.put(events);
-        }
-    }
-
-    /// An empty buffer with room for so many routes.
-    pub(super) fn routes(&self, room: usize) -> Vec<Route> {
-        self.here().routes.take(room)
-    }
-
-    /// What a sequential build needs.
-    pub(super) fn workspace(&self) -> Workspace {
-        open(&self.here().workspaces).pop().unwrap_or_default()
-    }
-
-    pub(super) fn put_workspace(&self, workspace: Workspace) {
-        open(&self.here().workspaces).push(workspace);
-    }
-
-    pub(super) fn put_events(&self, events: Vec<Event>) {
-        self.here().events.put(events);
-    }
-
-    pub(super) fn put_routes(&self, routes: Vec<Route>) {
-        self.here().routes.put(routes);
-    }
-
-    /// A cell with lists in one piece. Those that are not are copied.
-    pub(super) fn in_one_piece(&self, cell: SharedCell) -> OwnedCell {
-        let shelves = self.here();
-        OwnedCell {
-            extent: cell.extent,
-            names: shelves.names.join(cell.names),
-            events: cell.events.map(|events| shelves.events.join(events)),
-            arena: cell.arena,
-        }
+        self.put(stack.names);
+        stack.events.into_iter().for_each(|events| self.put(events));
     }
 
     /// Takes the lists of a cell, unless they were brought along.
@@ -139,51 +183,58 @@ impl Store {
         if cell.is_brought {
             return;
         }
-        let shelves = self.here();
-        shelves.names.put_chunks(cell.names);
-        for events in cell.events {
-            shelves.events.put_chunks(events);
-        }
-    }
-}
-
-/// Buffers of one kind, the smallest first.
-#[derive(Debug)]
-struct Shelf<T>(Mutex<Vec<Vec<T>>>);
-
-impl<T> Default for Shelf<T> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<T: Copy> Shelf<T> {
-    /// The smallest buffer with so much room.
-    fn take(&self, room: usize) -> Vec<T> {
-        let mut buffers = open(&self.0);
-        let first = buffers.partition_point(|buffer| buffer.capacity() < room);
-        if first < buffers.len() {
-            return buffers.remove(first);
-        }
-        drop(buffers);
-        Vec::with_capacity(room)
+        self.put_chunks(cell.names);
+        cell.events
+            .into_iter()
+            .for_each(|events| self.put_chunks(events));
     }
 
-    fn put(&self, mut buffer: Vec<T>) {
-        buffer.clear();
-        if buffer.capacity() == 0 {
-            return;
-        }
-        let mut buffers = open(&self.0);
-        let place = buffers.partition_point(|other| other.capacity() < buffer.capacity());
-        buffers.insert(place, buffer);
-        if buffers.len() > BUFFERS_MAX {
-            buffers.remove(0);
+    fn put_chunks<T: Item>(&self, chunks: ChunkedArray<T>) {
+        for chunk in chunks.into_chunks() {
+            self.put(chunk);
         }
     }
 
-    /// Makes one buffer of several.
-    fn join(&self, chunks: ChunkedArray<T>) -> Vec<T> {
+    /// Marks, all clear.
+    pub(super) fn marks(&self) -> SharedMarks {
+        self.find(|shelves| shelves.marks.take_largest())
+            .unwrap_or_default()
+    }
+
+    /// Takes marks that are all clear.
+    pub(super) fn put_marks(&self, marks: SharedMarks) {
+        self.keep(marks, &self.here().marks);
+    }
+
+    /// What a sequential build needs.
+    pub(super) fn workspace(&self) -> Workspace {
+        self.find(|shelves| shelves.workspaces.take_largest())
+            .unwrap_or_default()
+    }
+
+    pub(super) fn put_workspace(&self, workspace: Workspace) {
+        self.keep(workspace, &self.here().workspaces);
+    }
+
+    /// Takes memory for the first build that is done by one worker; later ones have what that leaves.
+    pub(super) fn put_first(&self, lists: Stack) {
+        if self.shelves().all(|shelves| shelves.workspaces.is_empty()) {
+            self.put_workspace(Workspace::within(lists));
+        }
+    }
+
+    /// A cell with lists in one piece. Those that are not are copied.
+    pub(super) fn in_one_piece(&self, cell: SharedCell) -> OwnedCell {
+        OwnedCell {
+            extent: cell.extent,
+            names: self.join(cell.names),
+            events: cell.events.map(|events| self.join(events)),
+            arena: cell.arena,
+        }
+    }
+
+    /// Makes one list of several.
+    fn join<T: Item>(&self, chunks: ChunkedArray<T>) -> Vec<T> {
         if chunks.chunks().filter(|chunk| !chunk.is_empty()).count() < 2 {
             return chunks.into_vec();
         }
@@ -194,15 +245,61 @@ impl<T: Copy> Shelf<T> {
         }
         all
     }
+}
 
-    fn put_chunks(&self, chunks: ChunkedArray<T>) {
-        for chunk in chunks.into_chunks() {
-            self.put(chunk);
-        }
+/// Buffers of one kind, the smallest first.
+#[derive(Debug)]
+struct Shelf<B>(Mutex<Vec<B>>);
+
+impl<B> Default for Shelf<B> {
+    fn default() -> Self {
+        Self(Mutex::default())
     }
 }
 
-/// Buffers are scratch memory: what a panic left in them does not matter.
-fn open<T>(shelf: &Mutex<T>) -> MutexGuard<'_, T> {
-    shelf.lock().unwrap_or_else(PoisonError::into_inner)
+impl<B: Buffer> Shelf<B> {
+    /// Buffers are scratch memory: what a panic left in them does not matter.
+    fn open(&self) -> MutexGuard<'_, Vec<B>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.open().is_empty()
+    }
+
+    /// The smallest buffer of so many bytes or more.
+    fn take(&self, bytes: usize) -> Option<B> {
+        let mut buffers = self.open();
+        let first = buffers.partition_point(|buffer| buffer.byte_count() < bytes);
+        (first < buffers.len()).then(|| buffers.remove(first))
+    }
+
+    fn take_largest(&self) -> Option<B> {
+        self.open().pop()
+    }
+
+    /// The smallest buffer, if it has fewer bytes.
+    fn take_smaller(&self, bytes: usize) -> Option<B> {
+        let mut buffers = self.open();
+        let is_smaller = buffers.first()?.byte_count() < bytes;
+        is_smaller.then(|| buffers.remove(0))
+    }
+
+    fn put(&self, buffer: B) {
+        let mut buffers = self.open();
+        let bytes = buffer.byte_count();
+        let place = buffers.partition_point(|other| other.byte_count() < bytes);
+        buffers.insert(place, buffer);
+    }
+
+    /// Lets all go; how many bytes that were.
+    fn clear(&self) -> usize {
+        mem::take(&mut *self.open())
+            .iter()
+            .map(Buffer::byte_count)
+            .sum()
+    }
 }
+
+#[cfg(test)]
+mod tests;

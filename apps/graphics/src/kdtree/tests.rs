@@ -3,6 +3,7 @@
 use glam::Vec3;
 use proptest::prelude::*;
 
+use super::build::Input;
 use super::cell::Reference;
 use super::*;
 

@@ -10,7 +10,7 @@ use super::progress;
 use super::sequential;
 use super::shares::{Counted, Share};
 use super::store::Store;
-use super::sweep::{self, Lightest, Passed, Plane, Surface};
+use super::sweep::{self, Lightest, Plane, Surface};
 
 /// Several share a cell only if each has so many triangles.
 const SHARE_LEN_MIN: usize = 8 * 1024;
@@ -84,9 +84,11 @@ impl Work<'_> {
 
     /// Finds the plane of a cell on this thread.
     pub(super) fn step_alone(&self, cell: &SharedCell) -> Step {
-        let share = Share { index: 0, count: 1 };
-        let before = [Passed::default(); 3];
-        self.step(cell, Counted::of(cell, share).lightest(cell, share, before))
+        let counted = Counted::of(cell, Share::WHOLE);
+        self.step(
+            cell,
+            counted.lightest(cell, Share::WHOLE, Default::default()),
+        )
     }
 }
 

@@ -29,6 +29,8 @@ const SLACK_MAX: f64 = 0.5;
 const CLEARLY_WORSE: f64 = 1.25;
 /// A median of runs that is off by so much is no noise: the search is opened again.
 const DRIFT: f64 = 1.25;
+/// The same for the first median after a quick search, which hands on the least of a few costs and not their median.
+const DRIFT_FROM_LEAST: f64 = 2.0;
 /// Runs to that median.
 const WINDOW: usize = 25;
 /// The most tasks a worker, as a power of two.
@@ -212,7 +214,9 @@ impl Search {
             return false;
         };
         let cost = median(std::mem::take(&mut found.window));
-        if cost > found.cost * DRIFT || cost * DRIFT < found.cost {
+        let is_least = !found.is_firm && self.quick.is_some();
+        let drift = if is_least { DRIFT_FROM_LEAST } else { DRIFT };
+        if cost > found.cost * drift || cost * DRIFT < found.cost {
             let candidate = found.candidate;
             self.round += 1;
             self.open(candidate);

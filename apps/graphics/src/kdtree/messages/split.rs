@@ -108,7 +108,7 @@ impl<'a> Split<'a> {
         self.section.all().count_names(self.section, job);
         let counts = self.section.reduction::<Counts>().await;
         let store = self.build.store();
-        let array = |count| SharedVec::within(store.names(count), count);
+        let array = |count| SharedVec::within(store.take(count), count);
         let names = Halves {
             below: array(counts.below),
             above: array(counts.above),
@@ -127,7 +127,7 @@ impl<'a> Split<'a> {
         let job = self.job(&dealing);
         self.section.all().count_events(self.section, job);
         let counts = self.section.reduction::<[Counts; 3]>().await;
-        let array = |count| SharedVec::within(store.events(count), count);
+        let array = |count| SharedVec::within(store.take(count), count);
         let arrays: EventArrays = counts.map(|counts| Halves {
             below: array(counts.below),
             above: array(counts.above),

@@ -145,7 +145,7 @@ impl WorkerTask {
             copied(below, &arrays.below, first.below),
             copied(above, &arrays.above, first.above),
         ] {
-            build.store().put_names(chunk);
+            build.store().put(chunk);
         }
         drop((build, arrays));
         cx.contribute_to(team, Gather::new(dealt));
@@ -199,7 +199,7 @@ impl WorkerTask {
                 copied(halves.below, &arrays.below, first.below),
                 copied(halves.above, &arrays.above, first.above),
             ] {
-                build.store().put_events(chunk);
+                build.store().put(chunk);
             }
         }
         drop(build);
