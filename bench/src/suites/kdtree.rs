@@ -9,7 +9,7 @@
 //! | `sync` | fig. 4 | sections in the form `two-level` against the other forms | workers |
 //! | `scans` | fig. 5 | scans by `recursive-doubling` against the other choices | workers |
 //! | `arrays` | fig. 8 | `plain` arrays against `chunked` ones | workers |
-//! | `speedup` | fig. 9 | the speedup over the sequential builder: ours by messages and every peer's | workers |
+//! | `speedup` | fig. 9 | the speedup over the sequential builder: ours by messages and every peer's; and what ours lacks, from counters | workers |
 //! | `relative` | table II | each parallel peer's time over ours | workers |
 //!
 //! All but the first two are measured for every mesh, at depth 8 and 15. The study shows speedups, old over new: so the old way is who the
@@ -30,6 +30,7 @@
 mod bounds;
 mod builders;
 mod grain;
+mod losses;
 mod onetbb;
 mod rayon_crew;
 mod speedup;
@@ -129,6 +130,7 @@ pub(crate) fn summary(records: &[Record]) -> Option<String> {
         bounds::table(records),
         grain::table(records),
         grain::table_of_tuned(records),
+        losses::table(records),
         speedup::table(records),
     ];
     let tables: Vec<String> = tables.into_iter().flatten().collect();

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::builders::Peer;
+use super::losses::Watched;
 use super::stage::Stage;
 use super::subject::Name;
 use crate::chart::{Chart, Place};
@@ -34,14 +35,19 @@ pub(super) fn run(
     stage: &Stage<'_>,
     figure: &str,
 ) -> Result<(), BenchError> {
-    let mut own = stage.messages("raddle", stage.best()?)?;
+    let own = stage.messages("raddle", stage.best()?)?;
+    let mut own = Watched::new(own, stage.runtime);
     let peers = Peer::ALL
         .into_iter()
         .filter(|&peer| figure == "speedup" || peer != Peer::Serial);
     let mut peers = Peer::all_on(peers, stage, measurement);
     let name = stage.subject.case_name(figure);
     let case = stage.subject.case(&name);
-    measurement.compare_on(stage.workers(), &case, &mut own, &mut peers)
+    measurement.compare_on(stage.workers(), &case, &mut own, &mut peers)?;
+    if figure == "speedup" {
+        own.tell(measurement, &name);
+    }
+    Ok(())
 }
 
 /// Speedups over the sequential builder, a panel for each mesh and depth; relative gains, a panel for each peer and depth.

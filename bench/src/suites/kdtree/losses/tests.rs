@@ -1,0 +1,32 @@
+//! What speedups lack, out of made-up records.
+
+use super::super::tests::{record, words};
+use super::*;
+
+#[test]
+fn a_speedup_is_what_idle_workers_and_more_work_leave() {
+    let case = "speedup-bunny-d15";
+    let count = |name: &str, value: f64| Record {
+        median: value,
+        ..record(&format!("{case}/{name}"), "raddle", 2, None)
+    };
+    let mut records = vec![
+        record(case, "raddle", 2, None),
+        record(case, "serial", 2, Some(0.625)),
+    ];
+    assert_eq!(table(&records), None, "nothing was counted");
+    records.extend([
+        count("idle", 4.0),
+        count("work", 12.0),
+        count("messages", 99.0),
+    ]);
+    let table = table(&records).expect("a row");
+    let rows = words(&table);
+    assert_eq!(
+        rows[1],
+        [
+            "bunny,", "depth", "15", "2", "1.60", "4.0", "%", "1.20", "99"
+        ]
+    );
+    assert_eq!(rows.len(), 3);
+}
