@@ -59,9 +59,10 @@ mod traverse;
 mod work;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use cell::SharedCell;
-use crew::{Alone, Everybody};
+use crew::Alone;
 use progress::Progress;
 use sequential::Workspace;
 use store::Store;
@@ -70,7 +71,7 @@ use work::Work;
 use crate::intersect::Corners;
 use crate::mesh::{Bounds, Mesh};
 
-pub use crew::Crew;
+pub use crew::{Crew, Everybody};
 pub use error::BuildError;
 pub use node::{Node, NodeKind};
 pub use parameters::{DEPTH_MAX, DepthLimit, Parameters};
@@ -110,6 +111,16 @@ pub struct KdTree {
     corners: Vec<Corners>,
     /// The index in the mesh of each of `corners`.
     triangle_ids: Vec<u32>,
+}
+
+/// A tree, and how long it took.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Timed {
+    /// The tree.
+    pub tree: KdTree,
+    /// From the sorted events to the tree: without what comes before, and without the freeing of memory that is not the tree's.
+    pub time: Duration,
 }
 
 impl KdTree {
@@ -172,7 +183,21 @@ impl KdTree {
         crew: &impl Crew,
         on_progress: impl Fn(f32) + Sync,
     ) -> Result<Self, BuildError> {
+        Ok(Self::timed_by(prepared, parameters, crew, on_progress)?.tree)
+    }
+
+    /// As [`from_prepared_by`](Self::from_prepared_by), and tells how long it took.
+    ///
+    /// # Errors
+    /// [`BuildError::ParameterOutOfRange`].
+    pub fn timed_by(
+        prepared: Prepared,
+        parameters: &Parameters,
+        crew: &impl Crew,
+        on_progress: impl Fn(f32) + Sync,
+    ) -> Result<Timed, BuildError> {
         let (input, cell, memory) = prepared.for_build(parameters, Progress::new(&on_progress))?;
+        let begun = Instant::now();
         // One shelf for all: what one worker has put back another takes, before memory is touched that is fresh from the system.
         let store = Store::new(1);
         store.expect(cell.names.len());
@@ -183,13 +208,9 @@ impl KdTree {
         };
         let extent = cell.extent;
         let piece = tasks::build(&work, SharedCell::root(cell), crew);
-        Ok(assemble::assemble(
-            &work.input,
-            extent,
-            piece,
-            memory.tree,
-            crew,
-        ))
+        let tree = assemble::assemble(&work.input, extent, piece, memory.tree, crew);
+        let time = begun.elapsed();
+        Ok(Timed { tree, time })
     }
 
     /// Builds a tree on the calling thread.
@@ -225,18 +246,26 @@ impl KdTree {
         parameters: &Parameters,
         on_progress: impl Fn(f32) + Sync,
     ) -> Result<Self, BuildError> {
+        Ok(Self::timed_sequential(prepared, parameters, on_progress)?.tree)
+    }
+
+    /// As [`from_prepared_sequential`](Self::from_prepared_sequential), and tells how long it took.
+    ///
+    /// # Errors
+    /// [`BuildError::ParameterOutOfRange`].
+    pub fn timed_sequential(
+        prepared: Prepared,
+        parameters: &Parameters,
+        on_progress: impl Fn(f32) + Sync,
+    ) -> Result<Timed, BuildError> {
         let (input, cell, memory) = prepared.for_build(parameters, Progress::new(&on_progress))?;
+        let begun = Instant::now();
         let extent = cell.extent;
         let mut workspace = Workspace::within(memory.lists);
-        let (piece, _) = sequential::build(&input, cell, 0, progress::WHOLE, &mut workspace);
-        drop(workspace);
-        Ok(assemble::assemble(
-            &input,
-            extent,
-            piece,
-            memory.tree,
-            &Alone,
-        ))
+        let (piece, _cell) = sequential::build(&input, cell, 0, progress::WHOLE, &mut workspace);
+        let tree = assemble::assemble(&input, extent, piece, memory.tree, &Alone);
+        let time = begun.elapsed();
+        Ok(Timed { tree, time })
     }
 
     /// The box around all triangles that a ray can hit; a point at the origin when there are none.

@@ -80,8 +80,14 @@ fn switched() -> Vec<MessageOptions> {
             });
         }
     }
-    let forms = SectionForm::ALL.into_iter();
-    all.extend(forms.map(|sync| MessageOptions { sync, ..many }));
+    for worker_tasks in WorkerTasks::ALL {
+        let forms = SectionForm::ALL.into_iter();
+        all.extend(forms.map(|sync| MessageOptions {
+            worker_tasks,
+            sync,
+            ..many
+        }));
+    }
     let scans = ScanChoice::ALL.into_iter();
     all.extend(scans.map(|scans| MessageOptions { scans, ..many }));
     all

@@ -132,11 +132,15 @@ fn degenerate_meshes_have_the_same_tree() {
 fn builds_at_the_same_time_do_not_disturb_each_other() {
     let meshes = Scene::ALL.map(|scene| generate(scene, 5_000));
     let runtime = runtime(2);
-    for worker_tasks in WorkerTasks::ALL {
-        let options = MessageOptions {
-            worker_tasks,
-            ..FINE
-        };
+    let tuned = MessageOptions {
+        grain: NodeGrain::Tuned,
+        ..FINE
+    };
+    let fixed = WorkerTasks::ALL.map(|worker_tasks| MessageOptions {
+        worker_tasks,
+        ..FINE
+    });
+    for options in fixed.into_iter().chain([tuned]) {
         let builder = MessageBuilder::new(&runtime, options);
         std::thread::scope(|scope| {
             for mesh in &meshes {
@@ -148,6 +152,32 @@ fn builds_at_the_same_time_do_not_disturb_each_other() {
             }
         });
     }
+}
+
+#[test]
+#[should_panic(expected = "outside of the runtime's workers")]
+fn a_worker_is_told_not_to_wait_for_a_build() {
+    let runtime = runtime(2);
+    let builder = MessageBuilder::new(&runtime, FINE);
+    let prepared = Prepared::new(&generate(Scene::Flake, 100)).unwrap();
+    drop(runtime.install(|| builder.build(prepared, &Parameters::default(), |_| ())));
+}
+
+#[test]
+fn a_cell_has_no_more_worker_tasks_than_make_sense() {
+    let runtime = runtime(2);
+    let mesh = generate(Scene::Knot, 10_000);
+    let options = MessageOptions {
+        grain: NodeGrain::Tasks(2),
+        triangles_per_task: Some(1),
+        ..FINE
+    };
+    let builder = MessageBuilder::new(&runtime, options);
+    let parameters = at_depth(DepthLimit::At(8));
+    let built = builder.build(Prepared::new(&mesh).unwrap(), &parameters, |_| ());
+    let built = built.unwrap();
+    assert!(built.worker_tasks <= 128 * built.node_tasks);
+    assert!(built.worker_tasks >= 128);
 }
 
 #[test]

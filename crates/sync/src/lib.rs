@@ -13,7 +13,7 @@
 //! | [`lock`] | simple, ticket, CLH, MCS and Pthreads locks |
 //! | [`stack`] | a lock-free stack with a version against ABA |
 //! | [`shared_vec`] | a vector that many fill at once, each a part of its own |
-//! | [`two_lists`] | two vectors that are filled in turns that nobody can foresee |
+//! | [`two_lists`] | two lists that are filled in turns that nobody can foresee |
 //! | [`single_put`] | a queue that its owner fills without a lock |
 //! | [`deque`] | a work-stealing deque: one owner, many thieves |
 //! | [`ever`] | whether something rare has been made, asked for nothing |

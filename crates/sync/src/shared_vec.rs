@@ -21,6 +21,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::prim::{AtomicUsize, Mutex, Relaxed};
+use crate::two_lists::Room;
 
 /// A vector of a fixed length that several fill. A clone is the same vector.
 ///
@@ -234,6 +235,19 @@ impl<T: Copy> Claim<T> {
         unsafe { to.copy_from_nonoverlapping(NonNull::from(items).cast(), items.len()) };
         self.left.start += items.len();
         self.written += items.len();
+    }
+}
+
+// SAFETY: what is left of a claim lies in the vector's memory, which does not move; nobody else touches it (invariant 1).
+unsafe impl<T: Copy> Room<T> for Claim<T> {
+    fn start(&mut self) -> Range<*mut T> {
+        let place = |index| self.shared.memory.as_ptr().wrapping_add(index);
+        place(self.left.start)..place(self.left.end)
+    }
+
+    unsafe fn fill(&mut self, count: usize) {
+        self.left.start += count;
+        self.written += count;
     }
 }
 

@@ -1,15 +1,46 @@
-//! Two vectors that are filled in turns that nobody can foresee.
+//! Two lists that are filled in turns that nobody can foresee.
 //!
 //! Who deals items out to two lists, and asks of each to which one it belongs, jumps wrongly every other time. Here the place is chosen, which compiles to a
 //! conditional move: an item is written once, where the next of its list goes, and both ends move by a number that is 0 or 1.
 //!
 //! # Invariants
-//! 1. `next` of a list lies between the start of its vector's memory and its `end`, which is that of the capacity.
-//! 2. All before `next` is written. The vectors are not touched meanwhile, and have no elements.
+//! 1. `next` of a list lies between the start and the end of its [`Room`].
+//! 2. All from the start to `next` is written. The rooms are not touched meanwhile.
 
 use std::fmt;
+use std::ops::Range;
 
-/// Two vectors that are being filled up to their capacity.
+/// Memory that is filled from its front to its back.
+///
+/// # Safety
+/// Until the next call of either function, whoever has the room may write all of the range that [`start`](Self::start) tells, and nobody else reads
+/// or writes there; moving the room does not move the memory.
+pub unsafe trait Room<T: Copy> {
+    /// Forgets what a vector holds; where the next items go, and where there is room for no more.
+    fn start(&mut self) -> Range<*mut T>;
+
+    /// Takes up what was written.
+    ///
+    /// # Safety
+    /// So many items from the start on were written, since it was told.
+    unsafe fn fill(&mut self, count: usize);
+}
+
+// SAFETY: a vector owns its memory up to its capacity, wherever it goes itself.
+unsafe impl<T: Copy> Room<T> for Vec<T> {
+    fn start(&mut self) -> Range<*mut T> {
+        self.clear();
+        let start = self.as_mut_ptr();
+        start..start.wrapping_add(self.capacity())
+    }
+
+    unsafe fn fill(&mut self, count: usize) {
+        // SAFETY: the caller's promise, of a vector without items.
+        unsafe { self.set_len(count) };
+    }
+}
+
+/// Two rooms that are being filled.
 ///
 /// # Examples
 /// ```
@@ -19,37 +50,34 @@ use std::fmt;
 /// for number in 0..10 {
 ///     lists.put(number % 2, number);
 /// }
-/// let [even, odd] = lists.into_vecs();
+/// let [even, odd] = lists.into_rooms();
 /// assert_eq!((even[4], odd[4]), (8, 9));
 /// ```
-pub struct TwoLists<T: Copy> {
-    vectors: [Vec<T>; 2],
+pub struct TwoLists<T: Copy, R: Room<T> = Vec<T>> {
+    rooms: [R; 2],
+    starts: [*mut T; 2],
     first_next: *mut T,
     second_next: *mut T,
     first_end: *mut T,
     second_end: *mut T,
 }
 
-// SAFETY: the pointers lead to the memory of the vectors, which come along.
-unsafe impl<T: Copy + Send> Send for TwoLists<T> {}
+// SAFETY: the pointers lead to the memory of the rooms, which come along.
+unsafe impl<T: Copy + Send, R: Room<T> + Send> Send for TwoLists<T, R> {}
 
-impl<T: Copy> TwoLists<T> {
-    /// Fills two vectors; what they hold is forgotten. None is ever made larger.
+impl<T: Copy, R: Room<T>> TwoLists<T, R> {
+    /// Fills two rooms; what vectors hold is forgotten. None is ever made larger.
     #[must_use]
-    pub fn new(mut first: Vec<T>, mut second: Vec<T>) -> Self {
+    pub fn new(mut first: R, mut second: R) -> Self {
         const { assert!(size_of::<T>() > 0, "items without a size have no places") };
-        first.clear();
-        second.clear();
-        let ends = [&mut first, &mut second].map(|vector| {
-            let next = vector.as_mut_ptr();
-            (next, next.wrapping_add(vector.capacity()))
-        });
+        let places = [first.start(), second.start()];
         Self {
-            first_next: ends[0].0,
-            second_next: ends[1].0,
-            first_end: ends[0].1,
-            second_end: ends[1].1,
-            vectors: [first, second],
+            starts: [places[0].start, places[1].start],
+            first_next: places[0].start,
+            second_next: places[1].start,
+            first_end: places[0].end,
+            second_end: places[1].end,
+            rooms: [first, second],
         }
     }
 
@@ -66,7 +94,7 @@ impl<T: Copy> TwoLists<T> {
             (self.second_next, self.second_end)
         };
         assert!(next < end, "list {list} of two is full");
-        // SAFETY: it lies in the memory of the vector (invariant 1).
+        // SAFETY: it lies in the room (invariant 1).
         unsafe { next.write(item) };
         self.first_next = self.first_next.wrapping_add(1 - list);
         self.second_next = self.second_next.wrapping_add(list);
@@ -76,28 +104,27 @@ impl<T: Copy> TwoLists<T> {
     #[inline]
     #[must_use]
     pub fn lens(&self) -> [usize; 2] {
-        let len =
-            |vector: &Vec<T>, next: *mut T| (next.addr() - vector.as_ptr().addr()) / size_of::<T>();
+        let len = |start: *mut T, next: *mut T| (next.addr() - start.addr()) / size_of::<T>();
         [
-            len(&self.vectors[0], self.first_next),
-            len(&self.vectors[1], self.second_next),
+            len(self.starts[0], self.first_next),
+            len(self.starts[1], self.second_next),
         ]
     }
 
-    /// Both lists.
+    /// Both rooms, with what was put there.
     #[must_use]
-    pub fn into_vecs(self) -> [Vec<T>; 2] {
+    pub fn into_rooms(self) -> [R; 2] {
         let lens = self.lens();
-        let [mut first, mut second] = self.vectors;
+        let [mut first, mut second] = self.rooms;
         // SAFETY: so many are written (invariant 2).
-        unsafe { first.set_len(lens[0]) };
+        unsafe { first.fill(lens[0]) };
         // SAFETY: as above.
-        unsafe { second.set_len(lens[1]) };
+        unsafe { second.fill(lens[1]) };
         [first, second]
     }
 }
 
-impl<T: Copy> fmt::Debug for TwoLists<T> {
+impl<T: Copy, R: Room<T>> fmt::Debug for TwoLists<T, R> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("TwoLists")
@@ -109,6 +136,7 @@ impl<T: Copy> fmt::Debug for TwoLists<T> {
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
+    use crate::shared_vec::SharedVec;
 
     #[test]
     fn items_stay_in_their_order() {
@@ -117,9 +145,37 @@ mod tests {
             lists.put(usize::from(number % 37 != 0), number);
         }
         assert_eq!(lists.lens(), [3, 97]);
-        let [rare, common] = lists.into_vecs();
+        let [rare, common] = lists.into_rooms();
         assert_eq!(rare, [0, 37, 74]);
         assert!(common.is_sorted() && common.len() == 97);
+    }
+
+    #[test]
+    fn claims_are_filled_where_they_are() {
+        let shared = [SharedVec::new(4), SharedVec::new(2)];
+        let claims = || [shared[0].claim(1..4), shared[1].claim(0..2)];
+        let [first, second] = claims();
+        let mut lists = TwoLists::new(first, second);
+        for number in [10, 11, 12] {
+            lists.put(usize::from(number == 11), number);
+        }
+        let [mut first, mut second] = lists.into_rooms();
+        assert_eq!((first.left(), second.left()), (1, 1));
+        first.extend_from_slice(&[13]);
+        second.extend_from_slice(&[14]);
+        drop((first, second));
+        shared[0].claim(0..1).extend_from_slice(&[9]);
+        let vectors = shared.map(|shared| shared.into_vec().expect("all is written"));
+        assert_eq!(vectors, [vec![9, 10, 12, 13], vec![11, 14]]);
+    }
+
+    #[test]
+    #[should_panic(expected = "list 1 of two is full")]
+    fn a_full_claim_takes_no_more() {
+        let shared = SharedVec::new(3);
+        let mut lists = TwoLists::new(shared.claim(0..2), shared.claim(2..3));
+        lists.put(1, 1_u8);
+        lists.put(1, 2);
     }
 
     #[test]

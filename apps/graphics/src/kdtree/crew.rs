@@ -84,9 +84,9 @@ impl Crew for Alone {
     }
 }
 
-/// All workers of this thread's runtime.
-#[derive(Debug)]
-pub(super) struct Everybody;
+/// All workers of this thread's runtime: the crew of [`KdTree::build`](super::KdTree::build).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Everybody;
 
 impl Crew for Everybody {
     fn for_each<T: Send>(&self, items: &mut [T], body: impl Fn(usize, &mut T) + Sync) {

@@ -8,14 +8,16 @@ use std::sync::Arc;
 
 use raddle::ChunkedArray;
 use raddle_sync::shared_vec::SharedVec;
+use raddle_sync::two_lists::TwoLists;
 
 use super::arena::Name;
 use super::build::Input;
 use super::cell::SharedCell;
 use super::deal::Routes;
 use super::event::Event;
+use super::lists::Lists;
 use super::mark::{self, SharedMarks, Shorter};
-use super::route::{Halves, Route};
+use super::route::{Counts, Halves, Route};
 use super::shares::{self, DealtNames, Names, Share, Tally};
 use super::split::Split;
 use super::store::Store;
@@ -103,6 +105,17 @@ impl Halving {
 /// The events of each axis that a share has made for both halves.
 pub(super) type DealtEvents = [Halves<Vec<Event>>; 3];
 
+/// The arrays that events of each axis go to, where they are not in chunks.
+pub(super) type EventArrays = [Halves<SharedVec<Event>>; 3];
+
+/// Where the events of a share go in the arrays of an axis.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct EventPlace {
+    /// Events of the shares before it.
+    pub(super) before: Counts,
+    pub(super) own: Counts,
+}
+
 /// A cell whose triangles have been dealt out, and the way of its events.
 #[derive(Debug)]
 pub(super) struct Dealing {
@@ -125,9 +138,38 @@ impl Dealing {
     /// Deals a share of each axis into chunks of its own.
     pub(super) fn deal(&self, share: Share, store: &Store) -> DealtEvents {
         std::array::from_fn(|axis| {
-            let room = |count| store.take(count);
-            shares::deal_events(&self.routes(), &self.cell.events[axis], axis, share, room)
+            let chunks =
+                |room: Counts| TwoLists::new(store.take(room.below), store.take(room.above));
+            let [below, above] = self.deal_axis(axis, share, chunks).into_rooms();
+            Halves { below, above }
         })
+    }
+
+    /// Counts what a share of each axis gives to both halves.
+    pub(super) fn count(&self, share: Share) -> [Counts; 3] {
+        std::array::from_fn(|axis| self.deal_axis(axis, share, |_| Counts::default()))
+    }
+
+    /// Deals a share of each axis, which gives so many to both halves, to arrays in which there are so many others before them.
+    pub(super) fn deal_to(&self, share: Share, arrays: &EventArrays, places: &[EventPlace; 3]) {
+        for (axis, (arrays, place)) in arrays.iter().zip(places).enumerate() {
+            let EventPlace { before, own } = place;
+            let claim = |array: &SharedVec<Event>, first, own| array.claim(first..first + own);
+            let to = TwoLists::new(
+                claim(&arrays.below, before.below, own.below),
+                claim(&arrays.above, before.above, own.above),
+            );
+            drop(self.deal_axis(axis, share, |_| to).into_rooms());
+        }
+    }
+
+    fn deal_axis<L: Lists<Event>>(
+        &self,
+        axis: usize,
+        share: Share,
+        to: impl FnOnce(Counts) -> L,
+    ) -> L {
+        shares::deal_events(&self.routes(), &self.cell.events[axis], axis, share, to)
     }
 
     /// The halves, from what the shares of the events have become, in order.

@@ -1,8 +1,8 @@
-//! Both halves' lists while they are filled: in one slice of memory that is there, or in vectors of their own.
+//! Both halves' lists while they are filled: in one slice of memory that is there, or in rooms of their own; or only counted.
 //!
 //! Which half an item goes to is chosen by a conditional move, see [`raddle_sync::two_lists`].
 
-use raddle_sync::two_lists::TwoLists;
+use raddle_sync::two_lists::{Room, TwoLists};
 
 use super::route::Counts;
 
@@ -52,7 +52,7 @@ impl<T> Lists<T> for Slices<'_, T> {
     }
 }
 
-impl<T: Copy> Lists<T> for TwoLists<T> {
+impl<T: Copy, R: Room<T>> Lists<T> for TwoLists<T, R> {
     #[inline(always)]
     fn put(&mut self, half: usize, item: T) {
         self.put(half, item);
@@ -62,5 +62,19 @@ impl<T: Copy> Lists<T> for TwoLists<T> {
     fn lens(&self) -> Counts {
         let [below, above] = self.lens();
         Counts { below, above }
+    }
+}
+
+/// Lists that nobody needs yet: how long they will be.
+impl<T> Lists<T> for Counts {
+    #[inline(always)]
+    fn put(&mut self, half: usize, _item: T) {
+        self.above += half;
+        self.below += 1 - half;
+    }
+
+    #[inline(always)]
+    fn lens(&self) -> Counts {
+        *self
     }
 }

@@ -3,7 +3,7 @@
 //! A node task is a chare that is made when its cell is there. It calls its worker tasks for one data-parallel phase after the other, and each
 //! answers when its share is done; then it makes the node tasks of both halves, which wait at its worker until somebody has time for
 //! them, and waits for their subtrees itself. Small cells are built by the sequential builder. Nobody waits but by being no entry that runs, and
-//! nothing is locked; what is shared is owned by those who read it.
+//! what is shared is owned by those who read it; only the shelves that memory comes from have locks, each of them a worker's own.
 //!
 //! ```text
 //! options    what can be chosen
@@ -80,7 +80,7 @@ pub struct MessageBuilder<'runtime> {
 pub struct Built {
     /// The tree.
     pub tree: KdTree,
-    /// From the events to the tree.
+    /// From the sorted events to the tree, as that of a [`Timed`](super::Timed).
     pub time: Duration,
     /// Node tasks, also those that built a subtree alone.
     pub node_tasks: usize,
@@ -115,13 +115,18 @@ impl<'runtime> MessageBuilder<'runtime> {
     /// # Errors
     /// [`BuildError::ParameterOutOfRange`].
     /// # Panics
-    /// On a worker of the runtime, which is needed for the build.
+    /// On a worker of a runtime, who would wait for himself. When `on_progress` panics: the runtime's chares have then failed, as after a panic in
+    /// any entry, and builds by messages need a new runtime.
     pub fn build(
         &self,
         prepared: Prepared,
         parameters: &Parameters,
         on_progress: impl Fn(f32) + Send + Sync + 'static,
     ) -> Result<Built, BuildError> {
+        assert!(
+            raddle::worker_index().is_none(),
+            "a build by messages is waited for outside of the runtime's workers; on a worker build by tasks, with `KdTree::build`"
+        );
         let progress = Progress::new(on_progress);
         let (input, cell, Memory { lists, tree: room }) =
             prepared.for_build(parameters, progress)?;
@@ -165,6 +170,7 @@ impl<'runtime> MessageBuilder<'runtime> {
             .runtime
             .install(|| assemble(&build.work.input, extent, piece, room, &Everybody));
         let time = begun.elapsed();
+        self.store.free_used_up();
         if let Some(run) = run {
             run.finish_after(time);
         }

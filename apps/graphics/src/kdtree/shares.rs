@@ -28,6 +28,7 @@ use super::arena::{Arena, Name};
 use super::cell::{Reference, SharedCell};
 use super::deal::Routes;
 use super::event::Event;
+use super::lists::Lists;
 use super::mark::{SharedMarks, Shorter};
 use super::route::{Added, Counts, Halves, Route, Straddler};
 use super::split::{Dealt, Split};
@@ -186,7 +187,7 @@ impl DealtNames {
             names = split.deal(slice, first, |index| marks(first + index), names, &mut to);
             first += slice.len();
         }
-        let [below, above] = names.into_vecs();
+        let [below, above] = names.into_rooms();
         dealt.halves = Halves { below, above };
         dealt.pieces = arena.into_pieces();
         dealt
@@ -284,22 +285,21 @@ impl Names {
     }
 }
 
-/// Deals out a share of the events of an axis to lists with room for so many, and for the new ones.
-pub(super) fn deal_events(
+/// Deals out a share of the events of an axis to lists with room for at most so many.
+pub(super) fn deal_events<L: Lists<Event>>(
     routes: &Routes<'_>,
     events: &ChunkedArray<Event>,
     axis: usize,
     share: Share,
-    room: impl Fn(usize) -> Vec<Event>,
-) -> Halves<Vec<Event>> {
+    to: impl FnOnce(Counts) -> L,
+) -> L {
     let range = share.range(events.len());
     let added = added_in(routes, events, axis, &range);
-    let below = room(range.len() + added.below.len());
-    let above = room(range.len() + added.above.len());
-    let to = TwoLists::new(below, above);
-    let slices = events.slices(range);
-    let [below, above] = routes.deal_stretch(slices, axis, added, to).into_vecs();
-    Halves { below, above }
+    let to = to(Counts {
+        below: range.len() + added.below.len(),
+        above: range.len() + added.above.len(),
+    });
+    routes.deal_stretch(events.slices(range), axis, added, to)
 }
 
 /// The new events that go with a range: an empty one has none, since the next begins where it does.

@@ -35,6 +35,8 @@ pub(super) struct Store {
     kept: AtomicUsize,
     /// The most that these shall be.
     limit: AtomicUsize,
+    /// What was brought to builds and is used up. The next ones bring their own.
+    used_up: Mutex<Vec<SharedCell>>,
 }
 
 #[derive(Debug, Default)]
@@ -87,6 +89,7 @@ impl Store {
             shelves: (0..worker_count).map(|_| CachePadded::default()).collect(),
             kept: AtomicUsize::new(0),
             limit: AtomicUsize::new(0),
+            used_up: Mutex::default(),
         }
     }
 
@@ -178,9 +181,10 @@ impl Store {
         stack.events.into_iter().for_each(|events| self.put(events));
     }
 
-    /// Takes the lists of a cell, unless they were brought along.
+    /// Takes the lists of a cell. Those that were brought along are put aside.
     pub(super) fn put_cell(&self, cell: SharedCell) {
         if cell.is_brought {
+            open(&self.used_up).push(cell);
             return;
         }
         self.put_chunks(cell.names);
@@ -193,6 +197,12 @@ impl Store {
         for chunk in chunks.into_chunks() {
             self.put(chunk);
         }
+    }
+
+    /// Frees what was put aside. Not a part of building: whoever times that does it afterwards.
+    pub(super) fn free_used_up(&self) {
+        let used_up = mem::take(&mut *open(&self.used_up));
+        drop(used_up);
     }
 
     /// Marks, all clear.
@@ -258,9 +268,8 @@ impl<B> Default for Shelf<B> {
 }
 
 impl<B: Buffer> Shelf<B> {
-    /// Buffers are scratch memory: what a panic left in them does not matter.
     fn open(&self) -> MutexGuard<'_, Vec<B>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        open(&self.0)
     }
 
     fn is_empty(&self) -> bool {
@@ -299,6 +308,11 @@ impl<B: Buffer> Shelf<B> {
             .map(Buffer::byte_count)
             .sum()
     }
+}
+
+/// Buffers are scratch memory: what a panic left in them does not matter.
+fn open<B>(buffers: &Mutex<Vec<B>>) -> MutexGuard<'_, Vec<B>> {
+    buffers.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use raddle::Runtime;
-use raddle_graphics::kdtree::KdTree;
 use raddle_graphics::kdtree::messages::{MessageBuilder, MessageOptions};
+use raddle_graphics::kdtree::{BuildError, Everybody, KdTree, Timed};
 
 use super::failure;
 use super::onetbb::OneTbb;
@@ -138,24 +138,18 @@ impl Contender for Messages<'_> {
 pub(super) fn serial<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
     let name = Peer::Serial.name();
     Local::new(name, move |_: &Request<'_>| {
-        let prepared = subject.prepared();
-        let (tree, time) =
-            clocked(|| KdTree::from_prepared_sequential(prepared, &subject.parameters, |_| ()));
-        let tree = tree.map_err(|error| failure(name, &error))?;
-        subject.sample(name, time, |reference| tree == *reference)
+        let built = KdTree::timed_sequential(subject.prepared(), &subject.parameters, |_| ());
+        sample(name, subject, built)
     })
 }
 
-/// The builder by tasks. Its time begins and ends on the calling thread, as that of the build by messages does.
+/// The builder by tasks.
 fn tasks<'a>(subject: &'a Subject<'a>, runtime: &'a Runtime) -> impl Contender + 'a {
     let name = Peer::Tasks.name();
     Local::new(name, move |_: &Request<'_>| {
         let prepared = subject.prepared();
-        let (tree, time) = clocked(|| {
-            runtime.install(|| KdTree::from_prepared(prepared, &subject.parameters, |_| ()))
-        });
-        let tree = tree.map_err(|error| failure(name, &error))?;
-        subject.sample(name, time, |reference| tree == *reference)
+        let build = || KdTree::timed_by(prepared, &subject.parameters, &Everybody, |_| ());
+        sample(name, subject, runtime.install(build))
     })
 }
 
@@ -178,10 +172,8 @@ fn rayon_crew<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
     Local::new(name, move |request: &Request<'_>| {
         let pool = pools.of_workers(request.workers)?;
         let prepared = subject.prepared();
-        let build = || KdTree::from_prepared_by(prepared, &subject.parameters, &RayonCrew, |_| ());
-        let (tree, time) = clocked(|| pool.install(build));
-        let tree = tree.map_err(|error| failure(name, &error))?;
-        subject.sample(name, time, |reference| tree == *reference)
+        let build = || KdTree::timed_by(prepared, &subject.parameters, &RayonCrew, |_| ());
+        sample(name, subject, pool.install(build))
     })
 }
 
@@ -195,6 +187,16 @@ pub(super) fn bvh<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
             result: hierarchy.triangle_count() as u64,
         })
     })
+}
+
+/// What one of our builders took.
+fn sample(
+    name: &'static str,
+    subject: &Subject<'_>,
+    built: Result<Timed, BuildError>,
+) -> Result<Sample, BenchError> {
+    let Timed { tree, time, .. } = built.map_err(|error| failure(name, &error))?;
+    subject.sample(name, time, |reference| tree == *reference)
 }
 
 /// What some work made, and how long it took.

@@ -17,6 +17,9 @@ use crate::kdtree::store::Store;
 use crate::kdtree::sweep::Plane;
 use crate::kdtree::work::{self, Step, Work};
 
+/// A cell has at most so many worker tasks for each worker: of more, none would have work worth a message.
+const TASKS_PER_WORKER_MAX: usize = 64;
+
 /// What all tasks of a build know.
 #[derive(Debug)]
 pub(super) struct Build {
@@ -38,7 +41,7 @@ impl Build {
     /// How many worker tasks a cell is worth.
     fn team_len(&self, cell: &SharedCell, workers: usize) -> usize {
         match self.options.triangles_per_task {
-            Some(count) => cell.len() / count.max(1),
+            Some(count) => (cell.len() / count.max(1)).min(TASKS_PER_WORKER_MAX * workers),
             None => work::team_len(cell.len(), self.triangle_count, workers),
         }
     }

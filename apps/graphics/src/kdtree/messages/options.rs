@@ -16,10 +16,11 @@ pub struct MessageOptions {
     pub grain: NodeGrain,
     /// Where worker tasks come from.
     pub worker_tasks: WorkerTasks,
-    /// How many triangles make a worker task worth while; a cell has as many as it has times so many triangles. Without a number only cells near
+    /// A cell has one worker task for each so many of its triangles, but at most 64 for each worker. Without a number only cells near
     /// the root have any: while there are fewer cells than workers, or hardly more.
     pub triangles_per_task: Option<usize>,
-    /// How node tasks call their worker tasks, and these answer.
+    /// How node tasks call their worker tasks, and these answer. [`SectionForm::TwoLevel`] needs [`WorkerTasks::Static`]: dynamic ones are in no
+    /// array whose workers could pass a message on, and have [`SectionForm::Auto`] instead.
     pub sync: SectionForm,
     /// How worker tasks learn what comes before them.
     pub scans: ScanChoice,

@@ -11,6 +11,8 @@
 //!                     plain    count_events    counts, summed
 //!                              copy_events     that all are done
 //! ```
+//! With plain arrays `CopyEvents` begins with a scan, by which each task knows where in the arrays it writes. `CopyTriangles` has a scan with either
+//! kind: events name triangles by numbers that go through all chunks.
 
 use std::sync::Arc;
 
@@ -21,9 +23,9 @@ use raddle_sync::shared_vec::SharedVec;
 use super::node::Build;
 use super::options::SharedArrays;
 use super::team::Team;
-use super::worker::{EventArrays, Job, WorkerTask};
+use super::worker::{Job, WorkerTask};
 use crate::kdtree::cell::SharedCell;
-use crate::kdtree::halving::{Dealing, DealtEvents, Halving};
+use crate::kdtree::halving::{Dealing, DealtEvents, EventArrays, Halving};
 use crate::kdtree::route::{Counts, Halves};
 use crate::kdtree::shares::DealtNames;
 use crate::kdtree::sweep::{Lightest, Plane};
@@ -132,10 +134,10 @@ impl<'a> Split<'a> {
             below: array(counts.below),
             above: array(counts.above),
         });
-        let build = Arc::clone(self.build);
+        let job = self.job(&dealing);
         self.section
             .all()
-            .copy_events(self.section, build, arrays.clone());
+            .copy_events(self.section, job, arrays.clone());
         self.section.reduction::<()>().await;
         let dealing = Arc::into_inner(dealing).expect("worker tasks keep no job");
         let events = arrays.map(|arrays| Halves {

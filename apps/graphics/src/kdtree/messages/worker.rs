@@ -10,8 +10,7 @@ use raddle_sync::shared_vec::SharedVec;
 use super::node::Build;
 use crate::kdtree::arena::Name;
 use crate::kdtree::cell::SharedCell;
-use crate::kdtree::event::Event;
-use crate::kdtree::halving::{Dealing, Halving};
+use crate::kdtree::halving::{Dealing, EventArrays, EventPlace, Halving};
 use crate::kdtree::route::{Counts, Halves};
 use crate::kdtree::shares::{Counted, DealtNames, Share, Tally};
 use crate::kdtree::sweep::{Lightest, Passed};
@@ -22,8 +21,8 @@ pub(super) struct WorkerTask {
     share: Share,
     /// With plain arrays: what the names have become, and what comes before them.
     dealt: Option<(DealtNames, Counts)>,
-    /// With plain arrays: what the events of each axis have become, and what comes before them.
-    events: [(Halves<Vec<Event>>, Counts); 3],
+    /// With plain arrays: where the events of each axis go.
+    places: [EventPlace; 3],
 }
 
 /// A part of some work is to be done. Whoever waits for it takes the work over when all have let go of it.
@@ -45,19 +44,16 @@ impl<T> Clone for Job<T> {
     }
 }
 
-/// The arrays that events go to, where they are plain.
-pub(super) type EventArrays = [Halves<SharedVec<Event>>; 3];
-
 impl WorkerTask {
     pub(super) fn new(share: Share) -> Self {
         Self {
             share,
             dealt: None,
-            events: Default::default(),
+            places: Default::default(),
         }
     }
 
-    /// Deals out the names and gives them their final numbers; tells what comes before them.
+    /// Deals out the names and gives them their final numbers, which takes a scan however arrays are made; tells what comes before them.
     async fn deal(
         &self,
         cx: &mut Cx<Self>,
@@ -116,7 +112,7 @@ impl WorkerTask {
         cx.contribute_to(team, Gather::new(dealt));
     }
 
-    /// The scan of `CopyTriangles`, for plain arrays: contributes how many names each half gets.
+    /// `CopyTriangles`, for plain arrays: contributes how many names each half gets.
     #[entry]
     pub(super) async fn count_names(
         &mut self,
@@ -130,7 +126,7 @@ impl WorkerTask {
         cx.contribute_to(team, Sum(counts));
     }
 
-    /// `CopyTriangles`, for plain arrays: contributes what else there is.
+    /// The copying of `CopyTriangles`, for plain arrays: contributes what else there is.
     #[entry]
     pub(super) fn copy_names(
         &mut self,
@@ -172,17 +168,15 @@ impl WorkerTask {
         team: Section<Self>,
         job: Job<Dealing>,
     ) {
-        let dealt = job.of.deal(self.share, job.build.store());
+        let own = job.of.count(self.share);
         let scan = job.scan;
         drop(job);
-        let counts = dealt.each_ref().map(|halves| Counts {
-            below: halves.below.len(),
-            above: halves.above.len(),
+        let before: [Counts; 3] = cx.scan_in_with(team, scan, Sum(own)).await;
+        self.places = std::array::from_fn(|axis| EventPlace {
+            before: before[axis],
+            own: own[axis],
         });
-        let first = cx.scan_in_with(team, scan, Sum(counts)).await;
-        let mut first = first.into_iter();
-        self.events = dealt.map(|halves| (halves, first.next().unwrap_or_default()));
-        cx.contribute_to(team, Sum(counts));
+        cx.contribute_to(team, Sum(own));
     }
 
     /// `CopyEvents`, for plain arrays.
@@ -191,18 +185,11 @@ impl WorkerTask {
         &mut self,
         cx: &mut Cx<Self>,
         team: Section<Self>,
-        build: Arc<Build>,
+        job: Job<Dealing>,
         arrays: EventArrays,
     ) {
-        for ((halves, first), arrays) in std::mem::take(&mut self.events).into_iter().zip(arrays) {
-            for chunk in [
-                copied(halves.below, &arrays.below, first.below),
-                copied(halves.above, &arrays.above, first.above),
-            ] {
-                build.store().put(chunk);
-            }
-        }
-        drop(build);
+        job.of.deal_to(self.share, &arrays, &self.places);
+        drop((job, arrays));
         cx.contribute_to(team, ());
     }
 

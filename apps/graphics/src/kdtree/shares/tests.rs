@@ -84,9 +84,17 @@ fn split_by_shares(cell: &SharedCell, plane: &Plane, triangles: &[Corners], coun
     let events = [0, 1, 2].map(|axis| {
         let mut all = Halves::<Vec<Event>>::default();
         for share in shares(count) {
-            let dealt = deal_events(&routes, &cell.events[axis], axis, share, Vec::with_capacity);
-            all.below.extend(dealt.below);
-            all.above.extend(dealt.above);
+            let events = &cell.events[axis];
+            let room = |room: Counts| {
+                let [below, above] = [room.below, room.above].map(Vec::with_capacity);
+                TwoLists::new(below, above)
+            };
+            let dealt = deal_events(&routes, events, axis, share, room);
+            let counted = deal_events(&routes, events, axis, share, |_| Counts::default());
+            assert_eq!(counted, Lists::<Event>::lens(&dealt));
+            let [below, above] = dealt.into_rooms();
+            all.below.extend(below);
+            all.above.extend(above);
         }
         all
     });

@@ -93,7 +93,7 @@ pub(in super::super) fn split(
     let events = [0, 1, 2].map(|axis| {
         let room = |count| Vec::with_capacity(2 * count);
         let to = TwoLists::new(room(counts.below), room(counts.above));
-        routes.deal(&cell.events[axis], axis, to).into_vecs()
+        routes.deal(&cell.events[axis], axis, to).into_rooms()
     });
     let arena = Arc::new(arena);
     let half = |extent, names: &[Name], events| Half {

@@ -1,0 +1,61 @@
+//! A builder by messages keeps a bounded number of bytes for each triangle, however often it builds.
+
+use std::alloc::System;
+
+use raddle::Runtime;
+use raddle_graphics::kdtree::messages::{
+    MessageBuilder, MessageOptions, NodeGrain, SharedArrays, WorkerTasks,
+};
+use raddle_graphics::kdtree::{Parameters, Prepared};
+use raddle_graphics::scene::{Scene, generate};
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// What the documentation of the builder says.
+const BYTES_PER_TRIANGLE_MAX: f64 = 300.0;
+/// Blocks of messages and chares, which do not depend on the mesh.
+const BYTES_BESIDE: f64 = 4e6;
+
+fn in_use() -> f64 {
+    // Blocks that grew or shrank count in both.
+    let stats = ALLOCATOR.stats();
+    stats.bytes_allocated as f64 - stats.bytes_deallocated as f64
+}
+
+/// Buffers once wandered from worker to worker and piled up, since a small wish was given a large one: 800 bytes a triangle after 150 builds, and 1,200
+/// with plain arrays.
+// One test alone: others at its side would be counted too.
+#[test]
+fn builds_do_not_pile_up_memory() {
+    let mesh = generate(Scene::Knot, 60_000);
+    let prepared = Prepared::new(&mesh).unwrap();
+    let triangles = prepared.triangle_count() as f64;
+    for worker_tasks in WorkerTasks::ALL {
+        for arrays in SharedArrays::ALL {
+            for triangles_per_task in [None, Some(1_000)] {
+                let options = MessageOptions {
+                    grain: NodeGrain::Tasks(64),
+                    worker_tasks,
+                    arrays,
+                    triangles_per_task,
+                    ..MessageOptions::default()
+                };
+                let runtime = Runtime::builder().workers(3).build().unwrap();
+                let before = in_use();
+                let builder = MessageBuilder::new(&runtime, options);
+                for _ in 0..40 {
+                    let built = builder.build(prepared.clone(), &Parameters::default(), |_| ());
+                    drop(built.unwrap());
+                }
+                let kept = in_use() - before;
+                assert!(
+                    kept <= BYTES_PER_TRIANGLE_MAX * triangles + BYTES_BESIDE,
+                    "{options:?}: {:.0} bytes a triangle",
+                    kept / triangles
+                );
+            }
+        }
+    }
+}
