@@ -1,5 +1,6 @@
 //! The command line, read from made-up calls.
 
+use super::values::DepthChoice;
 use super::*;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
