@@ -253,6 +253,11 @@ fn a_build_by_messages_goes_about_it_as_it_is_told() {
         ("--grain Tuned", "grain", "tuned"),
         ("--worker-tasks static", "worker_tasks", "static"),
         ("--sync binomial", "sync", "binomial"),
+        (
+            "--sync two-level --worker-tasks static",
+            "sync",
+            "two-level",
+        ),
         ("--scans recursive-doubling", "scans", "recursive-doubling"),
         ("--arrays Plain", "arrays", "plain"),
     ] {

@@ -82,7 +82,7 @@ pub(crate) struct MessageArguments {
     /// Triangles that make a worker task worth while [default: only cells near the root have any]
     #[arg(long, value_name = "TRIANGLES")]
     pub(crate) triangles_per_task: Option<NonZeroUsize>,
-    /// How node tasks call worker tasks and these answer; auto goes by their number [default: auto]
+    /// How node tasks call worker tasks and these answer; auto goes by their number, two-level needs --worker-tasks static [default: auto]
     #[arg(long, value_name = "FORM", ignore_case = true, value_parser = sync_parser())]
     pub(crate) sync: Option<SectionForm>,
     /// How worker tasks learn what comes before their share [default: by-depth]

@@ -3,7 +3,8 @@
 mod builder;
 mod report;
 
-use raddle_graphics::kdtree::messages::MessageOptions;
+use raddle::chare::SectionForm;
+use raddle_graphics::kdtree::messages::{MessageOptions, WorkerTasks};
 use raddle_graphics::kdtree::{BuildError, KdTree, Parameters};
 use serde_json::Value;
 
@@ -19,14 +20,7 @@ use crate::{output, workers};
 /// # Errors
 /// [`CliError`]: a mesh that cannot be loaded or have a tree, builders that disagree, an output that fails.
 pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), CliError> {
-    let given = arguments.messages.given();
-    if arguments.builder != BuilderChoice::Messages && !given.is_empty() {
-        return Err(CliError::WrongCall {
-            options: given.join(", "),
-            reason: "said to another builder than the one by messages; expected --builder messages"
-                .to_owned(),
-        });
-    }
+    check_call(arguments)?;
     let runtime = workers::start(options)?;
     let input = Input::get(&arguments.input, options.quiet)?;
     let parameters = Parameters {
@@ -73,6 +67,30 @@ pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), 
         output::print(&report.text())?;
     }
     workers::print_stats(&runtime, options)
+}
+
+/// Refuses options that say nothing together.
+fn check_call(arguments: &KdtreeArguments) -> Result<(), CliError> {
+    let given = arguments.messages.given();
+    let is_by_messages = arguments.builder == BuilderChoice::Messages;
+    if !is_by_messages && !given.is_empty() {
+        return Err(CliError::WrongCall {
+            options: given.join(", "),
+            reason: "said to another builder than the one by messages; expected --builder messages"
+                .to_owned(),
+        });
+    }
+    let options = arguments.messages.options();
+    if options.sync == SectionForm::TwoLevel && options.worker_tasks == WorkerTasks::Dynamic {
+        return Err(CliError::WrongCall {
+            options: "--sync two-level".to_owned(),
+            reason:
+                "worker tasks that are made one by one for each cell (dynamic, the default) are in \
+                     no array, and for such it is the same as auto; expected --worker-tasks static"
+                    .to_owned(),
+        });
+    }
+    Ok(())
 }
 
 fn compare(tree: &KdTree, reference: &KdTree, input: &Input) -> Result<(), CliError> {
