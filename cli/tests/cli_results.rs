@@ -202,6 +202,8 @@ fn the_json_of_kdtree_has_its_documented_fields() {
             "input.degenerate_triangles",
             "input.load_s",
             "builder",
+            "depth_limit.asked",
+            "depth_limit.levels",
             "references_s.median",
             "events_s.median",
             "sort_s.median",

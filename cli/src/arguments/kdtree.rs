@@ -56,7 +56,7 @@ pub(crate) struct KdtreeArguments {
     /// Which builder
     #[arg(long, value_enum, default_value_t = BuilderChoice::Tasks)]
     pub(crate) builder: BuilderChoice,
-    /// Depth limit: a number, auto (from the number of triangles) or none
+    /// Depth limit: a number up to 64, auto (from the number of triangles) or none, where 64 is the most all the same
     #[arg(long, value_name = "LEVELS", default_value = "auto")]
     pub(crate) depth: DepthChoice,
     /// Build a second tree with the sequential builder (tasks, if that is the first) and compare node for node

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use glam::Vec3;
 use raddle::WORKER_COUNT_MAX;
-use raddle_graphics::kdtree::DepthLimit;
+use raddle_graphics::kdtree::{DEPTH_MAX, DepthLimit};
 use raddle_graphics::scene::Scene;
 
 /// The longest side of a picture: what the formats hold and memory stands.
@@ -85,7 +85,7 @@ impl FromStr for SceneChoice {
     }
 }
 
-/// A depth limit, `auto`, `none` or a number of levels.
+/// A depth limit, `auto`, `none` or a number of levels that a tree can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DepthChoice(pub(crate) DepthLimit);
 
@@ -98,8 +98,22 @@ impl FromStr for DepthChoice {
             "none" => Ok(Self(DepthLimit::Unlimited)),
             _ => text
                 .parse()
+                .ok()
+                .filter(|&levels| levels <= DEPTH_MAX)
                 .map(|levels| Self(DepthLimit::At(levels)))
-                .map_err(|_| "expected a number of levels, auto or none".to_owned()),
+                .ok_or_else(|| {
+                    format!("expected a number of levels from 0 to {DEPTH_MAX}, auto or none")
+                }),
+        }
+    }
+}
+
+impl fmt::Display for DepthChoice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            DepthLimit::Automatic => formatter.write_str("auto"),
+            DepthLimit::Unlimited => formatter.write_str("none"),
+            DepthLimit::At(levels) => write!(formatter, "{levels}"),
         }
     }
 }

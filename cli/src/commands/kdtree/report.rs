@@ -39,6 +39,12 @@ impl Report<'_> {
         insert("command", json!("kdtree"));
         insert("input", self.input.json.clone());
         insert("builder", json!(self.arguments.builder.name()));
+        let depth = self.arguments.depth;
+        let triangle_count = self.input.mesh.triangles.len();
+        insert(
+            "depth_limit",
+            json!({"asked": depth.to_string(), "levels": depth.0.levels(triangle_count)}),
+        );
         if let (Builder::Messages(_, builder), Some(counts)) = (self.builder, self.counts()) {
             let options = builder.options();
             insert(
