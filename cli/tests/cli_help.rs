@@ -82,6 +82,10 @@ fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
         (&["kdtree", "a.ply", "--grain", "16"], "--builder messages"),
         (&["kdtree", "a.ply", "--arrays", "square"], "chunked"),
         (&["kdtree", "a.ply", "--grain", "0"], "tuned"),
+        (
+            &["kdtree", "a.ply", "--grain", "99999999999999999999999"],
+            "from 1 to 18446744073709551615, or tuned",
+        ),
         (&["sort"], "N"),
         (&["sort", "many"], "2e7"),
         (&["sort", "0"], "2e7"),
