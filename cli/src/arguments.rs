@@ -129,7 +129,7 @@ pub(crate) enum Command {
 #[command(next_help_heading = "Workers and output")]
 pub(crate) struct Options {
     /// Number of workers [default: as many as CPUs that may be used]
-    #[arg(long, global = true, value_name = "N", value_parser = values::worker_count)]
+    #[arg(long, global = true, value_name = "N", value_parser = values::worker_count, allow_negative_numbers = true)]
     pub(crate) workers: Option<NonZeroUsize>,
     /// What keeps tasks until a worker asks [default: auto]
     #[arg(long, global = true, value_name = "NAME", ignore_case = true, value_parser = pool_parser())]

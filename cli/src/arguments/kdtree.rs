@@ -11,7 +11,7 @@ use raddle_graphics::kdtree::messages::{
 };
 
 use super::InputArguments;
-use super::values::DepthChoice;
+use super::values::{self, DepthChoice};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -57,13 +57,18 @@ pub(crate) struct KdtreeArguments {
     #[arg(long, value_enum, default_value_t = BuilderChoice::Tasks)]
     pub(crate) builder: BuilderChoice,
     /// Depth limit: a number up to 64, auto (from the number of triangles) or none, where 64 is the most all the same
-    #[arg(long, value_name = "LEVELS", default_value = "auto")]
+    #[arg(
+        long,
+        value_name = "LEVELS",
+        default_value = "auto",
+        allow_negative_numbers = true
+    )]
     pub(crate) depth: DepthChoice,
     /// Build a second tree with the sequential builder (tasks, if that is the first) and compare node for node
     #[arg(long)]
     pub(crate) check: bool,
     /// Build so often and report median, smallest and largest time
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = values::repeats, allow_negative_numbers = true)]
     pub(crate) repeat: u32,
     #[command(flatten)]
     pub(crate) messages: MessageArguments,
@@ -74,13 +79,13 @@ pub(crate) struct KdtreeArguments {
 #[command(next_help_heading = "Options for --builder messages")]
 pub(crate) struct MessageArguments {
     /// Into how many node tasks the tree is cut, or tuned: what was best in the builds before [default: tuned]
-    #[arg(long, value_name = "TASKS", value_parser = NodeGrain::from_str)]
+    #[arg(long, value_name = "TASKS", value_parser = NodeGrain::from_str, allow_negative_numbers = true)]
     pub(crate) grain: Option<NodeGrain>,
     /// Worker tasks made beforehand over ranges of workers, or for each cell [default: dynamic]
     #[arg(long, value_name = "KIND", ignore_case = true, value_parser = worker_tasks_parser())]
     pub(crate) worker_tasks: Option<WorkerTasks>,
     /// Triangles that make a worker task worth while [default: only cells near the root have any]
-    #[arg(long, value_name = "TRIANGLES")]
+    #[arg(long, value_name = "TRIANGLES", value_parser = values::triangle_count, allow_negative_numbers = true)]
     pub(crate) triangles_per_task: Option<NonZeroUsize>,
     /// How node tasks call worker tasks and these answer; auto goes by their number, two-level needs --worker-tasks static [default: auto]
     #[arg(long, value_name = "FORM", ignore_case = true, value_parser = sync_parser())]

@@ -1,7 +1,7 @@
 //! Values on the command line that are more than a word or a number.
 
 use std::fmt;
-use std::num::NonZeroUsize;
+use std::num::{IntErrorKind, NonZeroUsize, ParseIntError};
 use std::str::FromStr;
 
 use glam::Vec3;
@@ -198,6 +198,28 @@ impl FromStr for Bytes {
             .map(Self)
             .ok_or_else(|| "expected a number of bytes from 1, such as 16, 64K or 1M".to_owned())
     }
+}
+
+/// How often something is done again; more is a mistake.
+const REPEATS_MAX: u32 = 10_000;
+
+/// How often to build.
+pub(crate) fn repeats(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|count| (1..=REPEATS_MAX).contains(count))
+        .ok_or_else(|| format!("expected a number from 1 to {REPEATS_MAX}"))
+}
+
+/// A number of triangles from 1 on.
+pub(crate) fn triangle_count(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .map_err(|error: ParseIntError| match error.kind() {
+            IntErrorKind::PosOverflow => {
+                format!("expected a number of triangles from 1 to {}", usize::MAX)
+            }
+            _ => "expected a number of triangles from 1 on".to_owned(),
+        })
 }
 
 /// As many workers as a runtime can have.
