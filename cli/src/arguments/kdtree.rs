@@ -84,8 +84,8 @@ pub(crate) struct MessageArguments {
     /// Worker tasks made beforehand over ranges of workers, or for each cell [default: dynamic]
     #[arg(long, value_name = "KIND", ignore_case = true, value_parser = worker_tasks_parser())]
     pub(crate) worker_tasks: Option<WorkerTasks>,
-    /// Triangles that make a worker task worth while [default: only cells near the root have any]
-    #[arg(long, value_name = "TRIANGLES", value_parser = values::triangle_count, allow_negative_numbers = true)]
+    /// One worker task for each N triangles of a cell [default: only cells near the root have any]
+    #[arg(long, value_name = "N", value_parser = values::triangle_count, allow_negative_numbers = true)]
     pub(crate) triangles_per_task: Option<NonZeroUsize>,
     /// How node tasks call worker tasks and these answer; auto goes by their number, two-level needs --worker-tasks static [default: auto]
     #[arg(long, value_name = "FORM", ignore_case = true, value_parser = sync_parser())]
