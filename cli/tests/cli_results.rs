@@ -303,6 +303,27 @@ fn people_read_a_table() {
 }
 
 #[test]
+fn people_read_how_a_build_by_messages_went_about_it() {
+    let base = "kdtree --scene knot:1000 --builder messages --grain 16";
+    let text = run_well(base.split(' '));
+    for part in ["sync ", "by-depth", "chunked", "only for cells near"] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+    let more = format!(
+        "{base} --triangles-per-task 250 --sync binomial --scans prescan-push --arrays plain"
+    );
+    let text = run_well(more.split(' '));
+    for part in [
+        "binomial",
+        "prescan-push",
+        "plain",
+        "one for each 250 triangles",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+#[test]
 fn numbers_are_sorted_on_every_pool_and_in_both_ways() {
     for pool in ["central", "distributed", "blocks", "deque", "auto"] {
         for way in [&[][..], &["--tasks"]] {

@@ -123,11 +123,18 @@ impl Report<'_> {
             .row(
                 "worker tasks",
                 format!(
-                    "{}, {}",
+                    "{}, {}, {}",
                     table::grouped(counts.worker_tasks),
-                    options.worker_tasks
+                    options.worker_tasks,
+                    match options.triangles_per_task {
+                        Some(count) => format!("one for each {} triangles", table::grouped(count)),
+                        None => "only for cells near the root".to_owned(),
+                    }
                 ),
-            );
+            )
+            .row("sync", options.sync.name())
+            .row("scans", options.scans.name())
+            .row("arrays", options.arrays.name());
     }
 
     fn describe_tree(&self, table: &mut Table) {
