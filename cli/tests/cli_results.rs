@@ -285,6 +285,7 @@ fn people_read_a_table() {
     ]);
     for part in [
         "triangles",
+        "boxes made in",
         "events made in",
         "sorted in",
         "built in",
@@ -294,6 +295,7 @@ fn people_read_a_table() {
         "depth",
         "SAH cost",
         "memory of tree",
+        "tree checked",
         "node for node",
         "pool: auto: now ",
         "stolen",

@@ -88,7 +88,7 @@ impl Report<'_> {
         let sorted = self.times(|outcome| outcome.prepared.sort);
         table
             .row("built by", by)
-            .row("checked in", prepared.text())
+            .row("boxes made in", prepared.text())
             .row("events made in", events.text())
             .row("sorted in", sorted.text())
             .row("built in", self.times(|outcome| outcome.time).text());
@@ -99,8 +99,8 @@ impl Report<'_> {
         }
         if self.arguments.check {
             let other = self.arguments.builder.other().name();
-            let text = format!("equals the {other} builder's tree, node for node");
-            table.row("check", text);
+            let text = format!("equal to the {other} builder's, node for node");
+            table.row("tree checked", text);
         }
         table.text()
     }
