@@ -304,6 +304,21 @@ fn people_read_a_table() {
     }
 }
 
+/// It told of the workers that did nothing.
+#[test]
+fn the_sequential_builder_has_one_worker_whatever_is_asked_for() {
+    for (more, threads) in [("", 1), (" --check", 4)] {
+        let call = format!("kdtree --scene knot:500 --workers 4 --json --stats{more}");
+        let alone = format!("{call} --builder sequential");
+        let alone = json(&run_well(alone.split(' ')));
+        assert_eq!(alone["workers"], 1, "{alone}");
+        let told = alone["stats"]["workers"].as_array().map(Vec::len);
+        assert_eq!(told, Some(threads), "{alone}");
+        let together = json(&run_well(call.split(' ')));
+        assert_eq!(together["workers"], 4, "{together}");
+    }
+}
+
 #[test]
 fn people_read_how_a_build_by_messages_went_about_it() {
     let base = "kdtree --scene knot:1000 --builder messages --grain 16";

@@ -22,7 +22,7 @@ Examples:
 /// Which builder makes the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BuilderChoice {
-    /// The plain one, on one thread
+    /// The plain one, on one thread; --workers is for its --check alone
     Sequential,
     /// The one that spreads over the workers
     Tasks,

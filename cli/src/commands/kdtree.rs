@@ -3,10 +3,12 @@
 mod builder;
 mod report;
 
+use std::num::NonZeroUsize;
+
 use raddle::chare::SectionForm;
 use raddle_graphics::kdtree::messages::{MessageOptions, WorkerTasks};
 use raddle_graphics::kdtree::{BuildError, KdTree, Parameters};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::builder::Builder;
 use self::report::Report;
@@ -21,6 +23,16 @@ use crate::{output, workers};
 /// [`CliError`]: a mesh that cannot be loaded or have a tree, builders that disagree, an output that fails.
 pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), CliError> {
     check_call(arguments)?;
+    let is_alone = arguments.builder == BuilderChoice::Sequential;
+    let options = &Options {
+        // Nobody builds but this thread, and only a check has work for more.
+        workers: if is_alone && !arguments.check {
+            Some(NonZeroUsize::MIN)
+        } else {
+            options.workers
+        },
+        ..options.clone()
+    };
     let runtime = workers::start(options)?;
     let input = Input::get(&arguments.input, options.quiet)?;
     let parameters = Parameters {
@@ -62,6 +74,9 @@ pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), 
     if options.json {
         let mut result = report.json();
         workers::describe(&runtime, options, &mut result);
+        if is_alone {
+            result.insert("workers".to_owned(), json!(1));
+        }
         output::print(&format!("{}\n", Value::Object(result)))?;
     } else if !options.quiet {
         output::print(&report.text())?;
