@@ -4,6 +4,7 @@ mod builder;
 mod report;
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use raddle::chare::SectionForm;
 use raddle_graphics::kdtree::messages::{MessageOptions, WorkerTasks};
@@ -15,6 +16,7 @@ use self::report::Report;
 use crate::arguments::{BuilderChoice, KdtreeArguments, Options};
 use crate::error::CliError;
 use crate::input::Input;
+use crate::progress::Phase;
 use crate::{output, workers};
 
 /// Builds, checks where asked to, and reports.
@@ -44,11 +46,14 @@ pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), 
         source,
     };
     let builder = Builder::new(&runtime, arguments.builder, arguments.messages.options());
+    learn(&builder, &input, &parameters, options.quiet).map_err(failed)?;
+    let build = |builder: &Builder| {
+        let phase = Arc::new(Phase::begin("building", options.quiet));
+        builder.build(&input, &parameters, move |share| phase.at_share(share))
+    };
     let mut outcomes = Vec::new();
     let tree = loop {
-        let (tree, outcome) = builder
-            .build(&input, &parameters, options.quiet)
-            .map_err(failed)?;
+        let (tree, outcome) = build(&builder).map_err(failed)?;
         outcomes.push(outcome);
         if outcomes.len() == arguments.repeat as usize {
             break tree;
@@ -60,8 +65,7 @@ pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), 
             arguments.builder.other(),
             MessageOptions::default(),
         );
-        let reference = other.build(&input, &parameters, options.quiet);
-        compare(&tree, &reference.map_err(failed)?.0, &input)?;
+        compare(&tree, &build(&other).map_err(failed)?.0, &input)?;
     }
     let report = Report {
         arguments,
@@ -104,6 +108,23 @@ fn check_call(arguments: &KdtreeArguments) -> Result<(), CliError> {
                      no array, and for such it is the same as auto; expected --worker-tasks static"
                     .to_owned(),
         });
+    }
+    Ok(())
+}
+
+/// Builds as often as the builder learns from it before its times count.
+fn learn(
+    builder: &Builder,
+    input: &Input,
+    parameters: &Parameters,
+    quiet: bool,
+) -> Result<(), BuildError> {
+    let builds = builder.learning_builds();
+    let phase = Arc::new(Phase::begin("learning", quiet));
+    for done in 0..builds {
+        let phase = Arc::clone(&phase);
+        let note = move |share| phase.at_share((done as f32 + share) / builds as f32);
+        builder.build(input, parameters, note)?;
     }
     Ok(())
 }

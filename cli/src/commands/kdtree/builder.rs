@@ -1,15 +1,13 @@
 //! The builders of trees behind one face, and what a build by one of them took.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use raddle::Runtime;
-use raddle_graphics::kdtree::messages::{Built, MessageBuilder, MessageOptions};
+use raddle_graphics::kdtree::messages::{Built, MessageBuilder, MessageOptions, NodeGrain};
 use raddle_graphics::kdtree::{BuildError, KdTree, Parameters, PrepareTimes, Prepared};
 
 use crate::arguments::BuilderChoice;
 use crate::input::Input;
-use crate::progress::Phase;
 
 /// What builds trees.
 pub(super) enum Builder<'runtime> {
@@ -48,12 +46,21 @@ impl<'runtime> Builder<'runtime> {
         }
     }
 
-    /// Builds a tree; only what comes after the sorting of the events is timed as building.
+    /// How many builds go before those that count: as many as a tuner of the grain needs where a build takes five milliseconds or
+    /// more. Shorter ones go on teaching it while they count.
+    pub(super) fn learning_builds(&self) -> usize {
+        match self {
+            Self::Messages(_, builder) if builder.options().grain == NodeGrain::Tuned => 8,
+            Self::Sequential | Self::Tasks(_) | Self::Messages(..) => 0,
+        }
+    }
+
+    /// Builds a tree; only what comes after the sorting of the events is timed as building. `note` hears which share is done.
     pub(super) fn build(
         &self,
         input: &Input,
         parameters: &Parameters,
-        quiet: bool,
+        note: impl Fn(f32) + Send + Sync + 'static,
     ) -> Result<(KdTree, Outcome), BuildError> {
         let prepared = match self {
             Self::Sequential => Prepared::sequential(&input.mesh)?,
@@ -62,19 +69,15 @@ impl<'runtime> Builder<'runtime> {
             }
         };
         let times = prepared.times();
-        let phase = Arc::new(Phase::begin("building", quiet));
-        let note = {
-            let phase = Arc::clone(&phase);
-            move |share| phase.at_share(share)
-        };
+        let began = Instant::now();
         let (tree, time, by_messages) = match self {
             Self::Sequential => {
                 let tree = KdTree::from_prepared_sequential(prepared, parameters, note)?;
-                (tree, phase.elapsed(), None)
+                (tree, began.elapsed(), None)
             }
             Self::Tasks(runtime) => {
                 let build = || KdTree::from_prepared(prepared, parameters, note);
-                (runtime.install(build)?, phase.elapsed(), None)
+                (runtime.install(build)?, began.elapsed(), None)
             }
             Self::Messages(_, builder) => {
                 let built = builder.build(prepared, parameters, note)?;

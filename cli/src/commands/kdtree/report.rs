@@ -52,6 +52,7 @@ impl Report<'_> {
                 json!({
                     "grain": options.grain.to_string(),
                     "grain_tasks": counts.parts,
+                    "learning_builds": self.builder.learning_builds(),
                     "node_tasks": counts.node_tasks,
                     "worker_tasks": options.worker_tasks.name(),
                     "worker_task_count": counts.worker_tasks,
@@ -91,7 +92,7 @@ impl Report<'_> {
             .row("boxes made in", prepared.text())
             .row("events made in", events.text())
             .row("sorted in", sorted.text())
-            .row("built in", self.times(|outcome| outcome.time).text());
+            .row("built in", self.text_of_building());
         self.describe_messages(&mut table);
         self.describe_tree(&mut table);
         if let Some(peak) = memory::peak_bytes() {
@@ -103,6 +104,14 @@ impl Report<'_> {
             table.row("tree checked", text);
         }
         table.text()
+    }
+
+    fn text_of_building(&self) -> String {
+        let text = self.times(|outcome| outcome.time).text();
+        match self.builder.learning_builds() {
+            0 => text,
+            builds => format!("{text}, after {builds} builds that the tuner has learned from"),
+        }
     }
 
     fn describe_messages(&self, table: &mut Table) {
