@@ -1,23 +1,21 @@
 //! The command line: commands, options and what the help says about them.
 
+mod kdtree;
 pub(crate) mod values;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use glam::Vec3;
-use raddle::chare::SectionForm;
 use raddle::{BlockShape, IdlePolicy, MailboxKind, PoolKind, TaskMemory, VictimOrder};
-use raddle_graphics::kdtree::messages::{
-    MessageOptions, NodeGrain, ScanChoice, SharedArrays, WorkerTasks,
-};
 use raddle_topology::Affinity;
 
-use self::values::{Bytes, DepthChoice, SceneChoice, Size};
+use self::values::{Bytes, SceneChoice, Size};
+
+pub(crate) use self::kdtree::{BuilderChoice, KdtreeArguments};
 
 /// More are a mistake, which is better told at once than after a long time.
 const ELEMENTS_MAX: i64 = 1_000_000;
@@ -50,12 +48,6 @@ Examples:
   raddle render dragon.ply.zst -o dragon.exr --workers 2 --stats
 
 Meshes: PLY, OBJ, STL and binary glTF, each also as .gz or .zst. Pictures: .png, .ppm, .exr.";
-
-const KDTREE_EXAMPLES: &str = "\
-Examples:
-  raddle kdtree dragon.ply.zst
-  raddle kdtree dragon.ply.zst --builder sequential --depth 15 --repeat 5
-  raddle kdtree --scene knot:100000 --check --json";
 
 const SORT_EXAMPLES: &str = "\
 Examples:
@@ -114,7 +106,7 @@ pub(crate) enum Command {
     #[command(after_help = RENDER_EXAMPLES)]
     Render(RenderArguments),
     /// Build a kd-tree and report time, nodes, leaves, depth, cost and memory
-    #[command(after_help = KDTREE_EXAMPLES)]
+    #[command(after_help = kdtree::EXAMPLES)]
     Kdtree(KdtreeArguments),
     /// Sort random numbers and report time, speedup, tasks and their size
     #[command(after_help = SORT_EXAMPLES)]
@@ -137,7 +129,7 @@ pub(crate) enum Command {
 #[command(next_help_heading = "Workers and output")]
 pub(crate) struct Options {
     /// Number of workers [default: as many as CPUs that may be used]
-    #[arg(long, global = true, value_name = "N", value_parser = values::worker_count)]
+    #[arg(long, global = true, value_name = "N", value_parser = values::worker_count, allow_negative_numbers = true)]
     pub(crate) workers: Option<NonZeroUsize>,
     /// What keeps tasks until a worker asks [default: auto]
     #[arg(long, global = true, value_name = "NAME", ignore_case = true, value_parser = pool_parser())]
@@ -236,133 +228,6 @@ pub(crate) struct RenderArguments {
     /// Vertical field of view in degrees [default: 32, or 68 within a room]
     #[arg(long, value_name = "DEGREES", value_parser = values::field_of_view)]
     pub(crate) fov: Option<f32>,
-}
-
-/// Which builder makes the tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BuilderChoice {
-    /// The plain one, on one thread
-    Sequential,
-    /// The one that spreads over the workers
-    Tasks,
-    /// The one whose node tasks and worker tasks send messages
-    Messages,
-}
-
-impl BuilderChoice {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Sequential => "sequential",
-            Self::Tasks => "tasks",
-            Self::Messages => "messages",
-        }
-    }
-
-    /// The one to compare with.
-    pub(crate) fn other(self) -> Self {
-        match self {
-            Self::Sequential => Self::Tasks,
-            Self::Tasks | Self::Messages => Self::Sequential,
-        }
-    }
-}
-
-/// `raddle kdtree`.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct KdtreeArguments {
-    #[command(flatten)]
-    pub(crate) input: InputArguments,
-    /// Which builder
-    #[arg(long, value_enum, default_value_t = BuilderChoice::Tasks)]
-    pub(crate) builder: BuilderChoice,
-    /// Depth limit: a number, auto (from the number of triangles) or none
-    #[arg(long, value_name = "LEVELS", default_value = "auto")]
-    pub(crate) depth: DepthChoice,
-    /// Build a second tree with the sequential builder (tasks, if that is the first) and compare node for node
-    #[arg(long)]
-    pub(crate) check: bool,
-    /// Build so often and report median, smallest and largest time
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub(crate) repeat: u32,
-    #[command(flatten)]
-    pub(crate) messages: MessageArguments,
-}
-
-/// What `--builder messages` may be told.
-#[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Options for --builder messages")]
-pub(crate) struct MessageArguments {
-    /// Into how many node tasks the tree is cut, or tuned: what was best in the builds before [default: tuned]
-    #[arg(long, value_name = "TASKS", value_parser = NodeGrain::from_str)]
-    pub(crate) grain: Option<NodeGrain>,
-    /// Worker tasks made beforehand over ranges of workers, or for each cell [default: dynamic]
-    #[arg(long, value_name = "KIND", ignore_case = true, value_parser = worker_tasks_parser())]
-    pub(crate) worker_tasks: Option<WorkerTasks>,
-    /// Triangles that make a worker task worth while [default: only cells near the root have any]
-    #[arg(long, value_name = "TRIANGLES")]
-    pub(crate) triangles_per_task: Option<NonZeroUsize>,
-    /// How node tasks call worker tasks and these answer; auto goes by their number [default: auto]
-    #[arg(long, value_name = "FORM", ignore_case = true, value_parser = sync_parser())]
-    pub(crate) sync: Option<SectionForm>,
-    /// How worker tasks learn what comes before their share [default: by-depth]
-    #[arg(long, value_name = "FORM", ignore_case = true, value_parser = scans_parser())]
-    pub(crate) scans: Option<ScanChoice>,
-    /// One array, written at places that scans tell, or a chunk of each worker task [default: chunked]
-    #[arg(long, value_name = "KIND", ignore_case = true, value_parser = arrays_parser())]
-    pub(crate) arrays: Option<SharedArrays>,
-}
-
-fn worker_tasks_parser() -> impl TypedValueParser<Value = WorkerTasks> {
-    PossibleValuesParser::new(WorkerTasks::ALL.map(WorkerTasks::name))
-        .try_map(|name| name.parse::<WorkerTasks>())
-}
-
-fn sync_parser() -> impl TypedValueParser<Value = SectionForm> {
-    PossibleValuesParser::new(SectionForm::ALL.map(SectionForm::name))
-        .try_map(|name| name.parse::<SectionForm>())
-}
-
-fn scans_parser() -> impl TypedValueParser<Value = ScanChoice> {
-    PossibleValuesParser::new(ScanChoice::ALL.map(ScanChoice::name))
-        .try_map(|name| name.parse::<ScanChoice>())
-}
-
-fn arrays_parser() -> impl TypedValueParser<Value = SharedArrays> {
-    PossibleValuesParser::new(SharedArrays::ALL.map(SharedArrays::name))
-        .try_map(|name| name.parse::<SharedArrays>())
-}
-
-impl MessageArguments {
-    /// The options that were given, by their names.
-    pub(crate) fn given(&self) -> Vec<&'static str> {
-        [
-            ("--grain", self.grain.is_some()),
-            ("--worker-tasks", self.worker_tasks.is_some()),
-            ("--triangles-per-task", self.triangles_per_task.is_some()),
-            ("--sync", self.sync.is_some()),
-            ("--scans", self.scans.is_some()),
-            ("--arrays", self.arrays.is_some()),
-        ]
-        .into_iter()
-        .filter_map(|(name, is_given)| is_given.then_some(name))
-        .collect()
-    }
-
-    /// What was asked for, and the defaults.
-    pub(crate) fn options(&self) -> MessageOptions {
-        let default = MessageOptions::default();
-        MessageOptions {
-            grain: self.grain.unwrap_or(default.grain),
-            worker_tasks: self.worker_tasks.unwrap_or(default.worker_tasks),
-            triangles_per_task: self
-                .triangles_per_task
-                .map(NonZeroUsize::get)
-                .or(default.triangles_per_task),
-            sync: self.sync.unwrap_or(default.sync),
-            scans: self.scans.unwrap_or(default.scans),
-            arrays: self.arrays.unwrap_or(default.arrays),
-        }
-    }
 }
 
 /// `raddle sort`.

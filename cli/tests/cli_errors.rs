@@ -268,7 +268,21 @@ fn options_that_cannot_be_followed_are_a_wrong_call_and_named() {
     let picture = folder.path("none.png");
     let picture = picture.to_str().expect("a plain name");
     let render = ["render", "--scene", "knot:500", "-o", picture, "--eye"];
-    let cases: [(&[&str], &[&str]); 6] = [
+    let two_level = [
+        "kdtree",
+        "--scene=knot:500",
+        "--builder=messages",
+        "--sync=two-level",
+    ];
+    let cases: [(&[&str], &[&str]); 8] = [
+        (
+            &two_level,
+            &["--sync two-level", "auto", "--worker-tasks static"],
+        ),
+        (
+            &[&two_level[..], &["--worker-tasks=dynamic"]].concat(),
+            &["--sync two-level", "auto", "--worker-tasks static"],
+        ),
         (
             &["kdtree", "--scene", "knot:500", "--affinity", "65535"],
             &["--affinity 65535", "may be used"],

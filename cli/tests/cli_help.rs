@@ -82,6 +82,28 @@ fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
         (&["kdtree", "a.ply", "--grain", "16"], "--builder messages"),
         (&["kdtree", "a.ply", "--arrays", "square"], "chunked"),
         (&["kdtree", "a.ply", "--grain", "0"], "tuned"),
+        (
+            &["kdtree", "a.ply", "--grain", "99999999999999999999999"],
+            "from 1 to 18446744073709551615, or tuned",
+        ),
+        (
+            &["kdtree", "a.ply", "--triangles-per-task", "0"],
+            "expected a number of triangles from 1 on",
+        ),
+        (
+            &["kdtree", "a.ply", "--triangles-per-task", "-5"],
+            "expected a number of triangles from 1 on",
+        ),
+        (
+            &["kdtree", "a.ply", "--depth", "-1"],
+            "expected a number of levels from 0 to 64, auto or none",
+        ),
+        (
+            &["kdtree", "a.ply", "--grain", "-3"],
+            "expected a number of node tasks from 1 to",
+        ),
+        (&["kdtree", "a.ply", "--repeat", "-1"], "from 1 to 10000"),
+        (&["--workers", "-2"], "from 1 to 4096"),
         (&["sort"], "N"),
         (&["sort", "many"], "2e7"),
         (&["sort", "0"], "2e7"),
@@ -103,6 +125,8 @@ fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
         let said = run(arguments);
         assert_eq!(said.code, Some(2), "{arguments:?}: {said:?}");
         assert!(said.errors.contains(part), "{arguments:?}: {said:?}");
+        // What the parser says of a negative number that it takes for an option.
+        assert!(!said.errors.contains("-- -"), "{arguments:?}: {said:?}");
         assert_eq!(said.output, "", "{arguments:?}");
     }
 }

@@ -5,31 +5,8 @@ mod common;
 use std::ffi::OsStr;
 use std::fs;
 
-use common::{Folder, TETRAHEDRON, raddle, run, run_well};
+use common::{Folder, TETRAHEDRON, has, json, raddle, run, run_well};
 use serde_json::Value;
-
-#[track_caller]
-fn json(text: &str) -> Value {
-    assert_eq!(
-        text.matches('\n').count(),
-        1,
-        "one object on one line: {text}"
-    );
-    serde_json::from_str(text).expect("JSON")
-}
-
-/// Checks that each path of keys, `a.b`, leads to something that is not null.
-#[track_caller]
-fn has(value: &Value, paths: &[&str]) {
-    for path in paths {
-        let pointer = format!("/{}", path.replace('.', "/"));
-        let found = value.pointer(&pointer);
-        assert!(
-            found.is_some_and(|found| !found.is_null()),
-            "{path} is missing in {value}"
-        );
-    }
-}
 
 #[test]
 fn a_picture_is_rendered_and_described() {
@@ -175,124 +152,6 @@ fn the_json_of_render_has_its_documented_fields() {
         ],
     );
     assert_eq!(value["rays"]["primary"], 32 * 24 * 2);
-}
-
-#[test]
-fn the_json_of_kdtree_has_its_documented_fields() {
-    let folder = Folder::new("kdtree-json");
-    let mesh = folder.file("mesh.obj", TETRAHEDRON);
-    let text = run_well([
-        "kdtree".as_ref(),
-        mesh.as_os_str(),
-        "--json".as_ref(),
-        "--repeat".as_ref(),
-        "3".as_ref(),
-        "--check".as_ref(),
-    ]);
-    let value = json(&text);
-    has(
-        &value,
-        &[
-            "command",
-            "input.file",
-            "input.format",
-            "input.compression",
-            "input.triangles",
-            "input.vertices",
-            "input.degenerate_triangles",
-            "input.load_s",
-            "builder",
-            "references_s.median",
-            "events_s.median",
-            "sort_s.median",
-            "build_s.median",
-            "build_s.min",
-            "build_s.max",
-            "tree.node_count",
-            "tree.leaf_count",
-            "tree.depth",
-            "tree.expected_cost",
-            "tree.memory_bytes",
-            "checked",
-            "memory_peak_bytes",
-            "workers",
-        ],
-    );
-    assert_eq!(value["build_s"]["repeats"], 3);
-    assert_eq!(value["input"]["triangles"], 4);
-}
-
-#[test]
-fn all_builders_make_the_same_tree_at_every_depth() {
-    for depth in ["auto", "none", "8", "0"] {
-        let tree = |builder: &str| {
-            let text = run_well([
-                "kdtree",
-                "--scene",
-                "flake:4000",
-                "--depth",
-                depth,
-                "--builder",
-                builder,
-                "--check",
-                "--json",
-            ]);
-            json(&text)["tree"].clone()
-        };
-        let sequential = tree("sequential");
-        assert_eq!(tree("tasks"), sequential, "depth {depth}");
-        assert_eq!(tree("messages"), sequential, "depth {depth}");
-    }
-}
-
-#[test]
-fn a_build_by_messages_goes_about_it_as_it_is_told() {
-    let base = "kdtree --scene knot:5000 --builder messages --check --json --repeat 2";
-    for (options, key, value) in [
-        ("--grain 16", "grain", "16"),
-        ("--grain Tuned", "grain", "tuned"),
-        ("--worker-tasks static", "worker_tasks", "static"),
-        ("--sync binomial", "sync", "binomial"),
-        ("--scans recursive-doubling", "scans", "recursive-doubling"),
-        ("--arrays Plain", "arrays", "plain"),
-    ] {
-        let more = format!("{base} --triangles-per-task 500 {options}");
-        let told = json(&run_well(more.split(' ')))["messages"].clone();
-        assert_eq!(told[key], value, "{told}");
-        assert_eq!(told["triangles_per_task"], 500);
-        assert!(told["worker_task_count"].as_u64() > Some(0), "{told}");
-        assert!(told["node_tasks"].as_u64() > Some(0), "{told}");
-    }
-}
-
-#[test]
-fn people_read_a_table() {
-    let text = run_well([
-        "kdtree",
-        "--scene",
-        "knot:1000",
-        "--check",
-        "--repeat",
-        "2",
-        "--stats",
-    ]);
-    for part in [
-        "triangles",
-        "events made in",
-        "sorted in",
-        "built in",
-        "median of 2",
-        "nodes",
-        "leaves",
-        "depth",
-        "SAH cost",
-        "memory of tree",
-        "node for node",
-        "pool: auto: now ",
-        "stolen",
-    ] {
-        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
-    }
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! The command line, read from made-up calls.
 
+use super::values::DepthChoice;
 use super::*;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
-use raddle_graphics::kdtree::DepthLimit;
+use raddle_graphics::kdtree::{DEPTH_MAX, DepthLimit};
 
 fn parse(words: &[&str]) -> Result<Arguments, clap::Error> {
     Arguments::try_parse_from(["raddle"].iter().chain(words))
@@ -68,6 +69,7 @@ fn values_out_of_range_are_refused() {
         &["kdtree", "--scene", "knot:0"],
         &["kdtree", "--scene", "knot:"],
         &["kdtree", "a.ply", "--depth", "deep"],
+        &["kdtree", "a.ply", "--depth", "65"],
         &["kdtree", "a.ply", "--repeat", "0"],
         &["sort", "0"],
         &["sort", "1e"],
@@ -96,13 +98,29 @@ fn vectors_may_be_negative_and_depths_have_three_forms() {
     for (text, limit) in [
         ("auto", DepthLimit::Automatic),
         ("none", DepthLimit::Unlimited),
+        ("0", DepthLimit::At(0)),
         ("15", DepthLimit::At(15)),
+        ("64", DepthLimit::At(DEPTH_MAX)),
     ] {
         assert_eq!(
             text.parse::<DepthChoice>().map(|choice| choice.0),
             Ok(limit)
         );
+        assert_eq!(DepthChoice(limit).to_string(), text);
     }
+}
+
+/// They were cut to the largest without a word.
+#[test]
+fn depths_that_no_tree_has_are_refused_and_the_largest_is_named() {
+    for text in ["65", "4000000000", "99999999999999999999999", "-1", ""] {
+        let told = text.parse::<DepthChoice>().expect_err("no depth");
+        assert!(told.contains(&format!("to {DEPTH_MAX}")), "{told}");
+    }
+    let mut command = Arguments::command();
+    let kdtree = command.find_subcommand_mut("kdtree").expect("the command");
+    let help = kdtree.render_help().to_string();
+    assert!(help.contains(&format!("up to {DEPTH_MAX}")), "{help}");
 }
 
 #[test]

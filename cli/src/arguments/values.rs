@@ -1,12 +1,12 @@
 //! Values on the command line that are more than a word or a number.
 
 use std::fmt;
-use std::num::NonZeroUsize;
+use std::num::{IntErrorKind, NonZeroUsize, ParseIntError};
 use std::str::FromStr;
 
 use glam::Vec3;
 use raddle::WORKER_COUNT_MAX;
-use raddle_graphics::kdtree::DepthLimit;
+use raddle_graphics::kdtree::{DEPTH_MAX, DepthLimit};
 use raddle_graphics::scene::Scene;
 
 /// The longest side of a picture: what the formats hold and memory stands.
@@ -85,7 +85,7 @@ impl FromStr for SceneChoice {
     }
 }
 
-/// A depth limit, `auto`, `none` or a number of levels.
+/// A depth limit, `auto`, `none` or a number of levels that a tree can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DepthChoice(pub(crate) DepthLimit);
 
@@ -98,8 +98,22 @@ impl FromStr for DepthChoice {
             "none" => Ok(Self(DepthLimit::Unlimited)),
             _ => text
                 .parse()
+                .ok()
+                .filter(|&levels| levels <= DEPTH_MAX)
                 .map(|levels| Self(DepthLimit::At(levels)))
-                .map_err(|_| "expected a number of levels, auto or none".to_owned()),
+                .ok_or_else(|| {
+                    format!("expected a number of levels from 0 to {DEPTH_MAX}, auto or none")
+                }),
+        }
+    }
+}
+
+impl fmt::Display for DepthChoice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            DepthLimit::Automatic => formatter.write_str("auto"),
+            DepthLimit::Unlimited => formatter.write_str("none"),
+            DepthLimit::At(levels) => write!(formatter, "{levels}"),
         }
     }
 }
@@ -184,6 +198,28 @@ impl FromStr for Bytes {
             .map(Self)
             .ok_or_else(|| "expected a number of bytes from 1, such as 16, 64K or 1M".to_owned())
     }
+}
+
+/// How often something is done again; more is a mistake.
+const REPEATS_MAX: u32 = 10_000;
+
+/// How often to build.
+pub(crate) fn repeats(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|count| (1..=REPEATS_MAX).contains(count))
+        .ok_or_else(|| format!("expected a number from 1 to {REPEATS_MAX}"))
+}
+
+/// A number of triangles from 1 on.
+pub(crate) fn triangle_count(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .map_err(|error: ParseIntError| match error.kind() {
+            IntErrorKind::PosOverflow => {
+                format!("expected a number of triangles from 1 to {}", usize::MAX)
+            }
+            _ => "expected a number of triangles from 1 on".to_owned(),
+        })
 }
 
 /// As many workers as a runtime can have.

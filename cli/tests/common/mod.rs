@@ -6,6 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use serde_json::Value;
+
 /// A folder that is gone when the test ends.
 pub(crate) struct Folder(PathBuf);
 
@@ -134,3 +136,27 @@ pub(crate) fn expect_one_line(said: &Said) {
 /// A small mesh that loads: a tetrahedron as an OBJ file.
 pub(crate) const TETRAHEDRON: &str =
     "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+
+/// Reads the one object that stands on one line.
+#[track_caller]
+pub(crate) fn json(text: &str) -> Value {
+    assert_eq!(
+        text.matches('\n').count(),
+        1,
+        "one object on one line: {text}"
+    );
+    serde_json::from_str(text).expect("JSON")
+}
+
+/// Checks that each path of keys, `a.b`, leads to something that is not null.
+#[track_caller]
+pub(crate) fn has(value: &Value, paths: &[&str]) {
+    for path in paths {
+        let pointer = format!("/{}", path.replace('.', "/"));
+        let found = value.pointer(&pointer);
+        assert!(
+            found.is_some_and(|found| !found.is_null()),
+            "{path} is missing in {value}"
+        );
+    }
+}

@@ -61,7 +61,10 @@ impl fmt::Display for NodeGrain {
 
 /// A text says no grain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no grain: {found:?}; expected a number of node tasks from 1 on, or tuned")]
+#[error(
+    "no grain: {found:?}; expected a number of node tasks from 1 to {}, or tuned",
+    usize::MAX
+)]
 pub struct UnknownNodeGrain {
     /// What was asked for.
     pub found: String,

@@ -1,0 +1,105 @@
+//! The builders of trees behind one face, and what a build by one of them took.
+
+use std::time::{Duration, Instant};
+
+use raddle::Runtime;
+use raddle_graphics::kdtree::messages::{Built, MessageBuilder, MessageOptions, NodeGrain};
+use raddle_graphics::kdtree::{BuildError, KdTree, Parameters, PrepareTimes, Prepared};
+
+use crate::arguments::BuilderChoice;
+use crate::input::Input;
+
+/// What builds trees.
+pub(super) enum Builder<'runtime> {
+    Sequential,
+    Tasks(&'runtime Runtime),
+    Messages(&'runtime Runtime, MessageBuilder<'runtime>),
+}
+
+/// What a build took.
+pub(super) struct Outcome {
+    pub(super) prepared: PrepareTimes,
+    pub(super) time: Duration,
+    pub(super) by_messages: Option<Counts>,
+}
+
+/// What a build by messages was made of.
+#[derive(Clone, Copy)]
+pub(super) struct Counts {
+    pub(super) parts: usize,
+    pub(super) node_tasks: usize,
+    pub(super) worker_tasks: usize,
+}
+
+impl<'runtime> Builder<'runtime> {
+    pub(super) fn new(
+        runtime: &'runtime Runtime,
+        choice: BuilderChoice,
+        options: MessageOptions,
+    ) -> Self {
+        match choice {
+            BuilderChoice::Sequential => Self::Sequential,
+            BuilderChoice::Tasks => Self::Tasks(runtime),
+            BuilderChoice::Messages => {
+                Self::Messages(runtime, MessageBuilder::new(runtime, options))
+            }
+        }
+    }
+
+    /// How many builds go before those that count: as many as a tuner of the grain needs where a build takes five milliseconds or
+    /// more. Shorter ones go on teaching it while they count.
+    pub(super) fn learning_builds(&self) -> usize {
+        match self {
+            Self::Messages(_, builder) if builder.options().grain == NodeGrain::Tuned => 8,
+            Self::Sequential | Self::Tasks(_) | Self::Messages(..) => 0,
+        }
+    }
+
+    /// Builds a tree; only what comes after the sorting of the events is timed as building. `note` hears which share is done.
+    pub(super) fn build(
+        &self,
+        input: &Input,
+        parameters: &Parameters,
+        note: impl Fn(f32) + Send + Sync + 'static,
+    ) -> Result<(KdTree, Outcome), BuildError> {
+        let prepared = match self {
+            Self::Sequential => Prepared::sequential(&input.mesh)?,
+            Self::Tasks(runtime) | Self::Messages(runtime, _) => {
+                runtime.install(|| Prepared::new(&input.mesh))?
+            }
+        };
+        let times = prepared.times();
+        let began = Instant::now();
+        let (tree, time, by_messages) = match self {
+            Self::Sequential => {
+                let tree = KdTree::from_prepared_sequential(prepared, parameters, note)?;
+                (tree, began.elapsed(), None)
+            }
+            Self::Tasks(runtime) => {
+                let build = || KdTree::from_prepared(prepared, parameters, note);
+                (runtime.install(build)?, began.elapsed(), None)
+            }
+            Self::Messages(_, builder) => {
+                let built = builder.build(prepared, parameters, note)?;
+                let Built {
+                    parts,
+                    node_tasks,
+                    worker_tasks,
+                    ..
+                } = built;
+                let counts = Counts {
+                    parts,
+                    node_tasks,
+                    worker_tasks,
+                };
+                (built.tree, built.time, Some(counts))
+            }
+        };
+        let outcome = Outcome {
+            prepared: times,
+            time,
+            by_messages,
+        };
+        Ok((tree, outcome))
+    }
+}

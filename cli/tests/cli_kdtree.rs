@@ -1,0 +1,189 @@
+//! What `raddle kdtree` does and says about it, to people and to programs.
+
+mod common;
+
+use common::{Folder, TETRAHEDRON, has, json, run_well};
+
+#[test]
+fn the_json_of_kdtree_has_its_documented_fields() {
+    let folder = Folder::new("kdtree-json");
+    let mesh = folder.file("mesh.obj", TETRAHEDRON);
+    let text = run_well([
+        "kdtree".as_ref(),
+        mesh.as_os_str(),
+        "--json".as_ref(),
+        "--repeat".as_ref(),
+        "3".as_ref(),
+        "--check".as_ref(),
+    ]);
+    let value = json(&text);
+    has(
+        &value,
+        &[
+            "command",
+            "input.file",
+            "input.format",
+            "input.compression",
+            "input.triangles",
+            "input.vertices",
+            "input.degenerate_triangles",
+            "input.load_s",
+            "builder",
+            "depth_limit.asked",
+            "depth_limit.levels",
+            "references_s.median",
+            "events_s.median",
+            "sort_s.median",
+            "build_s.median",
+            "build_s.min",
+            "build_s.max",
+            "tree.node_count",
+            "tree.leaf_count",
+            "tree.depth",
+            "tree.expected_cost",
+            "tree.memory_bytes",
+            "checked",
+            "memory_peak_bytes",
+            "workers",
+        ],
+    );
+    assert_eq!(value["build_s"]["repeats"], 3);
+    assert_eq!(value["input"]["triangles"], 4);
+}
+
+#[test]
+fn all_builders_make_the_same_tree_at_every_depth() {
+    for depth in ["auto", "none", "8", "0"] {
+        let tree = |builder: &str| {
+            let text = run_well([
+                "kdtree",
+                "--scene",
+                "flake:4000",
+                "--depth",
+                depth,
+                "--builder",
+                builder,
+                "--check",
+                "--json",
+            ]);
+            json(&text)["tree"].clone()
+        };
+        let sequential = tree("sequential");
+        assert_eq!(tree("tasks"), sequential, "depth {depth}");
+        assert_eq!(tree("messages"), sequential, "depth {depth}");
+    }
+}
+
+#[test]
+fn a_build_by_messages_goes_about_it_as_it_is_told() {
+    let base = "kdtree --scene knot:5000 --builder messages --check --json --repeat 2 --triangles-per-task 500";
+    for (options, key, value) in [
+        ("--grain 16", "grain", "16"),
+        ("--grain Tuned", "grain", "tuned"),
+        ("--worker-tasks static", "worker_tasks", "static"),
+        ("--sync binomial", "sync", "binomial"),
+        (
+            "--sync two-level --worker-tasks static",
+            "sync",
+            "two-level",
+        ),
+        ("--scans recursive-doubling", "scans", "recursive-doubling"),
+        ("--arrays Plain", "arrays", "plain"),
+    ] {
+        let grain = if key == "grain" { "" } else { " --grain 16" };
+        let more = format!("{base}{grain} {options}");
+        let told = json(&run_well(more.split(' ')))["messages"].clone();
+        assert_eq!(told[key], value, "{told}");
+        assert_eq!(told["triangles_per_task"], 500);
+        // A tuner may find that one task is best, and that has nobody to call.
+        let is_tuned = value == "tuned";
+        assert!(
+            is_tuned || told["worker_task_count"].as_u64() > Some(0),
+            "{told}"
+        );
+        assert!(told["node_tasks"].as_u64() > Some(0), "{told}");
+    }
+}
+
+#[test]
+fn people_read_a_table() {
+    let text = run_well([
+        "kdtree",
+        "--scene",
+        "knot:1000",
+        "--check",
+        "--repeat",
+        "2",
+        "--stats",
+    ]);
+    for part in [
+        "triangles",
+        "boxes made in",
+        "events made in",
+        "sorted in",
+        "built in",
+        "median of 2",
+        "nodes",
+        "leaves",
+        "depth",
+        "SAH cost",
+        "memory of tree",
+        "tree checked",
+        "node for node",
+        "pool: auto: now ",
+        "stolen",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+/// They were in the median.
+#[test]
+fn builds_that_the_tuner_learns_from_go_before_those_that_count() {
+    let base = "kdtree --scene knot:1000 --builder messages --repeat 3";
+    for (more, learning) in [("", 8), (" --grain tuned", 8), (" --grain 4", 0)] {
+        let text = run_well(format!("{base}{more}").split(' '));
+        let told = text.contains("after 8 builds that the tuner has learned from");
+        assert_eq!(told, learning > 0, "{text}");
+        assert!(text.contains("median of 3"), "{text}");
+        let value = json(&run_well(format!("{base}{more} --json").split(' ')));
+        assert_eq!(value["messages"]["learning_builds"], learning, "{value}");
+        assert_eq!(value["build_s"]["repeats"], 3, "{value}");
+    }
+}
+
+/// It told of the workers that did nothing.
+#[test]
+fn the_sequential_builder_has_one_worker_whatever_is_asked_for() {
+    for (more, threads) in [("", 1), (" --check", 4)] {
+        let call = format!("kdtree --scene knot:500 --workers 4 --json --stats{more}");
+        let alone = format!("{call} --builder sequential");
+        let alone = json(&run_well(alone.split(' ')));
+        assert_eq!(alone["workers"], 1, "{alone}");
+        let told = alone["stats"]["workers"].as_array().map(Vec::len);
+        assert_eq!(told, Some(threads), "{alone}");
+        let together = json(&run_well(call.split(' ')));
+        assert_eq!(together["workers"], 4, "{together}");
+    }
+}
+
+#[test]
+fn people_read_how_a_build_by_messages_went_about_it() {
+    let base = "kdtree --scene knot:1000 --builder messages --grain 16";
+    let text = run_well(base.split(' '));
+    for part in ["sync ", "by-depth", "chunked", "only for cells near"] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+    let more = format!(
+        "{base} --triangles-per-task 250 --sync binomial --scans prescan-push --arrays plain"
+    );
+    let text = run_well(more.split(' '));
+    for part in [
+        "binomial",
+        "prescan-push",
+        "plain",
+        "one for each 250 triangles",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
