@@ -21,9 +21,9 @@ Examples:
   raddle kdtree dragon.ply.zst --builder messages --repeat 11
   raddle kdtree dragon.ply.zst --builder messages --grain 64 --worker-tasks static --sync two-level
 
-Times are those of the builds that --repeat counts. With --builder messages and a tuned grain eight
-others go before, which the tuner learns from; it goes on learning where a build takes less than
-5 ms. With a number for --grain there are none.";
+Times are those of the builds that --repeat counts. Where these are several, with --builder messages
+and a tuned grain, eight others go before, which the tuner learns from; it goes on learning where a
+build takes less than 5 ms. With a number for --grain there are none.";
 
 /// Which builder makes the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -90,7 +90,7 @@ pub(crate) struct MessageArguments {
     /// Worker tasks made beforehand over ranges of workers, or for each cell [default: dynamic]
     #[arg(long, value_name = "KIND", ignore_case = true, value_parser = worker_tasks_parser())]
     pub(crate) worker_tasks: Option<WorkerTasks>,
-    /// One worker task for each N triangles of a cell [default: only cells near the root have any]
+    /// One worker task for each N triangles of a cell, at most 64 a worker [default: only cells near the root have any]
     #[arg(long, value_name = "N", value_parser = values::triangle_count, allow_negative_numbers = true)]
     pub(crate) triangles_per_task: Option<NonZeroUsize>,
     /// How node tasks call worker tasks and these answer; auto goes by their number, two-level needs --worker-tasks static [default: auto]

@@ -46,7 +46,8 @@ pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), 
         source,
     };
     let builder = Builder::new(&runtime, arguments.builder, arguments.messages.options());
-    learn(&builder, &input, &parameters, options.quiet).map_err(failed)?;
+    let before = builder.learning_builds(arguments.repeat);
+    learn(&builder, before, &input, &parameters, options.quiet).map_err(failed)?;
     let build = |builder: &Builder| {
         let phase = Arc::new(Phase::begin("building", options.quiet));
         builder.build(&input, &parameters, move |share| phase.at_share(share))
@@ -112,14 +113,14 @@ fn check_call(arguments: &KdtreeArguments) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Builds as often as the builder learns from it before its times count.
+/// Builds so often for the builder to learn from it, before its times count.
 fn learn(
     builder: &Builder,
+    builds: usize,
     input: &Input,
     parameters: &Parameters,
     quiet: bool,
 ) -> Result<(), BuildError> {
-    let builds = builder.learning_builds();
     let phase = Arc::new(Phase::begin("learning", quiet));
     for done in 0..builds {
         let phase = Arc::clone(&phase);

@@ -1,10 +1,10 @@
 //! The builders of trees behind one face, and what a build by one of them took.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use raddle::Runtime;
 use raddle_graphics::kdtree::messages::{Built, MessageBuilder, MessageOptions, NodeGrain};
-use raddle_graphics::kdtree::{BuildError, KdTree, Parameters, PrepareTimes, Prepared};
+use raddle_graphics::kdtree::{BuildError, Everybody, KdTree, Parameters, PrepareTimes, Prepared};
 
 use crate::arguments::BuilderChoice;
 use crate::input::Input;
@@ -46,11 +46,12 @@ impl<'runtime> Builder<'runtime> {
         }
     }
 
-    /// How many builds go before those that count: as many as a tuner of the grain needs where a build takes five milliseconds or
-    /// more. Shorter ones go on teaching it while they count.
-    pub(super) fn learning_builds(&self) -> usize {
+    /// How many builds go before so many that count, where several do: as many as a tuner of the grain needs where a build takes five
+    /// milliseconds or more. Shorter ones go on teaching it while they count.
+    pub(super) fn learning_builds(&self, repeat: u32) -> usize {
+        let is_tuned = |builder: &MessageBuilder<'_>| builder.options().grain == NodeGrain::Tuned;
         match self {
-            Self::Messages(_, builder) if builder.options().grain == NodeGrain::Tuned => 8,
+            Self::Messages(_, builder) if repeat > 1 && is_tuned(builder) => 8,
             Self::Sequential | Self::Tasks(_) | Self::Messages(..) => 0,
         }
     }
@@ -69,15 +70,15 @@ impl<'runtime> Builder<'runtime> {
             }
         };
         let times = prepared.times();
-        let began = Instant::now();
         let (tree, time, by_messages) = match self {
             Self::Sequential => {
-                let tree = KdTree::from_prepared_sequential(prepared, parameters, note)?;
-                (tree, began.elapsed(), None)
+                let built = KdTree::timed_sequential(prepared, parameters, note)?;
+                (built.tree, built.time, None)
             }
             Self::Tasks(runtime) => {
-                let build = || KdTree::from_prepared(prepared, parameters, note);
-                (runtime.install(build)?, began.elapsed(), None)
+                let build = || KdTree::timed_by(prepared, parameters, &Everybody, note);
+                let built = runtime.install(build)?;
+                (built.tree, built.time, None)
             }
             Self::Messages(_, builder) => {
                 let built = builder.build(prepared, parameters, note)?;

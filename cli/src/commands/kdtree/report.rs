@@ -52,7 +52,7 @@ impl Report<'_> {
                 json!({
                     "grain": options.grain.to_string(),
                     "grain_tasks": counts.parts,
-                    "learning_builds": self.builder.learning_builds(),
+                    "learning_builds": self.learning_builds(),
                     "node_tasks": counts.node_tasks,
                     "worker_tasks": options.worker_tasks.name(),
                     "worker_task_count": counts.worker_tasks,
@@ -106,9 +106,13 @@ impl Report<'_> {
         table.text()
     }
 
+    fn learning_builds(&self) -> usize {
+        self.builder.learning_builds(self.arguments.repeat)
+    }
+
     fn text_of_building(&self) -> String {
         let text = self.times(|outcome| outcome.time).text();
-        match self.builder.learning_builds() {
+        match self.learning_builds() {
             0 => text,
             builds => format!("{text}, after {builds} builds that the tuner has learned from"),
         }
