@@ -6,7 +6,7 @@
 //! | `bunny-d15` | | the sequential builder against the crate `bvh`: bunny, depth 15, one thread | |
 //! | `grain` | fig. 1, table I | a `static` number of node tasks; then the best of them against a `tuned` builder, which has learned from 8 builds | node tasks |
 //! | `balance` | fig. 2 | `static` worker tasks against `dynamic` ones | workers |
-//! | `sync` | fig. 4 | sections in the form `two-level` against the other forms | workers |
+//! | `sync` | fig. 4 | sections of `static` worker tasks in the form `two-level` against the other forms | workers |
 //! | `scans` | fig. 5 | scans by `recursive-doubling` against the other choices | workers |
 //! | `arrays` | fig. 8 | `plain` arrays against `chunked` ones | workers |
 //! | `speedup` | fig. 9 | the speedup over the sequential builder: ours by messages and every peer's; and what ours lacks, from counters | workers |
@@ -22,7 +22,8 @@
 //! threads), `bvh` (the crate).
 //!
 //! Unless it is what is asked, the number of node tasks is the best of a short search on the same mesh and workers, and every other choice is
-//! the default; but in the figures 2, 4, 5 and 8 every cell that tasks split has worker tasks, since it is these that are measured.
+//! the default; but in the figures 2, 4, 5 and 8 every cell that tasks split has worker tasks, since it is these that are measured; and figure 4
+//! has `static` ones, since a section of `dynamic` ones is never two-level.
 //!
 //! # Source
 //! Jetley, Kalé: Optimizations for message driven applications on multicore architectures. HiPC 2011, sections IV to VI.

@@ -61,7 +61,16 @@ fn ways(figure: &str, best: MessageOptions) -> Vec<(&'static str, MessageOptions
             SectionForm::Binomial,
             SectionForm::Auto,
         ]
-        .map(|sync| (sync.name(), MessageOptions { sync, ..best }))
+        .map(|sync| {
+            let options = MessageOptions {
+                sync,
+                // Their teams are in arrays, and of arrays alone is known which worker has which element: a section of tasks that were made
+                // for a cell is never two-level.
+                worker_tasks: WorkerTasks::Static,
+                ..best
+            };
+            (sync.name(), options)
+        })
         .to_vec(),
         "scans" => [
             ScanChoice::RecursiveDoubling,
