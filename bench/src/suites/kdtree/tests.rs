@@ -96,10 +96,16 @@ fn every_figure_comes_out_of_a_small_scene() {
             has(&case, "static");
         }
         for (figure, ways) in [
-            ("balance", &["static", "dynamic"][..]),
-            ("sync", &["two-level", "point-to-point", "binomial", "auto"]),
-            ("scans", &["recursive-doubling", "prescan-push", "by-depth"]),
-            ("arrays", &["plain", "chunked"]),
+            ("balance", &["static", "again", "dynamic"][..]),
+            (
+                "sync",
+                &["two-level", "again", "point-to-point", "binomial", "auto"],
+            ),
+            (
+                "scans",
+                &["recursive-doubling", "again", "prescan-push", "by-depth"],
+            ),
+            ("arrays", &["plain", "again", "chunked"]),
             (
                 "speedup",
                 &["raddle", "serial", "tasks", "rayon", "rayon-crew"],

@@ -87,6 +87,7 @@ fn the_ways_of_sync_are_sections_of_different_forms() {
 fn a_chart_has_a_line_for_each_mesh() {
     let records = [
         record("balance-bunny-d8", "static", 2, None),
+        record("balance-bunny-d8", "again", 2, Some(1.01)),
         record("balance-bunny-d8", "dynamic", 2, Some(0.9)),
         record("balance-dragon-res2-d8", "dynamic", 2, Some(1.1)),
         record("balance-dragon-res2-d8", "dynamic", 4, Some(1.3)),
@@ -94,7 +95,7 @@ fn a_chart_has_a_line_for_each_mesh() {
         record("speedup-bunny-d15", "serial", 2, Some(0.5)),
     ];
     let tables: Vec<_> = charts(&records).iter().map(Chart::table).collect();
-    assert_eq!(tables.len(), 2);
+    assert_eq!(tables.len(), 2, "equal builders have no panel");
     let rows = words(&tables[0]);
     assert_eq!(rows[0], ["balance", "dynamic-d8,", "speedup", "2", "4"]);
     assert_eq!(rows[1], ["bunny", "0.90"]);
