@@ -31,7 +31,7 @@ fn the_bunny_has_the_same_tree() {
                 .num_threads(thread_count)
                 .build()
                 .unwrap();
-            let tree = pool.install(|| parkd::build(parkd::prepare(&mesh), &parameters));
+            let (tree, _) = pool.install(|| parkd::build(parkd::prepare(&mesh), &parameters));
             assert!(
                 tree.is_same_as(&expected),
                 "{thread_count} threads at {depth_limit:?}"

@@ -124,6 +124,12 @@ impl<'a> Build<'a> {
         }
     }
 
+    /// The scratch memory, when all is built.
+    pub(super) fn into_scratches(self) -> Vec<Scratch> {
+        let scratches = self.scratches.into_inner();
+        scratches.unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn with_scratch<T>(&self, body: impl FnOnce(&mut Scratch) -> T) -> T {
         // What a panic left in scratch memory does no harm.
         let scratches = || {

@@ -14,7 +14,7 @@ fn check(mesh: &Mesh, parameters: &Parameters) {
             .num_threads(thread_count)
             .build()
             .unwrap();
-        let tree = pool.install(|| build(prepare(mesh), parameters));
+        let (tree, _) = pool.install(|| build(prepare(mesh), parameters));
         let statistics = expected.statistics();
         assert_eq!(tree.nodes.len(), statistics.node_count, "{parameters:?}");
         assert_eq!(tree.entries.len(), statistics.entry_count, "{parameters:?}");
@@ -181,7 +181,7 @@ fn degenerate_meshes_have_the_same_tree() {
 #[test]
 fn another_tree_is_told_apart() {
     let mesh = scene::generate(Scene::Flake, 2_000);
-    let tree = build(prepare(&mesh), &Parameters::default());
+    let (tree, _) = build(prepare(&mesh), &Parameters::default());
     let shallow = Parameters {
         depth_limit: DepthLimit::At(6),
         ..Parameters::default()

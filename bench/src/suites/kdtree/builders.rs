@@ -166,7 +166,8 @@ fn rayon<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
     Local::new(name, move |request: &Request<'_>| {
         let pool = pools.of_workers(request.workers)?;
         let prepared = pool.install(|| subject.input.prepared_for_rayon());
-        let (tree, time) = clocked(|| pool.install(|| parkd::build(prepared, &subject.parameters)));
+        let ((tree, _leavings), time) =
+            clocked(|| pool.install(|| parkd::build(prepared, &subject.parameters)));
         subject.sample(name, time, |reference| tree.is_same_as(reference))
     })
 }
