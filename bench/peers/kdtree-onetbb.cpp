@@ -8,6 +8,8 @@
 //      CopyTriangles      kdtree_deal    each half's own triangles, and the new indices
 //      CopyEvents         kdtree_copy    each half's own events, in order
 //
+// The case of a request is the grain: a node with fewer triangles is built by one thread, with all below it.
+//
 // The input file, written by the harness, little-endian and without padding:
 //     f64 traversal cost, f64 intersection cost, f64 empty bonus, u64 levels, u64 triangles,
 //     f32 x y z of three corners a triangle.
@@ -60,6 +62,7 @@ int main() {
             arena.execute([&] { input.emplace(request.file); });
             loaded = request.file;
         }
+        const std::size_t grain = std::stoull(request.name);
         peer::Answer answer;
         for (std::uint64_t i = 0; i < request.repetitions; ++i) {
             kdtree::Site site(input->prepared.copy());
@@ -67,7 +70,7 @@ int main() {
             arena.execute([] { kdtree::for_each_part(64, [](std::size_t) {}); });
             kdtree::Tree tree;
             answer.nanoseconds += peer::timed([&] {
-                arena.execute([&] { tree = site.build(input->parameters); });
+                arena.execute([&] { tree = site.build(input->parameters, grain); });
                 return 0;
             }).nanoseconds;
             answer.result = tree.checksum();

@@ -127,15 +127,15 @@ pub(crate) struct Leavings {
     _layout: Layout,
 }
 
-/// Builds a tree with all threads of the current pool.
-pub(crate) fn build(prepared: Prepared, parameters: &Parameters) -> (Tree, Leavings) {
+/// Builds a tree with all threads of the current pool; a node with fewer triangles than `grain` is built by one, with all below it.
+pub(crate) fn build(prepared: Prepared, parameters: &Parameters, grain: usize) -> (Tree, Leavings) {
     let Prepared {
         corners,
         root,
         mut buffers,
     } = prepared;
     let [here, there] = &mut buffers;
-    let build = Build::new(&corners, parameters);
+    let build = Build::new(&corners, parameters, grain);
     let built = build.subtree(root, here.region(), there.region(), &Arena::root());
     let layout = Layout::of(built);
     let tree = layout.tree();

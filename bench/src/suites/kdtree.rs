@@ -23,8 +23,8 @@
 //! Peers: `serial` and `tasks` (ours), `rayon` and `onetbb` (the published nested algorithm, made for speed), `rayon-crew` (ours by tasks on rayon's
 //! threads), `bvh` (the crate).
 //!
-//! Unless it is what is asked, the number of node tasks is the best of a short search on the same mesh and workers, and every other choice is
-//! the default; but in the figures 2, 4, 5 and 8 every cell that tasks split has worker tasks, since it is these that are measured; and figure 4
+//! Unless it is what is asked, the number of node tasks is the best of a short search on the same mesh and workers, as is the grain of `rayon` and
+//! `onetbb`, and every other choice is the default; but in the figures 2, 4, 5 and 8 every cell that tasks split has worker tasks, since it is these that are measured; and figure 4
 //! has `static` ones, since a section of `dynamic` ones is never two-level.
 //!
 //! # Source
