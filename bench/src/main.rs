@@ -8,6 +8,7 @@ mod chart;
 mod error;
 mod harness;
 mod load;
+mod output;
 mod parkd;
 mod peer;
 mod pools;
@@ -16,6 +17,7 @@ mod record;
 mod suites;
 mod workload;
 
+use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,6 +26,7 @@ use clap::{Parser, ValueEnum};
 
 use crate::chart::Chart;
 use crate::error::BenchError;
+use crate::output::Output;
 use crate::record::{Record, Surroundings, table_head, table_row};
 use crate::suites::{
     Measurement, build, forks, kdtree, locks, loops, memory, messages, pools as task_pools, rays,
@@ -212,7 +215,7 @@ fn main() -> ExitCode {
 
 fn fail(message: &str, code: u8) -> ExitCode {
     // With the error stream gone there is nobody to tell; the exit code still says it.
-    let _unheard = writeln!(io::stderr(), "error: {message}");
+    let _unheard = writeln!(io::stderr(), "raddle-bench: {message}");
     ExitCode::from(code)
 }
 
@@ -227,14 +230,8 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         arguments.workers.iter().copied().map(usize::from).collect()
     };
     let json = arguments.json;
-    let mut closed = false;
-    let mut print = |line: String| {
-        // A reader that has had enough (`| head`) ends the output, not the run in a panic.
-        closed = closed || writeln!(io::stdout(), "{line}").is_err();
-    };
-    if !json {
-        print(table_head());
-    }
+    let output = RefCell::new(Output::new(io::stdout()));
+    let print = |line: &str| output.borrow_mut().line(line);
     let mut measurement = Measurement {
         case: arguments.case.clone(),
         pairs: usize::from(arguments.pairs),
@@ -245,16 +242,19 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         surroundings: Surroundings::find(),
         records: Vec::new(),
         emit: &mut |record: &Record| {
-            print(if json {
+            print(&if json {
                 serde_json::to_string(record).unwrap_or_else(|error| error.to_string())
             } else {
                 table_row(record)
-            });
+            })
         },
         warn: &mut |message| {
             let _unheard = writeln!(io::stderr(), "warning: {message}");
         },
     };
+    if !json {
+        print(&table_head())?;
+    }
     arguments.suite.run(&mut measurement)?;
     let records = measurement.records;
     let charts = arguments.suite.charts(&records);
@@ -262,7 +262,7 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         let summary = arguments.suite.summary(&records);
         let tables = charts.iter().map(Chart::table);
         for text in summary.into_iter().chain(tables) {
-            print(format!("\n{text}"));
+            print(&format!("\n{text}"))?;
         }
     }
     match &arguments.plot {

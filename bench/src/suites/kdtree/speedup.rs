@@ -45,7 +45,7 @@ pub(super) fn run(
     let case = stage.subject.case(&name);
     measurement.compare_on(stage.workers(), &case, &mut own, &mut peers)?;
     if figure == "speedup" {
-        own.tell(measurement, &name);
+        own.tell(measurement, &name)?;
     }
     Ok(())
 }

@@ -60,7 +60,7 @@ fn measured(
             commit: "0123".into(),
         },
         records: Vec::new(),
-        emit: &mut |_| (),
+        emit: &mut |_| Ok(()),
         warn: &mut |warning| warnings.push(warning),
     };
     measure(&mut measurement).expect("all trees are right");
