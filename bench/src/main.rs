@@ -137,6 +137,14 @@ impl Suite {
         }
     }
 
+    /// Finds out before anything is measured whether what it is measured on is there, where that takes long to find out otherwise.
+    fn check(self, measurement: &Measurement<'_>) -> Result<(), BenchError> {
+        match self {
+            Self::Kdtree => kdtree::check(measurement),
+            _ => Ok(()),
+        }
+    }
+
     fn run(self, measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
         match self {
             Self::Forks => forks::run(measurement),
@@ -252,6 +260,7 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
             let _unheard = writeln!(io::stderr(), "warning: {message}");
         },
     };
+    arguments.suite.check(&measurement)?;
     if !json {
         print(&table_head())?;
     }

@@ -119,24 +119,23 @@ impl Measurement<'_> {
 /// Loads a mesh from the folder of real data.
 ///
 /// # Errors
-/// [`BenchError::NoData`] when it is not there, [`BenchError::Contender`] when it cannot be read.
+/// [`BenchError::NoData`] when it is not there, [`BenchError::Mesh`] when it cannot be read.
 fn load(file: &str) -> Result<Mesh, BenchError> {
-    load_file(&data_folder().join("mesh").join(file))
+    let path = data_folder().join("mesh").join(file);
+    check_data(&path)?;
+    Ok(Mesh::load(path)?)
 }
 
-/// Loads a mesh.
+/// Finds out whether there is a file where real data should be.
 ///
 /// # Errors
-/// As [`load`].
-fn load_file(path: &Path) -> Result<Mesh, BenchError> {
-    if !path.is_file() {
-        return Err(BenchError::NoData {
-            path: path.to_owned(),
-        });
+/// [`BenchError::NoData`] when there is none.
+fn check_data(path: &Path) -> Result<(), BenchError> {
+    if path.is_file() {
+        return Ok(());
     }
-    Mesh::load(path).map_err(|error| BenchError::Contender {
-        who: "raddle".to_owned(),
-        message: error.to_string(),
+    Err(BenchError::NoData {
+        path: path.to_owned(),
     })
 }
 

@@ -71,16 +71,39 @@ pub(crate) const FIGURES: [&str; 7] = [
 /// The study's depths.
 const DEPTHS: [u32; 2] = [8, 15];
 
+/// Finds out before anything is measured whether all meshes are there, and those that were named can be read.
+///
+/// # Errors
+/// [`BenchError::NoData`] or [`BenchError::Mesh`].
+pub(crate) fn check(measurement: &Measurement<'_>) -> Result<(), BenchError> {
+    if wants_bounds(measurement) {
+        bounds::check(measurement)?;
+    }
+    if wants_figures(measurement) {
+        let sources = Source::of_figures(measurement)?;
+        sources.iter().try_for_each(Source::check)?;
+    }
+    Ok(())
+}
+
+/// Cases that have a mesh of their own are not what somebody asks for who names meshes.
+fn wants_bounds(measurement: &Measurement<'_>) -> bool {
+    measurement.case.is_some() || measurement.meshes.is_empty()
+}
+
+fn wants_figures(measurement: &Measurement<'_>) -> bool {
+    FIGURES.iter().any(|figure| measurement.wants(figure))
+}
+
 /// Runs the suite.
 ///
 /// # Errors
-/// [`BenchError::NoData`] without meshes, and as [`Measurement::compare`].
+/// As [`check`] and [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
-    // Cases that have a mesh of their own are not what somebody asks for who names meshes.
-    if measurement.case.is_some() || measurement.meshes.is_empty() {
+    if wants_bounds(measurement) {
         bounds::run(measurement)?;
     }
-    if FIGURES.iter().any(|figure| measurement.wants(figure)) {
+    if wants_figures(measurement) {
         for source in Source::of_figures(measurement)? {
             match source.load() {
                 Ok(input) => figures(measurement, &input)?,

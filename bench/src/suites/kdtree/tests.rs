@@ -206,7 +206,7 @@ fn meshes_have_short_names_and_no_two_the_same() {
         "b/room.ply",
         "b/room.stl.gz",
     ];
-    let sources = Source::named(paths.iter().map(PathBuf::from).collect());
+    let sources = Source::all(&paths.map(PathBuf::from), true);
     let names: Vec<_> = sources.iter().map(|source| source.name.as_str()).collect();
     assert_eq!(names, ["dragon", "room", "room-2", "room-3"]);
 }
