@@ -43,12 +43,12 @@ mod switches;
 
 use raddle::Runtime;
 
-use crate::chart::{Chart, Lines};
+use crate::chart::Chart;
 use crate::error::BenchError;
 use crate::record::Record;
 use crate::suites::Measurement;
 use stage::Stage;
-use subject::{Input, Name, Source, Subject};
+use subject::{Input, Source, Subject};
 
 /// The names of the cases.
 pub(crate) const CASES: [&str; 9] = [
@@ -142,9 +142,7 @@ fn figures(measurement: &mut Measurement<'_>, input: &Input) -> Result<(), Bench
 
 /// The records' figures.
 pub(crate) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
-    let mut charts = Chart::of_curves(records, Lines::OfEachWorkers, |case| {
-        (Name::parse(case)?.figure == "grain").then_some("node tasks")
-    });
+    let mut charts = grain::charts(records);
     charts.extend(switches::charts(records));
     charts.extend(speedup::charts(records));
     charts

@@ -97,11 +97,24 @@ pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
             return None;
         }
         Some(Place {
-            panel: format!("{} {}-d{}", name.figure, record.who, name.depth),
+            panel: title(&name, &record.who),
             line: name.mesh.to_owned(),
             value: record.ratio?,
         })
     })
+}
+
+/// The title of a panel: which figure of the study it is, and what the ratio is of.
+fn title(name: &Name<'_>, who: &str) -> String {
+    let number = match name.figure {
+        "balance" => 2,
+        "sync" => 4,
+        "scans" => 5,
+        _ => 8,
+    };
+    let ways = ways(name.figure, MessageOptions::default());
+    let old = ways.first().map_or("", |&(old, _)| old);
+    format!("fig. {number}: {old} over {who}, depth {}", name.depth)
 }
 
 #[cfg(test)]

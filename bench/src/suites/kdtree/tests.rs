@@ -7,6 +7,7 @@ use raddle_graphics::kdtree::KdTree;
 use raddle_graphics::scene::{self, Scene};
 
 use super::builders::Peer;
+use super::subject::Name;
 use super::*;
 use crate::record::Surroundings;
 
@@ -139,13 +140,13 @@ fn every_figure_comes_out_of_a_small_scene() {
         })
         .collect();
     for panel in [
-        "grain-flake-d8",
-        "balance dynamic-d8",
-        "sync binomial-d15",
-        "scans by-depth-d8",
-        "arrays chunked-d15",
-        "speedup-flake-d15",
-        "relative tasks-d8",
+        "fig. 1: flake, depth 8",
+        "fig. 2: static over dynamic, depth 8",
+        "fig. 4: two-level over binomial, depth 15",
+        "fig. 5: recursive-doubling over by-depth, depth 8",
+        "fig. 8: plain over chunked, depth 15",
+        "fig. 9: flake, depth 15",
+        "table II: tasks over raddle, depth 8",
     ] {
         assert!(panels.iter().any(|found| found == panel), "{panels:?}");
     }
