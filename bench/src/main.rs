@@ -18,11 +18,12 @@ mod suites;
 mod workload;
 
 use std::cell::RefCell;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::chart::Chart;
 use crate::error::BenchError;
@@ -137,6 +138,14 @@ impl Suite {
         }
     }
 
+    /// What its cases are, where it explains them.
+    fn about(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Kdtree => &kdtree::ABOUT,
+            _ => &[],
+        }
+    }
+
     /// Finds out before anything is measured whether what it is measured on is there, where that takes long to find out otherwise.
     fn check(self, measurement: &Measurement<'_>) -> Result<(), BenchError> {
         match self {
@@ -211,7 +220,10 @@ impl Suite {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    // Clap explains all suites; whoever has named one wants to know about that.
+    let named = std::env::args().find_map(|word| Suite::from_str(&word, false).ok());
+    let arguments = Arguments::from_arg_matches(&command(named).get_matches());
+    let arguments = arguments.unwrap_or_else(|error| error.exit());
     if let Some(refusal) = arguments.refusal() {
         return fail(&refusal, 2);
     }
@@ -219,6 +231,25 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error.to_string(), 1),
     }
+}
+
+/// What is called, with a line in its help for each case of a suite that explains them.
+fn command(named: Option<Suite>) -> clap::Command {
+    let command = Arguments::command();
+    let about = named.map_or(&[][..], Suite::about);
+    let (Some(suite), [_, ..]) = (named, about) else {
+        return command;
+    };
+    let suite = suite.to_possible_value();
+    let mut text = format!(
+        "Cases of {}:",
+        suite.as_ref().map_or("", |suite| suite.get_name())
+    );
+    for (case, what) in about {
+        // Writing to a string cannot fail.
+        let _infallible = write!(text, "\n  {case:<12} {what}");
+    }
+    command.after_help(text)
 }
 
 fn fail(message: &str, code: u8) -> ExitCode {

@@ -68,6 +68,40 @@ pub(crate) const FIGURES: [&str; 7] = [
     "grain", "balance", "sync", "scans", "arrays", "speedup", "relative",
 ];
 
+/// What each case is, a line each; the help of the suite.
+pub(crate) const ABOUT: [(&str, &str); 9] = [
+    (
+        "dragon-d15",
+        "the build by messages against every peer: dragon, depth 15, 2 workers",
+    ),
+    (
+        "bunny-d15",
+        "the sequential builder against the crate bvh: bunny, depth 15, one thread",
+    ),
+    (
+        "grain",
+        "fig. 1, table I: static numbers of node tasks, and a tuned builder against the best of them",
+    ),
+    (
+        "balance",
+        "fig. 2: worker tasks made beforehand against those made for a cell",
+    ),
+    (
+        "sync",
+        "fig. 4: two-level sections of static worker tasks against the other forms",
+    ),
+    (
+        "scans",
+        "fig. 5: scans by recursive doubling against the other choices",
+    ),
+    ("arrays", "fig. 8: plain arrays against chunked ones"),
+    (
+        "speedup",
+        "fig. 9: ours by messages and every peer over the sequential builder; what ours lacks",
+    ),
+    ("relative", "table II: each parallel peer's time over ours"),
+];
+
 /// The study's depths.
 const DEPTHS: [u32; 2] = [8, 15];
 

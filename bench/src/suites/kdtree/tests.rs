@@ -80,6 +80,11 @@ fn has_onetbb(warnings: &[String]) -> bool {
 }
 
 #[test]
+fn the_help_has_every_case() {
+    assert_eq!(ABOUT.map(|(case, _)| case), CASES);
+}
+
+#[test]
 fn every_figure_comes_out_of_a_small_scene() {
     let input = flake(500);
     let (records, warnings) = measured(&[2], |measurement| figures(measurement, &input));
