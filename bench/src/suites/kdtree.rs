@@ -80,7 +80,7 @@ pub(crate) const ABOUT: [(&str, &str); 9] = [
     ),
     (
         "grain",
-        "fig. 1, table I: static numbers of node tasks, and a tuned builder against the best of them",
+        "fig. 1, table I: static numbers of node tasks; the best of them against a tuned one",
     ),
     (
         "balance",
