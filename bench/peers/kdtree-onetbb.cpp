@@ -8,10 +8,12 @@
 //      CopyTriangles      kdtree_deal    each half's own triangles, and the new indices
 //      CopyEvents         kdtree_copy    each half's own events, in order
 //
+// The case of a request is the grain: a node with fewer triangles is built by one thread, with all below it.
+//
 // The input file, written by the harness, little-endian and without padding:
 //     f64 traversal cost, f64 intersection cost, f64 empty bonus, u64 levels, u64 triangles,
 //     f32 x y z of three corners a triangle.
-// The time is that of the build alone, from sorted events to the tree. The result is the tree's checksum.
+// The time is that of the build alone, from sorted events to the tree; what it needed is freed later. The result is the tree's checksum.
 //
 // Source: Choi et al.: Parallel SAH k-D Tree Construction. High Performance Graphics 2010, section 4 ("nested");
 // Wald, Havran: On building fast kd-trees for ray tracing. IEEE Symposium on Interactive Ray Tracing 2006.
@@ -60,14 +62,15 @@ int main() {
             arena.execute([&] { input.emplace(request.file); });
             loaded = request.file;
         }
+        const std::size_t grain = std::stoull(request.name);
         peer::Answer answer;
         for (std::uint64_t i = 0; i < request.repetitions; ++i) {
-            kdtree::Prepared prepared = input->prepared.copy();
+            kdtree::Site site(input->prepared.copy());
             // Threads are up when the clock starts.
             arena.execute([] { kdtree::for_each_part(64, [](std::size_t) {}); });
             kdtree::Tree tree;
             answer.nanoseconds += peer::timed([&] {
-                arena.execute([&] { tree = kdtree::build(std::move(prepared), input->parameters); });
+                arena.execute([&] { tree = site.build(input->parameters, grain); });
                 return 0;
             }).nanoseconds;
             answer.result = tree.checksum();

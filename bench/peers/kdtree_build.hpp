@@ -5,13 +5,13 @@
 #include <tbb/parallel_invoke.h>
 #include <tbb/task_arena.h>
 
+#include <optional>
+
 #include "kdtree_copy.hpp"
 #include "kdtree_tree.hpp"
 
 namespace kdtree {
 
-// A node with fewer triangles is built by one thread, with all below it.
-constexpr std::size_t GRAIN = 4096;
 // In a node with fewer triangles than this no phase is worth several threads.
 constexpr std::size_t PHASE_LEN_MIN = 16 * 1024;
 // Parts for each thread in the phases of a large node.
@@ -75,8 +75,8 @@ private:
 // What all nodes of a tree share.
 class Build {
 public:
-    Build(const Corners *corners, std::size_t triangle_count, const Parameters &parameters)
-        : corners(corners), parameters(parameters),
+    Build(const Corners *corners, std::size_t triangle_count, const Parameters &parameters, std::size_t grain)
+        : corners(corners), parameters(parameters), grain_(grain),
           thread_count_(static_cast<std::size_t>(tbb::this_task_arena::max_concurrency())) {
         // While there are fewer nodes than threads, or hardly more, all threads split each of them. It takes them some
         // more work than one alone, so the others rather wait a little than help with the last such nodes.
@@ -90,7 +90,7 @@ public:
     // Builds what is below a node, the lists of which are in `here`, with all threads that have nothing else to do.
     Built subtree(const BuildNode &node, const Region &here, const Region &there, const Arena &arena) {
         const std::size_t count = node.lens.triangles;
-        if (count < GRAIN || thread_count_ == 1 || node.depth + 1 >= parameters.levels) {
+        if (count < grain_ || thread_count_ == 1 || node.depth + 1 >= parameters.levels) {
             return alone(node, here, there, arena);
         }
         Built built;
@@ -124,6 +124,8 @@ public:
     }
 
 private:
+    // A node with fewer triangles is built by one thread, with all below it.
+    std::size_t grain_;
     std::size_t thread_count_;
     // Nodes with so many triangles are split by all threads.
     std::size_t large_;
@@ -285,13 +287,26 @@ inline Prepared prepare(Array<Corners> corners) {
     return prepared;
 }
 
-// Builds a tree with all threads of the current arena.
-inline Tree build(Prepared prepared, const Parameters &parameters) {
-    Build build(prepared.corners.slice().data, prepared.corners.slice().len, parameters);
-    const Arena root;
-    const Built built =
-        build.subtree(prepared.root, prepared.buffers[0].region(), prepared.buffers[1].region(), root);
-    return Layout(built).tree();
-}
+// A build and all that it needs, which is freed with this: a clock stops before, as that of the other builders does.
+class Site {
+public:
+    explicit Site(Prepared prepared) : prepared_(std::move(prepared)) {}
+
+    // Builds a tree with all threads of the current arena; once.
+    Tree build(const Parameters &parameters, std::size_t grain) {
+        const auto corners = prepared_.corners.slice();
+        build_.emplace(corners.data, corners.len, parameters, grain);
+        built_ = build_->subtree(prepared_.root, prepared_.buffers[0].region(), prepared_.buffers[1].region(), arena_);
+        layout_.emplace(built_);
+        return layout_->tree();
+    }
+
+private:
+    Prepared prepared_;
+    std::optional<Build> build_;
+    Arena arena_;
+    Built built_;
+    std::optional<Layout> layout_;
+};
 
 }  // namespace kdtree

@@ -149,12 +149,25 @@ impl<'records> Chart<'records> {
         self.cases().into_iter().map(of_case).collect()
     }
 
+    /// The same chart of one case under another title, and with another name for its numbers.
+    pub(crate) fn titled(mut self, title: &str, quantity: &'records str) -> Self {
+        for point in &mut self.points {
+            point.case = Cow::Owned(title.to_owned());
+        }
+        Self { quantity, ..self }
+    }
+
+    /// What the numbers are.
+    pub(crate) fn quantity(&self) -> &'records str {
+        self.quantity
+    }
+
     /// A chart for each case of which there is a curve, that is, whose records' names end in a number: `send/16`, `send/64`. What that
-    /// number is `over` says; none for cases that belong elsewhere.
+    /// number is `over` says of a case and who was measured; none where they belong elsewhere.
     pub(crate) fn of_curves(
         records: &'records [Record],
         lines: Lines,
-        over: impl Fn(&str) -> Option<&'static str>,
+        over: impl Fn(&str, &str) -> Option<&'static str>,
     ) -> Vec<Self> {
         let is_of_most = |record: &Record| {
             let same = records.iter().filter(|other| other.case == record.case);
@@ -175,7 +188,7 @@ impl<'records> Chart<'records> {
             };
             let chart = Self {
                 quantity: &record.unit,
-                over: Over::Size(over(case)?),
+                over: Over::Size(over(case, &record.who)?),
                 is_of_one_case: true,
                 points: Vec::new(),
             };
@@ -259,7 +272,7 @@ impl<'records> Chart<'records> {
             _ => 0.0,
         };
         let mut chart = ChartBuilder::on(panel)
-            .caption(case, ("sans-serif", 16))
+            .caption(case, ("sans-serif", 14))
             .margin(10)
             .x_label_area_size(34)
             .y_label_area_size(56)

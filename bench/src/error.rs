@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use raddle_graphics::mesh::MeshError;
+
 /// A failure of the harness or of a peer; each ends one case, never the whole run in silence.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -50,6 +52,9 @@ pub(crate) enum BenchError {
         /// The file that was looked for.
         path: PathBuf,
     },
+    /// A mesh cannot be read; in the words of who reads it, which name the file.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
     /// A contender could not be set up or run.
     #[error("{who}: {message}")]
     Contender {

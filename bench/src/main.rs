@@ -8,6 +8,7 @@ mod chart;
 mod error;
 mod harness;
 mod load;
+mod output;
 mod parkd;
 mod peer;
 mod pools;
@@ -16,14 +17,17 @@ mod record;
 mod suites;
 mod workload;
 
+use std::cell::RefCell;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::chart::Chart;
 use crate::error::BenchError;
+use crate::output::Output;
 use crate::record::{Record, Surroundings, table_head, table_row};
 use crate::suites::{
     Measurement, build, forks, kdtree, locks, loops, memory, messages, pools as task_pools, rays,
@@ -134,6 +138,22 @@ impl Suite {
         }
     }
 
+    /// What its cases are, where it explains them.
+    fn about(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Kdtree => &kdtree::ABOUT,
+            _ => &[],
+        }
+    }
+
+    /// Finds out before anything is measured whether what it is measured on is there, where that takes long to find out otherwise.
+    fn check(self, measurement: &Measurement<'_>) -> Result<(), BenchError> {
+        match self {
+            Self::Kdtree => kdtree::check(measurement),
+            _ => Ok(()),
+        }
+    }
+
     fn run(self, measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
         match self {
             Self::Forks => forks::run(measurement),
@@ -200,7 +220,10 @@ impl Suite {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    // Clap explains all suites; whoever has named one wants to know about that.
+    let named = std::env::args().find_map(|word| Suite::from_str(&word, false).ok());
+    let arguments = Arguments::from_arg_matches(&command(named).get_matches());
+    let arguments = arguments.unwrap_or_else(|error| error.exit());
     if let Some(refusal) = arguments.refusal() {
         return fail(&refusal, 2);
     }
@@ -210,9 +233,28 @@ fn main() -> ExitCode {
     }
 }
 
+/// What is called, with a line in its help for each case of a suite that explains them.
+fn command(named: Option<Suite>) -> clap::Command {
+    let command = Arguments::command();
+    let about = named.map_or(&[][..], Suite::about);
+    let (Some(suite), [_, ..]) = (named, about) else {
+        return command;
+    };
+    let suite = suite.to_possible_value();
+    let mut text = format!(
+        "Cases of {}:",
+        suite.as_ref().map_or("", |suite| suite.get_name())
+    );
+    for (case, what) in about {
+        // Writing to a string cannot fail.
+        let _infallible = write!(text, "\n  {case:<12} {what}");
+    }
+    command.after_help(text)
+}
+
 fn fail(message: &str, code: u8) -> ExitCode {
     // With the error stream gone there is nobody to tell; the exit code still says it.
-    let _unheard = writeln!(io::stderr(), "error: {message}");
+    let _unheard = writeln!(io::stderr(), "raddle-bench: {message}");
     ExitCode::from(code)
 }
 
@@ -227,14 +269,8 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         arguments.workers.iter().copied().map(usize::from).collect()
     };
     let json = arguments.json;
-    let mut closed = false;
-    let mut print = |line: String| {
-        // A reader that has had enough (`| head`) ends the output, not the run in a panic.
-        closed = closed || writeln!(io::stdout(), "{line}").is_err();
-    };
-    if !json {
-        print(table_head());
-    }
+    let output = RefCell::new(Output::new(io::stdout()));
+    let print = |line: &str| output.borrow_mut().line(line);
     let mut measurement = Measurement {
         case: arguments.case.clone(),
         pairs: usize::from(arguments.pairs),
@@ -245,16 +281,20 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         surroundings: Surroundings::find(),
         records: Vec::new(),
         emit: &mut |record: &Record| {
-            print(if json {
+            print(&if json {
                 serde_json::to_string(record).unwrap_or_else(|error| error.to_string())
             } else {
                 table_row(record)
-            });
+            })
         },
         warn: &mut |message| {
             let _unheard = writeln!(io::stderr(), "warning: {message}");
         },
     };
+    arguments.suite.check(&measurement)?;
+    if !json {
+        print(&table_head())?;
+    }
     arguments.suite.run(&mut measurement)?;
     let records = measurement.records;
     let charts = arguments.suite.charts(&records);
@@ -262,7 +302,7 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         let summary = arguments.suite.summary(&records);
         let tables = charts.iter().map(Chart::table);
         for text in summary.into_iter().chain(tables) {
-            print(format!("\n{text}"));
+            print(&format!("\n{text}"))?;
         }
     }
     match &arguments.plot {

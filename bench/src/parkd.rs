@@ -43,7 +43,9 @@ use rayon::prelude::*;
 use build::{Build, Node};
 use cell::{Arena, Cell};
 use region::{Buffer, Lens};
+use tree::Layout;
 pub(crate) use tree::Tree;
+use triangles::Scratch;
 
 /// How much longer buffers are than what is in them at first: planes cut triangles in two.
 const ROOM: f64 = 1.5;
@@ -116,18 +118,34 @@ fn room(count: usize) -> usize {
     (count as f64 * ROOM) as usize
 }
 
-/// Builds a tree with all threads of the current pool.
-pub(crate) fn build(prepared: Prepared, parameters: &Parameters) -> Tree {
+/// What a build needed and its tree does not. A clock stops before it is freed, as that of the other builders does.
+#[derive(Debug)]
+pub(crate) struct Leavings {
+    _corners: Vec<Corners>,
+    _buffers: [Buffer; 2],
+    _scratches: Vec<Scratch>,
+    _layout: Layout,
+}
+
+/// Builds a tree with all threads of the current pool; a node with fewer triangles than `grain` is built by one, with all below it.
+pub(crate) fn build(prepared: Prepared, parameters: &Parameters, grain: usize) -> (Tree, Leavings) {
     let Prepared {
         corners,
         root,
         mut buffers,
     } = prepared;
     let [here, there] = &mut buffers;
-    let build = Build::new(&corners, parameters);
-    build
-        .subtree(root, here.region(), there.region(), &Arena::root())
-        .into_tree()
+    let build = Build::new(&corners, parameters, grain);
+    let built = build.subtree(root, here.region(), there.region(), &Arena::root());
+    let layout = Layout::of(built);
+    let tree = layout.tree();
+    let leavings = Leavings {
+        _scratches: build.into_scratches(),
+        _corners: corners,
+        _buffers: buffers,
+        _layout: layout,
+    };
+    (tree, leavings)
 }
 
 /// Cuts a list into parts of about the same length, one after the other.

@@ -37,8 +37,8 @@ pub(crate) struct Measurement<'output> {
     pub(crate) only_near: bool,
     /// The machine and the commit.
     pub(crate) surroundings: Surroundings,
-    /// Takes each record as it comes.
-    pub(crate) emit: &'output mut dyn FnMut(&Record),
+    /// Takes each record as it comes; where it cannot, nothing more is measured.
+    pub(crate) emit: &'output mut dyn FnMut(&Record) -> Result<(), BenchError>,
     /// All records so far.
     pub(crate) records: Vec<Record>,
     /// Takes what a person should know beside the figures.
@@ -65,7 +65,7 @@ impl Measurement<'_> {
     /// Compares at every number of workers.
     ///
     /// # Errors
-    /// As [`harness::compare`].
+    /// As [`harness::compare`], and as [`add`](Self::add).
     pub(crate) fn compare(
         &mut self,
         case: &Case<'_>,
@@ -81,7 +81,7 @@ impl Measurement<'_> {
     /// Compares at one number of workers.
     ///
     /// # Errors
-    /// As [`harness::compare`].
+    /// As [`harness::compare`], and as [`add`](Self::add).
     pub(crate) fn compare_on(
         &mut self,
         workers: usize,
@@ -102,38 +102,40 @@ impl Measurement<'_> {
             &self.surroundings,
             self.warn,
         )?;
-        self.add(records);
-        Ok(())
+        self.add(records)
     }
 
     /// Tells of records, and keeps them.
-    pub(crate) fn add(&mut self, records: Vec<Record>) {
-        records.iter().for_each(|record| (self.emit)(record));
+    ///
+    /// # Errors
+    /// What kept it from telling.
+    pub(crate) fn add(&mut self, records: Vec<Record>) -> Result<(), BenchError> {
+        records.iter().try_for_each(|record| (self.emit)(record))?;
         self.records.extend(records);
+        Ok(())
     }
 }
 
 /// Loads a mesh from the folder of real data.
 ///
 /// # Errors
-/// [`BenchError::NoData`] when it is not there, [`BenchError::Contender`] when it cannot be read.
+/// [`BenchError::NoData`] when it is not there, [`BenchError::Mesh`] when it cannot be read.
 fn load(file: &str) -> Result<Mesh, BenchError> {
-    load_file(&data_folder().join("mesh").join(file))
+    let path = data_folder().join("mesh").join(file);
+    check_data(&path)?;
+    Ok(Mesh::load(path)?)
 }
 
-/// Loads a mesh.
+/// Finds out whether there is a file where real data should be.
 ///
 /// # Errors
-/// As [`load`].
-fn load_file(path: &Path) -> Result<Mesh, BenchError> {
-    if !path.is_file() {
-        return Err(BenchError::NoData {
-            path: path.to_owned(),
-        });
+/// [`BenchError::NoData`] when there is none.
+fn check_data(path: &Path) -> Result<(), BenchError> {
+    if path.is_file() {
+        return Ok(());
     }
-    Mesh::load(path).map_err(|error| BenchError::Contender {
-        who: "raddle".to_owned(),
-        message: error.to_string(),
+    Err(BenchError::NoData {
+        path: path.to_owned(),
     })
 }
 

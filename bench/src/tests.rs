@@ -17,6 +17,17 @@ fn meshes_are_named_one_by_one() {
 }
 
 #[test]
+fn the_help_of_a_suite_explains_its_cases() {
+    let help = command(Some(Suite::Kdtree)).render_long_help().to_string();
+    for case in kdtree::CASES {
+        let line = format!("\n  {case:<12} ");
+        assert!(help.contains(&line), "{case} is missing in: {help}");
+    }
+    let general = command(None).render_long_help().to_string();
+    assert!(help.starts_with(general.trim_end()), "{help}");
+}
+
+#[test]
 fn meshes_are_refused_where_none_is_measured() {
     for line in [
         "raddle-bench rays --mesh a.ply",

@@ -26,15 +26,16 @@ fn the_bunny_has_the_same_tree() {
             ..Parameters::default()
         };
         let expected = KdTree::build_sequential(&mesh, &parameters).unwrap();
-        for thread_count in [1, 2, 16] {
+        for (thread_count, grain) in [(1, 4096), (2, 1024), (2, 16 * 1024), (16, 4096)] {
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(thread_count)
                 .build()
                 .unwrap();
-            let tree = pool.install(|| parkd::build(parkd::prepare(&mesh), &parameters));
+            let (tree, _) =
+                pool.install(|| parkd::build(parkd::prepare(&mesh), &parameters, grain));
             assert!(
                 tree.is_same_as(&expected),
-                "{thread_count} threads at {depth_limit:?}"
+                "{thread_count} threads, grain {grain}, at {depth_limit:?}"
             );
         }
     }

@@ -125,7 +125,7 @@ fn a_curve_has_a_column_for_each_size() {
     let mut alone = records[0].clone();
     alone.workers = 1;
     records.push(alone);
-    let charts = Chart::of_curves(&records, Lines::OfMostWorkers, |case| {
+    let charts = Chart::of_curves(&records, Lines::OfMostWorkers, |case, _| {
         Some(if case == "send" { "bytes" } else { "members" })
     });
     let tables: Vec<_> = charts.iter().map(Chart::table).collect();
@@ -166,8 +166,12 @@ fn a_curve_can_have_a_line_for_each_number_of_workers() {
         (one.case, one.mode) = (case.into(), mode.into());
         records.push(one);
     }
-    let charts = Chart::of_curves(&records, Lines::OfEachWorkers, |case| {
-        case.starts_with("grain").then_some("tasks")
+    records.push(Record {
+        case: "grain-d8/4".into(),
+        ..record("raddle", 2, None)
+    });
+    let charts = Chart::of_curves(&records, Lines::OfEachWorkers, |case, who| {
+        (case.starts_with("grain") && who == "static").then_some("tasks")
     });
     let tables: Vec<_> = charts.iter().map(Chart::table).collect();
     assert_eq!(tables.len(), 1, "what is over nothing makes no chart");
@@ -178,6 +182,9 @@ fn a_curve_can_have_a_line_for_each_number_of_workers() {
     assert_eq!(rows[0], ["grain-d8,", "ms", "4", "8"]);
     assert_eq!(rows[1], ["static,", "2", "workers", "1.00", "1.00?"]);
     assert_eq!(rows[2], ["static,", "4", "workers", "1.00"]);
+    assert_eq!(rows.len(), 3, "who is over nothing has no line");
+    let titled = charts[0].clone().titled("a grain", "milliseconds").table();
+    assert!(titled.starts_with("a grain, milliseconds "), "{titled}");
 }
 
 #[test]

@@ -12,8 +12,6 @@ use super::sweep::{self, Plane};
 use super::tree::{Built, Fragment};
 use super::triangles::{self, Deal, Scratch};
 
-/// A node with fewer triangles is built by one thread, with all below it.
-const GRAIN: usize = 4096;
 /// In a node with fewer triangles than this no phase is worth several threads.
 const PHASE_LEN_MIN: usize = 16 * 1024;
 /// Parts for each thread in the phases of a large node.
@@ -68,6 +66,8 @@ impl<'a> Lists<'a> {
 pub(super) struct Build<'a> {
     corners: &'a [Corners],
     parameters: &'a Parameters,
+    /// A node with fewer triangles is built by one thread, with all below it.
+    grain: usize,
     levels: u32,
     thread_count: usize,
     /// Nodes with so many triangles are split by all threads.
@@ -77,7 +77,7 @@ pub(super) struct Build<'a> {
 }
 
 impl<'a> Build<'a> {
-    pub(super) fn new(corners: &'a [Corners], parameters: &'a Parameters) -> Self {
+    pub(super) fn new(corners: &'a [Corners], parameters: &'a Parameters, grain: usize) -> Self {
         let thread_count = rayon::current_num_threads();
         // While there are fewer nodes than threads, or hardly more, all threads split each of them. It takes them some more work
         // than one alone, so the others rather wait a little than help with the last such nodes.
@@ -85,6 +85,7 @@ impl<'a> Build<'a> {
         Self {
             corners,
             parameters,
+            grain,
             levels: parameters.depth_limit.levels(corners.len()),
             thread_count,
             large: if thread_count == 1 {
@@ -124,6 +125,12 @@ impl<'a> Build<'a> {
         }
     }
 
+    /// The scratch memory, when all is built.
+    pub(super) fn into_scratches(self) -> Vec<Scratch> {
+        let scratches = self.scratches.into_inner();
+        scratches.unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn with_scratch<T>(&self, body: impl FnOnce(&mut Scratch) -> T) -> T {
         // What a panic left in scratch memory does no harm.
         let scratches = || {
@@ -146,7 +153,7 @@ impl<'a> Build<'a> {
         arena: &Arena<'_>,
     ) -> Built {
         let count = node.lens.triangles;
-        if count < GRAIN || self.thread_count == 1 || node.depth + 1 >= self.levels {
+        if count < self.grain || self.thread_count == 1 || node.depth + 1 >= self.levels {
             return self.alone(node, here, there, arena);
         }
         let Some(plane) = self.plane(&node, Lists::of(&here, &node.lens)) else {

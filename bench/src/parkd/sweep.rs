@@ -1,10 +1,8 @@
 //! FindBestPartition: the cost of a plane through every event, and the cheapest of them.
 //!
 //! # How a list is weighed
-//! Events go by in chunks of some blocks. One pass counts the starts, without a jump and with a chain of one addition an
-//! event; a second one weighs all planes in `f32`, four at a time. What comes out is right but for rounding, so the few
-//! blocks whose lightest plane is as light as the lightest of all, or almost, are weighed again in `f64`, and there ties
-//! go to the first. Blocks with planar triangles are weighed in `f64` at once.
+//! First in `f32`, block by block: that is [`screen`]. What comes out is right but for rounding, so the few blocks whose
+//! lightest plane is as light as the lightest of all, or almost, are weighed again in `f64`, and there ties go to the first.
 //!
 //! # In parallel
 //! A list is cut into parts. What the parts begin with is counted first (the prescan); then each is weighed by
@@ -13,18 +11,18 @@
 //! # Source
 //! Choi et al. 2010 (see [`super`]); the cost: Wald, Havran 2006 (see [`super`]).
 
+mod screen;
+
 use std::ops::{Add, Range};
 
 use raddle_graphics::kdtree::Parameters;
 use rayon::prelude::*;
 
 use super::cell::Cell;
-use super::event::{self, END, PLANAR, START};
+use super::event::{self, END, PLANAR};
+use screen::BLOCK_LEN;
+pub(super) use screen::Screen;
 
-/// Events a block.
-const BLOCK_LEN: usize = 32;
-/// Blocks that are counted at a time.
-const CHUNK_BLOCKS: usize = 16;
 /// What rounding may do to a weight in `f32`, and much more.
 const TOLERANCE: f32 = 1e-5;
 
@@ -74,74 +72,6 @@ impl Passed {
             .iter()
             .fold(Self::default(), |sum, &event| sum + Self::with(event))
     }
-}
-
-/// The least of some weights.
-#[inline]
-fn least_of(mut weights: [f32; BLOCK_LEN]) -> f32 {
-    let mut width = BLOCK_LEN;
-    while width > 1 {
-        width /= 2;
-        let (first, second) = weights.split_at_mut(width);
-        for (weight, &other) in first.iter_mut().zip(&*second) {
-            *weight = if other < *weight { other } else { *weight };
-        }
-    }
-    weights[0]
-}
-
-/// Memory for weighing in `f32`.
-#[derive(Debug)]
-pub(super) struct Screen {
-    weighed: Weighed,
-    /// Of a chunk, block by block: how many starts there are before each event, and behind the last.
-    starts: [[u32; BLOCK_LEN + 1]; CHUNK_BLOCKS],
-    /// Whether a block has no planar events, and positions of one sign.
-    is_plain: [bool; CHUNK_BLOCKS],
-}
-
-impl Default for Screen {
-    fn default() -> Self {
-        Self {
-            weighed: Weighed::default(),
-            starts: [[0; BLOCK_LEN + 1]; CHUNK_BLOCKS],
-            is_plain: [false; CHUNK_BLOCKS],
-        }
-    }
-}
-
-/// The blocks that were weighed.
-#[derive(Debug, Default)]
-struct Weighed {
-    blocks: Vec<Block>,
-    /// Of all blocks.
-    least: f32,
-}
-
-impl Weighed {
-    fn clear(&mut self) {
-        self.blocks.clear();
-        self.least = f32::INFINITY;
-    }
-
-    #[inline]
-    fn push(&mut self, least: f32, first: usize, passed: Passed) {
-        self.least = self.least.min(least);
-        self.blocks.push(Block {
-            least,
-            first,
-            passed,
-        });
-    }
-}
-
-/// A block that was weighed in `f32`.
-#[derive(Debug)]
-struct Block {
-    /// About the lightest weight in it.
-    least: f32,
-    first: usize,
-    passed: Passed,
 }
 
 /// The lightest plane of some events.
@@ -255,114 +185,16 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Weighs some blocks of events: those of `range`, the last block being filled up where that ends.
-    ///
-    /// `passed` is what the sweep has passed before them, and then what it has passed behind them.
-    #[inline]
-    fn screen(
-        &self,
-        chunk: &[[u64; BLOCK_LEN]],
-        range: Range<usize>,
-        passed: &mut Passed,
-        screen: &mut Screen,
-    ) {
-        let Screen {
-            weighed,
-            starts,
-            is_plain,
-        } = screen;
-        // All is counted before anything is weighed: what was just stored word by word cannot be loaded four words at
-        // a time until it has left the processor's store queue.
-        let mut sum = 0;
-        for ((block, starts), is_plain) in chunk.iter().zip(&mut *starts).zip(&mut *is_plain) {
-            let mut kinds = 0;
-            starts[0] = sum;
-            for (slot, &event) in starts[1..].iter_mut().zip(block) {
-                sum += event as u32 >> 31;
-                *slot = sum;
-                kinds |= event;
-            }
-            let signs = block[0] ^ block[BLOCK_LEN - 1];
-            *is_plain = event::kind(kinds) & PLANAR == 0 && signs >> 63 == 0;
-        }
-        for (number, block) in chunk.iter().enumerate() {
-            let first = range.start + number * BLOCK_LEN;
-            let before = *passed;
-            let least = if is_plain[number] {
-                let starts = &starts[number];
-                let met = starts[BLOCK_LEN] - starts[0];
-                passed.met += met;
-                passed.left += BLOCK_LEN as u32 - met;
-                self.least_in_plain(block, starts, before)
-            } else {
-                let end = range.end.min(first + BLOCK_LEN);
-                let mut own = Lightest::NONE;
-                self.weigh(first..end, before, &mut own);
-                *passed = before + Passed::over(&self.events[first..end]);
-                (own.weight / self.perimeter) as f32
-            };
-            weighed.push(least, first, before);
-        }
-    }
-
-    /// The least weight of a block of events without planar ones and of one sign, in units of the perimeter.
-    #[inline]
-    fn least_in_plain(
-        &self,
-        block: &[u64; BLOCK_LEN],
-        starts: &[u32; BLOCK_LEN + 1],
-        before: Passed,
-    ) -> f32 {
-        let flip = event::flip_of(block[0]);
-        let ratio = (self.cross / self.perimeter) as f32;
-        let below_first = before.met as i32 as f32;
-        let above_first = (self.count - before.left) as i32 as f32 - 1.0;
-        let mut positions = [0; BLOCK_LEN];
-        for (position, &event) in positions.iter_mut().zip(block) {
-            *position = (event >> 32) as u32;
-        }
-        let mut weights = [0.0_f32; BLOCK_LEN];
-        for (index, weight) in weights.iter_mut().enumerate() {
-            let position = f32::from_bits(positions[index] ^ flip);
-            let below = below_first + (starts[index] - starts[0]) as i32 as f32;
-            // The events so far are starts or ends.
-            let above =
-                above_first + (starts[index + 1] as i32 - (starts[0] + index as u32) as i32) as f32;
-            *weight =
-                (ratio + (position - self.low)) * below + (ratio + (self.high - position)) * above;
-        }
-        least_of(weights)
-    }
-
     /// Finds the lightest plane of some events; `passed` is what the sweep has passed before them.
-    fn lightest(&self, range: Range<usize>, mut passed: Passed, screen: &mut Screen) -> Lightest {
+    fn lightest(&self, range: Range<usize>, passed: Passed, screen: &mut Screen) -> Lightest {
         let mut lightest = Lightest::NONE;
         if range.len() < BLOCK_LEN || self.high - self.low < 1e-25 {
             self.weigh(range, passed, &mut lightest);
             return lightest;
         }
-        screen.weighed.clear();
-        let mut first = range.start;
-        let (blocks, rest) = self.events[range.clone()].as_chunks::<BLOCK_LEN>();
-        for chunk in blocks.chunks(CHUNK_BLOCKS) {
-            self.screen(
-                chunk,
-                first..first + chunk.len() * BLOCK_LEN,
-                &mut passed,
-                screen,
-            );
-            first += chunk.len() * BLOCK_LEN;
-        }
-        if let Some(&last) = rest.last() {
-            // Filled up with starts where the last event is, which are no lighter than that.
-            let filler = event::pack(event::position(last), START, 0);
-            let mut chunk = [[filler; BLOCK_LEN]];
-            chunk[0][..rest.len()].copy_from_slice(rest);
-            self.screen(&chunk, first..range.end, &mut passed, screen);
-        }
-        let Weighed { blocks, least } = &screen.weighed;
-        let limit = least * (1.0 + TOLERANCE) + (self.high - self.low) * 1e-10;
-        for block in blocks {
+        let weighed = self.screen(range.clone(), passed, screen);
+        let limit = weighed.least * (1.0 + TOLERANCE) + (self.high - self.low) * 1e-10;
+        for block in &weighed.blocks {
             if block.least <= limit {
                 let end = range.end.min(block.first + BLOCK_LEN);
                 self.weigh(block.first..end, block.passed, &mut lightest);

@@ -6,21 +6,29 @@ use raddle_graphics::scene::{self, Scene};
 
 use super::*;
 
+/// The coarse one is coarser than most meshes here; it is one of those that the peer is measured with, as the other is.
+const GRAINS: [usize; 2] = [1024, 16 * 1024];
+
 /// Builds on pools of one to three threads, and compares.
 fn check(mesh: &Mesh, parameters: &Parameters) {
     let expected = KdTree::build_sequential(mesh, parameters).unwrap();
-    for thread_count in 1..=3 {
+    for (thread_count, grain) in [
+        (1, GRAINS[0]),
+        (2, GRAINS[0]),
+        (2, GRAINS[1]),
+        (3, GRAINS[0]),
+    ] {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(thread_count)
             .build()
             .unwrap();
-        let tree = pool.install(|| build(prepare(mesh), parameters));
+        let (tree, _) = pool.install(|| build(prepare(mesh), parameters, grain));
         let statistics = expected.statistics();
         assert_eq!(tree.nodes.len(), statistics.node_count, "{parameters:?}");
         assert_eq!(tree.entries.len(), statistics.entry_count, "{parameters:?}");
         assert!(
             tree.is_same_as(&expected),
-            "{thread_count} threads, {parameters:?}"
+            "{thread_count} threads, grain {grain}, {parameters:?}"
         );
     }
 }
@@ -181,7 +189,7 @@ fn degenerate_meshes_have_the_same_tree() {
 #[test]
 fn another_tree_is_told_apart() {
     let mesh = scene::generate(Scene::Flake, 2_000);
-    let tree = build(prepare(&mesh), &Parameters::default());
+    let (tree, _) = build(prepare(&mesh), &Parameters::default(), GRAINS[0]);
     let shallow = Parameters {
         depth_limit: DepthLimit::At(6),
         ..Parameters::default()

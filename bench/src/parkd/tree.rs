@@ -150,15 +150,28 @@ pub(super) enum Built {
     },
 }
 
-impl Built {
+/// The fragments of a tree with their places.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    fragments: Vec<(Fragment, usize, usize)>,
+    inner: Vec<(usize, Node)>,
+    node_count: usize,
+    entry_count: usize,
+}
+
+impl Layout {
+    pub(super) fn of(built: Built) -> Self {
+        let mut layout = Self::default();
+        layout.place(built);
+        layout
+    }
+
     /// Puts all fragments into one piece.
-    pub(super) fn into_tree(self) -> Tree {
-        let mut layout = Layout::default();
-        layout.place(self);
-        let mut nodes = vec![Node::leaf(0, 0); layout.node_count];
-        let mut entries = vec![0; layout.entry_count];
+    pub(super) fn tree(&self) -> Tree {
+        let mut nodes = vec![Node::leaf(0, 0); self.node_count];
+        let mut entries = vec![0; self.entry_count];
         let (mut rest_nodes, mut rest_entries) = (nodes.as_mut_slice(), entries.as_mut_slice());
-        let jobs: Vec<_> = layout
+        let jobs: Vec<_> = self
             .fragments
             .iter()
             .map(|(fragment, first_node, first_entry)| {
@@ -178,23 +191,12 @@ impl Built {
                 }
                 entries.copy_from_slice(&fragment.entries);
             });
-        for (index, node) in layout.inner {
+        for &(index, node) in &self.inner {
             nodes[index] = node;
         }
         Tree { nodes, entries }
     }
-}
 
-/// The fragments of a tree with their places.
-#[derive(Debug, Default)]
-struct Layout {
-    fragments: Vec<(Fragment, usize, usize)>,
-    inner: Vec<(usize, Node)>,
-    node_count: usize,
-    entry_count: usize,
-}
-
-impl Layout {
     fn place(&mut self, built: Built) {
         match built {
             Built::ByOne(fragment) => {

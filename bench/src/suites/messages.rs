@@ -118,7 +118,7 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
 
 /// The curves of records.
 pub(crate) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
-    Chart::of_curves(records, Lines::OfMostWorkers, |case| Some(over(case)))
+    Chart::of_curves(records, Lines::OfMostWorkers, |case, _| Some(over(case)))
 }
 
 /// What the curves of a case are over.

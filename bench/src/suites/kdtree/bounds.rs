@@ -23,14 +23,26 @@ const BOUNDS: [(&str, usize, &str, f64); 4] = [
     ("bunny-d15", 1, "bvh", 4.5),
 ];
 
+/// The cases and the meshes that they are measured on.
+const MESHES: [(&str, &str); 2] = [("dragon-d15", "dragon"), ("bunny-d15", "bunny")];
+
+/// Finds out whether the meshes of those that are wanted are there.
+pub(super) fn check(measurement: &Measurement<'_>) -> Result<(), BenchError> {
+    MESHES
+        .iter()
+        .filter(|(case, _)| measurement.wants(case))
+        .try_for_each(|(_, mesh)| Source::of_data(mesh).check())
+}
+
 /// Measures those of the two that are wanted.
 pub(super) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    let [dragon_mesh, bunny_mesh] = MESHES.map(|(_, mesh)| mesh);
     if measurement.wants("dragon-d15") {
-        let input = Source::of_data("dragon").load()?;
+        let input = Source::of_data(dragon_mesh).load()?;
         dragon(measurement, &Subject::new(&input, DEPTH)?)?;
     }
     if measurement.wants("bunny-d15") {
-        let input = Source::of_data("bunny").load()?;
+        let input = Source::of_data(bunny_mesh).load()?;
         bunny(measurement, &Subject::new(&input, DEPTH)?)?;
     }
     Ok(())

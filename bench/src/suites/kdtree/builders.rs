@@ -9,7 +9,7 @@ use raddle_graphics::kdtree::{BuildError, Everybody, KdTree, Timed};
 use super::failure;
 use super::onetbb::OneTbb;
 use super::rayon_crew::RayonCrew;
-use super::stage::Stage;
+use super::stage::{Stage, quickest_for_peer};
 use super::subject::Subject;
 use crate::bvh_peer::{Hierarchy, Shapes};
 use crate::error::BenchError;
@@ -76,8 +76,8 @@ impl Peer {
         Ok(match self {
             Self::Serial => Box::new(serial(stage.subject)),
             Self::Tasks => Box::new(tasks(stage.subject, stage.runtime)),
-            Self::Rayon => Box::new(rayon(stage.subject)),
-            Self::OneTbb => Box::new(OneTbb::start(stage.subject)?),
+            Self::Rayon => Box::new(rayon(stage)?),
+            Self::OneTbb => Box::new(OneTbb::on(stage)?),
             Self::RayonCrew => Box::new(rayon_crew(stage.subject)),
         })
     }
@@ -153,16 +153,22 @@ fn tasks<'a>(subject: &'a Subject<'a>, runtime: &'a Runtime) -> impl Contender +
     })
 }
 
-/// The nested algorithm on a pool of rayon's.
-fn rayon<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
+/// The nested algorithm on a pool of rayon's, with the grain that is quickest on this stage.
+fn rayon<'a>(stage: &Stage<'a>) -> Result<impl Contender + use<'a>, BenchError> {
     let name = Peer::Rayon.name();
+    let subject = stage.subject;
     let mut pools = RayonPools::default();
-    Local::new(name, move |request: &Request<'_>| {
-        let pool = pools.of_workers(request.workers)?;
+    let mut build = move |workers: usize, grain: usize| {
+        let pool = pools.of_workers(workers)?;
         let prepared = pool.install(|| subject.input.prepared_for_rayon());
-        let (tree, time) = clocked(|| pool.install(|| parkd::build(prepared, &subject.parameters)));
+        let ((tree, _leavings), time) =
+            clocked(|| pool.install(|| parkd::build(prepared, &subject.parameters, grain)));
         subject.sample(name, time, |reference| tree.is_same_as(reference))
-    })
+    };
+    let grain = quickest_for_peer(|grain| build(stage.workers(), grain))?;
+    Ok(Local::new(name, move |request: &Request<'_>| {
+        build(request.workers, grain)
+    }))
 }
 
 /// The builder by tasks on a pool of rayon's.

@@ -7,6 +7,7 @@ use raddle_graphics::kdtree::messages::{MessageOptions, NodeGrain};
 use super::bounds::verdict;
 use super::stage::{Stage, node_tasks_up_to, with_node_tasks};
 use super::subject::Name;
+use crate::chart::{Chart, Lines};
 use crate::error::BenchError;
 use crate::harness::Contender;
 use crate::record::Record;
@@ -103,6 +104,20 @@ impl Sweep {
         let average = times().sum::<f64>() / self.0.len() as f64;
         Some((average / least, most / least))
     }
+}
+
+/// The sweeps, a panel for each mesh and depth. Who they were measured in turn with is no part of them.
+pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
+    let charts = Chart::of_curves(records, Lines::OfEachWorkers, |case, who| {
+        (is_of("grain", case) && who == "static").then_some("node tasks")
+    });
+    let titled = charts.into_iter().filter_map(|chart| {
+        let name = Name::parse(chart.cases().first()?)?;
+        let title = format!("fig. 1: {}, depth {}", name.mesh, name.depth);
+        let quantity = chart.quantity();
+        Some(chart.titled(&title, quantity))
+    });
+    titled.collect()
 }
 
 /// Table I: what a number of node tasks costs that nobody has chosen, on average and at worst.

@@ -39,14 +39,21 @@ impl<'a> Watched<'a> {
     }
 
     /// Adds what was counted to the records of a case that this builder was measured in.
-    pub(super) fn tell(&self, measurement: &mut Measurement<'_>, case: &str) {
+    ///
+    /// # Errors
+    /// As [`Measurement::add`].
+    pub(super) fn tell(
+        &self,
+        measurement: &mut Measurement<'_>,
+        case: &str,
+    ) -> Result<(), BenchError> {
         let is_own = |record: &&Record| {
             record.case == case
                 && record.who == self.builder.name()
                 && record.workers == self.runtime.worker_count()
         };
         let Some(own) = measurement.records.iter().find(is_own).cloned() else {
-            return;
+            return Ok(());
         };
         let records = COUNTS.iter().enumerate().map(|(count, (name, unit))| {
             let counted: Vec<f64> = self.builds.iter().map(|build| build[count]).collect();
@@ -62,7 +69,7 @@ impl<'a> Watched<'a> {
             }
         });
         let records = records.collect();
-        measurement.add(records);
+        measurement.add(records)
     }
 }
 

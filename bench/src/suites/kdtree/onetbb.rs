@@ -6,10 +6,14 @@ use std::path::PathBuf;
 use raddle_graphics::kdtree::{KdTree, NodeKind};
 
 use super::builders::Peer;
+use super::stage::{Stage, quickest_for_peer};
 use super::subject::Subject;
 use crate::error::BenchError;
 use crate::harness::{Contender, Request, Sample};
 use crate::peer::{self, KDTREE_ONETBB, Peer as Program};
+
+/// The program's grain until another is found.
+const GRAIN: usize = 4096;
 
 /// The program, and what it is to build.
 #[derive(Debug)]
@@ -19,14 +23,30 @@ pub(super) struct OneTbb<'a> {
     input: InputFile,
     /// The checksum of the right tree.
     expected: u64,
+    /// What the program is asked for: its grain.
+    grain: String,
 }
 
 impl<'a> OneTbb<'a> {
+    /// Starts the program, with the grain that is quickest on this stage.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start), and what ended a build.
+    pub(super) fn on(stage: &Stage<'a>) -> Result<Self, BenchError> {
+        let mut program = Self::start(stage.subject)?;
+        let grain = quickest_for_peer(|grain| {
+            program.take_grain(grain);
+            program.build(stage.workers())
+        })?;
+        program.take_grain(grain);
+        Ok(program)
+    }
+
     /// Starts the program and writes its input.
     ///
     /// # Errors
     /// As [`Program::start`]; [`BenchError::System`] when the file cannot be written.
-    pub(super) fn start(subject: &'a Subject<'a>) -> Result<Self, BenchError> {
+    fn start(subject: &'a Subject<'a>) -> Result<Self, BenchError> {
         let program = Program::start(KDTREE_ONETBB)?;
         // No two programs that run have the same number.
         let number = program.process().unwrap_or_default();
@@ -41,7 +61,26 @@ impl<'a> OneTbb<'a> {
             program,
             input,
             expected: subject.of_reference(checksum),
+            grain: GRAIN.to_string(),
         })
+    }
+
+    /// From now on one thread builds a node with fewer triangles than this, with all below it.
+    fn take_grain(&mut self, grain: usize) {
+        self.grain = grain.to_string();
+    }
+
+    /// Builds once.
+    fn build(&mut self, workers: usize) -> Result<Sample, BenchError> {
+        let built = self.program.measure(&Request {
+            case: &self.grain,
+            workers,
+            repetitions: 1,
+            file: Some(&self.input.path),
+        })?;
+        let is_right = built.result == self.expected;
+        self.subject
+            .sample(Peer::OneTbb.name(), built.time, |_| is_right)
     }
 }
 
@@ -55,13 +94,7 @@ impl Contender for OneTbb<'_> {
     }
 
     fn measure(&mut self, request: &Request<'_>) -> Result<Sample, BenchError> {
-        let built = self.program.measure(&Request {
-            file: Some(&self.input.path),
-            ..*request
-        })?;
-        let is_right = built.result == self.expected;
-        self.subject
-            .sample(Peer::OneTbb.name(), built.time, |_| is_right)
+        self.build(request.workers)
     }
 }
 

@@ -45,24 +45,30 @@ pub(super) fn run(
     let case = stage.subject.case(&name);
     measurement.compare_on(stage.workers(), &case, &mut own, &mut peers)?;
     if figure == "speedup" {
-        own.tell(measurement, &name);
+        own.tell(measurement, &name)?;
     }
     Ok(())
 }
 
 /// Speedups over the sequential builder, a panel for each mesh and depth; relative gains, a panel for each peer and depth.
 pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
-    let is_of_figure = |chart: &Chart<'_>| {
+    let title_of = |chart: &Chart<'_>| {
         let cases = chart.cases();
-        let name = cases.first().and_then(|case| Name::parse(case));
-        name.is_some_and(|name| name.figure == "speedup")
+        let name = cases.first().and_then(|case| Name::parse(case))?;
+        (name.figure == "speedup").then(|| format!("fig. 9: {}, depth {}", name.mesh, name.depth))
     };
-    let mut charts = Chart::of_speedups(records, Peer::Serial.name()).by_case();
-    charts.retain(is_of_figure);
+    let speedups = Chart::of_speedups(records, Peer::Serial.name()).by_case();
+    let mut charts: Vec<_> = speedups
+        .into_iter()
+        .filter_map(|chart| {
+            let title = title_of(&chart)?;
+            Some(chart.titled(&title, "speedup over serial"))
+        })
+        .collect();
     charts.extend(Chart::of_ratios(records, "relative gain", |record| {
         let (name, value) = gain(record)?;
         Some(Place {
-            panel: format!("relative {}-d{}", record.who, name.depth),
+            panel: format!("table II: {} over raddle, depth {}", record.who, name.depth),
             line: name.mesh.to_owned(),
             value,
         })

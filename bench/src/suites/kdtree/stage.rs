@@ -9,9 +9,13 @@ use raddle_graphics::kdtree::messages::{MessageOptions, NodeGrain};
 use super::builders::Messages;
 use super::subject::Subject;
 use crate::error::BenchError;
+use crate::harness::Sample;
 
-/// Builds of each number of node tasks in a search, of which the quickest counts.
+/// Builds of each grain in a search, of which the quickest counts.
 const BUILDS: usize = 3;
+
+/// The grains that the peers of the nested algorithm are tried with: a node with fewer triangles is built by one thread.
+const PEER_GRAINS: [usize; 4] = [1024, 4 * 1024, 16 * 1024, 64 * 1024];
 
 /// Where builders are compared; they have the same runtime, since they run in turn.
 #[derive(Debug)]
@@ -56,15 +60,46 @@ impl<'a> Stage<'a> {
 
     /// Tries every fourth power of two up to the nodes that a tree of this depth may have.
     fn quickest(&self) -> Result<usize, BenchError> {
-        let mut quickest = (Duration::MAX, 1);
-        for node_tasks in node_tasks_up_to(self.subject.depth).step_by(2) {
-            let builder = self.messages("raddle", with_node_tasks(node_tasks))?;
-            for _ in 0..BUILDS {
-                quickest = quickest.min((builder.build()?.time, node_tasks));
-            }
-        }
-        Ok(quickest.1)
+        quickest(
+            node_tasks_up_to(self.subject.depth).step_by(2),
+            |node_tasks| {
+                let builder = self.messages("raddle", with_node_tasks(node_tasks))?;
+                least(|| builder.build())
+            },
+        )
     }
+}
+
+/// The grain with which a peer of the nested algorithm is quickest: a search like [that of ours](Stage::best).
+pub(super) fn quickest_for_peer(
+    mut build: impl FnMut(usize) -> Result<Sample, BenchError>,
+) -> Result<usize, BenchError> {
+    quickest(PEER_GRAINS, |grain| {
+        // One of ours has built once when it is made.
+        build(grain)?;
+        least(|| build(grain))
+    })
+}
+
+/// The grain whose time is the least.
+fn quickest(
+    grains: impl IntoIterator<Item = usize>,
+    mut time_of: impl FnMut(usize) -> Result<Duration, BenchError>,
+) -> Result<usize, BenchError> {
+    let mut quickest = (Duration::MAX, 1);
+    for grain in grains {
+        quickest = quickest.min((time_of(grain)?, grain));
+    }
+    Ok(quickest.1)
+}
+
+/// The least time of a few builds.
+fn least(mut build: impl FnMut() -> Result<Sample, BenchError>) -> Result<Duration, BenchError> {
+    let mut least = Duration::MAX;
+    for _ in 0..BUILDS {
+        least = least.min(build()?.time);
+    }
+    Ok(least)
 }
 
 /// The default choices with so many node tasks.

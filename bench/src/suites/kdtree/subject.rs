@@ -29,6 +29,8 @@ const NAMES: [(&str, &str); 6] = [
 pub(super) struct Source {
     pub(super) name: String,
     path: PathBuf,
+    /// Whether the caller has named the file; otherwise it is one of the folder of real data.
+    is_named: bool,
 }
 
 impl Source {
@@ -38,7 +40,7 @@ impl Source {
     /// [`BenchError::NoData`] where there are none.
     pub(super) fn of_figures(measurement: &Measurement<'_>) -> Result<Vec<Self>, BenchError> {
         if !measurement.meshes.is_empty() {
-            return Ok(Self::named(measurement.meshes.clone()));
+            return Ok(Self::all(&measurement.meshes, true));
         }
         let folder = suites::data_folder().join("mesh");
         let mut paths: Vec<PathBuf> = fs::read_dir(&folder)
@@ -53,7 +55,7 @@ impl Source {
             let path = folder.join("*.ply.zst");
             return Err(BenchError::NoData { path });
         }
-        Ok(Self::named(paths))
+        Ok(Self::all(&paths, false))
     }
 
     /// The mesh of that name in the folder of real data.
@@ -66,21 +68,26 @@ impl Source {
         Self {
             name: name.to_owned(),
             path: path.join(format!("{file}.ply.zst")),
+            is_named: false,
         }
     }
 
     /// Gives each file a name, and those of the same name a number.
-    pub(super) fn named(paths: Vec<PathBuf>) -> Vec<Self> {
+    pub(super) fn all(paths: &[PathBuf], is_named: bool) -> Vec<Self> {
         let mut sources: Vec<Self> = Vec::new();
         for path in paths {
-            let short = name_of(&path);
+            let short = name_of(path);
             let is_taken = |name: &str| sources.iter().any(|source| source.name == name);
             let numbered = (2..).map(|number| format!("{short}-{number}"));
             let name = std::iter::once(short.clone())
                 .chain(numbered)
                 .find(|name| !is_taken(name))
                 .unwrap_or(short);
-            sources.push(Self { name, path });
+            sources.push(Self {
+                name,
+                path: path.clone(),
+                is_named,
+            });
         }
         sources
     }
@@ -88,9 +95,28 @@ impl Source {
     /// Reads the mesh and prepares it.
     ///
     /// # Errors
-    /// [`BenchError::NoData`] when it is not there, [`BenchError::Contender`] when it cannot be read.
+    /// [`BenchError::Mesh`] when it cannot be read, [`BenchError::NoData`] when it is real data that is not there.
     pub(super) fn load(&self) -> Result<Input, BenchError> {
-        Input::new(&self.name, suites::load_file(&self.path)?)
+        if !self.is_named {
+            suites::check_data(&self.path)?;
+        }
+        Input::new(&self.name, Mesh::load(&self.path)?)
+    }
+
+    /// Finds out whether there is such a mesh. One that was named is read, unless it can be read only once.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub(super) fn check(&self) -> Result<(), BenchError> {
+        if !self.is_named {
+            return suites::check_data(&self.path);
+        }
+        let data = fs::metadata(&self.path);
+        if data.is_ok_and(|data| !data.is_file() && !data.is_dir()) {
+            return Ok(());
+        }
+        Mesh::load(&self.path)?;
+        Ok(())
     }
 }
 

@@ -14,10 +14,13 @@ use crate::suites::Measurement;
 /// The figures that are measured here.
 const FIGURES: [&str; 4] = ["balance", "sync", "scans", "arrays"];
 
+/// Who is built just as the old way is: how far its ratio is from 1 is how far apart equal builders are.
+const AGAIN: &str = "again";
+
 /// So many triangles have a worker task: every cell that tasks split has some, as in the study.
 const TRIANGLES_PER_TASK: usize = 8 * 1024;
 
-/// Measures the old way in turn with each of the others: a ratio is the speedup of the other.
+/// Measures the old way in turn with itself, in a second builder, and with each of the others: a ratio is the speedup of the other.
 pub(super) fn run(
     measurement: &mut Measurement<'_>,
     stage: &Stage<'_>,
@@ -32,7 +35,7 @@ pub(super) fn run(
         return Ok(());
     };
     let mut old = stage.messages(name, options)?;
-    let mut others: Vec<Box<dyn Contender + '_>> = Vec::new();
+    let mut others: Vec<Box<dyn Contender + '_>> = vec![Box::new(stage.messages(AGAIN, options)?)];
     for (name, options) in ways {
         others.push(Box::new(stage.messages(name, options)?));
     }
@@ -61,7 +64,16 @@ fn ways(figure: &str, best: MessageOptions) -> Vec<(&'static str, MessageOptions
             SectionForm::Binomial,
             SectionForm::Auto,
         ]
-        .map(|sync| (sync.name(), MessageOptions { sync, ..best }))
+        .map(|sync| {
+            let options = MessageOptions {
+                sync,
+                // Their teams are in arrays, and of arrays alone is known which worker has which element: a section of tasks that were made
+                // for a cell is never two-level.
+                worker_tasks: WorkerTasks::Static,
+                ..best
+            };
+            (sync.name(), options)
+        })
         .to_vec(),
         "scans" => [
             ScanChoice::RecursiveDoubling,
@@ -77,19 +89,32 @@ fn ways(figure: &str, best: MessageOptions) -> Vec<(&'static str, MessageOptions
     }
 }
 
-/// A panel for each other way and depth, a line for each mesh, as in the study.
+/// A panel for each other way and depth, a line for each mesh, as in the study. What is noise is in the records alone.
 pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
     Chart::of_ratios(records, "speedup", |record| {
         let name = Name::parse(&record.case)?;
-        if !FIGURES.contains(&name.figure) {
+        if !FIGURES.contains(&name.figure) || record.who == AGAIN {
             return None;
         }
         Some(Place {
-            panel: format!("{} {}-d{}", name.figure, record.who, name.depth),
+            panel: title(&name, &record.who),
             line: name.mesh.to_owned(),
             value: record.ratio?,
         })
     })
+}
+
+/// The title of a panel: which figure of the study it is, and what the ratio is of.
+fn title(name: &Name<'_>, who: &str) -> String {
+    let number = match name.figure {
+        "balance" => 2,
+        "sync" => 4,
+        "scans" => 5,
+        _ => 8,
+    };
+    let ways = ways(name.figure, MessageOptions::default());
+    let old = ways.first().map_or("", |&(old, _)| old);
+    format!("fig. {number}: {old} over {who}, depth {}", name.depth)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use raddle_graphics::kdtree::KdTree;
 use raddle_graphics::scene::{self, Scene};
 
 use super::builders::Peer;
+use super::subject::Name;
 use super::*;
 use crate::record::Surroundings;
 
@@ -60,7 +61,7 @@ fn measured(
             commit: "0123".into(),
         },
         records: Vec::new(),
-        emit: &mut |_| (),
+        emit: &mut |_| Ok(()),
         warn: &mut |warning| warnings.push(warning),
     };
     measure(&mut measurement).expect("all trees are right");
@@ -76,6 +77,11 @@ fn has_onetbb(warnings: &[String]) -> bool {
     let is_missing = |warning: &&String| warning.contains("apt-get install libtbb-dev");
     assert!(left_out.iter().all(is_missing), "{left_out:?}");
     left_out.is_empty()
+}
+
+#[test]
+fn the_help_has_every_case() {
+    assert_eq!(ABOUT.map(|(case, _)| case), CASES);
 }
 
 #[test]
@@ -96,10 +102,16 @@ fn every_figure_comes_out_of_a_small_scene() {
             has(&case, "static");
         }
         for (figure, ways) in [
-            ("balance", &["static", "dynamic"][..]),
-            ("sync", &["two-level", "point-to-point", "binomial", "auto"]),
-            ("scans", &["recursive-doubling", "prescan-push", "by-depth"]),
-            ("arrays", &["plain", "chunked"]),
+            ("balance", &["static", "again", "dynamic"][..]),
+            (
+                "sync",
+                &["two-level", "again", "point-to-point", "binomial", "auto"],
+            ),
+            (
+                "scans",
+                &["recursive-doubling", "again", "prescan-push", "by-depth"],
+            ),
+            ("arrays", &["plain", "again", "chunked"]),
             (
                 "speedup",
                 &["raddle", "serial", "tasks", "rayon", "rayon-crew"],
@@ -133,13 +145,13 @@ fn every_figure_comes_out_of_a_small_scene() {
         })
         .collect();
     for panel in [
-        "grain-flake-d8",
-        "balance dynamic-d8",
-        "sync binomial-d15",
-        "scans by-depth-d8",
-        "arrays chunked-d15",
-        "speedup-flake-d15",
-        "relative tasks-d8",
+        "fig. 1: flake, depth 8",
+        "fig. 2: static over dynamic, depth 8",
+        "fig. 4: two-level over binomial, depth 15",
+        "fig. 5: recursive-doubling over by-depth, depth 8",
+        "fig. 8: plain over chunked, depth 15",
+        "fig. 9: flake, depth 15",
+        "table II: tasks over raddle, depth 8",
     ] {
         assert!(panels.iter().any(|found| found == panel), "{panels:?}");
     }
@@ -200,7 +212,7 @@ fn meshes_have_short_names_and_no_two_the_same() {
         "b/room.ply",
         "b/room.stl.gz",
     ];
-    let sources = Source::named(paths.iter().map(PathBuf::from).collect());
+    let sources = Source::all(&paths.map(PathBuf::from), true);
     let names: Vec<_> = sources.iter().map(|source| source.name.as_str()).collect();
     assert_eq!(names, ["dragon", "room", "room-2", "room-3"]);
 }

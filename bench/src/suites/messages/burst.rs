@@ -43,7 +43,7 @@ pub(super) fn all(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
                 }
                 measurement.compare_on(workers, &case, &mut own, &mut peers)?;
             }
-            charm::refer(measurement, &name, &name);
+            charm::refer(measurement, &name, &name)?;
         }
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::error::BenchError;
 use crate::record::Record;
 use crate::suites::Measurement;
 
@@ -43,11 +44,18 @@ const FIGURES: [(&str, usize, f64); 24] = [
 ];
 
 /// Adds Charm++'s figures of `name` beside ours of `case`, which has just been measured.
-pub(super) fn refer(measurement: &mut Measurement<'_>, case: &str, name: &str) {
+///
+/// # Errors
+/// As [`Measurement::add`].
+pub(super) fn refer(
+    measurement: &mut Measurement<'_>,
+    case: &str,
+    name: &str,
+) -> Result<(), BenchError> {
     let is_own = |record: &&Record| record.case == case && record.ratio.is_none();
     let own = measurement.records.iter().filter(is_own);
     let references: Vec<_> = own.filter_map(|own| reference(own, name)).collect();
-    measurement.add(references);
+    measurement.add(references)
 }
 
 /// Charm++'s record beside ours.

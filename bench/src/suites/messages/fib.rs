@@ -22,7 +22,7 @@ pub(super) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
         compute(runtimes.of_workers(request.workers)?, ARGUMENT)
     });
     measurement.compare(&case, &mut own, &mut [])?;
-    charm::refer(measurement, "fib24", "fib24");
+    charm::refer(measurement, "fib24", "fib24")?;
     Ok(())
 }
 

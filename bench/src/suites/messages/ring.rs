@@ -36,7 +36,7 @@ pub(super) fn kneighbor(measurement: &mut Measurement<'_>) -> Result<(), BenchEr
                 };
                 let name = format!("kneighbor-{elements}-k{k}");
                 compare(measurement, &format!("{name}-{bytes}"), shape)?;
-                charm::refer(measurement, &format!("{name}-{bytes}"), &name);
+                charm::refer(measurement, &format!("{name}-{bytes}"), &name)?;
             }
         }
     }

@@ -26,7 +26,7 @@ pub(super) fn broadcast(measurement: &mut Measurement<'_>) -> Result<(), BenchEr
         });
         measurement.compare_on(workers, &case, &mut own, &mut [])?;
     }
-    charm::refer(measurement, "broadcast", "broadcast");
+    charm::refer(measurement, "broadcast", "broadcast")?;
     Ok(())
 }
 
@@ -62,7 +62,7 @@ pub(super) fn quiescence(measurement: &mut Measurement<'_>) -> Result<(), BenchE
         watcher.watch(ROUNDS).try_wait()
     });
     measurement.compare(&case, &mut own, &mut [])?;
-    charm::refer(measurement, "quiescence", "quiescence");
+    charm::refer(measurement, "quiescence", "quiescence")?;
     Ok(())
 }
 

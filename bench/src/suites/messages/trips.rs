@@ -30,7 +30,7 @@ pub(super) fn all(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
             let name = format!("trip-{layer}-{bytes}");
             let case = case(&name, Unit::Microseconds, TRIPS, TRIPS);
             measurement.compare(&case, &mut on_raddle(layer, bytes), &mut bare())?;
-            charm::refer(measurement, &name, &name);
+            charm::refer(measurement, &name, &name)?;
         }
     }
     Ok(())

@@ -6,18 +6,8 @@ use raddle_graphics::scene::{self, Scene};
 
 use super::super::subject::Input;
 use super::*;
-use crate::harness::Case;
 
-fn request<'a>(case: &Case<'a>, workers: usize) -> Request<'a> {
-    Request {
-        case: case.name,
-        workers,
-        repetitions: 1,
-        file: None,
-    }
-}
-
-/// Builds a mesh's tree with one to three threads, which checks it; or says which package is missing.
+/// Builds a mesh's tree with one to three threads and with a coarse grain, which checks it; or says which package is missing.
 fn check(name: &str, mesh: Mesh, depths: &[u32]) {
     let triangles = mesh.triangles.len() as u64;
     let input = Input::new(name, mesh).expect("a mesh");
@@ -33,9 +23,11 @@ fn check(name: &str, mesh: Mesh, depths: &[u32]) {
             }
             Err(failure) => panic!("{failure}"),
         };
-        for workers in 1..=3 {
-            let sample = peer.measure(&request(&subject.case(name), workers));
-            let sample = sample.unwrap_or_else(|failure| panic!("{workers} threads: {failure}"));
+        for (workers, grain) in [(1, 1024), (2, 1024), (2, 16 * 1024), (3, 1024)] {
+            peer.take_grain(grain);
+            let sample = peer.build(workers);
+            let sample =
+                sample.unwrap_or_else(|failure| panic!("{workers} threads, {grain}: {failure}"));
             assert_eq!(sample.result, triangles);
         }
     }

@@ -21,11 +21,13 @@ fn speedups_are_over_the_sequential_builder() {
     let tables: Vec<_> = charts(&records).iter().map(Chart::table).collect();
     assert_eq!(tables.len(), 2, "the bounded case is no figure");
     let rows = words(&tables[0]);
-    assert_eq!(rows[0], ["speedup-bunny-d15,", "speedup", "2"]);
+    let head = "fig. 9: bunny, depth 15, speedup over serial";
+    assert!(tables[0].starts_with(head), "{}", tables[0]);
     assert_eq!(rows[1], ["raddle", "2.00"]);
     assert_eq!(rows[2], ["tasks", "1.60"]);
     let rows = words(&tables[1]);
-    assert_eq!(rows[0], ["relative", "tasks-d15,", "relative", "gain", "2"]);
+    let head = "table II: tasks over raddle, depth 15, relative gain";
+    assert!(tables[1].starts_with(head), "{}", tables[1]);
     assert_eq!(rows[1], ["bunny", "1.25"]);
 }
 

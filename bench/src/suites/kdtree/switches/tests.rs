@@ -1,5 +1,8 @@
 //! The ways of each figure, and their charts out of made-up records.
 
+use raddle::chare::{ArrayOptions, Section};
+use raddle::prelude::*;
+
 use super::super::tests::{record, words};
 use super::*;
 
@@ -16,6 +19,7 @@ fn ways_differ_in_their_own_choice_alone() {
             },
             "sync" => MessageOptions {
                 sync: best.sync,
+                worker_tasks: best.worker_tasks,
                 ..options
             },
             "scans" => MessageOptions {
@@ -36,10 +40,54 @@ fn ways_differ_in_their_own_choice_alone() {
     assert!(ways("grain", best).is_empty());
 }
 
+/// Somebody in a team.
+#[derive(Debug)]
+struct Mate;
+
+#[chare]
+impl Mate {}
+
+/// The figure once measured dynamic tasks: its `two-level` was what `auto` is, and the ratio of the two was noise.
+#[test]
+fn the_ways_of_sync_are_sections_of_different_forms() {
+    let ways = ways("sync", MessageOptions::default());
+    for (name, options) in &ways {
+        assert_eq!(options.worker_tasks, WorkerTasks::Static, "{name}");
+    }
+    let runtime = Runtime::builder().workers(2).build();
+    let runtime = runtime.expect("two workers");
+    let forms_of = |make: &dyn Fn(SectionForm) -> Section<Mate>| -> Vec<_> {
+        let forms = |sync| {
+            let section = make(sync);
+            let forms = section.forms();
+            section.destroy();
+            forms
+        };
+        ways.iter()
+            .map(|(_, options)| forms(options.sync))
+            .collect()
+    };
+    let asked = [
+        SectionForm::TwoLevel,
+        SectionForm::PointToPoint,
+        SectionForm::Binomial,
+    ];
+    for size in [2, 8] {
+        let options = ArrayOptions::new(size).placed(|index: usize| index % 2);
+        let array = runtime.array_with(options, |_| Mate);
+        let of_static = forms_of(&|form| array.section_with(form, 0..size));
+        assert_eq!(of_static[..3], asked.map(|form| (form, form)));
+        let singles: Vec<MateProxy> = (0..size).map(|_| runtime.chare(|_| Mate)).collect();
+        let of_dynamic = forms_of(&|form| runtime.section_with(form, singles.iter().copied()));
+        assert_eq!(of_dynamic[0], of_dynamic[3], "what dynamic tasks would do");
+    }
+}
+
 #[test]
 fn a_chart_has_a_line_for_each_mesh() {
     let records = [
         record("balance-bunny-d8", "static", 2, None),
+        record("balance-bunny-d8", "again", 2, Some(1.01)),
         record("balance-bunny-d8", "dynamic", 2, Some(0.9)),
         record("balance-dragon-res2-d8", "dynamic", 2, Some(1.1)),
         record("balance-dragon-res2-d8", "dynamic", 4, Some(1.3)),
@@ -47,10 +95,15 @@ fn a_chart_has_a_line_for_each_mesh() {
         record("speedup-bunny-d15", "serial", 2, Some(0.5)),
     ];
     let tables: Vec<_> = charts(&records).iter().map(Chart::table).collect();
-    assert_eq!(tables.len(), 2);
+    assert_eq!(tables.len(), 2, "equal builders have no panel");
     let rows = words(&tables[0]);
-    assert_eq!(rows[0], ["balance", "dynamic-d8,", "speedup", "2", "4"]);
+    assert!(
+        tables[0].starts_with("fig. 2: static over dynamic, depth 8, speedup "),
+        "{}",
+        tables[0]
+    );
+    assert!(rows[0].ends_with(&["2", "4"]));
     assert_eq!(rows[1], ["bunny", "0.90"]);
     assert_eq!(rows[2], ["dragon-res2", "1.10", "1.30"]);
-    assert!(tables[1].starts_with("sync auto-d15, speedup"));
+    assert!(tables[1].starts_with("fig. 4: two-level over auto, depth 15, speedup "));
 }
