@@ -23,7 +23,7 @@ Examples:
 
 Times are those of the builds that --repeat counts. Where these are several, with --builder messages
 and a tuned grain, eight others go before, which the tuner learns from; it goes on learning where a
-build takes less than 5 ms. With a number for --grain there are none.";
+build takes less than 2 ms. With a number for --grain there are none.";
 
 /// Which builder makes the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

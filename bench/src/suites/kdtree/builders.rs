@@ -196,7 +196,7 @@ pub(super) fn bvh<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
 }
 
 /// What one of our builders took.
-fn sample(
+pub(super) fn sample(
     name: &'static str,
     subject: &Subject<'_>,
     built: Result<Timed, BuildError>,

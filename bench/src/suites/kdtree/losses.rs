@@ -1,24 +1,32 @@
 //! Where a build's time goes that is not speedup, from the counters of the runtime: workers with nothing to do, and work that has become more.
 //!
-//! Of `p` workers each is idle for a share `i` of the build; what they do in all is `w` times what the sequential builder does, because they wait
-//! for memory together, because lists in chunks cost more than those on a stack, and because of messages. So
+//! Of `p` workers each is idle for a share `i` of the build; what they do in all is `w` times what the sequential builder does. So
 //! ```text
 //! speedup = p · (1 - i) / w
 //! ```
+//! Work becomes more because of messages and of lists in chunks, and because processors share memory. How much the latter is, a crowd shows: so
+//! many sequential builds at once, each on a thread of its own, that have nothing to do with each other.
 
 use std::fmt::Write as _;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Duration;
 
 use raddle::Runtime;
+use raddle_graphics::kdtree::KdTree;
 
-use super::builders::{Messages, Peer};
+use super::builders::{self, Messages, Peer};
+use super::stage::Stage;
 use super::subject::Name;
 use crate::error::BenchError;
-use crate::harness::{Contender, Request, Sample};
+use crate::harness::{Contender, Local, Request, Sample};
 use crate::record::{Record, median, range};
 use crate::suites::Measurement;
 
 /// What is counted: how it is called behind the name of a case, and its unit.
-const COUNTS: [(&str, &str); 3] = [("idle", "%"), ("work", "ms"), ("messages", "a build")];
+const COUNTS: [(&str, &str); 2] = [("idle", "%"), ("messages", "a build")];
+/// The figure of the crowd's cases, and its name there.
+const CROWD: &str = "crowd";
 
 /// A builder by messages whose workers are watched.
 #[derive(Debug)]
@@ -26,7 +34,7 @@ pub(super) struct Watched<'a> {
     builder: Messages<'a>,
     runtime: &'a Runtime,
     /// For each build, what [`COUNTS`] names.
-    builds: Vec<[f64; 3]>,
+    builds: Vec<[f64; 2]>,
 }
 
 impl<'a> Watched<'a> {
@@ -86,46 +94,97 @@ impl Contender for Watched<'_> {
         let busy = (after.busy_ns - before.busy_ns) as f64;
         let whole = sample.time.as_nanos() as f64 * self.runtime.worker_count() as f64;
         let messages = (after.messages - before.messages) as f64;
-        self.builds
-            .push([100.0 * (1.0 - busy / whole), busy * 1e-6, messages]);
+        self.builds.push([100.0 * (1.0 - busy / whole), messages]);
         Ok(sample)
     }
+}
+
+/// Measures one sequential build in turn with as many at once as there are workers.
+pub(super) fn crowd(
+    measurement: &mut Measurement<'_>,
+    stage: &Stage<'_>,
+) -> Result<(), BenchError> {
+    let (subject, workers) = (stage.subject, stage.workers());
+    if workers == 1 {
+        return Ok(());
+    }
+    let all_ready = Barrier::new(workers);
+    let build = || {
+        let prepared = subject.prepared();
+        all_ready.wait();
+        let built = KdTree::timed_sequential(prepared, &subject.parameters, |_| ());
+        builders::sample(CROWD, subject, built)
+    };
+    let crowd = Local::new(CROWD, |_: &Request<'_>| {
+        let builds = thread::scope(|scope| {
+            let threads: Vec<_> = (0..workers).map(|_| scope.spawn(build)).collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().expect("builds do not panic"))
+                .collect::<Result<Vec<Sample>, BenchError>>()
+        })?;
+        let times: Vec<f64> = builds
+            .iter()
+            .map(|build| build.time.as_secs_f64())
+            .collect();
+        Ok(Sample {
+            time: Duration::from_secs_f64(median(&times)),
+            result: subject.triangle_count(),
+        })
+    });
+    let name = subject.case_name(CROWD);
+    let mut one = builders::serial(subject);
+    measurement.compare_on(
+        workers,
+        &subject.case(&name),
+        &mut one,
+        &mut [Box::new(crowd)],
+    )
 }
 
 /// Speedups, and what they lack.
 pub(super) fn table(records: &[Record]) -> Option<String> {
     let mut text = format!(
-        "{:<22} {:>7} {:>8} {:>7} {:>12} {:>9}",
-        "where the time goes", "workers", "speedup", "idle", "work/serial", "messages"
+        "{:<22} {:>7} {:>8} {:>7} {:>6} {:>6} {:>9}",
+        "where the time goes", "workers", "speedup", "idle", "work", "crowd", "messages"
     );
     let mut rows = 0;
-    for serial in records
-        .iter()
-        .filter(|record| record.who == Peer::Serial.name())
-    {
-        let counted = |count: &str| {
-            let case = format!("{}/{count}", serial.case);
-            let is_it = |record: &&Record| record.case == case && record.workers == serial.workers;
-            Some(records.iter().find(is_it)?.median)
+    let is_serial = |record: &&Record| record.who == Peer::Serial.name();
+    for serial in records.iter().filter(is_serial) {
+        let of_case = |case: &str, who: Option<&str>| {
+            records.iter().find(|record| {
+                record.case == case
+                    && record.workers == serial.workers
+                    && who.is_none_or(|who| record.who == who)
+            })
         };
-        let counts = COUNTS.map(|(count, _)| counted(count));
-        let (Some(name), Some(ratio), [Some(idle), Some(work), Some(messages)]) =
+        let counts = COUNTS.map(|(count, _)| {
+            let case = format!("{}/{count}", serial.case);
+            Some(of_case(&case, None)?.median)
+        });
+        let (Some(name), Some(ratio), [Some(idle), Some(messages)]) =
             (Name::parse(&serial.case), serial.ratio, counts)
         else {
             continue;
         };
         rows += 1;
+        let work = serial.workers as f64 * (1.0 - idle / 100.0) * ratio;
+        let case = format!("{CROWD}-{}-d{}", name.mesh, name.depth);
+        let crowd = of_case(&case, Some(CROWD)).and_then(|record| record.ratio);
+        let crowd = crowd.map_or_else(String::new, |ratio| format!("{:.2}", 1.0 / ratio));
         let mesh = format!("{}, depth {}", name.mesh, name.depth);
         // Writing to a string cannot fail.
         let _infallible = write!(
             text,
-            "\n{mesh:<22} {:>7} {:>8.2} {idle:>5.1} % {:>12.2} {messages:>9.0}",
+            "\n{mesh:<22} {:>7} {:>8.2} {idle:>5.1} % {work:>6.2} {crowd:>6} {messages:>9.0}",
             serial.workers,
             1.0 / ratio,
-            work / serial.median
         );
     }
-    text.push_str("\n(speedup = workers · (1 - idle) ÷ work/serial; messages: in one build)");
+    text.push_str(
+        "\n(speedup = workers · (1 - idle) ÷ work; work: of all workers, over serial; crowd: what one of so many separate serial builds takes, over \
+         one alone; messages: in one build)",
+    );
     (rows > 0).then_some(text)
 }
 

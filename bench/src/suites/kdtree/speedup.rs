@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::builders::Peer;
-use super::losses::Watched;
+use super::losses::{self, Watched};
 use super::stage::Stage;
 use super::subject::Name;
 use crate::chart::{Chart, Place};
@@ -46,6 +46,7 @@ pub(super) fn run(
     measurement.compare_on(stage.workers(), &case, &mut own, &mut peers)?;
     if figure == "speedup" {
         own.tell(measurement, &name)?;
+        losses::crowd(measurement, stage)?;
     }
     Ok(())
 }

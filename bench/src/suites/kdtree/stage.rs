@@ -12,7 +12,7 @@ use crate::error::BenchError;
 use crate::harness::Sample;
 
 /// Builds of each grain in a search, of which the quickest counts.
-const BUILDS: usize = 3;
+const ROUNDS: usize = 5;
 
 /// The grains that the peers of the nested algorithm are tried with: a node with fewer triangles is built by one thread.
 const PEER_GRAINS: [usize; 4] = [1024, 4 * 1024, 16 * 1024, 64 * 1024];
@@ -60,13 +60,11 @@ impl<'a> Stage<'a> {
 
     /// Tries every fourth power of two up to the nodes that a tree of this depth may have.
     fn quickest(&self) -> Result<usize, BenchError> {
-        quickest(
-            node_tasks_up_to(self.subject.depth).step_by(2),
-            |node_tasks| {
-                let builder = self.messages("raddle", with_node_tasks(node_tasks))?;
-                least(|| builder.build())
-            },
-        )
+        let grains = node_tasks_up_to(self.subject.depth).step_by(2);
+        quickest(grains, |node_tasks| {
+            let options = with_node_tasks(node_tasks);
+            self.messages("raddle", options)?.build()
+        })
     }
 }
 
@@ -77,29 +75,25 @@ pub(super) fn quickest_for_peer(
     quickest(PEER_GRAINS, |grain| {
         // One of ours has built once when it is made.
         build(grain)?;
-        least(|| build(grain))
+        build(grain)
     })
 }
 
-/// The grain whose time is the least.
+/// The grain whose least time is the least. All are tried in turn, and again: a machine whose speed changes has the same changes for all.
 fn quickest(
     grains: impl IntoIterator<Item = usize>,
-    mut time_of: impl FnMut(usize) -> Result<Duration, BenchError>,
+    mut build: impl FnMut(usize) -> Result<Sample, BenchError>,
 ) -> Result<usize, BenchError> {
-    let mut quickest = (Duration::MAX, 1);
-    for grain in grains {
-        quickest = quickest.min((time_of(grain)?, grain));
+    let mut tried: Vec<(Duration, usize)> = grains
+        .into_iter()
+        .map(|grain| (Duration::MAX, grain))
+        .collect();
+    for _ in 0..ROUNDS {
+        for (least, grain) in &mut tried {
+            *least = build(*grain)?.time.min(*least);
+        }
     }
-    Ok(quickest.1)
-}
-
-/// The least time of a few builds.
-fn least(mut build: impl FnMut() -> Result<Sample, BenchError>) -> Result<Duration, BenchError> {
-    let mut least = Duration::MAX;
-    for _ in 0..BUILDS {
-        least = least.min(build()?.time);
-    }
-    Ok(least)
+    Ok(tried.into_iter().min().map_or(1, |(_, grain)| grain))
 }
 
 /// The default choices with so many node tasks.

@@ -46,7 +46,7 @@ impl<'runtime> Builder<'runtime> {
         }
     }
 
-    /// How many builds go before so many that count, where several do: as many as a tuner of the grain needs where a build takes five
+    /// How many builds go before so many that count, where several do: as many as a tuner of the grain needs where a build takes two
     /// milliseconds or more. Shorter ones go on teaching it while they count.
     pub(super) fn learning_builds(&self, repeat: u32) -> usize {
         let is_tuned = |builder: &MessageBuilder<'_>| builder.options().grain == NodeGrain::Tuned;

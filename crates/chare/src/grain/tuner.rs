@@ -11,11 +11,11 @@ use super::file::{self, GrainFileError, Learned, Shape};
 use super::search::{Search, Trial};
 
 /// Runs that take so long are dear: some must do.
-const DEAR: Duration = Duration::from_millis(5);
+const DEAR: Duration = Duration::from_millis(2);
 
 /// Finds out, over many runs of the same kind of work, into how many tasks to cut it.
 ///
-/// Each run is given a grain and is timed. At first these are trials: eight where a run takes five milliseconds or more; else some dozens where
+/// Each run is given a grain and is timed. At first these are trials: eight where a run takes two milliseconds or more; else some dozens where
 /// times are quiet, a hundred or two where they are noisy. Then the tuner stays with the number of tasks that won, and looks on; when the times change for good, it tries anew.
 /// What it learns counts for one number of workers, and for total weights between a power of two and the next, whose times it compares
 /// by weight.
