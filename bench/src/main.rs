@@ -221,7 +221,9 @@ impl Suite {
 
 fn main() -> ExitCode {
     // Clap explains all suites; whoever has named one wants to know about that.
-    let named = std::env::args().find_map(|word| Suite::from_str(&word, false).ok());
+    let named = std::env::args_os()
+        .filter_map(|word| word.into_string().ok())
+        .find_map(|word| Suite::from_str(&word, false).ok());
     let arguments = Arguments::from_arg_matches(&command(named).get_matches());
     let arguments = arguments.unwrap_or_else(|error| error.exit());
     if let Some(refusal) = arguments.refusal() {

@@ -118,7 +118,7 @@ fn room(count: usize) -> usize {
     (count as f64 * ROOM) as usize
 }
 
-/// What a build needed and its tree does not. A clock stops before it is freed, as that of the other builders does.
+/// What a build needed and its tree does not. A clock stops before it is freed; those of the other builders leave the freeing of lists out too.
 #[derive(Debug)]
 pub(crate) struct Leavings {
     _corners: Vec<Corners>,

@@ -176,6 +176,7 @@ fn a_cell_has_no_more_worker_tasks_than_make_sense() {
     let parameters = at_depth(DepthLimit::At(8));
     let built = builder.build(Prepared::new(&mesh).unwrap(), &parameters, |_| ());
     let built = built.unwrap();
+    // No cell of this scene is cut off empty space, so that each node task has one cell.
     assert!(built.worker_tasks <= 128 * built.node_tasks);
     assert!(built.worker_tasks >= 128);
 }

@@ -16,8 +16,8 @@
 //! ratios are of, and a ratio above 1 says that the new way is the better one. In all other cases it is the build by messages. In the figures 2,
 //! 4, 5 and 8 the old way stands there a second time, as `again`, in a builder of its own: a ratio says something if it is further from 1 than that one.
 //!
-//! The clock sees construction alone, as the study's did: the triangles are copied and their events sorted before it starts, and the
-//! memory that a build needed besides its tree is freed after it has stopped. Then every tree is compared with the sequential one, node for
+//! The clock sees construction alone, as the study's did: the triangles are copied and their events sorted before it starts, and
+//! the lists that a build used up are freed outside of that. Then every tree is compared with the sequential one, node for
 //! node; a builder whose tree differs has no figure.
 //!
 //! Peers: `serial` and `tasks` (ours), `rayon` and `onetbb` (the published nested algorithm, made for speed), `rayon-crew` (ours by tasks on rayon's

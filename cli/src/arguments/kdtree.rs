@@ -84,7 +84,7 @@ pub(crate) struct KdtreeArguments {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Options for --builder messages")]
 pub(crate) struct MessageArguments {
-    /// Into how many node tasks the tree is cut, or tuned: what was best in 8 builds that go before and do not count [default: tuned]
+    /// Into how many node tasks the tree is cut, or tuned: what was best in 8 builds that go before where --repeat is 2 or more, and do not count [default: tuned]
     #[arg(long, value_name = "TASKS", value_parser = NodeGrain::from_str, allow_negative_numbers = true)]
     pub(crate) grain: Option<NodeGrain>,
     /// Worker tasks made beforehand over ranges of workers, or for each cell [default: dynamic]

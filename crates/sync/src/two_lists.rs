@@ -16,7 +16,7 @@ use std::ops::Range;
 /// Until the next call of either function, whoever has the room may write all of the range that [`start`](Self::start) tells, and nobody else reads
 /// or writes there; moving the room does not move the memory.
 pub unsafe trait Room<T: Copy> {
-    /// Forgets what a vector holds; where the next items go, and where there is room for no more.
+    /// Where the next items go, and where there is room for no more.
     fn start(&mut self) -> Range<*mut T>;
 
     /// Takes up what was written.
@@ -28,6 +28,7 @@ pub unsafe trait Room<T: Copy> {
 
 // SAFETY: a vector owns its memory up to its capacity, wherever it goes itself.
 unsafe impl<T: Copy> Room<T> for Vec<T> {
+    /// Forgets what the vector holds.
     fn start(&mut self) -> Range<*mut T> {
         self.clear();
         let start = self.as_mut_ptr();

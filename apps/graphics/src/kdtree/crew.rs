@@ -84,7 +84,9 @@ impl Crew for Alone {
     }
 }
 
-/// All workers of this thread's runtime: the crew of [`KdTree::build`](super::KdTree::build).
+/// All workers of this thread's runtime, on a thread that is no worker those of the default one: the crew of [`KdTree::build`](super::KdTree::build).
+///
+/// What panics in a part panics for whoever asked for it, when all parts have ended.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Everybody;
 

@@ -48,7 +48,7 @@ pub use options::{
 
 /// Builds trees by messages, one after the other, and learns the best grain while it does.
 ///
-/// It keeps memory of its builds, at most 300 bytes for each triangle of the last one, as long as it lives. What it has learned counts for
+/// It keeps memory of its builds, some 300 bytes for each triangle of the last one that was begun, as long as it lives. What it has learned counts for
 /// builds of as many triangles and like parameters: for others make another.
 ///
 /// # Examples

@@ -2,7 +2,8 @@
 //!
 //! Memory that is fresh from the system costs more to touch than events cost to deal out. So a cell's lists are taken from a shelf of the worker
 //! that fills them, else from another's, and are put on one by who has read them; after the first cells there is enough. Together the shelves
-//! keep a bounded number of bytes for each triangle of a build; what is more goes back to the system, the smallest buffers first.
+//! keep a bounded number of bytes for each triangle of a build; what is more goes back to the system: a buffer instead of smaller ones of its kind on its
+//! shelf, or itself.
 //!
 //! # Source
 //! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. TeraGrid 2010, section 4: memory comes from the thread
@@ -139,7 +140,7 @@ impl Store {
         Some(found)
     }
 
-    /// Keeps a buffer, if it is worth it, instead of smaller ones of its kind where there are too many bytes.
+    /// Keeps a buffer, if it is worth it, and if too many bytes are kept instead of smaller ones on that shelf.
     fn keep<B: Buffer>(&self, buffer: B, shelf: &Shelf<B>) {
         let bytes = buffer.byte_count();
         if bytes < BYTES_MIN {

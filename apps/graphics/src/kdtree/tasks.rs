@@ -1,7 +1,7 @@
 //! The parallel builder by forks and joins: a task for every subtree, and several for the splitting of the largest cells.
 //!
 //! While there are fewer cells than workers, or hardly more, all share the splitting of each, phase by phase ([`super::shares`]). Its two halves
-//! are then built by a join, down to cells so small that the sequential builder takes over. What comes back is a tree of [`Piece`]s.
+//! are then built side by side, down to cells so small that the sequential builder takes over. What comes back is a tree of [`Piece`]s.
 //!
 //! # Source
 //! Wald, Havran 2006 (see [`super`]); the scheme of tasks: B. Choi, R. Komuravelli, V. Lu, H. Sung, R. Bocchino,

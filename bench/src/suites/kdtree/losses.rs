@@ -17,7 +17,7 @@ use raddle_graphics::kdtree::KdTree;
 
 use super::builders::{self, Messages, Peer};
 use super::stage::Stage;
-use super::subject::Name;
+use super::subject::{Name, Subject};
 use crate::error::BenchError;
 use crate::harness::{Contender, Local, Request, Sample};
 use crate::record::{Record, median, range};
@@ -64,7 +64,10 @@ impl<'a> Watched<'a> {
             return Ok(());
         };
         let records = COUNTS.iter().enumerate().map(|(count, (name, unit))| {
-            let counted: Vec<f64> = self.builds.iter().map(|build| build[count]).collect();
+            // The harness throws the first away.
+            let first = self.builds.len().saturating_sub(own.pairs);
+            let builds = &self.builds[first..];
+            let counted: Vec<f64> = builds.iter().map(|build| build[count]).collect();
             let (min, max) = range(&counted);
             Record {
                 case: format!("{case}/{name}"),
@@ -108,38 +111,42 @@ pub(super) fn crowd(
     if workers == 1 {
         return Ok(());
     }
-    let all_ready = Barrier::new(workers);
-    let build = || {
-        let prepared = subject.prepared();
-        all_ready.wait();
-        let built = KdTree::timed_sequential(prepared, &subject.parameters, |_| ());
-        builders::sample(CROWD, subject, built)
-    };
-    let crowd = Local::new(CROWD, |_: &Request<'_>| {
-        let builds = thread::scope(|scope| {
-            let threads: Vec<_> = (0..workers).map(|_| scope.spawn(build)).collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().expect("builds do not panic"))
-                .collect::<Result<Vec<Sample>, BenchError>>()
-        })?;
-        let times: Vec<f64> = builds
-            .iter()
-            .map(|build| build.time.as_secs_f64())
-            .collect();
-        Ok(Sample {
-            time: Duration::from_secs_f64(median(&times)),
-            result: subject.triangle_count(),
-        })
-    });
     let name = subject.case_name(CROWD);
-    let mut one = builders::serial(subject);
+    let mut one = at_once(Peer::Serial.name(), 1, subject);
+    let crowd = at_once(CROWD, workers, subject);
     measurement.compare_on(
         workers,
         &subject.case(&name),
         &mut one,
         &mut [Box::new(crowd)],
     )
+}
+
+/// So many sequential builds at once, each on a new thread; their median time.
+fn at_once<'a>(name: &'static str, count: usize, subject: &'a Subject<'a>) -> impl Contender + 'a {
+    let all_ready = Barrier::new(count);
+    let build = move |all_ready: &Barrier| {
+        let prepared = subject.prepared();
+        all_ready.wait();
+        let built = KdTree::timed_sequential(prepared, &subject.parameters, |_| ());
+        builders::sample(name, subject, built)
+    };
+    Local::new(name, move |_: &Request<'_>| {
+        let builds = thread::scope(|scope| {
+            let threads: Vec<_> = (0..count)
+                .map(|_| scope.spawn(|| build(&all_ready)))
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().expect("builds do not panic"))
+                .collect::<Result<Vec<Sample>, BenchError>>()
+        })?;
+        let seconds = builds.iter().map(|build| build.time.as_secs_f64());
+        Ok(Sample {
+            time: Duration::from_secs_f64(median(&seconds.collect::<Vec<f64>>())),
+            result: subject.triangle_count(),
+        })
+    })
 }
 
 /// Speedups, and what they lack.

@@ -76,12 +76,14 @@ fn what_another_worker_keeps_is_found() {
     let runtime = runtime.expect("two workers can be had");
     let store = Arc::new(Store::new(2));
     store.expect(10_000);
-    let buffer = Vec::<Event>::with_capacity(5_000);
-    let at = buffer.as_ptr();
-    store.shelves[1].events.put(buffer);
-    store.kept.fetch_add(5_000 * size_of::<Event>(), Relaxed);
-    let found = runtime.install(|| store.take::<Event>(5_000));
-    assert_eq!(found.as_ptr(), at);
+    runtime.install(|| {
+        let other = 1 - raddle::worker_index().expect("a worker");
+        let buffer = Vec::<Event>::with_capacity(5_000);
+        let at = buffer.as_ptr();
+        store.keep(buffer, &store.shelves[other].events);
+        let found = store.take::<Event>(5_000);
+        assert_eq!(found.as_ptr(), at);
+    });
     assert_eq!(store.kept.load(Relaxed), 0);
 }
 
