@@ -17,7 +17,7 @@
 //! shares       the same by several, each of whom has a part of the lists; halving: what their phases hand on
 //! build        what all builders share; prepared: what they start from; crew: who does it
 //! sequential, tasks, messages: the builders
-//! work, store  what the latter two do with each cell, and in which memory
+//! work, store  what the latter two do with each cell, and in which memory; sums: what was counted, added up
 //! assemble     from their pieces to a tree
 //! node         eight bytes of tree; traverse: rays; statistics: figures
 //! ```
@@ -53,6 +53,7 @@ mod shares;
 mod split;
 mod statistics;
 mod store;
+mod sums;
 mod sweep;
 mod tasks;
 mod traverse;

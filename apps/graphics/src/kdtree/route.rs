@@ -1,9 +1,8 @@
 //! Where the events of each triangle of a cell go: to one half, or, of a triangle that the plane cuts, some of them to either.
 
-use std::ops::Add;
-
 use super::cell::Extent;
 use super::event::{self, Event, Kind};
+use super::sums::sum_of_fields;
 
 /// Something for each half of a cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,16 +14,7 @@ pub(super) struct Halves<T> {
 /// How many of something each half gets.
 pub(super) type Counts = Halves<usize>;
 
-impl Add for Counts {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            below: self.below + other.below,
-            above: self.above + other.above,
-        }
-    }
-}
+sum_of_fields!(Counts: below, above);
 
 /// Where the events of one triangle go.
 ///

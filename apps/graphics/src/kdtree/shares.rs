@@ -17,7 +17,7 @@
 //! Choi et al. 2010 (see [`super::tasks`]), section 4; Jetley, Kalé: Optimizations for message driven applications on multicore architectures.
 //! HiPC 2011, section III.
 
-use std::ops::{Add, Range};
+use std::ops::Range;
 use std::sync::Arc;
 
 use raddle::ChunkedArray;
@@ -32,6 +32,7 @@ use super::lists::Lists;
 use super::mark::{SharedMarks, Shorter};
 use super::route::{Added, Counts, Halves, Route, Straddler};
 use super::split::{Dealt, Split};
+use super::sums::sum_of_fields;
 use super::sweep::{self, Lightest, Passed, Plane, Stretch, Surface};
 
 /// One of several equal parts of a list.
@@ -136,17 +137,7 @@ pub(super) struct Tally {
     pub(super) pieces: usize,
 }
 
-impl Add for Tally {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            counts: self.counts + other.counts,
-            straddlers: self.straddlers + other.straddlers,
-            pieces: self.pieces + other.pieces,
-        }
-    }
-}
+sum_of_fields!(Tally: counts, straddlers, pieces);
 
 /// What a share of the names has become.
 #[derive(Debug, Default)]

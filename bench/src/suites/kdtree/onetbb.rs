@@ -12,36 +12,36 @@ use crate::error::BenchError;
 use crate::harness::{Contender, Request, Sample};
 use crate::peer::{self, KDTREE_ONETBB, Peer as Program};
 
-/// The program's grain until another is found.
-const GRAIN: usize = 4096;
+/// The program with the grain that is quickest.
+#[derive(Debug)]
+pub(super) struct OneTbb<'a> {
+    builder: Builder<'a>,
+    grain: usize,
+}
 
 /// The program, and what it is to build.
 #[derive(Debug)]
-pub(super) struct OneTbb<'a> {
+struct Builder<'a> {
     subject: &'a Subject<'a>,
     program: Program,
     input: InputFile,
     /// The checksum of the right tree.
     expected: u64,
-    /// What the program is asked for: its grain.
-    grain: String,
 }
 
 impl<'a> OneTbb<'a> {
     /// Starts the program, with the grain that is quickest on this stage.
     ///
     /// # Errors
-    /// As [`start`](Self::start), and what ended a build.
+    /// As [`Builder::start`], and what ended a build.
     pub(super) fn on(stage: &Stage<'a>) -> Result<Self, BenchError> {
-        let mut program = Self::start(stage.subject)?;
-        let grain = quickest_for_peer(|grain| {
-            program.take_grain(grain);
-            program.build(stage.workers())
-        })?;
-        program.take_grain(grain);
-        Ok(program)
+        let mut builder = Builder::start(stage.subject)?;
+        let grain = quickest_for_peer(|grain| builder.build(stage.workers(), grain))?;
+        Ok(Self { builder, grain })
     }
+}
 
+impl<'a> Builder<'a> {
     /// Starts the program and writes its input.
     ///
     /// # Errors
@@ -61,19 +61,13 @@ impl<'a> OneTbb<'a> {
             program,
             input,
             expected: subject.of_reference(checksum),
-            grain: GRAIN.to_string(),
         })
     }
 
-    /// From now on one thread builds a node with fewer triangles than this, with all below it.
-    fn take_grain(&mut self, grain: usize) {
-        self.grain = grain.to_string();
-    }
-
-    /// Builds once.
-    fn build(&mut self, workers: usize) -> Result<Sample, BenchError> {
+    /// Builds once; a node with fewer triangles than the grain is built by one thread, with all below it.
+    fn build(&mut self, workers: usize, grain: usize) -> Result<Sample, BenchError> {
         let built = self.program.measure(&Request {
-            case: &self.grain,
+            case: &grain.to_string(),
             workers,
             repetitions: 1,
             file: Some(&self.input.path),
@@ -90,11 +84,11 @@ impl Contender for OneTbb<'_> {
     }
 
     fn process(&self) -> Option<u32> {
-        self.program.process()
+        self.builder.program.process()
     }
 
     fn measure(&mut self, request: &Request<'_>) -> Result<Sample, BenchError> {
-        self.build(request.workers)
+        self.builder.build(request.workers, self.grain)
     }
 }
 

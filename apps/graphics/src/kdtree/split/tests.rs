@@ -50,13 +50,12 @@ impl Half {
     }
 }
 
-/// Splits a cell by the functions under test, with its names in stretches of some length.
-pub(in super::super) fn split(
-    cell: &Half,
-    plane: &Plane,
-    triangles: &[Corners],
-    stretch: usize,
-) -> (Half, Half) {
+/// A cell on its way to halves: its marks, and how many names each half has at most.
+fn marked<'a>(
+    cell: &'a Half,
+    plane: &'a Plane,
+    triangles: &'a [Corners],
+) -> (Split<'a>, Vec<u8>, Counts) {
     let (shorter, side) = Shorter::side(&cell.events[plane.axis], plane);
     let mut marks = vec![0; cell.names.len()];
     mark::mark(side, &mut marks);
@@ -67,6 +66,17 @@ pub(in super::super) fn split(
         shorter,
         triangles,
     };
+    (split, marks, room)
+}
+
+/// Splits a cell by the functions under test, with its names in stretches of some length.
+pub(in super::super) fn split(
+    cell: &Half,
+    plane: &Plane,
+    triangles: &[Corners],
+    stretch: usize,
+) -> (Half, Half) {
+    let (split, marks, room) = marked(cell, plane, triangles);
     let (mut added, mut straddlers) = (Added::default(), Vec::new());
     let mut routes = vec![Route::default(); cell.names.len()];
     let mut arena = Arena::below(&cell.arena);
@@ -121,16 +131,7 @@ pub(in super::super) fn split(
 
 /// Splits a cell into two leaves.
 fn to_leaves(cell: &Half, plane: &Plane, triangles: &[Corners]) -> (Vec<Named>, Counts) {
-    let (shorter, side) = Shorter::side(&cell.events[plane.axis], plane);
-    let mut marks = vec![0; cell.names.len()];
-    mark::mark(side, &mut marks);
-    let room = shorter.counts(Passed::over(side), cell.names.len());
-    let split = Split {
-        extent: &cell.extent,
-        plane,
-        shorter,
-        triangles,
-    };
+    let (split, marks, room) = marked(cell, plane, triangles);
     let mut entries = Vec::new();
     let counts = split.deal_to_leaves(&cell.names, &marks, room, &cell.arena, &mut entries);
     (entries, counts)

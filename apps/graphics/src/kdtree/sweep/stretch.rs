@@ -14,11 +14,12 @@
 //! The sweep: Wald, Havran 2006 (see [`super`]), algorithm 5. Counting by stretches, the prescan of a parallel scan: Choi et al. 2010 (see
 //! [`super::super::tasks`]), section 4. Leaving out blocks is ours.
 
-use std::ops::{Add, Range};
+use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
 
 use super::super::event::{Event, Kind};
+use super::super::sums::sum_of_fields;
 use super::{Side, Surface};
 
 #[cfg(test)]
@@ -40,16 +41,7 @@ pub(in super::super) struct Passed {
     pub(in super::super) left: u32,
 }
 
-impl Add for Passed {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            met: self.met + other.met,
-            left: self.left + other.left,
-        }
-    }
-}
+sum_of_fields!(Passed: met, left);
 
 impl Passed {
     /// What a sweep over some events passes.

@@ -13,7 +13,7 @@ fn check(name: &str, mesh: Mesh, depths: &[u32]) {
     let input = Input::new(name, mesh).expect("a mesh");
     for &depth in depths {
         let subject = Subject::new(&input, depth).expect("it has a tree");
-        let mut peer = match OneTbb::start(&subject) {
+        let mut peer = match Builder::start(&subject) {
             Ok(peer) => peer,
             Err(missing @ BenchError::PeerMissing { .. }) => {
                 let text = missing.to_string();
@@ -24,8 +24,7 @@ fn check(name: &str, mesh: Mesh, depths: &[u32]) {
             Err(failure) => panic!("{failure}"),
         };
         for (workers, grain) in [(1, 1024), (2, 1024), (2, 16 * 1024), (3, 1024)] {
-            peer.take_grain(grain);
-            let sample = peer.build(workers);
+            let sample = peer.build(workers, grain);
             let sample =
                 sample.unwrap_or_else(|failure| panic!("{workers} threads, {grain}: {failure}"));
             assert_eq!(sample.result, triangles);
@@ -87,7 +86,7 @@ fn degenerate_meshes_have_the_same_tree() {
 fn the_input_is_gone_when_the_program_is() {
     let input = Input::new("flake", scene::generate(Scene::Flake, 500)).expect("a mesh");
     let subject = Subject::new(&input, 8).expect("it has a tree");
-    let Ok(peer) = OneTbb::start(&subject) else {
+    let Ok(peer) = Builder::start(&subject) else {
         return;
     };
     let path = peer.input.path.clone();
