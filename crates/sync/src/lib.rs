@@ -17,6 +17,8 @@
 //! | [`single_put`] | a queue that its owner fills without a lock |
 //! | [`deque`] | a work-stealing deque: one owner, many thieves |
 //! | [`ever`] | whether something rare has been made, asked for nothing |
+//! | [`fifo`] | the order of those who read and write one thing |
+//! | [`ordered`] | data that is reached only when its FIFO says so |
 //! | [`gates`] | how hungry workers make a busy one look up |
 //! | [`offer`] | who may run an offered fork: its owner or one thief |
 //! | [`idle`] | who searches and who sleeps; no wake-up is lost |
@@ -30,10 +32,12 @@ pub mod biased;
 pub mod bits;
 pub mod deque;
 pub mod ever;
+pub mod fifo;
 pub mod gates;
 pub mod idle;
 pub mod lock;
 pub mod offer;
+pub mod ordered;
 pub mod per_thread;
 pub mod returns;
 pub mod shared_vec;

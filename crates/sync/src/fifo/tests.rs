@@ -1,0 +1,174 @@
+//! The FIFO against a list of requests, step by step, and what one thread can see of it.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use super::{Access, Fifo, REQUEST_COUNT_MAX, Request, Standing};
+
+/// Says its number when it is woken.
+struct Bell(usize, mpsc::Sender<usize>);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.1.send(self.0).expect("somebody listens");
+    }
+}
+
+/// What the FIFO should be, written down plainly.
+#[derive(Default)]
+struct List(VecDeque<(usize, Access)>);
+
+impl List {
+    fn is_granted(&self, number: usize) -> bool {
+        let at = self.0.iter().position(|&(other, _)| other == number).expect("it is in");
+        at == 0 || self.0.iter().take(at + 1).all(|&(_, access)| access == Access::Read)
+    }
+
+    fn remove(&mut self, number: usize) {
+        self.0.retain(|&(other, _)| other != number);
+    }
+}
+
+/// A small generator (Marsaglia's xorshift), so that each run is the same.
+fn random(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+#[test]
+fn grants_whom_a_list_of_requests_would_grant() {
+    for seed in 1..40 {
+        let mut state = seed << 32 | seed;
+        let (fifo, mut list) = (Fifo::new(), List::default());
+        let mut requests: Vec<(usize, Request)> = Vec::new();
+        for number in 0..400 {
+            let choice = random(&mut state) % 8;
+            if choice < 3 || requests.is_empty() {
+                let access = [Access::Read, Access::Write][(random(&mut state) % 3 == 0) as usize];
+                requests.push((number, fifo.put_in(access)));
+                list.0.push_back((number, access));
+            } else {
+                let granted: Vec<_> = (0..requests.len())
+                    .filter(|&at| list.is_granted(requests[at].0))
+                    .collect();
+                let at = granted[random(&mut state) as usize % granted.len()];
+                if choice < 6 {
+                    let access = requests[at].1.access;
+                    fifo.renew(&mut requests[at].1);
+                    list.remove(requests[at].0);
+                    requests[at].0 = 1_000 + number;
+                    list.0.push_back((1_000 + number, access));
+                } else {
+                    let (number, request) = requests.swap_remove(at);
+                    fifo.release(request);
+                    list.remove(number);
+                }
+            }
+            for (number, request) in &requests {
+                let is_granted = fifo.standing(request) == Standing::Granted;
+                assert_eq!(is_granted, list.is_granted(*number), "seed {seed}, request {number}");
+            }
+            assert_eq!(fifo.request_count(), requests.len());
+        }
+    }
+}
+
+#[test]
+fn counters_pass_their_ends_with_a_reader_that_looks_away() {
+    let fifo = Fifo::new();
+    let held = fifo.put_in(Access::Read);
+    for _ in 0..3 << 20 {
+        fifo.release(fifo.put_in(Access::Read));
+    }
+    assert_eq!(fifo.standing(&held), Standing::Granted);
+    let mut writer = fifo.put_in(Access::Write);
+    assert_eq!(fifo.standing(&writer), Standing::Waiting);
+    fifo.release(held);
+    for _ in 0..3 << 20 {
+        fifo.renew(&mut writer);
+    }
+    assert_eq!(fifo.standing(&writer), Standing::Granted);
+    fifo.release(writer);
+    assert_eq!(fifo.request_count(), 0);
+}
+
+#[test]
+fn whoever_is_granted_is_woken_and_nobody_else() {
+    let (rings, heard) = mpsc::channel();
+    let fifo = Fifo::new();
+    let accesses = [Access::Write, Access::Read, Access::Read, Access::Write];
+    let mut requests: Vec<_> = accesses.into_iter().map(|access| fifo.put_in(access)).collect();
+    for (number, request) in requests.iter().enumerate().skip(1) {
+        let waker = Waker::from(Arc::new(Bell(number, rings.clone())));
+        for _ in 0..2 {
+            let polled = fifo.poll(request, &mut Context::from_waker(&waker));
+            assert_eq!(polled, Poll::Pending);
+        }
+    }
+    let writer = requests.remove(0);
+    fifo.release(writer);
+    assert_eq!(heard.try_iter().collect::<Vec<_>>(), [1, 2]);
+    fifo.release(requests.remove(0));
+    assert_eq!(heard.try_iter().count(), 0, "the other reader is still there");
+    fifo.release(requests.remove(0));
+    assert_eq!(heard.try_iter().collect::<Vec<_>>(), [3]);
+}
+
+#[test]
+fn what_is_cancelled_lets_those_behind_through() {
+    let (rings, heard) = mpsc::channel();
+    let fifo = Fifo::new();
+    let first = fifo.put_in(Access::Write);
+    let many: Vec<_> = (0..10_000).map(|n| [Access::Write, Access::Read][n % 2]).collect();
+    let many: Vec<_> = many.into_iter().map(|access| fifo.put_in(access)).collect();
+    let last = fifo.put_in(Access::Write);
+    let waker = Waker::from(Arc::new(Bell(7, rings)));
+    assert!(fifo.leave(&last, &waker));
+    many.into_iter().for_each(|request| fifo.cancel(request));
+    assert_eq!(fifo.standing(&last), Standing::Waiting);
+    fifo.release(first);
+    assert_eq!(fifo.standing(&last), Standing::Granted);
+    assert_eq!(heard.try_iter().collect::<Vec<_>>(), [7]);
+    fifo.cancel(last);
+    assert_eq!(fifo.request_count(), 0);
+}
+
+#[test]
+fn a_stopped_fifo_wakes_all_and_grants_nobody() {
+    let (rings, heard) = mpsc::channel();
+    let fifo = Fifo::new();
+    let (first, second) = (fifo.put_in(Access::Write), fifo.put_in(Access::Write));
+    assert!(fifo.leave(&second, &Waker::from(Arc::new(Bell(1, rings)))));
+    fifo.stop();
+    assert_eq!(heard.try_iter().collect::<Vec<_>>(), [1]);
+    assert_eq!(fifo.standing(&first), Standing::Granted);
+    fifo.cancel(first);
+    assert_eq!(fifo.standing(&second), Standing::Stopped);
+    let third = fifo.put_in(Access::Read);
+    assert!(!fifo.leave(&third, Waker::noop()));
+    fifo.cancel(second);
+    fifo.cancel(third);
+}
+
+#[test]
+fn a_request_too_many_and_one_given_back_too_early_are_refused() {
+    let fifo = Fifo::new();
+    let first = fifo.put_in(Access::Write);
+    let others: Vec<_> = (1..REQUEST_COUNT_MAX).map(|_| fifo.put_in(Access::Read)).collect();
+    let message = |call: &mut dyn FnMut()| {
+        let panic = catch_unwind(AssertUnwindSafe(call)).expect_err("refused");
+        panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+    };
+    let full = message(&mut || drop(fifo.put_in(Access::Read))).expect("words");
+    assert!(full.contains("524287"), "{full}");
+    let mut others = others.into_iter();
+    let mut early = others.next();
+    let early = message(&mut || fifo.release(early.take().expect("once"))).expect("words");
+    assert!(early.contains("before it was granted"), "{early}");
+    fifo.release(first);
+}

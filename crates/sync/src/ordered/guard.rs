@@ -1,0 +1,112 @@
+//! The data while it is granted.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::thread::panicking;
+
+use super::{Handle, Right, Then, Write};
+
+/// Granted data. When it goes, the requests are given back or renewed; in a panic, the data is stopped.
+#[must_use = "the data is given back when the guard goes"]
+pub struct Guard<'a, D: ?Sized, R: Right> {
+    handle: &'a mut Handle<D, R>,
+    then: Then,
+}
+
+impl<'a, D: ?Sized, R: Right> Guard<'a, D, R> {
+    /// For a handle that is granted (invariant 1).
+    #[inline]
+    pub(super) fn new(handle: &'a mut Handle<D, R>, then: Then) -> Self {
+        Self { handle, then }
+    }
+}
+
+impl<D: ?Sized, R: Right> Deref for Guard<'_, D, R> {
+    type Target = D;
+
+    #[inline]
+    fn deref(&self) -> &D {
+        // SAFETY: granted, so that nobody writes but who has this guard (invariant 1).
+        unsafe { self.handle.place.data.as_ref() }
+    }
+}
+
+impl<D: ?Sized> DerefMut for Guard<'_, D, Write> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut D {
+        // SAFETY: granted to write, so that nobody else has it (invariant 1).
+        unsafe { self.handle.place.data.as_mut() }
+    }
+}
+
+impl<D: ?Sized, R: Right> Drop for Guard<'_, D, R> {
+    #[inline]
+    fn drop(&mut self) {
+        end(self.handle, self.then);
+    }
+}
+
+/// Granted data that has taken its handle along, so that it can be kept and sent.
+#[must_use = "the data is given back when the loan ends"]
+pub struct Loan<D: ?Sized, R: Right> {
+    handle: Handle<D, R>,
+    then: Then,
+}
+
+impl<D: ?Sized, R: Right> Loan<D, R> {
+    /// For a handle that is granted (invariant 1).
+    pub(super) fn new(handle: Handle<D, R>, then: Then) -> Self {
+        Self { handle, then }
+    }
+}
+
+impl<D: ?Sized, R: Right> Deref for Loan<D, R> {
+    type Target = D;
+
+    #[inline]
+    fn deref(&self) -> &D {
+        // SAFETY: granted, so that nobody writes but who has this loan (invariant 1).
+        unsafe { self.handle.place.data.as_ref() }
+    }
+}
+
+impl<D: ?Sized> DerefMut for Loan<D, Write> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut D {
+        // SAFETY: granted to write, so that nobody else has it (invariant 1).
+        unsafe { self.handle.place.data.as_mut() }
+    }
+}
+
+impl<D: ?Sized, R: Right> Drop for Loan<D, R> {
+    fn drop(&mut self) {
+        end(&mut self.handle, self.then);
+    }
+}
+
+#[inline]
+fn end<D: ?Sized, R: Right>(handle: &mut Handle<D, R>, then: Then) {
+    if panicking() {
+        end_in_panic(handle);
+    } else {
+        handle.end(then);
+    }
+}
+
+/// The requests stay in: nobody is ever granted what stands behind them.
+#[cold]
+fn end_in_panic<D: ?Sized, R: Right>(handle: &mut Handle<D, R>) {
+    handle.place.stop();
+}
+
+impl<D: ?Sized + fmt::Debug, R: Right> fmt::Debug for Guard<'_, D, R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(formatter)
+    }
+}
+
+impl<D: ?Sized + fmt::Debug, R: Right> fmt::Debug for Loan<D, R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(formatter)
+    }
+}

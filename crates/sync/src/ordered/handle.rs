@@ -1,0 +1,215 @@
+//! A handle: the right to read or to write, and the requests that are in for it.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::task::{Context, Poll, Waker};
+
+use super::{Guard, Loan, Ordered};
+use crate::fifo::{Access, Request, Standing};
+
+/// The right to read.
+#[derive(Debug)]
+pub enum Read {}
+
+/// The right to write.
+#[derive(Debug)]
+pub enum Write {}
+
+/// [`Read`] or [`Write`].
+pub trait Right: sealed::Sealed {
+    /// What a handle with this right asks for.
+    const ACCESS: Access;
+}
+
+impl Right for Read {
+    const ACCESS: Access = Access::Read;
+}
+
+impl Right for Write {
+    const ACCESS: Access = Access::Write;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Read {}
+    impl Sealed for super::Write {}
+}
+
+/// What becomes of the requests when the guard goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// They are given back.
+    Release,
+    /// The next ones are put in in their place, in the same step.
+    Renew,
+}
+
+/// The way of one owner to data, with a right to read or to write it. Dropped, it gives back what it has asked for.
+pub struct Handle<D: ?Sized, R: Right> {
+    pub(super) place: Ordered<D>,
+    first: Option<Request>,
+    /// Those in the FIFOs of the other pieces of a whole.
+    rest: Vec<Request>,
+    right: PhantomData<R>,
+}
+
+impl<D: ?Sized, R: Right> Handle<D, R> {
+    /// A handle that has not asked for anything yet.
+    #[must_use]
+    pub fn new(place: &Ordered<D>) -> Self {
+        Self {
+            place: place.clone(),
+            first: None,
+            rest: Vec::new(),
+            right: PhantomData,
+        }
+    }
+
+    /// The data it is for.
+    pub fn place(&self) -> &Ordered<D> {
+        &self.place
+    }
+
+    /// True when it has asked, granted or not.
+    #[inline]
+    pub fn is_in(&self) -> bool {
+        self.first.is_some()
+    }
+
+    /// Asks: puts a request into each FIFO of the data.
+    ///
+    /// # Panics
+    /// When it has asked already.
+    pub fn put_in(&mut self) {
+        assert!(!self.is_in(), "a handle asks once at a time");
+        self.first = Some(self.place.first().put_in(R::ACCESS));
+        let fifos = self.place.rest().iter();
+        self.rest.extend(fifos.map(|fifo| fifo.put_in(R::ACCESS)));
+    }
+
+    /// Tells how it stands; [`Standing::Waiting`] where it has not asked.
+    #[inline]
+    pub fn standing(&self) -> Standing {
+        let Some(first) = &self.first else {
+            return Standing::Waiting;
+        };
+        match self.place.first().standing(first) {
+            Standing::Granted if !self.rest.is_empty() => self.standing_of_rest(),
+            standing => standing,
+        }
+    }
+
+    #[cold]
+    fn standing_of_rest(&self) -> Standing {
+        let requests = self.place.rest().iter().zip(&self.rest);
+        requests
+            .map(|(fifo, request)| fifo.standing(request))
+            .find(|&standing| standing != Standing::Granted)
+            .unwrap_or(Standing::Granted)
+    }
+
+    /// Leaves a waker where it waits first; false when it does not wait any more.
+    pub fn leave(&self, waker: &Waker) -> bool {
+        let Some(first) = &self.first else {
+            return false;
+        };
+        self.place.first().leave(first, waker)
+            || self
+                .place
+                .rest()
+                .iter()
+                .zip(&self.rest)
+                .any(|(fifo, request)| fifo.leave(request, waker))
+    }
+
+    /// Tells how it stands; while it waits, the waker is woken when it is time to ask again.
+    pub fn poll(&self, context: &mut Context<'_>) -> Poll<Standing> {
+        loop {
+            match self.standing() {
+                Standing::Waiting if !self.is_in() || self.leave(context.waker()) => {
+                    return Poll::Pending;
+                }
+                Standing::Waiting => {}
+                other => return Poll::Ready(other),
+            }
+        }
+    }
+
+    /// Gives the data out, if it is granted. Cost: a load, and what `then` costs when the guard goes.
+    #[inline]
+    pub fn enter(&mut self, then: Then) -> Option<Guard<'_, D, R>> {
+        (self.standing() == Standing::Granted).then(|| Guard::new(self, then))
+    }
+
+    /// Gives the data out with the handle itself, if it is granted; returned when the loan ends, or never.
+    ///
+    /// # Errors
+    /// The handle, where it is not granted.
+    pub fn lend(self, then: Then) -> Result<Loan<D, R>, Self> {
+        if self.standing() == Standing::Granted {
+            Ok(Loan::new(self, then))
+        } else {
+            Err(self)
+        }
+    }
+
+    /// Ends the use of the data.
+    #[inline]
+    pub(super) fn end(&mut self, then: Then) {
+        let Some(first) = &mut self.first else { return };
+        match then {
+            Then::Renew => self.place.first().renew(first),
+            Then::Release => {
+                let first = self.first.take().expect("a guard has a request");
+                self.place.first().release(first);
+            }
+        }
+        if !self.rest.is_empty() {
+            self.end_rest(then);
+        }
+    }
+
+    #[cold]
+    fn end_rest(&mut self, then: Then) {
+        let fifos = self.place.rest();
+        match then {
+            Then::Renew => {
+                for (fifo, request) in fifos.iter().zip(&mut self.rest) {
+                    fifo.renew(request);
+                }
+            }
+            Then::Release => {
+                for (fifo, request) in fifos.iter().zip(self.rest.drain(..)) {
+                    fifo.release(request);
+                }
+            }
+        }
+    }
+
+    /// Gives back what it has asked for, granted or not.
+    pub fn cancel(&mut self) {
+        if let Some(first) = self.first.take() {
+            self.place.first().cancel(first);
+        }
+        for (fifo, request) in self.place.rest().iter().zip(self.rest.drain(..)) {
+            fifo.cancel(request);
+        }
+    }
+}
+
+impl<D: ?Sized, R: Right> Drop for Handle<D, R> {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+impl<D: ?Sized, R: Right> fmt::Debug for Handle<D, R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Handle")
+            .field("access", &R::ACCESS)
+            .field("is_in", &self.is_in())
+            .field("standing", &self.standing())
+            .finish_non_exhaustive()
+    }
+}

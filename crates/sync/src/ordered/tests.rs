@@ -1,0 +1,81 @@
+//! Data behind FIFOs: who gets it, pieces and wholes, loans, panics.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::{Handle, Ordered, Read, Then, Write, split};
+use crate::fifo::Standing;
+
+fn asks<D: ?Sized, R: super::Right>(place: &Ordered<D>) -> Handle<D, R> {
+    let mut handle = Handle::new(place);
+    handle.put_in();
+    handle
+}
+
+#[test]
+fn values_move_in_and_out_of_guards() {
+    let place = Ordered::new(vec![1, 2, 3]);
+    let mut writer = asks::<_, Write>(&place);
+    let moved = std::mem::take(&mut *writer.enter(Then::Renew).expect("granted"));
+    assert_eq!(moved, [1, 2, 3]);
+    writer.enter(Then::Release).expect("granted again").push(4);
+    assert!(writer.enter(Then::Release).is_none(), "given back");
+    assert_eq!(*asks::<_, Read>(&place).enter(Then::Release).expect("free"), [4]);
+}
+
+#[test]
+fn pieces_are_granted_apart_and_the_whole_after_all() {
+    let (whole, pieces) = split(vec![0_u32; 10].into_boxed_slice(), &[3, 0, 7]);
+    let mut first = asks::<_, Write>(&pieces[0]);
+    let mut last = asks::<_, Write>(&pieces[2]);
+    let mut all = asks::<_, Write>(&whole);
+    let mut again = asks::<_, Read>(&pieces[2]);
+    {
+        let mut left = first.enter(Then::Release).expect("granted");
+        let mut right = last.enter(Then::Release).expect("granted at the same time");
+        left.fill(1);
+        right.fill(2);
+        assert_eq!(all.standing(), Standing::Waiting);
+    }
+    {
+        let mut all = all.enter(Then::Renew).expect("both pieces are free");
+        assert_eq!(*all, [1, 1, 1, 2, 2, 2, 2, 2, 2, 2]);
+        all[9] = 5;
+    }
+    assert_eq!(all.standing(), Standing::Waiting, "the reader of a piece comes first");
+    assert_eq!(again.enter(Then::Release).expect("granted")[6], 5);
+    assert_eq!(all.standing(), Standing::Granted);
+    assert!(whole.overlaps(&pieces[1]) && pieces[2].overlaps(&whole));
+    assert!(!pieces[0].overlaps(&pieces[2]) && !whole.overlaps(&Ordered::new(3)));
+}
+
+#[test]
+fn a_loan_goes_where_its_handle_would() {
+    let place = Ordered::new(String::from("a"));
+    let writer = asks::<_, Write>(&place);
+    let mut reader = asks::<_, Read>(&place);
+    let mut loan = writer.lend(Then::Release).expect("granted");
+    let reader_waits = reader.enter(Then::Release).is_none();
+    std::thread::spawn(move || loan.push('b')).join().expect("no panic");
+    assert!(reader_waits);
+    assert_eq!(*reader.enter(Then::Release).expect("granted"), "ab");
+    let second = asks::<_, Write>(&place);
+    let third = asks::<_, Write>(&place);
+    assert!(third.lend(Then::Release).is_err(), "somebody is in front");
+    drop(second);
+}
+
+#[test]
+fn a_panic_in_a_guard_stops_the_data() {
+    let place = Ordered::new(0);
+    let mut writer = asks::<_, Write>(&place);
+    let reader = asks::<_, Read>(&place);
+    let panic = catch_unwind(AssertUnwindSafe(|| {
+        let mut number = writer.enter(Then::Renew).expect("granted");
+        *number = 1;
+        panic!("on purpose");
+    }));
+    assert!(panic.is_err());
+    drop(writer);
+    assert_eq!(reader.standing(), Standing::Stopped);
+    assert!(place.is_stopped());
+}
