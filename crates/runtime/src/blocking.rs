@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,7 +64,7 @@ impl BlockingThreads {
             let _ = cell.notify();
             return;
         }
-        if state.thread_count == THREAD_COUNT_MAX {
+        if state.thread_count >= THREAD_COUNT_MAX {
             return;
         }
         let shared = Arc::clone(&self.state);
@@ -85,6 +86,32 @@ impl BlockingThreads {
                 }
             }
         }
+    }
+
+    /// Runs `call`, which does not unwind, on a thread at once, however many there are.
+    ///
+    /// # Errors
+    /// Those of the system that gives no thread; the call is dropped.
+    pub(crate) fn run_now(&self, call: Call) -> io::Result<()> {
+        let mut state = self.state.lock().expect("nothing panics under this lock");
+        if state.calls.is_empty() {
+            if let Some(cell) = state.waiting.pop() {
+                state.calls.push_back(call);
+                let _ = cell.notify();
+                return Ok(());
+            }
+        }
+        let shared = Arc::clone(&self.state);
+        let thread = thread::Builder::new()
+            .name(self.name.clone())
+            .spawn(move || {
+                discard(catch_unwind(AssertUnwindSafe(call)));
+                serve(&shared);
+            })?;
+        state.thread_count += 1;
+        state.threads.retain(|thread| !has_ended(thread));
+        state.threads.push(thread);
+        Ok(())
     }
 
     /// Lets threads without work go at once from now on.

@@ -8,6 +8,7 @@
 //! | loops over collections of one's own | [`for_each_piece`] |
 //! | a task with a result for later | [`Runtime::spawn`], [`Runtime::spawn_blocking`] |
 //! | work for a given worker | [`Post`] |
+//! | a future on a given worker | [`Post::run`] |
 //! | a variable of which each worker has its own value | [`Private`] |
 //! | a runtime of one's own | [`Runtime::builder`] |
 //!
@@ -16,6 +17,7 @@
 mod blocking;
 mod clock;
 mod config;
+mod errand;
 mod fork;
 mod global;
 mod loops;
@@ -36,6 +38,7 @@ pub use config::{
     BuildError, Builder, IdlePolicy, SeedPolicy, TaskMemory, UnknownIdlePolicy, UnknownSeedPolicy,
     UnknownTaskMemory, WORKER_COUNT_MAX,
 };
+pub use errand::Home;
 pub use fork::join;
 pub use global::{default_runtime, worker_count, worker_index};
 pub use loops::{

@@ -1,6 +1,7 @@
 //! The runtime: workers that come up, are entered, and end.
 
 use std::any::Any;
+use std::io;
 use std::sync::Arc;
 
 use raddle_sync::prim::{Mutex, Relaxed, mpsc};
@@ -146,6 +147,21 @@ impl Runtime {
             Handle::blocking(&self.shared, self.shared.substitutes.on_panic(), call);
         self.blocking.run(Box::new(call));
         handle
+    }
+
+    /// As [`spawn_blocking`](Self::spawn_blocking), but the call begins at once, on a thread of its own if need be: such calls may wait for
+    /// each other, however many they are.
+    ///
+    /// # Errors
+    /// Those of the system when it gives no thread.
+    pub fn spawn_thread<T: Send + 'static>(
+        &self,
+        call: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<Handle<T>> {
+        let (handle, call) =
+            Handle::blocking(&self.shared, self.shared.substitutes.on_panic(), call);
+        self.blocking.run_now(Box::new(call))?;
+        Ok(handle)
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {

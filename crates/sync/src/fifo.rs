@@ -31,11 +31,12 @@
 //! older than 2¹⁹ releases, however long he looks away and however often others read meanwhile.
 //!
 //! # Memory ordering
-//! | label | release side                        | acquire side                                | what it publishes              |
-//! |-------|-------------------------------------|---------------------------------------------|--------------------------------|
-//! | F1    | `release`, `renew` exchange the word | `state` loads it, `put_in` and `renew` exchange it | what the one before did to the data |
+//! | label | release side                         | acquire side         | what it publishes                    |
+//! |-------|--------------------------------------|----------------------|--------------------------------------|
+//! | F1    | `release`, `renew` exchange the word | `standing` loads it  | what those in front did to the data  |
 //!
-//! All writes of the word are exchanges, so whoever reads it has acquired from every release before it.
+//! All writes of the word are exchanges, so whoever loads it has acquired from every release before it. Nobody uses what he asked for
+//! before `standing` has said so, not even where `put_in` was granted at once.
 //! # No wake-up is lost
 //! Who goes to sleep finds, under the lock, that he is not granted, and has the bit `SLEEPERS` set, in one exchange or since it was set
 //! already. The release that grants him comes later in the order of the word, sees the bit, and takes the lock after him: it finds his
@@ -55,7 +56,7 @@ use std::fmt;
 use std::task::{Context, Poll, Waker};
 
 use self::word::Word;
-use crate::prim::{AcqRel, Acquire, AtomicU64, Mutex, Relaxed};
+use crate::prim::{Acquire, AtomicU64, Mutex, Relaxed, Release};
 
 pub use self::word::REQUEST_COUNT_MAX;
 
@@ -131,7 +132,7 @@ impl Fifo {
     /// When [`REQUEST_COUNT_MAX`] requests are in.
     #[inline]
     pub fn put_in(&self, access: Access) -> Request {
-        // ORDERING(F1): Acquire, since the request may be granted at once.
+        // Asking publishes nothing.
         let (_, threshold) = self.exchange(|word| word.with_request(access));
         Request { threshold, access }
     }
@@ -173,7 +174,7 @@ impl Fifo {
         if request.access == Access::Read && Word::from(self.word.load(Relaxed)).has_no_writer() {
             return;
         }
-        // ORDERING(F1): both sides; what its owner did to the data, and if it is granted again at once, nobody else did anything.
+        // ORDERING(F1): Release, what its owner did to the data.
         let (word, threshold) = self.exchange(|word| {
             word.assert_granted(request.threshold);
             let (word, threshold) = word.with_request(request.access);
@@ -297,8 +298,8 @@ impl Fifo {
         let mut found = self.word.load(Relaxed);
         loop {
             let (word, result) = change(Word::from(found));
-            // ORDERING(F1): both sides; see the callers.
-            match self.word.compare_exchange_weak(found, word.into(), AcqRel, Relaxed) {
+            // ORDERING(F1): Release, for those callers that say so.
+            match self.word.compare_exchange_weak(found, word.into(), Release, Relaxed) {
                 Ok(_) => return (word, result),
                 Err(other) => found = other,
             }

@@ -1,17 +1,40 @@
 //! A thread that waits for what others bring about: a worker in its own way, any other thread in a wait cell of its own.
 
+use std::cell::RefCell;
 use std::sync::Arc;
+use std::task::{Wake, Waker};
+use std::time::Duration;
 
-use raddle_sync::prim::thread_local;
+use raddle_sync::prim::{LIGHT, spin_loop, thread_local};
 use raddle_sync::wait::{SpinBudget, WaitCell};
 
 use super::TaskCell;
+use crate::clock::Instant;
 use crate::fork::current_worker;
 use crate::worker::{Helping, Shared};
 
 thread_local! {
     /// Where a thread that is no worker waits.
-    static OUTSIDE: Arc<WaitCell> = Arc::new(WaitCell::new());
+    static OUTSIDE: Arc<Outside> = Arc::default();
+    /// How long it spins before it sleeps.
+    static BUDGET: RefCell<SpinBudget> = RefCell::default();
+}
+
+/// Looks for what is waited for between two readings of the clock.
+const LOOKS_PER_CLOCK: u32 = if LIGHT { 1 } else { 32 };
+
+/// A thread that is no worker.
+#[derive(Debug, Default)]
+struct Outside(WaitCell);
+
+impl Wake for Outside {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        let _ = self.0.notify();
+    }
 }
 
 /// The thread that waits for something, as the one who brings it about needs to know it.
@@ -41,7 +64,17 @@ enum Who {
     /// A worker, by its runtime and index.
     Worker(Arc<Shared>, usize),
     /// Any other thread.
-    Outside(Arc<WaitCell>),
+    Outside(Arc<Outside>),
+}
+
+impl Wake for Waiter {
+    fn wake(self: Arc<Self>) {
+        self.notify();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.notify();
+    }
 }
 
 impl Waiter {
@@ -57,8 +90,41 @@ impl Waiter {
     pub fn notify(&self) {
         let _ = match &self.0 {
             Who::Worker(shared, index) => shared.idle.cell(*index).notify(),
-            Who::Outside(cell) => cell.notify(),
+            Who::Outside(outside) => outside.0.notify(),
         };
+    }
+
+    /// A waker that does the same. Cost: for a worker, an allocation.
+    pub fn waker(&self) -> Waker {
+        match &self.0 {
+            Who::Worker(..) => Waker::from(Arc::new(self.clone())),
+            Who::Outside(outside) => Waker::from(Arc::clone(outside)),
+        }
+    }
+
+    /// Waits on this thread, which the waiter is, until `done`, of which it hears only when it has asked.
+    ///
+    /// First it looks for it as long as the gaps of this thread's waits make that pay, and not at all without `may_spin`; then `ask` leaves
+    /// word with whoever makes it true, who then notifies the waiter or its [waker](Self::waker).
+    pub fn wait_asking(&self, may_spin: bool, done: impl Fn() -> bool, ask: impl FnOnce(&Self)) {
+        let start = Instant::now();
+        let budget = match &self.0 {
+            Who::Worker(..) => current_worker().map_or(Duration::ZERO, |worker| worker.spin()),
+            Who::Outside(_) => BUDGET.with(|budget| budget.borrow().spin()),
+        };
+        if may_spin && spins_until(start, budget, &done) {
+            return;
+        }
+        ask(self);
+        match &self.0 {
+            Who::Worker(..) => self.wait_below(None, done),
+            Who::Outside(outside) => {
+                while !done() {
+                    outside.0.wait(Duration::ZERO);
+                }
+                BUDGET.with(|budget| budget.borrow_mut().observe(start.elapsed()));
+            }
+        }
     }
 
     /// Waits on this thread, which the waiter is, until `done`; whoever makes it true notifies the waiter after it.
@@ -70,10 +136,10 @@ impl Waiter {
 
     /// As [`wait_until`](Self::wait_until); a worker runs what lies below `frame`, or else anything.
     pub(crate) fn wait_below(&self, frame: Option<&'static TaskCell>, done: impl Fn() -> bool) {
-        if let Who::Outside(cell) = &self.0 {
+        if let Who::Outside(outside) = &self.0 {
             let budget = SpinBudget::default();
             while !done() {
-                cell.wait(budget.spin());
+                outside.0.wait(budget.spin());
             }
             return;
         }
@@ -92,5 +158,20 @@ impl Waiter {
             done,
         );
         worker.give_back(empty);
+    }
+}
+
+/// Looks until `done`, or until `budget` is over; true when it was done.
+fn spins_until(start: Instant, budget: Duration, done: &impl Fn() -> bool) -> bool {
+    loop {
+        for _ in 0..LOOKS_PER_CLOCK {
+            if done() {
+                return true;
+            }
+            spin_loop();
+        }
+        if start.elapsed() >= budget {
+            return false;
+        }
     }
 }

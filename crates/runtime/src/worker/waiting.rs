@@ -3,6 +3,8 @@
 //! A join and a scope wait for their own subtree. A handle, another runtime, or the end of one can wait for anything, through
 //! threads that no lineage reaches: a worker that waits for one of these lends its place before it sleeps.
 
+use std::time::Duration;
+
 use raddle_sync::prim::{LIGHT, heavy_fence, spin_loop, yield_now};
 
 use super::Worker;
@@ -101,6 +103,15 @@ impl Worker {
         let result = call();
         self.nested.set(self.nested.get() - 1);
         result
+    }
+
+    /// How long it spins before it sleeps, by its policy and the gaps that it saw.
+    pub(crate) fn spin(&self) -> Duration {
+        match self.shared.policy {
+            IdlePolicy::Park => Duration::ZERO,
+            IdlePolicy::Adaptive if self.shared.crowded => Duration::ZERO,
+            IdlePolicy::Adaptive | IdlePolicy::Spin => self.waits.borrow().spin(),
+        }
     }
 
     fn count_gap(&self) {

@@ -1,0 +1,327 @@
+//! Handles: a task's way to a location, turn after turn.
+//!
+//! A handle asks for its location in every turn, before the turn begins: its next request goes in as the last one is given back. So the
+//! order in which tasks have a location is the same in every turn, and nobody is overtaken.
+//!
+//! Where a location keeps old values it has a place for each; a handle goes from place to place, turn by turn.
+
+use std::fmt;
+use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use raddle_runtime::Waiter;
+use raddle_sync::fifo::Standing;
+use raddle_sync::ordered::{self, Guard, Read, Right, Then, Write};
+use raddle_sync::prim::{Mutex, Relaxed};
+
+use crate::crew::Halted;
+use crate::error::Broken;
+use crate::location::Location;
+use crate::operation::{Link, Operation};
+
+/// The data of a location while a task has it; given back when it is dropped.
+pub type Section<'a, D, R> = Guard<'a, D, R>;
+
+/// Sections between two looks at how many bytes there are.
+const SECTIONS_PER_LOOK: u64 = 64;
+
+/// A task's way to a location, in every turn: to read it ([`ReadHandle`]) or to write it ([`WriteHandle`]).
+///
+/// Each turn has one section, or a [`pass`](Self::pass). A handle that is dropped gives up its place.
+pub struct Handle<D: ?Sized, R: Right> {
+    /// One for each place; empty before the first turn.
+    ring: Vec<ordered::Handle<D, R>>,
+    /// The place of the next turn.
+    at: usize,
+    /// The next turn.
+    turn: u64,
+    /// Used in the first turn alone.
+    is_once: bool,
+    seat: Arc<Seat<D, R>>,
+    link: Arc<Link>,
+    operation: Arc<Operation>,
+    bytes_of: fn(&D) -> usize,
+}
+
+/// A handle that reads.
+pub type ReadHandle<D> = Handle<D, Read>;
+/// A handle that writes.
+pub type WriteHandle<D> = Handle<D, Write>;
+
+/// Where a program and a handle meet before the run: the program asks in the order of all tasks, the handle takes over what it asked for.
+pub(crate) struct Seat<D: ?Sized, R: Right> {
+    ring: Mutex<Vec<ordered::Handle<D, R>>>,
+    /// The place of the first turn.
+    pub(crate) first: usize,
+}
+
+/// What a program does with a seat.
+pub(crate) trait PutIn: Send + Sync {
+    /// Asks for the place of turn `turn`, one of the first.
+    fn put_in(&self, turn: usize);
+    /// The number of places.
+    fn depth(&self) -> usize;
+}
+
+impl<D: ?Sized + Send + Sync, R: Right> PutIn for Seat<D, R> {
+    fn put_in(&self, turn: usize) {
+        let mut ring = self.ring();
+        let depth = ring.len();
+        ring[(self.first + turn) % depth].put_in();
+    }
+
+    fn depth(&self) -> usize {
+        self.ring().len()
+    }
+}
+
+impl<D: ?Sized, R: Right> Seat<D, R> {
+    fn ring(&self) -> impl std::ops::DerefMut<Target = Vec<ordered::Handle<D, R>>> + '_ {
+        self.ring.lock().expect("nothing panics under this lock")
+    }
+}
+
+impl<D: ?Sized, R: Right> Handle<D, R> {
+    pub(crate) fn new(
+        operation: &Arc<Operation>,
+        location: &Location<D>,
+        link: &Arc<Link>,
+        first: usize,
+        is_once: bool,
+    ) -> Self {
+        let ring = location.ring.iter().map(ordered::Handle::new).collect();
+        Self {
+            ring: Vec::new(),
+            at: first,
+            turn: 0,
+            is_once,
+            seat: Arc::new(Seat {
+                ring: Mutex::new(ring),
+                first,
+            }),
+            link: Arc::clone(link),
+            operation: Arc::clone(operation),
+            bytes_of: location.bytes_of,
+        }
+    }
+
+    pub(crate) fn seat(&self) -> &Arc<Seat<D, R>> {
+        &self.seat
+    }
+
+    /// The section of this turn, as soon as it is granted: `.await` it, or [`wait`](Enter::wait) for it.
+    ///
+    /// # Panics
+    /// When the turn has had its section, or another task runs on this thread.
+    #[inline]
+    pub fn enter(&mut self) -> Enter<'_, D, R> {
+        self.check();
+        Enter(Some(self))
+    }
+
+    /// Lets this turn's section be, as soon as it is granted: waits for it, and gives it back.
+    ///
+    /// # Panics
+    /// As [`enter`](Self::enter).
+    pub fn pass(&mut self) {
+        drop(self.enter().wait());
+    }
+
+    /// Sees that it is used where and when it may be.
+    #[inline]
+    fn check(&mut self) {
+        if !self.operation.is_current() || self.turn != self.operation.turn() || self.ring.is_empty() {
+            self.check_slow();
+        }
+    }
+
+    #[cold]
+    fn check_slow(&mut self) {
+        let (name, location) = (&self.operation.name, &self.link.location.name);
+        assert!(
+            self.operation.is_current(),
+            "the handle of task {name} on location {location:?} was used outside of that task's turns; expected each task to use \
+             its own handles, on the thread that runs it"
+        );
+        let turn = self.operation.turn();
+        assert!(
+            self.turn == turn,
+            "task {name} used its handle on location {location:?} a second time in turn {turn}; expected one section in a turn"
+        );
+        if self.ring.is_empty() {
+            self.ring = std::mem::take(&mut *self.seat.ring());
+        }
+    }
+
+    #[inline]
+    fn standing(&self) -> Standing {
+        self.ring[self.at].standing()
+    }
+
+    /// Gives the section out; for one that was granted.
+    #[inline]
+    fn begin(&mut self) -> Section<'_, D, R> {
+        let (at, depth) = (self.at, self.ring.len());
+        self.at = if at + 1 == depth { 0 } else { at + 1 };
+        self.turn += 1;
+        // Relaxed, here and below: read by this operation, and by those who count when all is over, or roughly.
+        self.link.turns.store(self.turn, Relaxed);
+        let next = self.turn - 1 + depth as u64;
+        let has_more = !self.is_once && next < self.operation.crew.limit();
+        let then = if has_more { Then::Renew } else { Then::Release };
+        let section = self.ring[at].enter(then).expect("it was granted");
+        let count = self.link.sections.load(Relaxed);
+        self.link.sections.store(count + 1, Relaxed);
+        if count % SECTIONS_PER_LOOK == 0 {
+            let bytes = (self.bytes_of)(&section) as u64;
+            self.link.bytes.store(bytes, Relaxed);
+        }
+        section
+    }
+
+    /// Waits on this thread for the section of this turn.
+    #[cold]
+    fn wait_slow(&mut self) {
+        let (operation, handle) = (&self.operation, &self.ring[self.at]);
+        let crew = &operation.crew;
+        Waiter::current().wait_asking(
+            crew.may_spin(),
+            || handle.standing() != Standing::Waiting || crew.is_halted(),
+            |waiter| {
+                let waker = waiter.waker();
+                operation.leave(&waker);
+                handle.leave(&waker);
+            },
+        );
+    }
+
+    #[cold]
+    fn is_over(&self) -> ! {
+        if self.operation.crew.is_halted() {
+            resume_unwind(Box::new(Halted));
+        }
+        resume_unwind(Box::new(Broken {
+            location: self.link.location.name.clone(),
+        }));
+    }
+}
+
+impl<D: ?Sized> Handle<D, Read> {
+    /// Waits for this turn's section and calls `read` inside it. Cost: about 20 ns where nobody is in front.
+    ///
+    /// # Panics
+    /// As [`enter`](Self::enter), and with what `read` panics with.
+    #[inline]
+    pub fn section<T>(&mut self, read: impl FnOnce(&D) -> T) -> T {
+        read(&self.enter().wait())
+    }
+}
+
+impl<D: ?Sized> Handle<D, Write> {
+    /// Waits for this turn's section and calls `write` inside it. Cost: about 20 ns where nobody is in front.
+    ///
+    /// # Panics
+    /// As [`enter`](Self::enter), and with what `write` panics with; the location is broken then.
+    #[inline]
+    pub fn section<T>(&mut self, write: impl FnOnce(&mut D) -> T) -> T {
+        write(&mut self.enter().wait())
+    }
+}
+
+impl<D: ?Sized, R: Right> Drop for Handle<D, R> {
+    fn drop(&mut self) {
+        // Relaxed: read by this operation alone. Who has no handle needs no section.
+        self.link.turns.store(u64::MAX, Relaxed);
+        if self.ring.is_empty() {
+            self.seat.ring().clear();
+        }
+    }
+}
+
+impl<D: ?Sized, R: Right> fmt::Debug for Handle<D, R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Handle")
+            .field("task", &self.operation.name.to_string())
+            .field("location", &self.link.location.name)
+            .field("access", &R::ACCESS)
+            .field("turn", &self.turn)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A section to come; see [`Handle::enter`].
+#[must_use = "a section is there when it is awaited, or waited for"]
+pub struct Enter<'a, D: ?Sized, R: Right>(Option<&'a mut Handle<D, R>>);
+
+impl<'a, D: ?Sized, R: Right> Enter<'a, D, R> {
+    /// Waits on this thread until the section is granted. A worker lends its place meanwhile.
+    ///
+    /// It unwinds, without a panic, when the program ends before that; whatever stands on the stack is dropped.
+    #[inline]
+    pub fn wait(mut self) -> Section<'a, D, R> {
+        let handle = self.0.take().expect("it is waited for once");
+        if handle.standing() != Standing::Granted {
+            handle.wait_slow();
+            if handle.standing() != Standing::Granted {
+                handle.is_over();
+            }
+        }
+        handle.begin()
+    }
+}
+
+impl<'a, D: ?Sized, R: Right> Future for Enter<'a, D, R> {
+    type Output = Section<'a, D, R>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let handle = self.0.as_deref().expect("it is not polled when it is done");
+        match handle.ring[handle.at].poll(context) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Standing::Granted) => {
+                let handle = self.0.take().expect("it was there");
+                Poll::Ready(handle.begin())
+            }
+            Poll::Ready(_) => handle.is_over(),
+        }
+    }
+}
+
+impl<D: ?Sized, R: Right> fmt::Debug for Enter<'_, D, R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Enter").field(&self.0).finish()
+    }
+}
+
+/// A task's way to a location once, in its first turn.
+#[derive(Debug)]
+pub struct Once<D: ?Sized, R: Right>(pub(crate) Handle<D, R>);
+
+impl<D: ?Sized> Once<D, Read> {
+    /// As [`Handle::section`].
+    ///
+    /// # Panics
+    /// As there.
+    pub fn section<T>(mut self, read: impl FnOnce(&D) -> T) -> T {
+        self.0.section(read)
+    }
+}
+
+impl<D: ?Sized> Once<D, Write> {
+    /// As [`Handle::section`].
+    ///
+    /// # Panics
+    /// As there.
+    pub fn section<T>(mut self, write: impl FnOnce(&mut D) -> T) -> T {
+        self.0.section(write)
+    }
+}
+
+impl<D: ?Sized, R: Right> Once<D, R> {
+    /// As [`Handle::enter`].
+    pub fn enter(&mut self) -> Enter<'_, D, R> {
+        self.0.enter()
+    }
+}

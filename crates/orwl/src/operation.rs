@@ -1,0 +1,165 @@
+//! An operation under way: its turn, its links to locations, and how it is told that all is over.
+//!
+//! An operation is what has a thread, or is a future, of its own; a task is one or several of them. Whoever runs it calls
+//! [`Operation::begin_turn`] and [`Operation::end_turn`] around each turn; its handles look at the turn and write down that they were used.
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::task::Waker;
+
+use raddle_sync::fifo::Access;
+use raddle_sync::prim::{AtomicU64, Mutex, Relaxed, light_fence, thread_local};
+
+use crate::crew::Crew;
+use crate::location::Identity;
+
+thread_local! {
+    /// The number of the operation whose turn runs on this thread.
+    static CURRENT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// What an operation, its handles and its program share.
+pub(crate) struct Operation {
+    /// From 1, and of no other operation of the process.
+    pub(crate) number: u64,
+    pub(crate) name: Name,
+    pub(crate) crew: Arc<Crew>,
+    pub(crate) links: OnceLock<Vec<Arc<Link>>>,
+    /// Turns that have ended, which is the number of the one that runs. Written by whoever runs the operation.
+    turn: AtomicU64,
+    /// What to wake when all is over.
+    waker: Mutex<Option<Waker>>,
+}
+
+/// The names of an operation and its task, equal where the task has one operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Name {
+    pub(crate) task: String,
+    pub(crate) operation: Option<String>,
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.operation {
+            Some(operation) => write!(formatter, "{}/{operation}", self.task),
+            None => formatter.write_str(&self.task),
+        }
+    }
+}
+
+/// What is known of a handle without having it.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) location: Arc<Identity>,
+    pub(crate) access: Access,
+    /// Turns that it has been used in, or passed; all there are, for one that is used once and was.
+    pub(crate) turns: AtomicU64,
+    /// Sections that it was in.
+    pub(crate) sections: AtomicU64,
+    /// The bytes of the location when last looked at.
+    pub(crate) bytes: AtomicU64,
+}
+
+impl Operation {
+    pub(crate) fn new(number: u64, name: Name, crew: &Arc<Crew>) -> Arc<Self> {
+        Arc::new(Self {
+            number,
+            name,
+            crew: Arc::clone(crew),
+            links: OnceLock::new(),
+            turn: AtomicU64::new(0),
+            waker: Mutex::new(None),
+        })
+    }
+
+    /// The turn that runs, from 0.
+    #[inline]
+    pub(crate) fn turn(&self) -> u64 {
+        // Relaxed: who runs it reads what he wrote himself; for others see `Crew::cut`.
+        self.turn.load(Relaxed)
+    }
+
+    /// True when there is another turn.
+    pub(crate) fn begin_turn(&self) -> bool {
+        self.turn() < self.crew.limit() && !self.crew.is_halted()
+    }
+
+    /// Ends a turn.
+    ///
+    /// # Panics
+    /// When a handle was not used in it.
+    pub(crate) fn end_turn(&self) {
+        let turn = self.turn() + 1;
+        for link in self.links() {
+            // Relaxed: written by this operation.
+            if link.turns.load(Relaxed) < turn {
+                self.complain_of_unused(link);
+            }
+        }
+        // Relaxed: ordered by the fences.
+        self.turn.store(turn, Relaxed);
+        // ORDERING(C1): the turn has ended before the limit is looked at.
+        light_fence();
+    }
+
+    #[cold]
+    fn complain_of_unused(&self, link: &Link) {
+        panic!(
+            "task {} did not use its handle on location {:?} in turn {}; expected a section, or `pass` in turns that need none, \
+             so that those who wait behind it go on",
+            self.name,
+            link.location.name,
+            self.turn()
+        );
+    }
+
+    pub(crate) fn links(&self) -> &[Arc<Link>] {
+        self.links.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Calls `run` as this operation.
+    pub(crate) fn run_as<T>(&self, run: impl FnOnce() -> T) -> T {
+        /// Also when it panics.
+        struct Back(u64);
+        impl Drop for Back {
+            fn drop(&mut self) {
+                CURRENT.with(|current| current.set(self.0));
+            }
+        }
+        let _back = Back(CURRENT.with(|current| current.replace(self.number)));
+        run()
+    }
+
+    /// True when this thread runs a turn of this operation.
+    #[inline]
+    pub(crate) fn is_current(&self) -> bool {
+        CURRENT.with(|current| current.get() == self.number)
+    }
+
+    /// Leaves what is to be woken when all is over; a waker of the same task is kept.
+    pub(crate) fn leave(&self, waker: &Waker) {
+        let mut left = self.waker.lock().expect("nothing panics under this lock");
+        if !left.as_ref().is_some_and(|left| left.will_wake(waker)) {
+            *left = Some(waker.clone());
+        }
+    }
+
+    /// Wakes it, so that it sees that all is over.
+    pub(crate) fn wake(&self) {
+        let waker = self.waker.lock().expect("nothing panics under this lock").take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl fmt::Debug for Operation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Operation")
+            .field("name", &self.name)
+            .field("turn", &self.turn())
+            .finish_non_exhaustive()
+    }
+}
