@@ -14,6 +14,8 @@
 //! | `cgroup` | the CPU quota of the control groups |
 //! | `bind` | binds the calling thread and reads where it runs |
 //! | `affinity`, `plan` | which worker should run where, and why |
+//! | `matrix` | [`Matrix`]: the bytes that parties exchange, and its readers |
+//! | `place` | which party should run where: [`place()`], by how much the parties talk to each other |
 //! | `format` | text, SVG and JSON |
 //!
 //! **Invariant:** no type of hwloc or of its binding stands in the public interface.
@@ -39,15 +41,21 @@ mod cpu_set;
 mod error;
 pub mod format;
 mod load;
+mod matrix;
 mod object;
+mod place;
 mod plan;
 mod topology;
 
 pub use affinity::Affinity;
 pub use cgroup::{CpuQuota, QuotaError, cpu_quota};
 pub use cpu_set::{CPU_NUMBER_LIMIT, CpuId, CpuSet};
-pub use error::{BindError, ParseAffinityError, PlanError, TopologyError};
+pub use error::{BindError, MatrixError, ParseAffinityError, PlaceError, PlanError, TopologyError};
+pub use matrix::{MATRIX_BYTES_MAX, Matrix};
 pub use object::{Attributes, CacheKind, Object, ObjectKind};
+pub use place::{
+    Control, Distances, EXACT_PARTIES_MAX, PlaceOptions, Placement, Strategy, cost, place,
+};
 pub use plan::{Plan, PlanEntry, plan};
 pub use topology::{
     Cache, Cpu, CpuDistance, CpuKind, LatencyMatrix, Limits, NumaNode, Source, Topology,
