@@ -74,8 +74,12 @@ impl Crew {
         self.may_spin.store(may_spin, Relaxed);
         self.running.store(operations.len(), Relaxed);
         self.ends().done = vec![false; operations.len()];
-        self.operations.set(operations).expect("a program runs once");
-        self.waiter.set(Waiter::current()).expect("a program runs once");
+        self.operations
+            .set(operations)
+            .expect("a program runs once");
+        self.waiter
+            .set(Waiter::current())
+            .expect("a program runs once");
     }
 
     /// The number of turns.

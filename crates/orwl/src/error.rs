@@ -9,7 +9,9 @@ use thiserror::Error;
 
 /// A location whose data nobody may use any more.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("location {location:?} is broken: a task panicked while it had it; expected data that its last writer has left whole")]
+#[error(
+    "location {location:?} is broken: a task panicked while it had it; expected data that its last writer has left whole"
+)]
 pub struct Broken {
     /// Its name.
     pub location: String,

@@ -61,8 +61,6 @@ pub(crate) struct Seat<D: ?Sized, R: Right> {
 pub(crate) trait PutIn: Send + Sync {
     /// Asks for the place of turn `turn`, one of the first.
     fn put_in(&self, turn: usize);
-    /// The number of places.
-    fn depth(&self) -> usize;
 }
 
 impl<D: ?Sized + Send + Sync, R: Right> PutIn for Seat<D, R> {
@@ -70,10 +68,6 @@ impl<D: ?Sized + Send + Sync, R: Right> PutIn for Seat<D, R> {
         let mut ring = self.ring();
         let depth = ring.len();
         ring[(self.first + turn) % depth].put_in();
-    }
-
-    fn depth(&self) -> usize {
-        self.ring().len()
     }
 }
 
@@ -132,7 +126,10 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     /// Sees that it is used where and when it may be.
     #[inline]
     fn check(&mut self) {
-        if !self.operation.is_current() || self.turn != self.operation.turn() || self.ring.is_empty() {
+        if !self.operation.is_current()
+            || self.turn != self.operation.turn()
+            || self.ring.is_empty()
+        {
             self.check_slow();
         }
     }

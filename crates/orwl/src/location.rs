@@ -32,6 +32,8 @@ pub(crate) struct Identity {
     pub(crate) name: String,
     /// A piece has the index of its whole; others their own.
     pub(crate) whole: usize,
+    /// The values it keeps.
+    pub(crate) depth: usize,
     /// The place in the ring with the newest value.
     pub(crate) newest: AtomicUsize,
 }

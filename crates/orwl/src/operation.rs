@@ -147,7 +147,11 @@ impl Operation {
 
     /// Wakes it, so that it sees that all is over.
     pub(crate) fn wake(&self) {
-        let waker = self.waker.lock().expect("nothing panics under this lock").take();
+        let waker = self
+            .waker
+            .lock()
+            .expect("nothing panics under this lock")
+            .take();
         if let Some(waker) = waker {
             waker.wake();
         }

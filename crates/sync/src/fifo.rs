@@ -149,7 +149,10 @@ impl Fifo {
     /// # Panics
     /// When the request was not granted yet: that is what [`cancel`](Self::cancel) is for.
     #[inline]
-    #[expect(clippy::needless_pass_by_value, reason = "a request is given back once")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a request is given back once"
+    )]
     pub fn release(&self, request: Request) {
         // ORDERING(F1): Release, what its owner did to the data.
         let (word, ()) = self.exchange(|word| {
@@ -188,7 +191,10 @@ impl Fifo {
 
     /// Gives a request back whether it was granted or not. Who stands behind keeps waiting for those in front; in a FIFO that was stopped,
     /// for ever.
-    #[expect(clippy::needless_pass_by_value, reason = "a request is given back once")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a request is given back once"
+    )]
     pub fn cancel(&self, request: Request) {
         if self.is_stopped() {
             return;
@@ -288,7 +294,9 @@ impl Fifo {
     }
 
     fn sleepers(&self) -> impl std::ops::DerefMut<Target = BTreeMap<u32, Sleepers>> + '_ {
-        self.sleepers.lock().expect("nothing panics under this lock")
+        self.sleepers
+            .lock()
+            .expect("nothing panics under this lock")
     }
 
     /// Replaces the word by what `change` makes of it; returns the new word, and what else it made.
@@ -299,7 +307,10 @@ impl Fifo {
         loop {
             let (word, result) = change(Word::from(found));
             // ORDERING(F1): Release, for those callers that say so.
-            match self.word.compare_exchange_weak(found, word.into(), Release, Relaxed) {
+            match self
+                .word
+                .compare_exchange_weak(found, word.into(), Release, Relaxed)
+            {
                 Ok(_) => return (word, result),
                 Err(other) => found = other,
             }

@@ -100,7 +100,9 @@ impl<T: Send + Sync + 'static> Ordered<T> {
         Self {
             first: NonNull::from(&single.fifo),
             rest: NonNull::from(&[]),
-            data: single.value.with_mut(|value| NonNull::new(value).expect("values have a place")),
+            data: single
+                .value
+                .with_mut(|value| NonNull::new(value).expect("values have a place")),
             owner: single,
         }
     }
@@ -126,7 +128,10 @@ pub fn split<T: Send + Sync + 'static>(
         fifos: lens.iter().map(|_| CachePadded::default()).collect(),
         items,
     });
-    let (first, rest) = owner.fifos.split_first().expect("there is a piece at least");
+    let (first, rest) = owner
+        .fifos
+        .split_first()
+        .expect("there is a piece at least");
     let place = |first: &Fifo, rest: &[CachePadded<Fifo>], data| Ordered {
         first: NonNull::from(first),
         rest: NonNull::from(rest),
@@ -177,7 +182,10 @@ impl<D: ?Sized> Ordered<D> {
         let is_first = |fifo: &Fifo| std::ptr::eq(fifo, other.first());
         is_first(self.first())
             || self.rest().iter().any(|fifo| is_first(fifo))
-            || other.rest().iter().any(|fifo| std::ptr::eq::<Fifo>(&**fifo, self.first()))
+            || other
+                .rest()
+                .iter()
+                .any(|fifo| std::ptr::eq::<Fifo>(&**fifo, self.first()))
     }
 }
 

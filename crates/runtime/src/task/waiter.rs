@@ -109,7 +109,9 @@ impl Waiter {
     pub fn wait_asking(&self, may_spin: bool, done: impl Fn() -> bool, ask: impl FnOnce(&Self)) {
         let start = Instant::now();
         let budget = match &self.0 {
-            Who::Worker(..) => current_worker().map_or(Duration::ZERO, |worker| worker.spin()),
+            Who::Worker(..) => {
+                current_worker().map_or(Duration::ZERO, |worker| worker.spin_limit())
+            }
             Who::Outside(_) => BUDGET.with(|budget| budget.borrow().spin()),
         };
         if may_spin && spins_until(start, budget, &done) {

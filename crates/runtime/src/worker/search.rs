@@ -113,7 +113,7 @@ impl Worker {
         Duration::from_nanos(self.tally().idle.end(self.shared.age_ns()))
     }
 
-    fn spin_time(&self, budget: &SpinBudget) -> Duration {
+    pub(super) fn spin_time(&self, budget: &SpinBudget) -> Duration {
         match self.shared.policy {
             IdlePolicy::Spin => Duration::MAX,
             IdlePolicy::Park => Duration::ZERO,

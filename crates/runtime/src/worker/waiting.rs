@@ -105,13 +105,10 @@ impl Worker {
         result
     }
 
-    /// How long it spins before it sleeps, by its policy and the gaps that it saw.
-    pub(crate) fn spin(&self) -> Duration {
-        match self.shared.policy {
-            IdlePolicy::Park => Duration::ZERO,
-            IdlePolicy::Adaptive if self.shared.crowded => Duration::ZERO,
-            IdlePolicy::Adaptive | IdlePolicy::Spin => self.waits.borrow().spin(),
-        }
+    /// How long it spins before it sleeps in a wait, by its policy and the gaps that it saw.
+    pub(crate) fn spin_limit(&self) -> Duration {
+        let budget = self.waits.borrow();
+        self.spin_time(&budget).min(budget.spin())
     }
 
     fn count_gap(&self) {

@@ -23,8 +23,17 @@ struct List(VecDeque<(usize, Access)>);
 
 impl List {
     fn is_granted(&self, number: usize) -> bool {
-        let at = self.0.iter().position(|&(other, _)| other == number).expect("it is in");
-        at == 0 || self.0.iter().take(at + 1).all(|&(_, access)| access == Access::Read)
+        let at = self
+            .0
+            .iter()
+            .position(|&(other, _)| other == number)
+            .expect("it is in");
+        at == 0
+            || self
+                .0
+                .iter()
+                .take(at + 1)
+                .all(|&(_, access)| access == Access::Read)
     }
 
     fn remove(&mut self, number: usize) {
@@ -71,7 +80,11 @@ fn grants_whom_a_list_of_requests_would_grant() {
             }
             for (number, request) in &requests {
                 let is_granted = fifo.standing(request) == Standing::Granted;
-                assert_eq!(is_granted, list.is_granted(*number), "seed {seed}, request {number}");
+                assert_eq!(
+                    is_granted,
+                    list.is_granted(*number),
+                    "seed {seed}, request {number}"
+                );
             }
             assert_eq!(fifo.request_count(), requests.len());
         }
@@ -102,7 +115,10 @@ fn whoever_is_granted_is_woken_and_nobody_else() {
     let (rings, heard) = mpsc::channel();
     let fifo = Fifo::new();
     let accesses = [Access::Write, Access::Read, Access::Read, Access::Write];
-    let mut requests: Vec<_> = accesses.into_iter().map(|access| fifo.put_in(access)).collect();
+    let mut requests: Vec<_> = accesses
+        .into_iter()
+        .map(|access| fifo.put_in(access))
+        .collect();
     for (number, request) in requests.iter().enumerate().skip(1) {
         let waker = Waker::from(Arc::new(Bell(number, rings.clone())));
         for _ in 0..2 {
@@ -114,7 +130,11 @@ fn whoever_is_granted_is_woken_and_nobody_else() {
     fifo.release(writer);
     assert_eq!(heard.try_iter().collect::<Vec<_>>(), [1, 2]);
     fifo.release(requests.remove(0));
-    assert_eq!(heard.try_iter().count(), 0, "the other reader is still there");
+    assert_eq!(
+        heard.try_iter().count(),
+        0,
+        "the other reader is still there"
+    );
     fifo.release(requests.remove(0));
     assert_eq!(heard.try_iter().collect::<Vec<_>>(), [3]);
 }
@@ -124,7 +144,9 @@ fn what_is_cancelled_lets_those_behind_through() {
     let (rings, heard) = mpsc::channel();
     let fifo = Fifo::new();
     let first = fifo.put_in(Access::Write);
-    let many: Vec<_> = (0..10_000).map(|n| [Access::Write, Access::Read][n % 2]).collect();
+    let many: Vec<_> = (0..10_000)
+        .map(|n| [Access::Write, Access::Read][n % 2])
+        .collect();
     let many: Vec<_> = many.into_iter().map(|access| fifo.put_in(access)).collect();
     let last = fifo.put_in(Access::Write);
     let waker = Waker::from(Arc::new(Bell(7, rings)));
@@ -159,10 +181,15 @@ fn a_stopped_fifo_wakes_all_and_grants_nobody() {
 fn a_request_too_many_and_one_given_back_too_early_are_refused() {
     let fifo = Fifo::new();
     let first = fifo.put_in(Access::Write);
-    let others: Vec<_> = (1..REQUEST_COUNT_MAX).map(|_| fifo.put_in(Access::Read)).collect();
+    let others: Vec<_> = (1..REQUEST_COUNT_MAX)
+        .map(|_| fifo.put_in(Access::Read))
+        .collect();
     let message = |call: &mut dyn FnMut()| {
         let panic = catch_unwind(AssertUnwindSafe(call)).expect_err("refused");
-        panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+        panic
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
     };
     let full = message(&mut || drop(fifo.put_in(Access::Read))).expect("words");
     assert!(full.contains("524287"), "{full}");

@@ -16,7 +16,7 @@ pub enum Read {}
 pub enum Write {}
 
 /// [`Read`] or [`Write`].
-pub trait Right: sealed::Sealed {
+pub trait Right: sealed::Sealed + Send + Sync + 'static {
     /// What a handle with this right asks for.
     const ACCESS: Access;
 }

@@ -19,7 +19,10 @@ fn values_move_in_and_out_of_guards() {
     assert_eq!(moved, [1, 2, 3]);
     writer.enter(Then::Release).expect("granted again").push(4);
     assert!(writer.enter(Then::Release).is_none(), "given back");
-    assert_eq!(*asks::<_, Read>(&place).enter(Then::Release).expect("free"), [4]);
+    assert_eq!(
+        *asks::<_, Read>(&place).enter(Then::Release).expect("free"),
+        [4]
+    );
 }
 
 #[test]
@@ -41,7 +44,11 @@ fn pieces_are_granted_apart_and_the_whole_after_all() {
         assert_eq!(*all, [1, 1, 1, 2, 2, 2, 2, 2, 2, 2]);
         all[9] = 5;
     }
-    assert_eq!(all.standing(), Standing::Waiting, "the reader of a piece comes first");
+    assert_eq!(
+        all.standing(),
+        Standing::Waiting,
+        "the reader of a piece comes first"
+    );
     assert_eq!(again.enter(Then::Release).expect("granted")[6], 5);
     assert_eq!(all.standing(), Standing::Granted);
     assert!(whole.overlaps(&pieces[1]) && pieces[2].overlaps(&whole));
@@ -55,7 +62,9 @@ fn a_loan_goes_where_its_handle_would() {
     let mut reader = asks::<_, Read>(&place);
     let mut loan = writer.lend(Then::Release).expect("granted");
     let reader_waits = reader.enter(Then::Release).is_none();
-    std::thread::spawn(move || loan.push('b')).join().expect("no panic");
+    std::thread::spawn(move || loan.push('b'))
+        .join()
+        .expect("no panic");
     assert!(reader_waits);
     assert_eq!(*reader.enter(Then::Release).expect("granted"), "ab");
     let second = asks::<_, Write>(&place);

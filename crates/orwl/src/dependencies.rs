@@ -1,0 +1,85 @@
+//! What tasks exchange, from their handles and the sizes of locations: the matrix that placement works on.
+//!
+//! Data travels from whoever writes a location to those who read it before it is written again, and from a writer to the next one, who
+//! finds it in his predecessor's cache. In each turn that is once around; the last writer of a turn is followed by those who
+//! read before the first of the next.
+//!
+//! # Source
+//! Gustedt, Jeannot, Mansouri, Inria RR-8993, 2016, section 4.1, and `orwl_dependency_get` in 4.2.
+
+use std::collections::BTreeMap;
+
+use raddle_sync::fifo::Access;
+use raddle_sync::prim::Relaxed;
+use raddle_topology::Matrix;
+
+use crate::program::Program;
+
+/// A handle, as far as data is concerned.
+struct Use {
+    operation: usize,
+    access: Access,
+    location: usize,
+    whole: usize,
+    bytes: f64,
+}
+
+impl Program {
+    /// What tasks exchange in a turn, in bytes, as it follows from what was declared: a party for each operation, in the order of declaration, with its name.
+    ///
+    /// Cost: linear in the handles, and for each location in its readers and writers.
+    #[must_use]
+    pub fn dependencies(&self) -> Matrix {
+        let mut locations: BTreeMap<usize, Vec<Use>> = BTreeMap::new();
+        for (operation, planned) in self.operations.iter().enumerate() {
+            for link in planned.operation.links() {
+                let of = &link.location;
+                locations.entry(of.whole).or_default().push(Use {
+                    operation,
+                    access: link.access,
+                    location: of.index,
+                    whole: of.whole,
+                    // Relaxed: an estimate.
+                    bytes: link.bytes.load(Relaxed) as f64,
+                });
+            }
+        }
+        let mut matrix = Matrix::new(self.operations.len());
+        for uses in locations.values() {
+            add_round(&mut matrix, uses);
+        }
+        let names = self
+            .operations
+            .iter()
+            .map(|planned| planned.operation.name.to_string());
+        matrix
+            .with_names(names.collect())
+            .expect("each operation has a name")
+    }
+}
+
+/// Adds what goes from each writer of a location, of its whole or its pieces, to those that come after it, until it is written again.
+fn add_round(matrix: &mut Matrix, uses: &[Use]) {
+    for (at, writer) in uses.iter().enumerate() {
+        if writer.access != Access::Write {
+            continue;
+        }
+        let is_whole = |user: &Use| user.location == user.whole;
+        let shares =
+            |user: &Use| user.location == writer.location || is_whole(user) || is_whole(writer);
+        // All that come after it, once around; itself last.
+        for user in uses[at + 1..]
+            .iter()
+            .chain(&uses[..at])
+            .filter(|user| shares(user))
+        {
+            let bytes = writer.bytes.min(user.bytes);
+            if user.operation != writer.operation {
+                matrix.add(writer.operation, user.operation, bytes);
+            }
+            if user.access == Access::Write && user.bytes >= writer.bytes {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Runs operations: those that block on threads, the others as futures on workers.
+
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use raddle_runtime::{Handle, Home, Runtime};
+use raddle_topology::{CpuId, Topology};
+
+use crate::error::RunError;
+use crate::operation::Operation;
+use crate::task::Body;
+
+/// An operation that is about to run.
+pub(crate) struct Starter {
+    pub(crate) index: usize,
+    pub(crate) operation: Arc<Operation>,
+    pub(crate) body: Body,
+    pub(crate) worker_index: usize,
+    pub(crate) cpu: Option<CpuId>,
+}
+
+/// Says that an operation has ended, whatever becomes of it.
+struct End {
+    index: usize,
+    operation: Arc<Operation>,
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.operation.crew.end(self.index);
+    }
+}
+
+impl Starter {
+    /// Lets it run; a thread that the system does not give halts all. Returns the thread, if it has one, and where it is at home, if it has none.
+    pub(crate) fn start(self, runtime: &Runtime) -> (Option<Handle<()>>, Option<Home>) {
+        let end = End {
+            index: self.index,
+            operation: Arc::clone(&self.operation),
+        };
+        match self.body {
+            Body::Blocking(call) => {
+                let (operation, cpu) = (Arc::clone(&self.operation), self.cpu);
+                let started = runtime.spawn_thread(move || run_blocking(end, call, cpu));
+                let failed = |source| RunError::Thread {
+                    operation: operation.name.to_string(),
+                    index: self.index + 1,
+                    source,
+                };
+                let thread = started.map_err(|source| operation.crew.halt_because(failed(source)));
+                (thread.ok(), None)
+            }
+            Body::Future { future, has_turns } => {
+                let home = Home::new(self.worker_index);
+                let running = Running {
+                    future: Some(future),
+                    has_turns,
+                    end,
+                };
+                runtime.post().run(&home, running);
+                (None, Some(home))
+            }
+        }
+    }
+}
+
+/// Runs an operation turn by turn on this thread, bound to its CPU.
+fn run_blocking(
+    end: End,
+    mut call: Box<dyn FnMut() -> ControlFlow<()> + Send>,
+    cpu: Option<CpuId>,
+) {
+    let operation = &end.operation;
+    let topology = cpu.and_then(|cpu| Some((Topology::this_machine().ok()?, cpu)));
+    // Where the system refuses, it runs all the same.
+    let bound = topology.filter(|(topology, cpu)| topology.bind_this_thread(*cpu).is_ok());
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        operation.run_as(|| {
+            while operation.begin_turn() {
+                if call().is_break() {
+                    operation.crew.cut(operation.turn());
+                    return;
+                }
+                operation.end_turn();
+            }
+        });
+    }));
+    if let Err(panic) = outcome {
+        operation.crew.fail(operation, panic);
+    }
+    // Its handles go now, before it says that it has ended.
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(call))) {
+        operation.crew.fail(operation, panic);
+    }
+    if let Some((topology, _)) = bound {
+        // The thread may have other work later; where the system refuses, that work stays here.
+        let _ = topology.unbind_this_thread();
+    }
+}
+
+/// An operation that is a future.
+struct Running {
+    future: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    has_turns: bool,
+    end: End,
+}
+
+impl Future for Running {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let operation = &this.end.operation;
+        operation.leave(context.waker());
+        let future = &mut this.future;
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            operation.run_as(|| {
+                let Some(running) = future.as_mut().filter(|_| !operation.crew.is_halted()) else {
+                    *future = None;
+                    return Poll::Ready(());
+                };
+                if running.as_mut().poll(context).is_pending() {
+                    return Poll::Pending;
+                }
+                if !this.has_turns {
+                    operation.end_turn();
+                }
+                *future = None;
+                Poll::Ready(())
+            })
+        }));
+        match polled {
+            Ok(Poll::Pending) => return Poll::Pending,
+            // Who returns early says that there are no more turns.
+            Ok(Poll::Ready(())) if operation.turn() < operation.crew.limit() => {
+                operation.crew.cut(operation.turn());
+            }
+            Ok(Poll::Ready(())) => {}
+            Err(panic) => operation.crew.fail(operation, panic),
+        }
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| *future = None)) {
+            operation.crew.fail(operation, panic);
+        }
+        Poll::Ready(())
+    }
+}
