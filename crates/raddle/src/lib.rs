@@ -33,6 +33,7 @@
 //! | loops over indices and slices | [`for_each`], [`for_each_mut`], [`for_each_chunk_mut`], [`map`], [`map_reduce`] |
 //! | a variable of which each worker has its own value | [`Private`] |
 //! | message-driven objects | [`macro@chare`], [`Chares`], the module [`mod@chare`] |
+//! | tasks that share data in an order that is decided before they run | the module [`orwl`] |
 //! | a runtime of one's own, tasks with handles | [`Runtime`] |
 //! | the machine: CPUs, caches, NUMA nodes, plans | [`topology`] |
 #![forbid(unsafe_code)]
@@ -45,6 +46,7 @@ pub use raddle_chare::{
 };
 /// Makes the values of a type message-driven objects; see the module [`mod@chare`].
 pub use raddle_macros::chare_of_raddle as chare;
+pub use raddle_orwl as orwl;
 #[doc(hidden)]
 pub use raddle_runtime::choice;
 pub use raddle_runtime::{
