@@ -120,7 +120,7 @@ impl Traffic {
                 }
                 _ => return,
             };
-            if to != party {
+            if to != party && weight > 0.0 {
                 self.to.push(to);
                 self.weights.push(weight);
             }
