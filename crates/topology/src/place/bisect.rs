@@ -77,6 +77,10 @@ pub(super) fn bisect(graph: &Traffic, range: Range) -> Vec<bool> {
         cut.improve();
         sides = cut.sides;
     }
+    let first = sides.iter().filter(|side| **side).count();
+    if (range.0..=range.1).contains(&first) {
+        return sides;
+    }
     let mut cut = Cut::new(graph, &ones, range, sides);
     cut.force();
     cut.sides
@@ -104,7 +108,10 @@ fn first_cut(graph: &Traffic, weights: &[u32], range: Range, random: &mut Random
         let mut cut = Cut::new(graph, weights, range, vec![false; graph.order()]);
         cut.grow(random.below(graph.order()), goal);
         cut.improve();
-        let rank = (cut.excess(), cut.external());
+        let rank = match beginnings {
+            1 => (0, 0.0),
+            _ => (cut.excess(), cut.external()),
+        };
         if best.as_ref().is_none_or(|(least, _)| rank < *least) {
             best = Some((rank, cut.sides));
         }
@@ -169,20 +176,24 @@ impl<'graph> Cut<'graph> {
             is_scanned: graph.order() <= COARSEST * 4 || is_dense(graph),
             sides,
         };
+        let is_whole = cut.sides.iter().all(|side| *side == cut.sides[0]);
         for vertex in 0..cut.sides.len() {
             if cut.sides[vertex] {
                 cut.first += weights[vertex] as usize;
             }
-            cut.gains[vertex] = graph
-                .neighbours(vertex)
-                .map(|(other, weight)| {
-                    if cut.sides[other] == cut.sides[vertex] {
+            cut.gains[vertex] = if is_whole {
+                -graph.row(vertex).1.iter().sum::<f32>()
+            } else {
+                let side = cut.sides[vertex];
+                let signed = |(other, weight): (usize, f32)| {
+                    if cut.sides[other] == side {
                         -weight
                     } else {
                         weight
                     }
-                })
-                .sum();
+                };
+                graph.neighbours(vertex).map(signed).sum()
+            };
         }
         cut
     }
