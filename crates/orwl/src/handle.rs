@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 use raddle_runtime::Waiter;
 use raddle_sync::fifo::Standing;
 use raddle_sync::ordered::{self, Guard, Read, Right, Then, Write};
-use raddle_sync::prim::{Mutex, Relaxed};
+use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};
 
 use crate::crew::Halted;
 use crate::error::Broken;
@@ -29,7 +29,8 @@ const SECTIONS_PER_LOOK: u64 = 64;
 
 /// A task's way to a location, in every turn: to read it ([`ReadHandle`]) or to write it ([`WriteHandle`]).
 ///
-/// Each turn has one section, or a [`pass`](Self::pass). A handle that is dropped gives up its place.
+/// Each turn has one section, or a [`pass`](Self::pass). A handle that is dropped gives up its place with the end
+/// of the turn.
 pub struct Handle<D: ?Sized, R: Right> {
     /// One for each place; empty before the first turn.
     ring: Vec<ordered::Handle<D, R>>,
@@ -50,9 +51,13 @@ pub type ReadHandle<D> = Handle<D, Read>;
 /// A handle that writes.
 pub type WriteHandle<D> = Handle<D, Write>;
 
-/// Where a program and a handle meet before the run: the program asks in the order of all tasks, the handle takes over what it asked for.
+/// Where a program and a handle meet before the run and after: the program asks in the order of all tasks, the handle takes over what it
+/// asked for, and leaves it here when it is dropped. What is in stays in until the turn has ended, or the run: a task that returns
+/// early lets nobody behind it have a turn that it did not have itself.
 pub(crate) struct Seat<D: ?Sized, R: Right> {
     ring: Mutex<Vec<ordered::Handle<D, R>>>,
+    /// The handle was dropped.
+    is_left: AtomicBool,
     /// The place of the first turn.
     pub(crate) first: usize,
 }
@@ -61,6 +66,8 @@ pub(crate) struct Seat<D: ?Sized, R: Right> {
 pub(crate) trait PutIn: Send + Sync {
     /// Asks for the place of turn `turn`, one of the first.
     fn put_in(&self, turn: usize);
+    /// Gives back what a dropped handle has left.
+    fn clear_if_left(&self);
 }
 
 impl<D: ?Sized + Send + Sync, R: Right> PutIn for Seat<D, R> {
@@ -68,6 +75,14 @@ impl<D: ?Sized + Send + Sync, R: Right> PutIn for Seat<D, R> {
         let mut ring = self.ring();
         let depth = ring.len();
         ring[(self.first + turn) % depth].put_in();
+    }
+
+    fn clear_if_left(&self) {
+        // Relaxed: the lock orders it.
+        if self.is_left.load(Relaxed) {
+            let ring = std::mem::take(&mut *self.ring());
+            drop(ring);
+        }
     }
 }
 
@@ -93,6 +108,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
             is_once,
             seat: Arc::new(Seat {
                 ring: Mutex::new(ring),
+                is_left: AtomicBool::new(false),
                 first,
             }),
             link: Arc::clone(link),
@@ -229,11 +245,13 @@ impl<D: ?Sized> Handle<D, Write> {
 
 impl<D: ?Sized, R: Right> Drop for Handle<D, R> {
     fn drop(&mut self) {
-        // Relaxed: read by this operation alone. Who has no handle needs no section.
+        // Relaxed, here and below: read by this operation, or when all is over. Who has no handle needs no section.
         self.link.turns.store(u64::MAX, Relaxed);
-        if self.ring.is_empty() {
-            self.seat.ring().clear();
+        if !self.ring.is_empty() {
+            *self.seat.ring() = std::mem::take(&mut self.ring);
         }
+        self.seat.is_left.store(true, Relaxed);
+        self.operation.has_left_seats();
     }
 }
 

@@ -9,9 +9,10 @@ use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 
 use raddle_sync::fifo::Access;
-use raddle_sync::prim::{AtomicU64, Mutex, Relaxed, light_fence, thread_local};
+use raddle_sync::prim::{AtomicBool, AtomicU64, Mutex, Relaxed, light_fence, thread_local};
 
 use crate::crew::Crew;
+use crate::handle::PutIn;
 use crate::location::Identity;
 
 thread_local! {
@@ -26,6 +27,9 @@ pub(crate) struct Operation {
     pub(crate) name: Name,
     pub(crate) crew: Arc<Crew>,
     pub(crate) links: OnceLock<Vec<Arc<Link>>>,
+    pub(crate) seats: OnceLock<Vec<Arc<dyn PutIn>>>,
+    /// A handle was dropped in this turn.
+    has_left: AtomicBool,
     /// Turns that have ended, which is the number of the one that runs. Written by whoever runs the operation.
     turn: AtomicU64,
     /// What to wake when all is over.
@@ -68,6 +72,8 @@ impl Operation {
             name,
             crew: Arc::clone(crew),
             links: OnceLock::new(),
+            seats: OnceLock::new(),
+            has_left: AtomicBool::new(false),
             turn: AtomicU64::new(0),
             waker: Mutex::new(None),
         })
@@ -97,6 +103,10 @@ impl Operation {
                 self.complain_of_unused(link);
             }
         }
+        // Relaxed: as above.
+        if self.has_left.load(Relaxed) {
+            self.clear_left_seats();
+        }
         // Relaxed: ordered by the fences.
         self.turn.store(turn, Relaxed);
         // ORDERING(C1): the turn has ended before the limit is looked at.
@@ -112,6 +122,22 @@ impl Operation {
             link.location.name,
             self.turn()
         );
+    }
+
+    /// A handle was dropped: its place is given up when the turn has ended.
+    pub(crate) fn has_left_seats(&self) {
+        // Relaxed: read by whoever runs the operation, or when all is over.
+        self.has_left.store(true, Relaxed);
+    }
+
+    /// Gives back what dropped handles have left.
+    #[cold]
+    pub(crate) fn clear_left_seats(&self) {
+        // Relaxed: as above.
+        self.has_left.store(false, Relaxed);
+        for seat in self.seats.get().into_iter().flatten() {
+            seat.clear_if_left();
+        }
     }
 
     pub(crate) fn links(&self) -> &[Arc<Link>] {

@@ -312,6 +312,9 @@ impl Program {
                 thread.wait();
             }
         }
+        for operation in self.crew.operations() {
+            operation.clear_left_seats();
+        }
         let turns = self.turns_had();
         for location in &self.rings {
             // Relaxed: all tasks have ended.

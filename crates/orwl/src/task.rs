@@ -41,6 +41,7 @@ pub struct Task<'a> {
     program: u64,
     locations: &'a mut [Declared],
     seats: &'a mut Vec<SeatOf>,
+    own_seats: Vec<Arc<dyn PutIn>>,
     links: Vec<Arc<Link>>,
     load: Option<f64>,
     pub(crate) has_turns: bool,
@@ -58,6 +59,7 @@ impl<'a> Task<'a> {
             program,
             locations,
             seats,
+            own_seats: Vec::new(),
             links: Vec::new(),
             load: None,
             has_turns: false,
@@ -70,6 +72,8 @@ impl<'a> Task<'a> {
             .links
             .set(self.links)
             .expect("a task is declared once");
+        let seats = &self.operation.seats;
+        assert!(seats.set(self.own_seats).is_ok(), "a task is declared once");
         self.load
     }
 
@@ -182,8 +186,10 @@ impl<'a> Task<'a> {
         });
         let handle = Handle::new(self.operation, location, &link, first, is_once);
         self.links.push(link);
+        let seat = Arc::clone(handle.seat()) as Arc<dyn PutIn>;
+        self.own_seats.push(Arc::clone(&seat));
         self.seats.push(SeatOf {
-            seat: Arc::clone(handle.seat()) as Arc<dyn PutIn>,
+            seat,
             turns: if is_once { 1 } else { depth },
         });
         handle

@@ -33,7 +33,7 @@
 //! | loops over indices and slices | [`for_each`], [`for_each_mut`], [`for_each_chunk_mut`], [`map`], [`map_reduce`] |
 //! | a variable of which each worker has its own value | [`Private`] |
 //! | message-driven objects | [`macro@chare`], [`Chares`], the module [`mod@chare`] |
-//! | tasks that share data in an order that is decided before they run | the module [`orwl`] |
+//! | tasks that share data in a given order | [`Program`], the module [`orwl`] |
 //! | a runtime of one's own, tasks with handles | [`Runtime`] |
 //! | the machine: CPUs, caches, NUMA nodes, plans | [`topology`] |
 #![forbid(unsafe_code)]
@@ -46,7 +46,9 @@ pub use raddle_chare::{
 };
 /// Makes the values of a type message-driven objects; see the module [`mod@chare`].
 pub use raddle_macros::chare_of_raddle as chare;
+#[doc(inline)]
 pub use raddle_orwl as orwl;
+pub use raddle_orwl::{Extent, Location, Program, Turns};
 #[doc(hidden)]
 pub use raddle_runtime::choice;
 pub use raddle_runtime::{
@@ -63,7 +65,7 @@ pub use raddle_trace as trace;
 /// What most programs need.
 pub mod prelude {
     pub use crate::{
-        Chares, Cx, Runtime, Scope, chare, for_each, for_each_chunk_mut, for_each_mut, join, map,
-        map_reduce, reduce, scope,
+        Chares, Cx, Program, Runtime, Scope, Turns, chare, for_each, for_each_chunk_mut,
+        for_each_mut, join, map, map_reduce, reduce, scope,
     };
 }

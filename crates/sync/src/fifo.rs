@@ -149,10 +149,6 @@ impl Fifo {
     /// # Panics
     /// When the request was not granted yet: that is what [`cancel`](Self::cancel) is for.
     #[inline]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "a request is given back once"
-    )]
     pub fn release(&self, request: Request) {
         // ORDERING(F1): Release, what its owner did to the data.
         let (word, ()) = self.exchange(|word| {
@@ -191,10 +187,6 @@ impl Fifo {
 
     /// Gives a request back whether it was granted or not. Who stands behind keeps waiting for those in front; in a FIFO that was stopped,
     /// for ever.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "a request is given back once"
-    )]
     pub fn cancel(&self, request: Request) {
         if self.is_stopped() {
             return;

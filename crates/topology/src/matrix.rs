@@ -7,8 +7,13 @@
 //! # Source
 //! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. 2016, section 4.1.
 
+mod csv;
+mod market;
+mod read;
+mod scotch;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
@@ -123,6 +128,15 @@ impl Matrix {
         }
         self.names = names;
         Ok(self)
+    }
+
+    /// Turns the order of the rows around, and leaves that of the columns as it is.
+    ///
+    /// Some tools write matrices so that they look like a plot, with the first party in the last line.
+    #[must_use]
+    pub fn with_rows_reversed(mut self) -> Self {
+        self.rows.reverse();
+        self
     }
 
     /// Adds `bytes` to what goes from party `from` to party `to`.

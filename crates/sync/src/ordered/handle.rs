@@ -108,18 +108,16 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
             .unwrap_or(Standing::Granted)
     }
 
-    /// Leaves a waker where it waits first; false when it does not wait any more.
+    /// Leaves a waker wherever it waits; false when it does not wait any more.
     pub fn leave(&self, waker: &Waker) -> bool {
         let Some(first) = &self.first else {
             return false;
         };
-        self.place.first().leave(first, waker)
-            || self
-                .place
-                .rest()
-                .iter()
-                .zip(&self.rest)
-                .any(|(fifo, request)| fifo.leave(request, waker))
+        let requests = self.place.rest().iter().zip(&self.rest);
+        requests.fold(
+            self.place.first().leave(first, waker),
+            |waits, (fifo, request)| fifo.leave(request, waker) || waits,
+        )
     }
 
     /// Tells how it stands; while it waits, the waker is woken when it is time to ask again.

@@ -1,6 +1,8 @@
 //! Data behind FIFOs: who gets it, pieces and wholes, loans, panics.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, mpsc};
+use std::task::{Wake, Waker};
 
 use super::{Handle, Ordered, Read, Then, Write, split};
 use crate::fifo::Standing;
@@ -87,4 +89,25 @@ fn a_panic_in_a_guard_stops_the_data() {
     drop(writer);
     assert_eq!(reader.standing(), Standing::Stopped);
     assert!(place.is_stopped());
+}
+
+/// Who waits for a whole asked only where it waited first, once, and slept on when another piece came last.
+#[test]
+fn who_waits_for_a_whole_is_woken_by_its_last_piece() {
+    struct Bell(mpsc::Sender<()>);
+    impl Wake for Bell {
+        fn wake(self: Arc<Self>) {
+            self.0.send(()).expect("somebody listens");
+        }
+    }
+    let (rings, heard) = mpsc::channel();
+    let (whole, pieces) = split(vec![0_u8; 3].into_boxed_slice(), &[1, 1, 1]);
+    let mut writers: Vec<_> = pieces.iter().map(asks::<_, Write>).collect();
+    let all = asks::<_, Read>(&whole);
+    assert!(all.leave(&Waker::from(Arc::new(Bell(rings)))));
+    for piece in [1, 0, 2] {
+        drop(writers[piece].enter(Then::Release).expect("granted"));
+        assert_eq!(heard.try_iter().count(), 1);
+    }
+    assert_eq!(all.standing(), Standing::Granted);
 }

@@ -50,6 +50,11 @@ impl Traffic {
         for party in 0..order {
             let (to, bytes) = matrix.row_parts(party);
             let column = offsets[party]..offsets[party + 1];
+            if to == &senders[column.clone()] {
+                traffic.merge_alike(party as u32, to, bytes, scale, &received[column]);
+                traffic.offsets.push(traffic.to.len());
+                continue;
+            }
             let sent = to
                 .iter()
                 .copied()
@@ -95,6 +100,34 @@ impl Traffic {
             .map(|(&to, &weight)| (to as usize, weight))
     }
 
+    /// Appends a row where those who are sent to and those who send are the same.
+    fn merge_alike(&mut self, party: u32, to: &[u32], sent: &[f64], scale: f64, came: &[f32]) {
+        let start = self.to.len();
+        self.to.extend_from_slice(to);
+        let both = sent
+            .iter()
+            .zip(came)
+            .map(|(sent, came)| (sent * scale) as f32 + came);
+        self.weights.extend(both);
+        if let Ok(own) = to.binary_search(&party) {
+            self.to.remove(start + own);
+            self.weights.remove(start + own);
+        }
+        // What is too little to be told from nothing is nothing.
+        if self.weights[start..].contains(&0.0) {
+            let mut kept = start;
+            for index in start..self.to.len() {
+                if self.weights[index] > 0.0 {
+                    self.to.swap(kept, index);
+                    self.weights.swap(kept, index);
+                    kept += 1;
+                }
+            }
+            self.to.truncate(kept);
+            self.weights.truncate(kept);
+        }
+    }
+
     /// Appends a row: two sorted lists become one, and what a party tells itself is left out.
     fn merge(
         &mut self,
@@ -120,7 +153,7 @@ impl Traffic {
                 }
                 _ => return,
             };
-            if to != party {
+            if to != party && weight > 0.0 {
                 self.to.push(to);
                 self.weights.push(weight);
             }
