@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 
 pub mod lk23;
+pub mod matmul;
 pub mod random;
 pub mod sort;

@@ -25,7 +25,7 @@ mod gemm;
 mod program;
 
 pub use check::{Difference, difference, reference};
-pub use gemm::{BLOCK_PRODUCT, multiply_add};
+pub use gemm::{BLOCK_PRODUCT, Factor, multiply_add};
 pub use program::{Product, Ran};
 
 use crate::random;

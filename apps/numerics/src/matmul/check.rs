@@ -5,7 +5,10 @@ use super::Input;
 /// A · B by three loops, row by row.
 #[must_use]
 pub fn reference(input: &Input) -> Vec<f64> {
-    (0..input.rows).flat_map(|row| row_of(input, row).0).collect()
+    let b = second(input);
+    (0..input.rows)
+        .flat_map(|row| row_of(input, &b, row).0)
+        .collect()
 }
 
 /// How far a product is from the reference, where it is furthest compared with what rounding allows.
@@ -44,9 +47,14 @@ impl Difference {
 /// When `c` has not as many entries as the product.
 #[must_use]
 pub fn difference(input: &Input, c: &[f64]) -> Difference {
-    assert_eq!(c.len(), input.rows * input.columns, "entries of the product");
+    assert_eq!(
+        c.len(),
+        input.rows * input.columns,
+        "entries of the product"
+    );
+    let b = second(input);
     let worst_of = |row: usize| {
-        let (expected, magnitude) = row_of(input, row);
+        let (expected, magnitude) = row_of(input, &b, row);
         let found = &c[row * input.columns..][..input.columns];
         let unit = f64::EPSILON / 2.0 * input.inner as f64;
         let differences = found.iter().zip(&expected).zip(&magnitude).enumerate();
@@ -60,20 +68,30 @@ pub fn difference(input: &Input, c: &[f64]) -> Difference {
     raddle::map_reduce(0..input.rows, || NONE, worst_of, worse)
 }
 
-const NONE: Difference = Difference { at: (0, 0), found: 0.0, bound: 0.0 };
+const NONE: Difference = Difference {
+    at: (0, 0),
+    found: 0.0,
+    bound: 0.0,
+};
 
 fn worse(a: Difference, b: Difference) -> Difference {
     if b.share() > a.share() { b } else { a }
 }
 
+/// All of B, row by row.
+fn second(input: &Input) -> Vec<f64> {
+    (0..input.inner)
+        .flat_map(|row| (0..input.columns).map(move |column| input.b(row, column)))
+        .collect()
+}
+
 /// A row of the product, and of the product of the absolute values.
-fn row_of(input: &Input, row: usize) -> (Vec<f64>, Vec<f64>) {
+fn row_of(input: &Input, b: &[f64], row: usize) -> (Vec<f64>, Vec<f64>) {
     let (mut sums, mut magnitudes) = (vec![0.0; input.columns], vec![0.0; input.columns]);
-    for at in 0..input.inner {
+    for (at, b) in b.chunks_exact(input.columns).enumerate() {
         let a = input.a(row, at);
-        let entries = sums.iter_mut().zip(&mut magnitudes);
-        for (column, (sum, magnitude)) in entries.enumerate() {
-            let product = a * input.b(at, column);
+        for ((sum, magnitude), b) in sums.iter_mut().zip(&mut magnitudes).zip(b) {
+            let product = a * b;
             *sum += product;
             *magnitude += product.abs();
         }

@@ -61,7 +61,9 @@ impl Product {
     #[must_use]
     pub fn task_count(input: &Input, worker_count: usize) -> usize {
         const SIDE_MIN: usize = 64;
-        (2 * worker_count).min(input.rows.min(input.columns).div_ceil(SIDE_MIN)).max(1)
+        (2 * worker_count)
+            .min(input.rows.min(input.columns).div_ceil(SIDE_MIN))
+            .max(1)
     }
 
     /// Declares it, with that many row tasks, and not more than there are rows or columns. `note` hears from any worker, at the end of
@@ -80,23 +82,35 @@ impl Product {
         let parts = task_count.min(input.rows.min(input.columns)).max(1);
         let mut program = Program::new("matmul");
         let input = *input;
-        let made = runtime.install(|| raddle::map(0..parts, |index| Some((rows_of(&input, index, parts), columns_of(&input, index, parts)))));
+        let made = runtime.install(|| {
+            raddle::map(0..parts, |index| {
+                Some((
+                    rows_of(&input, index, parts),
+                    columns_of(&input, index, parts),
+                ))
+            })
+        });
         let (rows, blocks): (Vec<_>, Vec<_>) = made
             .into_iter()
             .enumerate()
             .map(|(index, made)| {
                 let (rows, columns) = made.expect("it was made");
-                (program.location(format!("rows {index}"), rows), program.location(format!("columns at {index}"), columns))
+                (
+                    program.location(format!("rows {index}"), rows),
+                    program.location(format!("columns at {index}"), columns),
+                )
             })
             .unzip();
         let note = Arc::new(note);
         for index in 0..parts {
             let mut operations = program.operations(format!("row {index}"));
             let (rows, block, note) = (&rows[index], &blocks[index], Arc::clone(&note));
-            let product = move |rows: &mut Rows, block: &Columns| note(rows.multiply(block, &input));
+            let product =
+                move |rows: &mut Rows, block: &Columns| note(rows.multiply(block, &input));
             match form {
                 Form::Future => operations.async_operation("product", |task| {
-                    let (mut rows, mut block) = (task.writes_each_turn(rows), task.reads_each_turn(block));
+                    let (mut rows, mut block) =
+                        (task.writes_each_turn(rows), task.reads_each_turn(block));
                     let mut turns = task.turns();
                     async move {
                         while turns.next() {
@@ -106,7 +120,8 @@ impl Product {
                     }
                 }),
                 Form::Thread => operations.operation("product", |task| {
-                    let (mut rows, mut block) = (task.writes_each_turn(rows), task.reads_each_turn(block));
+                    let (mut rows, mut block) =
+                        (task.writes_each_turn(rows), task.reads_each_turn(block));
                     move || rows.section(|rows| block.section(|block| product(rows, block)))
                 }),
             };
@@ -116,7 +131,8 @@ impl Product {
             let (here, there) = (&blocks[index - 1], &blocks[index]);
             match form {
                 Form::Future => operations.async_operation("pass", |task| {
-                    let (mut here, mut there) = (task.writes_each_turn(here), task.writes_each_turn(there));
+                    let (mut here, mut there) =
+                        (task.writes_each_turn(here), task.writes_each_turn(there));
                     let mut turns = task.turns();
                     async move {
                         while turns.next() {
@@ -125,12 +141,17 @@ impl Product {
                     }
                 }),
                 Form::Thread => operations.operation("pass", |task| {
-                    let (mut here, mut there) = (task.writes_each_turn(here), task.writes_each_turn(there));
+                    let (mut here, mut there) =
+                        (task.writes_each_turn(here), task.writes_each_turn(there));
                     move || here.section(|here| there.section(|there| std::mem::swap(here, there)))
                 }),
             };
         }
-        Self { program, input, rows }
+        Self {
+            program,
+            input,
+            rows,
+        }
     }
 
     /// Runs it to the end.
@@ -138,8 +159,14 @@ impl Product {
     /// # Errors
     /// What the program says.
     pub fn run_on(self, runtime: &Runtime) -> Result<Ran, RunError> {
-        let outcome = self.program.run_on(runtime, Turns(self.rows.len() as u64))?;
-        Ok(Ran { outcome, input: self.input, rows: self.rows })
+        let outcome = self
+            .program
+            .run_on(runtime, Turns(self.rows.len() as u64))?;
+        Ok(Ran {
+            outcome,
+            input: self.input,
+            rows: self.rows,
+        })
     }
 }
 
@@ -161,8 +188,16 @@ impl Rows {
     /// Multiplies with some columns; returns how many operations that were.
     fn multiply(&mut self, block: &Columns, input: &Input) -> f64 {
         let (count, width) = (self.rows.len(), block.columns.len());
-        let a = Factor { values: &self.a, rows: count, columns: input.inner };
-        let b = Factor { values: &block.b, rows: input.inner, columns: width };
+        let a = Factor {
+            values: &self.a,
+            rows: count,
+            columns: input.inner,
+        };
+        let b = Factor {
+            values: &block.b,
+            rows: input.inner,
+            columns: width,
+        };
         multiply_add(&mut self.c, input.columns, block.columns.start, a, b);
         2.0 * count as f64 * width as f64 * input.inner as f64
     }
@@ -174,12 +209,22 @@ fn part(len: usize, index: usize, parts: usize) -> Range<usize> {
 
 fn rows_of(input: &Input, index: usize, parts: usize) -> Rows {
     let rows = part(input.rows, index, parts);
-    let a = rows.clone().flat_map(|row| (0..input.inner).map(move |column| input.a(row, column)));
-    Rows { a: a.collect(), c: vec![0.0; rows.len() * input.columns], rows }
+    let a = rows
+        .clone()
+        .flat_map(|row| (0..input.inner).map(move |column| input.a(row, column)));
+    Rows {
+        a: a.collect(),
+        c: vec![0.0; rows.len() * input.columns],
+        rows,
+    }
 }
 
 fn columns_of(input: &Input, index: usize, parts: usize) -> Columns {
     let columns = part(input.columns, index, parts);
-    let b = (0..input.inner).flat_map(|row| columns.clone().map(move |column| input.b(row, column)));
-    Columns { b: b.collect(), columns }
+    let b =
+        (0..input.inner).flat_map(|row| columns.clone().map(move |column| input.b(row, column)));
+    Columns {
+        b: b.collect(),
+        columns,
+    }
 }

@@ -6,7 +6,12 @@ use crate::lk23::Form;
 
 #[test]
 fn a_product_of_two_by_two_is_what_it_should_be() {
-    let input = Input { rows: 2, inner: 2, columns: 2, seed: 7 };
+    let input = Input {
+        rows: 2,
+        inner: 2,
+        columns: 2,
+        seed: 7,
+    };
     let c = reference(&input);
     let expected = input.a(1, 0) * input.b(0, 0) + input.a(1, 1) * input.b(1, 0);
     assert_eq!(c[2].to_bits(), expected.to_bits());
@@ -14,7 +19,12 @@ fn a_product_of_two_by_two_is_what_it_should_be() {
 
 #[test]
 fn a_wrong_entry_is_found() {
-    let input = Input { rows: 5, inner: 9, columns: 4, seed: 1 };
+    let input = Input {
+        rows: 5,
+        inner: 9,
+        columns: 4,
+        seed: 1,
+    };
     let mut c = reference(&input);
     assert!(difference(&input, &c).is_allowed());
     c[7] += 1e-10;
