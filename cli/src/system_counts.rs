@@ -187,7 +187,9 @@ mod hardware {
             ),
         ];
         let build = |event| {
-            let counter = perf_event::Builder::new().kind(event).inherit(true).build();
+            let mut builder = perf_event::Builder::new().kind(event);
+            builder.inherit(true);
+            let counter = builder.build();
             counter
                 .map(Counter)
                 .map_err(|error| match error.raw_os_error() {

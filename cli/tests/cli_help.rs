@@ -35,6 +35,8 @@ fn the_help_reads_as_it_was_written() {
         "render",
         "kdtree",
         "sort",
+        "lk23",
+        "matmul",
         "kneighbor",
         "pingpong",
         "topology",
@@ -54,6 +56,8 @@ fn no_line_of_the_help_is_wider_than_a_page() {
         &["render", "--help"],
         &["kdtree", "--help"],
         &["sort", "--help"],
+        &["lk23", "--help"],
+        &["matmul", "--help"],
         &["kneighbor", "--help"],
         &["pingpong", "--help"],
     ] {
