@@ -23,6 +23,7 @@ mod mailbox;
 #[cfg(any(loom, shuttle))]
 #[doc(hidden)]
 pub mod model;
+mod placing;
 pub mod pool;
 mod post;
 mod private;
@@ -33,8 +34,8 @@ mod worker;
 #[doc(hidden)]
 pub use clock::Instant;
 pub use config::{
-    BuildError, Builder, IdlePolicy, SeedPolicy, TaskMemory, UnknownIdlePolicy, UnknownSeedPolicy,
-    UnknownTaskMemory, WORKER_COUNT_MAX,
+    BuildError, Builder, IdlePolicy, MoveError, SeedPolicy, TaskMemory, UnknownIdlePolicy,
+    UnknownSeedPolicy, UnknownTaskMemory, WORKER_COUNT_MAX,
 };
 pub use fork::join;
 pub use global::{default_runtime, worker_count, worker_index};

@@ -13,7 +13,9 @@ use std::sync::Arc;
 
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicBool, Relaxed, heavy_fence};
+use raddle_topology::CpuId;
 
+use crate::config::MoveError;
 use crate::fork::with_worker;
 use crate::mailbox::{MailboxKind, Post as Mailboxes, Sender};
 use crate::pool::Wanted;
@@ -104,6 +106,19 @@ impl Post {
                 None => self.shared.send_urgent(to, message),
             }
         });
+    }
+
+    /// Sends workers to CPUs; returns how many move.
+    pub(crate) fn move_workers(
+        &self,
+        rule: &str,
+        cpus: &[Option<CpuId>],
+    ) -> Result<usize, MoveError> {
+        self.shared.move_workers(rule, cpus, |worker| {
+            self.send_urgent(worker, || {
+                with_worker(|worker| worker.map_or((), Worker::go))
+            });
+        })
     }
 
     /// As [`send`](Self::send), but a message in the order of those that come from threads that are no workers.

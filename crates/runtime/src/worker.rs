@@ -61,6 +61,7 @@ use crate::config::{IdlePolicy, TaskMemory};
 use crate::fork::ForkStack;
 use crate::loops::Gains;
 use crate::mailbox::{MailboxKind, Sender};
+use crate::placing::Placing;
 use crate::pool::{Look, Mark, Outside, Pool, PoolKind, Put, Seat, Setup, Wanted};
 use crate::post::PostOffice;
 use crate::task::memory::{FreeList, Memory};
@@ -82,7 +83,8 @@ pub(crate) struct Shared {
     pub(crate) substitutes: Substitutes,
     pub(crate) policy: IdlePolicy,
     /// More workers than CPUs: spinning takes time from those who work.
-    pub(crate) crowded: bool,
+    pub(crate) crowded: AtomicBool,
+    pub(crate) placing: Placing,
     pub(crate) stopping: AtomicBool,
     /// Root tasks that are not finished.
     pub(crate) live: AtomicUsize,
@@ -146,13 +148,26 @@ impl Shared {
             worker_count: setup.worker_count(),
             substitutes: Substitutes::new(setup, threads),
             policy,
-            crowded,
+            crowded: AtomicBool::new(crowded),
+            placing: Placing::nowhere(setup.worker_count()),
             stopping: AtomicBool::new(false),
             live: AtomicUsize::new(0),
             threads: AtomicUsize::new(0),
             stopper: Mutex::new(None),
             born: Instant::now(),
         }
+    }
+
+    /// The same, with workers that are bound.
+    pub(crate) fn with_placing(mut self, placing: Placing) -> Self {
+        self.placing = placing;
+        self
+    }
+
+    /// True when there are more workers than CPUs for them.
+    pub(crate) fn is_crowded(&self) -> bool {
+        // Relaxed: a hint.
+        self.crowded.load(Relaxed)
     }
 
     /// Keeps a task from a thread that is no worker here, and sees to it that it is found.
@@ -246,6 +261,7 @@ impl Shared {
         // Relaxed: the lock orders it; the stopper says under it who it is, and looks at the count after that.
         if self.threads.fetch_sub(1, Relaxed) == 1 {
             self.close_post();
+            self.placing.give_back();
             let stopper = self
                 .stopper
                 .lock()

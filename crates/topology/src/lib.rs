@@ -14,6 +14,7 @@
 //! | `cgroup` | the CPU quota of the control groups |
 //! | `bind` | binds the calling thread and reads where it runs |
 //! | `affinity`, `plan` | which worker should run where, and why |
+//! | `claims` | which CPUs other processes have bound workers to |
 //! | `format` | text, SVG and JSON |
 //!
 //! **Invariant:** no type of hwloc or of its binding stands in the public interface.
@@ -35,6 +36,7 @@
 mod affinity;
 mod bind;
 mod cgroup;
+mod claims;
 mod cpu_set;
 mod error;
 pub mod format;
@@ -45,10 +47,11 @@ mod topology;
 
 pub use affinity::Affinity;
 pub use cgroup::{CpuQuota, QuotaError, cpu_quota};
+pub use claims::{Claim, ClaimError, Claims, Others};
 pub use cpu_set::{CPU_NUMBER_LIMIT, CpuId, CpuSet};
 pub use error::{BindError, ParseAffinityError, PlanError, TopologyError};
 pub use object::{Attributes, CacheKind, Object, ObjectKind};
-pub use plan::{Plan, PlanEntry, plan};
+pub use plan::{Plan, PlanEntry, plan, plan_beside};
 pub use topology::{
     Cache, Cpu, CpuDistance, CpuKind, LatencyMatrix, Limits, NumaNode, Source, Topology,
 };

@@ -43,7 +43,7 @@ impl Worker {
     fn linger(&self, heard: &mut u64) -> Option<Task> {
         let messages = self.tally().messages.get();
         let has_heard = mem::replace(heard, messages) != messages;
-        let has_time = self.shared.policy != IdlePolicy::Park && !self.shared.crowded;
+        let has_time = self.shared.policy != IdlePolicy::Park && !self.shared.is_crowded();
         if !has_heard || !has_time || self.shared.idle.anyone_sleeps() {
             return None;
         }
@@ -117,7 +117,7 @@ impl Worker {
         match self.shared.policy {
             IdlePolicy::Spin => Duration::MAX,
             IdlePolicy::Park => Duration::ZERO,
-            IdlePolicy::Adaptive if self.shared.crowded => Duration::ZERO,
+            IdlePolicy::Adaptive if self.shared.is_crowded() => Duration::ZERO,
             IdlePolicy::Adaptive => budget.spin(),
         }
     }
@@ -144,7 +144,7 @@ impl Worker {
             if is_over {
                 return Searched::Nothing;
             }
-            if self.shared.crowded {
+            if self.shared.is_crowded() {
                 yield_now();
             }
         }
