@@ -124,6 +124,124 @@ pub enum PlanError {
     },
 }
 
+/// A communication matrix could not be read or made.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum MatrixError {
+    /// A file could not be read at all.
+    #[error("{}: {cause}; expected a matrix as CSV, Matrix Market file or Scotch graph", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The operating system's reason.
+        cause: io::Error,
+    },
+    /// A file's content is no matrix.
+    #[error("{}:{line}:{column}: found {}, expected {}", .path.display(), one_line(.found), one_line(.expected))]
+    Text {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The column in bytes, from 1.
+        column: usize,
+        /// What stands there.
+        found: String,
+        /// What could have stood there.
+        expected: String,
+    },
+    /// A number that no two parties can exchange.
+    #[error("from party {from} to party {to}: found {found}, expected a number from 0 to 1e30")]
+    Value {
+        /// The row.
+        from: usize,
+        /// The column.
+        to: usize,
+        /// The number.
+        found: f64,
+    },
+    /// A dense matrix that is not square.
+    #[error("found {found} numbers, expected the square of {order} for as many parties")]
+    Shape {
+        /// How many parties there should be.
+        order: usize,
+        /// How many numbers there are.
+        found: usize,
+    },
+    /// Names that are not one for each party.
+    #[error("found {found} names, expected {order}, one for each party")]
+    Names {
+        /// How many parties there are.
+        order: usize,
+        /// How many names there are.
+        found: usize,
+    },
+}
+
+/// Parties could not be placed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PlaceError {
+    /// There is nobody to place.
+    #[error("there is nobody to place: the matrix has no parties; expected at least 1")]
+    NoParties,
+    /// The topology has no CPU.
+    #[error("there is no CPU to place anybody on: the topology has none")]
+    EmptyTopology,
+    /// None of the CPUs may be used.
+    #[error("there is no CPU to place anybody on: the machine has {existing}, {} may be used{}", set_text(.allowed), chosen_text(.chosen.as_ref()))]
+    NoCpus {
+        /// The CPUs of the topology.
+        existing: CpuSet,
+        /// Those that the process may use.
+        allowed: CpuSet,
+        /// Those that the caller chose; `None` for all.
+        chosen: Option<CpuSet>,
+    },
+    /// More parties than CPUs, and sharing is switched off.
+    #[error(
+        "{parties} parties need a CPU each, and {cpus} may be used; expected fewer parties, more CPUs, or CPUs that are shared"
+    )]
+    TooFewCpus {
+        /// How many parties there are.
+        parties: usize,
+        /// How many CPUs may be used, one for each core where the others of a core are kept for control threads.
+        cpus: usize,
+    },
+    /// The exact strategy for more parties than it can ever finish with.
+    #[error(
+        "the exact strategy tries placements one by one: found {parties} parties, expected at most {parties_max}"
+    )]
+    ExactParties {
+        /// How many parties there are.
+        parties: usize,
+        /// How many there may be.
+        parties_max: usize,
+    },
+    /// The exact strategy has tried as many placements as it may, and has not proved any to be the best.
+    #[error("the exact strategy gave up after {steps} steps; expected fewer parties or fewer CPUs")]
+    ExactSteps {
+        /// How many steps it took.
+        steps: u64,
+    },
+    /// Relative work of the parties that is not one positive number for each.
+    #[error("loads: found {found}, expected {expected}")]
+    Loads {
+        /// What was given.
+        found: String,
+        /// What could have been given.
+        expected: String,
+    },
+    /// A placement that does not fit the matrix or the topology.
+    #[error("placement: found {found}, expected {expected}")]
+    Placement {
+        /// What was given.
+        found: String,
+        /// What could have been given.
+        expected: String,
+    },
+}
+
 /// A text is no affinity.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
@@ -131,6 +249,20 @@ pub enum PlanError {
 )]
 pub struct ParseAffinityError {
     pub(crate) found: String,
+}
+
+fn set_text(set: &CpuSet) -> String {
+    if set.is_empty() {
+        "none".to_owned()
+    } else {
+        set.to_string()
+    }
+}
+
+fn chosen_text(chosen: Option<&CpuSet>) -> String {
+    chosen.map_or(String::new(), |set| {
+        format!(", and {} were chosen", set_text(set))
+    })
 }
 
 /// Escapes control characters, which come from the input: a terminal would obey them, and a line would break.

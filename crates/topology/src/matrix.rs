@@ -1,0 +1,253 @@
+//! A communication matrix: the bytes that go from every party to every other one.
+//!
+//! A party is whatever is placed: a task, a thread, a process. Rows are sparse and sorted, so a matrix takes 12
+//! bytes for each pair that talks and about 50 for each party, however many parties there are. What no party says
+//! is not stored: a zero is the absence of an entry.
+//!
+//! # Source
+//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. 2016, section 4.1.
+
+mod csv;
+mod market;
+mod read;
+mod scotch;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
+use crate::error::MatrixError;
+
+/// The largest number that may stand in a matrix, so that no sum over a matrix overflows.
+pub const MATRIX_BYTES_MAX: f64 = 1e30;
+
+/// Bytes exchanged between every two parties; the input of [`place`](crate::place()).
+///
+/// # Examples
+/// ```
+/// use raddle_topology::Matrix;
+/// let mut matrix = Matrix::new(3);
+/// matrix.add(0, 1, 4096.0);
+/// matrix.add(0, 1, 4096.0);
+/// matrix.add(1, 2, 64.0);
+/// assert_eq!(matrix.get(0, 1), 8192.0);
+/// assert_eq!((matrix.order(), matrix.entry_count(), matrix.total_bytes()), (3, 2, 8256.0));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Matrix {
+    rows: Vec<Row>,
+    /// Empty, or one for each party.
+    names: Vec<String>,
+}
+
+/// What one party sends; `to` rises, and no entry is zero.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Row {
+    to: Vec<u32>,
+    bytes: Vec<f64>,
+}
+
+impl Matrix {
+    /// Makes the matrix of `order` parties that say nothing.
+    ///
+    /// # Panics
+    /// With 2³² parties or more.
+    #[must_use]
+    pub fn new(order: usize) -> Self {
+        assert!(
+            u32::try_from(order).is_ok(),
+            "a matrix has fewer than 2^32 parties, not {order}"
+        );
+        Self {
+            rows: vec![Row::default(); order],
+            names: Vec::new(),
+        }
+    }
+
+    /// Makes a matrix from all of its entries in row-major order, `order` × `order` numbers of bytes.
+    ///
+    /// # Errors
+    /// [`MatrixError::Shape`] when there are more or fewer numbers, [`MatrixError::Value`] for one that is negative,
+    /// not finite or larger than [`MATRIX_BYTES_MAX`].
+    ///
+    /// # Examples
+    /// ```
+    /// use raddle_topology::Matrix;
+    /// let matrix = Matrix::from_dense(2, &[0.0, 8.0, 16.0, 0.0])?;
+    /// assert_eq!(matrix.get(1, 0), 16.0);
+    /// let error = Matrix::from_dense(2, &[0.0, f64::NAN, 16.0, 0.0]).unwrap_err();
+    /// assert_eq!(error.to_string(), "from party 0 to party 1: found NaN, expected a number from 0 to 1e30");
+    /// # Ok::<(), raddle_topology::MatrixError>(())
+    /// ```
+    pub fn from_dense(order: usize, bytes: &[f64]) -> Result<Self, MatrixError> {
+        if order.checked_mul(order) != Some(bytes.len()) || u32::try_from(order).is_err() {
+            return Err(MatrixError::Shape {
+                order,
+                found: bytes.len(),
+            });
+        }
+        let mut matrix = Self::new(order);
+        for (from, (row, values)) in matrix
+            .rows
+            .iter_mut()
+            .zip(bytes.chunks_exact(order.max(1)))
+            .enumerate()
+        {
+            let count = values.iter().filter(|value| **value != 0.0).count();
+            row.to.reserve_exact(count);
+            row.bytes.reserve_exact(count);
+            for (to, &value) in values.iter().enumerate() {
+                if !is_valid(value) {
+                    return Err(MatrixError::Value {
+                        from,
+                        to,
+                        found: value,
+                    });
+                }
+                if value != 0.0 {
+                    row.to.push(to as u32);
+                    row.bytes.push(value);
+                }
+            }
+        }
+        Ok(matrix)
+    }
+
+    /// Gives every party a name, for people.
+    ///
+    /// # Errors
+    /// [`MatrixError::Names`] when there are more or fewer names than parties.
+    pub fn with_names(mut self, names: Vec<String>) -> Result<Self, MatrixError> {
+        if names.len() != self.order() {
+            return Err(MatrixError::Names {
+                order: self.order(),
+                found: names.len(),
+            });
+        }
+        self.names = names;
+        Ok(self)
+    }
+
+    /// Turns the order of the rows around, and leaves that of the columns as it is.
+    ///
+    /// Some tools write matrices so that they look like a plot, with the first party in the last line.
+    #[must_use]
+    pub fn with_rows_reversed(mut self) -> Self {
+        self.rows.reverse();
+        self
+    }
+
+    /// Adds `bytes` to what goes from party `from` to party `to`.
+    ///
+    /// Cost: a step when a row is filled from left to right, else as many as the row has entries.
+    ///
+    /// # Panics
+    /// When there is no such party, and when `bytes` is negative, not finite or larger than [`MATRIX_BYTES_MAX`].
+    pub fn add(&mut self, from: usize, to: usize, bytes: f64) {
+        let order = self.order();
+        assert!(
+            from < order && to < order,
+            "from party {from} to party {to} in a matrix of {order}"
+        );
+        assert!(
+            is_valid(bytes),
+            "{bytes} bytes from party {from} to party {to}"
+        );
+        if bytes == 0.0 {
+            return;
+        }
+        let row = &mut self.rows[from];
+        let to = to as u32;
+        match row.to.last() {
+            Some(&last) if last >= to => match row.to.binary_search(&to) {
+                Ok(at) => row.bytes[at] = (row.bytes[at] + bytes).min(MATRIX_BYTES_MAX),
+                Err(at) => {
+                    row.to.insert(at, to);
+                    row.bytes.insert(at, bytes);
+                }
+            },
+            _ => {
+                row.to.push(to);
+                row.bytes.push(bytes);
+            }
+        }
+    }
+
+    /// Returns how many parties there are.
+    #[must_use]
+    pub const fn order(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Returns how many entries are not zero.
+    #[must_use]
+    pub fn entry_count(&self) -> usize {
+        self.rows.iter().map(|row| row.to.len()).sum()
+    }
+
+    /// Returns the bytes that go from one party to another; 0 when there is no such party.
+    #[must_use]
+    pub fn get(&self, from: usize, to: usize) -> f64 {
+        let Some((row, to)) = self.rows.get(from).zip(u32::try_from(to).ok()) else {
+            return 0.0;
+        };
+        row.to
+            .binary_search(&to)
+            .map_or(0.0, |index| row.bytes[index])
+    }
+
+    /// Iterates over what a party sends, `(to, bytes)`, in rising order; a party that does not exist sends nothing.
+    pub fn row(&self, from: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let (to, bytes) = self.row_parts(from);
+        to.iter()
+            .zip(bytes)
+            .map(|(&to, &bytes)| (to as usize, bytes))
+    }
+
+    /// Iterates over all entries that are not zero, `(from, to, bytes)`, row by row.
+    pub fn entries(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        (0..self.order()).flat_map(|from| self.row(from).map(move |(to, bytes)| (from, to, bytes)))
+    }
+
+    /// Adds up all entries.
+    #[must_use]
+    pub fn total_bytes(&self) -> f64 {
+        self.entries().map(|(_, _, bytes)| bytes).sum()
+    }
+
+    /// Returns the names of the parties; empty where they have none.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Returns the name of a party, if it has one.
+    #[must_use]
+    pub fn name(&self, party: usize) -> Option<&str> {
+        self.names.get(party).map(String::as_str)
+    }
+
+    pub(crate) fn row_parts(&self, from: usize) -> (&[u32], &[f64]) {
+        self.rows
+            .get(from)
+            .map_or((&[], &[]), |row| (&row.to, &row.bytes))
+    }
+}
+
+impl Serialize for Matrix {
+    /// Writes `order`, `names` and `entries`, triples of from, to and bytes.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut view = serializer.serialize_struct("Matrix", 3)?;
+        view.serialize_field("order", &self.order())?;
+        view.serialize_field("names", &self.names)?;
+        view.serialize_field("entries", &self.entries().collect::<Vec<_>>())?;
+        view.end()
+    }
+}
+
+/// Tells whether a number may stand in a matrix.
+fn is_valid(bytes: f64) -> bool {
+    (0.0..=MATRIX_BYTES_MAX).contains(&bytes)
+}

@@ -1,0 +1,162 @@
+//! The Matrix Market format.
+//!
+//! # Source
+//! Boisvert, Pozo, Remington: The Matrix Market Exchange Formats: Initial Design. NISTIR 5935, 1996.
+
+use super::Matrix;
+use super::text::{Problem, Word, lines, words};
+
+const BANNER: &str = "%%MatrixMarket";
+
+/// A matrix without entries may have so many parties, one with more entries more.
+const ORDER_FREE: usize = 1 << 16;
+
+pub(super) fn is_market(text: &str) -> bool {
+    text.as_bytes()
+        .get(..BANNER.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(BANNER.as_bytes()))
+}
+
+#[derive(Clone, Copy)]
+struct Header {
+    is_coordinate: bool,
+    is_pattern: bool,
+    is_symmetric: bool,
+}
+
+/// Reads a matrix.
+pub(super) fn parse(text: &str) -> Result<Matrix, Problem> {
+    let header = header(text)?;
+    let mut body = lines(text, '%');
+    let Some((number, line)) = body.next() else {
+        return Err(Problem::at_end(text, "a line of rows and columns"));
+    };
+    let sizes: Vec<Word<'_>> = words(number, line).collect();
+    let count = if header.is_coordinate { 3 } else { 2 };
+    if sizes.len() != count {
+        let names = if header.is_coordinate {
+            "rows, columns and entries"
+        } else {
+            "rows and columns"
+        };
+        return Err(sizes[0].wrong(format!("a line of {count} numbers, {names}")));
+    }
+    let order_max = ORDER_FREE.max(text.len()).min(u32::MAX as usize);
+    let order = sizes[0].index(0, order_max, "a number of rows")?;
+    sizes[1].index(order, order, "as many columns as rows,")?;
+    let values = body.flat_map(|(number, line)| words(number, line));
+    if header.is_coordinate {
+        let entries = sizes[2].index(0, text.len(), "a number of entries")?;
+        coordinates(text, values, header, order, entries)
+    } else {
+        // Each number takes two characters at least.
+        sizes[0].index(
+            0,
+            text.len(),
+            "as many rows as there are numbers, any number",
+        )?;
+        array(text, values, header, order)
+    }
+}
+
+fn header(text: &str) -> Result<Header, Problem> {
+    let line = text.lines().next().unwrap_or("");
+    let fields: Vec<Word<'_>> = words(1, line).skip(1).collect();
+    let is = |index: usize, names: &[&str]| {
+        fields.get(index).is_some_and(|field| {
+            names
+                .iter()
+                .any(|name| field.text.eq_ignore_ascii_case(name))
+        })
+    };
+    let check = |index: usize, names: &[&str]| {
+        if is(index, names) {
+            return Ok(());
+        }
+        let expected = names.join(" or ");
+        Err(fields.get(index).map_or_else(
+            || Problem {
+                line: 1,
+                column: line.len() + 1,
+                found: "the end of the line".to_owned(),
+                expected: expected.clone(),
+            },
+            |field| field.wrong(expected.clone()),
+        ))
+    };
+    check(0, &["matrix"])?;
+    check(1, &["coordinate", "array"])?;
+    check(2, &["real", "integer", "double", "pattern"])?;
+    check(3, &["general", "symmetric"])?;
+    let header = Header {
+        is_coordinate: is(1, &["coordinate"]),
+        is_pattern: is(2, &["pattern"]),
+        is_symmetric: is(3, &["symmetric"]),
+    };
+    if header.is_pattern && !header.is_coordinate {
+        return Err(fields[2].wrong("real or integer for an array"));
+    }
+    Ok(header)
+}
+
+fn coordinates<'text>(
+    text: &str,
+    mut words: impl Iterator<Item = Word<'text>>,
+    header: Header,
+    order: usize,
+    entries: usize,
+) -> Result<Matrix, Problem> {
+    let mut found = Vec::new();
+    for index in 0..entries {
+        let mut next = || {
+            let expected = format!("{entries} entries, and not {index}");
+            words.next().ok_or_else(|| Problem::at_end(text, expected))
+        };
+        let from = next()?.index(1, order, "a row")?;
+        let to = next()?.index(1, order, "a column")?;
+        let bytes = if header.is_pattern {
+            1.0
+        } else {
+            next()?.bytes()?
+        };
+        found.push((from as u32 - 1, to as u32 - 1, bytes));
+        if header.is_symmetric && from != to {
+            found.push((to as u32 - 1, from as u32 - 1, bytes));
+        }
+    }
+    if let Some(word) = words.next() {
+        return Err(word.wrong(format!("the end of the file after {entries} entries")));
+    }
+    // Rows are filled from left to right, whatever the order of the file; what is said twice is added.
+    found.sort_by_key(|&(from, to, _)| (from, to));
+    let mut matrix = Matrix::new(order);
+    for (from, to, bytes) in found {
+        matrix.add(from as usize, to as usize, bytes);
+    }
+    Ok(matrix)
+}
+
+fn array<'text>(
+    text: &str,
+    mut words: impl Iterator<Item = Word<'text>>,
+    header: Header,
+    order: usize,
+) -> Result<Matrix, Problem> {
+    // Column by column; of a symmetric matrix the lower half.
+    let mut matrix = Matrix::new(order);
+    for to in 0..order {
+        let first = if header.is_symmetric { to } else { 0 };
+        for from in first..order {
+            let missing = || Problem::at_end(text, format!("numbers for {order} columns"));
+            let bytes = words.next().ok_or_else(missing)?.bytes()?;
+            matrix.add(from, to, bytes);
+            if header.is_symmetric && from != to {
+                matrix.add(to, from, bytes);
+            }
+        }
+    }
+    match words.next() {
+        Some(word) => Err(word.wrong(format!("the end of the file after {order} columns"))),
+        None => Ok(matrix),
+    }
+}

@@ -1,0 +1,102 @@
+//! Puts the domains of a machine together by the latencies between them.
+//!
+//! Firmware tells how far NUMA nodes are apart, and the tree often does not: a machine of 24 nodes in blades, racks
+//! and rings may look flat. The two clusters whose farthest members are nearest are joined first (complete
+//! linkage), of equals the smaller ones; clusters that were joined at one and the same distance become one
+//! object with several children.
+//!
+//! # Source
+//! Complete linkage: Sørensen, 1948, as in any book on clustering. That latencies give a hierarchy for mapping:
+//! Jeannot, Mercier, Tessier, TPDS 25(4), 2014, section 3 asks for a tree and leaves this to hwloc's groups.
+
+use super::distance::Distances;
+use super::target::Part;
+
+/// More domains than so many stay in the order of the tree: time grows with the cube of their number.
+const CLUSTERED_MAX: usize = 256;
+
+struct Cluster {
+    parts: Vec<Part>,
+    /// The distance at which its parts were joined; 0 for a single part.
+    joined_at: f64,
+    size: usize,
+}
+
+/// Makes one part of several, those that are near to each other below a common object.
+pub(super) fn cluster(pieces: Vec<Part>, distances: &Distances) -> Part {
+    if pieces.len() > CLUSTERED_MAX {
+        return Part::Inner(pieces);
+    }
+    let count = pieces.len();
+    let firsts: Vec<usize> = pieces.iter().map(Part::first_leaf).collect();
+    let mut apart = vec![0.0; count * count];
+    for from in 0..count {
+        for to in 0..count {
+            apart[from * count + to] = distances.between_leaves(firsts[from], firsts[to]);
+        }
+    }
+    let mut clusters: Vec<Option<Cluster>> = pieces
+        .into_iter()
+        .map(|part| {
+            Some(Cluster {
+                parts: vec![part],
+                joined_at: 0.0,
+                size: 1,
+            })
+        })
+        .collect();
+    while let Some((left, right)) = nearest(&clusters, &apart) {
+        let at = apart[left * count + right];
+        let (Some(one), Some(other)) = (clusters[left].take(), clusters[right].take()) else {
+            break;
+        };
+        let size = one.size + other.size;
+        let mut parts = opened(one, at);
+        parts.extend(opened(other, at));
+        clusters[left] = Some(Cluster {
+            parts,
+            joined_at: at,
+            size,
+        });
+        for third in 0..count {
+            let farther = apart[left * count + third].max(apart[right * count + third]);
+            apart[left * count + third] = farther;
+            apart[third * count + left] = farther;
+        }
+    }
+    let mut parts: Vec<Part> = clusters
+        .into_iter()
+        .flatten()
+        .flat_map(|cluster| cluster.parts)
+        .collect();
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => Part::Inner(parts),
+    }
+}
+
+/// The parts of a cluster that is joined to another one at this distance: all of them when it was joined at the same.
+fn opened(cluster: Cluster, at: f64) -> Vec<Part> {
+    if cluster.size == 1 || cluster.joined_at >= at {
+        return cluster.parts;
+    }
+    vec![Part::Inner(cluster.parts)]
+}
+
+/// The two clusters that are joined next.
+fn nearest(clusters: &[Option<Cluster>], apart: &[f64]) -> Option<(usize, usize)> {
+    let count = clusters.len();
+    let mut best = None;
+    for (left, one) in clusters.iter().enumerate() {
+        for (right, other) in clusters.iter().enumerate().skip(left + 1) {
+            let (Some(one), Some(other)) = (one, other) else {
+                continue;
+            };
+            let key = (apart[left * count + right], one.size + other.size);
+            if best.is_none_or(|(best_key, _)| key < best_key) {
+                best = Some((key, (left, right)));
+            }
+        }
+    }
+    best.map(|(_, pair)| pair)
+}

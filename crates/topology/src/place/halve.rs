@@ -1,0 +1,112 @@
+//! Top-down: the parties and the machine are cut in two together, again and again, down to single places.
+//!
+//! The machine is cut between the children of an object, into halves of about the same room; the parties so that the
+//! halves exchange little, within what each has room for. Parties that fit into one half stay together.
+//!
+//! # Source
+//! Dual recursive bipartitioning: Pellegrini, Roman: SCOTCH: a software package for static mapping. HPCN 1996.
+
+use super::bisect::bisect;
+use super::target::Target;
+use super::traffic::Traffic;
+
+/// Lists the place of each party.
+pub(super) fn halve(traffic: &Traffic, target: &Target<'_>) -> Vec<u32> {
+    let mut halver = Halver {
+        target,
+        places: vec![0; traffic.order()],
+        local: vec![0; traffic.order()],
+    };
+    let everybody: Vec<u32> = (0..traffic.order() as u32).collect();
+    halver.descend(&[0], traffic, &everybody);
+    halver.places
+}
+
+struct Halver<'run> {
+    target: &'run Target<'run>,
+    places: Vec<u32>,
+    /// The number of each vertex in the half that is being made.
+    local: Vec<u32>,
+}
+
+impl Halver<'_> {
+    /// Spreads parties, whose traffic among each other is `graph`, over neighbouring objects.
+    fn descend(&mut self, nodes: &[usize], graph: &Traffic, parties: &[u32]) {
+        if parties.is_empty() {
+            return;
+        }
+        if let [only] = *nodes {
+            let node = &self.target.nodes[only];
+            if node.children.is_empty() {
+                for &party in parties {
+                    self.places[party as usize] = node.first as u32;
+                }
+            } else {
+                self.descend(&node.children, graph, parties);
+            }
+            return;
+        }
+        let (left, right) = nodes.split_at(self.middle(nodes));
+        let (least_left, most_left) = self.limits(left);
+        let (least_right, most_right) = self.limits(right);
+        let count = parties.len();
+        let range = (
+            least_left.max(count.saturating_sub(most_right)),
+            most_left.min(count.saturating_sub(least_right)),
+        );
+        let sides = bisect(graph, range);
+        for (half, side) in [(left, true), (right, false)] {
+            let chosen: Vec<usize> = (0..count).filter(|&vertex| sides[vertex] == side).collect();
+            if chosen.len() == count {
+                self.descend(half, graph, parties);
+                return;
+            }
+            let members: Vec<u32> = chosen.iter().map(|&vertex| parties[vertex]).collect();
+            let part = self.part(graph, &chosen, &sides);
+            self.descend(half, &part, &members);
+        }
+    }
+
+    /// Where to cut a row of objects so that both halves have about the same room.
+    fn middle(&self, nodes: &[usize]) -> usize {
+        let room = |nodes: &[usize]| self.limits(nodes).1;
+        let whole = room(nodes);
+        let mut before = 0;
+        let mut best = (usize::MAX, 1);
+        for (index, node) in nodes.iter().enumerate().take(nodes.len() - 1) {
+            before += self.target.nodes[*node].limits.1;
+            let off = whole.abs_diff(2 * before);
+            if off < best.0 {
+                best = (off, index + 1);
+            }
+        }
+        best.1
+    }
+
+    fn limits(&self, nodes: &[usize]) -> (usize, usize) {
+        nodes.iter().fold((0, 0), |sum, &node| {
+            let limits = self.target.nodes[node].limits;
+            (sum.0 + limits.0, sum.1 + limits.1)
+        })
+    }
+
+    /// The traffic among some of the vertices of a graph.
+    fn part(&mut self, graph: &Traffic, chosen: &[usize], sides: &[bool]) -> Traffic {
+        for (local, &vertex) in chosen.iter().enumerate() {
+            self.local[vertex] = local as u32;
+        }
+        let mut offsets = Vec::with_capacity(chosen.len() + 1);
+        let (mut to, mut weights) = (Vec::new(), Vec::new());
+        offsets.push(0);
+        for &vertex in chosen {
+            for (other, weight) in graph.neighbours(vertex) {
+                if sides[other] == sides[vertex] {
+                    to.push(self.local[other]);
+                    weights.push(weight);
+                }
+            }
+            offsets.push(to.len());
+        }
+        Traffic::from_parts(offsets, to, weights)
+    }
+}

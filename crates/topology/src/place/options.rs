@@ -1,0 +1,229 @@
+//! What a caller can say about a placement, and whether it makes sense.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+use super::EXACT_PARTIES_MAX;
+use crate::cpu_set::CpuSet;
+use crate::error::PlaceError;
+use crate::matrix::Matrix;
+use crate::topology::Topology;
+
+/// How places are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Strategy {
+    /// By who talks to whom: groups, halves, and refinement.
+    #[default]
+    TreeMatch,
+    /// Neighbours in number are neighbours in the machine.
+    Compact,
+    /// Neighbours in number are as far apart as can be.
+    Scatter,
+    /// CPUs in turn, in the order of the operating system's numbers.
+    RoundRobin,
+    /// Drawn by lot.
+    Random {
+        /// The same seed, the same placement.
+        seed: u64,
+    },
+    /// The least cost there is, by trying; for a few parties only.
+    Exact,
+}
+
+impl Strategy {
+    /// The baselines, which look at no matrix.
+    pub const BASELINES: [Self; 4] = [
+        Self::Compact,
+        Self::Scatter,
+        Self::RoundRobin,
+        Self::Random { seed: 1 },
+    ];
+
+    /// Returns its name, as people write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TreeMatch => "treematch",
+            Self::Compact => "compact",
+            Self::Scatter => "scatter",
+            Self::RoundRobin => "round-robin",
+            Self::Random { .. } => "random",
+            Self::Exact => "exact",
+        }
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl Serialize for Strategy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl FromStr for Strategy {
+    type Err = String;
+
+    /// Reads a name; `random` may have a seed, `random:7`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "found {text:?}, expected treematch, compact, scatter, round-robin, random, random:SEED or exact"
+            )
+        };
+        let (name, seed) = match text.split_once(':') {
+            Some((name, seed)) => (name, Some(seed.parse().map_err(|_| wrong())?)),
+            None => (text, None),
+        };
+        match (name, seed) {
+            ("treematch", None) => Ok(Self::TreeMatch),
+            ("compact", None) => Ok(Self::Compact),
+            ("scatter", None) => Ok(Self::Scatter),
+            ("round-robin", None) => Ok(Self::RoundRobin),
+            ("random", seed) => Ok(Self::Random {
+                seed: seed.unwrap_or(1),
+            }),
+            ("exact", None) => Ok(Self::Exact),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// What happens to the threads that serve a party's requests while it computes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Control {
+    /// There are none, or the operating system places them.
+    #[default]
+    System,
+    /// One for each party. Where cores have several hardware threads, the first computes and the others are kept for
+    /// control. Else control threads get the cores that no party needs, near to the parties they serve, several
+    /// parties to a thread when those cores are few. Else the operating system places them.
+    Reserved,
+}
+
+/// What a caller can say about a placement; by default nothing.
+///
+/// # Examples
+/// ```
+/// use raddle_topology::{Control, CpuId, PlaceOptions, Strategy};
+/// let options = PlaceOptions::new()
+///     .strategy(Strategy::Compact)
+///     .cpus((0..8).map(CpuId).collect())
+///     .control(Control::Reserved);
+/// assert_eq!(options.strategy, Strategy::Compact);
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PlaceOptions {
+    /// How places are found.
+    pub strategy: Strategy,
+    /// The CPUs to choose from; `None` for all that the process may use. Those that it may not use are left out.
+    pub cpus: Option<CpuSet>,
+    /// What happens to control threads.
+    pub control: Control,
+    /// The relative work of each party; `None` when all have the same. It counts where parties share CPUs.
+    pub loads: Option<Vec<f64>>,
+    /// Whether parties may share a CPU when there are more of them than CPUs.
+    pub share: bool,
+}
+
+impl Default for PlaceOptions {
+    fn default() -> Self {
+        Self {
+            strategy: Strategy::default(),
+            cpus: None,
+            control: Control::default(),
+            loads: None,
+            share: true,
+        }
+    }
+}
+
+impl PlaceOptions {
+    /// Says nothing in particular.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets how places are found.
+    #[must_use]
+    pub const fn strategy(mut self, strategy: Strategy) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// Sets the CPUs to choose from.
+    #[must_use]
+    pub fn cpus(mut self, cpus: CpuSet) -> Self {
+        self.cpus = Some(cpus);
+        self
+    }
+
+    /// Sets what happens to control threads.
+    #[must_use]
+    pub const fn control(mut self, control: Control) -> Self {
+        self.control = control;
+        self
+    }
+
+    /// Sets the relative work of each party.
+    #[must_use]
+    pub fn loads(mut self, loads: Vec<f64>) -> Self {
+        self.loads = Some(loads);
+        self
+    }
+
+    /// Sets whether parties may share a CPU when there are more of them than CPUs.
+    #[must_use]
+    pub const fn share(mut self, share: bool) -> Self {
+        self.share = share;
+        self
+    }
+}
+
+/// Refuses what cannot be placed before any work is done.
+pub(super) fn check(
+    matrix: &Matrix,
+    topology: &Topology,
+    options: &PlaceOptions,
+) -> Result<(), PlaceError> {
+    let parties = matrix.order();
+    if parties == 0 {
+        return Err(PlaceError::NoParties);
+    }
+    if topology.cpu_count() == 0 {
+        return Err(PlaceError::EmptyTopology);
+    }
+    if options.strategy == Strategy::Exact && parties > EXACT_PARTIES_MAX {
+        return Err(PlaceError::ExactParties {
+            parties,
+            parties_max: EXACT_PARTIES_MAX,
+        });
+    }
+    let Some(loads) = &options.loads else {
+        return Ok(());
+    };
+    if loads.len() != parties {
+        return Err(PlaceError::Loads {
+            found: format!("{} numbers", loads.len()),
+            expected: format!("{parties}, one for each party"),
+        });
+    }
+    let is_load = |load: &f64| load.is_finite() && *load >= 0.0 && *load <= 1e30;
+    match loads.iter().position(|load| !is_load(load)) {
+        Some(party) => Err(PlaceError::Loads {
+            found: format!("{} for party {party}", loads[party]),
+            expected: "a number from 0 to 1e30".to_owned(),
+        }),
+        None => Ok(()),
+    }
+}
