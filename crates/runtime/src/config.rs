@@ -4,7 +4,7 @@ mod builder;
 mod choice;
 mod error;
 mod idle;
-mod place;
+pub(crate) mod place;
 mod seeds;
 mod task_memory;
 

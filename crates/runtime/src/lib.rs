@@ -29,6 +29,7 @@ mod post;
 mod private;
 mod runtime;
 mod task;
+mod traffic;
 mod worker;
 
 #[doc(hidden)]

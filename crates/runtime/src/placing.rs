@@ -7,14 +7,28 @@
 //! A CPU is claimed before a worker is told to go there, and given back when no worker is there and none shall be. All claims
 //! are given back when the last worker has ended.
 //!
+//! By `auto`, workers move by themselves: see [`watch`].
+//!
 //! # Others that run here
 //! Threads inherit the binding of whoever starts them. A substitute wants that, and is bound anew when it takes another
 //! worker's place; a blocking thread, or a worker of another runtime that is started from a task, does not.
 
+mod watch;
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;
+
+use std::collections::BTreeMap;
 use std::fmt;
 
 use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};
-use raddle_topology::{Affinity, BindError, Claim, Claims, CpuId, CpuSet, Plan, Topology};
+use raddle_topology::{
+    Affinity, BindError, Claim, ClaimError, Claims, CpuId, CpuSet, Plan, Topology,
+};
+use raddle_trace::Moves;
+
+use self::watch::Watch;
+pub(crate) use self::watch::{Decide, ROUNDS_PER_CLOCK};
 
 use crate::config::{MoveError, Placed};
 use crate::fork::current_worker;
@@ -28,6 +42,9 @@ pub(crate) struct Placing {
     /// Some worker is or was bound, so threads that workers start inherit something.
     binds: AtomicBool,
     state: Mutex<State>,
+    watch: Watch,
+    /// What was moved of the objects of models of programs, by what they are.
+    objects: Mutex<BTreeMap<String, Moves>>,
 }
 
 struct State {
@@ -64,6 +81,8 @@ impl Placing {
     pub(crate) fn new(placed: Placed) -> Self {
         let cpus: Vec<_> = placed.plan.entries.iter().map(|entry| entry.cpu).collect();
         Self {
+            watch: Watch::new(&placed),
+            objects: Mutex::default(),
             topology: placed.topology,
             claims: placed.claims,
             is_auto: placed.affinity == Affinity::Auto,
@@ -107,23 +126,73 @@ impl Placing {
         self.change(|state| state.present.get(worker_index).copied().flatten())
     }
 
-    /// Notes where each worker shall be, and claims it; returns those that are not there.
-    fn want(&self, rule: &str, cpus: &[Option<CpuId>]) -> Vec<usize> {
+    /// Where each worker is.
+    pub(crate) fn presents(&self) -> Vec<Option<CpuId>> {
+        self.change(|state| state.present.clone())
+    }
+
+    /// The CPUs of these workers, and those that nobody has claimed.
+    fn within_reach(&self, topology: &Topology) -> CpuSet {
+        let allowed = topology.allowed_set();
+        let others = self.claims.others(&allowed);
         self.change(|state| {
-            state.note = None;
+            let ours = |cpu: CpuId| state.held.iter().any(|claim| claim.cpu() == cpu);
+            let free = allowed.iter().filter(|&cpu| ours(cpu) || !others.have(cpu));
+            free.collect()
+        })
+    }
+
+    /// What was moved, workers and objects.
+    pub(crate) fn moves(&self) -> Vec<Moves> {
+        let objects = self.objects.lock().expect("nothing panics under this lock");
+        self.watch
+            .moves()
+            .into_iter()
+            .chain(objects.values().cloned())
+            .collect()
+    }
+
+    /// Notes what was moved of some objects.
+    pub(crate) fn note_moves(&self, what: &str, note: impl FnOnce(&mut Moves)) {
+        let mut objects = self.objects.lock().expect("nothing panics under this lock");
+        note(
+            objects
+                .entry(what.to_owned())
+                .or_insert_with(|| Moves::of(what)),
+        );
+    }
+
+    /// Notes where each worker shall be, and claims it; returns those that are not there.
+    ///
+    /// # Errors
+    /// Where the CPUs `must` be ours alone, and one of them is another's; then nothing has changed.
+    fn want(
+        &self,
+        rule: &str,
+        cpus: &[Option<CpuId>],
+        must: bool,
+    ) -> Result<Vec<usize>, ClaimError> {
+        self.change(|state| {
+            let held_before = state.held.len();
+            let mut note = None;
             for &cpu in cpus.iter().flatten() {
                 if state.held.iter().all(|claim| claim.cpu() != cpu) {
                     match self.claims.claim(cpu) {
                         Ok(claim) => state.held.push(claim),
-                        Err(error) => state.note = Some(error.to_string()),
+                        Err(error @ ClaimError::Taken { .. }) if must => {
+                            state.held.truncate(held_before);
+                            return Err(error);
+                        }
+                        Err(error) => note = Some(error.to_string()),
                     }
                 }
             }
+            state.note = note;
             rule.clone_into(&mut state.rule);
             state.wanted = cpus.to_vec();
             state.is_stale = true;
             let moved = (0..cpus.len()).filter(|&worker| cpus[worker] != state.present[worker]);
-            moved.collect()
+            Ok(moved.collect())
         })
     }
 
@@ -200,7 +269,7 @@ impl Placing {
 }
 
 impl Shared {
-    /// Sends each worker to its CPU, or lets it go unbound.
+    /// Sends each worker to its CPU, or lets it go unbound. Where the CPUs `must` be ours alone and one of them is another's, nobody moves.
     ///
     /// # Errors
     /// [`MoveError`], and then nobody moves.
@@ -208,6 +277,7 @@ impl Shared {
         &self,
         rule: &str,
         cpus: &[Option<CpuId>],
+        must: bool,
         send_urgent: impl Fn(usize),
     ) -> Result<usize, MoveError> {
         if cpus.len() != self.worker_count() {
@@ -216,6 +286,7 @@ impl Shared {
                 expected: self.worker_count(),
             });
         }
+        let mut is_crowded = self.is_crowded();
         if let Some(topology) = self.placing.topology {
             for &cpu in cpus.iter().flatten() {
                 topology.check_binding(cpu)?;
@@ -223,12 +294,15 @@ impl Shared {
             let distinct: CpuSet = cpus.iter().flatten().copied().collect();
             let shares = distinct.len() < cpus.iter().flatten().count();
             let crowds = cpus.len() > topology.worker_count_default();
-            // Relaxed: a hint for how to wait.
-            self.crowded.store(shares || crowds, Relaxed);
+            is_crowded = shares || crowds;
         }
+        let Ok(moved) = self.placing.want(rule, cpus, must) else {
+            return Ok(0);
+        };
         // Relaxed: see `binds`.
         self.placing.binds.store(true, Relaxed);
-        let moved = self.placing.want(rule, cpus);
+        // Relaxed: a hint for how to wait.
+        self.crowded.store(is_crowded, Relaxed);
         for &worker in &moved {
             send_urgent(worker);
         }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use raddle_sync::prim::{Mutex, Relaxed, mpsc};
-use raddle_topology::{BindError, CpuId, Plan};
+use raddle_topology::{BindError, CpuId, Matrix, Plan};
 use raddle_trace::Report;
 
 use crate::blocking::BlockingThreads;
@@ -14,6 +14,7 @@ use crate::mailbox::MailboxKind;
 use crate::placing::{Placing, is_on_bound_worker};
 use crate::post::Post;
 use crate::task::{Handle, Scope, Waiter, run_root, scope_in};
+use crate::traffic::matrix_of;
 use crate::worker::{Shared, run_worker};
 
 /// A set of workers with one pool.
@@ -215,8 +216,25 @@ impl Runtime {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bind_workers(&self, cpus: &[Option<CpuId>]) -> Result<(), MoveError> {
-        self.post().move_workers("the program", cpus)?;
-        Ok(())
+        self.post().move_workers(cpus)
+    }
+
+    /// What workers have sent each other so far, and taken from each other: bytes from one to the other.
+    ///
+    /// These are the messages and tasks themselves, with what their closures hold, not what that refers to. Substitutes are left out.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = raddle_runtime::Runtime::builder().workers(2).build()?;
+    /// let post = runtime.post();
+    /// let (done, is_done) = std::sync::mpsc::channel();
+    /// runtime.post().send(0, move || post.send(1, move || done.send(()).expect("somebody listens")));
+    /// is_done.recv()?;
+    /// assert!(runtime.traffic().get(0, 1) > 0.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn traffic(&self) -> Matrix {
+        matrix_of(self.worker_count(), &self.shared.traffic.flows())
     }
 
     /// The counters of all workers so far.

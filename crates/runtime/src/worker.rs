@@ -61,11 +61,12 @@ use crate::config::{IdlePolicy, TaskMemory};
 use crate::fork::ForkStack;
 use crate::loops::Gains;
 use crate::mailbox::{MailboxKind, Sender};
-use crate::placing::Placing;
+use crate::placing::{Placing, ROUNDS_PER_CLOCK};
 use crate::pool::{Look, Mark, Outside, Pool, PoolKind, Put, Seat, Setup, Wanted};
 use crate::post::PostOffice;
 use crate::task::memory::{FreeList, Memory};
 use crate::task::{Task, TaskCell, TaskList, Waiter};
+use crate::traffic::Traffic;
 
 /// What the workers of a runtime share.
 #[derive(Debug)]
@@ -85,6 +86,7 @@ pub(crate) struct Shared {
     /// More workers than CPUs: spinning takes time from those who work.
     pub(crate) crowded: AtomicBool,
     pub(crate) placing: Placing,
+    pub(crate) traffic: Traffic,
     pub(crate) stopping: AtomicBool,
     /// Root tasks that are not finished.
     pub(crate) live: AtomicUsize,
@@ -112,6 +114,8 @@ pub(crate) struct Worker {
     urgent: RefCell<TaskList>,
     /// Messages that were run in a row.
     streak: Cell<u32>,
+    /// Rows of messages, and tasks, until this worker looks at the clock whether workers should move; none where nobody ever looks.
+    until_clock: Cell<Option<u32>>,
     /// The runtime ends, and no message is run any more.
     is_deaf: Cell<bool>,
     /// Calls that this worker runs inside waits for them.
@@ -150,6 +154,7 @@ impl Shared {
             policy,
             crowded: AtomicBool::new(crowded),
             placing: Placing::nowhere(setup.worker_count()),
+            traffic: Traffic::new(setup.worker_count()),
             stopping: AtomicBool::new(false),
             live: AtomicUsize::new(0),
             threads: AtomicUsize::new(0),
@@ -222,7 +227,9 @@ impl Shared {
             .take(self.present())
             .map(|(tally, forks)| WorkerReport::read(tally, forks.inline_count(), age_ns))
             .collect();
-        Report::new(self.pool.name(), workers).with_choice(self.pool.choice())
+        Report::new(self.pool.name(), workers)
+            .with_choice(self.pool.choice())
+            .with_moves(self.placing.moves())
     }
 
     /// Lets the workers end when the pool is empty and no root task runs.
@@ -285,6 +292,7 @@ impl Worker {
     pub(crate) fn new(index: usize, shared: Arc<Shared>) -> Self {
         let seat = shared.pool.seat(index);
         let sender = shared.post.sender(index);
+        let is_watched = shared.placing.is_watched();
         Self {
             index,
             shared,
@@ -293,6 +301,7 @@ impl Worker {
             mail: RefCell::default(),
             urgent: RefCell::default(),
             streak: Cell::new(0),
+            until_clock: Cell::new(is_watched.then_some(ROUNDS_PER_CLOCK)),
             is_deaf: Cell::new(false),
             free: FreeList::new(index),
             frames: RefCell::default(),
@@ -441,8 +450,9 @@ impl Worker {
             self.tell_of_work();
         }
         let found = found?;
-        if found.stolen_from.is_some() {
+        if let Some(victim) = found.stolen_from {
             self.tally().steals_done.add(1);
+            self.shared.traffic.takes(self.index, victim);
         }
         Some(found.task)
     }

@@ -172,7 +172,14 @@ impl Decision {
         }
     }
 
-    fn weigh(mut moves: Vec<Relocation>, saved: f64, price_ns: f64, observed: Duration) -> Self {
+    /// Weighs what these moves save, in hop-bytes within `observed`, against what they cost, in nanoseconds.
+    #[must_use]
+    pub fn weigh(
+        mut moves: Vec<Relocation>,
+        saved: f64,
+        price_ns: f64,
+        observed: Duration,
+    ) -> Self {
         if moves.is_empty() {
             return Self::stay("no other placement is worth its price");
         }

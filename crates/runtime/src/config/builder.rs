@@ -233,7 +233,7 @@ impl Builder {
         Ok(self.settle(Claiming::Look)?.placed.plan)
     }
 
-    fn settle(self, claiming: Claiming) -> Result<Settled, BuildError> {
+    pub(crate) fn settle(self, claiming: Claiming) -> Result<Settled, BuildError> {
         let topology = Topology::this_machine()?;
         let thread_name = self.thread_name.unwrap_or_else(|| "raddle".to_owned());
         if thread_name.contains('\0') {

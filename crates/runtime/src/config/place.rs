@@ -2,7 +2,10 @@
 
 use raddle_topology::{
     Affinity, Claim, ClaimError, Claims, Others, Plan, PlanEntry, PlanError, Topology, plan_beside,
+    relocate,
 };
+
+use crate::placing::Decide;
 
 /// Where the workers of a runtime shall begin.
 #[derive(Debug)]
@@ -14,6 +17,10 @@ pub(crate) struct Placed {
     pub(crate) claims: Claims,
     /// The claims on the CPUs of the plan.
     pub(crate) held: Vec<Claim>,
+    /// What moves workers later.
+    pub(crate) decide: Decide,
+    /// Tests let workers move where nothing can be gained by it.
+    pub(crate) is_never_alike: bool,
 }
 
 impl Placed {
@@ -33,13 +40,15 @@ impl Placed {
             topology: None,
             claims: Claims::default(),
             held: Vec::new(),
+            decide: relocate,
+            is_never_alike: false,
         }
     }
 }
 
 /// Whether a plan is only to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Claiming {
+pub(crate) enum Claiming {
     /// Claims nothing.
     Look,
     /// Claims every CPU of the plan.
@@ -93,6 +102,8 @@ pub(super) fn place(
         topology: Some(topology),
         claims,
         held,
+        decide: relocate,
+        is_never_alike: false,
     })
 }
 

@@ -69,10 +69,13 @@ impl Worker {
     ///
     /// `heard` is the number of messages that had come when this worker searched last.
     fn search(&self, budget: &mut SpinBudget, heard: &mut u64) -> Searched {
-        self.begin_gap();
+        let age_ns = self.begin_gap();
         if let Some(task) = self.linger(heard) {
             budget.observe(self.end_gap());
             return Searched::Found(task);
+        }
+        if self.shared.placing.is_due(age_ns) {
+            self.look_at_places(age_ns);
         }
         let idle = &self.shared.idle;
         idle.start_search();
@@ -103,9 +106,11 @@ impl Worker {
         searched
     }
 
-    /// This worker has run out of work.
-    pub(super) fn begin_gap(&self) {
-        self.tally().idle.begin(self.shared.age_ns());
+    /// This worker has run out of work; returns the time.
+    pub(super) fn begin_gap(&self) -> u64 {
+        let age_ns = self.shared.age_ns();
+        self.tally().idle.begin(age_ns);
+        age_ns
     }
 
     /// This worker has work again; returns how long it had none.
