@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use raddle_runtime::Waiter;
+use raddle_runtime::{Instant, Waiter};
 use raddle_sync::fifo::Standing;
 use raddle_sync::ordered::{self, Guard, Read, Right, Then, Write};
 use raddle_sync::prim::{AtomicBool, LIGHT, Mutex, Relaxed, spin_loop};
@@ -209,6 +209,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
             }
             spin_loop();
         }
+        let start = Instant::now();
         Waiter::current().wait_asking(
             crew.may_spin(),
             || handle.standing() != Standing::Waiting || crew.is_halted(),
@@ -218,6 +219,9 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
                 handle.leave(&waker);
             },
         );
+        // Relaxed: written here alone, and read roughly.
+        let waited_ns = operation.waited_ns.load(Relaxed) + start.elapsed().as_nanos() as u64;
+        operation.waited_ns.store(waited_ns, Relaxed);
     }
 
     #[cold]

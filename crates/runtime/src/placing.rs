@@ -142,6 +142,11 @@ impl Placing {
         })
     }
 
+    /// True by [`Affinity::Auto`].
+    pub(crate) fn is_auto(&self) -> bool {
+        self.is_auto
+    }
+
     /// What was moved, workers and objects.
     pub(crate) fn moves(&self) -> Vec<Moves> {
         let objects = self.objects.lock().expect("nothing panics under this lock");

@@ -209,6 +209,12 @@ impl Runtime {
         self.shared.placing.plan()
     }
 
+    /// True where placement is left to the runtime ([`Affinity::Auto`](raddle_topology::Affinity::Auto)): what runs on it may be moved
+    /// when that pays.
+    pub fn places_by_itself(&self) -> bool {
+        self.shared.placing.is_auto()
+    }
+
     /// Sends each worker to a CPU, or lets it go unbound (`None`), while all of them run.
     ///
     /// Each goes before the next message or task that it begins, so this returns before they are there; [`plan`](Self::plan) tells

@@ -62,7 +62,7 @@ pub use place::{
     Control, Distances, EXACT_PARTIES_MAX, PlaceOptions, Placement, Strategy, cost, place,
 };
 pub use plan::{Plan, PlanEntry, plan, plan_beside};
-pub use relocate::{Decision, HOP_BYTE_NS, Relocation, alike, relocate};
+pub use relocate::{Decision, HOP_BYTE_NS, Relocation, alike, relocate, relocation_price};
 pub use topology::{
     Cache, Cpu, CpuDistance, CpuKind, LatencyMatrix, Limits, NumaNode, Source, Topology,
 };

@@ -258,6 +258,17 @@ fn part_of(matrix: &Matrix, parties: &[usize]) -> Matrix {
     part
 }
 
+/// What it costs when somebody goes from the one CPU to the other, for each pair.
+///
+/// # Source
+/// As [`relocate`]: caches to fill, and the move itself.
+#[must_use]
+pub fn relocation_price(topology: &Topology, moves: &[(CpuId, CpuId)]) -> Duration {
+    let prices = Prices::new(topology);
+    let price_ns: f64 = moves.iter().map(|&(from, to)| prices.of(from, to)).sum();
+    Duration::from_nanos(price_ns as u64)
+}
+
 /// What it costs to come to a CPU.
 struct Prices<'topology> {
     topology: &'topology Topology,
