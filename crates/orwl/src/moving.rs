@@ -19,7 +19,7 @@ use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 use raddle_topology::{CpuId, HOP_BYTE_NS, Strategy, cost, relocation_price};
 use raddle_trace::Moves;
 
-use crate::dependencies::matrix_of;
+use crate::dependencies::dependencies_of;
 use crate::ground::Ground;
 use crate::operation::Operation;
 use crate::placement::ProgramPlacement;
@@ -128,7 +128,7 @@ impl Mover {
         let loads: Vec<_> = worked
             .map(|(now, then)| now.saturating_sub(*then).as_secs_f64() * 1e9)
             .collect();
-        let matrix = matrix_of(operations.iter().map(|operation| &**operation));
+        let matrix = dependencies_of(operations.iter().map(|operation| &**operation));
         (state.busy, state.seen, state.turn) = (busy, Instant::now(), turn);
         let Ok(placed) = self
             .ground
