@@ -182,7 +182,7 @@ impl<'graph> Cut<'graph> {
                 cut.first += weights[vertex] as usize;
             }
             cut.gains[vertex] = if is_whole {
-                -graph.row(vertex).1.iter().sum::<f32>()
+                -graph.volume(vertex)
             } else {
                 let side = cut.sides[vertex];
                 let signed = |(other, weight): (usize, f32)| {
@@ -338,7 +338,7 @@ impl<'graph> Cut<'graph> {
             let is_off = self.excess() > 0;
             for vertex in 0..count {
                 // Vertices inside a part are offered when a neighbour moves, or at once when the sizes are wrong.
-                let inside: f32 = self.graph.row(vertex).1.iter().sum();
+                let inside = self.graph.volume(vertex);
                 if is_off || self.gains[vertex] > -inside {
                     offers.push(Offer {
                         gain: self.gains[vertex],
