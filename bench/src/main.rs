@@ -30,8 +30,8 @@ use crate::error::BenchError;
 use crate::output::Output;
 use crate::record::{Record, Surroundings, table_head, table_row};
 use crate::suites::{
-    Measurement, build, forks, kdtree, locks, loops, memory, messages, pools as task_pools, rays,
-    sort, wake,
+    Measurement, build, forks, kdtree, locks, loops, memory, messages, place, pools as task_pools,
+    rays, sort, wake,
 };
 
 /// Measures Raddle and its peers, interleaved, and prints medians and ratios.
@@ -119,6 +119,8 @@ enum Suite {
     /// dragon-d15, bunny-d15: kd-trees by messages against other builders; for every mesh: grain, balance, sync, scans, arrays,
     /// speedup, relative.
     Kdtree,
+    /// what placements of measured matrices on real machines cost, against Scotch; dense-5000, sparse-100000: how long they take.
+    Place,
 }
 
 impl Suite {
@@ -135,6 +137,7 @@ impl Suite {
             Self::Memory => &memory::CASES,
             Self::Messages => &messages::CASES,
             Self::Kdtree => &kdtree::CASES,
+            Self::Place => &place::CASES,
         }
     }
 
@@ -167,6 +170,7 @@ impl Suite {
             Self::Memory => memory::run(measurement),
             Self::Messages => messages::run(measurement),
             Self::Kdtree => kdtree::run(measurement),
+            Self::Place => place::run(measurement),
         }
     }
 

@@ -7,6 +7,7 @@ pub(crate) mod locks;
 pub(crate) mod loops;
 pub(crate) mod memory;
 pub(crate) mod messages;
+pub(crate) mod place;
 pub(crate) mod pools;
 pub(crate) mod rays;
 pub(crate) mod sort;

@@ -1,6 +1,7 @@
 //! The command line: commands, options and what the help says about them.
 
 mod kdtree;
+mod place;
 pub(crate) mod values;
 
 use std::num::NonZeroUsize;
@@ -16,6 +17,7 @@ use raddle_topology::Affinity;
 use self::values::{Bytes, SceneChoice, Size};
 
 pub(crate) use self::kdtree::{BuilderChoice, KdtreeArguments};
+pub(crate) use self::place::{PlaceArguments, PlaceFormat};
 
 /// More are a mistake, which is better told at once than after a long time.
 const ELEMENTS_MAX: i64 = 1_000_000;
@@ -31,6 +33,7 @@ Examples:
   raddle kneighbor --bytes 64K                  messages between neighbours in a ring
   raddle pingpong                               what one message takes, there and back
   raddle topology                               the machine, its caches and its CPUs
+  raddle place traffic.csv                      who should run where, by who talks to whom
   raddle --show-binding --workers 4             where workers would run, and why
 
 Environment: RADDLE_WORKERS, RADDLE_POOL, RADDLE_BLOCKS, RADDLE_VICTIMS, RADDLE_AFFINITY,
@@ -120,6 +123,9 @@ pub(crate) enum Command {
     /// Show this machine, a synthetic one or one from an XML file
     #[command(after_help = TOPOLOGY_EXAMPLES)]
     Topology(TopologyArguments),
+    /// Place parties by the bytes that they exchange, and report what that costs beside the baselines
+    #[command(after_help = place::EXAMPLES)]
+    Place(PlaceArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
 }

@@ -6,6 +6,7 @@ pub(crate) mod demo;
 pub(crate) mod kdtree;
 pub(crate) mod kneighbor;
 pub(crate) mod pingpong;
+pub(crate) mod place;
 pub(crate) mod render;
 pub(crate) mod sort;
 pub(crate) mod topology;

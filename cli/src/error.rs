@@ -8,7 +8,7 @@ use raddle_graphics::mesh::MeshError;
 use raddle_graphics::picture::PictureError;
 use raddle_graphics::render::RenderError;
 use raddle_graphics::scene::OutOfMemory;
-use raddle_topology::TopologyError;
+use raddle_topology::{MatrixError, PlaceError, TopologyError};
 
 /// A failure of a command.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +67,17 @@ pub(crate) enum CliError {
     /// A topology cannot be read.
     #[error(transparent)]
     Topology(#[from] TopologyError),
+    /// A communication matrix cannot be read.
+    #[error(transparent)]
+    Matrix(#[from] MatrixError),
+    /// The parties of a matrix cannot be placed.
+    #[error("{input}: {source}")]
+    Place {
+        /// The file.
+        input: String,
+        /// What stands in the way.
+        source: PlaceError,
+    },
     /// Options that were well written and still cannot be followed: a wrong call.
     #[error("{options}: {reason}")]
     WrongCall {

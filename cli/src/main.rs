@@ -65,6 +65,7 @@ fn run(arguments: &Arguments) -> Result<(), CliError> {
         Some(Command::Kneighbor(kneighbor)) => commands::kneighbor::run(kneighbor, options),
         Some(Command::Pingpong(pingpong)) => commands::pingpong::run(pingpong, options),
         Some(Command::Topology(topology)) => commands::topology::run(topology, options),
+        Some(Command::Place(place)) => commands::place::run(place, options),
         Some(Command::Completions(completions)) => commands::completions::run(completions, options),
         None if options.show_binding => commands::binding::run(options),
         None => commands::demo::run(options),

@@ -38,6 +38,7 @@ fn the_help_reads_as_it_was_written() {
         "kneighbor",
         "pingpong",
         "topology",
+        "place",
         "completions",
     ] {
         matches_snapshot(
@@ -56,6 +57,7 @@ fn no_line_of_the_help_is_wider_than_a_page() {
         &["sort", "--help"],
         &["kneighbor", "--help"],
         &["pingpong", "--help"],
+        &["place", "--help"],
     ] {
         let text = run_well(arguments);
         let widest = text.lines().map(|line| line.chars().count()).max();

@@ -1,6 +1,7 @@
 //! A topology as a person wants to see it: as text, as a picture, as JSON.
 
 mod layout;
+mod placement;
 mod size;
 mod svg;
 #[cfg(test)]
@@ -11,6 +12,7 @@ use std::path::Path;
 
 use serde::Serializer;
 
+pub use self::placement::placement_svg;
 pub use self::svg::svg;
 pub use self::text::text;
 use crate::topology::{Source, Topology};

@@ -44,8 +44,14 @@ pub(super) enum Look {
     Memory,
     CpuAllowed,
     CpuForbidden,
+    CpuParty,
+    CpuControl,
+    CpuIdle,
     More,
 }
+
+/// What a picture says of some CPUs instead of their numbers alone: how they look, and what is on them.
+pub(super) type Notes = HashMap<CpuId, (Look, String)>;
 
 /// A box with a line of text at its top.
 #[derive(Clone, Debug)]
@@ -70,13 +76,19 @@ pub(super) struct Layout {
 
 /// Places the whole machine.
 pub(super) fn layout(topology: &Topology) -> Layout {
+    layout_with(topology, &Notes::new())
+}
+
+/// Places the whole machine, with notes on CPUs.
+pub(super) fn layout_with(topology: &Topology, notes: &Notes) -> Layout {
     let mut measurer = Measurer {
         topology,
+        notes,
         collapse: topology.cpu_count() > DRAWN_CPUS_MAX,
         label_widths: HashMap::new(),
     };
     topology.root().for_each(&mut |object| {
-        let width = text_width(&label(object));
+        let width = text_width(&measurer.label(object));
         let widest = measurer.label_widths.entry(object.kind_name()).or_default();
         *widest = widest.max(width);
     });
@@ -119,6 +131,7 @@ struct Block {
 
 struct Measurer<'topology> {
     topology: &'topology Topology,
+    notes: &'topology Notes,
     collapse: bool,
     /// The widest label of each kind, so that objects that are alike get boxes that are alike.
     label_widths: HashMap<String, f64>,
@@ -149,7 +162,7 @@ impl Measurer<'_> {
             width: label_width.unwrap_or(0.0) + 2.0 * PADDING,
             height: LINE,
             look,
-            label: label(object),
+            label: self.label(object),
             hint: hint(object),
             columns: columns(&children),
             memories,
@@ -160,7 +173,22 @@ impl Measurer<'_> {
         block
     }
 
+    fn note(&self, object: &Object) -> Option<&(Look, String)> {
+        let cpu = object.os_index.filter(|_| object.kind == ObjectKind::Pu)?;
+        self.notes.get(&CpuId(cpu))
+    }
+
+    fn label(&self, object: &Object) -> String {
+        match self.note(object) {
+            Some((_, note)) if !note.is_empty() => note.clone(),
+            _ => label(object),
+        }
+    }
+
     fn look(&self, object: &Object) -> Look {
+        if let Some((look, _)) = self.note(object) {
+            return *look;
+        }
         let forbidden = |id: u32| self.topology.cpu(CpuId(id)).is_some_and(|cpu| !cpu.allowed);
         match (object.kind, object.attributes) {
             (ObjectKind::Machine, _) => Look::Machine,

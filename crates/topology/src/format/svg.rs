@@ -8,7 +8,7 @@ use super::facts;
 use super::layout::{LINE, Look, Tile, layout, text_width};
 use crate::topology::Topology;
 
-const MARGIN: f64 = 10.0;
+pub(super) const MARGIN: f64 = 10.0;
 
 /// How wide a box of the legend is with what stands around it.
 const LEGEND_BOX: f64 = 40.0;
@@ -17,12 +17,12 @@ const LEGEND_BOX: f64 = 40.0;
 const FACT_CHARACTERS_MAX: usize = 140;
 
 /// One class per look; text is dark on light everywhere.
-const STYLE: &str = "\
+pub(super) const STYLE: &str = "\
 text{font:12px \"DejaVu Sans\",Verdana,sans-serif;fill:#1d2126}\
 rect{stroke:#59616b;stroke-width:1}\
 .machine{fill:#fff}.group{fill:#f2f4f7;stroke-dasharray:6 3}.package{fill:#e3e8ee}.die{fill:#eceff3}\
 .core{fill:#c5ccd6}.data{fill:#fffdf2}.instruction{fill:#f4efdc}.memory{fill:#f3dfd9}\
-.allowed{fill:#bfe5a8}.forbidden{fill:#f0a89c;stroke:#9c2717;stroke-dasharray:3 2}\
+.allowed{fill:#bfe5a8}.party{fill:#9bd67c}.control{fill:#a9c9ef}.idle{fill:#fff}.forbidden{fill:#f0a89c;stroke:#9c2717;stroke-dasharray:3 2}\
 .more{fill:#fff;stroke-dasharray:2 3}";
 
 const LEGEND: [(Look, &str); 5] = [
@@ -72,7 +72,7 @@ pub fn svg(topology: &Topology) -> String {
     for tile in &machine.tiles {
         writer.tile(tile, MARGIN, MARGIN);
     }
-    writer.legend(facts_top);
+    writer.legend(facts_top, &LEGEND);
     for (line, fact) in facts.iter().enumerate() {
         writer.line(MARGIN, facts_top + LINE * (line + 1) as f64, fact);
     }
@@ -80,12 +80,12 @@ pub fn svg(topology: &Topology) -> String {
     writer.svg
 }
 
-struct Writer {
-    svg: String,
+pub(super) struct Writer {
+    pub(super) svg: String,
 }
 
 impl Writer {
-    fn tile(&mut self, tile: &Tile, dx: f64, dy: f64) {
+    pub(super) fn tile(&mut self, tile: &Tile, dx: f64, dy: f64) {
         self.push("<g>");
         if !tile.hint.is_empty() {
             self.push(&format!("<title>{}</title>", escaped(&tile.hint)));
@@ -99,7 +99,12 @@ impl Writer {
         ));
         let is_cpu = matches!(
             tile.look,
-            Look::CpuAllowed | Look::CpuForbidden | Look::More
+            Look::CpuAllowed
+                | Look::CpuForbidden
+                | Look::CpuParty
+                | Look::CpuControl
+                | Look::CpuIdle
+                | Look::More
         );
         let (x, anchor) = if is_cpu {
             (x + tile.width / 2.0, " text-anchor=\"middle\"")
@@ -113,9 +118,9 @@ impl Writer {
         ));
     }
 
-    fn legend(&mut self, y: f64) {
+    pub(super) fn legend(&mut self, y: f64, legend: &[(Look, &str)]) {
         let mut x = MARGIN;
-        for (look, label) in LEGEND {
+        for &(look, label) in legend {
             let tile = Tile {
                 x,
                 y: y + 2.0,
@@ -131,7 +136,7 @@ impl Writer {
         }
     }
 
-    fn line(&mut self, x: f64, y: f64, text: &str) {
+    pub(super) fn line(&mut self, x: f64, y: f64, text: &str) {
         self.push(&format!(
             "<text x=\"{x:.1}\" y=\"{:.1}\">{}</text>\n",
             y + 13.5,
@@ -139,7 +144,7 @@ impl Writer {
         ));
     }
 
-    fn push(&mut self, text: &str) {
+    pub(super) fn push(&mut self, text: &str) {
         // Writing to a string cannot fail.
         let _ = self.svg.write_str(text);
     }
@@ -157,6 +162,9 @@ const fn class(look: Look) -> &'static str {
         Look::Memory => "memory",
         Look::CpuAllowed => "allowed",
         Look::CpuForbidden => "forbidden",
+        Look::CpuParty => "party",
+        Look::CpuControl => "control",
+        Look::CpuIdle => "idle",
         Look::More => "more",
     }
 }
@@ -168,7 +176,7 @@ fn legend_width() -> f64 {
         .sum()
 }
 
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     if text.chars().count() <= FACT_CHARACTERS_MAX {
         return text.to_owned();
     }

@@ -42,23 +42,14 @@ pub(super) fn bisect(graph: &Traffic, range: Range) -> Vec<bool> {
     }
     let mut random = Random::new(count as u64);
     let ones = vec![1; count];
-    let is_dense = is_dense(graph);
-    let mut levels: Vec<Coarse> = Vec::new();
     let smaller = range.1.min(count - range.0).max(1);
     let weight_max = (smaller / 8).max(2) as u32;
-    while !is_dense || count < COARSEST * 8 {
-        let (finer, weights) = levels
-            .last()
-            .map_or((graph, &ones), |level| (&level.graph, &level.weights));
-        if finer.order() <= COARSEST {
-            break;
-        }
-        let level = coarsen(finer, weights, weight_max, &mut random);
-        if level.graph.order() * 10 > finer.order() * 9 {
-            break;
-        }
-        levels.push(level);
-    }
+    // Of a large dense graph each smaller one costs more than it helps.
+    let levels = if count < COARSEST * 8 || !is_dense(graph) {
+        smaller_graphs(graph, &ones, weight_max, &mut random)
+    } else {
+        Vec::new()
+    };
     let (coarsest, weights) = levels
         .last()
         .map_or((graph, &ones), |level| (&level.graph, &level.weights));
@@ -77,9 +68,36 @@ pub(super) fn bisect(graph: &Traffic, range: Range) -> Vec<bool> {
         cut.improve();
         sides = cut.sides;
     }
+    let first = sides.iter().filter(|side| **side).count();
+    if (range.0..=range.1).contains(&first) {
+        return sides;
+    }
     let mut cut = Cut::new(graph, &ones, range, sides);
     cut.force();
     cut.sides
+}
+
+/// Makes a graph smaller again and again, until few vertices are left or it gets hardly smaller.
+fn smaller_graphs(
+    graph: &Traffic,
+    ones: &Vec<u32>,
+    weight_max: u32,
+    random: &mut Random,
+) -> Vec<Coarse> {
+    let mut levels: Vec<Coarse> = Vec::new();
+    loop {
+        let (finer, weights) = levels
+            .last()
+            .map_or((graph, ones), |level| (&level.graph, &level.weights));
+        if finer.order() <= COARSEST {
+            return levels;
+        }
+        let level = coarsen(finer, weights, weight_max, random);
+        if level.graph.order() * 10 > finer.order() * 9 {
+            return levels;
+        }
+        levels.push(level);
+    }
 }
 
 fn is_dense(graph: &Traffic) -> bool {
@@ -104,7 +122,10 @@ fn first_cut(graph: &Traffic, weights: &[u32], range: Range, random: &mut Random
         let mut cut = Cut::new(graph, weights, range, vec![false; graph.order()]);
         cut.grow(random.below(graph.order()), goal);
         cut.improve();
-        let rank = (cut.excess(), cut.external());
+        let rank = match beginnings {
+            1 => (0, 0.0),
+            _ => (cut.excess(), cut.external()),
+        };
         if best.as_ref().is_none_or(|(least, _)| rank < *least) {
             best = Some((rank, cut.sides));
         }
@@ -169,20 +190,24 @@ impl<'graph> Cut<'graph> {
             is_scanned: graph.order() <= COARSEST * 4 || is_dense(graph),
             sides,
         };
-        for vertex in 0..cut.sides.len() {
+        let is_whole = cut.sides.iter().all(|side| *side == cut.sides[0]);
+        for (vertex, &weight) in weights.iter().enumerate() {
             if cut.sides[vertex] {
-                cut.first += weights[vertex] as usize;
+                cut.first += weight as usize;
             }
-            cut.gains[vertex] = graph
-                .neighbours(vertex)
-                .map(|(other, weight)| {
-                    if cut.sides[other] == cut.sides[vertex] {
+            cut.gains[vertex] = if is_whole {
+                -graph.volume(vertex)
+            } else {
+                let side = cut.sides[vertex];
+                let signed = |(other, weight): (usize, f32)| {
+                    if cut.sides[other] == side {
                         -weight
                     } else {
                         weight
                     }
-                })
-                .sum();
+                };
+                graph.neighbours(vertex).map(signed).sum()
+            };
         }
         cut
     }
@@ -327,7 +352,7 @@ impl<'graph> Cut<'graph> {
             let is_off = self.excess() > 0;
             for vertex in 0..count {
                 // Vertices inside a part are offered when a neighbour moves, or at once when the sizes are wrong.
-                let inside: f32 = self.graph.row(vertex).1.iter().sum();
+                let inside = self.graph.volume(vertex);
                 if is_off || self.gains[vertex] > -inside {
                     offers.push(Offer {
                         gain: self.gains[vertex],

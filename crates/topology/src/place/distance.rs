@@ -123,8 +123,24 @@ impl Distances {
             })?);
         }
         let mut cost = 0.0;
+        let mut row = Vec::new();
         for (from, &here) in leaves.iter().enumerate() {
             let (to, bytes) = matrix.row_parts(from);
+            if to.len() >= self.cpus.len() / 2 {
+                self.fill_row(here, &mut row);
+                let (mut even, mut odd) = (0.0, 0.0);
+                let (to_pairs, to_rest) = to.as_chunks::<2>();
+                let (bytes_pairs, bytes_rest) = bytes.as_chunks::<2>();
+                for (to, bytes) in to_pairs.iter().zip(bytes_pairs) {
+                    even += bytes[0] * row[leaves[to[0] as usize]];
+                    odd += bytes[1] * row[leaves[to[1] as usize]];
+                }
+                for (&to, &bytes) in to_rest.iter().zip(bytes_rest) {
+                    even += bytes * row[leaves[to as usize]];
+                }
+                cost += even + odd;
+                continue;
+            }
             for (&to, &bytes) in to.iter().zip(bytes) {
                 cost += bytes * self.between_leaves(here, leaves[to as usize]);
             }
@@ -167,6 +183,40 @@ impl Distances {
         }
         // Both hang below the root, so this is reached in a machine of one leaf only.
         0.0
+    }
+
+    /// Writes the distances of a leaf to all leaves. Cost: linear in the leaves and the levels.
+    pub(super) fn fill_row(&self, leaf: usize, row: &mut Vec<f64>) {
+        row.clear();
+        match &self.latencies {
+            Some(latencies) => {
+                let own = &latencies[self.domain(leaf) * self.domain_count..];
+                row.extend(self.domains.iter().map(|&domain| own[domain as usize]));
+            }
+            None => row.resize(self.cpus.len(), 0.0),
+        }
+        self.fill_branch(leaf, self.parents[leaf], row);
+        row[leaf] = 0.0;
+    }
+
+    /// Writes the distances to what an object and those that hold it have in common with a leaf, the outermost first.
+    fn fill_branch(&self, leaf: usize, branch: u32, row: &mut [f64]) {
+        if branch == NOBODY {
+            return;
+        }
+        let object = &self.branches[branch as usize];
+        self.fill_branch(leaf, object.parent, row);
+        let range = object.first as usize..object.end as usize;
+        if self.latencies.is_none() {
+            row[range].fill(object.distance);
+            return;
+        }
+        // Latencies win between domains.
+        for (distance, domain) in row[range.clone()].iter_mut().zip(&self.domains[range]) {
+            if *domain == self.domains[leaf] {
+                *distance = object.distance;
+            }
+        }
     }
 
     /// Numbers the domains in the order of the tree and looks up what lies between them.

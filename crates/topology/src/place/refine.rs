@@ -36,8 +36,13 @@ pub(super) struct Refiner<'run> {
     seating: Seating<'run>,
     /// What each party would cost on each place, party by party.
     costs_at: Vec<f64>,
-    /// The weights between all parties, or nothing when they are too many.
+    /// The weights between all parties.
     weights: Vec<f32>,
+    /// Places of the same class are the same to everybody: steps between them are none.
+    classes: Vec<u32>,
+    class_count: usize,
+    /// A place with room in each class that has one.
+    free: Vec<usize>,
     /// How much may still be done, in visits of a table's entry.
     budget: i64,
 }
@@ -71,12 +76,31 @@ impl<'run> Refiner<'run> {
             }
         }
         let made = traffic.entry_count() * places;
-        Self {
+        let (classes, class_count) = seating.classes();
+        let mut refiner = Self {
             traffic,
             seating,
             costs_at,
             weights,
+            classes,
+            class_count,
+            free: Vec::new(),
             budget: budget - made as i64,
+        };
+        refiner.find_free();
+        refiner
+    }
+
+    /// Finds a place with room in each class.
+    fn find_free(&mut self) {
+        let mut is_found = vec![false; self.class_count];
+        self.free.clear();
+        for place in 0..self.classes.len() {
+            let class = self.classes[place] as usize;
+            if !is_found[class] && self.seating.may_enter(place) {
+                is_found[class] = true;
+                self.free.push(place);
+            }
         }
     }
 
@@ -132,6 +156,7 @@ impl<'run> Refiner<'run> {
                 self.put(other, here);
             }
         }
+        self.find_free();
     }
 
     /// Calls `visit` with every step of a party that is allowed; exchanges with those from `first_other` on.
@@ -139,15 +164,17 @@ impl<'run> Refiner<'run> {
     fn for_each_step(&self, party: usize, first_other: usize, mut visit: impl FnMut(Step, f64)) {
         let seating = &self.seating;
         let here = seating.place(party);
+        let class = self.classes[here];
         if seating.may_leave(here) {
-            for to in 0..seating.target.place_count() {
-                if seating.may_move(party, to) {
+            for &to in &self.free {
+                if self.classes[to] != class && seating.may_move(party, to) {
                     visit(Step::Move { party, to }, self.move_delta(party, to));
                 }
             }
         }
         for other in first_other..seating.places.len() {
-            if seating.place(other) != here && seating.may_swap(party, other) {
+            let there = self.classes[seating.place(other)];
+            if there != class && seating.may_swap(party, other) {
                 let step = Step::Swap { one: party, other };
                 visit(step, self.swap_delta(party, other));
             }
@@ -166,7 +193,7 @@ impl<'run> Refiner<'run> {
                     best = Some((step, delta));
                 }
             });
-            self.budget -= (parties + self.seating.target.place_count()) as i64;
+            self.budget -= (parties + self.free.len()) as i64;
             since += 1;
             if let Some((step, _)) = best {
                 self.take(step);
@@ -183,11 +210,11 @@ impl<'run> Refiner<'run> {
             return;
         }
         let mut random = Random::new(seed);
-        // Until which turn a party must not come back to a place.
-        let mut forbidden = vec![0_u32; parties * places];
+        // Until which turn a party must not come back to a class.
+        let classes = self.class_count;
+        let mut forbidden = vec![0_u32; parties * classes];
         let mut best_places = self.seating.places.clone();
         let (mut excess, mut turn) = (0.0_f64, 0_u32);
-        let turn_work = (parties * (parties / 2 + places)) as i64;
         let idle_max = TURNS_IDLE + TURNS_IDLE_PER_PARTY * parties as u32;
         let mut improved_at = 0;
         while self.budget > 0 && turn - improved_at < idle_max {
@@ -198,7 +225,9 @@ impl<'run> Refiner<'run> {
                     if best.is_some_and(|(_, least)| delta >= least) {
                         return;
                     }
-                    let banned = |party: usize, to: usize| forbidden[party * places + to] > turn;
+                    let banned = |party: usize, to: usize| {
+                        forbidden[party * classes + self.classes[to] as usize] > turn
+                    };
                     let is_banned = match step {
                         Step::Move { party, to } => banned(party, to),
                         Step::Swap { one, other } => {
@@ -211,7 +240,7 @@ impl<'run> Refiner<'run> {
                     }
                 });
             }
-            self.budget -= turn_work;
+            self.budget -= (parties * (parties / 2 + self.free.len())) as i64;
             let Some((step, _)) = best else { continue };
             let tenure =
                 |random: &mut Random| turn + 1 + (parties / 2 + random.below(parties)) as u32;
@@ -220,7 +249,8 @@ impl<'run> Refiner<'run> {
                 Step::Swap { one, other } => [Some(one), Some(other)],
             };
             for party in leaving.into_iter().flatten() {
-                forbidden[party * places + self.seating.place(party)] = tenure(&mut random);
+                let class = self.classes[self.seating.place(party)] as usize;
+                forbidden[party * classes + class] = tenure(&mut random);
             }
             excess += self.delta(step);
             self.take(step);

@@ -13,6 +13,9 @@ use super::traffic::Traffic;
 /// How much more work than the mean a place may get in any case.
 const LOAD_SLACK: f64 = 1.05;
 
+/// A placement is repaired when that takes about so many visits of an entry.
+const REPAIR_WORK_MAX: usize = 20_000_000;
+
 /// How much work each party has, and how much a place may get.
 #[derive(Clone, Debug)]
 pub(super) struct Loads {
@@ -120,6 +123,30 @@ impl<'run> Seating<'run> {
             || self.core_counts[core] > self.target.core_limits[core].0
     }
 
+    /// Tells whether a place has room for somebody without work.
+    pub(super) fn may_enter(&self, place: usize) -> bool {
+        self.loads.is_some()
+            || (self.place_counts[place] < self.target.place_limits[place].1
+                && self.core_counts[self.core_of(place)]
+                    < self.target.core_limits[self.core_of(place)].1)
+    }
+
+    /// Numbers the places so that those with one number are the same to everybody; returns how many numbers there are.
+    pub(super) fn classes(&self) -> (Vec<u32>, usize) {
+        let target = self.target;
+        let is_shared = target.place_limits.iter().any(|limits| limits.1 > 1);
+        if self.loads.is_some() || is_shared {
+            // Parties on one place are nearer to each other than those on two places, however alike these are.
+            let count = target.place_count();
+            return ((0..count as u32).collect(), count);
+        }
+        let classes: Vec<u32> = (0..target.place_count())
+            .map(|place| target.bundle(place))
+            .collect();
+        let count = classes.iter().max().map_or(0, |last| *last as usize + 1);
+        (classes, count)
+    }
+
     /// Tells whether a place can do with a party less.
     #[inline]
     pub(super) fn may_leave(&self, place: usize) -> bool {
@@ -154,7 +181,17 @@ impl<'run> Seating<'run> {
     }
 
     /// Moves parties until every limit is kept, those that lose least; returns whether that was possible.
+    ///
+    /// A placement that would take long is given up.
     pub(super) fn repair(&mut self, traffic: &Traffic) -> bool {
+        let places = 0..self.place_counts.len();
+        let wrong = places.filter(|&place| self.is_overfull(place) || self.is_needy(place));
+        let work = wrong
+            .count()
+            .saturating_mul(traffic.entry_count() + traffic.order());
+        if work > REPAIR_WORK_MAX {
+            return false;
+        }
         for _ in 0..=self.places.len() * 2 {
             let places = 0..self.place_counts.len();
             let fullest = places.clone().find(|&place| self.is_overfull(place));
@@ -226,19 +263,48 @@ impl<'run> Seating<'run> {
 
     /// The cost for one party if it were on `place`, and all others where they are.
     pub(super) fn cost_at(&self, traffic: &Traffic, party: usize, place: usize) -> f64 {
-        traffic
-            .neighbours(party)
-            .map(|(other, weight)| {
-                f64::from(weight * self.target.distance(place, self.place(other)))
-            })
-            .sum()
+        let (to, weights) = traffic.row(party);
+        summed(to, weights, |other| {
+            self.target.distance(place, self.place(other))
+        })
     }
 
     /// The whole cost: each pair once.
     pub(super) fn cost(&self, traffic: &Traffic) -> f64 {
-        let twice: f64 = (0..self.places.len())
-            .map(|party| self.cost_at(traffic, party, self.place(party)))
-            .sum();
-        twice / 2.0
+        let (mut row, mut leaf_row) = (Vec::new(), Vec::new());
+        let mut cost = 0.0;
+        for party in 0..self.places.len() {
+            let (to, weights) = traffic.row(party);
+            // Rows are sorted: those behind the diagonal are each pair once.
+            let behind = to.partition_point(|&other| other as usize <= party);
+            let (to, weights) = (&to[behind..], &weights[behind..]);
+            let here = self.place(party);
+            if to.len() < self.target.place_count() / 2 {
+                cost += summed(to, weights, |other| {
+                    self.target.distance(here, self.place(other))
+                });
+            } else {
+                self.target.fill_row(here, &mut row, &mut leaf_row);
+                cost += summed(to, weights, |other| row[self.places[other] as usize]);
+            }
+        }
+        cost
     }
+}
+
+/// Adds up weights times distances, four sums at a time: one alone would wait for each addition.
+#[inline]
+fn summed(to: &[u32], weights: &[f32], distance: impl Fn(usize) -> f32) -> f64 {
+    let mut sums = [0.0_f64; 4];
+    let (to_fours, to_rest) = to.as_chunks::<4>();
+    let (weight_fours, weight_rest) = weights.as_chunks::<4>();
+    for (to, weights) in to_fours.iter().zip(weight_fours) {
+        for lane in 0..4 {
+            sums[lane] += f64::from(weights[lane] * distance(to[lane] as usize));
+        }
+    }
+    for (&to, &weight) in to_rest.iter().zip(weight_rest) {
+        sums[0] += f64::from(weight * distance(to as usize));
+    }
+    sums.iter().sum()
 }

@@ -8,13 +8,14 @@ use super::{baseline, exact, group, halve, refine, sweep};
 use crate::error::PlaceError;
 
 /// How much work refinement may do for each candidate, in visits of a table's entry: some milliseconds.
-const REFINE_BUDGET: i64 = 12_000_000;
+const REFINE_BUDGET: i64 = 4_000_000;
 
 /// The same for placements that are too large for a table, in visits of an entry of the matrix.
-const SWEEP_BUDGET: i64 = 120_000_000;
+const SWEEP_BUDGET: i64 = 30_000_000;
 
-/// Groups from the leaves up are tried for so many parties at most.
+/// Groups from the leaves up are tried for so many parties, and so many pairs that talk, at most.
 const GROUPED_PARTIES_MAX: usize = 20_000;
+const GROUPED_ENTRIES_MAX: usize = 2_000_000;
 
 /// How many candidates are refined.
 const REFINED_CANDIDATES: usize = 3;
@@ -60,6 +61,9 @@ fn by_traffic(traffic: &Traffic, target: &Target<'_>, loads: Option<&Loads>) -> 
     let party_count = traffic.order();
     let mut candidates: Vec<Solution> = Vec::new();
     let mut add = |places: Vec<u32>, origin: &'static str| {
+        if candidates.iter().any(|known| known.places == places) {
+            return;
+        }
         let mut seating = Seating::new(target, loads, places);
         if seating.repair(traffic) {
             candidates.push(Solution {
@@ -76,7 +80,7 @@ fn by_traffic(traffic: &Traffic, target: &Target<'_>, loads: Option<&Loads>) -> 
         add(loads.balanced(target), "balanced");
     }
     add(halve::halve(traffic, target), "halved with the machine");
-    if party_count <= GROUPED_PARTIES_MAX {
+    if party_count <= GROUPED_PARTIES_MAX && traffic.entry_count() <= GROUPED_ENTRIES_MAX {
         add(group::group(traffic, target), "grouped from the leaves up");
     }
     // Stable, so that of equals the one that is spread most wins.
@@ -91,6 +95,9 @@ fn by_traffic(traffic: &Traffic, target: &Target<'_>, loads: Option<&Loads>) -> 
         } else {
             sweep::sweep(traffic, seating, SWEEP_BUDGET)
         };
+        if places == candidate.places {
+            continue;
+        }
         refined.push(Solution {
             cost: Seating::new(target, loads, places.clone()).cost(traffic),
             places,

@@ -187,6 +187,18 @@ impl<'topology> Target<'topology> {
         self.table[from * self.bundle_count + to]
     }
 
+    /// Writes the distances of a place to all places.
+    pub(super) fn fill_row(&self, place: usize, row: &mut Vec<f32>, leaf_row: &mut Vec<f64>) {
+        self.distances
+            .fill_row(self.leaves[place] as usize, leaf_row);
+        row.clear();
+        row.extend(
+            self.leaves
+                .iter()
+                .map(|&leaf| leaf_row[leaf as usize] as f32),
+        );
+    }
+
     /// The places of the same bundle: equally far from everything.
     pub(super) fn bundle(&self, place: usize) -> u32 {
         self.bundles[place]

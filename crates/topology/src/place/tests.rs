@@ -74,3 +74,316 @@ fn small_cases_cost_at_most_five_percent_more_than_the_optimum() {
     let mean = ratios / f64::from(cases);
     assert!(mean <= 1.05, "mean over {cases} cases: {mean}");
 }
+
+fn synthetic(description: &str) -> Topology {
+    Topology::synthetic(description).unwrap()
+}
+
+/// A line of parties, each of which talks to the next.
+fn pipeline(order: usize) -> Matrix {
+    let mut matrix = Matrix::new(order);
+    for party in 1..order {
+        matrix.add(party - 1, party, 100.0);
+    }
+    matrix
+}
+
+#[track_caller]
+fn fails(matrix: &Matrix, topology: &Topology, options: &PlaceOptions, expected: &str) {
+    let error = place(matrix, topology, options).expect_err("an error");
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn what_cannot_be_placed_is_told() {
+    let topology = synthetic("core:4 pu:1");
+    let options = PlaceOptions::new();
+    fails(
+        &Matrix::new(0),
+        &topology,
+        &options,
+        "there is nobody to place: the matrix has no parties; expected at least 1",
+    );
+    fails(
+        &pipeline(2),
+        &topology,
+        &options.clone().cpus([CpuId(9)].into_iter().collect()),
+        "there is no CPU to place anybody on: the machine has 0-3, 0-3 may be used, and 9 were chosen",
+    );
+    fails(
+        &pipeline(5),
+        &topology,
+        &options.clone().share(false),
+        "5 parties need a CPU each, and 4 may be used; expected fewer parties, more CPUs, or CPUs that are shared",
+    );
+    fails(
+        &pipeline(11),
+        &topology,
+        &options.clone().strategy(Strategy::Exact),
+        "the exact strategy tries placements one by one: found 11 parties, expected at most 10",
+    );
+    fails(
+        &pipeline(2),
+        &topology,
+        &options.clone().loads(vec![1.0, -1.0]),
+        "loads: found -1 for party 1, expected a number from 0 to 1e30",
+    );
+    fails(
+        &pipeline(2),
+        &topology,
+        &options.loads(vec![1.0]),
+        "loads: found 1 numbers, expected 2, one for each party",
+    );
+    let error = cost(&pipeline(2), &topology, &[CpuId(0), CpuId(7)]).expect_err("an error");
+    assert_eq!(
+        error.to_string(),
+        "placement: found CPU 7, expected a CPU of the topology"
+    );
+}
+
+#[test]
+fn one_cpu_takes_everybody() {
+    let topology = synthetic("package:2 core:4 pu:2");
+    let options = PlaceOptions::new().cpus([CpuId(5)].into_iter().collect());
+    for strategy in [
+        Strategy::TreeMatch,
+        Strategy::Compact,
+        Strategy::Scatter,
+        Strategy::Exact,
+    ] {
+        let placement =
+            place(&pipeline(7), &topology, &options.clone().strategy(strategy)).unwrap();
+        assert_eq!(placement.cpus, [CpuId(5); 7]);
+        assert_eq!((placement.cost, placement.parties_per_cpu), (0.0, 7));
+    }
+}
+
+#[test]
+fn silent_parties_are_spread() {
+    let topology = synthetic("numa:2 l3:2 core:4 pu:2");
+    let placement = place(&Matrix::new(4), &topology, &PlaceOptions::new()).unwrap();
+    let caches: std::collections::BTreeSet<u32> =
+        placement.cpus.iter().map(|cpu| cpu.0 / 8).collect();
+    assert_eq!(caches.len(), 4, "{:?}", placement.cpus);
+}
+
+#[test]
+fn a_pipeline_that_fits_into_a_cache_stays_in_it() {
+    let topology = synthetic("numa:2 l3:2 core:4 pu:1");
+    let placement = place(&pipeline(4), &topology, &PlaceOptions::new()).unwrap();
+    let cache = placement.cpus[0].0 / 4;
+    assert!(
+        placement.cpus.iter().all(|cpu| cpu.0 / 4 == cache),
+        "{:?}",
+        placement.cpus
+    );
+}
+
+#[test]
+fn control_threads_get_the_other_hardware_thread() {
+    let topology = synthetic("package:2 core:2 pu:2");
+    let options = PlaceOptions::new().control(Control::Reserved);
+    let placement = place(&pipeline(4), &topology, &options).unwrap();
+    for (cpu, control) in placement.cpus.iter().zip(&placement.control) {
+        assert_eq!(cpu.0 % 2, 0);
+        assert_eq!(*control, Some(CpuId(cpu.0 + 1)));
+    }
+    // More parties than cores share the first hardware threads rather than take the second ones.
+    let placement = place(&pipeline(6), &topology, &options).unwrap();
+    assert!(placement.cpus.iter().all(|cpu| cpu.0 % 2 == 0));
+    assert_eq!(placement.parties_per_cpu, 2);
+}
+
+#[test]
+fn control_threads_get_spare_cores_and_none_where_there_are_none() {
+    let topology = synthetic("package:2 core:4 pu:1");
+    let options = PlaceOptions::new().control(Control::Reserved);
+    let placement = place(&pipeline(6), &topology, &options).unwrap();
+    let controls: CpuSet = placement.control.iter().copied().flatten().collect();
+    assert_eq!(controls.len(), 2);
+    assert!(placement.cpus.iter().all(|cpu| !controls.contains(*cpu)));
+    assert!(placement.control.iter().all(Option::is_some));
+    let placement = place(&pipeline(8), &topology, &options).unwrap();
+    assert!(placement.control.iter().all(Option::is_none));
+}
+
+#[test]
+fn loads_are_balanced_where_cpus_are_shared() {
+    let topology = synthetic("core:2 pu:1");
+    let options = PlaceOptions::new().loads(vec![6.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
+    let placement = place(&pipeline(7), &topology, &options).unwrap();
+    let beside = placement
+        .cpus
+        .iter()
+        .filter(|cpu| **cpu == placement.cpus[0])
+        .count();
+    assert_eq!(beside, 1, "{:?}", placement.cpus);
+}
+
+#[test]
+fn latencies_decide_which_nodes_are_neighbours() {
+    // Two pairs of nodes that are near to each other, 0 with 3 and 1 with 2, in a tree that says nothing of it.
+    let latency = "10 40 40 20 40 10 20 40 40 20 10 40 20 40 40 10";
+    let objects: String = (0..4)
+        .map(|node| {
+            let set = format!("0x{:x}", 1 << node);
+            format!(
+                "<object type=\"Package\" os_index=\"{node}\" cpuset=\"{set}\" complete_cpuset=\"{set}\" nodeset=\"{set}\" complete_nodeset=\"{set}\" gp_index=\"{}\">\
+                 <object type=\"NUMANode\" os_index=\"{node}\" cpuset=\"{set}\" complete_cpuset=\"{set}\" nodeset=\"{set}\" complete_nodeset=\"{set}\" gp_index=\"{}\" local_memory=\"4096\"/>\
+                 <object type=\"PU\" os_index=\"{node}\" cpuset=\"{set}\" complete_cpuset=\"{set}\" nodeset=\"{set}\" complete_nodeset=\"{set}\" gp_index=\"{}\"/></object>",
+                10 + 3 * node, 11 + 3 * node, 12 + 3 * node
+            )
+        })
+        .collect();
+    let xml = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\
+         <object type=\"Machine\" os_index=\"0\" cpuset=\"0xf\" complete_cpuset=\"0xf\" allowed_cpuset=\"0xf\" nodeset=\"0xf\" complete_nodeset=\"0xf\" allowed_nodeset=\"0xf\" gp_index=\"1\">{objects}</object>\
+         <distances2 type=\"NUMANode\" nbobjs=\"4\" kind=\"5\" name=\"NUMALatency\" indexing=\"os\"><indexes length=\"8\">0 1 2 3 </indexes><u64values length=\"{}\">{latency}</u64values></distances2></topology>",
+        latency.len()
+    );
+    let topology = Topology::read_xml(xml.as_bytes(), "four nodes").unwrap();
+    let distances = Distances::new(&topology);
+    let between = |left, right| distances.between(CpuId(left), CpuId(right)).unwrap();
+    assert_eq!(
+        (between(0, 3), between(1, 2), between(0, 1), between(2, 2)),
+        (20.0, 20.0, 40.0, 0.0)
+    );
+    let mut matrix = Matrix::new(4);
+    matrix.add(0, 1, 100.0);
+    matrix.add(2, 3, 100.0);
+    let placement = place(&matrix, &topology, &PlaceOptions::new()).unwrap();
+    assert_eq!(placement.cost, 4000.0);
+}
+
+#[test]
+fn large_ones_are_placed_too() {
+    let topology = synthetic("numa:4 l3:4 core:16 pu:1");
+    let (width, height) = (60, 50);
+    let mut grid = Matrix::new(width * height);
+    for party in 0..width * height {
+        if party % width + 1 < width {
+            grid.add(party, party + 1, 10.0);
+        }
+        if party + width < width * height {
+            grid.add(party, party + width, 10.0);
+        }
+    }
+    let solve =
+        |strategy| place(&grid, &topology, &PlaceOptions::new().strategy(strategy)).unwrap();
+    let (found, compact) = (solve(Strategy::TreeMatch), solve(Strategy::Compact));
+    assert!(
+        found.cost < 0.6 * compact.cost,
+        "{} and {}",
+        found.cost,
+        compact.cost
+    );
+    assert_eq!(found.parties_per_cpu, (width * height).div_ceil(256));
+}
+
+mod properties {
+    use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
+
+    use super::*;
+
+    const SHAPES: [&str; 6] = [
+        "package:2 core:4 pu:2",
+        "numa:3 l3:2 core:3 pu:1",
+        "core:5 pu:1",
+        "numa:2 package:2 core:2 pu:2",
+        "package:4 core:1 pu:4",
+        "l3:3 core:2 pu:2",
+    ];
+
+    /// A shape, parties, entries, a seed, and whether CPUs are kept for control threads.
+    type Case = (usize, usize, Vec<(usize, usize, u32)>, u64, u8);
+
+    fn cases() -> impl proptest::strategy::Strategy<Value = Case> {
+        (
+            0..SHAPES.len(),
+            1..40_usize,
+            proptest::collection::vec((0..40_usize, 0..40_usize, 1..1000_u32), 0..120),
+            any::<u64>(),
+            0..2_u8,
+        )
+    }
+
+    fn matrix_of(order: usize, entries: &[(usize, usize, u32)], names: &[usize]) -> Matrix {
+        let mut matrix = Matrix::new(order);
+        for &(from, to, bytes) in entries {
+            matrix.add(names[from % order], names[to % order], f64::from(bytes));
+        }
+        matrix
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn every_party_has_a_cpu_of_its_own_as_long_as_there_are_some(case in cases()) {
+            let (shape, order, entries, seed, control) = case;
+            let topology = synthetic(SHAPES[shape]);
+            let cpus = random_cpus(&mut Random::new(seed), &topology);
+            let mut options = PlaceOptions::new().cpus(cpus.clone());
+            if control == 1 {
+                options = options.control(Control::Reserved);
+            }
+            let names: Vec<usize> = (0..order).collect();
+            let matrix = matrix_of(order, &entries, &names);
+            let placement = place(&matrix, &topology, &options).unwrap();
+            prop_assert_eq!(placement.cpus.len(), order);
+            prop_assert!(placement.cpus.iter().all(|cpu| cpus.contains(*cpu)));
+            let (mut on_cpu, mut on_core) = (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
+            for &cpu in &placement.cpus {
+                *on_cpu.entry(cpu).or_insert(0_usize) += 1;
+                *on_core.entry(topology.cpu(cpu).unwrap().core).or_insert(0_usize) += 1;
+            }
+            let cores: std::collections::BTreeSet<_> =
+                cpus.iter().map(|cpu| topology.cpu(cpu).unwrap().core).collect();
+            if order <= cores.len() {
+                prop_assert!(on_core.values().all(|count| *count == 1));
+            } else {
+                prop_assert_eq!(on_core.len(), cores.len());
+            }
+            if control == 0 {
+                let most = order.div_ceil(cpus.len());
+                prop_assert!(on_cpu.values().all(|count| *count <= most));
+            }
+            let rated = cost(&matrix, &topology, &placement.cpus).unwrap();
+            prop_assert!((rated - placement.cost).abs() <= 1e-9 * rated);
+            for baseline in Strategy::BASELINES {
+                let other = place(&matrix, &topology, &options.clone().strategy(baseline)).unwrap();
+                prop_assert!(placement.cost <= other.cost * (1.0 + 1e-6), "{} {}", baseline, other.cost);
+            }
+            let used: CpuSet = placement.cpus.iter().copied().collect();
+            for control in placement.control.iter().copied().flatten() {
+                prop_assert!(cpus.contains(control) && !used.contains(control));
+            }
+        }
+
+        #[test]
+        fn the_order_of_few_parties_does_not_matter(case in cases()) {
+            let (shape, order, entries, seed, _) = case;
+            let topology = synthetic(SHAPES[shape]);
+            let order = order.min(6);
+            let mut names: Vec<usize> = (0..order).collect();
+            let options = PlaceOptions::new().strategy(Strategy::Exact);
+            let one = place(&matrix_of(order, &entries, &names), &topology, &options).unwrap();
+            Random::new(seed).shuffle(&mut names);
+            let shuffled = matrix_of(order, &entries, &names);
+            let other = place(&shuffled, &topology, &options).unwrap();
+            prop_assert!((one.cost - other.cost).abs() <= 1e-6 * one.cost, "{} {}", one.cost, other.cost);
+            let found = place(&shuffled, &topology, &PlaceOptions::new()).unwrap();
+            prop_assert!(found.cost <= 1.25 * one.cost + 1e-9, "{} {}", found.cost, one.cost);
+            let again = place(&shuffled, &topology, &PlaceOptions::new()).unwrap();
+            prop_assert_eq!(found, again);
+        }
+
+        #[test]
+        fn every_reader_ends_in_a_matrix_or_a_line(text in "[0-9 ,.%\na-z-]{0,80}") {
+            match Matrix::from_bytes(text.as_bytes(), "m") {
+                Ok(matrix) => prop_assert!(matrix.entries().all(|(_, _, bytes)| bytes > 0.0)),
+                Err(error) => prop_assert_eq!(error.to_string().lines().count(), 1),
+            }
+        }
+    }
+}

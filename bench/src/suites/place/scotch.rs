@@ -1,0 +1,254 @@
+//! Scotch as a program: writes its files, runs it, reads what it found.
+//!
+//! # Source
+//! Pellegrini: Scotch and libScotch 7.0 User's Guide: files of graphs, targets and mappings.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use raddle_topology::{CpuId, Distances, Matrix, Topology};
+
+use crate::error::BenchError;
+
+/// The program's names, the most exact first.
+const PROGRAMS: [&str; 3] = ["scotch_gmap-int64", "scotch_gmap", "gmap"];
+
+/// Its default, quality first, balance first.
+const STRATEGIES: [&[&str]; 3] = [&[], &["-cq"], &["-cqb"]];
+
+/// Scotch counts in whole numbers: what the heaviest edge becomes.
+const WEIGHT_MAX: f64 = 1e5;
+
+/// Distances of thirds and quarters become whole numbers.
+const DISTANCE_SCALE: f64 = 12.0;
+
+/// Beyond so many CPUs a table of all distances is no fair target: only the tree is.
+const TABLE_CPUS_MAX: usize = 512;
+
+/// What Scotch found.
+#[derive(Debug)]
+pub(super) struct Mapping {
+    /// The CPU of each party.
+    pub(super) cpus: Vec<CpuId>,
+    /// The most parties on one CPU.
+    pub(super) most: usize,
+}
+
+/// A folder of its own that goes when it is dropped.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _gone_anyway = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Maps a matrix to the CPUs of a placement, by every strategy on every target that there is.
+///
+/// # Errors
+/// [`BenchError::PeerMissing`] where it is not installed, [`BenchError::Contender`] and [`BenchError::System`] otherwise.
+pub(super) fn map(
+    matrix: &Matrix,
+    topology: &Topology,
+    cpus: &[CpuId],
+) -> Result<Vec<Mapping>, BenchError> {
+    let distances = Distances::new(topology);
+    let places: Vec<CpuId> = topology
+        .cpus()
+        .iter()
+        .map(|cpu| cpu.id)
+        .filter(|id| cpus.contains(id))
+        .collect();
+    let folder = Folder(std::env::temp_dir().join(format!("raddle-scotch-{}", std::process::id())));
+    let system = |source: io::Error| BenchError::System {
+        what: folder.0.display().to_string(),
+        source,
+    };
+    std::fs::create_dir_all(&folder.0).map_err(system)?;
+    let graph = folder.0.join("graph.grf");
+    std::fs::write(&graph, graph_text(matrix)).map_err(system)?;
+    let mut targets = Vec::new();
+    targets.extend(tleaf(&distances, &places));
+    if places.len() <= TABLE_CPUS_MAX {
+        targets.push(deco(&distances, &places));
+    }
+    let mut mappings = Vec::new();
+    for text in targets {
+        let target = folder.0.join("target.tgt");
+        std::fs::write(&target, text).map_err(system)?;
+        for strategy in STRATEGIES {
+            let out = folder.0.join("mapping.map");
+            run(strategy, &graph, &target, &out)?;
+            let text = std::fs::read_to_string(&out).map_err(system)?;
+            mappings.push(read(&text, matrix.order(), &places)?);
+        }
+    }
+    Ok(mappings)
+}
+
+fn run(strategy: &[&str], graph: &Path, target: &Path, out: &Path) -> Result<(), BenchError> {
+    for program in PROGRAMS {
+        let output = Command::new(program)
+            .args(strategy)
+            .args([graph, target, out])
+            .output();
+        match output {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => {
+                let what = program.to_owned();
+                return Err(BenchError::System { what, source });
+            }
+            Ok(output) if output.status.success() => return Ok(()),
+            Ok(output) => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                return Err(failed(
+                    said.lines().next().unwrap_or("it failed without a word"),
+                ));
+            }
+        }
+    }
+    Err(BenchError::PeerMissing {
+        who: "scotch".to_owned(),
+        what: PROGRAMS.join(", "),
+        package: "scotch".to_owned(),
+    })
+}
+
+fn failed(message: &str) -> BenchError {
+    BenchError::Contender {
+        who: "scotch".to_owned(),
+        message: message.to_owned(),
+    }
+}
+
+/// Writes the graph of what parties exchange in both directions.
+fn graph_text(matrix: &Matrix) -> String {
+    let order = matrix.order();
+    let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new(); order];
+    for (from, to, bytes) in matrix.entries() {
+        if from != to {
+            rows[from].push((to, bytes));
+            rows[to].push((from, bytes));
+        }
+    }
+    let mut heaviest = 0.0_f64;
+    for row in &mut rows {
+        row.sort_by_key(|&(to, _)| to);
+        row.dedup_by(|more, kept| {
+            let same = more.0 == kept.0;
+            if same {
+                kept.1 += more.1;
+            }
+            same
+        });
+        heaviest = row.iter().map(|&(_, bytes)| bytes).fold(heaviest, f64::max);
+    }
+    let arcs: usize = rows.iter().map(Vec::len).sum();
+    let mut text = format!("0\n{order} {arcs}\n0 010\n");
+    for row in rows {
+        // Writing to a string cannot fail, here and below.
+        let _ = write!(text, "{}", row.len());
+        for (to, bytes) in row {
+            let weight = (bytes / heaviest * WEIGHT_MAX).round().max(1.0);
+            let _ = write!(text, " {weight} {to}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn whole(distances: &Distances, left: CpuId, right: CpuId) -> u64 {
+    let distance = distances.between(left, right).unwrap_or(0.0);
+    (distance * DISTANCE_SCALE).round() as u64
+}
+
+/// The CPUs as a regular tree, if they are one: from the root, how many children, and how far these are apart.
+fn tleaf(distances: &Distances, places: &[CpuId]) -> Option<String> {
+    let mut levels = Vec::new();
+    let mut groups: Vec<&[CpuId]> = vec![places];
+    while groups[0].len() > 1 {
+        let first = groups[0];
+        let far = first
+            .iter()
+            .map(|&cpu| whole(distances, first[0], cpu))
+            .max()?;
+        let mut next: Vec<&[CpuId]> = Vec::new();
+        for group in &groups {
+            next.extend(group.chunk_by(|&left, &right| whole(distances, left, right) < far));
+        }
+        let arity = next.len() / groups.len();
+        let size = next[0].len();
+        if next.iter().any(|group| group.len() != size) || next.len() % groups.len() != 0 {
+            return None;
+        }
+        levels.push((arity, far));
+        groups = next;
+    }
+    let mut text = format!("tleaf {}", levels.len());
+    for (arity, far) in levels {
+        let _ = write!(text, " {arity} {far}");
+    }
+    text.push('\n');
+    Some(text)
+}
+
+/// The CPUs with all distances, and how to halve them: each half is named by twice the number of the whole, or one more.
+fn deco(distances: &Distances, places: &[CpuId]) -> String {
+    let mut numbers = vec![0_u64; places.len()];
+    let mut waiting = vec![(0, places.len(), 1_u64)];
+    while let Some((first, end, number)) = waiting.pop() {
+        if end - first == 1 {
+            numbers[first] = number;
+            continue;
+        }
+        let middle = first + (end - first).div_ceil(2);
+        waiting.push((first, middle, 2 * number));
+        waiting.push((middle, end, 2 * number + 1));
+    }
+    let largest = numbers.iter().max().copied().unwrap_or(1);
+    let mut text = format!("deco\n0\n{} {largest}\n", places.len());
+    for (label, number) in numbers.iter().enumerate() {
+        let _ = writeln!(text, "{label} 1 {number}");
+    }
+    for (index, &left) in places.iter().enumerate().skip(1) {
+        for &right in &places[..index] {
+            let _ = write!(text, "{} ", whole(distances, left, right));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn read(text: &str, order: usize, places: &[CpuId]) -> Result<Mapping, BenchError> {
+    let mut numbers = text
+        .split_ascii_whitespace()
+        .map(|word| word.parse::<usize>().ok());
+    let wrong = || failed("its mapping is none");
+    let count = numbers
+        .next()
+        .flatten()
+        .filter(|count| *count == order)
+        .ok_or_else(wrong)?;
+    let mut cpus = vec![None; order];
+    let mut counts = vec![0; places.len()];
+    for _ in 0..count {
+        let vertex = numbers
+            .next()
+            .flatten()
+            .filter(|vertex| *vertex < order)
+            .ok_or_else(wrong)?;
+        let place = numbers
+            .next()
+            .flatten()
+            .filter(|place| *place < places.len())
+            .ok_or_else(wrong)?;
+        cpus[vertex] = Some(places[place]);
+        counts[place] += 1;
+    }
+    Ok(Mapping {
+        cpus: cpus.into_iter().collect::<Option<_>>().ok_or_else(wrong)?,
+        most: counts.into_iter().max().unwrap_or(0),
+    })
+}
