@@ -100,12 +100,12 @@ impl BlockingThreads {
     /// Those of the system that gives no thread; the call is dropped.
     pub(crate) fn run_now(&self, call: Call) -> io::Result<()> {
         let mut state = self.state.lock().expect("nothing panics under this lock");
-        if state.calls.is_empty() {
-            if let Some(cell) = state.waiting.pop() {
-                state.calls.push_back(call);
-                let _ = cell.notify();
-                return Ok(());
-            }
+        if state.calls.is_empty()
+            && let Some(cell) = state.waiting.pop()
+        {
+            state.calls.push_back(call);
+            let _ = cell.notify();
+            return Ok(());
         }
         let shared = Arc::clone(&self.state);
         let thread = thread::Builder::new()

@@ -273,3 +273,34 @@ fn threads_that_a_bound_worker_starts_are_not_bound_with_it() {
         .install(|| runtime.spawn_blocking(|| topology().this_thread_cpus().expect("a set")));
     assert_eq!(blocking.wait(), allowed);
 }
+
+/// A substitute is started by the first worker whose place it takes, and rests until it takes another's.
+#[test]
+fn substitutes_run_where_the_worker_is_whose_place_they_take() {
+    let group = group("substitute");
+    let free = cpus();
+    let runtime = builder(&group, 1).build().expect("a runtime");
+    let stand_in = || {
+        runtime.install(|| {
+            let (tell, told) = std::sync::mpsc::channel();
+            let blocked = runtime.spawn_blocking(move || told.recv().expect("it is told"));
+            let seen = runtime.spawn(move || {
+                let cpus = topology().this_thread_cpus().expect("a set");
+                tell.send(cpus).expect("somebody waits");
+                raddle_runtime::worker_index()
+            });
+            let cpus = blocked.wait();
+            assert!(
+                seen.wait() > Some(0),
+                "the worker waited for the other handle"
+            );
+            cpus
+        })
+    };
+    for &cpu in free.iter().chain(free.iter().rev()) {
+        runtime
+            .bind_workers(&[Some(cpu)])
+            .expect("a CPU of this machine");
+        assert_eq!(stand_in(), [cpu].into_iter().collect());
+    }
+}
