@@ -182,7 +182,14 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         self.link.turns.store(self.turn, Relaxed);
         let count = self.link.sections.load(Relaxed);
         self.link.sections.store(count + 1, Relaxed);
-        (at, if has_more { Then::Renew } else { Then::Release })
+        (
+            at,
+            if has_more {
+                Then::Renew
+            } else {
+                Then::GiveBack
+            },
+        )
     }
 
     /// Gives a granted section out.

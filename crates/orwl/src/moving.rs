@@ -89,7 +89,7 @@ impl Mover {
     /// Called by an operation that has ended a turn.
     #[inline]
     pub(crate) fn turn_ended(&self, turn: u64, operations: &[Arc<Operation>]) {
-        if turn % TURNS_PER_CLOCK == 0 {
+        if turn.is_multiple_of(TURNS_PER_CLOCK) {
             self.look_if_due(turn, operations);
         }
     }
