@@ -30,8 +30,8 @@ use crate::error::BenchError;
 use crate::output::Output;
 use crate::record::{Record, Surroundings, table_head, table_row};
 use crate::suites::{
-    Measurement, build, forks, kdtree, lk23, locks, loops, matmul, memory, messages, place,
-    pools as task_pools, rays, sort, wake,
+    Measurement, build, forks, kdtree, lk23, locations, locks, loops, matmul, memory, messages,
+    place, pools as task_pools, rays, sort, wake,
 };
 
 /// Measures Raddle and its peers, interleaved, and prints medians and ratios.
@@ -111,6 +111,8 @@ enum Suite {
     /// ticket, simple, clh, mcs, each uncontended, against a Pthreads mutex; queue, private: a task put into
     /// DQ-TL-PRIV-C and got back.
     Locks,
+    /// section, grant, futures: what a section of a location costs, alone, between two spinning tasks, and with 100,000 tasks.
+    Locations,
     /// private: a number of each worker's own, against an array of them; allocation: task cells against the system's allocator.
     Memory,
     /// kneighbor, trip, one-way, burst, broadcast, quiescence, fib24: messages against channels and what Charm++ took; queens12 by
@@ -138,6 +140,7 @@ impl Suite {
             Self::Wake => &wake::CASES,
             Self::Pools => &task_pools::CASES,
             Self::Locks => &locks::CASES,
+            Self::Locations => &locations::CASES,
             Self::Memory => &memory::CASES,
             Self::Messages => &messages::CASES,
             Self::Kdtree => &kdtree::CASES,
@@ -173,6 +176,7 @@ impl Suite {
             Self::Wake => wake::run(measurement),
             Self::Pools => task_pools::run(measurement),
             Self::Locks => locks::run(measurement),
+            Self::Locations => locations::run(measurement),
             Self::Memory => memory::run(measurement),
             Self::Messages => messages::run(measurement),
             Self::Kdtree => kdtree::run(measurement),

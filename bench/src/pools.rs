@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::num::NonZero;
 
+use raddle_sync::prim::{AtomicUsize, Relaxed};
+
 use crate::error::BenchError;
 
 /// Raddle's runtimes.
@@ -36,13 +38,21 @@ impl RaddlePools {
     /// The runtime of so many workers.
     pub(crate) fn of_workers(&mut self, workers: usize) -> Result<&raddle::Runtime, BenchError> {
         made_once(&mut self.by_workers, workers, || {
-            self.builder
-                .clone()
+            alone(self.builder.clone())
                 .workers(workers)
                 .build()
                 .map_err(|error| failure("raddle", &error))
         })
     }
+}
+
+/// The same, placed as if no other runtime were on the machine: those that a run keeps take turns, and each shall be placed like the first.
+pub(crate) fn alone(builder: raddle::Builder) -> raddle::Builder {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    // Relaxed: all that counts is that no number comes twice.
+    let number = COUNT.fetch_add(1, Relaxed);
+    let group = format!("raddle-bench-{}-{number}", std::process::id());
+    builder.claims(raddle::topology::Claims::in_group(group))
 }
 
 /// Rayon's thread pools.

@@ -4,6 +4,7 @@ pub(crate) mod build;
 pub(crate) mod forks;
 pub(crate) mod kdtree;
 pub(crate) mod lk23;
+pub(crate) mod locations;
 pub(crate) mod locks;
 pub(crate) mod loops;
 pub(crate) mod matmul;

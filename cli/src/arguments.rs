@@ -43,7 +43,7 @@ Examples:
 Environment: RADDLE_WORKERS, RADDLE_POOL, RADDLE_BLOCKS, RADDLE_VICTIMS, RADDLE_AFFINITY,
 RADDLE_IDLE, RADDLE_TASK_MEMORY and RADDLE_MAILBOX stand in for the options of those names; an
 option wins over its variable. RADDLE_SEEDS says how new chares spread: stealing, random, ring,
-mesh or hypercube.
+mesh or hypercube. RADDLE_CLAIMS names the group of processes that leave each other's CPUs alone.
 
 Exit codes: 0 done, 1 failed (one line on standard error says why), 2 wrong call.";
 
@@ -156,7 +156,7 @@ pub(crate) struct Options {
     /// In which order a worker looks through the others for work [default: permuted]
     #[arg(long, global = true, value_name = "ORDER", ignore_case = true, value_parser = victims_parser())]
     pub(crate) victims: Option<VictimOrder>,
-    /// Where workers run: none, compact, scatter, or CPUs such as 0,2,4-7
+    /// Where workers run: auto, none, compact, scatter, or CPUs such as 0,2,4-7 [default: auto]
     #[arg(long, global = true, value_name = "WHERE")]
     pub(crate) affinity: Option<Affinity>,
     /// What a worker without work does [default: adaptive]
@@ -168,7 +168,7 @@ pub(crate) struct Options {
     /// Where messages for a worker wait [default: lock-free]
     #[arg(long, global = true, value_name = "NAME", ignore_case = true, value_parser = mailbox_parser())]
     pub(crate) mailbox: Option<MailboxKind>,
-    /// Print which worker runs on which CPU, and why
+    /// Print in one line how workers were placed, then which runs on which CPU, and why
     #[arg(long, global = true)]
     pub(crate) show_binding: bool,
     /// Print the workers' counters at the end

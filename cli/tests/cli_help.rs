@@ -40,6 +40,7 @@ fn the_help_reads_as_it_was_written() {
         "kneighbor",
         "pingpong",
         "topology",
+        "place",
         "completions",
     ] {
         matches_snapshot(
@@ -60,6 +61,7 @@ fn no_line_of_the_help_is_wider_than_a_page() {
         &["matmul", "--help"],
         &["kneighbor", "--help"],
         &["pingpong", "--help"],
+        &["place", "--help"],
     ] {
         let text = run_well(arguments);
         let widest = text.lines().map(|line| line.chars().count()).max();

@@ -146,6 +146,7 @@ fn the_json_of_render_has_its_documented_fields() {
             "picture.samples",
             "memory_peak_bytes",
             "workers",
+            "binding.summary",
             "binding.entries",
             "stats.total.tasks",
             "stats.workers",
@@ -341,7 +342,15 @@ fn the_binding_names_every_worker_and_says_why() {
         assert!(text.contains(worker), "{text}");
     }
     assert!(text.contains("why"), "{text}");
+    let line = text.lines().next().expect("a line");
+    assert!(
+        line.starts_with("placed by compact: 3 workers on CPU"),
+        "{text}"
+    );
     let value = json(&run_well(["--show-binding", "--workers", "3", "--json"]));
+    let line = value["binding"]["summary"].as_str().expect("a line");
+    assert!(line.starts_with("placed by auto: "), "{line}");
+    assert!(!line.contains('\n'), "{line}");
     assert_eq!(
         value["binding"]["entries"].as_array().map(Vec::len),
         Some(3)

@@ -82,6 +82,17 @@ const AFFINITIES: [&str; 7] = [
     "0,0,",
     "0-65535,1",
 ];
+/// Communication matrices in every format.
+const MATRICES: [&str; 8] = [
+    "0,1,2\n3,0,4\n5,6,0\n",
+    ",a,\"b c\"\na,0,1e3\nb c,2.5,0\n",
+    "# semicolons\n0;1;\n1;0;\n",
+    "0 1\n1 0\n",
+    "%%MatrixMarket matrix coordinate real general\n% a comment\n3 3 2\n1 2 1.5\n3 1 7\n",
+    "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n",
+    "%%MatrixMarket matrix array integer general\n2 2\n0\n2\n1\n0\n",
+    "0\n3 4\n1 010\n1 5 2\n2 5 1 6 3\n1 6 2\n",
+];
 /// What tuners have learned, on as many workers as a small machine may have.
 const GRAINS: [&str; 4] = [
     "raddle-grains 1\n",
@@ -141,6 +152,7 @@ fn main() -> std::io::Result<()> {
         ),
         ("topology_synthetic", &SYNTHETIC[..]),
         ("topology_affinity", &AFFINITIES[..]),
+        ("topology_matrix", &MATRICES[..]),
         ("grain_file", &GRAINS[..]),
     ] {
         let folder = corpus.join(target);
@@ -151,6 +163,6 @@ fn main() -> std::io::Result<()> {
         }
     }
     println!("{written} seeds in {}", corpus.display());
-    assert!(written > 81, "some seeds are missing");
+    assert!(written > 89, "some seeds are missing");
     Ok(())
 }

@@ -1,9 +1,12 @@
 //! What the targets assert of everything that reads a topology or an affinity.
 
-use raddle_topology::{Affinity, Topology, TopologyError, format};
+use raddle_topology::{Affinity, Matrix, PlaceOptions, Topology, TopologyError, format, place};
 
 /// The most CPUs of a topology whose neighbours and formats are looked at: more would take longer, not further.
 const CPUS_MAX: usize = 256;
+
+/// The most parties that are placed: more would take longer, not further.
+const PARTIES_MAX: usize = 32;
 
 /// Reads `bytes` as an XML file and judges what comes of it.
 ///
@@ -40,6 +43,31 @@ pub fn read_affinity(text: &str) {
         Ok(affinity) => assert_eq!(affinity.to_string().parse(), Ok(affinity)),
         Err(error) => check_message(&error.to_string(), "found "),
     }
+}
+
+/// Reads `bytes` as a communication matrix, and places its parties when they are few.
+///
+/// # Panics
+/// When a matrix or a placement breaks a promise, or when an error takes more than a line or does not name the file.
+pub fn read_matrix(bytes: &[u8]) {
+    let matrix = match Matrix::from_bytes(bytes, "it.csv") {
+        Ok(matrix) => matrix,
+        Err(error) => {
+            let message = error.to_string();
+            assert!(message.starts_with("it.csv:"), "{message}");
+            assert!(!message.contains(char::is_control), "{message:?}");
+            assert!(message.contains(" expected "), "{message}");
+            return;
+        }
+    };
+    assert!(matrix.entries().all(|(_, _, bytes)| bytes > 0.0 && bytes.is_finite()));
+    if matrix.order() == 0 || matrix.order() > PARTIES_MAX {
+        return;
+    }
+    let topology = Topology::synthetic("package:2 l3:2 core:2 pu:2").expect("a good description");
+    let placement = place(&matrix, &topology, &PlaceOptions::new()).expect("a placement");
+    assert_eq!(placement.cpus.len(), matrix.order());
+    assert!(placement.cost.is_finite() && placement.cost >= 0.0);
 }
 
 fn check_message(message: &str, beginning: &str) {

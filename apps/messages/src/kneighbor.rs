@@ -12,7 +12,8 @@
 
 use std::time::{Duration, Instant};
 
-use raddle::chare::{Array, Chares, Cx, Failure};
+use raddle::chare::balance::Balancing;
+use raddle::chare::{Array, ArrayOptions, Chares, Cx, Failure};
 use raddle::reduce::{Max, Sum};
 use raddle::{Runtime, chare};
 
@@ -91,8 +92,25 @@ impl<'runtime> KNeighbor<'runtime> {
     /// # Panics
     /// When there is no element, or 2³¹ of them or more.
     pub fn new(runtime: &'runtime Runtime, shape: Shape) -> Self {
+        Self::with(runtime, shape, |options| options)
+    }
+
+    /// The same, with elements that are observed, and moved where that pays.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    pub fn balanced(runtime: &'runtime Runtime, shape: Shape, balancing: Balancing) -> Self {
+        Self::with(runtime, shape, |options| options.balanced(balancing))
+    }
+
+    fn with(
+        runtime: &'runtime Runtime,
+        shape: Shape,
+        set: impl FnOnce(ArrayOptions<usize>) -> ArrayOptions<usize>,
+    ) -> Self {
         assert!(shape.elements > 0, "a ring has an element at least");
-        let ring = runtime.array(shape.elements, move |_| Element::new(shape));
+        let options = set(ArrayOptions::new(shape.elements));
+        let ring = runtime.array_with(options, move |_| Element::new(shape));
         Self {
             runtime,
             shape,

@@ -45,6 +45,7 @@ use raddle::Runtime;
 
 use crate::chart::Chart;
 use crate::error::BenchError;
+use crate::pools::alone;
 use crate::record::Record;
 use crate::suites::Measurement;
 use stage::Stage;
@@ -196,7 +197,7 @@ pub(crate) fn summary(records: &[Record]) -> Option<String> {
 }
 
 fn runtime_of(workers: usize) -> Result<Runtime, BenchError> {
-    Runtime::builder()
+    alone(Runtime::builder())
         .workers(workers)
         .build()
         .map_err(|error| failure("raddle", &error))

@@ -3,6 +3,7 @@
 //! | case | measured | unit | peers |
 //! |---|---|---|---|
 //! | `kneighbor` | an iteration of kNeighbor: 2 and 8 elements, k = 1 to 3, 16 B, 1 KB and 64 KB, which nobody looks at | µs | `mpsc` |
+//! | `observed` | the same with 2 and 8 elements, k = 3, 16 B, beside a ring whose traffic is observed by samples and whose elements never move | µs | `raddle-observed` |
 //! | `trip` | a round trip between two workers: elements of an array, plain chares, messages without objects; 16 B, and for elements the sizes of the reference | µs | `spin`, `mpsc` |
 //! | `one-way` | half a round trip of messages without objects | ns | `spin`, `mpsc` |
 //! | `burst` | one of 1,000 empty entries in a row, to the own worker and to another | µs | `mpsc` |
@@ -48,8 +49,9 @@ use crate::record::Record;
 use crate::suites::Measurement;
 
 /// The names of the cases.
-pub(crate) const CASES: [&str; 14] = [
+pub(crate) const CASES: [&str; 15] = [
     "kneighbor",
+    "observed",
     "trip",
     "one-way",
     "burst",
@@ -69,8 +71,9 @@ pub(crate) const CASES: [&str; 14] = [
 pub(crate) const CURVES: [&str; 6] = ["mailbox", "send", "section", "scan", "access", "update"];
 
 /// Cases in which there is nothing to measure with one worker, if more are asked for.
-const BETWEEN_WORKERS: [&str; 8] = [
+const BETWEEN_WORKERS: [&str; 9] = [
     "kneighbor",
+    "observed",
     "trip",
     "one-way",
     "mailbox",
@@ -98,6 +101,7 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
             .clone_from(if needs_several { &several } else { &all });
         match name {
             "kneighbor" => ring::kneighbor(measurement),
+            "observed" => ring::observed(measurement),
             "mailbox" => ring::mailboxes(measurement),
             "trip" => trips::all(measurement),
             "one-way" => trips::one_way(measurement),

@@ -2,7 +2,7 @@
 //!
 //! | case | what is placed | peer |
 //! |---|---|---|
-//! | `MATRIX-MACHINE` | the 64 parties of a measured matrix on a real machine: hop-bytes | `scotch`: program `gmap`, on the CPUs that Raddle took, each with as many parties |
+//! | `MATRIX-MACHINE` | the 64 parties of a measured matrix on a real machine: 10⁹ hop-bytes | `scotch`: program `gmap`, on the CPUs that Raddle took, each with as many parties |
 //! | `mean` | the geometric mean of all ratios above | |
 //! | `dense-5000` | 5000 parties that all talk, on 4096 CPUs: milliseconds | |
 //! | `sparse-100000` | a grid of 100,000 parties on 1024 CPUs: milliseconds, and hop-bytes as `sparse-100000-cost` | `scotch`, with reading and writing its files |
@@ -169,7 +169,13 @@ fn against_scotch(
     placement: &Placement,
     has_peer: &mut bool,
 ) -> Result<Option<f64>, BenchError> {
-    let own = record(measurement, name, "raddle", "hop-B", &[placement.cost]);
+    let own = record(
+        measurement,
+        name,
+        "raddle",
+        "Ghop-B",
+        &[placement.cost / 1e9],
+    );
     measurement.add(vec![own])?;
     if !*has_peer {
         return Ok(None);
@@ -204,18 +210,16 @@ fn against_scotch(
             "{name}: scotch put {found_most} parties on one CPU, Raddle {most}"
         ));
     }
-    let mut peer = record(measurement, name, "scotch", "hop-B", &[found]);
-    peer.ratio = Some(placement.cost / found);
+    let mut peer = record(measurement, name, "scotch", "Ghop-B", &[found / 1e9]);
+    let ratio = (placement.cost > 0.0 && found > 0.0).then_some(placement.cost / found);
+    peer.ratio = ratio;
+    peer.ratio_range = ratio.map(|ratio| (ratio, ratio));
     measurement.add(vec![peer])?;
     if name.starts_with("sparse") {
         let time = record(measurement, "sparse-100000", "scotch", "ms", &[took]);
         measurement.add(vec![time])?;
     }
-    Ok(peer_ratio(placement.cost, found))
-}
-
-fn peer_ratio(own: f64, peer: f64) -> Option<f64> {
-    (own > 0.0 && peer > 0.0).then_some(own / peer)
+    Ok(ratio)
 }
 
 /// Places as often as asked and tells how long it took.

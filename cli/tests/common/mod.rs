@@ -70,6 +70,7 @@ pub(crate) fn raddle() -> Command {
         "RADDLE_POOL",
         "RADDLE_IDLE",
         "RADDLE_MAILBOX",
+        "RADDLE_CLAIMS",
     ] {
         command.env_remove(name);
     }

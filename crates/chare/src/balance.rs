@@ -8,6 +8,7 @@
 //! are longest-processing-time-first (Graham: Bounds on multiprocessing timing anomalies. SIAM J. Applied Mathematics 17(2), 1969) and its
 //! refinement.
 
+mod by_traffic;
 mod measure;
 mod strategy;
 
@@ -18,6 +19,7 @@ use std::time::Duration;
 
 use raddle_runtime::Instant;
 
+pub use by_traffic::ByTraffic;
 pub(crate) use measure::{Measured, Meter, Sheet};
 pub use strategy::{ElementLoad, Greedy, LoadView, Refine, Strategy, Traffic};
 
@@ -31,7 +33,7 @@ use crate::part::Part;
 use crate::reduction::{Goes, Target, tell_all};
 use crate::reply::{Reply, What, reply};
 
-/// What moving an element is thought to cost before any has been moved.
+/// What moving an element is thought to cost before any has been moved, and where elements run meanwhile.
 const MOVE_GUESS: Duration = Duration::from_micros(5);
 
 /// How an array is balanced.
@@ -54,7 +56,8 @@ impl fmt::Debug for Balancing {
 impl Balancing {
     /// By this strategy, where all elements call [`Cx::balance`].
     ///
-    /// The clock is read twice for each entry of such an array, and each of its elements has an entry in a table: some 40 ns a message.
+    /// The clock is read twice for each entry of such an array, and each of its elements has an entry in a table: some 40 ns a message,
+    /// unless the strategy samples ([`Strategy::sampling`]).
     pub fn new(strategy: impl Strategy) -> Self {
         Self {
             strategy: Arc::new(strategy),
@@ -76,6 +79,10 @@ impl Balancing {
         self.strategy.needs_traffic()
     }
 
+    pub(crate) fn sampling(&self) -> u32 {
+        self.strategy.sampling()
+    }
+
     pub(crate) fn period(&self) -> Option<Duration> {
         self.period
     }
@@ -93,17 +100,20 @@ pub struct Balanced {
     pub loads_after: Vec<Duration>,
     /// Elements that should move.
     pub move_count: usize,
+    /// What they were expected to save, in a time as long as was measured.
+    pub saved: Duration,
+    /// What balancings before this one could have saved and did not; for patient strategies ([`Strategy::is_patient`]).
+    pub missed: Duration,
     /// What the moves were expected to cost.
     pub cost: Duration,
-    /// True when they were made, since they cost less than the busiest worker gains.
+    /// True when they were made, since they cost less than they save.
     pub is_done: bool,
 }
 
 impl Balanced {
-    /// What the busiest worker gains.
+    /// What the moves save, that which was missed included.
     pub fn gain(&self) -> Duration {
-        let most = |loads: &[Duration]| loads.iter().max().copied().unwrap_or_default();
-        most(&self.loads_before).saturating_sub(most(&self.loads_after))
+        self.saved + self.missed
     }
 }
 
@@ -197,7 +207,7 @@ impl Local {
             return;
         };
         drop(sheet);
-        let (view, numbers, done) = complete.view(self.system.worker_count());
+        let (view, numbers, done) = complete.view(self.system.post.worker_cpus());
         self.decide(part, &view, &numbers, done);
     }
 
@@ -209,7 +219,8 @@ impl Local {
         done: impl FnOnce(&Self) + Send + 'static,
     ) {
         let balancing = part.collection.balancing.as_ref();
-        let strategy = &balancing.expect("the caller has looked").strategy;
+        let balancing = balancing.expect("the caller has looked");
+        let (strategy, is_awaited) = (&balancing.strategy, balancing.period().is_none());
         let placed = match catch_unwind(AssertUnwindSafe(|| checked(&**strategy, view))) {
             Ok(placed) => placed,
             Err(panic) => {
@@ -228,17 +239,34 @@ impl Local {
             .map(|((_, number), &to)| (*number, to))
             .collect();
         let move_count = moves.len();
-        let cost = part.collection.move_cost().unwrap_or(MOVE_GUESS) * move_count as u32;
+        // Where nobody waits for the moves, it does not matter how long they are under way, but what they take from others.
+        let learned = part.collection.move_cost().filter(|_| is_awaited);
+        let cost = learned.unwrap_or(MOVE_GUESS) * move_count as u32;
         let mut balanced = Balanced {
             strategy: strategy.name(),
             loads_before: view.loads(),
             loads_after: view.loads_when(&placed),
             move_count,
+            saved: strategy.gain(view, &placed),
+            missed: Duration::ZERO,
             cost,
             is_done: false,
         };
+        let before = part.collection.balanced().clone();
+        if strategy.is_patient()
+            && !balanced.saved.is_zero()
+            && let Some(before) = before.filter(|before| !before.is_done)
+        {
+            balanced.missed = before.gain();
+        }
         balanced.is_done = move_count > 0 && balanced.gain() > cost;
         let is_done = balanced.is_done;
+        self.system
+            .post
+            .note_moves(&format!("elements of {}", T::NAME), |moves| {
+                let moved = is_done.then(|| (move_count as u64, balanced.gain(), cost));
+                moves.add(moved, balanced.to_string());
+            });
         *part.collection.balanced() = Some(balanced);
         if !is_done {
             return done(self);

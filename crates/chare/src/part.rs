@@ -84,6 +84,8 @@ pub(crate) struct Part<T: Chare> {
     pub(crate) scans: RefCell<Scans>,
     /// The array is balanced, and its elements are measured.
     pub(crate) measures: bool,
+    /// Runs of entries until the next one that is measured.
+    pub(crate) until_sample: Cell<u32>,
     pub(crate) meter: RefCell<Meter>,
     /// At the root: the balancing that is under way.
     pub(crate) sheet: RefCell<Option<Sheet>>,
@@ -168,6 +170,7 @@ impl<T: Chare> Part<T> {
             gathered: RefCell::default(),
             scans: RefCell::default(),
             measures: collection.balancing.is_some(),
+            until_sample: Cell::new(0),
             meter: RefCell::default(),
             sheet: RefCell::default(),
             collection,

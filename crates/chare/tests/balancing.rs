@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use raddle_chare::balance::{Balancing, Greedy, LoadView, Refine, Strategy};
+use raddle_chare::balance::{Balancing, ByTraffic, Greedy, LoadView, Refine, Strategy};
 use raddle_chare::reduce::{Max, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Reply, SparseOptions, chare};
 use raddle_runtime::Runtime;
@@ -201,4 +201,56 @@ fn a_strategy_that_is_wrong_fails_those_who_wait() {
         text.starts_with("the strategy of Weight panicked in `wrong`: it placed 1 elements of 16"),
         "{text}"
     );
+}
+
+/// Talks to one other element, as long as both have turns left.
+struct Talker;
+
+#[chare]
+impl Talker {
+    /// Sends the other one `left` messages, each an answer to one of its own.
+    #[entry]
+    fn talk(&mut self, cx: &mut Cx<Self>, left: u32) {
+        if left > 0 {
+            // Pairs are neighbours in the ring: 0 and 1, 2 and 3, and so on.
+            cx.array().at(cx.index() ^ 1).talk(left - 1);
+        }
+    }
+
+    #[entry]
+    fn worker(&mut self, cx: &mut Cx<Self>) -> usize {
+        cx.worker()
+    }
+}
+
+#[test]
+fn pairs_that_talk_end_on_one_worker() {
+    let runtime = runtime(2);
+    let balancing = Balancing::new(ByTraffic::sampled(4)).every(Duration::from_millis(2));
+    // Each pair is apart.
+    let options = ArrayOptions::new(32)
+        .balanced(balancing)
+        .placed(|index| index % 2);
+    let talkers = runtime.array_with(options, |_| Talker);
+    let workers = |talkers: &Array<Talker>| -> Vec<usize> {
+        (0..32)
+            .map(|index| talkers.at(index).worker().wait())
+            .collect()
+    };
+    let together = |workers: &[usize]| workers.chunks(2).all(|pair| pair[0] == pair[1]);
+    // As long as it takes until what was seen has paid for the moves.
+    while !together(&workers(&talkers)) {
+        for index in 0..32 {
+            talkers.at(index).talk(200);
+        }
+        runtime.quiescence().wait();
+    }
+    let report = runtime.report();
+    let moves = report
+        .moves
+        .iter()
+        .find(|moves| moves.what == "elements of Talker");
+    let moves = moves.expect("elements were looked at");
+    assert!(moves.moves > 0 && moves.moved >= 16, "{moves}");
+    assert!(moves.why.starts_with("traffic moved "), "{moves}");
 }

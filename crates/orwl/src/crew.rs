@@ -25,8 +25,12 @@ use raddle_sync::prim::{
     Acquire, AtomicBool, AtomicU64, AtomicUsize, Mutex, Relaxed, Release, heavy_fence,
 };
 
+use raddle_trace::Moves;
+
 use crate::error::{Broken, Panic, RunError, words_of};
+use crate::moving::Mover;
 use crate::operation::Operation;
+use crate::placement::ProgramPlacement;
 
 /// What an operation unwinds with that waits when all is over.
 #[derive(Debug)]
@@ -44,6 +48,7 @@ pub(crate) struct Crew {
     /// There is a CPU for each operation that has a thread.
     may_spin: AtomicBool,
     waiter: OnceLock<Waiter>,
+    mover: OnceLock<Mover>,
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +69,7 @@ impl Crew {
             running: AtomicUsize::new(0),
             may_spin: AtomicBool::new(false),
             waiter: OnceLock::new(),
+            mover: OnceLock::new(),
         })
     }
 
@@ -80,6 +86,31 @@ impl Crew {
         self.waiter
             .set(Waiter::current())
             .expect("a program runs once");
+    }
+
+    /// Has operations moved while they run.
+    pub(crate) fn hire(&self, mover: Mover) {
+        assert!(self.mover.set(mover).is_ok(), "a program runs once");
+    }
+
+    /// What was moved; says in the placement where everybody came to be.
+    pub(crate) fn moved(&self, placement: &mut ProgramPlacement) -> Moves {
+        let Some(mover) = self.mover.get() else {
+            return Moves::default();
+        };
+        let (moves, places) = mover.told();
+        for (place, (worker_index, cpu)) in placement.places.iter_mut().zip(places) {
+            (place.worker_index, place.cpu) = (worker_index, cpu);
+        }
+        moves
+    }
+
+    /// An operation has ended a turn.
+    #[inline]
+    pub(crate) fn turn_ended(&self, turn: u64) {
+        if let Some(mover) = self.mover.get() {
+            mover.turn_ended(turn, self.operations());
+        }
     }
 
     /// The number of turns.

@@ -13,15 +13,16 @@ use raddle_sync::fifo::Access;
 use raddle_sync::prim::Relaxed;
 use raddle_topology::Matrix;
 
+use crate::operation::Operation;
 use crate::program::Program;
 
 /// A handle, as far as data is concerned.
-struct Use {
-    operation: usize,
-    access: Access,
-    location: usize,
-    whole: usize,
-    bytes: f64,
+pub(crate) struct Use {
+    pub(crate) operation: usize,
+    pub(crate) access: Access,
+    pub(crate) location: usize,
+    pub(crate) whole: usize,
+    pub(crate) bytes: f64,
 }
 
 impl Program {
@@ -30,32 +31,42 @@ impl Program {
     /// Cost: linear in the handles, and for each location in its readers and writers.
     #[must_use]
     pub fn dependencies(&self) -> Matrix {
-        let mut locations: BTreeMap<usize, Vec<Use>> = BTreeMap::new();
-        for (operation, planned) in self.operations.iter().enumerate() {
-            for link in planned.operation.links() {
-                let of = &link.location;
-                locations.entry(of.whole).or_default().push(Use {
-                    operation,
-                    access: link.access,
-                    location: of.index,
-                    whole: of.whole,
-                    // Relaxed: an estimate.
-                    bytes: link.bytes.load(Relaxed) as f64,
-                });
-            }
-        }
-        let mut matrix = Matrix::new(self.operations.len());
-        for uses in locations.values() {
-            add_round(&mut matrix, uses);
-        }
-        let names = self
-            .operations
-            .iter()
-            .map(|planned| planned.operation.name.to_string());
-        matrix
-            .with_names(names.collect())
-            .expect("each operation has a name")
+        let operations = self.operations.iter();
+        dependencies_of(operations.map(|planned| &*planned.operation))
     }
+}
+
+/// What operations exchange in a turn, by the bytes that their locations had when last looked at.
+pub(crate) fn dependencies_of<'a>(
+    operations: impl Iterator<Item = &'a Operation> + Clone,
+) -> Matrix {
+    let names = operations
+        .clone()
+        .map(|operation| operation.name.to_string());
+    let uses = operations.enumerate().flat_map(|(number, operation)| {
+        operation.links().iter().map(move |link| Use {
+            operation: number,
+            access: link.access,
+            location: link.location.index,
+            whole: link.location.whole,
+            // Relaxed: an estimate.
+            bytes: link.bytes.load(Relaxed) as f64,
+        })
+    });
+    matrix_of(names.collect(), uses)
+}
+
+/// The matrix of parties with such names that use locations so, in the order of declaration.
+pub(crate) fn matrix_of(names: Vec<String>, uses: impl Iterator<Item = Use>) -> Matrix {
+    let mut locations: BTreeMap<usize, Vec<Use>> = BTreeMap::new();
+    for used in uses {
+        locations.entry(used.whole).or_default().push(used);
+    }
+    let mut matrix = Matrix::new(names.len());
+    for uses in locations.values() {
+        add_round(&mut matrix, uses);
+    }
+    matrix.with_names(names).expect("each operation has a name")
 }
 
 /// Adds what goes from each writer of a location, of its whole or its pieces, to those that come after it, until it is written again.

@@ -11,10 +11,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use raddle_runtime::Waiter;
+use raddle_runtime::{Instant, Waiter};
 use raddle_sync::fifo::Standing;
 use raddle_sync::ordered::{self, Guard, Read, Right, Then, Write};
-use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};
+use raddle_sync::prim::{AtomicBool, LIGHT, Mutex, Relaxed, spin_loop};
 
 use crate::crew::Halted;
 use crate::error::Broken;
@@ -24,8 +24,10 @@ use crate::operation::{Link, Operation};
 /// The data of a location while a task has it; given back when it is dropped.
 pub type Section<'a, D, R> = Guard<'a, D, R>;
 
-/// Sections between two looks at how many bytes there are.
-const SECTIONS_PER_LOOK: u64 = 64;
+/// Looks at a request before its owner makes himself at home for a longer wait: about half a microsecond.
+const LOOKS_AT_ONCE: u32 = if LIGHT { 1 } else { 64 };
+/// Turns between two looks at how many bytes there are.
+const TURNS_PER_LOOK: u64 = 64;
 
 /// A task's way to a location, in every turn: to read it ([`ReadHandle`]) or to write it ([`WriteHandle`]).
 ///
@@ -168,27 +170,35 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         }
     }
 
+    /// Counts the section of this turn and goes on to the place of the next; returns the place of this one, and what follows on it.
     #[inline]
-    fn standing(&self) -> Standing {
-        self.ring[self.at].standing()
-    }
-
-    /// Gives the section out; for one that was granted.
-    #[inline]
-    fn begin(&mut self) -> Section<'_, D, R> {
+    fn advance(&mut self) -> (usize, Then) {
         let (at, depth) = (self.at, self.ring.len());
         self.at = if at + 1 == depth { 0 } else { at + 1 };
+        let next = self.turn + depth as u64;
+        let has_more = !self.is_once && next < self.operation.crew.limit();
         self.turn += 1;
         // Relaxed, here and below: read by this operation, and by those who count when all is over, or roughly.
         self.link.turns.store(self.turn, Relaxed);
-        let next = self.turn - 1 + depth as u64;
-        let has_more = !self.is_once && next < self.operation.crew.limit();
-        let then = if has_more { Then::Renew } else { Then::Release };
-        let section = self.ring[at].enter(then).expect("it was granted");
         let count = self.link.sections.load(Relaxed);
         self.link.sections.store(count + 1, Relaxed);
-        if count % SECTIONS_PER_LOOK == 0 {
+        (
+            at,
+            if has_more {
+                Then::Renew
+            } else {
+                Then::GiveBack
+            },
+        )
+    }
+
+    /// Gives a granted section out.
+    #[inline]
+    fn section_at(&mut self, at: usize, then: Then) -> Section<'_, D, R> {
+        let section = self.ring[at].enter(then).expect("it was granted");
+        if self.turn % TURNS_PER_LOOK == 1 {
             let bytes = (self.bytes_of)(&section) as u64;
+            // Relaxed: as above.
             self.link.bytes.store(bytes, Relaxed);
         }
         section
@@ -196,9 +206,17 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
 
     /// Waits on this thread for the section of this turn.
     #[cold]
-    fn wait_slow(&mut self) {
-        let (operation, handle) = (&self.operation, &self.ring[self.at]);
+    fn wait_slow(&mut self, at: usize) {
+        let (operation, handle) = (&self.operation, &self.ring[at]);
         let crew = &operation.crew;
+        // Who is next in a short section is granted before a clock could be read.
+        for _ in 0..if crew.may_spin() { LOOKS_AT_ONCE } else { 0 } {
+            if handle.standing() != Standing::Waiting {
+                return;
+            }
+            spin_loop();
+        }
+        let start = Instant::now();
         Waiter::current().wait_asking(
             crew.may_spin(),
             || handle.standing() != Standing::Waiting || crew.is_halted(),
@@ -208,6 +226,9 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
                 handle.leave(&waker);
             },
         );
+        // Relaxed: written here alone, and read roughly.
+        let waited_ns = operation.waited_ns.load(Relaxed) + start.elapsed().as_nanos() as u64;
+        operation.waited_ns.store(waited_ns, Relaxed);
     }
 
     #[cold]
@@ -278,13 +299,15 @@ impl<'a, D: ?Sized, R: Right> Enter<'a, D, R> {
     #[inline]
     pub fn wait(mut self) -> Section<'a, D, R> {
         let handle = self.0.take().expect("it is waited for once");
-        if handle.standing() != Standing::Granted {
-            handle.wait_slow();
-            if handle.standing() != Standing::Granted {
+        // Counted before it is granted: what is done between grant and release keeps others waiting.
+        let (at, then) = handle.advance();
+        if handle.ring[at].standing() != Standing::Granted {
+            handle.wait_slow(at);
+            if handle.ring[at].standing() != Standing::Granted {
                 handle.is_over();
             }
         }
-        handle.begin()
+        handle.section_at(at, then)
     }
 }
 
@@ -297,7 +320,8 @@ impl<'a, D: ?Sized, R: Right> Future for Enter<'a, D, R> {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Standing::Granted) => {
                 let handle = self.0.take().expect("it was there");
-                Poll::Ready(handle.begin())
+                let (at, then) = handle.advance();
+                Poll::Ready(handle.section_at(at, then))
             }
             Poll::Ready(_) => handle.is_over(),
         }

@@ -13,6 +13,7 @@
 //! | a task on a thread of its own | [`Program::task`] |
 //! | a task that is a future; any number | [`Program::async_task`] |
 //! | a task of several threads or futures | [`Program::operations`] |
+//! | a program without its data, on machines that are not there | [`Sketch`] |
 //! | what tasks exchange, and where they go for it | [`Program::dependencies`], [`Program::compute_placement`], [`Program::apply_placement`] |
 //!
 //! # What tasks see
@@ -42,12 +43,16 @@ mod crew;
 mod dependencies;
 mod error;
 mod extent;
+mod ground;
 mod handle;
 mod location;
+mod moving;
 mod operation;
 mod placement;
 mod program;
 mod run;
+mod simulate;
+mod sketch;
 mod task;
 
 pub use error::{Broken, Panic, RunError};
@@ -56,5 +61,8 @@ pub use handle::{Enter, Handle, Once, ReadHandle, Section, WriteHandle};
 pub use location::{Location, Outside, Split};
 pub use placement::{OperationPlace, ProgramPlacement};
 pub use program::{Operations, Outcome, Program, Turns};
+pub use raddle_sync::fifo::Access;
 pub use raddle_sync::ordered::{Read, Write};
+pub use simulate::{MachineSpeed, Mapping, Simulated};
+pub use sketch::{LocationIndex, Sketch};
 pub use task::{Task, TurnEnd, Turns as TaskTurns};

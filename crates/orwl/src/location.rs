@@ -70,7 +70,7 @@ impl<D: ?Sized> Location<D> {
         handle.put_in();
         let waiter = Waiter::current();
         loop {
-            match handle.lend(Then::Release) {
+            match handle.lend(Then::GiveBack) {
                 Ok(loan) => return Ok(Outside(loan)),
                 Err(_) if self.ring[newest].is_stopped() => {
                     return Err(Broken {

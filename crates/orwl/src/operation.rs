@@ -7,13 +7,19 @@ use std::cell::Cell;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
+use std::time::Duration;
 
+use raddle_runtime::{Home, Instant};
 use raddle_sync::fifo::Access;
 use raddle_sync::prim::{AtomicBool, AtomicU64, Mutex, Relaxed, light_fence, thread_local};
+use raddle_topology::CpuId;
 
 use crate::crew::Crew;
 use crate::handle::PutIn;
 use crate::location::Identity;
+
+/// No CPU has this number.
+const NOWHERE: u64 = u64::MAX;
 
 thread_local! {
     /// The number of the operation whose turn runs on this thread.
@@ -30,6 +36,15 @@ pub(crate) struct Operation {
     pub(crate) seats: OnceLock<Vec<Arc<dyn PutIn>>>,
     /// A handle was dropped in this turn.
     has_left: AtomicBool,
+    /// Where it is at home, if it is a future, and what its thread is to be bound to next, if it has one.
+    pub(crate) home: OnceLock<Home>,
+    next_cpu: AtomicU64,
+    /// When its thread began, if it has one.
+    pub(crate) began: OnceLock<Instant>,
+    /// Nanoseconds that its thread has waited.
+    pub(crate) waited_ns: AtomicU64,
+    /// Nanoseconds that it was polled, if it is a future.
+    pub(crate) polled_ns: AtomicU64,
     /// Turns that have ended, which is the number of the one that runs. Written by whoever runs the operation.
     turn: AtomicU64,
     /// What to wake when all is over.
@@ -74,6 +89,11 @@ impl Operation {
             links: OnceLock::new(),
             seats: OnceLock::new(),
             has_left: AtomicBool::new(false),
+            home: OnceLock::new(),
+            next_cpu: AtomicU64::new(NOWHERE),
+            began: OnceLock::new(),
+            waited_ns: AtomicU64::new(0),
+            polled_ns: AtomicU64::new(0),
             turn: AtomicU64::new(0),
             waker: Mutex::new(None),
         })
@@ -111,6 +131,7 @@ impl Operation {
         self.turn.store(turn, Relaxed);
         // ORDERING(C1): the turn has ended before the limit is looked at.
         light_fence();
+        self.crew.turn_ended(turn);
     }
 
     #[cold]
@@ -142,6 +163,47 @@ impl Operation {
 
     pub(crate) fn links(&self) -> &[Arc<Link>] {
         self.links.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Sends it to another worker, or its thread to another CPU; it goes there with its next turn or wake-up.
+    pub(crate) fn move_to(&self, worker_index: usize, cpu: Option<CpuId>) {
+        if let Some(home) = self.home.get() {
+            home.move_to(worker_index);
+        } else if let Some(cpu) = cpu {
+            // Relaxed: read with its next turn, or the one after.
+            self.next_cpu.store(u64::from(cpu.0), Relaxed);
+        }
+    }
+
+    /// The CPU that its thread is to go to, once.
+    #[inline]
+    pub(crate) fn take_next_cpu(&self) -> Option<CpuId> {
+        // Relaxed: as above.
+        if self.next_cpu.load(Relaxed) == NOWHERE {
+            return None;
+        }
+        let cpu = self.next_cpu.swap(NOWHERE, Relaxed);
+        u32::try_from(cpu).ok().map(CpuId)
+    }
+
+    /// How much work it seems to be: the bytes that it writes.
+    pub(crate) fn load(&self) -> f64 {
+        let written = self
+            .links()
+            .iter()
+            .filter(|link| link.access == Access::Write);
+        // Relaxed: an estimate.
+        1.0 + written
+            .map(|link| link.bytes.load(Relaxed) as f64)
+            .sum::<f64>()
+    }
+
+    /// How long it has worked so far; what its thread waits at the moment counts as work.
+    pub(crate) fn busy(&self) -> Duration {
+        // Relaxed: an estimate.
+        let (waited, polled) = (self.waited_ns.load(Relaxed), self.polled_ns.load(Relaxed));
+        let began = self.began.get().map_or(Duration::ZERO, Instant::elapsed);
+        began.saturating_sub(Duration::from_nanos(waited)) + Duration::from_nanos(polled)
     }
 
     /// Calls `run` as this operation.

@@ -3,16 +3,14 @@
 //! # Source
 //! `orwl_affinity_compute` and `orwl_affinity_set` of Gustedt, Jeannot, Mansouri, Inria RR-8993, 2016, section 4.2.
 
-use std::collections::HashMap;
 use std::fmt;
 
 use raddle_runtime::Runtime;
-use raddle_sync::fifo::Access;
-use raddle_sync::prim::Relaxed;
-use raddle_topology::{CpuId, CpuSet, Matrix, PlaceOptions, Strategy, Topology, place};
+use raddle_topology::{CpuId, Strategy};
 use serde::Serialize;
 
-use crate::program::Program;
+use crate::ground::Ground;
+use crate::program::{Planned, Program};
 
 /// Where every operation of a program runs.
 ///
@@ -28,6 +26,9 @@ pub struct ProgramPlacement {
     pub cost: f64,
     /// How it was made and why, for a person.
     pub reason: String,
+    /// Where each operation is in the topology that it was placed on.
+    #[serde(skip)]
+    pub(crate) cpus: Vec<CpuId>,
 }
 
 /// Where an operation runs.
@@ -55,64 +56,32 @@ impl Program {
     /// As [`compute_placement`](Self::compute_placement), in another way.
     #[must_use]
     pub fn place_with(&self, runtime: &Runtime, strategy: Strategy) -> ProgramPlacement {
-        let plan = runtime.plan();
-        let workers: HashMap<CpuId, usize> = plan
-            .entries
-            .iter()
-            .rev()
-            .filter_map(|entry| Some((entry.cpu?, entry.worker_index)))
-            .collect();
-        let machine = Topology::this_machine()
-            .ok()
-            .filter(|_| !workers.is_empty());
-        let options = PlaceOptions::new().strategy(strategy).loads(self.loads());
-        let matrix = self.dependencies();
-        let placed = match machine {
-            Some(machine) => {
-                let cpus: CpuSet = workers.keys().copied().collect();
-                place(&matrix, machine, &options.cpus(cpus))
-                    .map(|placement| (placement, &workers))
-                    .ok()
+        let placed = Ground::of(runtime).map(|ground| {
+            let placement = ground.place(&self.dependencies(), strategy, self.loads());
+            placement.map(|placement| (ground, placement))
+        });
+        match placed {
+            Some(Ok((ground, placement))) => {
+                let places = placement.cpus.iter().map(|&cpu| ground.at(cpu)).collect();
+                let reason = match ground.is_bound {
+                    true => placement.reason,
+                    false => format!(
+                        "workers are not bound, and equally far from each other: {}",
+                        placement.reason
+                    ),
+                };
+                self.placement(places, placement.cost, reason, placement.cpus)
             }
-            None => None,
-        };
-        if let Some((placement, workers)) = placed {
-            let place_of = |cpu: CpuId| (workers.get(&cpu).copied().unwrap_or(0), Some(cpu));
-            let places: Vec<_> = placement.cpus.iter().map(|&cpu| place_of(cpu)).collect();
-            return self.placement(places, placement.cost, placement.reason);
+            Some(Err(error)) => self.in_turns(runtime.worker_count(), &error.to_string()),
+            None => self.in_turns(runtime.worker_count(), "the machine cannot be asked"),
         }
-        self.place_unbound(
-            &matrix,
-            runtime.worker_count(),
-            options_for_equals(strategy, self.loads()),
-        )
     }
 
-    /// Shares operations out among workers that may be anywhere: all are equally far from each other.
-    fn place_unbound(
-        &self,
-        matrix: &Matrix,
-        worker_count: usize,
-        options: PlaceOptions,
-    ) -> ProgramPlacement {
-        let equals = Topology::synthetic(&format!("core:{worker_count} pu:1"));
-        let placed = equals
-            .ok()
-            .and_then(|equals| place(matrix, &equals, &options).ok());
-        let Some(placement) = placed else {
-            let places = (0..self.operations.len()).map(|index| (index % worker_count, None));
-            let reason = "in turns: there is nothing to go by".to_owned();
-            return self.placement(places.collect(), 0.0, reason);
-        };
-        let places = placement
-            .cpus
-            .iter()
-            .map(|cpu| (cpu.index() % worker_count, None));
-        let reason = format!(
-            "workers are not bound, and equally far from each other: {}",
-            placement.reason
-        );
-        self.placement(places.collect(), placement.cost, reason)
+    /// Deals operations out to workers that may be anywhere.
+    fn in_turns(&self, worker_count: usize, why: &str) -> ProgramPlacement {
+        let places = (0..self.operations.len()).map(|index| (index % worker_count, None));
+        let reason = format!("in turns, since nothing better is known: {why}");
+        self.placement(places.collect(), 0.0, reason, Vec::new())
     }
 
     fn placement(
@@ -120,61 +89,44 @@ impl Program {
         places: Vec<(usize, Option<CpuId>)>,
         cost: f64,
         reason: String,
+        cpus: Vec<CpuId>,
     ) -> ProgramPlacement {
-        let places = self
-            .operations
-            .iter()
-            .zip(places)
-            .map(|(planned, (worker_index, cpu))| OperationPlace {
-                operation: planned.operation.name.to_string(),
-                worker_index,
-                cpu,
-            });
+        let places = self.operations.iter().zip(places);
+        let places = places.map(|(planned, (worker_index, cpu))| OperationPlace {
+            operation: planned.operation.name.to_string(),
+            worker_index,
+            cpu,
+        });
         ProgramPlacement {
             program: self.name().to_owned(),
             places: places.collect(),
             cost,
             reason,
+            cpus,
         }
     }
 
     /// How much work each operation is: what it says, or else the bytes that it writes.
     fn loads(&self) -> Vec<f64> {
-        let load_of = |planned: &crate::program::Planned| {
-            planned.load.unwrap_or_else(|| {
-                let links = planned.operation.links().iter();
-                let written = links.filter(|link| link.access == Access::Write);
-                // Relaxed: an estimate.
-                1.0 + written
-                    .map(|link| link.bytes.load(Relaxed) as f64)
-                    .sum::<f64>()
-            })
-        };
+        let load_of = |planned: &Planned| planned.load.unwrap_or_else(|| planned.operation.load());
         self.operations.iter().map(load_of).collect()
     }
-}
-
-fn options_for_equals(strategy: Strategy, loads: Vec<f64>) -> PlaceOptions {
-    PlaceOptions::new().strategy(strategy).loads(loads)
 }
 
 impl fmt::Display for ProgramPlacement {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "{}: {}", self.program, self.reason)?;
-        let width = self
+        let widths = self
             .places
             .iter()
             .map(|place| place.operation.chars().count());
-        let width = width.max().unwrap_or(0).max("operation".len());
+        let width = widths.max().unwrap_or(0).max("operation".len());
         writeln!(formatter, "{:width$} | worker | cpu", "operation")?;
         writeln!(formatter, "{:-<width$}-+--------+----", "")?;
         for place in &self.places {
             let cpu = place.cpu.map_or("-".to_owned(), |cpu| cpu.to_string());
-            writeln!(
-                formatter,
-                "{:width$} | {:>6} | {cpu:>3}",
-                place.operation, place.worker_index
-            )?;
+            let (operation, worker) = (&place.operation, place.worker_index);
+            writeln!(formatter, "{operation:width$} | {worker:>6} | {cpu:>3}")?;
         }
         Ok(())
     }

@@ -8,10 +8,13 @@ use raddle_runtime::{Runtime, default_runtime};
 use raddle_sync::ordered::{self, Ordered};
 use raddle_sync::prim::{AtomicU64, AtomicUsize, Instant, Relaxed};
 
+use raddle_trace::Moves;
+
 use crate::crew::Crew;
 use crate::error::RunError;
 use crate::extent::Extent;
 use crate::location::{Identity, Location, Split};
+use crate::moving::Mover;
 use crate::operation::{Name, Operation};
 use crate::placement::ProgramPlacement;
 use crate::run::Starter;
@@ -83,8 +86,10 @@ pub struct Outcome {
     pub sections: u64,
     /// From the start of the first task to the end of the last.
     pub elapsed: Duration,
-    /// Where the tasks ran.
+    /// Where the tasks ran at the end.
     pub placement: ProgramPlacement,
+    /// Which of them were moved while they ran, and why.
+    pub moves: Moves,
 }
 
 impl Program {
@@ -291,6 +296,9 @@ impl Program {
             .iter()
             .map(|planned| Arc::clone(&planned.operation));
         self.crew.muster(operations.collect(), turns.0, may_spin);
+        if let Some(mover) = Mover::new(runtime, &placement) {
+            self.crew.hire(mover);
+        }
         self.put_in();
         let start = Instant::now();
         let mut running = Vec::new();
@@ -307,10 +315,8 @@ impl Program {
         }
         let outcome = self.crew.wait();
         let elapsed = start.elapsed();
-        for (thread, _) in running {
-            if let Some(thread) = thread {
-                thread.wait();
-            }
+        for thread in running.into_iter().flatten() {
+            thread.wait();
         }
         for operation in self.crew.operations() {
             operation.clear_left_seats();
@@ -324,11 +330,14 @@ impl Program {
             );
         }
         outcome?;
+        let mut placement = placement;
+        let moves = self.crew.moved(&mut placement);
         Ok(Outcome {
             turns,
             sections: self.sections(),
             elapsed,
             placement,
+            moves,
         })
     }
 

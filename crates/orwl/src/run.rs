@@ -6,7 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use raddle_runtime::{Handle, Home, Runtime};
+use raddle_runtime::{Handle, Home, Instant, Runtime};
+use raddle_sync::prim::Relaxed;
 use raddle_topology::{CpuId, Topology};
 
 use crate::error::RunError;
@@ -35,8 +36,8 @@ impl Drop for End {
 }
 
 impl Starter {
-    /// Lets it run; a thread that the system does not give halts all. Returns the thread, if it has one, and where it is at home, if it has none.
-    pub(crate) fn start(self, runtime: &Runtime) -> (Option<Handle<()>>, Option<Home>) {
+    /// Lets it run; a thread that the system does not give halts all. Returns the thread, if it has one.
+    pub(crate) fn start(self, runtime: &Runtime) -> Option<Handle<()>> {
         let end = End {
             index: self.index,
             operation: Arc::clone(&self.operation),
@@ -51,17 +52,19 @@ impl Starter {
                     source,
                 };
                 let thread = started.map_err(|source| operation.crew.halt_because(failed(source)));
-                (thread.ok(), None)
+                thread.ok()
             }
             Body::Future { future, has_turns } => {
                 let home = Home::new(self.worker_index);
+                let is_new = self.operation.home.set(home.clone()).is_ok();
+                assert!(is_new, "an operation starts once");
                 let running = Running {
                     future: Some(future),
                     has_turns,
                     end,
                 };
                 runtime.post().run(&home, running);
-                (None, Some(home))
+                None
             }
         }
     }
@@ -74,12 +77,18 @@ fn run_blocking(
     cpu: Option<CpuId>,
 ) {
     let operation = &end.operation;
-    let topology = cpu.and_then(|cpu| Some((Topology::this_machine().ok()?, cpu)));
+    let machine = cpu.and_then(|_| Topology::this_machine().ok());
     // Where the system refuses, it runs all the same.
-    let bound = topology.filter(|(topology, cpu)| topology.bind_this_thread(*cpu).is_ok());
+    let bind = |cpu| machine.is_some_and(|machine| machine.bind_this_thread(cpu).is_ok());
+    let mut is_bound = cpu.is_some_and(bind);
+    let is_new = operation.began.set(Instant::now()).is_ok();
+    assert!(is_new, "an operation starts once");
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         operation.run_as(|| {
             while operation.begin_turn() {
+                if let Some(cpu) = operation.take_next_cpu() {
+                    is_bound |= bind(cpu);
+                }
                 if call().is_break() {
                     operation.crew.cut(operation.turn());
                     return;
@@ -95,9 +104,9 @@ fn run_blocking(
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(call))) {
         operation.crew.fail(operation, panic);
     }
-    if let Some((topology, _)) = bound {
+    if let Some(machine) = machine.filter(|_| is_bound) {
         // The thread may have other work later; where the system refuses, that work stays here.
-        let _ = topology.unbind_this_thread();
+        let _ = machine.unbind_this_thread();
     }
 }
 
@@ -116,6 +125,7 @@ impl Future for Running {
         let operation = &this.end.operation;
         operation.leave(context.waker());
         let future = &mut this.future;
+        let start = Instant::now();
         let polled = catch_unwind(AssertUnwindSafe(|| {
             operation.run_as(|| {
                 let Some(running) = future.as_mut().filter(|_| !operation.crew.is_halted()) else {
@@ -132,6 +142,9 @@ impl Future for Running {
                 Poll::Ready(())
             })
         }));
+        // Relaxed: written here alone, and read roughly.
+        let polled_ns = operation.polled_ns.load(Relaxed) + start.elapsed().as_nanos() as u64;
+        operation.polled_ns.store(polled_ns, Relaxed);
         match polled {
             Ok(Poll::Pending) => return Poll::Pending,
             // Who returns early says that there are no more turns.

@@ -13,6 +13,7 @@ use std::time::Duration;
 use raddle_sync::prim::{Mutex, has_ended, thread};
 use raddle_sync::wait::WaitCell;
 
+use crate::placing::{is_on_bound_worker, shake_off_binding};
 use crate::task::discard;
 
 const KEEP: Duration = Duration::from_secs(10);
@@ -68,10 +69,15 @@ impl BlockingThreads {
             return;
         }
         let shared = Arc::clone(&self.state);
+        let inherits = is_on_bound_worker();
         match thread::Builder::new()
             .name(self.name.clone())
-            .spawn(move || serve(&shared))
-        {
+            .spawn(move || {
+                if inherits {
+                    shake_off_binding();
+                }
+                serve(&shared);
+            }) {
             Ok(thread) => {
                 state.thread_count += 1;
                 state.threads.retain(|thread| !has_ended(thread));
@@ -94,12 +100,12 @@ impl BlockingThreads {
     /// Those of the system that gives no thread; the call is dropped.
     pub(crate) fn run_now(&self, call: Call) -> io::Result<()> {
         let mut state = self.state.lock().expect("nothing panics under this lock");
-        if state.calls.is_empty() {
-            if let Some(cell) = state.waiting.pop() {
-                state.calls.push_back(call);
-                let _ = cell.notify();
-                return Ok(());
-            }
+        if state.calls.is_empty()
+            && let Some(cell) = state.waiting.pop()
+        {
+            state.calls.push_back(call);
+            let _ = cell.notify();
+            return Ok(());
         }
         let shared = Arc::clone(&self.state);
         let thread = thread::Builder::new()

@@ -25,18 +25,20 @@ mod mailbox;
 #[cfg(any(loom, shuttle))]
 #[doc(hidden)]
 pub mod model;
+mod placing;
 pub mod pool;
 mod post;
 mod private;
 mod runtime;
 mod task;
+mod traffic;
 mod worker;
 
 #[doc(hidden)]
 pub use clock::Instant;
 pub use config::{
-    BuildError, Builder, IdlePolicy, SeedPolicy, TaskMemory, UnknownIdlePolicy, UnknownSeedPolicy,
-    UnknownTaskMemory, WORKER_COUNT_MAX,
+    BuildError, Builder, IdlePolicy, MoveError, SeedPolicy, TaskMemory, UnknownIdlePolicy,
+    UnknownSeedPolicy, UnknownTaskMemory, WORKER_COUNT_MAX,
 };
 pub use errand::Home;
 pub use fork::join;

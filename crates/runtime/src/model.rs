@@ -6,9 +6,8 @@ pub mod explore;
 use std::sync::Arc;
 
 use raddle_sync::prim::thread;
-use raddle_topology::{Plan, PlanEntry};
 
-use crate::config::Settled;
+use crate::config::{Placed, Settled};
 use crate::fork::as_worker;
 use crate::pool::Setup;
 use crate::worker::{SUBSTITUTES_MAX, Shared, Worker, WorkerThreads};
@@ -27,15 +26,8 @@ pub fn runtime(
     crowded: bool,
     seeds: SeedPolicy,
 ) -> Runtime {
-    let entries = (0..worker_count).map(|worker_index| PlanEntry {
-        worker_index,
-        cpu: None,
-        reason: "a model has no CPUs".to_owned(),
-    });
     Runtime::start(Settled {
-        plan: Plan {
-            entries: entries.collect(),
-        },
+        placed: Placed::nowhere(worker_count),
         pool,
         pool_setup: Setup::new(worker_count, SUBSTITUTES_MAX, BlockShape::default()),
         idle,

@@ -13,11 +13,15 @@ use std::sync::Arc;
 
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicBool, Relaxed, heavy_fence};
+use raddle_topology::CpuId;
+use raddle_trace::Moves;
 
+use crate::config::MoveError;
 use crate::fork::with_worker;
 use crate::mailbox::{MailboxKind, Post as Mailboxes, Sender};
 use crate::pool::Wanted;
 use crate::task::{Arrivals, Task, TaskList};
+use crate::traffic::message_bytes;
 use crate::worker::{Shared, Worker};
 
 /// Sends messages to the workers of a runtime: calls that one given worker runs, each to completion, in the order of each sender.
@@ -84,7 +88,9 @@ impl Post {
         let closures = self.shared.memory.closures();
         self.with_own(|worker| match worker {
             Some(worker) => {
-                worker.send(to, Task::message(worker.take_cell(), closures, message));
+                let bytes = message_bytes(&message);
+                let message = Task::message(worker.take_cell(), closures, message);
+                worker.send(to, message, bytes);
             }
             None => self.shared.call_outside(to, message),
         });
@@ -98,12 +104,47 @@ impl Post {
         let closures = self.shared.memory.closures();
         self.with_own(|worker| {
             let cell = worker.map_or_else(|| self.shared.memory.take_outside(), Worker::take_cell);
+            let bytes = message_bytes(&message);
             let message = Task::message(cell, closures, message);
             match worker {
-                Some(worker) => worker.send_urgent(to, message),
+                Some(worker) => worker.send_urgent(to, message, bytes),
                 None => self.shared.send_urgent(to, message),
             }
         });
+    }
+
+    /// Sends workers to CPUs, as a program asks for it.
+    ///
+    /// # Errors
+    /// [`MoveError`], and then nobody moves.
+    pub(crate) fn move_workers(&self, cpus: &[Option<CpuId>]) -> Result<(), MoveError> {
+        let go = |worker| self.send_away(worker);
+        self.shared.move_workers("the program", cpus, false, go)?;
+        Ok(())
+    }
+
+    /// Sends workers to CPUs that nobody else has; how many move, or none where nobody does.
+    pub(crate) fn move_by_traffic(&self, cpus: &[Option<CpuId>]) -> Option<usize> {
+        let go = |worker| self.send_away(worker);
+        let moved = self.shared.move_workers("traffic", cpus, true, go);
+        moved.ok().filter(|&count| count > 0)
+    }
+
+    /// Tells a worker that it shall be elsewhere.
+    fn send_away(&self, worker: usize) {
+        self.send_urgent(worker, || {
+            with_worker(|worker| worker.map_or((), Worker::go));
+        });
+    }
+
+    /// Notes for the runtime's report what was moved of the objects of some model of programs; `what` is what they are.
+    pub fn note_moves(&self, what: &str, note: impl FnOnce(&mut Moves)) {
+        self.shared.placing.note_moves(what, note);
+    }
+
+    /// The CPU that each worker is bound to.
+    pub fn worker_cpus(&self) -> Vec<Option<CpuId>> {
+        self.shared.placing.presents()
     }
 
     /// As [`send`](Self::send), but a message in the order of those that come from threads that are no workers.

@@ -5,15 +5,17 @@ use std::io;
 use std::sync::Arc;
 
 use raddle_sync::prim::{Mutex, Relaxed, mpsc};
-use raddle_topology::{CpuId, Plan, Topology};
+use raddle_topology::{BindError, CpuId, Matrix, Plan};
 use raddle_trace::Report;
 
 use crate::blocking::BlockingThreads;
-use crate::config::{BuildError, Builder, SeedPolicy, Settled};
+use crate::config::{BuildError, Builder, MoveError, SeedPolicy, Settled};
 use crate::fork::current_worker;
 use crate::mailbox::MailboxKind;
+use crate::placing::{Placing, is_on_bound_worker};
 use crate::post::Post;
 use crate::task::{Handle, Scope, Waiter, run_root, scope_in};
+use crate::traffic::matrix_of;
 use crate::worker::{Shared, run_worker};
 
 /// A set of workers with one pool.
@@ -32,7 +34,6 @@ use crate::worker::{Shared, run_worker};
 #[derive(Debug)]
 pub struct Runtime {
     shared: Arc<Shared>,
-    plan: Plan,
     blocking: BlockingThreads,
     seeds: SeedPolicy,
     models: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
@@ -54,7 +55,7 @@ impl Runtime {
 
     pub(crate) fn start(settled: Settled) -> Result<Self, BuildError> {
         let blocking = BlockingThreads::new(&settled.threads.name);
-        let shared = Arc::new(Shared::new(
+        let shared = Shared::new(
             settled.pool,
             &settled.pool_setup,
             settled.idle,
@@ -62,32 +63,32 @@ impl Runtime {
             settled.task_memory,
             settled.mailbox,
             settled.threads,
-        ));
+        );
+        let inherits = is_on_bound_worker();
         let runtime = Self {
-            shared,
-            plan: settled.plan,
+            shared: Arc::new(shared.with_placing(Placing::new(settled.placed))),
             blocking,
             seeds: settled.seeds,
             models: Mutex::default(),
         };
         let (bound, outcomes) = mpsc::channel();
-        for entry in &runtime.plan.entries {
+        for worker_index in 0..runtime.worker_count() {
             let thread = WorkerThread {
-                worker_index: entry.worker_index,
-                cpu: entry.cpu,
+                worker_index,
+                inherits,
                 shared: Arc::clone(&runtime.shared),
                 bound: bound.clone(),
             };
             // On an error, dropping what stands lets the workers that run already end.
             let started = runtime
                 .shared
-                .start_thread(entry.worker_index, move || thread.run());
+                .start_thread(worker_index, move || thread.run());
             started.map_err(|source| BuildError::Thread {
-                worker_index: entry.worker_index,
+                worker_index,
                 source,
             })?;
         }
-        for _ in &runtime.plan.entries {
+        for _ in 0..runtime.worker_count() {
             outcomes
                 .recv()
                 .expect("every worker says whether it is bound")?;
@@ -203,9 +204,59 @@ impl Runtime {
         self.shared.post.kind
     }
 
-    /// Where the workers run, and why there.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
+    /// Where the workers run at the moment, and why there.
+    pub fn plan(&self) -> Plan {
+        self.shared.placing.plan()
+    }
+
+    /// True where placement is left to the runtime ([`Affinity::Auto`](raddle_topology::Affinity::Auto)): what runs on it may be moved
+    /// when that pays.
+    pub fn places_by_itself(&self) -> bool {
+        self.shared.placing.is_auto()
+    }
+
+    /// Sends each worker to a CPU, or lets it go unbound (`None`), while all of them run.
+    ///
+    /// Each goes before the next message or task that it begins, so this returns before they are there; [`plan`](Self::plan) tells
+    /// who is. Like a list of CPUs, this is obeyed where others have claimed the CPUs, and where workers share one. The order in
+    /// which workers look for victims ([`VictimOrder::Near`](crate::VictimOrder)) stays as it was made.
+    ///
+    /// # Errors
+    /// [`MoveError`] when there is not one place for each worker, or a CPU that this process cannot be bound to. Then nobody moves.
+    ///
+    /// # Examples
+    /// ```
+    /// use raddle_runtime::Runtime;
+    /// use raddle_topology::Topology;
+    ///
+    /// let runtime = Runtime::builder().workers(1).build()?;
+    /// let last = Topology::this_machine()?.allowed_cpus().last().expect("there is one").id;
+    /// runtime.bind_workers(&[Some(last)])?;
+    /// // The worker was told before it is asked for this.
+    /// let topology = Topology::this_machine()?;
+    /// assert_eq!(runtime.install(|| topology.this_thread_last_cpu())?, last);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn bind_workers(&self, cpus: &[Option<CpuId>]) -> Result<(), MoveError> {
+        self.post().move_workers(cpus)
+    }
+
+    /// What workers have sent each other so far, and taken from each other: bytes from one to the other.
+    ///
+    /// These are the messages and tasks themselves, with what their closures hold, not what that refers to. Substitutes are left out.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = raddle_runtime::Runtime::builder().workers(2).build()?;
+    /// let post = runtime.post();
+    /// let (done, is_done) = std::sync::mpsc::channel();
+    /// runtime.post().send(0, move || post.send(1, move || done.send(()).expect("somebody listens")));
+    /// is_done.recv()?;
+    /// assert!(runtime.traffic().get(0, 1) > 0.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn traffic(&self) -> Matrix {
+        matrix_of(self.worker_count(), &self.shared.traffic.flows())
     }
 
     /// The counters of all workers so far.
@@ -247,7 +298,8 @@ impl Drop for Runtime {
 #[derive(Debug)]
 struct WorkerThread {
     worker_index: usize,
-    cpu: Option<CpuId>,
+    /// Started by a bound worker, of another runtime.
+    inherits: bool,
     shared: Arc<Shared>,
     bound: mpsc::Sender<Result<(), BuildError>>,
 }
@@ -261,12 +313,10 @@ impl WorkerThread {
     }
 
     fn bind(&self) -> Result<(), BuildError> {
-        let Some(cpu) = self.cpu else { return Ok(()) };
-        Topology::this_machine()?
-            .bind_this_thread(cpu)
-            .map_err(|source| BuildError::Bind {
-                worker_index: self.worker_index,
-                source,
-            })
+        let begun = self.shared.placing.begin(self.worker_index, self.inherits);
+        begun.map_err(|source: BindError| BuildError::Bind {
+            worker_index: self.worker_index,
+            source,
+        })
     }
 }

@@ -61,10 +61,12 @@ use crate::config::{IdlePolicy, TaskMemory};
 use crate::fork::ForkStack;
 use crate::loops::Gains;
 use crate::mailbox::{MailboxKind, Sender};
+use crate::placing::{Placing, ROUNDS_PER_CLOCK};
 use crate::pool::{Look, Mark, Outside, Pool, PoolKind, Put, Seat, Setup, Wanted};
 use crate::post::PostOffice;
 use crate::task::memory::{FreeList, Memory};
 use crate::task::{Task, TaskCell, TaskList, Waiter};
+use crate::traffic::Traffic;
 
 /// What the workers of a runtime share.
 #[derive(Debug)]
@@ -82,7 +84,9 @@ pub(crate) struct Shared {
     pub(crate) substitutes: Substitutes,
     pub(crate) policy: IdlePolicy,
     /// More workers than CPUs: spinning takes time from those who work.
-    pub(crate) crowded: bool,
+    pub(crate) crowded: AtomicBool,
+    pub(crate) placing: Placing,
+    pub(crate) traffic: Traffic,
     pub(crate) stopping: AtomicBool,
     /// Root tasks that are not finished.
     pub(crate) live: AtomicUsize,
@@ -110,6 +114,8 @@ pub(crate) struct Worker {
     urgent: RefCell<TaskList>,
     /// Messages that were run in a row.
     streak: Cell<u32>,
+    /// Rows of messages, and tasks, until this worker looks at the clock whether workers should move; none where nobody ever looks.
+    until_clock: Cell<Option<u32>>,
     /// The runtime ends, and no message is run any more.
     is_deaf: Cell<bool>,
     /// Calls that this worker runs inside waits for them.
@@ -146,13 +152,27 @@ impl Shared {
             worker_count: setup.worker_count(),
             substitutes: Substitutes::new(setup, threads),
             policy,
-            crowded,
+            crowded: AtomicBool::new(crowded),
+            placing: Placing::nowhere(setup.worker_count()),
+            traffic: Traffic::new(setup.worker_count()),
             stopping: AtomicBool::new(false),
             live: AtomicUsize::new(0),
             threads: AtomicUsize::new(0),
             stopper: Mutex::new(None),
             born: Instant::now(),
         }
+    }
+
+    /// The same, with workers that are bound.
+    pub(crate) fn with_placing(mut self, placing: Placing) -> Self {
+        self.placing = placing;
+        self
+    }
+
+    /// True when there are more workers than CPUs for them.
+    pub(crate) fn is_crowded(&self) -> bool {
+        // Relaxed: a hint.
+        self.crowded.load(Relaxed)
     }
 
     /// Keeps a task from a thread that is no worker here, and sees to it that it is found.
@@ -207,7 +227,9 @@ impl Shared {
             .take(self.present())
             .map(|(tally, forks)| WorkerReport::read(tally, forks.inline_count(), age_ns))
             .collect();
-        Report::new(self.pool.name(), workers).with_choice(self.pool.choice())
+        Report::new(self.pool.name(), workers)
+            .with_choice(self.pool.choice())
+            .with_moves(self.placing.moves())
     }
 
     /// Lets the workers end when the pool is empty and no root task runs.
@@ -246,6 +268,7 @@ impl Shared {
         // Relaxed: the lock orders it; the stopper says under it who it is, and looks at the count after that.
         if self.threads.fetch_sub(1, Relaxed) == 1 {
             self.close_post();
+            self.placing.give_back();
             let stopper = self
                 .stopper
                 .lock()
@@ -269,6 +292,7 @@ impl Worker {
     pub(crate) fn new(index: usize, shared: Arc<Shared>) -> Self {
         let seat = shared.pool.seat(index);
         let sender = shared.post.sender(index);
+        let is_watched = shared.placing.is_watched();
         Self {
             index,
             shared,
@@ -277,6 +301,7 @@ impl Worker {
             mail: RefCell::default(),
             urgent: RefCell::default(),
             streak: Cell::new(0),
+            until_clock: Cell::new(is_watched.then_some(ROUNDS_PER_CLOCK)),
             is_deaf: Cell::new(false),
             free: FreeList::new(index),
             frames: RefCell::default(),
@@ -425,8 +450,9 @@ impl Worker {
             self.tell_of_work();
         }
         let found = found?;
-        if found.stolen_from.is_some() {
+        if let Some(victim) = found.stolen_from {
             self.tally().steals_done.add(1);
+            self.shared.traffic.takes(self.index, victim);
         }
         Some(found.task)
     }

@@ -78,7 +78,7 @@ fn environment_sets_what_the_builder_leaves_open() {
         (
             "RADDLE_AFFINITY",
             "near",
-            "RADDLE_AFFINITY: found \"near\"; expected none, compact, scatter",
+            "RADDLE_AFFINITY: found \"near\"; expected auto, none, compact, scatter",
         ),
     ] {
         let (_, text) = child("environment_child", name, value);

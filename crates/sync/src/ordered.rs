@@ -42,9 +42,9 @@ pub use self::handle::{Handle, Read, Right, Then, Write};
 /// let mut reader = Handle::<_, Read>::new(&number);
 /// writer.put_in();
 /// reader.put_in();
-/// assert!(reader.enter(Then::Release).is_none(), "the writer comes first");
-/// *writer.enter(Then::Release).expect("nobody is in front") *= 7;
-/// assert_eq!(*reader.enter(Then::Release).expect("the writer has gone"), 42);
+/// assert!(reader.enter(Then::GiveBack).is_none(), "the writer comes first");
+/// *writer.enter(Then::GiveBack).expect("nobody is in front") *= 7;
+/// assert_eq!(*reader.enter(Then::GiveBack).expect("the writer has gone"), 42);
 /// ```
 pub struct Ordered<D: ?Sized> {
     first: NonNull<Fifo>,

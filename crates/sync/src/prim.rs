@@ -23,6 +23,9 @@ mod schedule;
 #[cfg(shuttle)]
 pub use schedule::*;
 
+/// True while this thread unwinds; under shuttle, while any does, since its threads are one.
+pub use std::thread::panicking;
+
 mod fences;
 pub use fences::{heavy_fence, light_fence, prepare_fences};
 mod pair;

@@ -1,4 +1,4 @@
-//! How workers are spread over CPUs, as a person writes it: `none`, `compact`, `scatter` or a list of CPUs.
+//! How workers are spread over CPUs, as a person writes it: `auto`, `none`, `compact`, `scatter` or a list of CPUs.
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +27,11 @@ const LIST_LEN_MAX: usize = CPU_NUMBER_LIMIT as usize;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Affinity {
+    /// One worker per core first, near each other, hardware threads beyond the first of a core last; on CPUs that no
+    /// other Raddle process or runtime has bound workers to ([`Claims`](crate::Claims)). No two workers share a
+    /// CPU: those for whom none is left are not bound. Who knows what workers exchange may move them later.
+    #[default]
+    Auto,
     /// No worker is bound; the operating system moves them as it likes.
     None,
     /// Workers fill the machine in the order of its tree, hardware threads of a core first: neighbours
@@ -35,7 +40,6 @@ pub enum Affinity {
     /// Each worker goes as far as possible from those before: over packages first, then NUMA nodes,
     /// caches, cores; the second hardware thread of a core only when every core has a worker. For
     /// workers that want cache and bandwidth to themselves.
-    #[default]
     Scatter,
     /// Worker 0 runs on the first CPU of the list, and so on; a CPU may stand there twice.
     Explicit(Vec<CpuId>),
@@ -51,6 +55,7 @@ impl FromStr for Affinity {
     fn from_str(text: &str) -> Result<Self, ParseAffinityError> {
         let trimmed = text.trim();
         match trimmed.to_ascii_lowercase().as_str() {
+            "auto" => return Ok(Self::Auto),
             "none" => return Ok(Self::None),
             "compact" => return Ok(Self::Compact),
             "scatter" => return Ok(Self::Scatter),
@@ -74,6 +79,7 @@ impl fmt::Display for Affinity {
     /// Writes what parses to the same affinity; an empty list, which does not parse, as nothing.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Auto => formatter.pad("auto"),
             Self::None => formatter.pad("none"),
             Self::Compact => formatter.pad("compact"),
             Self::Scatter => formatter.pad("scatter"),

@@ -31,7 +31,16 @@ impl Topology {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bind_this_thread(&self, cpu: CpuId) -> Result<(), BindError> {
-        let binder = self.binder_or_error()?;
+        self.check_binding(cpu)?;
+        bind(self.binder_or_error()?, &CpuSet::from_iter([cpu]))
+    }
+
+    /// Tells whether threads may be bound to a CPU, without binding any.
+    ///
+    /// # Errors
+    /// As [`Topology::bind_this_thread`]; whether the operating system refuses is known only when it is asked.
+    pub fn check_binding(&self, cpu: CpuId) -> Result<(), BindError> {
+        self.binder_or_error()?;
         match self.cpu(cpu) {
             None => Err(BindError::UnknownCpu {
                 cpu,
@@ -41,7 +50,7 @@ impl Topology {
                 cpu,
                 allowed: self.allowed_set(),
             }),
-            Some(_) => bind(binder, &CpuSet::from_iter([cpu])),
+            Some(_) => Ok(()),
         }
     }
 

@@ -245,7 +245,7 @@ pub enum PlaceError {
 /// A text is no affinity.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "found {found}, expected \"none\", \"compact\", \"scatter\" or a list of CPUs such as \"0,2,4-7\""
+    "found {found}, expected \"auto\", \"none\", \"compact\", \"scatter\" or a list of CPUs such as \"0,2,4-7\""
 )]
 pub struct ParseAffinityError {
     pub(crate) found: String,

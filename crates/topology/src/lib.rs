@@ -14,8 +14,10 @@
 //! | `cgroup` | the CPU quota of the control groups |
 //! | `bind` | binds the calling thread and reads where it runs |
 //! | `affinity`, `plan` | which worker should run where, and why |
+//! | `claims` | which CPUs other processes have bound workers to |
 //! | `matrix` | [`Matrix`]: the bytes that parties exchange, and its readers |
 //! | `place` | which party should run where: [`place()`], by how much the parties talk to each other |
+//! | `relocate` | whether parties that run should run elsewhere: what it would gain, and what moving costs |
 //! | `format` | text, SVG and JSON |
 //!
 //! **Invariant:** no type of hwloc or of its binding stands in the public interface.
@@ -37,6 +39,7 @@
 mod affinity;
 mod bind;
 mod cgroup;
+mod claims;
 mod cpu_set;
 mod error;
 pub mod format;
@@ -45,10 +48,12 @@ mod matrix;
 mod object;
 mod place;
 mod plan;
+mod relocate;
 mod topology;
 
 pub use affinity::Affinity;
 pub use cgroup::{CpuQuota, QuotaError, cpu_quota};
+pub use claims::{Claim, ClaimError, Claims, Others};
 pub use cpu_set::{CPU_NUMBER_LIMIT, CpuId, CpuSet};
 pub use error::{BindError, MatrixError, ParseAffinityError, PlaceError, PlanError, TopologyError};
 pub use matrix::{MATRIX_BYTES_MAX, Matrix};
@@ -56,7 +61,8 @@ pub use object::{Attributes, CacheKind, Object, ObjectKind};
 pub use place::{
     Control, Distances, EXACT_PARTIES_MAX, PlaceOptions, Placement, Strategy, cost, place,
 };
-pub use plan::{Plan, PlanEntry, plan};
+pub use plan::{Plan, PlanEntry, plan, plan_beside};
+pub use relocate::{Decision, HOP_BYTE_NS, Relocation, alike, relocate, relocation_price};
 pub use topology::{
     Cache, Cpu, CpuDistance, CpuKind, LatencyMatrix, Limits, NumaNode, Source, Topology,
 };

@@ -2,10 +2,12 @@
 //!
 //! A plan is made before any thread exists, so it can be shown, compared and refused. It promises that
 //! every CPU in it may be used, and that none is used a second time before all were used once (an explicit list
-//! is taken as it stands).
+//! is taken as it stands); by [`Affinity::Auto`], that none is used twice at all, be it by another process.
 
+mod near;
 mod order;
 mod reason;
+mod summary;
 #[cfg(test)]
 mod tests;
 
@@ -14,15 +16,18 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::affinity::Affinity;
-use crate::cpu_set::CpuId;
+use crate::claims::Others;
+use crate::cpu_set::{CpuId, CpuSet};
 use crate::error::PlanError;
 use crate::topology::Topology;
 
 /// Which worker runs where.
 ///
-/// Prints as a table with the columns worker, cpu and why.
+/// Prints as that line, and a table with the columns worker, cpu and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Plan {
+    /// What was done, in one line.
+    pub summary: String,
     /// One entry per worker, in the order of `worker_index`.
     pub entries: Vec<PlanEntry>,
 }
@@ -43,12 +48,39 @@ impl Plan {
     pub fn cpus(&self) -> impl Iterator<Item = CpuId> + '_ {
         self.entries.iter().filter_map(|entry| entry.cpu)
     }
+
+    /// Puts into words where workers are; `rule` names what placed them, as in `placed by traffic: …`.
+    ///
+    /// # Examples
+    /// ```
+    /// use raddle_topology::{CpuId, Others, Plan, Topology};
+    /// let topology = Topology::synthetic("package:1 core:4 pu:1")?;
+    /// let plan = Plan::of(&topology, "traffic", &[Some(CpuId(3)), None], &Others::nobody());
+    /// assert!(plan.summary.starts_with("placed by traffic: 1 worker on CPU 3 "));
+    /// assert_eq!(plan.entries[1].cpu, None);
+    /// # Ok::<(), raddle_topology::TopologyError>(())
+    /// ```
+    #[must_use]
+    pub fn of(topology: &Topology, rule: &str, cpus: &[Option<CpuId>], others: &Others) -> Self {
+        Self {
+            summary: summary::placed_by(topology, rule, cpus, others),
+            entries: entries(cpus, reason::reasons(topology, &Affinity::Auto, cpus)),
+        }
+    }
+
+    /// True when two workers are bound to one CPU.
+    #[must_use]
+    pub fn shares_a_cpu(&self) -> bool {
+        let distinct: CpuSet = self.cpus().collect();
+        distinct.len() < self.cpus().count()
+    }
 }
 
-/// Decides where each of `worker_count` workers runs.
+/// Decides where each of `worker_count` workers runs, as if nobody else were on the machine.
 ///
-/// With more workers than CPUs the order begins again, and the reason says which CPU is shared with whom. Cost: O(n
-/// log n) for n CPUs, and for the reasons O(w · d) set operations for w workers and a tree d deep.
+/// With more workers than CPUs the order begins again, and the reason says which CPU is shared with whom; by
+/// [`Affinity::Auto`] those beyond are not bound. Cost: O(n log n) for n CPUs, and for the reasons O(w · d) set
+/// operations for w workers and a tree d deep.
 ///
 /// # Errors
 /// [`PlanError::NoWorkers`], [`PlanError::NoCpus`], and for an explicit list [`PlanError::EmptyList`],
@@ -61,6 +93,7 @@ impl Plan {
 /// let cpus = |affinity| plan(&topology, &affinity, 4).map(|plan| plan.cpus().collect::<Vec<_>>());
 /// assert_eq!(cpus(Affinity::Compact)?, [0, 1, 2, 3].map(CpuId));
 /// assert_eq!(cpus(Affinity::Scatter)?, [0, 4, 2, 6].map(CpuId));
+/// assert_eq!(cpus(Affinity::Auto)?, [0, 2, 4, 6].map(CpuId));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn plan(
@@ -68,46 +101,97 @@ pub fn plan(
     affinity: &Affinity,
     worker_count: usize,
 ) -> Result<Plan, PlanError> {
+    plan_beside(topology, affinity, worker_count, &Others::nobody())
+}
+
+/// As [`plan()`], beside others who have claimed CPUs: [`Affinity::Auto`] leaves theirs alone, and the summary names them.
+///
+/// # Errors
+/// As [`plan()`].
+///
+/// # Examples
+/// ```
+/// use raddle_topology::{Affinity, CpuId, Others, Topology, plan_beside};
+/// let topology = Topology::synthetic("package:1 core:4 pu:1")?;
+/// let mut others = Others::nobody();
+/// others.processes.insert(CpuId(1));
+/// others.processes.insert(CpuId(3));
+/// assert_eq!(
+///     plan_beside(&topology, &Affinity::Auto, 2, &others)?.summary,
+///     "placed by auto: 2 workers on CPUs 0,2 (one per core of package 0); CPUs 1,3 are used by another Raddle process"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn plan_beside(
+    topology: &Topology,
+    affinity: &Affinity,
+    worker_count: usize,
+    others: &Others,
+) -> Result<Plan, PlanError> {
     if worker_count == 0 {
         return Err(PlanError::NoWorkers);
     }
     let order = match affinity {
-        Affinity::None => return Ok(unbound(worker_count)),
-        Affinity::Compact => order::compact(topology),
+        Affinity::None => Vec::new(),
+        Affinity::Auto | Affinity::Compact => order::compact(topology),
         Affinity::Scatter => order::scatter(topology),
         Affinity::Explicit(list) => {
             check_list(topology, list)?;
             list.clone()
         }
     };
-    if order.is_empty() {
+    if order.is_empty() && *affinity != Affinity::None {
         return Err(PlanError::NoCpus);
     }
-    let cpus: Vec<_> = order.iter().copied().cycle().take(worker_count).collect();
-    let reasons = reason::reasons(topology, affinity, &cpus);
-    let entries = cpus
-        .into_iter()
-        .zip(reasons)
-        .enumerate()
-        .map(|(worker_index, (cpu, reason))| PlanEntry {
-            worker_index,
-            cpu: Some(cpu),
-            reason,
-        });
-    Ok(Plan {
-        entries: entries.collect(),
-    })
+    let mut cpus: Vec<Option<CpuId>> = match affinity {
+        Affinity::Auto if is_shared_unseen(topology, others) => Vec::new(),
+        Affinity::Auto => near::near(topology, others, worker_count)
+            .into_iter()
+            .map(Some)
+            .collect(),
+        _ => order
+            .iter()
+            .copied()
+            .map(Some)
+            .cycle()
+            .take(worker_count)
+            .collect(),
+    };
+    cpus.resize(worker_count, None);
+    let mut plan = describe(topology, affinity, &cpus, others);
+    if *affinity == Affinity::Auto && is_shared_unseen(topology, others) {
+        plan.summary = summary::unseen(topology, worker_count);
+    }
+    Ok(plan)
 }
 
-fn unbound(worker_count: usize) -> Plan {
-    let entries = (0..worker_count).map(|worker_index| PlanEntry {
-        worker_index,
-        cpu: None,
-        reason: "not bound: the affinity is none, so the operating system chooses".to_owned(),
-    });
+/// Puts into words where workers are that were placed by `affinity`.
+fn describe(
+    topology: &Topology,
+    affinity: &Affinity,
+    cpus: &[Option<CpuId>],
+    others: &Others,
+) -> Plan {
     Plan {
-        entries: entries.collect(),
+        summary: summary::summary(topology, affinity, cpus, others),
+        entries: entries(cpus, reason::reasons(topology, affinity, cpus)),
     }
+}
+
+fn entries(cpus: &[Option<CpuId>], reasons: Vec<String>) -> Vec<PlanEntry> {
+    let entries = cpus.iter().zip(reasons).enumerate();
+    entries
+        .map(|(worker_index, (&cpu, reason))| PlanEntry {
+            worker_index,
+            cpu,
+            reason,
+        })
+        .collect()
+}
+
+/// True where a quota shares the CPUs with processes whose claims cannot be seen: all of them would bind the same CPUs.
+fn is_shared_unseen(topology: &Topology, others: &Others) -> bool {
+    !others.sees_everybody && topology.worker_count_default() < topology.allowed_cpus().count()
 }
 
 fn check_list(topology: &Topology, list: &[CpuId]) -> Result<(), PlanError> {
@@ -142,6 +226,7 @@ impl fmt::Display for Plan {
             .iter()
             .map(|entry| cpu_text(entry).len())
             .fold("cpu".len(), usize::max);
+        writeln!(formatter, "{}\n", self.summary)?;
         writeln!(formatter, "worker | {:>width$} | why", "cpu")?;
         writeln!(formatter, "-------+-{:-<width$}-+----", "")?;
         for entry in &self.entries {

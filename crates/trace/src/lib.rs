@@ -5,9 +5,11 @@
 #![forbid(unsafe_code)]
 
 mod choice;
+mod moves;
 mod report;
 mod tally;
 
 pub use choice::{Choice, Tried};
+pub use moves::Moves;
 pub use report::{Report, WorkerReport};
 pub use tally::{Counter, Gaps, Tally};

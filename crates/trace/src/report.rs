@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::{Choice, Tally};
+use crate::{Choice, Moves, Tally};
 
 /// One worker's counters at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -106,6 +106,9 @@ pub struct Report {
     /// What that pool has chosen, if it is one that chooses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
+    /// What was moved while it ran, workers first; empty where nobody looked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<Moves>,
     /// One entry per worker, in the order of their indices.
     pub workers: Vec<WorkerReport>,
     /// The sums over the workers.
@@ -121,6 +124,7 @@ impl Report {
         Self {
             pool: pool.to_owned(),
             choice: None,
+            moves: Vec::new(),
             workers,
             total,
         }
@@ -130,6 +134,13 @@ impl Report {
     #[must_use]
     pub fn with_choice(mut self, choice: Option<Choice>) -> Self {
         self.choice = choice;
+        self
+    }
+
+    /// The same, and what was moved.
+    #[must_use]
+    pub fn with_moves(mut self, moves: Vec<Moves>) -> Self {
+        self.moves = moves;
         self
     }
 }
@@ -166,6 +177,9 @@ impl fmt::Display for Report {
         match &self.choice {
             Some(choice) => writeln!(formatter, "pool: {}: {choice}", self.pool)?,
             None => writeln!(formatter, "pool: {}", self.pool)?,
+        }
+        for moves in &self.moves {
+            writeln!(formatter, "{moves}")?;
         }
         for row in rows {
             let line: Vec<String> = row

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 use std::{hint, thread};
 
+use raddle::chare::balance::{Balancing, ByTraffic};
 use raddle::{MailboxKind, Runtime};
 use raddle_messages::kneighbor::{KNeighbor, Shape};
 
@@ -54,6 +55,34 @@ fn compare(measurement: &mut Measurement<'_>, name: &str, shape: Shape) -> Resul
     measurement.compare(&case, &mut own, &mut [Box::new(by_hand)])
 }
 
+/// What it costs to observe who sends to whom.
+pub(super) fn observed(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    for elements in [2, 8] {
+        let shape = Shape {
+            elements,
+            k: 3,
+            bytes: 16,
+            touch: false,
+        };
+        let iterations = MESSAGES / shape.messages();
+        let expected = shape.messages() * iterations;
+        let name = format!("observed-{elements}-k3-16");
+        let case = case(&name, Unit::Microseconds, iterations, expected);
+        let mut own = on_raddle("raddle", Runtime::builder(), shape);
+        let mut runtimes = RaddlePools::of(Runtime::builder());
+        let observed = Local::new("raddle-observed", move |request| {
+            let balancing = Balancing::new(ByTraffic::default());
+            let runtime = runtimes.of_workers(request.workers)?;
+            sample(
+                &KNeighbor::balanced(runtime, shape, balancing),
+                request.repetitions,
+            )
+        });
+        measurement.compare(&case, &mut own, &mut [Box::new(observed)])?;
+    }
+    Ok(())
+}
+
 /// Each size through each kind of mailbox, an element for each worker.
 pub(super) fn mailboxes(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     for workers in measurement.workers.clone() {
@@ -88,13 +117,15 @@ fn on_raddle(name: &'static str, builder: raddle::Builder, shape: Shape) -> impl
     let mut runtimes = RaddlePools::of(builder);
     Local::new(name, move |request| {
         let ring = KNeighbor::new(runtimes.of_workers(request.workers)?, shape);
-        let exchange = ring
-            .run(request.repetitions)
-            .map_err(|error| failure(&error))?;
-        Ok(Sample {
-            time: exchange.time,
-            result: exchange.messages,
-        })
+        sample(&ring, request.repetitions)
+    })
+}
+
+fn sample(ring: &KNeighbor<'_>, iterations: u64) -> Result<Sample, BenchError> {
+    let exchange = ring.run(iterations).map_err(|error| failure(&error))?;
+    Ok(Sample {
+        time: exchange.time,
+        result: exchange.messages,
     })
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use raddle_runtime::Instant;
+use raddle_topology::CpuId;
 
 use super::Balancing;
 use super::strategy::{ElementLoad, LoadView, Traffic};
@@ -20,6 +21,8 @@ type Sent = (u64, u64);
 pub(crate) struct Meter {
     loads: HashMap<Number, Duration>,
     traffic: HashMap<(Number, Number), Sent>,
+    /// What gaps between samples are drawn from.
+    random: u32,
     /// When this worker has last thought of balancing.
     checked: Option<Instant>,
     /// When the root has last begun one.
@@ -31,6 +34,20 @@ pub(crate) struct Measured {
     worker: usize,
     loads: Vec<(Number, Duration)>,
     traffic: Vec<((Number, Number), Sent)>,
+}
+
+impl Meter {
+    /// How many runs of entries to skip, so that one in `sampling` is measured on average. A fixed number could fall into step with the
+    /// program, and see the same element all the time.
+    fn skip(&mut self, sampling: u32) -> u32 {
+        // Xorshift (Marsaglia: Xorshift RNGs. J. Statistical Software 8(14), 2003).
+        let mut random = self.random.max(1);
+        random ^= random << 13;
+        random ^= random >> 17;
+        random ^= random << 5;
+        self.random = random;
+        random % (2 * sampling.max(1) - 1)
+    }
 }
 
 type Done = Box<dyn FnOnce(&Local) + Send>;
@@ -65,7 +82,7 @@ impl Sheet {
     }
 
     /// What a strategy looks at, the numbers of its elements, and what is to be done afterwards.
-    pub(super) fn view(mut self, worker_count: usize) -> (LoadView, Vec<Number>, Done) {
+    pub(super) fn view(mut self, cpus: Vec<Option<CpuId>>) -> (LoadView, Vec<Number>, Done) {
         self.loads.sort_by_key(|entry| entry.0);
         // One that moves is here and there: where it is later counts.
         self.loads.dedup_by_key(|entry| entry.0);
@@ -83,7 +100,8 @@ impl Sheet {
                 })
             });
         let view = LoadView {
-            worker_count,
+            worker_count: cpus.len(),
+            cpus,
             traffic: traffic.collect(),
             elements: self.loads.iter().map(|entry| entry.1).collect(),
         };
@@ -95,17 +113,34 @@ impl<T: Chare> Part<T> {
     /// An element begins to run; returns the time, if this part's elements are measured.
     #[inline]
     pub(crate) fn start_measuring(&self, local: &Local, number: Number) -> Option<Instant> {
-        self.measures.then(|| {
-            if self
-                .collection
-                .balancing
-                .as_ref()
-                .is_some_and(Balancing::needs_traffic)
-            {
-                local.sender.set(Some((self.collection.id, number)));
-            }
-            Instant::now()
-        })
+        if !self.measures {
+            return None;
+        }
+        let left = self.until_sample.get();
+        if left > 0 {
+            self.until_sample.set(left - 1);
+            return None;
+        }
+        self.start_measuring_slow(local, number)
+    }
+
+    #[cold]
+    fn start_measuring_slow(&self, local: &Local, number: Number) -> Option<Instant> {
+        let balancing = self.collection.balancing.as_ref()?;
+        let skipped = self.meter.borrow_mut().skip(balancing.sampling());
+        self.until_sample.set(skipped);
+        if balancing.needs_traffic() {
+            local.sender.set(Some((self.collection.id, number)));
+        }
+        Some(Instant::now())
+    }
+
+    /// For how many runs of entries one that is measured stands.
+    fn sampling(&self) -> u32 {
+        self.collection
+            .balancing
+            .as_ref()
+            .map_or(1, Balancing::sampling)
     }
 
     /// An element has run since `start`.
@@ -114,7 +149,7 @@ impl<T: Chare> Part<T> {
         local.sender.set(None);
         let mut meter = self.meter.borrow_mut();
         let load = meter.loads.entry(number).or_default();
-        *load += start.elapsed();
+        *load += start.elapsed() * self.sampling();
         let period = self
             .collection
             .balancing
@@ -150,8 +185,9 @@ impl<T: Chare> Part<T> {
     pub(crate) fn measure_traffic(&self, from: Number, to: Number, bytes: usize) {
         let mut meter = self.meter.borrow_mut();
         let sent = meter.traffic.entry((from, to)).or_default();
-        sent.0 += 1;
-        sent.1 += bytes as u64;
+        let weight = u64::from(self.sampling());
+        sent.0 += weight;
+        sent.1 += bytes as u64 * weight;
     }
 
     /// What was measured since the last time, of all elements that are here.

@@ -4,12 +4,16 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
+use raddle_topology::CpuId;
+
 /// What was measured of an array since the last balancing.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct LoadView {
     /// The number of workers.
     pub worker_count: usize,
+    /// The CPU to which each worker is bound; empty where that is not known.
+    pub cpus: Vec<Option<CpuId>>,
     /// All elements, in the order of their numbers.
     pub elements: Vec<ElementLoad>,
     /// Who sent to whom, in no order; empty unless the strategy needs it.
@@ -48,6 +52,22 @@ pub trait Strategy: Send + Sync + 'static {
 
     /// True for one that looks at [`LoadView::traffic`], which takes time to measure.
     fn needs_traffic(&self) -> bool {
+        false
+    }
+
+    /// Of so many runs of entries one is measured, picked at random, and counts for all of them. One measures each.
+    fn sampling(&self) -> u32 {
+        1
+    }
+
+    /// What it saves, in the time that was measured, to have the elements on these workers: what the busiest worker gains.
+    fn gain(&self, view: &LoadView, placed: &[usize]) -> Duration {
+        let most = |loads: Vec<Duration>| loads.into_iter().max().unwrap_or_default();
+        most(view.loads()).saturating_sub(most(view.loads_when(placed)))
+    }
+
+    /// True for one whose gains add up until they are worth the moves, where elements stay meanwhile: for what goes on as it was seen.
+    fn is_patient(&self) -> bool {
         false
     }
 }
@@ -182,7 +202,7 @@ mod tests {
                     load: Duration::from_micros(load),
                 })
                 .collect(),
-            traffic: Vec::new(),
+            ..LoadView::default()
         }
     }
 

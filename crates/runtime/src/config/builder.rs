@@ -8,8 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use raddle_topology::{Affinity, CpuId, Plan, Topology, plan};
+use raddle_topology::{Affinity, Claims, Plan, PlanError, Topology};
 
+use super::place::{Claiming, Placed, place};
 use super::{BuildError, IdlePolicy, SeedPolicy, TaskMemory};
 use crate::mailbox::MailboxKind;
 use crate::pool::{BlockShape, PoolKind, Setup, VictimOrder};
@@ -19,7 +20,7 @@ use crate::worker::{SUBSTITUTES_MAX, WorkerThreads};
 
 /// The largest number of workers of a runtime: more are a mistake.
 pub const WORKER_COUNT_MAX: usize = 1 << 12;
-const AFFINITIES: &str = "none, compact, scatter or a list of CPUs";
+const AFFINITIES: &str = "auto, none, compact, scatter or a list of CPUs";
 
 type OnThread = Arc<dyn Fn(usize) + Send + Sync>;
 
@@ -63,9 +64,9 @@ impl fmt::Debug for Handlers {
 /// How a runtime shall be: workers, places, pool, idling, threads.
 ///
 /// What is not set is taken from the environment (`RADDLE_WORKERS`, `RADDLE_AFFINITY`, `RADDLE_POOL`,
-/// `RADDLE_BLOCKS`, `RADDLE_VICTIMS`, `RADDLE_IDLE`, `RADDLE_TASK_MEMORY`, `RADDLE_MAILBOX`, `RADDLE_SEEDS`), and
-/// what is not there either is chosen: a worker per CPU that the process may use, each bound to its CPU, the pool that
-/// chooses itself, adaptive idling.
+/// `RADDLE_BLOCKS`, `RADDLE_VICTIMS`, `RADDLE_IDLE`, `RADDLE_TASK_MEMORY`, `RADDLE_MAILBOX`, `RADDLE_SEEDS`,
+/// `RADDLE_CLAIMS`), and what is not there either is chosen: a worker per CPU that the process may use, each bound to a CPU that
+/// nobody else has ([`Affinity::Auto`]), the pool that chooses itself, adaptive idling.
 ///
 /// # Examples
 /// ```
@@ -80,6 +81,7 @@ impl fmt::Debug for Handlers {
 pub struct Builder {
     worker_count: Option<usize>,
     affinity: Option<Affinity>,
+    claims: Option<Claims>,
     pool: Option<PoolKind>,
     blocks: Option<BlockShape>,
     victims: Option<VictimOrder>,
@@ -95,7 +97,7 @@ pub struct Builder {
 /// A builder with everything decided.
 #[derive(Debug)]
 pub(crate) struct Settled {
-    pub(crate) plan: Plan,
+    pub(crate) placed: Placed,
     pub(crate) pool: PoolKind,
     pub(crate) pool_setup: Setup,
     pub(crate) idle: IdlePolicy,
@@ -118,9 +120,15 @@ impl Builder {
         self
     }
 
-    /// Sets where workers run: not bound, close together, far apart, or on listed CPUs.
+    /// Sets where workers run: by themselves, not bound, close together, far apart, or on listed CPUs.
     pub fn affinity(mut self, affinity: Affinity) -> Self {
         self.affinity = Some(affinity);
+        self
+    }
+
+    /// Sets the group of processes that see each other's bound workers; all that do not ask for another are in one.
+    pub fn claims(mut self, claims: Claims) -> Self {
+        self.claims = Some(claims);
         self
     }
 
@@ -206,7 +214,7 @@ impl Builder {
     /// [`BuildError`]: a bad environment variable, a number of workers out of range, CPUs that the process may not use, or
     /// a system that gives no threads.
     pub fn build(self) -> Result<Runtime, BuildError> {
-        Runtime::start(self.settle()?)
+        Runtime::start(self.settle(Claiming::Claim)?)
     }
 
     /// Starts the default runtime with these settings; to be called before anything uses it.
@@ -217,15 +225,15 @@ impl Builder {
         crate::global::set_default(|| self.build())
     }
 
-    /// Tells where the workers would run, without starting them.
+    /// Tells where the workers would run, without starting them or claiming CPUs.
     ///
     /// # Errors
     /// As [`build`](Self::build).
     pub fn plan(self) -> Result<Plan, BuildError> {
-        Ok(self.settle()?.plan)
+        Ok(self.settle(Claiming::Look)?.placed.plan)
     }
 
-    fn settle(self) -> Result<Settled, BuildError> {
+    pub(crate) fn settle(self, claiming: Claiming) -> Result<Settled, BuildError> {
         let topology = Topology::this_machine()?;
         let thread_name = self.thread_name.unwrap_or_else(|| "raddle".to_owned());
         if thread_name.contains('\0') {
@@ -238,24 +246,7 @@ impl Builder {
                 None => in_range(topology.worker_count_default())?,
             },
         };
-        let cpu_count = topology.worker_count_default();
-        let (affinity, plan) = match self.affinity {
-            Some(affinity) => {
-                let plan = plan(topology, &affinity, worker_count)?;
-                (affinity, plan)
-            }
-            None => match from_environment::<Affinity>("RADDLE_AFFINITY", AFFINITIES)? {
-                Some(affinity) => {
-                    let plan = plan(topology, &affinity, worker_count);
-                    (affinity, blame("RADDLE_AFFINITY", plan)?)
-                }
-                None => {
-                    let affinity = affinity_default(worker_count, topology);
-                    let plan = plan(topology, &affinity, worker_count)?;
-                    (affinity, plan)
-                }
-            },
-        };
+        let placed = settle_place(self.affinity, self.claims, topology, worker_count, claiming)?;
         let blocks = match self.blocks {
             Some(blocks) => blocks,
             None => from_environment("RADDLE_BLOCKS", BlockShape::EXPECTED)?.unwrap_or_default(),
@@ -264,9 +255,10 @@ impl Builder {
             Some(victims) => victims,
             None => from_environment("RADDLE_VICTIMS", VictimOrder::EXPECTED)?.unwrap_or_default(),
         };
-        let pool_setup = pool_setup(topology, &plan, blocks, victims);
+        let pool_setup = pool_setup(topology, &placed.plan, blocks, victims);
+        let crowded = worker_count > topology.worker_count_default() || placed.plan.shares_a_cpu();
         Ok(Settled {
-            plan,
+            placed,
             pool: match self.pool {
                 Some(pool) => pool,
                 None => from_environment("RADDLE_POOL", &PoolKind::expected())?.unwrap_or_default(),
@@ -291,13 +283,38 @@ impl Builder {
                     from_environment("RADDLE_MAILBOX", MailboxKind::EXPECTED)?.unwrap_or_default()
                 }
             },
-            crowded: worker_count > cpu_count || shares_a_cpu(&affinity),
+            crowded,
             threads: WorkerThreads {
                 name: thread_name,
                 stack_bytes: self.stack_bytes,
                 handlers: self.handlers,
             },
         })
+    }
+}
+
+/// Where the workers shall begin; a variable that asks for what cannot be is to blame.
+fn settle_place(
+    affinity: Option<Affinity>,
+    claims: Option<Claims>,
+    topology: &'static Topology,
+    worker_count: usize,
+    claiming: Claiming,
+) -> Result<Placed, BuildError> {
+    let claims = match claims {
+        Some(claims) => claims,
+        None => from_environment::<String>("RADDLE_CLAIMS", "the name of a group of processes")?
+            .map_or_else(Claims::default, Claims::in_group),
+    };
+    let place = |affinity| -> Result<Placed, PlanError> {
+        place(topology, affinity, worker_count, claims, claiming)
+    };
+    match affinity {
+        Some(affinity) => Ok(place(affinity)?),
+        None => match from_environment::<Affinity>("RADDLE_AFFINITY", AFFINITIES)? {
+            Some(affinity) => blame("RADDLE_AFFINITY", place(affinity)),
+            None => Ok(place(Affinity::Auto)?),
+        },
     }
 }
 
@@ -330,26 +347,6 @@ fn blame<T, E: fmt::Display>(name: &'static str, result: Result<T, E>) -> Result
         name,
         reason: error.to_string(),
     })
-}
-
-/// One worker per CPU: bound, neighbours close. Fewer leave it to the system, since other processes run here too,
-/// and two that both bound themselves to the first CPUs would share them. More cannot be told apart by place.
-fn affinity_default(worker_count: usize, topology: &Topology) -> Affinity {
-    if worker_count == topology.allowed_cpus().count() {
-        Affinity::Compact
-    } else {
-        Affinity::None
-    }
-}
-
-/// True when an explicit list names a CPU twice, so that its workers take turns.
-fn shares_a_cpu(affinity: &Affinity) -> bool {
-    let Affinity::Explicit(list) = affinity else {
-        return false;
-    };
-    let mut seen: Vec<CpuId> = list.clone();
-    seen.sort_unstable();
-    seen.windows(2).any(|pair| pair[0] == pair[1])
 }
 
 /// Reads a variable; an unset or empty one is none.

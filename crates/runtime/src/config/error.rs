@@ -2,6 +2,23 @@
 
 use raddle_topology::{BindError, PlanError, TopologyError};
 
+/// Workers could not be sent to other CPUs.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MoveError {
+    /// There is not one CPU for each worker.
+    #[error("{found} places for {expected} workers")]
+    WorkerCount {
+        /// Places that were given.
+        found: usize,
+        /// Workers that there are.
+        expected: usize,
+    },
+    /// A CPU is none that a worker can be bound to.
+    #[error(transparent)]
+    Cpu(#[from] BindError),
+}
+
 /// A runtime could not be set up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

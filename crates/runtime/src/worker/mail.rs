@@ -3,6 +3,7 @@
 //! Messages go before tasks, but many of them in a row let one task of the pool pass. Substitutes have no mailbox.
 
 use super::Worker;
+use crate::placing::ROUNDS_PER_CLOCK;
 use crate::pool::Wanted;
 use crate::task::Task;
 
@@ -10,26 +11,28 @@ use crate::task::Task;
 const STREAK_MAX: u32 = 64;
 
 impl Worker {
-    /// Sends a message to a worker of this runtime, perhaps this one.
+    /// Sends a message of so many bytes to a worker of this runtime, perhaps this one.
     #[inline]
-    pub(crate) fn send(&self, to: usize, message: Task) {
+    pub(crate) fn send(&self, to: usize, message: Task, bytes: u64) {
         if to == self.index {
             self.mail.borrow_mut().put_last(message);
             return;
         }
         self.sender.send(to, message);
+        self.shared.traffic.sends(self.index, to, bytes);
         if self.shared.tell_of_message(to) {
             self.tally().wakes.add(1);
         }
     }
 
     /// As [`send`](Self::send), before all that are not urgent.
-    pub(crate) fn send_urgent(&self, to: usize, message: Task) {
+    pub(crate) fn send_urgent(&self, to: usize, message: Task, bytes: u64) {
         if to == self.index {
             self.urgent.borrow_mut().put_last(message);
             return;
         }
         self.shared.post.put_urgent(to, message);
+        self.shared.traffic.sends(self.index, to, bytes);
         if self.shared.tell_of_message(to) {
             self.tally().wakes.add(1);
         }
@@ -45,10 +48,27 @@ impl Worker {
             return Some(message);
         }
         self.streak.set(0);
+        self.count_round();
         if self.shared.may_end() {
             self.is_deaf.set(true);
         }
         self.get(Wanted::Any).or_else(|| self.next_message())
+    }
+
+    /// Once in many rounds, looks whether it is time to look where workers are.
+    #[inline]
+    fn count_round(&self) {
+        let Some(left) = self.until_clock.get() else {
+            return;
+        };
+        if left > 0 {
+            return self.until_clock.set(Some(left - 1));
+        }
+        self.until_clock.set(Some(ROUNDS_PER_CLOCK));
+        let age_ns = self.shared.age_ns();
+        if self.shared.placing.is_due(age_ns) {
+            self.look_at_places(age_ns);
+        }
     }
 
     #[inline]

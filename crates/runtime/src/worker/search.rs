@@ -43,7 +43,7 @@ impl Worker {
     fn linger(&self, heard: &mut u64) -> Option<Task> {
         let messages = self.tally().messages.get();
         let has_heard = mem::replace(heard, messages) != messages;
-        let has_time = self.shared.policy != IdlePolicy::Park && !self.shared.crowded;
+        let has_time = self.shared.policy != IdlePolicy::Park && !self.shared.is_crowded();
         if !has_heard || !has_time || self.shared.idle.anyone_sleeps() {
             return None;
         }
@@ -69,10 +69,13 @@ impl Worker {
     ///
     /// `heard` is the number of messages that had come when this worker searched last.
     fn search(&self, budget: &mut SpinBudget, heard: &mut u64) -> Searched {
-        self.begin_gap();
+        let age_ns = self.begin_gap();
         if let Some(task) = self.linger(heard) {
             budget.observe(self.end_gap());
             return Searched::Found(task);
+        }
+        if self.shared.placing.is_due(age_ns) {
+            self.look_at_places(age_ns);
         }
         let idle = &self.shared.idle;
         idle.start_search();
@@ -103,9 +106,11 @@ impl Worker {
         searched
     }
 
-    /// This worker has run out of work.
-    pub(super) fn begin_gap(&self) {
-        self.tally().idle.begin(self.shared.age_ns());
+    /// This worker has run out of work; returns the time.
+    pub(super) fn begin_gap(&self) -> u64 {
+        let age_ns = self.shared.age_ns();
+        self.tally().idle.begin(age_ns);
+        age_ns
     }
 
     /// This worker has work again; returns how long it had none.
@@ -117,7 +122,7 @@ impl Worker {
         match self.shared.policy {
             IdlePolicy::Spin => Duration::MAX,
             IdlePolicy::Park => Duration::ZERO,
-            IdlePolicy::Adaptive if self.shared.crowded => Duration::ZERO,
+            IdlePolicy::Adaptive if self.shared.is_crowded() => Duration::ZERO,
             IdlePolicy::Adaptive => budget.spin(),
         }
     }
@@ -144,7 +149,7 @@ impl Worker {
             if is_over {
                 return Searched::Nothing;
             }
-            if self.shared.crowded {
+            if self.shared.is_crowded() {
                 yield_now();
             }
         }

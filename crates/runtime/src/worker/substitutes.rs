@@ -2,7 +2,7 @@
 //!
 //! A worker that waits for a handle, or for another runtime, could run whatever is there meanwhile. But then work could lie
 //! buried on its stack under a wait for itself, for ever. So it runs what lies below the wait, and else lends
-//! its place: a substitute, a worker like all others on a thread of its own, runs in its stead, so that as many workers run as before.
+//! its place: a substitute, a worker like all others on a thread of its own, runs in its stead, on its CPU, so that as many workers run as before.
 //! When the wait is over the worker goes on at once, and a substitute rests after its current task.
 //!
 //! Substitutes come up when they are needed first, and stay until the runtime ends, resting. There are up to [`SUBSTITUTES_MAX`]; when
@@ -19,6 +19,7 @@
 //! The managed blocking of Java's fork-join pools: Lea: A Java fork/join framework. Java Grande 2000, and `ForkJoinPool`'s
 //! documentation.
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
@@ -66,6 +67,8 @@ struct State {
     running: usize,
     /// Indices of workers.
     resting: Vec<usize>,
+    /// Whose place each substitute has taken last.
+    places: HashMap<usize, usize>,
     /// All workers' threads.
     handles: Vec<thread::JoinHandle<()>>,
 }
@@ -113,14 +116,16 @@ impl Substitutes {
     }
 
     /// A worker lends its place; says who takes it.
-    fn lend(&self) -> Taker {
+    fn lend(&self, lender: usize) -> Taker {
         self.change(|state| {
             state.lent += 1;
             if state.running >= state.lent {
                 return Taker::Nobody;
             }
             state.running += 1;
+            let place = state.places.get(&lender).copied().unwrap_or(lender);
             if let Some(worker_index) = state.resting.pop() {
+                state.places.insert(worker_index, place);
                 return Taker::Resting(worker_index);
             }
             let worker_index = self.present();
@@ -130,6 +135,7 @@ impl Substitutes {
             }
             // Relaxed: the lock orders those who start substitutes.
             self.present.store(worker_index + 1, Relaxed);
+            state.places.insert(worker_index, place);
             Taker::New(worker_index)
         })
     }
@@ -194,7 +200,7 @@ impl Worker {
     /// Lends this worker's place to a substitute.
     pub(super) fn lend(&self) -> Lent<'_> {
         let shared = self.shared();
-        match shared.substitutes.lend() {
+        match shared.substitutes.lend(self.index()) {
             Taker::Nobody => {}
             Taker::Resting(worker_index) => {
                 let _ = shared.idle.cell(worker_index).notify();
@@ -232,13 +238,18 @@ impl Worker {
         let shared = self.shared();
         let cell = shared.idle.cell(self.index());
         loop {
-            let (needed, ends) = shared.substitutes.change(|state| {
+            let (place, ends) = shared.substitutes.change(|state| {
                 let needed = !state.resting.contains(&self.index());
+                let place = needed.then(|| state.places.get(&self.index()).copied());
                 // What may still be in the pool then is empty, and for the others to clear away.
-                (needed, shared.may_end())
+                (place, shared.may_end())
             });
-            if needed || ends {
-                return needed;
+            if let Some(worker_index) = place.flatten() {
+                // A thread inherits its place from who lends it first, and has to go to those of others.
+                self.take_place_of(worker_index);
+            }
+            if place.is_some() || ends {
+                return place.is_some();
             }
             cell.sleep(None);
         }

@@ -120,7 +120,7 @@ impl Worker {
     fn is_long(&self, start: Instant) -> bool {
         match self.shared.policy {
             IdlePolicy::Park => true,
-            IdlePolicy::Adaptive if self.shared.crowded => {
+            IdlePolicy::Adaptive if self.shared.is_crowded() => {
                 yield_now();
                 true
             }

@@ -58,7 +58,8 @@ fn grants_whom_a_list_of_requests_would_grant() {
         for number in 0..400 {
             let choice = random(&mut state) % 8;
             if choice < 3 || requests.is_empty() {
-                let access = [Access::Read, Access::Write][(random(&mut state) % 3 == 0) as usize];
+                let access =
+                    [Access::Read, Access::Write][(random(&mut state).is_multiple_of(3)) as usize];
                 requests.push((number, fifo.put_in(access)));
                 list.0.push_back((number, access));
             } else {

@@ -2,9 +2,9 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::thread::panicking;
 
 use super::{Handle, Right, Then, Write};
+use crate::prim::panicking;
 
 /// Granted data. When it goes, the requests are given back or renewed; in a panic, the data is stopped.
 #[must_use = "the data is given back when the guard goes"]

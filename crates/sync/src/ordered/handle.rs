@@ -39,7 +39,7 @@ mod sealed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
     /// They are given back.
-    Release,
+    GiveBack,
     /// The next ones are put in in their place, in the same step.
     Renew,
 }
@@ -157,7 +157,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         let Some(first) = &mut self.first else { return };
         match then {
             Then::Renew => self.place.first().renew(first),
-            Then::Release => {
+            Then::GiveBack => {
                 let first = self.first.take().expect("a guard has a request");
                 self.place.first().release(first);
             }
@@ -176,7 +176,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
                     fifo.renew(request);
                 }
             }
-            Then::Release => {
+            Then::GiveBack => {
                 for (fifo, request) in fifos.iter().zip(self.rest.drain(..)) {
                     fifo.release(request);
                 }

@@ -19,10 +19,10 @@ fn values_move_in_and_out_of_guards() {
     let mut writer = asks::<_, Write>(&place);
     let moved = std::mem::take(&mut *writer.enter(Then::Renew).expect("granted"));
     assert_eq!(moved, [1, 2, 3]);
-    writer.enter(Then::Release).expect("granted again").push(4);
-    assert!(writer.enter(Then::Release).is_none(), "given back");
+    writer.enter(Then::GiveBack).expect("granted again").push(4);
+    assert!(writer.enter(Then::GiveBack).is_none(), "given back");
     assert_eq!(
-        *asks::<_, Read>(&place).enter(Then::Release).expect("free"),
+        *asks::<_, Read>(&place).enter(Then::GiveBack).expect("free"),
         [4]
     );
 }
@@ -35,8 +35,10 @@ fn pieces_are_granted_apart_and_the_whole_after_all() {
     let mut all = asks::<_, Write>(&whole);
     let mut again = asks::<_, Read>(&pieces[2]);
     {
-        let mut left = first.enter(Then::Release).expect("granted");
-        let mut right = last.enter(Then::Release).expect("granted at the same time");
+        let mut left = first.enter(Then::GiveBack).expect("granted");
+        let mut right = last
+            .enter(Then::GiveBack)
+            .expect("granted at the same time");
         left.fill(1);
         right.fill(2);
         assert_eq!(all.standing(), Standing::Waiting);
@@ -51,7 +53,7 @@ fn pieces_are_granted_apart_and_the_whole_after_all() {
         Standing::Waiting,
         "the reader of a piece comes first"
     );
-    assert_eq!(again.enter(Then::Release).expect("granted")[6], 5);
+    assert_eq!(again.enter(Then::GiveBack).expect("granted")[6], 5);
     assert_eq!(all.standing(), Standing::Granted);
     assert!(whole.overlaps(&pieces[1]) && pieces[2].overlaps(&whole));
     assert!(!pieces[0].overlaps(&pieces[2]) && !whole.overlaps(&Ordered::new(3)));
@@ -62,16 +64,16 @@ fn a_loan_goes_where_its_handle_would() {
     let place = Ordered::new(String::from("a"));
     let writer = asks::<_, Write>(&place);
     let mut reader = asks::<_, Read>(&place);
-    let mut loan = writer.lend(Then::Release).expect("granted");
-    let reader_waits = reader.enter(Then::Release).is_none();
+    let mut loan = writer.lend(Then::GiveBack).expect("granted");
+    let reader_waits = reader.enter(Then::GiveBack).is_none();
     std::thread::spawn(move || loan.push('b'))
         .join()
         .expect("no panic");
     assert!(reader_waits);
-    assert_eq!(*reader.enter(Then::Release).expect("granted"), "ab");
+    assert_eq!(*reader.enter(Then::GiveBack).expect("granted"), "ab");
     let second = asks::<_, Write>(&place);
     let third = asks::<_, Write>(&place);
-    assert!(third.lend(Then::Release).is_err(), "somebody is in front");
+    assert!(third.lend(Then::GiveBack).is_err(), "somebody is in front");
     drop(second);
 }
 
@@ -106,7 +108,7 @@ fn who_waits_for_a_whole_is_woken_by_its_last_piece() {
     let all = asks::<_, Read>(&whole);
     assert!(all.leave(&Waker::from(Arc::new(Bell(rings)))));
     for piece in [1, 0, 2] {
-        drop(writers[piece].enter(Then::Release).expect("granted"));
+        drop(writers[piece].enter(Then::GiveBack).expect("granted"));
         assert_eq!(heard.try_iter().count(), 1);
     }
     assert_eq!(all.standing(), Standing::Granted);

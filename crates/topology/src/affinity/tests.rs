@@ -10,6 +10,7 @@ fn error_of(text: &str) -> String {
 
 #[test]
 fn names_are_read_in_any_case() {
+    assert_eq!("Auto".parse(), Ok(Affinity::default()));
     assert_eq!("none".parse(), Ok(Affinity::None));
     assert_eq!(" Compact ".parse(), Ok(Affinity::Compact));
     assert_eq!("SCATTER".parse(), Ok(Affinity::Scatter));
@@ -24,8 +25,7 @@ fn lists_keep_order_and_repetition() {
 
 #[test]
 fn the_error_names_the_part_and_the_choices() {
-    let choices =
-        "expected \"none\", \"compact\", \"scatter\" or a list of CPUs such as \"0,2,4-7\"";
+    let choices = "expected \"auto\", \"none\", \"compact\", \"scatter\" or a list of CPUs such as \"0,2,4-7\"";
     assert_eq!(error_of("tight"), format!("found \"tight\", {choices}"));
     assert_eq!(
         error_of("0,x,2"),

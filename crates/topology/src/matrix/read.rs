@@ -35,7 +35,7 @@ impl Matrix {
     pub fn read(path: impl AsRef<Path>) -> Result<Self, MatrixError> {
         let path = path.as_ref();
         let bytes = File::open(path)
-            .and_then(|file| read_limited(file))
+            .and_then(read_limited)
             .map_err(|cause| MatrixError::Read {
                 path: path.to_path_buf(),
                 cause,

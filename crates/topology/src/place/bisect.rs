@@ -42,23 +42,14 @@ pub(super) fn bisect(graph: &Traffic, range: Range) -> Vec<bool> {
     }
     let mut random = Random::new(count as u64);
     let ones = vec![1; count];
-    let is_dense = is_dense(graph);
-    let mut levels: Vec<Coarse> = Vec::new();
     let smaller = range.1.min(count - range.0).max(1);
     let weight_max = (smaller / 8).max(2) as u32;
-    while !is_dense || count < COARSEST * 8 {
-        let (finer, weights) = levels
-            .last()
-            .map_or((graph, &ones), |level| (&level.graph, &level.weights));
-        if finer.order() <= COARSEST {
-            break;
-        }
-        let level = coarsen(finer, weights, weight_max, &mut random);
-        if level.graph.order() * 10 > finer.order() * 9 {
-            break;
-        }
-        levels.push(level);
-    }
+    // Of a large dense graph each smaller one costs more than it helps.
+    let levels = if count < COARSEST * 8 || !is_dense(graph) {
+        smaller_graphs(graph, &ones, weight_max, &mut random)
+    } else {
+        Vec::new()
+    };
     let (coarsest, weights) = levels
         .last()
         .map_or((graph, &ones), |level| (&level.graph, &level.weights));
@@ -84,6 +75,29 @@ pub(super) fn bisect(graph: &Traffic, range: Range) -> Vec<bool> {
     let mut cut = Cut::new(graph, &ones, range, sides);
     cut.force();
     cut.sides
+}
+
+/// Makes a graph smaller again and again, until few vertices are left or it gets hardly smaller.
+fn smaller_graphs(
+    graph: &Traffic,
+    ones: &Vec<u32>,
+    weight_max: u32,
+    random: &mut Random,
+) -> Vec<Coarse> {
+    let mut levels: Vec<Coarse> = Vec::new();
+    loop {
+        let (finer, weights) = levels
+            .last()
+            .map_or((graph, ones), |level| (&level.graph, &level.weights));
+        if finer.order() <= COARSEST {
+            return levels;
+        }
+        let level = coarsen(finer, weights, weight_max, random);
+        if level.graph.order() * 10 > finer.order() * 9 {
+            return levels;
+        }
+        levels.push(level);
+    }
 }
 
 fn is_dense(graph: &Traffic) -> bool {
@@ -177,12 +191,12 @@ impl<'graph> Cut<'graph> {
             sides,
         };
         let is_whole = cut.sides.iter().all(|side| *side == cut.sides[0]);
-        for vertex in 0..cut.sides.len() {
+        for (vertex, &weight) in weights.iter().enumerate() {
             if cut.sides[vertex] {
-                cut.first += weights[vertex] as usize;
+                cut.first += weight as usize;
             }
             cut.gains[vertex] = if is_whole {
-                -graph.row(vertex).1.iter().sum::<f32>()
+                -graph.volume(vertex)
             } else {
                 let side = cut.sides[vertex];
                 let signed = |(other, weight): (usize, f32)| {
@@ -338,7 +352,7 @@ impl<'graph> Cut<'graph> {
             let is_off = self.excess() > 0;
             for vertex in 0..count {
                 // Vertices inside a part are offered when a neighbour moves, or at once when the sizes are wrong.
-                let inside: f32 = self.graph.row(vertex).1.iter().sum();
+                let inside = self.graph.volume(vertex);
                 if is_off || self.gains[vertex] > -inside {
                     offers.push(Offer {
                         gain: self.gains[vertex],

@@ -128,9 +128,17 @@ impl Distances {
             let (to, bytes) = matrix.row_parts(from);
             if to.len() >= self.cpus.len() / 2 {
                 self.fill_row(here, &mut row);
-                for (&to, &bytes) in to.iter().zip(bytes) {
-                    cost += bytes * row[leaves[to as usize]];
+                let (mut even, mut odd) = (0.0, 0.0);
+                let (to_pairs, to_rest) = to.as_chunks::<2>();
+                let (bytes_pairs, bytes_rest) = bytes.as_chunks::<2>();
+                for (to, bytes) in to_pairs.iter().zip(bytes_pairs) {
+                    even += bytes[0] * row[leaves[to[0] as usize]];
+                    odd += bytes[1] * row[leaves[to[1] as usize]];
                 }
+                for (&to, &bytes) in to_rest.iter().zip(bytes_rest) {
+                    even += bytes * row[leaves[to as usize]];
+                }
+                cost += even + odd;
                 continue;
             }
             for (&to, &bytes) in to.iter().zip(bytes) {

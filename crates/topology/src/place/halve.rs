@@ -96,7 +96,9 @@ impl Halver<'_> {
             self.local[vertex] = local as u32;
         }
         let mut offsets = Vec::with_capacity(chosen.len() + 1);
-        let (mut to, mut weights) = (Vec::new(), Vec::new());
+        // About as large a part of the edges as of the vertices, or more; memory that is not written costs nothing.
+        let likely = graph.entry_count() / graph.order().max(1) * chosen.len();
+        let (mut to, mut weights) = (Vec::with_capacity(likely), Vec::with_capacity(likely));
         offsets.push(0);
         for &vertex in chosen {
             for (other, weight) in graph.neighbours(vertex) {

@@ -263,32 +263,48 @@ impl<'run> Seating<'run> {
 
     /// The cost for one party if it were on `place`, and all others where they are.
     pub(super) fn cost_at(&self, traffic: &Traffic, party: usize, place: usize) -> f64 {
-        traffic
-            .neighbours(party)
-            .map(|(other, weight)| {
-                f64::from(weight * self.target.distance(place, self.place(other)))
-            })
-            .sum()
+        let (to, weights) = traffic.row(party);
+        summed(to, weights, |other| {
+            self.target.distance(place, self.place(other))
+        })
     }
 
     /// The whole cost: each pair once.
     pub(super) fn cost(&self, traffic: &Traffic) -> f64 {
         let (mut row, mut leaf_row) = (Vec::new(), Vec::new());
-        let mut twice = 0.0;
+        let mut cost = 0.0;
         for party in 0..self.places.len() {
             let (to, weights) = traffic.row(party);
+            // Rows are sorted: those behind the diagonal are each pair once.
+            let behind = to.partition_point(|&other| other as usize <= party);
+            let (to, weights) = (&to[behind..], &weights[behind..]);
+            let here = self.place(party);
             if to.len() < self.target.place_count() / 2 {
-                twice += self.cost_at(traffic, party, self.place(party));
-                continue;
+                cost += summed(to, weights, |other| {
+                    self.target.distance(here, self.place(other))
+                });
+            } else {
+                self.target.fill_row(here, &mut row, &mut leaf_row);
+                cost += summed(to, weights, |other| row[self.places[other] as usize]);
             }
-            self.target
-                .fill_row(self.place(party), &mut row, &mut leaf_row);
-            let mut sum = 0.0;
-            for (&other, &weight) in to.iter().zip(weights) {
-                sum += f64::from(weight * row[self.places[other as usize] as usize]);
-            }
-            twice += sum;
         }
-        twice / 2.0
+        cost
     }
+}
+
+/// Adds up weights times distances, four sums at a time: one alone would wait for each addition.
+#[inline]
+fn summed(to: &[u32], weights: &[f32], distance: impl Fn(usize) -> f32) -> f64 {
+    let mut sums = [0.0_f64; 4];
+    let (to_fours, to_rest) = to.as_chunks::<4>();
+    let (weight_fours, weight_rest) = weights.as_chunks::<4>();
+    for (to, weights) in to_fours.iter().zip(weight_fours) {
+        for lane in 0..4 {
+            sums[lane] += f64::from(weights[lane] * distance(to[lane] as usize));
+        }
+    }
+    for (&to, &weight) in to_rest.iter().zip(weight_rest) {
+        sums[0] += f64::from(weight * distance(to as usize));
+    }
+    sums.iter().sum()
 }

@@ -95,6 +95,9 @@ fn by_traffic(traffic: &Traffic, target: &Target<'_>, loads: Option<&Loads>) -> 
         } else {
             sweep::sweep(traffic, seating, SWEEP_BUDGET)
         };
+        if places == candidate.places {
+            continue;
+        }
         refined.push(Solution {
             cost: Seating::new(target, loads, places.clone()).cost(traffic),
             places,

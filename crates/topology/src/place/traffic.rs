@@ -3,7 +3,12 @@
 //! A symmetric sparse graph without loops, its weights scaled so that the heaviest is 1. Single precision is enough
 //! to decide what goes where; what a placement costs is computed from the matrix.
 
+use std::ops::Range;
+
 use crate::matrix::Matrix;
+
+/// A tile of the matrix has about so many entries: 8 MiB.
+const TILE_ENTRIES: usize = 1 << 20;
 
 /// A weighted graph in rows.
 #[derive(Clone, Debug, Default)]
@@ -30,41 +35,36 @@ impl Traffic {
             offsets[party + 1] += offsets[party];
         }
         let scale = if heaviest > 0.0 { 0.5 / heaviest } else { 1.0 };
-        // What comes from whom: rows are visited in order, so each column's list is sorted too.
-        let mut ends = offsets.clone();
-        let mut senders = vec![0_u32; offsets[order]];
-        let mut received = vec![0.0_f32; offsets[order]];
-        for from in 0..order {
-            let (to, bytes) = matrix.row_parts(from);
-            for (&to, &bytes) in to.iter().zip(bytes) {
-                let end = &mut ends[to as usize];
-                senders[*end] = from as u32;
-                received[*end] = (bytes * scale) as f32;
-                *end += 1;
-            }
-        }
-        let mut traffic = Self::default();
-        traffic.to.reserve(senders.len());
-        traffic.weights.reserve(senders.len());
-        traffic.offsets.push(0);
-        for party in 0..order {
-            let (to, bytes) = matrix.row_parts(party);
-            let column = offsets[party]..offsets[party + 1];
-            if to == &senders[column.clone()] {
-                traffic.merge_alike(party as u32, to, bytes, scale, &received[column]);
+        let mut traffic = Self {
+            offsets: vec![0],
+            to: Vec::with_capacity(offsets[order]),
+            weights: Vec::with_capacity(offsets[order]),
+        };
+        // Columns are turned into rows a tile at a time, so that what is written lies close together.
+        let tile_count = (offsets[order] / TILE_ENTRIES).clamp(1, order.max(1));
+        let mut tile = Tile {
+            cursors: vec![0; order],
+            ends: Vec::new(),
+            senders: Vec::new(),
+            received: Vec::new(),
+        };
+        for index in 0..tile_count {
+            let columns = order * index / tile_count..order * (index + 1) / tile_count;
+            tile.fill(matrix, scale, &offsets, columns.clone());
+            let first = offsets[columns.start];
+            for party in columns {
+                let (to, bytes) = matrix.row_parts(party);
+                let column = offsets[party] - first..offsets[party + 1] - first;
+                let (senders, received) = (&tile.senders[column.clone()], &tile.received[column]);
+                if to == senders {
+                    traffic.merge_alike(party as u32, to, bytes, scale, received);
+                } else {
+                    let sent = bytes.iter().map(|bytes| (bytes * scale) as f32);
+                    let came = senders.iter().copied().zip(received.iter().copied());
+                    traffic.merge(party as u32, to.iter().copied().zip(sent), came);
+                }
                 traffic.offsets.push(traffic.to.len());
-                continue;
             }
-            let sent = to
-                .iter()
-                .copied()
-                .zip(bytes.iter().map(|bytes| (bytes * scale) as f32));
-            let came = senders[column.clone()]
-                .iter()
-                .copied()
-                .zip(received[column].iter().copied());
-            traffic.merge(party as u32, sent, came);
-            traffic.offsets.push(traffic.to.len());
         }
         traffic
     }
@@ -90,6 +90,18 @@ impl Traffic {
     pub(super) fn row(&self, party: usize) -> (&[u32], &[f32]) {
         let range = self.offsets[party]..self.offsets[party + 1];
         (&self.to[range.clone()], &self.weights[range])
+    }
+
+    /// What a vertex exchanges with all others.
+    pub(super) fn volume(&self, vertex: usize) -> f32 {
+        let (eights, rest) = self.row(vertex).1.as_chunks::<8>();
+        let mut sums = [0.0_f32; 8];
+        for weights in eights {
+            for (sum, weight) in sums.iter_mut().zip(weights) {
+                *sum += weight;
+            }
+        }
+        sums.iter().chain(rest).sum()
     }
 
     #[inline]
@@ -156,6 +168,38 @@ impl Traffic {
             if to != party && weight > 0.0 {
                 self.to.push(to);
                 self.weights.push(weight);
+            }
+        }
+    }
+}
+
+/// Some columns of a matrix as rows: who sends to them, and how much.
+struct Tile {
+    /// Up to where each row of the matrix has been read.
+    cursors: Vec<usize>,
+    ends: Vec<usize>,
+    senders: Vec<u32>,
+    received: Vec<f32>,
+}
+
+impl Tile {
+    /// Reads the next columns; `offsets` says where each column begins among all entries.
+    fn fill(&mut self, matrix: &Matrix, scale: f64, offsets: &[usize], columns: Range<usize>) {
+        let first = offsets[columns.start];
+        self.ends.clear();
+        self.ends
+            .extend(offsets[columns.clone()].iter().map(|offset| offset - first));
+        self.senders.resize(offsets[columns.end] - first, 0);
+        self.received.resize(offsets[columns.end] - first, 0.0);
+        for (from, cursor) in self.cursors.iter_mut().enumerate() {
+            let (to, bytes) = matrix.row_parts(from);
+            let rest = to[*cursor..].iter().zip(&bytes[*cursor..]);
+            for (&to, &bytes) in rest.take_while(|(to, _)| (**to as usize) < columns.end) {
+                let end = &mut self.ends[to as usize - columns.start];
+                self.senders[*end] = from as u32;
+                self.received[*end] = (bytes * scale) as f32;
+                *end += 1;
+                *cursor += 1;
             }
         }
     }

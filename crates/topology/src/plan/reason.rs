@@ -7,15 +7,21 @@ use crate::cpu_set::{CpuId, CpuSet, number_list};
 use crate::object::{Attributes, CacheKind, Object, ObjectKind};
 use crate::topology::{Cpu, Topology};
 
-/// Writes one reason per worker; `cpus` has the CPU of each.
-pub(super) fn reasons(topology: &Topology, affinity: &Affinity, cpus: &[CpuId]) -> Vec<String> {
+/// Writes one reason per worker; `cpus` has the CPU of each that is bound.
+pub(super) fn reasons(
+    topology: &Topology,
+    affinity: &Affinity,
+    cpus: &[Option<CpuId>],
+) -> Vec<String> {
     let mut workers_on: BTreeMap<CpuId, Vec<usize>> = BTreeMap::new();
-    for (worker, &cpu) in cpus.iter().enumerate() {
-        workers_on.entry(cpu).or_default().push(worker);
+    for (worker, cpu) in cpus.iter().enumerate() {
+        if let &Some(cpu) = cpu {
+            workers_on.entry(cpu).or_default().push(worker);
+        }
     }
     let crowd = Crowd {
         topology,
-        used: cpus.iter().copied().collect(),
+        used: cpus.iter().flatten().copied().collect(),
         workers_on,
         // Numbers of packages and nodes tell nothing where there is only one of them.
         many_packages: topology.package_count() > 1,
@@ -25,7 +31,10 @@ pub(super) fn reasons(topology: &Topology, affinity: &Affinity, cpus: &[CpuId]) 
         Affinity::Explicit(list) => Some(list.len()),
         _ => None,
     };
-    let reason = |(worker, &cpu): (usize, &CpuId)| {
+    let reason = |(worker, &cpu): (usize, &Option<CpuId>)| {
+        let Some(cpu) = cpu else {
+            return unbound(affinity).to_owned();
+        };
         let mut reason = crowd.place(cpu);
         match listed {
             Some(length) if worker >= length => {
@@ -38,6 +47,16 @@ pub(super) fn reasons(topology: &Topology, affinity: &Affinity, cpus: &[CpuId]) 
         reason + "; " + &crowd.company(worker, cpu)
     };
     cpus.iter().enumerate().map(reason).collect()
+}
+
+/// Says why a worker is not bound.
+fn unbound(affinity: &Affinity) -> &'static str {
+    match affinity {
+        Affinity::Auto => {
+            "not bound: no CPU was left for it alone, so the operating system chooses"
+        }
+        _ => "not bound: the affinity is none, so the operating system chooses",
+    }
 }
 
 struct Crowd<'topology> {

@@ -130,7 +130,7 @@ fn the_table_lines_up() {
     let table = plan(&topology, &list, 2).expect("a plan").to_string();
     assert_eq!(
         table,
-        "worker | cpu | why\n\
+        "placed by list: 2 workers on CPUs 2,11 (one per core)\n\nworker | cpu | why\n\
          -------+-----+----\n     \
          0 |   2 | entry 1 of the list: core 2; shares no cache, memory or package with another worker\n     \
          1 |  11 | entry 2 of the list: core 11; shares no cache, memory or package with another worker\n"
@@ -148,4 +148,124 @@ fn a_plan_serialises_with_its_reasons() {
     assert_eq!(json["entries"][0]["cpu"], 0);
     assert_eq!(json["entries"][0]["worker_index"], 0);
     assert!(json["entries"][0]["reason"].is_string());
+}
+
+/// Others who have these CPUs.
+fn others(cpus: &[u32]) -> Others {
+    let mut others = Others::nobody();
+    others.processes = cpus.iter().copied().map(CpuId).collect();
+    others
+}
+
+/// Where `auto` puts workers beside others on `taken`, and what it says.
+fn auto(topology: &Topology, worker_count: usize, taken: &[u32]) -> (Vec<u32>, String) {
+    let plan = plan_beside(topology, &Affinity::Auto, worker_count, &others(taken));
+    let plan = plan.expect("a plan");
+    assert_eq!(plan.entries.len(), worker_count);
+    assert!(!plan.shares_a_cpu());
+    (plan.cpus().map(|cpu| cpu.0).collect(), plan.summary)
+}
+
+#[test]
+fn auto_takes_one_thread_of_each_core_before_any_second_one() {
+    let topology = machine("package:2 core:2 pu:2");
+    assert_eq!(auto(&topology, 2, &[]).0, [0, 2]);
+    assert_eq!(auto(&topology, 3, &[]).0, [0, 2, 4]);
+    assert_eq!(auto(&topology, 6, &[]).0, [0, 2, 4, 6, 1, 3]);
+    let (cpus, summary) = auto(&topology, 8, &[]);
+    assert_eq!(cpus, [0, 2, 4, 6, 1, 3, 5, 7]);
+    assert_eq!(
+        summary,
+        "placed by auto: 8 workers on CPUs 0-7 (one per hardware thread of 2 packages)"
+    );
+}
+
+#[test]
+fn auto_keeps_workers_together_and_large_parts_whole() {
+    let topology = machine("package:2 l3:2 core:4 pu:1");
+    assert_eq!(auto(&topology, 2, &[]).0, [0, 1]);
+    // Two cores are left below the first cache, and two are wanted.
+    assert_eq!(auto(&topology, 2, &[0, 1, 8]).0, [2, 3]);
+    // Three are not: a whole cache with four is nearer than a package with two and four.
+    assert_eq!(auto(&topology, 3, &[0, 1]).0, [4, 5, 6]);
+    // The cache with the fewest to spare.
+    assert_eq!(auto(&topology, 3, &[13]).0, [12, 14, 15]);
+    // The package that has enough of them.
+    assert_eq!(auto(&topology, 7, &[0, 1]).0, [8, 9, 10, 11, 12, 13, 14]);
+}
+
+#[test]
+fn auto_takes_the_other_thread_of_somebodys_core_last() {
+    let topology = machine("package:1 core:3 pu:2");
+    assert_eq!(auto(&topology, 2, &[0]).0, [2, 4]);
+    assert_eq!(auto(&topology, 3, &[0]).0, [2, 4, 1]);
+    assert_eq!(auto(&topology, 3, &[0, 1]).0, [2, 4, 3]);
+}
+
+#[test]
+fn auto_binds_no_two_workers_to_a_cpu_and_says_so() {
+    let topology = machine("package:1 core:2 pu:1");
+    let (cpus, summary) = auto(&topology, 5, &[]);
+    assert_eq!(cpus, [0, 1]);
+    assert_eq!(
+        summary,
+        "placed by auto: 2 workers on CPUs 0-1 (one per core of package 0); \
+         3 workers are not bound, since there is no free CPU left"
+    );
+    let (cpus, summary) = auto(&topology, 1, &[0, 1]);
+    assert!(cpus.is_empty());
+    assert_eq!(
+        summary,
+        "placed by auto: 1 worker is not bound, since there is no free CPU; \
+         CPUs 0-1 are used by another Raddle process"
+    );
+    let mut beside = others(&[0]);
+    beside.runtimes.insert(CpuId(1));
+    beside.note = Some("a note".to_owned());
+    let plan = plan_beside(&topology, &Affinity::Compact, 2, &beside).expect("a plan");
+    assert_eq!(plan.cpus().collect::<Vec<_>>(), [0, 1].map(CpuId));
+    assert_eq!(
+        plan.summary,
+        "placed by compact: 2 workers on CPUs 0-1 (one per core of package 0); CPU 0 is used by another Raddle process; \
+         CPU 1 is used by another runtime of this process; a note"
+    );
+}
+
+#[test]
+fn one_line_stands_before_the_table() {
+    let topology = machine("package:1 core:2 pu:1");
+    let plan = plan(&topology, &Affinity::None, 1).expect("a plan");
+    assert_eq!(
+        plan.to_string().lines().next(),
+        Some("placed by none: 1 worker is not bound, the operating system chooses")
+    );
+    let list = Affinity::Explicit(vec![CpuId(1), CpuId(1)]);
+    let plan = super::plan(&topology, &list, 2).expect("a plan");
+    assert!(plan.shares_a_cpu());
+    assert!(
+        plan.summary
+            .starts_with("placed by list: 2 workers on CPU 1 (sharing CPUs of package 0)")
+    );
+}
+
+proptest::proptest! {
+    #[test]
+    fn auto_uses_free_cpus_once_and_as_many_as_it_can(
+        packages in 1_usize..4, cores in 1_usize..5, threads in 1_usize..4,
+        taken in proptest::collection::vec(0_u32..40, 0..20), worker_count in 1_usize..40,
+    ) {
+        let topology = machine(&format!("package:{packages} core:{cores} pu:{threads}"));
+        let (cpus, _) = auto(&topology, worker_count, &taken);
+        let free = topology.cpu_count() - topology.cpus().iter().filter(|cpu| taken.contains(&cpu.id.0)).count();
+        assert_eq!(cpus.len(), worker_count.min(free));
+        assert!(cpus.iter().all(|cpu| !taken.contains(cpu)));
+        // No core has two workers while another that nobody uses has none.
+        let on = |core: usize, of: &dyn Fn(u32) -> bool| {
+            (core * threads..(core + 1) * threads).filter(|&cpu| of(cpu as u32)).count()
+        };
+        let used = |cpu: u32| cpus.contains(&cpu) || taken.contains(&cpu);
+        let doubled = (0..packages * cores).any(|core| on(core, &used) > 1 && on(core, &|cpu| cpus.contains(&cpu)) > 0);
+        let idle = (0..packages * cores).any(|core| on(core, &used) == 0);
+        assert!(!(doubled && idle));
+    }
 }

@@ -3,14 +3,6 @@
 use super::*;
 
 #[test]
-fn list_that_names_a_cpu_twice_shares_it() {
-    let list = |numbers: &[u32]| Affinity::Explicit(numbers.iter().copied().map(CpuId).collect());
-    assert!(shares_a_cpu(&list(&[0, 1, 0])));
-    assert!(!shares_a_cpu(&list(&[1, 0])));
-    assert!(!shares_a_cpu(&Affinity::Compact));
-}
-
-#[test]
 fn worker_count_out_of_range_is_refused() {
     for found in [0, WORKER_COUNT_MAX + 1] {
         let error = Builder::new()

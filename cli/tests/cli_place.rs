@@ -1,0 +1,132 @@
+//! `raddle place`: what it prints, draws and refuses.
+
+mod common;
+
+use common::{Folder, has, json, run, run_badly, run_well};
+
+const MACHINE: &str = "package:2 core:2 pu:2";
+
+/// Four parties, of which 0 talks to 3 and 1 to 2.
+const PAIRS: &str = "zero,one,two,three\n0,0,0,9\n0,0,9,0\n0,9,0,0\n9,0,0,0\n";
+
+fn place(folder: &Folder, content: &str, more: &[&str]) -> Vec<std::ffi::OsString> {
+    let file = folder.file("traffic.csv", content);
+    let mut arguments = vec!["place".into(), file.into_os_string()];
+    arguments.extend(["--topology", MACHINE].map(Into::into));
+    arguments.extend(more.iter().map(Into::into));
+    arguments
+}
+
+#[test]
+fn a_placement_is_told_with_names_and_costs() {
+    let folder = Folder::new("place-text");
+    let text = run_well(place(&folder, PAIRS, &[]));
+    for part in [
+        "three",
+        "treematch   | 3.6000e2",
+        "compact     | 7.2000e2",
+        "4 parties on 4 of 8 CPUs",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in: {text}");
+    }
+}
+
+#[test]
+fn a_placement_is_told_as_json() {
+    let folder = Folder::new("place-json");
+    let told = json(&run_well(place(&folder, PAIRS, &["--json", "--control"])));
+    has(
+        &told,
+        &["strategy", "reason", "cost", "baselines", "parties"],
+    );
+    let party = |index: usize, key: &str| told["parties"][index][key].as_u64();
+    assert_eq!(told["cost"], 360.0);
+    assert_eq!(party(0, "numa_node"), Some(0));
+    for index in 0..4 {
+        assert_eq!(
+            party(index, "control_cpu"),
+            party(index, "cpu").map(|cpu| cpu + 1)
+        );
+    }
+}
+
+#[test]
+fn a_placement_is_drawn() {
+    let folder = Folder::new("place-svg");
+    let path = folder.path("placed.svg");
+    let output = path.to_str().expect("a path of letters");
+    let said = run_well(place(
+        &folder,
+        PAIRS,
+        &["--format", "svg", "--output", output],
+    ));
+    assert_eq!(said, "");
+    let svg = std::fs::read_to_string(&path).expect("the picture");
+    for part in [
+        "<svg xmlns=",
+        "3 three",
+        "class=\"party\"",
+        "class=\"idle\"",
+        "</svg>",
+    ] {
+        assert!(svg.contains(part), "{part:?} is missing in: {svg}");
+    }
+}
+
+#[test]
+fn bad_matrices_are_named_with_their_place() {
+    let folder = Folder::new("place-bad");
+    for (content, part) in [
+        (
+            "0,1\n2,NaN\n",
+            "traffic.csv:2:3: found \"NaN\", expected a number",
+        ),
+        (
+            "0,-1\n2,0\n",
+            "traffic.csv:1:3: found \"-1\", expected a number",
+        ),
+        (
+            "0,1\n2\n",
+            "traffic.csv:2:1: found a row of 1 number, expected one of 2",
+        ),
+        (
+            "",
+            "traffic.csv:1:1: found the end of the file, expected a matrix",
+        ),
+    ] {
+        let line = run_badly(place(&folder, content, &[]));
+        assert!(line.contains(part), "{part:?} is missing in: {line}");
+    }
+    let line = run_badly(["place", "no-such-file.csv"]);
+    assert!(line.contains("no-such-file.csv: "), "{line}");
+}
+
+#[test]
+fn what_cannot_be_placed_is_told() {
+    let folder = Folder::new("place-refused");
+    let rows = "0,0,0,0,0,0,0,0,0,0,0\n".repeat(11);
+    let line = run_badly(place(&folder, &rows, &["--no-sharing"]));
+    assert!(
+        line.contains("11 parties need a CPU each, and 8 may be used"),
+        "{line}"
+    );
+    for (more, part) in [
+        (
+            &["--strategy", "exact"][..],
+            "found 11 parties, expected at most 10",
+        ),
+        (
+            &["--cpus", "0,77"],
+            "there is no CPU 77; expected some of 0-7",
+        ),
+        (&["--cpus", "compact"], "expected a list of CPUs"),
+        (&["--strategy", "best"], "expected treematch, compact"),
+    ] {
+        let said = run(place(&folder, &rows, more));
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert!(
+            said.errors.contains(part),
+            "{part:?} is missing in: {said:?}"
+        );
+    }
+}

@@ -1,0 +1,251 @@
+//! Elements that talk to each other come to one worker, or to workers that are near each other.
+//!
+//! A message between workers is taken to cost what its cell and its arguments cost on their way from one cache to the other
+//! ([`HOP_BYTE_NS`]); one within a worker costs nothing. What all messages cost is borne by all workers alike, as it is where there are many
+//! elements, and the worker with the most load has that besides. Better is a placement in which the sum of the two is less.
+//!
+//! Two are tried. One is made from nothing, by the function that places everything ([`place`]), with the loads of the elements; on machines
+//! where all workers are equally far apart, what it puts together goes to the worker that has most of it already. The other begins with
+//! the elements where they are, and moves or swaps those that gain by it. The one that saves more than the other, less what the
+//! moves are thought to cost, is taken.
+//! # Source
+//! Jeannot, Mercier, Tessier: Process placement in multicore clusters. IEEE TPDS 25(4), 2014, for loads that are placed by what they exchange;
+//! Kernighan, Lin: An efficient heuristic procedure for partitioning graphs. Bell System Technical Journal 49(2), 1970, for the swaps.
+
+mod from_here;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use raddle_topology::{
+    CpuId, CpuSet, Distances, HOP_BYTE_NS, Matrix, PlaceOptions, Topology, alike, place,
+};
+
+use self::from_here::improve;
+use super::MOVE_GUESS;
+use super::strategy::{LoadView, Strategy};
+
+/// The cell that a message moves, besides its arguments.
+const CELL_BYTES: u64 = 128;
+
+/// Places elements by what they exchange and how long they run: see the [module](self).
+///
+/// Of 128 runs of entries one is measured. What is saved adds up while elements stay, and they move when it has reached what the moves
+/// cost: as with skis that one may rent or buy, this never costs more than twice what it would have cost to know.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use raddle_chare::ArrayOptions;
+/// use raddle_chare::balance::{Balancing, ByTraffic};
+/// let balancing = Balancing::new(ByTraffic::default()).every(Duration::from_millis(10));
+/// let options = ArrayOptions::new(1_000).balanced(balancing);
+/// # let _ = options;
+/// ```
+#[derive(Debug)]
+pub struct ByTraffic {
+    sampling: u32,
+    /// The machine that stands for workers that are not bound each to its own CPU.
+    flat: Mutex<Option<Topology>>,
+}
+
+impl Default for ByTraffic {
+    fn default() -> Self {
+        Self::sampled(128)
+    }
+}
+
+impl ByTraffic {
+    /// Measures one in so many runs of entries; all of them with one, which is also what none means.
+    #[must_use]
+    pub fn sampled(sampling: u32) -> Self {
+        Self {
+            sampling: sampling.clamp(1, 1 << 20),
+            flat: Mutex::new(None),
+        }
+    }
+
+    /// Calls `call` with a machine and the CPU of each worker on it.
+    fn with_machine<R>(
+        &self,
+        view: &LoadView,
+        call: impl FnOnce(&Topology, &[CpuId]) -> R,
+    ) -> Option<R> {
+        let bound: Vec<CpuId> = view.cpus.iter().flatten().copied().collect();
+        let distinct: HashSet<_> = bound.iter().collect();
+        if distinct.len() == view.worker_count
+            && bound.len() == view.worker_count
+            && let Ok(topology) = Topology::this_machine()
+        {
+            return Some(call(topology, &bound));
+        }
+        let mut flat = self.flat.lock().unwrap_or_else(PoisonError::into_inner);
+        if flat
+            .as_ref()
+            .is_none_or(|flat| flat.cpu_count() != view.worker_count)
+        {
+            let description = format!("package:1 core:{} pu:1", view.worker_count);
+            *flat = Topology::synthetic(&description).ok();
+        }
+        let flat = flat.as_ref()?;
+        let cpus: Vec<CpuId> = flat.cpus().iter().map(|cpu| cpu.id).collect();
+        Some(call(flat, &cpus))
+    }
+}
+
+impl Strategy for ByTraffic {
+    fn name(&self) -> &'static str {
+        "traffic"
+    }
+
+    fn needs_traffic(&self) -> bool {
+        true
+    }
+
+    fn sampling(&self) -> u32 {
+        self.sampling
+    }
+
+    fn is_patient(&self) -> bool {
+        true
+    }
+
+    fn place(&self, view: &LoadView) -> Vec<usize> {
+        let present: Vec<usize> = view.elements.iter().map(|element| element.worker).collect();
+        if view.worker_count < 2 || view.traffic.is_empty() {
+            return present;
+        }
+        let best = self.with_machine(view, |topology, cpus| {
+            let costs = Costs::new(view, topology, cpus);
+            let here = improve(view, &costs, present.clone());
+            let fresh = fresh(view, topology, cpus, &present);
+            let rate = |placed: &[usize]| {
+                let moved = placed.iter().zip(&present).filter(|(to, from)| to != from);
+                costs.most(view, placed) + moved.count() as f64 * MOVE_GUESS.as_nanos() as f64
+            };
+            match fresh {
+                Some(fresh) if rate(&fresh) < rate(&here) => fresh,
+                _ => here,
+            }
+        });
+        best.unwrap_or(present)
+    }
+
+    fn gain(&self, view: &LoadView, placed: &[usize]) -> Duration {
+        let present: Vec<usize> = view.elements.iter().map(|element| element.worker).collect();
+        let gain_ns = self.with_machine(view, |topology, cpus| {
+            let costs = Costs::new(view, topology, cpus);
+            costs.most(view, &present) - costs.most(view, placed)
+        });
+        Duration::try_from_secs_f64(gain_ns.unwrap_or(0.0) * 1e-9).unwrap_or_default()
+    }
+}
+
+/// What a byte costs from one worker to another.
+struct Costs {
+    worker_count: usize,
+    /// Nanoseconds a byte, row-major.
+    byte_ns: Vec<f64>,
+}
+
+impl Costs {
+    fn new(view: &LoadView, topology: &Topology, cpus: &[CpuId]) -> Self {
+        let distances = Distances::new(topology);
+        let far = |from, to| distances.between(from, to).unwrap_or(0.0) * HOP_BYTE_NS;
+        let pairs = cpus
+            .iter()
+            .flat_map(|&from| cpus.iter().map(move |&to| (from, to)));
+        Self {
+            worker_count: view.worker_count,
+            byte_ns: pairs.map(|(from, to)| far(from, to)).collect(),
+        }
+    }
+
+    fn byte_ns(&self, from: usize, to: usize) -> f64 {
+        self.byte_ns[from * self.worker_count + to]
+    }
+
+    /// The time of the worker that has most to do, in nanoseconds.
+    fn most(&self, view: &LoadView, placed: &[usize]) -> f64 {
+        let load = view
+            .loads_when(placed)
+            .into_iter()
+            .max()
+            .unwrap_or_default();
+        let messages =
+            flows(view).map(|(from, to, bytes)| bytes * self.byte_ns(placed[from], placed[to]));
+        load.as_nanos() as f64 + messages.sum::<f64>() / self.worker_count.max(1) as f64
+    }
+}
+
+/// From, to, and bytes.
+fn flows(view: &LoadView) -> impl Iterator<Item = (usize, usize, f64)> {
+    let others = view
+        .traffic
+        .iter()
+        .filter(|traffic| traffic.from != traffic.to);
+    others.map(|traffic| {
+        let bytes = traffic
+            .bytes
+            .saturating_add(traffic.message_count.saturating_mul(CELL_BYTES));
+        (traffic.from, traffic.to, bytes as f64)
+    })
+}
+
+/// A placement from nothing.
+fn fresh(
+    view: &LoadView,
+    topology: &Topology,
+    cpus: &[CpuId],
+    present: &[usize],
+) -> Option<Vec<usize>> {
+    let mut entries: Vec<_> = flows(view).collect();
+    entries.sort_by_key(|&(from, to, _)| (from, to));
+    let mut matrix = Matrix::new(view.elements.len());
+    for (from, to, bytes) in entries {
+        matrix.add(from, to, bytes);
+    }
+    let set: CpuSet = cpus.iter().copied().collect();
+    let mut options = PlaceOptions::new().cpus(set.clone());
+    let loads: Vec<f64> = view
+        .elements
+        .iter()
+        .map(|element| element.load.as_secs_f64())
+        .collect();
+    if loads.iter().any(|&load| load > 0.0) {
+        options = options.loads(loads);
+    }
+    let placement = place(&matrix, topology, &options).ok()?;
+    let worker_of = |cpu: &CpuId| cpus.iter().position(|own| own == cpu);
+    let placed: Option<Vec<usize>> = placement.cpus.iter().map(worker_of).collect();
+    let placed = placed?;
+    Some(if alike(topology, &set) {
+        renamed(view.worker_count, &placed, present)
+    } else {
+        placed
+    })
+}
+
+/// Gives each group of elements to the worker that has most of it, the groups that have most where they are first.
+fn renamed(worker_count: usize, placed: &[usize], present: &[usize]) -> Vec<usize> {
+    let mut shared = vec![0_usize; worker_count * worker_count];
+    for (&group, &worker) in placed.iter().zip(present) {
+        shared[group * worker_count + worker] += 1;
+    }
+    let mut order: Vec<usize> = (0..shared.len()).collect();
+    order.sort_by_key(|&at| std::cmp::Reverse(shared[at]));
+    let mut name = vec![None; worker_count];
+    let mut is_given = vec![false; worker_count];
+    for at in order {
+        let (group, worker) = (at / worker_count, at % worker_count);
+        if name[group].is_none() && !is_given[worker] {
+            name[group] = Some(worker);
+            is_given[worker] = true;
+        }
+    }
+    let worker = |&group: &usize| name[group].unwrap_or(group);
+    placed.iter().map(worker).collect()
+}

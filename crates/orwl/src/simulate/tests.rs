@@ -1,0 +1,99 @@
+//! Simulated runs whose times can be told by hand.
+
+use std::time::Duration;
+
+use raddle_topology::{CpuId, Topology};
+
+use super::{MachineSpeed, Mapping, Simulated};
+use crate::sketch::Sketch;
+use raddle_sync::fifo::Access::{Read, Write};
+
+/// Bytes take no time within a node, and a nanosecond each between nodes.
+const SPEED: MachineSpeed = MachineSpeed {
+    core: f64::INFINITY,
+    node: f64::INFINITY,
+    link: 1.0,
+};
+
+fn simulated(sketch: &Sketch, cpus: &[u32], turns: u64) -> Simulated {
+    let topology = Topology::synthetic("numa:2 core:3 pu:1").expect("it is well formed");
+    let cpus = cpus.iter().map(|&cpu| CpuId(cpu)).collect();
+    sketch.simulate(&topology, SPEED, &Mapping::Bound(cpus), turns)
+}
+
+/// Three stages of 100, 200 and 100 ns, with locations of 10 bytes between them that keep so many values.
+fn pipeline(depth: usize) -> Sketch {
+    let mut sketch = Sketch::new("pipeline");
+    let (first, second) = (sketch.location(10, depth), sketch.location(10, depth));
+    sketch.operation("source", 100.0, 0.0, &[(first, Write)]);
+    sketch.operation("stage", 200.0, 0.0, &[(first, Read), (second, Write)]);
+    sketch.operation("sink", 100.0, 0.0, &[(second, Read)]);
+    sketch
+}
+
+#[test]
+fn a_pipeline_is_as_fast_as_its_slowest_stage_where_values_are_kept() {
+    let ns = |depth, cpus| simulated(&pipeline(depth), cpus, 10).time;
+    // With two values each stage works while its neighbours do; with one, only every other one.
+    assert_eq!(ns(2, &[0, 1, 1]), Duration::from_nanos(100 + 10 * 300));
+    assert_eq!(
+        ns(2, &[0, 1, 2]),
+        Duration::from_nanos(100 + 10 * 200 + 100)
+    );
+    assert_eq!(ns(1, &[0, 1, 2]), Duration::from_nanos(10 * 300 + 100));
+    assert_eq!(ns(1, &[0, 0, 0]), Duration::from_nanos(10 * 400));
+}
+
+#[test]
+fn bytes_between_nodes_take_the_link() {
+    let near = simulated(&pipeline(1), &[0, 1, 0], 10);
+    let far = simulated(&pipeline(1), &[0, 3, 0], 10);
+    assert_eq!(near.remote_bytes, 0);
+    assert_eq!(far.remote_bytes, 200);
+    // The way to the stage and the way back to the source, whose next value waits until the last was read.
+    assert!(
+        far.time >= near.time + Duration::from_nanos(10 * 10),
+        "{far:?} {near:?}"
+    );
+}
+
+#[test]
+fn tasks_on_one_cpu_take_turns_and_others_do_not_wait() {
+    let mut sketch = Sketch::new("apart");
+    for name in ["one", "two"] {
+        let own = sketch.location(8, 1);
+        sketch.operation(name, 50.0, 0.0, &[(own, Write)]);
+    }
+    assert_eq!(
+        simulated(&sketch, &[0, 0], 4).time,
+        Duration::from_nanos(400)
+    );
+    assert_eq!(
+        simulated(&sketch, &[0, 1], 4).time,
+        Duration::from_nanos(200)
+    );
+}
+
+#[test]
+fn who_wanders_leaves_its_memory_behind() {
+    let mut sketch = Sketch::new("memory");
+    let own = sketch.location(0, 1);
+    sketch.operation("sweep", 10.0, 1_000.0, &[(own, Write)]);
+    let topology = Topology::synthetic("numa:2 core:1 pu:1").expect("it is well formed");
+    let wanders = Mapping::Wanders {
+        cpus: vec![CpuId(0), CpuId(1)],
+        turns_per_stay: 1,
+        seed: 1,
+    };
+    let wandering = sketch.simulate(&topology, SPEED, &wanders, 64);
+    let bound = sketch.simulate(&topology, SPEED, &Mapping::Bound(vec![CpuId(0)]), 64);
+    assert_eq!(
+        (bound.migrations, bound.remote_bytes, bound.time),
+        (0, 0, Duration::from_nanos(640))
+    );
+    assert!(
+        wandering.migrations > 16 && wandering.remote_bytes > 16_000,
+        "{wandering:?}"
+    );
+    assert!(wandering.time > 20 * bound.time, "{wandering:?}");
+}

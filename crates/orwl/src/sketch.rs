@@ -1,0 +1,146 @@
+//! A program without its data: who uses which locations, how large they are, how much work a turn is.
+//!
+//! Enough to know what its operations exchange, to place them, and to [simulate](Sketch::simulate) it on machines that are not there, or for
+//! sizes that do not fit into this one. Every [`Program`](crate::Program) has one; larger ones are written down.
+
+use raddle_sync::fifo::Access;
+use raddle_topology::Matrix;
+
+use crate::dependencies::{Use, matrix_of};
+
+/// A program without its data.
+///
+/// # Examples
+/// ```
+/// use raddle_orwl::{Access, Sketch};
+/// let mut sketch = Sketch::new("pipeline");
+/// let frame = sketch.location(1_000_000, 2);
+/// let source = sketch.operation("source", 2e6, 0.0, &[(frame, Access::Write)]);
+/// let sink = sketch.operation("sink", 3e6, 0.0, &[(frame, Access::Read)]);
+/// assert_eq!(sketch.dependencies().get(source, sink), 1e6);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sketch {
+    name: String,
+    pub(crate) locations: Vec<SketchLocation>,
+    pub(crate) operations: Vec<SketchOperation>,
+}
+
+/// A location's number in its [`Sketch`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocationIndex(usize);
+
+#[derive(Clone, Debug)]
+pub(crate) struct SketchLocation {
+    pub(crate) bytes: f64,
+    pub(crate) depth: usize,
+    /// The whole that it is a piece of; itself, if it is none.
+    pub(crate) whole: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct SketchOperation {
+    pub(crate) name: String,
+    /// Nanoseconds of a turn, with its data at hand.
+    pub(crate) work_ns: f64,
+    /// Bytes of its own memory that a turn goes through.
+    pub(crate) memory_bytes: f64,
+    pub(crate) uses: Vec<(usize, Access)>,
+}
+
+impl Sketch {
+    /// A sketch without operations.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            locations: Vec::new(),
+            operations: Vec::new(),
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A location of so many bytes that keeps `depth` values, one or more.
+    pub fn location(&mut self, bytes: usize, depth: usize) -> LocationIndex {
+        self.add_location(bytes as f64, depth.max(1), self.locations.len())
+    }
+
+    /// A piece of a location.
+    pub fn piece(&mut self, whole: LocationIndex, bytes: usize) -> LocationIndex {
+        let depth = self.locations[whole.0].depth;
+        self.add_location(bytes as f64, depth, whole.0)
+    }
+
+    pub(crate) fn add_location(&mut self, bytes: f64, depth: usize, whole: usize) -> LocationIndex {
+        self.locations.push(SketchLocation {
+            bytes,
+            depth,
+            whole,
+        });
+        LocationIndex(self.locations.len() - 1)
+    }
+
+    /// An operation behind all others: its nanoseconds of work in a turn, the bytes of its own memory that it goes through, and its handles.
+    /// Returns its number.
+    pub fn operation(
+        &mut self,
+        name: impl Into<String>,
+        work_ns: f64,
+        memory_bytes: f64,
+        uses: &[(LocationIndex, Access)],
+    ) -> usize {
+        self.operations.push(SketchOperation {
+            name: name.into(),
+            work_ns,
+            memory_bytes,
+            uses: uses
+                .iter()
+                .map(|&(location, access)| (location.0, access))
+                .collect(),
+        });
+        self.operations.len() - 1
+    }
+
+    /// How many operations it has.
+    #[must_use]
+    pub fn operation_count(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// The work of a turn of each operation, in nanoseconds.
+    #[must_use]
+    pub fn loads(&self) -> Vec<f64> {
+        self.operations
+            .iter()
+            .map(|operation| operation.work_ns)
+            .collect()
+    }
+
+    /// What operations exchange in a turn, in bytes; as [`Program::dependencies`](crate::Program::dependencies).
+    #[must_use]
+    pub fn dependencies(&self) -> Matrix {
+        let names = self
+            .operations
+            .iter()
+            .map(|operation| operation.name.clone());
+        let uses = self
+            .operations
+            .iter()
+            .enumerate()
+            .flat_map(|(number, operation)| {
+                operation.uses.iter().map(move |&(location, access)| Use {
+                    operation: number,
+                    access,
+                    location,
+                    whole: self.locations[location].whole,
+                    bytes: self.locations[location].bytes,
+                })
+            });
+        matrix_of(names.collect(), uses)
+    }
+}

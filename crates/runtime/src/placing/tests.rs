@@ -1,0 +1,139 @@
+//! Workers that really move, because traffic that was observed says so.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use raddle_topology::{
+    Affinity, Claims, CpuId, Decision, Matrix, PlaceOptions, Relocation, Topology,
+};
+
+use crate::Runtime;
+use crate::config::Builder;
+use crate::config::place::Claiming;
+
+/// Two workers change places once the first has sent the second more than a hundred messages, if they stand in order.
+fn swap(
+    matrix: &Matrix,
+    observed: Duration,
+    present: &[Option<CpuId>],
+    _: &Topology,
+    _: &PlaceOptions,
+) -> Decision {
+    let steps = match present {
+        &[Some(first), Some(second)] if first < second && matrix.get(0, 1) > 12_800.0 => vec![
+            Relocation {
+                party: 0,
+                from: first,
+                to: second,
+            },
+            Relocation {
+                party: 1,
+                from: second,
+                to: first,
+            },
+        ],
+        _ => Vec::new(),
+    };
+    Decision::weigh(steps, 1e12, 1e3, observed)
+}
+
+fn start(name: &str, decide: super::Decide, is_never_alike: bool) -> Runtime {
+    let group = format!("raddle-test-{}-{name}", std::process::id());
+    let mut settled = Builder::new()
+        .workers(2)
+        .affinity(Affinity::Auto)
+        .claims(Claims::in_group(group))
+        .settle(Claiming::Claim)
+        .expect("two workers can be placed");
+    settled.placed.decide = decide;
+    settled.placed.is_never_alike = is_never_alike;
+    Runtime::start(settled).expect("workers start")
+}
+
+/// Sends one message from the first worker to the second, and waits for it.
+fn talk(runtime: &Runtime) {
+    let (post, (done, is_done)) = (runtime.post(), mpsc::channel());
+    runtime.post().send(0, move || {
+        post.send(1, move || done.send(()).expect("the test listens"));
+    });
+    is_done.recv().expect("the message runs");
+}
+
+/// The CPU that each worker's thread is bound to, as the system tells it.
+fn bindings(runtime: &Runtime) -> Vec<Option<CpuId>> {
+    let ask = |worker| {
+        let (reply, told) = mpsc::channel();
+        runtime.post().send(worker, move || {
+            let topology = Topology::this_machine().expect("hwloc knows this machine");
+            let cpus = topology.this_thread_cpus().expect("a set");
+            reply
+                .send(cpus.first().filter(|_| cpus.len() == 1))
+                .expect("the test listens");
+        });
+        told.recv().expect("the worker answers")
+    };
+    (0..runtime.worker_count()).map(ask).collect()
+}
+
+#[test]
+fn workers_change_places_when_what_they_exchange_says_so() {
+    let runtime = start("swap", swap, true);
+    let before = runtime.plan();
+    let cpus: Vec<_> = before.entries.iter().map(|entry| entry.cpu).collect();
+    if cpus.iter().flatten().count() < 2 {
+        // There is one CPU: nobody can change places with anybody.
+        return;
+    }
+    // As long as it takes until a worker looks; every message gives both of them an end of work.
+    while !runtime.plan().summary.starts_with("placed by traffic") {
+        talk(&runtime);
+    }
+    let wanted = [cpus[1], cpus[0]];
+    while bindings(&runtime) != wanted {}
+    let after = runtime.plan();
+    assert_eq!(
+        after
+            .entries
+            .iter()
+            .map(|entry| entry.cpu)
+            .collect::<Vec<_>>(),
+        wanted
+    );
+    let report = runtime.report();
+    let [moves] = &report.moves[..] else {
+        panic!("only workers were moved: {:?}", report.moves);
+    };
+    assert_eq!(
+        (moves.what.as_str(), moves.moves, moves.moved),
+        ("workers", 1, 2)
+    );
+    assert!(moves.why.starts_with("2 move: it saves "), "{}", moves.why);
+    assert!(report.to_string().contains("workers: looked "), "{report}");
+    // Traffic goes on, and nobody moves back.
+    for _ in 0..1_000 {
+        talk(&runtime);
+    }
+    assert_eq!(bindings(&runtime), wanted);
+    assert!(runtime.traffic().get(0, 1) >= 1_000.0 * 128.0);
+}
+
+#[test]
+fn nobody_looks_where_nothing_can_be_gained() {
+    fn never(
+        _: &Matrix,
+        _: Duration,
+        _: &[Option<CpuId>],
+        _: &Topology,
+        _: &PlaceOptions,
+    ) -> Decision {
+        panic!("all placements cost the same here");
+    }
+    let topology = Topology::this_machine().expect("hwloc knows this machine");
+    if !raddle_topology::alike(topology, &topology.allowed_set()) {
+        return;
+    }
+    let runtime = start("alike", never, false);
+    assert!(!runtime.shared().placing.is_watched());
+    talk(&runtime);
+    assert!(runtime.report().moves.is_empty());
+}
