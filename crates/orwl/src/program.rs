@@ -139,12 +139,7 @@ impl Program {
             Some(placement) => placement,
             None => self.compute_placement(runtime),
         };
-        let threads = self
-            .operations
-            .iter()
-            .filter(|planned| planned.body.blocks())
-            .count();
-        let may_spin = threads <= runtime.worker_count();
+        let may_spin = self.may_spin(runtime);
         let operations = self
             .operations
             .iter()
@@ -193,6 +188,12 @@ impl Program {
             placement,
             moves,
         })
+    }
+
+    /// True when each operation has a thread, and each thread a CPU, so that nobody who spins keeps another from working.
+    fn may_spin(&self, runtime: &Runtime) -> bool {
+        let blocks = |planned: &Planned| planned.body.blocks();
+        self.operations.iter().all(blocks) && self.operations.len() <= runtime.worker_count()
     }
 
     /// The turns that all operations have had.
