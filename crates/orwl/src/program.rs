@@ -122,7 +122,7 @@ impl Program {
     /// Runs it on the default runtime, to the end.
     ///
     /// # Errors
-    /// [`RunError`]: no tasks, no threads, or a task that panicked, which stops all.
+    /// [`RunError`]: no tasks, no threads, or a task that panicked, which stops all. Futures are not waited for on a worker that is to run them.
     pub fn run(self, turns: Turns) -> Result<Outcome, RunError> {
         self.run_on(default_runtime(), turns)
     }
@@ -134,6 +134,10 @@ impl Program {
     pub fn run_on(mut self, runtime: &Runtime, turns: Turns) -> Result<Outcome, RunError> {
         if self.operations.is_empty() {
             return Err(RunError::Empty { program: self.name });
+        }
+        let has_futures = self.operations.iter().any(|planned| !planned.body.blocks());
+        if has_futures && runtime.post().own_index().is_some() {
+            return Err(RunError::OnOwnWorker { program: self.name });
         }
         let placement = match self.placement.take() {
             Some(placement) => placement,
