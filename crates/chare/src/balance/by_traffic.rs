@@ -17,9 +17,9 @@ mod from_here;
 mod tests;
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use raddle_sync::prim::Mutex;
 use raddle_topology::{
     CpuId, CpuSet, Distances, HOP_BYTE_NS, Matrix, PlaceOptions, Topology, alike, place,
 };
@@ -82,7 +82,7 @@ impl ByTraffic {
         {
             return Some(call(topology, &bound));
         }
-        let mut flat = self.flat.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut flat = self.flat.lock().expect("nothing panics under this lock");
         if flat
             .as_ref()
             .is_none_or(|flat| flat.cpu_count() != view.worker_count)
