@@ -31,7 +31,7 @@ use super::strategy::{LoadView, Strategy};
 /// The cell that a message moves, besides its arguments.
 const CELL_BYTES: u64 = 128;
 
-/// Places elements by what they exchange and how long they run: see the [module](self).
+/// Places elements by what they exchange and how long they run.
 ///
 /// Of 128 runs of entries one is measured. What is saved adds up while elements stay, and they move when it has reached what the moves
 /// cost: as with skis that one may rent or buy, this never costs more than twice what it would have cost to know.
