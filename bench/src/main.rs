@@ -30,8 +30,8 @@ use crate::error::BenchError;
 use crate::output::Output;
 use crate::record::{Record, Surroundings, table_head, table_row};
 use crate::suites::{
-    Measurement, build, forks, kdtree, locations, locks, loops, memory, messages, place,
-    pools as task_pools, rays, sort, wake,
+    Measurement, build, forks, kdtree, lk23, locations, locks, loops, matmul, memory, messages,
+    place, pools as task_pools, rays, sort, wake,
 };
 
 /// Measures Raddle and its peers, interleaved, and prints medians and ratios.
@@ -121,6 +121,10 @@ enum Suite {
     /// dragon-d15, bunny-d15: kd-trees by messages against other builders; for every mesh: grain, balance, sync, scans, arrays,
     /// speedup, relative.
     Kdtree,
+    /// lk23-4096, lk23-512: Livermore kernel 23 by locations against the same blocks on one thread and by OpenMP.
+    Lk23,
+    /// matmul-4096, matmul-1024: products of matrices by locations against faer's own threads and OpenBLAS.
+    Matmul,
     /// what placements of measured matrices on real machines cost, against Scotch; dense-5000, sparse-100000: how long they take.
     Place,
 }
@@ -140,6 +144,8 @@ impl Suite {
             Self::Memory => &memory::CASES,
             Self::Messages => &messages::CASES,
             Self::Kdtree => &kdtree::CASES,
+            Self::Lk23 => &lk23::CASES,
+            Self::Matmul => &matmul::CASES,
             Self::Place => &place::CASES,
         }
     }
@@ -174,6 +180,8 @@ impl Suite {
             Self::Memory => memory::run(measurement),
             Self::Messages => messages::run(measurement),
             Self::Kdtree => kdtree::run(measurement),
+            Self::Lk23 => lk23::run(measurement),
+            Self::Matmul => matmul::run(measurement),
             Self::Place => place::run(measurement),
         }
     }

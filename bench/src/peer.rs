@@ -60,6 +60,28 @@ pub(crate) const OPENMP: PeerSource = PeerSource {
     flags: &["-fopenmp"],
 };
 
+/// Kernel 23 by OpenMP's loops. To the bit what ours is, so an operation of the source is an operation of the processor.
+pub(crate) const LK23_OPENMP: PeerSource = PeerSource {
+    name: "lk23-openmp",
+    header: "omp.h",
+    package: "g++",
+    flags: &["-fopenmp", "-ffp-contract=off"],
+};
+
+/// The same by OpenMP's tasks.
+pub(crate) const LK23_TASKS: PeerSource = PeerSource {
+    name: "lk23-tasks",
+    ..LK23_OPENMP
+};
+
+/// OpenBLAS: products of matrices.
+pub(crate) const OPENBLAS: PeerSource = PeerSource {
+    name: "openblas",
+    header: "cblas.h",
+    package: "libopenblas-dev",
+    flags: &["-lopenblas"],
+};
+
 /// Embree: rays.
 pub(crate) const EMBREE: PeerSource = PeerSource {
     name: "embree",

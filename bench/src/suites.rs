@@ -3,9 +3,11 @@
 pub(crate) mod build;
 pub(crate) mod forks;
 pub(crate) mod kdtree;
+pub(crate) mod lk23;
 pub(crate) mod locations;
 pub(crate) mod locks;
 pub(crate) mod loops;
+pub(crate) mod matmul;
 pub(crate) mod memory;
 pub(crate) mod messages;
 pub(crate) mod place;

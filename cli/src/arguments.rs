@@ -1,6 +1,7 @@
 //! The command line: commands, options and what the help says about them.
 
 mod kdtree;
+mod numerics;
 mod place;
 pub(crate) mod values;
 
@@ -17,6 +18,7 @@ use raddle_topology::Affinity;
 use self::values::{Bytes, SceneChoice, Size};
 
 pub(crate) use self::kdtree::{BuilderChoice, KdtreeArguments};
+pub(crate) use self::numerics::{Lk23Arguments, MatmulArguments, ProgramArguments};
 pub(crate) use self::place::{PlaceArguments, PlaceFormat};
 
 /// More are a mistake, which is better told at once than after a long time.
@@ -30,6 +32,8 @@ Examples:
   raddle render --scene terrain:500000 -o t.exr --size 1920x1080 --samples 16
   raddle kdtree dragon.ply --check --repeat 5   build the tree only, and compare the builders
   raddle sort 2e7                               quicksort, and its speedup
+  raddle lk23 --size 4096 --check               a stencil in waves, over ordered locations
+  raddle matmul --size 2048                     a product whose blocks go from task to task
   raddle kneighbor --bytes 64K                  messages between neighbours in a ring
   raddle pingpong                               what one message takes, there and back
   raddle topology                               the machine, its caches and its CPUs
@@ -114,6 +118,12 @@ pub(crate) enum Command {
     /// Sort random numbers and report time, speedup, tasks and their size
     #[command(after_help = SORT_EXAMPLES)]
     Sort(SortArguments),
+    /// Sweep over a matrix by Livermore kernel 23, and report the rate
+    #[command(after_help = numerics::LK23_EXAMPLES)]
+    Lk23(Lk23Arguments),
+    /// Multiply matrices, and report the rate
+    #[command(after_help = numerics::MATMUL_EXAMPLES)]
+    Matmul(MatmulArguments),
     /// Exchange messages between neighbours in a ring, and report what an iteration takes
     #[command(after_help = KNEIGHBOR_EXAMPLES)]
     Kneighbor(KneighborArguments),

@@ -117,6 +117,32 @@ pub(crate) enum CliError {
         /// What was found.
         source: raddle::Failure,
     },
+    /// There is no memory for matrices of such a size.
+    #[error("{what}: no memory for {bytes} bytes; expected {available}")]
+    MatricesTooLarge {
+        /// The options.
+        what: String,
+        /// What they take.
+        bytes: u64,
+        /// What there is, or what to do.
+        available: String,
+    },
+    /// A program of locations did not run to its end.
+    #[error("{what}: {source}")]
+    Program {
+        /// The options.
+        what: String,
+        /// What stopped it.
+        source: raddle::orwl::RunError,
+    },
+    /// A result that is not that of the plain loops.
+    #[error("{what}: {found}")]
+    ResultWrong {
+        /// The options.
+        what: String,
+        /// Where it differs, and what was expected.
+        found: String,
+    },
     /// A sort that did not sort.
     #[error("{count} numbers of seed {seed}: {what}")]
     SortedWrong {

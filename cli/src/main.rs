@@ -11,6 +11,7 @@ mod input;
 mod memory;
 mod output;
 mod progress;
+mod system_counts;
 mod table;
 mod times;
 mod workers;
@@ -62,6 +63,8 @@ fn run(arguments: &Arguments) -> Result<(), CliError> {
         Some(Command::Render(render)) => commands::render::run(render, options),
         Some(Command::Kdtree(kdtree)) => commands::kdtree::run(kdtree, options),
         Some(Command::Sort(sort)) => commands::sort::run(sort, options),
+        Some(Command::Lk23(lk23)) => commands::lk23::run(lk23, options),
+        Some(Command::Matmul(matmul)) => commands::matmul::run(matmul, options),
         Some(Command::Kneighbor(kneighbor)) => commands::kneighbor::run(kneighbor, options),
         Some(Command::Pingpong(pingpong)) => commands::pingpong::run(pingpong, options),
         Some(Command::Topology(topology)) => commands::topology::run(topology, options),

@@ -1,5 +1,7 @@
-//! Numerical programs on Raddle: so far, parallel quicksort.
+//! Numerical programs on Raddle: parallel quicksort, a stencil, matrix products.
 #![forbid(unsafe_code)]
 
+pub mod lk23;
+pub mod matmul;
 pub mod random;
 pub mod sort;

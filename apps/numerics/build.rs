@@ -1,0 +1,8 @@
+//! Links OpenBLAS, where block products are to be its.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    if std::env::var_os("CARGO_FEATURE_OPENBLAS").is_some() {
+        println!("cargo::rustc-link-lib=openblas");
+    }
+}

@@ -1,0 +1,253 @@
+//! The kernel as a program of tasks and locations.
+
+use std::sync::Arc;
+
+use raddle::Runtime;
+use raddle::orwl::{Broken, Location, Outcome, Program, ReadHandle, RunError, Task, Turns};
+
+use super::Side;
+use super::block::Block;
+use super::input::Input;
+use super::plan::Plan;
+use super::serial::{gathered, neighbour};
+
+/// What an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Form {
+    /// A future, on a worker.
+    #[default]
+    Future,
+    /// A thread of its own.
+    Thread,
+}
+
+/// The kernel as a program that has not run.
+#[derive(Debug)]
+pub struct Lk23 {
+    /// Its tasks and locations: to look at them, and to place them otherwise.
+    pub program: Program,
+    input: Input,
+    plan: Plan,
+    blocks: Vec<Location<Block>>,
+}
+
+/// How it ran.
+#[derive(Debug)]
+#[must_use = "the values are in it"]
+pub struct Ran {
+    /// What the program says.
+    pub outcome: Outcome,
+    input: Input,
+    plan: Plan,
+    blocks: Vec<Location<Block>>,
+}
+
+/// The locations of the borders of a block, where it has neighbours.
+type Borders = [Option<Location<Vec<f64>>>; 8];
+
+impl Lk23 {
+    /// Declares it. `note` hears from any worker, at the end of each turn of a block, how many points that were.
+    pub fn new(
+        runtime: &Runtime,
+        input: &Input,
+        plan: &Plan,
+        form: Form,
+        note: impl Fn(u64) + Send + Sync + 'static,
+    ) -> Self {
+        let (down, across) = plan.blocks();
+        let mut program = Program::new("lk23");
+        let made = runtime.install(|| {
+            raddle::map(0..down * across, |index| {
+                Some(Block::new(
+                    input,
+                    plan.rows[index / across],
+                    plan.columns[index % across],
+                    plan.depth,
+                ))
+            })
+        });
+        let name = |index: usize| format!("block {},{}", index / across, index % across);
+        let mut declare = |(index, block): (usize, Option<Block>)| {
+            let block = block.expect("it was made");
+            let border = |side: Side| {
+                neighbour(plan, index, side)?;
+                let mut values = Vec::new();
+                block.give(side, &mut values);
+                Some((side, values))
+            };
+            let borders = Side::ALL.map(border).map(|border| {
+                border.map(|(side, values)| {
+                    program.location(format!("{} {}", name(index), side.name()), values)
+                })
+            });
+            (program.location(name(index), block), borders)
+        };
+        let (blocks, borders): (Vec<_>, Vec<Borders>) =
+            made.into_iter().enumerate().map(&mut declare).unzip();
+        let shared = Arc::new(Shared {
+            plan: plan.clone(),
+            note: Box::new(note),
+        });
+        for index in 0..blocks.len() {
+            let mut operations = program.operations(name(index));
+            let task = BlockTask {
+                shared: &shared,
+                index,
+                blocks: &blocks,
+                borders: &borders,
+            };
+            match form {
+                Form::Future => task.declare_futures(&mut operations),
+                Form::Thread => task.declare_threads(&mut operations),
+            }
+        }
+        Self {
+            program,
+            input: *input,
+            plan: plan.clone(),
+            blocks,
+        }
+    }
+
+    /// Runs it to the end.
+    ///
+    /// # Errors
+    /// What the program says.
+    pub fn run_on(self, runtime: &Runtime) -> Result<Ran, RunError> {
+        let outcome = self.program.run_on(runtime, Turns(self.plan.turns()))?;
+        Ok(Ran {
+            outcome,
+            input: self.input,
+            plan: self.plan,
+            blocks: self.blocks,
+        })
+    }
+}
+
+impl Ran {
+    /// All values, row by row, the frame included.
+    ///
+    /// # Errors
+    /// [`Broken`] when a task panicked.
+    pub fn values(&self) -> Result<Vec<f64>, Broken> {
+        let blocks = self
+            .blocks
+            .iter()
+            .map(Location::read)
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(gathered(
+            &self.input,
+            &self.plan,
+            |index, za, width, sweeps| blocks[index].write(sweeps, za, width),
+        ))
+    }
+}
+
+/// What all main operations use.
+struct Shared {
+    plan: Plan,
+    note: Box<dyn Fn(u64) + Send + Sync>,
+}
+
+/// A block's task while it is declared.
+struct BlockTask<'a> {
+    shared: &'a Arc<Shared>,
+    index: usize,
+    blocks: &'a [Location<Block>],
+    borders: &'a [Borders],
+}
+
+impl BlockTask<'_> {
+    fn declare_futures(&self, operations: &mut raddle::orwl::Operations<'_>) {
+        operations.async_operation("main", |task| {
+            let mut block = task.writes_each_turn(&self.blocks[self.index]);
+            let (mut inputs, shared) = (self.inputs(task), Arc::clone(self.shared));
+            let mut turns = task.turns();
+            async move {
+                while turns.next() {
+                    let (turn, mut block) = (turns.turn(), block.enter().await);
+                    for (side, input) in &mut inputs {
+                        let border = input.enter().await;
+                        take(&mut block, *side, &border, &shared.plan, turn);
+                    }
+                    shared.sweep(&mut block, turn);
+                }
+            }
+        });
+        for (side, border) in self.outputs() {
+            operations.async_operation(side.name(), |task| {
+                let mut block = task.reads_each_turn(&self.blocks[self.index]);
+                let mut border = task.writes_each_turn(border);
+                let mut turns = task.turns();
+                async move {
+                    while turns.next() {
+                        let (block, mut border) = (block.enter().await, border.enter().await);
+                        block.give(side, &mut border);
+                    }
+                }
+            });
+        }
+    }
+
+    fn declare_threads(&self, operations: &mut raddle::orwl::Operations<'_>) {
+        operations.operation("main", |task| {
+            let mut block = task.writes_each_turn(&self.blocks[self.index]);
+            let (mut inputs, shared) = (self.inputs(task), Arc::clone(self.shared));
+            let mut turn = 0;
+            move || {
+                block.section(|block| {
+                    for (side, input) in &mut inputs {
+                        input.section(|border| take(block, *side, border, &shared.plan, turn));
+                    }
+                    shared.sweep(block, turn);
+                });
+                turn += 1;
+            }
+        });
+        for (side, border) in self.outputs() {
+            operations.operation(side.name(), |task| {
+                let mut block = task.reads_each_turn(&self.blocks[self.index]);
+                let mut border = task.writes_each_turn(border);
+                move || block.section(|block| border.section(|border| block.give(side, border)))
+            });
+        }
+    }
+
+    /// Handles on the borders that the neighbours give, those that come first in front: they are there when this block's turn begins.
+    fn inputs(&self, task: &mut Task<'_>) -> Vec<(Side, ReadHandle<Vec<f64>>)> {
+        let sides = Side::BEHIND.into_iter().chain(Side::BEFORE);
+        let input = |side: Side| {
+            let other = neighbour(&self.shared.plan, self.index, side)?;
+            let border = self.borders[other][side.opposite() as usize].as_ref()?;
+            Some((side, task.reads_each_turn(border)))
+        };
+        sides.filter_map(input).collect()
+    }
+
+    /// The borders that this block gives.
+    fn outputs(&self) -> impl Iterator<Item = (Side, &Location<Vec<f64>>)> {
+        let borders = &self.borders[self.index];
+        Side::ALL
+            .into_iter()
+            .filter_map(|side| Some((side, borders[side as usize].as_ref()?)))
+    }
+}
+
+fn take(block: &mut Block, side: Side, border: &[f64], plan: &Plan, turn: u64) {
+    let is_behind = Side::BEHIND.contains(&side);
+    let sweeps = if is_behind {
+        plan.sweeps_before(turn)
+    } else {
+        plan.sweeps_of(turn)
+    };
+    let from = block.view_of(side, border);
+    block.take(side, from, sweeps);
+}
+
+impl Shared {
+    fn sweep(&self, block: &mut Block, turn: u64) {
+        let sweeps = self.plan.sweeps_of(turn);
+        block.sweep(sweeps);
+        (self.note)(block.points(sweeps));
+    }
+}

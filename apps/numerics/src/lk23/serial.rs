@@ -1,0 +1,128 @@
+//! The kernel on one thread: as it is written, and block by block.
+
+use super::Side;
+use super::block::Block;
+use super::input::Input;
+use super::kernel::point;
+use super::plan::Plan;
+
+/// The loops as they are written; returns all values, row by row, the frame included.
+#[must_use]
+pub fn reference(input: &Input, turns: u64) -> Vec<f64> {
+    let width = input.columns + 2;
+    let mut za: Vec<f64> = (0..input.rows + 2)
+        .flat_map(|row| (0..width).map(move |column| input.value(row, column)))
+        .collect();
+    let z: Vec<_> = (1..=input.rows)
+        .flat_map(|row| (1..=input.columns).map(move |column| input.coefficients(row, column)))
+        .collect();
+    for _ in 0..turns {
+        for j in 1..=input.rows {
+            for k in 1..=input.columns {
+                let at = j * width + k;
+                za[at] = point(
+                    za[at + width],
+                    za[at - width],
+                    za[at + 1],
+                    za[at - 1],
+                    za[at],
+                    z[(j - 1) * input.columns + k - 1],
+                );
+            }
+        }
+    }
+    za
+}
+
+/// A number that depends on every bit of all values and on their order.
+#[must_use]
+pub fn checksum(za: &[f64]) -> u64 {
+    za.iter().fold(0, |hash: u64, value| {
+        hash.wrapping_mul(31).wrapping_add(value.to_bits())
+    })
+}
+
+/// The blocks of a matrix, for one thread that takes one after the other.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    input: Input,
+    plan: Plan,
+    blocks: Vec<Block>,
+}
+
+impl Blocks {
+    /// Makes the blocks.
+    #[must_use]
+    pub fn new(input: &Input, plan: &Plan) -> Self {
+        let block_of = |rows| {
+            plan.columns
+                .iter()
+                .map(move |&columns| Block::new(input, rows, columns, plan.depth))
+        };
+        Self {
+            input: *input,
+            plan: plan.clone(),
+            blocks: plan.rows.iter().flat_map(|&rows| block_of(rows)).collect(),
+        }
+    }
+
+    /// Makes all turns. `note` hears of each turn of a block how many points that were.
+    pub fn run(&mut self, mut note: impl FnMut(u64)) {
+        for turn in 0..self.plan.turns() {
+            let (sweeps, before) = (self.plan.sweeps_of(turn), self.plan.sweeps_before(turn));
+            for index in 0..self.blocks.len() {
+                let mut block = std::mem::take(&mut self.blocks[index]);
+                for (side, sweeps) in Side::BEHIND
+                    .map(|side| (side, before))
+                    .into_iter()
+                    .chain(Side::BEFORE.map(|side| (side, sweeps)))
+                {
+                    if let Some(other) = neighbour(&self.plan, index, side) {
+                        block.take(side, self.blocks[other].view(), sweeps);
+                    }
+                }
+                block.sweep(sweeps);
+                note(block.points(sweeps));
+                self.blocks[index] = block;
+            }
+        }
+    }
+
+    /// All values, row by row, the frame included.
+    #[must_use]
+    pub fn values(&self) -> Vec<f64> {
+        gathered(&self.input, &self.plan, |index, za, width, sweeps| {
+            self.blocks[index].write(sweeps, za, width)
+        })
+    }
+}
+
+/// All values: the frame, and what each block writes.
+pub(super) fn gathered(
+    input: &Input,
+    plan: &Plan,
+    mut write: impl FnMut(usize, &mut [f64], usize, usize),
+) -> Vec<f64> {
+    let width = input.columns + 2;
+    let mut za = vec![0.0; width * (input.rows + 2)];
+    for row in [0, input.rows + 1] {
+        (0..width).for_each(|column| za[row * width + column] = input.value(row, column));
+    }
+    for row in 1..=input.rows {
+        for column in [0, input.columns + 1] {
+            za[row * width + column] = input.value(row, column);
+        }
+    }
+    let sweeps = plan.sweeps_of(plan.turns() - 1);
+    (0..plan.rows.len() * plan.columns.len())
+        .for_each(|index| write(index, &mut za, width, sweeps));
+    za
+}
+
+/// The block on a side of another, where there is one. Blocks count row by row.
+pub(super) fn neighbour(plan: &Plan, index: usize, side: Side) -> Option<usize> {
+    let (down, across) = plan.blocks();
+    let row = (index / across).checked_add_signed(side.down().into())?;
+    let column = (index % across).checked_add_signed(side.across().into())?;
+    (row < down && column < across).then(|| row * across + column)
+}

@@ -1,0 +1,58 @@
+use proptest::prelude::*;
+use raddle::Runtime;
+
+use super::*;
+use crate::lk23::Form;
+
+#[test]
+fn a_product_of_two_by_two_is_what_it_should_be() {
+    let input = Input {
+        rows: 2,
+        inner: 2,
+        columns: 2,
+        seed: 7,
+    };
+    let c = reference(&input);
+    let expected = input.a(1, 0) * input.b(0, 0) + input.a(1, 1) * input.b(1, 0);
+    assert_eq!(c[2].to_bits(), expected.to_bits());
+}
+
+#[test]
+fn a_wrong_entry_is_found() {
+    let input = Input {
+        rows: 5,
+        inner: 9,
+        columns: 4,
+        seed: 1,
+    };
+    let mut c = reference(&input);
+    assert!(difference(&input, &c).is_allowed());
+    c[7] += 1e-10;
+    let difference = difference(&input, &c);
+    assert!(!difference.is_allowed());
+    assert_eq!(difference.at, (1, 3));
+    c[7] = f64::NAN;
+    assert!(!super::difference(&input, &c).is_allowed());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn the_program_computes_the_product(
+        rows in 1_usize..90,
+        inner in 1_usize..90,
+        columns in 1_usize..90,
+        tasks in 1_usize..12,
+        workers in 1_usize..4,
+        has_threads in prop::bool::weighted(0.2),
+    ) {
+        let input = Input { rows, inner, columns, seed: 3 };
+        let runtime = Runtime::builder().workers(workers).build().expect("a runtime comes up");
+        let form = if has_threads { Form::Thread } else { Form::Future };
+        let ran = Product::new(&runtime, &input, tasks, form, |_| ()).run_on(&runtime).expect("nothing panics");
+        let c = ran.values().expect("nothing is broken");
+        let difference = difference(&input, &c);
+        prop_assert!(difference.is_allowed(), "{difference:?}");
+    }
+}

@@ -1,0 +1,150 @@
+//! Livermore kernel 23 by locations, 100 sweeps: `lk23-4096` over 4096 × 4096 points, which no cache holds, and `lk23-512`, which one holds.
+//!
+//! All contenders cut the matrix into the same blocks, make as many sweeps of a block in a turn, and have the same inner loop, written once in
+//! each language; so they differ in who runs which block when. A run is timed from the first block to the last; blocks are
+//! made before it. Results are equal to those of the plain loops, to the last bit.
+//!
+//! | who | how |
+//! |---|---|
+//! | `raddle` | a task for each block, nine operations, borders in locations |
+//! | `serial` | ours on one thread: block by block |
+//! | `openmp` | C++: blocks of a diagonal in a parallel loop with static chunks, as in the study |
+//! | `openmp-tasks` | C++: a task for each turn of each block, with the blocks that it depends on |
+//!
+//! # Source
+//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. Inria RR-8993, 2016, sections 5.1 and 6.2.1.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use raddle_numerics::lk23::{self, Blocks, Form, Input, Lk23, Plan, Wanted};
+
+use crate::error::BenchError;
+use crate::harness::{Case, Contender, Local, Request, Sample, Unit, timed};
+use crate::peer::{LK23_OPENMP, LK23_TASKS};
+use crate::pools::RaddlePools;
+use crate::suites::Measurement;
+
+/// The names of the cases.
+pub(crate) const CASES: [&str; 2] = ["lk23-4096", "lk23-512"];
+
+/// The C++ peers have it too.
+const SEED: u64 = 23;
+const SWEEPS: u64 = 100;
+/// Sweeps of a block in a turn, at most.
+const DEPTH: usize = 16;
+
+/// A case: rows and columns, and blocks along a side.
+struct Setting {
+    name: &'static str,
+    size: usize,
+    blocks: usize,
+}
+
+const SETTINGS: [Setting; 2] = [
+    Setting {
+        name: CASES[0],
+        size: 4096,
+        blocks: 32,
+    },
+    Setting {
+        name: CASES[1],
+        size: 512,
+        blocks: 8,
+    },
+];
+
+/// A contender under another name.
+struct Called<'a>(&'static str, Box<dyn Contender + 'a>);
+
+impl Contender for Called<'_> {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn process(&self) -> Option<u32> {
+        self.1.process()
+    }
+
+    fn measure(&mut self, request: &Request<'_>) -> Result<Sample, BenchError> {
+        self.1.measure(request)
+    }
+}
+
+/// Runs the suite.
+///
+/// # Errors
+/// As [`Measurement::compare`].
+pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    for setting in &SETTINGS {
+        if measurement.wants(setting.name) {
+            compare(measurement, setting)?;
+        }
+    }
+    Ok(())
+}
+
+fn compare(measurement: &mut Measurement<'_>, setting: &Setting) -> Result<(), BenchError> {
+    let input = Input {
+        rows: setting.size,
+        columns: setting.size,
+        seed: SEED,
+    };
+    let plan = plan(setting).map_err(|error| failure(&error))?;
+    // What the peers in C++ are told: a line, not a file.
+    let shape = PathBuf::from(format!(
+        "{} {} {DEPTH} {SWEEPS}",
+        setting.size, setting.blocks
+    ));
+    let case = Case {
+        suite: "lk23",
+        name: setting.name,
+        unit: Unit::Milliseconds,
+        repetitions: 1,
+        file: Some(&shape),
+        expected: lk23::checksum(&lk23::reference(&input, SWEEPS)),
+        tolerance: 0,
+    };
+    let mut pools = RaddlePools::default();
+    let mut raddle = Local::new("raddle", |request| {
+        let runtime = pools.of_workers(request.workers)?;
+        let program = Lk23::new(runtime, &input, &plan, Form::Future, |_| ());
+        let ran = program.run_on(runtime).map_err(|error| failure(&error))?;
+        let values = ran.values().map_err(|error| failure(&error))?;
+        Ok(Sample {
+            time: ran.outcome.elapsed,
+            result: lk23::checksum(&values),
+        })
+    });
+    let mut peers: Vec<Box<dyn Contender + '_>> = vec![Box::new(Local::new("serial", |_| {
+        let mut blocks = Blocks::new(&input, &plan);
+        let mut sample = timed(1, || {
+            blocks.run(|_| ());
+            0
+        });
+        sample.result = lk23::checksum(&blocks.values());
+        Ok(sample)
+    }))];
+    for (name, source) in [("openmp", LK23_OPENMP), ("openmp-tasks", LK23_TASKS)] {
+        let peer = measurement.peer(source);
+        peers.extend(peer.map(|peer| Box::new(Called(name, peer)) as Box<dyn Contender>));
+    }
+    measurement.compare(&case, &mut raddle, &mut peers)
+}
+
+fn plan(setting: &Setting) -> Result<Plan, lk23::PlanError> {
+    let side = NonZeroUsize::new(setting.size / setting.blocks);
+    let wanted = Wanted {
+        block: side.zip(side),
+        depth: NonZeroUsize::new(DEPTH),
+        ..Wanted::default()
+    };
+    Plan::new(setting.size, setting.size, SWEEPS, &wanted)
+}
+
+fn failure(error: &dyn std::error::Error) -> BenchError {
+    BenchError::Contender {
+        who: "raddle".to_owned(),
+        message: error.to_string(),
+    }
+}

@@ -1,0 +1,139 @@
+//! Products of matrices by locations: `matmul-4096` and `matmul-1024`, square.
+//!
+//! A rate, so a ratio above 1 says that Raddle does more. Peers: `faer`, the crate that makes our block products, in its own parallel mode;
+//! `openblas`, where it is installed. A run is timed from the first block product to the last; matrices are made before it. What is
+//! compared is the sum of the absolute values of C·1, in steps of 2⁻¹⁰, which A·(B·1) tells beforehand.
+//!
+//! # Source
+//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. Inria RR-8993, 2016, sections 5.2 and 6.2.2.
+
+use std::path::PathBuf;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use raddle_numerics::lk23::Form;
+use raddle_numerics::matmul::{Input, Product};
+
+use crate::error::BenchError;
+use crate::harness::{Case, Contender, Local, Sample, Unit, timed};
+use crate::peer::OPENBLAS;
+use crate::pools::{RaddlePools, RayonPools};
+use crate::suites::Measurement;
+
+/// The names of the cases.
+pub(crate) const CASES: [&str; 2] = ["matmul-4096", "matmul-1024"];
+
+/// The C++ peer has it too.
+const SEED: u64 = 42;
+/// Sums are told in steps of its inverse,
+const STEPS: f64 = 1024.0;
+/// of which rounding may move them by a few.
+const TOLERANCE: u64 = 4;
+
+/// Runs the suite.
+///
+/// # Errors
+/// As [`Measurement::compare`].
+pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    for (name, size, repetitions) in [(CASES[0], 4096, 1), (CASES[1], 1024, 1)] {
+        if measurement.wants(name) {
+            compare(measurement, name, size, repetitions)?;
+        }
+    }
+    Ok(())
+}
+
+fn compare(
+    measurement: &mut Measurement<'_>,
+    name: &'static str,
+    size: usize,
+    repetitions: u64,
+) -> Result<(), BenchError> {
+    let input = Input {
+        rows: size,
+        inner: size,
+        columns: size,
+        seed: SEED,
+    };
+    let a: Vec<f64> = (0..size * size)
+        .map(|at| input.a(at / size, at % size))
+        .collect();
+    let b: Vec<f64> = (0..size * size)
+        .map(|at| input.b(at / size, at % size))
+        .collect();
+    let inner: Vec<f64> = b.chunks_exact(size).map(|row| row.iter().sum()).collect();
+    let sums = a
+        .chunks_exact(size)
+        .map(|row| row.iter().zip(&inner).map(|(a, b)| a * b).sum::<f64>());
+    let shape = PathBuf::from(size.to_string());
+    let case = Case {
+        suite: "matmul",
+        name,
+        unit: Unit::MillionsPerSecond {
+            name: "GFLOP/s",
+            events: (input.flops() / 1e3) as u64,
+        },
+        repetitions,
+        file: Some(&shape),
+        expected: told(sums),
+        tolerance: TOLERANCE,
+    };
+    let (mut pools, mut rayon_pools) = (RaddlePools::default(), RayonPools::default());
+    let mut raddle = Local::new("raddle", |request| {
+        let runtime = pools.of_workers(request.workers)?;
+        let tasks = Product::task_count(&input, request.workers);
+        let program = Product::new(runtime, &input, tasks, Form::Future, |_| ());
+        let ran = program.run_on(runtime).map_err(|error| failure(&error))?;
+        let values = ran.values().map_err(|error| failure(&error))?;
+        Ok(Sample {
+            time: ran.outcome.elapsed,
+            result: of(&values, size),
+        })
+    });
+    let mut c = vec![0.0; size * size];
+    let mut peers: Vec<Box<dyn Contender + '_>> = vec![Box::new(Local::new("faer", |request| {
+        c.fill(0.0);
+        let how = if request.workers > 1 {
+            Par::rayon(request.workers)
+        } else {
+            Par::Seq
+        };
+        let (a, b) = (
+            MatRef::from_row_major_slice(&a, size, size),
+            MatRef::from_row_major_slice(&b, size, size),
+        );
+        let mut sample = rayon_pools.install(request.workers, || {
+            timed(1, || {
+                matmul(
+                    MatMut::from_row_major_slice_mut(&mut c, size, size),
+                    Accum::Add,
+                    a,
+                    b,
+                    1.0,
+                    how,
+                );
+                0
+            })
+        })?;
+        sample.result = of(&c, size);
+        Ok(sample)
+    }))];
+    peers.extend(measurement.peer(OPENBLAS));
+    measurement.compare(&case, &mut raddle, &mut peers)
+}
+
+/// The sum of the absolute sums of all rows.
+fn of(c: &[f64], size: usize) -> u64 {
+    told(c.chunks_exact(size).map(|row| row.iter().sum::<f64>()))
+}
+
+fn told(sums: impl Iterator<Item = f64>) -> u64 {
+    (sums.map(f64::abs).sum::<f64>() * STEPS).round() as u64
+}
+
+fn failure(error: &dyn std::error::Error) -> BenchError {
+    BenchError::Contender {
+        who: "raddle".to_owned(),
+        message: error.to_string(),
+    }
+}

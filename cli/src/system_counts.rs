@@ -1,0 +1,270 @@
+//! What the system and the processor count while a program runs: context switches, moves from CPU to CPU, cache misses.
+//!
+//! The system counts for each thread, in `/proc/self/task`. The processor counts for all threads together, those that end meanwhile
+//! included; many virtual machines keep these counters to themselves, and then the reason is told instead of a number.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde_json::{Map, Value, json};
+
+use crate::table::{Table, grouped};
+
+/// Counters that run. To be made before the workers are, whose counts are added to those of their maker.
+#[derive(Debug)]
+pub(crate) struct SystemCounts {
+    hardware: Vec<(&'static str, Result<hardware::Counter, String>)>,
+    /// Of each thread, when the program began.
+    begun: BTreeMap<u32, Thread>,
+}
+
+/// What the system has counted of a thread.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Thread {
+    voluntary: u64,
+    involuntary: u64,
+    /// Where the system tells.
+    migrations: Option<u64>,
+}
+
+/// Counts of a program.
+#[derive(Debug)]
+pub(crate) struct Counts {
+    /// Threads that were there before and after: workers.
+    threads: usize,
+    voluntary: u64,
+    involuntary: u64,
+    migrations: Option<u64>,
+    hardware: Vec<(&'static str, Result<u64, String>)>,
+}
+
+impl SystemCounts {
+    pub(crate) fn new() -> Self {
+        Self {
+            hardware: hardware::counters(),
+            begun: BTreeMap::new(),
+        }
+    }
+
+    /// The program begins; its workers are there.
+    pub(crate) fn begin(&mut self) {
+        self.begun = threads();
+        for (_, counter) in &mut self.hardware {
+            if let Ok(running) = counter
+                && let Err(error) = running.begin()
+            {
+                *counter = Err(error);
+            }
+        }
+    }
+
+    /// The program has ended, and its workers are still there.
+    pub(crate) fn end(self) -> Counts {
+        let hardware = self.hardware.into_iter();
+        let hardware = hardware
+            .map(|(name, counter)| (name, counter.and_then(hardware::Counter::end)))
+            .collect();
+        let mut counts = Counts {
+            threads: 0,
+            voluntary: 0,
+            involuntary: 0,
+            migrations: Some(0),
+            hardware,
+        };
+        for (id, ended) in threads() {
+            // The main thread only waits, and so does the one that draws.
+            let Some(begun) = self.begun.get(&id).filter(|_| id != std::process::id()) else {
+                continue;
+            };
+            counts.threads += 1;
+            counts.voluntary += ended.voluntary.saturating_sub(begun.voluntary);
+            counts.involuntary += ended.involuntary.saturating_sub(begun.involuntary);
+            let moved = ended
+                .migrations
+                .zip(begun.migrations)
+                .map(|(ended, begun)| ended.saturating_sub(begun));
+            counts.migrations = counts.migrations.zip(moved).map(|(sum, moved)| sum + moved);
+        }
+        counts
+    }
+}
+
+impl Counts {
+    pub(crate) fn json(&self) -> Value {
+        let mut result = Map::new();
+        result.insert("worker_threads".to_owned(), json!(self.threads));
+        result.insert(
+            "context_switches_voluntary".to_owned(),
+            json!(self.voluntary),
+        );
+        result.insert(
+            "context_switches_involuntary".to_owned(),
+            json!(self.involuntary),
+        );
+        result.insert("cpu_migrations".to_owned(), json!(self.migrations));
+        for (name, count) in &self.hardware {
+            let value = match count {
+                Ok(count) => json!(count),
+                Err(reason) => json!({ "missing": reason }),
+            };
+            result.insert(name.replace([' ', '-'], "_"), value);
+        }
+        Value::Object(result)
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let mut table = Table::default();
+        let switches = format!(
+            "{} by waiting, {} by the system, of {} worker threads",
+            grouped(self.voluntary),
+            grouped(self.involuntary),
+            self.threads
+        );
+        let migrations = self
+            .migrations
+            .map_or("the system does not tell".to_owned(), grouped);
+        table
+            .row("context switches", switches)
+            .row("CPU migrations", migrations);
+        for (name, count) in &self.hardware {
+            let text = match count {
+                Ok(count) => grouped(*count),
+                Err(reason) => format!("not counted here: {reason}"),
+            };
+            table.row(name, text);
+        }
+        table.text()
+    }
+}
+
+/// What the system says of all threads of this process that have to do with work.
+fn threads() -> BTreeMap<u32, Thread> {
+    let Ok(folder) = fs::read_dir("/proc/self/task") else {
+        return BTreeMap::new();
+    };
+    let read = |id: u32| {
+        let file = |name: &str| fs::read_to_string(format!("/proc/self/task/{id}/{name}")).ok();
+        let is_drawer = file("comm").is_some_and(|name| name.trim() == "progress");
+        (!is_drawer).then(|| Some((id, thread(&file("status")?, file("sched").as_deref()))))?
+    };
+    folder
+        .flatten()
+        .filter_map(|entry| read(entry.file_name().to_str()?.parse().ok()?))
+        .collect()
+}
+
+/// Reads what the system says of a thread.
+fn thread(status: &str, sched: Option<&str>) -> Thread {
+    let number = |text: &str, name: &str| -> Option<u64> {
+        let line = text.lines().find(|line| line.starts_with(name))?;
+        line.rsplit([':', '\t', ' '])
+            .find_map(|word| word.parse().ok())
+    };
+    let sched = sched.unwrap_or_default();
+    Thread {
+        voluntary: number(status, "voluntary_ctxt_switches").unwrap_or_default(),
+        involuntary: number(status, "nonvoluntary_ctxt_switches").unwrap_or_default(),
+        migrations: number(sched, "se.nr_migrations"),
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod hardware {
+    //! Counters of the processor.
+
+    use perf_event::events::Hardware;
+
+    /// A counter of this thread and of those that it begins, and they.
+    #[derive(Debug)]
+    pub(super) struct Counter(perf_event::Counter);
+
+    pub(super) fn counters() -> Vec<(&'static str, Result<Counter, String>)> {
+        let events = [
+            ("cache misses", Hardware::CACHE_MISSES),
+            (
+                "stalled cycles, front end",
+                Hardware::STALLED_CYCLES_FRONTEND,
+            ),
+        ];
+        let build = |event| {
+            let mut builder = perf_event::Builder::new().kind(event);
+            builder.inherit(true);
+            let counter = builder.build();
+            counter
+                .map(Counter)
+                .map_err(|error| match error.raw_os_error() {
+                    // What the system says there is about files.
+                    Some(2 | 19 | 95) => "this machine does not give such a counter".to_owned(),
+                    _ => error.to_string(),
+                })
+        };
+        events.map(|(name, event)| (name, build(event))).into()
+    }
+
+    impl Counter {
+        pub(super) fn begin(&mut self) -> Result<(), String> {
+            self.0.enable().map_err(|error| error.to_string())
+        }
+
+        pub(super) fn end(mut self) -> Result<u64, String> {
+            self.0.read().map_err(|error| error.to_string())
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod hardware {
+    //! There are none that could be read.
+
+    /// Nobody has one.
+    #[derive(Debug)]
+    pub(super) enum Counter {}
+
+    pub(super) fn counters() -> Vec<(&'static str, Result<Counter, String>)> {
+        let reason = || Err("only Linux tells".to_owned());
+        vec![
+            ("cache misses", reason()),
+            ("stalled cycles, front end", reason()),
+        ]
+    }
+
+    impl Counter {
+        pub(super) fn begin(&mut self) -> Result<(), String> {
+            match *self {}
+        }
+
+        pub(super) fn end(self) -> Result<u64, String> {
+            match self {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_found_by_their_names() {
+        let status = "Name:\tx\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n";
+        let sched = "x (1, #threads: 1)\nse.nr_migrations                             :                    7\n";
+        let thread = |sched| thread(status, sched);
+        let expected = Thread {
+            voluntary: 12,
+            involuntary: 3,
+            migrations: Some(7),
+        };
+        assert_eq!(thread(Some(sched)), expected);
+        assert_eq!(
+            thread(None),
+            Thread {
+                migrations: None,
+                ..expected
+            }
+        );
+    }
+
+    #[test]
+    fn this_thread_is_among_all() {
+        assert!(!cfg!(target_os = "linux") || !threads().is_empty());
+    }
+}

@@ -1,0 +1,185 @@
+//! `raddle lk23` and `raddle matmul`: programs of ordered locations, their checks, and what is told about them.
+
+mod common;
+
+use std::fs;
+
+use common::{Folder, has, json, run, run_badly, run_well};
+
+#[test]
+fn a_stencil_is_right_in_both_forms() {
+    for form in [&[][..], &["--threads"]] {
+        let call = [
+            "lk23",
+            "--rows",
+            "70",
+            "--columns",
+            "53",
+            "--turns",
+            "9",
+            "--block",
+            "20x16",
+            "--depth",
+            "3",
+            "--check",
+            "--workers",
+            "2",
+        ];
+        let text = run_well(call.iter().chain(form));
+        assert!(text.contains("3 × 3, up to 3 sweeps"), "{text}");
+        assert!(text.contains("to the last bit"), "{text}");
+    }
+}
+
+#[test]
+fn the_checksum_depends_on_the_numbers_alone() {
+    let sum = |options: &[&str]| {
+        let call = ["lk23", "--size", "60", "--turns", "7", "--json"];
+        let result = json(&run_well(call.iter().chain(options)));
+        result["checksum"].as_str().expect("a checksum").to_owned()
+    };
+    let plain = sum(&["--workers", "1"]);
+    assert_eq!(
+        sum(&["--workers", "3", "--block", "7", "--repeat", "2"]),
+        plain
+    );
+    assert_ne!(sum(&["--seed", "2"]), plain);
+}
+
+#[test]
+fn a_product_is_right_in_both_forms() {
+    for form in [&[][..], &["--threads"]] {
+        let call = [
+            "matmul",
+            "--rows",
+            "90",
+            "--inner",
+            "61",
+            "--columns",
+            "77",
+            "--tasks",
+            "5",
+            "--check",
+            "--workers",
+            "2",
+        ];
+        let text = run_well(call.iter().chain(form));
+        assert!(text.contains("5 row tasks, 9 operations"), "{text}");
+        assert!(text.contains("is allowed"), "{text}");
+    }
+}
+
+#[test]
+fn results_are_told_to_programs() {
+    let result = json(&run_well([
+        "lk23",
+        "--size",
+        "64",
+        "--turns",
+        "4",
+        "--block",
+        "16",
+        "--workers",
+        "2",
+        "--stats",
+        "--show-binding",
+        "--json",
+    ]));
+    has(
+        &result,
+        &[
+            "blocks",
+            "depth",
+            "run_s",
+            "points_per_s",
+            "gflops",
+            "operations",
+            "sections",
+            "placement",
+            "system",
+            "binding",
+            "stats",
+        ],
+    );
+    has(
+        &result["system"],
+        &[
+            "context_switches_voluntary",
+            "context_switches_involuntary",
+            "cpu_migrations",
+            "cache_misses",
+        ],
+    );
+    // Sixteen blocks, of which four have eight borders each, eight five, and four three.
+    assert_eq!(result["operations"], 16 + 4 * 8 + 8 * 5 + 4 * 3);
+    let result = json(&run_well([
+        "matmul",
+        "--size",
+        "64",
+        "--workers",
+        "1",
+        "--json",
+    ]));
+    has(
+        &result,
+        &["tasks", "block_product", "run_s", "gflops", "checked"],
+    );
+}
+
+#[test]
+fn counts_of_the_system_are_told_to_people() {
+    let text = run_well(["matmul", "--size", "64", "--stats"]);
+    for part in ["context switches", "CPU migrations", "cache misses"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn the_matrix_is_written_as_its_name_says() {
+    let folder = Folder::new("program-matrix");
+    for (name, begin) in [
+        ("m.csv", "0,"),
+        ("m.mtx", "%%MatrixMarket"),
+        ("m.svg", "<svg"),
+    ] {
+        let path = folder.path(name);
+        let call = ["matmul", "--size", "64", "--tasks", "3", "--show-matrix"];
+        run_well(call.iter().map(AsRef::as_ref).chain([path.as_os_str()]));
+        let text = fs::read_to_string(&path).expect("a matrix");
+        assert!(text.starts_with(begin), "{name}: {text}");
+        if name != "m.svg" {
+            let placed = run_well(["place".as_ref(), path.as_os_str()]);
+            assert!(placed.contains("cost"), "{placed}");
+        }
+    }
+}
+
+#[test]
+fn calls_that_cannot_be_are_told_so() {
+    for (call, part) in [
+        (
+            &["lk23", "--size", "20", "--block", "30"][..],
+            "expected at most 20",
+        ),
+        (
+            &["lk23", "--size", "20", "--block", "5", "--depth", "6"],
+            "--depth 6",
+        ),
+        (&["lk23", "--size", "0"], "0"),
+        (&["lk23", "--block", "0"], "expected rows and columns"),
+        (
+            &["matmul", "--size", "4", "--tasks", "5"],
+            "expected at most 4 tasks",
+        ),
+        (
+            &["matmul", "--show-matrix", "matrix.png"],
+            ".csv, .mtx or .svg",
+        ),
+    ] {
+        let said = run(call);
+        assert_eq!(said.code, Some(2), "{call:?}: {}", said.errors);
+        assert!(said.errors.contains(part), "{call:?}: {}", said.errors);
+    }
+    let line = run_badly(["matmul", "--size", "1000000"]);
+    assert!(line.contains("no memory"), "{line}");
+}
