@@ -19,7 +19,7 @@ use self::values::{Bytes, SceneChoice, Size};
 
 pub(crate) use self::kdtree::{BuilderChoice, KdtreeArguments};
 pub(crate) use self::numerics::{Lk23Arguments, MatmulArguments, ProgramArguments};
-pub(crate) use self::place::{PlaceArguments, PlaceFormat};
+pub(crate) use self::place::{PlaceArguments, PlaceFormat, ProgramChoice, SimulatedArguments};
 
 /// More are a mistake, which is better told at once than after a long time.
 const ELEMENTS_MAX: i64 = 1_000_000;
@@ -38,6 +38,7 @@ Examples:
   raddle pingpong                               what one message takes, there and back
   raddle topology                               the machine, its caches and its CPUs
   raddle place traffic.csv                      who should run where, by who talks to whom
+  raddle place --program lk23                   the same for a program, and how long it would take
   raddle --show-binding --workers 4             where workers would run, and why
 
 Environment: RADDLE_WORKERS, RADDLE_POOL, RADDLE_BLOCKS, RADDLE_VICTIMS, RADDLE_AFFINITY,

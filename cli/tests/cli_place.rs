@@ -23,8 +23,8 @@ fn a_placement_is_told_with_names_and_costs() {
     let text = run_well(place(&folder, PAIRS, &[]));
     for part in [
         "three",
-        "treematch   | 3.6000e2",
-        "compact     | 7.2000e2",
+        "treematch   |   3.6000e2",
+        "compact     |   7.2000e2",
         "4 parties on 4 of 8 CPUs",
     ] {
         assert!(text.contains(part), "{part:?} is missing in: {text}");

@@ -3,5 +3,6 @@
 
 pub mod lk23;
 pub mod matmul;
+pub mod pipeline;
 pub mod random;
 pub mod sort;

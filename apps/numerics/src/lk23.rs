@@ -34,6 +34,7 @@ mod kernel;
 mod plan;
 mod program;
 mod serial;
+mod sketch;
 
 pub use input::Input;
 pub use kernel::Coefficients;

@@ -23,6 +23,7 @@
 mod check;
 mod gemm;
 mod program;
+mod sketch;
 
 pub use check::{Difference, difference, reference};
 pub use gemm::{BLOCK_PRODUCT, Factor, multiply_add};

@@ -1,9 +1,12 @@
 //! `raddle place`: what it is called with.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 use raddle_topology::{Affinity, Strategy};
+
+use super::values;
 
 /// What the help ends with.
 pub(crate) const EXAMPLES: &str = "\
@@ -12,10 +15,16 @@ Examples:
   raddle place traffic.mtx --topology \"numa:2 l3:2 core:8 pu:2\" --control
   raddle place graph.grf.gz --topology machine.xml --format svg -o placed.svg
   raddle place small.csv --strategy exact --cpus 0-7 --json
+  raddle place --program lk23 --size 16384 --tasks 64 --topology machine.xml --cpus 0-63
+  raddle place --program pipeline --topology \"numa:4 core:8 pu:1\" --link-gbs 15 --json
 
 Matrices: CSV with a row for each sender, Matrix Market, Scotch graphs, each also as .gz; the
 content tells the format. The cost is in hop-bytes: bytes times the distance of the two CPUs,
-which is 10 for CPUs that share no more than a memory, and firmware's latency between memories.";
+which is 10 for CPUs that share no more than a memory, and firmware's latency between memories.
+
+With --program the parties are the operations of a program, which does not run: it is simulated on
+the machine, where it is placed and where threads wander that are not bound. Times are predictions
+from the rates that the options give; what wandering costs stands in no relation to hop-bytes.";
 
 /// How a placement is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -28,12 +37,23 @@ pub(crate) enum PlaceFormat {
     Svg,
 }
 
+/// Programs that can be placed without being there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgramChoice {
+    /// Livermore kernel 23, a main operation for each block and up to eight for its borders
+    Lk23,
+    /// A product of matrices, whose blocks go from task to task
+    Matmul,
+    /// A video tracker of 30 operations
+    Pipeline,
+}
+
 /// `raddle place`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PlaceArguments {
     /// The bytes that parties exchange: CSV, Matrix Market or a Scotch graph
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(crate) matrix: PathBuf,
+    #[arg(value_hint = ValueHint::FilePath, required_unless_present = "program")]
+    pub(crate) matrix: Option<PathBuf>,
     /// The machine: an XML file of hwloc's, or a made-up one such as "numa:2 core:4 pu:2" [default: this one]
     #[arg(long, value_name = "FILE|DESCRIPTION")]
     pub(crate) topology: Option<String>,
@@ -58,6 +78,55 @@ pub(crate) struct PlaceArguments {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) simulated: SimulatedArguments,
+}
+
+/// A program in the place of a matrix, and the machine's rates.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Programs instead of a matrix")]
+pub(crate) struct SimulatedArguments {
+    /// Place the operations of a program, and predict how long it takes
+    #[arg(long, value_enum, conflicts_with_all = ["matrix", "reverse_rows"])]
+    pub(crate) program: Option<ProgramChoice>,
+    /// Rows and columns of the matrices; lines of a picture, 16:9 [default: 16384; pipeline: 1080]
+    #[arg(long, value_name = "N", requires = "program", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) size: Option<u32>,
+    /// Blocks of lk23, row tasks of matmul, parts of the pipeline's first bottleneck [default: 64; pipeline: 16]
+    #[arg(long, value_name = "N", requires = "program", value_parser = tasks)]
+    pub(crate) tasks: Option<NonZeroUsize>,
+    /// Turns: sweeps of lk23, frames of the pipeline [default: 100; matmul: as many as tasks]
+    #[arg(long, value_name = "T", requires = "program", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) turns: Option<u64>,
+    /// Flops a nanosecond of a core, for lk23 and matmul [default: 1.6, 12]
+    #[arg(long, value_name = "G", requires = "program", value_parser = rate)]
+    pub(crate) core_gflops: Option<f64>,
+    /// Gigabytes a second that a core takes
+    #[arg(long, value_name = "G", requires = "program", default_value = "8", value_parser = rate)]
+    pub(crate) core_gbs: f64,
+    /// Gigabytes a second that the memory of a NUMA node gives
+    #[arg(long, value_name = "G", requires = "program", default_value = "42.6", value_parser = rate)]
+    pub(crate) node_gbs: f64,
+    /// Gigabytes a second that the link of a NUMA node carries, both ways together
+    #[arg(long, value_name = "G", requires = "program", default_value = "6.5", value_parser = rate)]
+    pub(crate) link_gbs: f64,
+    /// Turns that a thread which is not bound stays on a CPU
+    #[arg(long, value_name = "T", requires = "program", default_value = "4", value_parser = values::round_count)]
+    pub(crate) stay: u64,
+}
+
+/// As many operations as can be simulated while somebody waits.
+fn tasks(text: &str) -> Result<NonZeroUsize, String> {
+    let count = text.parse().ok();
+    count
+        .filter(|count: &NonZeroUsize| count.get() <= 4096)
+        .ok_or_else(|| "expected a number of tasks from 1 to 4096".to_owned())
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok();
+    rate.filter(|rate| (1e-6..=1e6).contains(rate))
+        .ok_or_else(|| "expected a rate from 1e-6 to 1e6".to_owned())
 }
 
 /// Reads a list of CPUs, and nothing else that an affinity can be.

@@ -1,44 +1,66 @@
-//! `raddle place`: where the parties of a matrix should run, and what that costs beside the baselines.
+//! `raddle place`: where the parties of a matrix should run, or the operations of a program, and what that costs beside the baselines.
+
+mod program;
+mod told;
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use raddle_topology::{
-    Affinity, Control, CpuId, Matrix, PlaceError, PlaceOptions, Placement, Strategy, Topology,
-    format, place,
+    Affinity, Control, Matrix, PlaceError, PlaceOptions, Placement, Strategy, Topology, format,
+    place,
 };
-use serde::Serialize;
 
+use self::program::Simulation;
+use self::told::{Rating, Told};
 use crate::arguments::{Options, PlaceArguments, PlaceFormat};
 use crate::error::CliError;
 use crate::output;
 
-/// Places a matrix.
+/// Places a matrix, or a program.
 ///
 /// # Errors
 /// [`CliError::Matrix`], [`CliError::Topology`], [`CliError::Place`], [`CliError::WrongCall`], and those of the output.
 pub(crate) fn run(arguments: &PlaceArguments, options: &Options) -> Result<(), CliError> {
     let topology = load_topology(arguments.topology.as_deref())?;
-    let mut matrix = Matrix::read(&arguments.matrix)?;
-    if arguments.reverse_rows {
-        matrix = matrix.with_rows_reversed();
-    }
-    let wanted = place_options(arguments, &topology)?;
+    let simulation = Simulation::of(&arguments.simulated)?;
+    let mut wanted = place_options(arguments, &topology)?;
+    let matrix = match (&simulation, &arguments.matrix) {
+        (Some(simulation), _) => {
+            wanted = wanted.loads(simulation.sketch.loads());
+            simulation.sketch.dependencies()
+        }
+        (None, path) => read_matrix(path.as_ref(), arguments)?,
+    };
     let solve = |strategy| {
         let wanted = wanted.clone().strategy(strategy);
         place(&matrix, &topology, &wanted).map_err(|source| failure(arguments, source))
     };
+    let rated = |placement: &Placement| Rating {
+        strategy: placement.strategy,
+        cost: placement.cost,
+        predicted: simulation
+            .as_ref()
+            .map(|simulation| simulation.bound(&topology, &placement.cpus)),
+    };
     let placement = solve(arguments.strategy)?;
-    let baselines = Strategy::BASELINES
-        .into_iter()
-        .map(|strategy| solve(strategy).map(|placement| (strategy, placement.cost)))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut ratings = vec![rated(&placement)];
+    for strategy in Strategy::BASELINES {
+        ratings.push(rated(&solve(strategy)?));
+    }
+    let wandering = simulation.as_ref().map(|simulation| {
+        let mut cpus = topology.allowed_set();
+        if let Some(chosen) = &wanted.cpus {
+            cpus = cpus.iter().filter(|cpu| chosen.contains(*cpu)).collect();
+        }
+        simulation.wandering(&topology, cpus.iter().collect())
+    });
     let told = Told {
         matrix: &matrix,
         topology: &topology,
         placement: &placement,
-        baselines: &baselines,
+        ratings: &ratings,
+        simulation: simulation.as_ref().zip(wandering),
     };
     let default = if options.json {
         PlaceFormat::Json
@@ -54,6 +76,20 @@ pub(crate) fn run(arguments: &PlaceArguments, options: &Options) -> Result<(), C
         Some(path) => output::write_file(path, &text),
         None => output::print(&text),
     }
+}
+
+fn read_matrix(path: Option<&PathBuf>, arguments: &PlaceArguments) -> Result<Matrix, CliError> {
+    let Some(path) = path else {
+        return Err(CliError::WrongCall {
+            options: "place".to_owned(),
+            reason: "expected a matrix or --program".to_owned(),
+        });
+    };
+    let matrix = Matrix::read(path)?;
+    Ok(match arguments.reverse_rows {
+        true => matrix.with_rows_reversed(),
+        false => matrix,
+    })
 }
 
 /// A file if there is one of that name, or if the name looks like one; else a description.
@@ -103,132 +139,11 @@ fn failure(arguments: &PlaceArguments, source: PlaceError) -> CliError {
             reason: source.to_string(),
         },
         source => CliError::Place {
-            input: arguments.matrix.display().to_string(),
+            input: match &arguments.matrix {
+                Some(path) => path.display().to_string(),
+                None => "--program".to_owned(),
+            },
             source,
         },
-    }
-}
-
-/// Everything that is told.
-struct Told<'run> {
-    matrix: &'run Matrix,
-    topology: &'run Topology,
-    placement: &'run Placement,
-    baselines: &'run [(Strategy, f64)],
-}
-
-#[derive(Serialize)]
-struct View<'run> {
-    strategy: Strategy,
-    reason: &'run str,
-    cost: f64,
-    parties_per_cpu: usize,
-    baselines: Vec<BaselineView>,
-    parties: Vec<PartyView<'run>>,
-}
-
-#[derive(Serialize)]
-struct BaselineView {
-    strategy: Strategy,
-    cost: f64,
-}
-
-#[derive(Serialize)]
-struct PartyView<'run> {
-    party: usize,
-    name: Option<&'run str>,
-    cpu: CpuId,
-    core: Option<usize>,
-    numa_node: Option<usize>,
-    control_cpu: Option<CpuId>,
-}
-
-impl Told<'_> {
-    fn parties(&self) -> impl Iterator<Item = PartyView<'_>> {
-        let pairs = self.placement.cpus.iter().zip(&self.placement.control);
-        pairs.enumerate().map(|(party, (&cpu, &control_cpu))| {
-            let known = self.topology.cpu(cpu);
-            PartyView {
-                party,
-                name: self.matrix.name(party),
-                cpu,
-                core: known.and_then(|cpu| cpu.core),
-                numa_node: known.and_then(|cpu| cpu.numa_node),
-                control_cpu,
-            }
-        })
-    }
-
-    fn json(&self) -> String {
-        let view = View {
-            strategy: self.placement.strategy,
-            reason: &self.placement.reason,
-            cost: self.placement.cost,
-            parties_per_cpu: self.placement.parties_per_cpu,
-            baselines: self
-                .baselines
-                .iter()
-                .map(|&(strategy, cost)| BaselineView { strategy, cost })
-                .collect(),
-            parties: self.parties().collect(),
-        };
-        // No key is anything but a text and no value can refuse, so there is no error to hand on.
-        let mut json = serde_json::to_string(&view).unwrap_or_default();
-        json.push('\n');
-        json
-    }
-
-    fn text(&self) -> String {
-        let mut text = String::new();
-        let number =
-            |number: Option<usize>| number.map_or("-".to_owned(), |number| number.to_string());
-        let name_width = self
-            .matrix
-            .names()
-            .iter()
-            .map(|name| name.chars().count())
-            .max();
-        let name_column = |name: &str| {
-            name_width.map_or(String::new(), |width| {
-                format!(" {name:<width$} |", width = width.max(4))
-            })
-        };
-        let rule = name_width.map_or(String::new(), |width| {
-            format!("{:-<width$}+", "", width = width.max(4) + 2)
-        });
-        // Writing to a string cannot fail, here and below.
-        let _ = writeln!(
-            text,
-            " party |{}  cpu |  core | numa | control",
-            name_column("name")
-        );
-        let _ = writeln!(text, "-------+{rule}------+-------+------+--------");
-        for view in self.parties() {
-            let control = view
-                .control_cpu
-                .map_or("-".to_owned(), |cpu| cpu.to_string());
-            let _ = writeln!(
-                text,
-                "{:>6} |{} {:>4} | {:>5} | {:>4} | {control:>7}",
-                view.party,
-                name_column(view.name.unwrap_or("")),
-                view.cpu.0,
-                number(view.core),
-                number(view.numa_node),
-            );
-        }
-        let _ = writeln!(text, "\n{}\n", self.placement.reason);
-        let own = (self.placement.strategy, self.placement.cost);
-        let _ = writeln!(text, "strategy    |  hop-bytes | of {}", own.0);
-        let _ = writeln!(text, "------------+------------+---------");
-        for (strategy, cost) in std::iter::once(&own).chain(self.baselines) {
-            let of = if own.1 > 0.0 {
-                format!("{:.2}", cost / own.1)
-            } else {
-                "-".to_owned()
-            };
-            let _ = writeln!(text, "{strategy:<11} | {cost:>10.4e} | {of:>7}");
-        }
-        text
     }
 }

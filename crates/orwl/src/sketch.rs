@@ -1,7 +1,7 @@
 //! A program without its data: who uses which locations, how large they are, how much work a turn is.
 //!
 //! Enough to know what its operations exchange, to place them, and to [simulate](Sketch::simulate) it on machines that are not there, or for
-//! sizes that do not fit into this one. Every [`Program`](crate::Program) has one; larger ones are written down.
+//! sizes that do not fit into this one. A small [`Program`](crate::Program) has the same, and tests compare them.
 
 use raddle_sync::fifo::Access;
 use raddle_topology::Matrix;
@@ -45,7 +45,17 @@ pub(crate) struct SketchOperation {
     pub(crate) work_ns: f64,
     /// Bytes of its own memory that a turn goes through.
     pub(crate) memory_bytes: f64,
-    pub(crate) uses: Vec<(usize, Access)>,
+    pub(crate) uses: Vec<SketchUse>,
+    /// The locations that it writes exchange their values, and that is all.
+    pub(crate) exchanges: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct SketchUse {
+    pub(crate) location: usize,
+    pub(crate) access: Access,
+    /// Bytes that a turn goes through.
+    pub(crate) touched: f64,
 }
 
 impl Sketch {
@@ -100,10 +110,45 @@ impl Sketch {
             memory_bytes,
             uses: uses
                 .iter()
-                .map(|&(location, access)| (location.0, access))
+                .map(|&(location, access)| SketchUse {
+                    location: location.0,
+                    access,
+                    touched: self.locations[location.0].bytes,
+                })
                 .collect(),
+            exchanges: false,
         });
         self.operations.len() - 1
+    }
+
+    /// A turn of the operation goes through only so many bytes of a location that it uses, such as an edge of a block.
+    ///
+    /// That is for simulation: a [`Program`](crate::Program) knows no more than how large its locations are, and neither do [`dependencies`](Self::dependencies).
+    ///
+    /// # Panics
+    /// When there is no such operation.
+    pub fn touches(&mut self, operation: usize, location: LocationIndex, bytes: usize) {
+        for used in &mut self.operations[operation].uses {
+            if used.location == location.0 {
+                used.touched = bytes as f64;
+            }
+        }
+    }
+
+    /// A turn of the operation exchanges the values of the locations that it writes, as pointers: the first gets the second's, and so on, and the last
+    /// the first's. It goes through none of them, and they stay where they are.
+    ///
+    /// # Panics
+    /// When there is no such operation.
+    pub fn exchanges(&mut self, operation: usize) {
+        let of = &mut self.operations[operation];
+        of.exchanges = true;
+        of.uses.iter_mut().for_each(|used| used.touched = 0.0);
+    }
+
+    /// The name of each operation.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.operations.iter().map(|operation| &*operation.name)
     }
 
     /// How many operations it has.
@@ -133,12 +178,12 @@ impl Sketch {
             .iter()
             .enumerate()
             .flat_map(|(number, operation)| {
-                operation.uses.iter().map(move |&(location, access)| Use {
+                operation.uses.iter().map(move |used| Use {
                     operation: number,
-                    access,
-                    location,
-                    whole: self.locations[location].whole,
-                    bytes: self.locations[location].bytes,
+                    access: used.access,
+                    location: used.location,
+                    whole: self.locations[used.location].whole,
+                    bytes: self.locations[used.location].bytes,
                 })
             });
         matrix_of(names.collect(), uses)

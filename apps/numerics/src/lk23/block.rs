@@ -220,7 +220,7 @@ impl Block {
 }
 
 /// The positions that go to a neighbour: behind, beside or in front.
-fn outgoing(axis: Axis, direction: i8, depth: usize) -> std::ops::Range<usize> {
+pub(super) fn outgoing(axis: Axis, direction: i8, depth: usize) -> std::ops::Range<usize> {
     match direction {
         0 => axis.held(),
         1 => axis.end - 1 - depth..axis.end,

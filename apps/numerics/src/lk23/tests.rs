@@ -157,3 +157,17 @@ proptest! {
         prop_assert!(same(&by_program(&runtime, &input, &plan, form), &expected), "{:?}: {:?}", form, plan);
     }
 }
+
+#[test]
+fn the_sketch_exchanges_what_the_program_does() {
+    let runtime = Runtime::builder()
+        .workers(1)
+        .build()
+        .expect("a runtime comes up");
+    for (block, depth) in [((70, 50), 1), ((20, 15), 1), ((20, 15), 4), ((70, 10), 2)] {
+        let (input, plan) = (input(70, 50), plan(70, 50, 8, block, Some(depth)));
+        let program = Lk23::new(&runtime, &input, &plan, Form::Future, |_| ()).program;
+        let sketch = Lk23::sketch(&plan, Lk23::CORE_GFLOPS);
+        assert_eq!(program.dependencies(), sketch.dependencies(), "{plan:?}");
+    }
+}

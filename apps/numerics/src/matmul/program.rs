@@ -219,7 +219,7 @@ impl Rows {
     }
 }
 
-fn part(len: usize, index: usize, parts: usize) -> Range<usize> {
+pub(super) fn part(len: usize, index: usize, parts: usize) -> Range<usize> {
     len * index / parts..len * (index + 1) / parts
 }
 

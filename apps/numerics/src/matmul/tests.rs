@@ -56,3 +56,22 @@ proptest! {
         prop_assert!(difference.is_allowed(), "{difference:?}");
     }
 }
+
+#[test]
+fn the_sketch_exchanges_what_the_program_does() {
+    let input = Input {
+        rows: 50,
+        inner: 31,
+        columns: 43,
+        seed: 3,
+    };
+    let runtime = Runtime::builder()
+        .workers(1)
+        .build()
+        .expect("a runtime comes up");
+    for tasks in [1, 2, 7] {
+        let product = Product::new(&runtime, &input, tasks, Form::Future, |_| ());
+        let sketch = Product::sketch(&input, tasks, Product::CORE_GFLOPS);
+        assert_eq!(product.program.dependencies(), sketch.dependencies());
+    }
+}

@@ -1,7 +1,6 @@
 //! Which turns come after which: what the FIFOs of a program say before it runs.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::borrow::Cow;
 
 use raddle_sync::fifo::Access;
 
@@ -9,8 +8,8 @@ use crate::sketch::Sketch;
 
 /// For each operation, whose turns stand next to its own, and how many turns later.
 pub(super) struct Graph {
-    /// Whom its turn waits for: an operation, and how many turns back.
-    waits: Vec<Vec<(usize, u64)>>,
+    /// Whom its turn waits for: an operation, and how many turns back. Itself among them.
+    pub(super) waits: Vec<Vec<(usize, u64)>>,
     /// Who waits for its turn: an operation, and how many turns on.
     behind: Vec<Vec<(usize, u64)>>,
 }
@@ -66,14 +65,28 @@ impl Fifo {
     }
 }
 
-/// All FIFOs: one for each location, or for each of its pieces, in which the whole is used, too.
-fn fifos(sketch: &Sketch) -> Vec<Fifo> {
-    let mut pieces: Vec<Vec<usize>> = vec![Vec::new(); sketch.locations.len()];
+/// The pieces of each location.
+pub(super) fn pieces_of(sketch: &Sketch) -> Vec<Vec<usize>> {
+    let mut pieces = vec![Vec::new(); sketch.locations.len()];
     for (location, of) in sketch.locations.iter().enumerate() {
         if of.whole != location {
             pieces[of.whole].push(location);
         }
     }
+    pieces
+}
+
+/// The pieces of a location, or itself where it has none.
+pub(super) fn in_pieces(location: usize, pieces: &[Vec<usize>]) -> Cow<'_, [usize]> {
+    match &*pieces[location] {
+        [] => Cow::Owned(vec![location]),
+        pieces => Cow::Borrowed(pieces),
+    }
+}
+
+/// All FIFOs: one for each location, or for each of its pieces, in which the whole is used, too.
+fn fifos(sketch: &Sketch) -> Vec<Fifo> {
+    let pieces = pieces_of(sketch);
     let depths = sketch
         .locations
         .iter()
@@ -84,75 +97,80 @@ fn fifos(sketch: &Sketch) -> Vec<Fifo> {
     };
     let mut fifos: Vec<Fifo> = depths.map(fifo).collect();
     for (operation, of) in sketch.operations.iter().enumerate() {
-        for &(location, access) in &of.uses {
-            let own = [location];
-            let places = match &*pieces[location] {
-                [] => &own[..],
-                pieces => pieces,
-            };
-            for &place in places {
-                fifos[place].uses.push((operation, access));
+        for used in &of.uses {
+            for &place in in_pieces(used.location, &pieces).iter() {
+                fifos[place].uses.push((operation, used.access));
             }
         }
     }
     fifos
 }
 
-/// Turns that have not begun.
-pub(super) struct Pending<'a> {
+/// Which turns have ended, and which may begin.
+pub(super) struct Order<'a> {
     graph: &'a Graph,
     turns: u64,
-    /// By turn and operation: how many turns it still waits for, and the end of the last of those that have ended.
-    rows: Vec<(usize, u64)>,
-    /// Those that wait for nobody any more: since when, the turn, the operation.
-    ready: BinaryHeap<Reverse<(u64, u64, usize)>>,
+    /// For each operation its turns that have ended, and so the number of its next one,
+    ended: Vec<u64>,
+    /// and how many turns of others, and of its own, that one still waits for.
+    missing: Vec<usize>,
 }
 
-impl<'a> Pending<'a> {
+impl<'a> Order<'a> {
     pub(super) fn new(graph: &'a Graph, turns: u64) -> Self {
-        let mut ready = BinaryHeap::new();
-        let mut rows = Vec::new();
-        for turn in 0..turns {
-            for (operation, waits) in graph.waits.iter().enumerate() {
-                let count = waits.iter().filter(|&&(_, back)| back <= turn).count();
-                rows.push((count, 0));
-                if count == 0 {
-                    ready.push(Reverse((0, turn, operation)));
+        let mut order = Self {
+            graph,
+            turns,
+            ended: vec![0; graph.waits.len()],
+            missing: vec![0; graph.waits.len()],
+        };
+        for operation in 0..order.ended.len() {
+            order.missing[operation] = order.missing_for_next(operation);
+        }
+        order
+    }
+
+    /// The number of an operation's next turn, or of the one that it is in.
+    pub(super) fn turn_of(&self, operation: usize) -> u64 {
+        self.ended[operation]
+    }
+
+    /// Those that may begin with their first turn.
+    pub(super) fn first(&self) -> Vec<usize> {
+        let operations = 0..self.ended.len();
+        operations.filter(|&own| self.may_begin(own)).collect()
+    }
+
+    /// An operation's turn has ended; adds those that may begin now for that reason.
+    pub(super) fn end_turn(&mut self, operation: usize, may_begin: &mut Vec<usize>) {
+        let turn = self.ended[operation];
+        self.ended[operation] += 1;
+        self.missing[operation] = self.missing_for_next(operation);
+        if self.may_begin(operation) {
+            may_begin.push(operation);
+        }
+        let graph = self.graph;
+        for &(other, on) in &graph.behind[operation] {
+            if other != operation && self.ended[other] == turn + on {
+                self.missing[other] -= 1;
+                if self.may_begin(other) {
+                    may_begin.push(other);
                 }
             }
         }
-        Self {
-            graph,
-            turns,
-            rows,
-            ready,
-        }
     }
 
-    /// The turn that has been ready for longest: since when, its number, its operation.
-    pub(super) fn next(&mut self) -> Option<(u64, u64, usize)> {
-        self.ready.pop().map(|Reverse(next)| next)
+    fn may_begin(&self, operation: usize) -> bool {
+        self.missing[operation] == 0 && self.ended[operation] < self.turns
     }
 
-    /// A turn cannot begin before then.
-    pub(super) fn put_off(&mut self, until: u64, turn: u64, operation: usize) {
-        self.ready.push(Reverse((until, turn, operation)));
-    }
-
-    /// A turn has ended.
-    pub(super) fn ended(&mut self, operation: usize, turn: u64, end: u64) {
-        for &(other, on) in &self.graph.behind[operation] {
-            let then = turn + on;
-            if then >= self.turns {
-                continue;
-            }
-            let row = then as usize * self.graph.waits.len() + other;
-            let (missing, since) = &mut self.rows[row];
-            *since = end.max(*since);
-            *missing -= 1;
-            if *missing == 0 {
-                self.ready.push(Reverse((*since, then, other)));
-            }
-        }
+    fn missing_for_next(&self, operation: usize) -> usize {
+        let turn = self.ended[operation];
+        let waits = self.graph.waits[operation].iter();
+        let is_missing = |&&(other, back): &&(usize, u64)| {
+            turn.checked_sub(back)
+                .is_some_and(|awaited| self.ended[other] <= awaited)
+        };
+        waits.filter(is_missing).count()
     }
 }

@@ -1,9 +1,12 @@
 //! Simulated runs whose times can be told by hand.
 
+mod properties;
+
 use std::time::Duration;
 
 use raddle_topology::{CpuId, Topology};
 
+use super::flows::Flows;
 use super::{MachineSpeed, Mapping, Simulated};
 use crate::sketch::Sketch;
 use raddle_sync::fifo::Access::{Read, Write};
@@ -96,4 +99,70 @@ fn who_wanders_leaves_its_memory_behind() {
         "{wandering:?}"
     );
     assert!(wandering.time > 20 * bound.time, "{wandering:?}");
+}
+
+#[test]
+fn transfers_share_what_limits_them_and_small_ones_pass() {
+    let speed = MachineSpeed {
+        core: 10.0,
+        node: 12.0,
+        link: 4.0,
+    };
+    let mut flows = Flows::new(speed, 3);
+    // Both through the link of node 1, and so 2 bytes a nanosecond each; what they leave of memory 0 is for its own core, up to what that takes.
+    flows.begin(0.0, 0, 20.0, (0, 1), 1.0);
+    flows.begin(0.0, 1, 100.0, (2, 1), 1.0);
+    flows.begin(0.0, 2, 100.0, (0, 0), 1.0);
+    let mut ends = Vec::new();
+    while let Some(end) = flows.next_end() {
+        ends.push((flows.end_next(), end));
+    }
+    // From 10 on the second has the link for itself: 80 bytes at 4.
+    assert_eq!(ends, [(Some(0), 10.0), (Some(2), 10.0), (Some(1), 30.0)]);
+}
+
+#[test]
+fn bytes_that_go_farther_take_more_of_the_links() {
+    let mut flows = Flows::new(SPEED, 2);
+    flows.begin(5.0, 0, 10.0, (0, 1), 2.0);
+    assert_eq!(flows.next_end(), Some(25.0));
+}
+
+#[test]
+fn a_piece_comes_from_whoever_wrote_the_whole() {
+    let mut sketch = Sketch::new("split");
+    let whole = sketch.location(30, 1);
+    let pieces = [sketch.piece(whole, 10), sketch.piece(whole, 20)];
+    sketch.operation("deals", 1.0, 0.0, &[(whole, Write)]);
+    sketch.operation("near", 1.0, 0.0, &[(pieces[0], Write)]);
+    sketch.operation("far", 1.0, 0.0, &[(pieces[1], Write)]);
+    sketch.operation("collects", 1.0, 0.0, &[(whole, Read)]);
+    // Out and back: 20 bytes to the far one, which the collector brings back, and the dealer nothing, who is where he is.
+    let once = simulated(&sketch, &[0, 1, 3, 0], 1);
+    assert_eq!(once.remote_bytes, 40);
+    assert_eq!(once.time, Duration::from_nanos(1 + 20 + 1 + 20 + 1));
+}
+
+#[test]
+fn an_edge_is_all_that_comes_of_a_block() {
+    let mut sketch = Sketch::new("edge");
+    let block = sketch.location(1_000_000, 1);
+    sketch.operation("sweep", 1.0, 0.0, &[(block, Write)]);
+    let edge = sketch.operation("edge", 1.0, 0.0, &[(block, Read)]);
+    sketch.touches(edge, block, 8);
+    assert_eq!(simulated(&sketch, &[0, 3], 1).remote_bytes, 8);
+    assert_eq!(sketch.dependencies().get(0, 1), 1e6);
+}
+
+#[test]
+fn values_that_are_exchanged_stay_where_they_are() {
+    let mut sketch = Sketch::new("ring");
+    let (left, right) = (sketch.location(10, 1), sketch.location(10, 1));
+    sketch.operation("left", 1.0, 0.0, &[(left, Read)]);
+    sketch.operation("right", 1.0, 0.0, &[(right, Read)]);
+    let pass = sketch.operation("pass", 1.0, 0.0, &[(left, Write), (right, Write)]);
+    sketch.exchanges(pass);
+    // At home in the first turn, at the other's in the second, and at home again.
+    let remote = |turns| simulated(&sketch, &[0, 3, 1], turns).remote_bytes;
+    assert_eq!([1, 2, 3].map(remote), [0, 20, 20]);
 }

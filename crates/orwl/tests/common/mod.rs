@@ -4,10 +4,11 @@
 //! finds into what it writes, so that any other order of any two sections would give other values. While it is in a section it looks how far the
 //! others are with whom it shares that location.
 
+use std::slice;
 use std::sync::Arc;
 
 use raddle_orwl::{
-    Location, Outcome, Program, Read, ReadHandle, RunError, Section, Task, Turns, Write,
+    Location, Outcome, Program, Read, ReadHandle, RunError, Section, Split, Task, Turns, Write,
     WriteHandle,
 };
 use raddle_runtime::Runtime;
@@ -33,7 +34,39 @@ fn mix(left: u64, right: u64) -> u64 {
 #[derive(Clone, Debug)]
 pub(crate) struct Use {
     location: usize,
+    /// Of a location in pieces, one of them; else all of it.
+    piece: Option<usize>,
     writes: bool,
+}
+
+impl Use {
+    /// The items of a value, or of the pieces of a split one, that it is about.
+    fn items(&self, len: usize) -> std::ops::Range<usize> {
+        self.piece.map_or(0..len, |piece| piece..piece + 1)
+    }
+
+    fn conflicts_with(&self, other: &Self) -> bool {
+        let overlaps = self.piece == other.piece || self.piece.is_none() || other.piece.is_none();
+        self.location == other.location && overlaps && (self.writes || other.writes)
+    }
+}
+
+/// What a location is.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// Keeps so many values.
+    Ring(usize),
+    /// Has so many pieces of one item.
+    Split(usize),
+}
+
+impl Kind {
+    fn depth(self) -> u64 {
+        match self {
+            Self::Ring(depth) => depth as u64,
+            Self::Split(_) => 1,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -45,7 +78,7 @@ pub(crate) struct TaskPlan {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    depths: Vec<usize>,
+    kinds: Vec<Kind>,
     tasks: Vec<TaskPlan>,
     pub(crate) turns: u64,
 }
@@ -63,21 +96,27 @@ pub(crate) struct Size {
 impl Plan {
     pub(crate) fn random(seed: u64, size: Size) -> Self {
         let mut random = Random(seed);
-        let depths: Vec<_> = (0..1 + random.below(size.locations))
-            .map(|_| {
-                if random.below(3) == 0 {
-                    1 + random.below(size.depth)
-                } else {
-                    1
-                }
+        let kinds: Vec<_> = (0..1 + random.below(size.locations))
+            .map(|_| match random.below(4) {
+                0 => Kind::Ring(1 + random.below(size.depth)),
+                1 => Kind::Split(1 + random.below(4)),
+                _ => Kind::Ring(1),
             })
             .collect();
         let tasks = (0..1 + random.below(size.tasks)).map(|_| {
-            let mut locations: Vec<_> = (0..depths.len()).collect();
-            let count = random.below(size.uses.min(depths.len()) + 1);
-            let uses = (0..count).map(|_| Use {
-                location: locations.swap_remove(random.below(locations.len())),
-                writes: random.below(3) == 0,
+            let mut locations: Vec<_> = (0..kinds.len()).collect();
+            let count = random.below(size.uses.min(kinds.len()) + 1);
+            let uses = (0..count).map(|_| {
+                let location = locations.swap_remove(random.below(locations.len()));
+                let piece = match kinds[location] {
+                    Kind::Split(count) => random.below(count + 1).checked_sub(1),
+                    Kind::Ring(_) => None,
+                };
+                Use {
+                    location,
+                    piece,
+                    writes: random.below(3) == 0,
+                }
             });
             TaskPlan {
                 uses: uses.collect(),
@@ -87,24 +126,26 @@ impl Plan {
         });
         Self {
             tasks: tasks.collect(),
-            depths,
+            kinds,
             turns: 1 + random.below(size.turns) as u64,
         }
     }
 
-    /// The values that every location keeps when all tasks have run one after the other, turn by turn.
+    /// What every location holds when all tasks have run one after the other, turn by turn: the newest value, or all pieces.
     pub(crate) fn one_after_the_other(&self) -> Vec<Vec<u64>> {
-        let mut rings: Vec<Vec<u64>> = self
-            .depths
+        let mut rings: Vec<Vec<Vec<u64>>> = self
+            .kinds
             .iter()
-            .map(|&depth| (0..depth as u64).collect())
+            .map(|&kind| match kind {
+                Kind::Ring(depth) => (0..depth as u64).map(|slot| vec![slot]).collect(),
+                Kind::Split(count) => vec![(0..count as u64).collect()],
+            })
             .collect();
         let first_writers: Vec<_> = (0..rings.len())
             .map(|location| {
                 let writes = |used: &Use| used.location == location && used.writes;
-                self.tasks
-                    .iter()
-                    .position(|task| task.uses.iter().any(writes))
+                let is_writer = |task: &TaskPlan| task.uses.iter().any(writes);
+                self.tasks.iter().position(is_writer)
             })
             .collect();
         for turn in 0..self.turns {
@@ -112,22 +153,28 @@ impl Plan {
                 let mut digest = mix(number as u64, turn);
                 for used in &task.uses {
                     let depth = rings[used.location].len() as u64;
-                    let is_before =
-                        first_writers[used.location].is_none_or(|writer| number <= writer);
+                    let writer = first_writers[used.location];
+                    let is_before = writer.is_none_or(|writer| number <= writer);
                     let back = if !used.writes && is_before {
                         depth - 1
                     } else {
                         0
                     };
                     let value = &mut rings[used.location][((turn + back) % depth) as usize];
-                    if used.writes {
-                        *value = mix(*value, digest);
-                    }
-                    digest = mix(digest, *value);
+                    let items = used.items(value.len());
+                    digest = if used.writes {
+                        write(&mut value[items], digest)
+                    } else {
+                        read(&value[items], digest)
+                    };
                 }
             }
         }
-        rings
+        let newest = |ring: Vec<Vec<u64>>| {
+            let at = (self.turns as usize + ring.len() - 1) % ring.len();
+            ring[at].clone()
+        };
+        rings.into_iter().map(newest).collect()
     }
 
     /// Runs it on a runtime, and sees that it computes the same, and that nobody is overtaken.
@@ -137,22 +184,22 @@ impl Plan {
         assert_eq!(outcome.turns, self.turns, "{what}");
         let uses: usize = self.tasks.iter().map(|task| task.uses.len()).sum();
         assert_eq!(outcome.sections, uses as u64 * self.turns, "{what}");
-        let expected = self.one_after_the_other();
-        for (location, (value, expected)) in values.iter().zip(&expected).enumerate() {
-            let newest = (self.turns as usize + expected.len() - 1) % expected.len();
-            assert_eq!(*value, expected[newest], "{what}: location {location}");
-        }
+        assert_eq!(values, self.one_after_the_other(), "{what}");
     }
 
-    /// Runs it; returns also the newest value of each location.
-    fn run(&self, runtime: &Runtime) -> (Result<Outcome, RunError>, Vec<u64>) {
+    /// Runs it; returns also what each location holds.
+    fn run(&self, runtime: &Runtime) -> (Result<Outcome, RunError>, Vec<Vec<u64>>) {
         let mut program = Program::new("random");
-        let locations: Vec<Location<u64>> = self
-            .depths
-            .iter()
-            .enumerate()
-            .map(|(number, &depth)| {
-                program.fifo(format!("location {number}"), depth, |slot| slot as u64)
+        let kinds = self.kinds.iter().enumerate();
+        let locations: Vec<Place> = kinds
+            .map(|(number, &kind)| {
+                let name = format!("location {number}");
+                match kind {
+                    Kind::Ring(depth) => Place::Ring(program.fifo(name, depth, |slot| slot as u64)),
+                    Kind::Split(count) => {
+                        Place::Split(program.split(name, (0..count as u64).collect(), count))
+                    }
+                }
             })
             .collect();
         let watch = Arc::new(Watch::new(self));
@@ -181,9 +228,10 @@ impl Plan {
             }
         }
         let outcome = program.run_on(runtime, Turns(self.turns));
-        let values = locations
-            .iter()
-            .map(|location| *location.read().expect("nobody panicked"));
+        let values = locations.iter().map(|place| match place {
+            Place::Ring(location) => vec![*location.read().expect("nobody panicked")],
+            Place::Split(split) => split.whole.read().expect("nobody panicked").to_vec(),
+        });
         (outcome, values.collect())
     }
 }
@@ -199,13 +247,12 @@ impl Watch {
     fn new(plan: &Plan) -> Self {
         let near = plan.tasks.iter().map(|task| {
             let uses = task.uses.iter().map(|used| {
-                let conflicts =
-                    |other: &Use| other.location == used.location && (other.writes || used.writes);
+                let conflicts = |other: &Use| other.conflicts_with(used);
                 let others = plan.tasks.iter().enumerate();
                 let others = others.filter(|(_, other)| other.uses.iter().any(conflicts));
                 (
                     others.map(|(number, _)| number).collect(),
-                    plan.depths[used.location] as u64,
+                    plan.kinds[used.location].depth(),
                 )
             });
             uses.collect()
@@ -230,23 +277,52 @@ impl Watch {
     }
 }
 
-/// A handle of either kind.
+/// A location of either kind.
+enum Place {
+    Ring(Location<u64>),
+    Split(Split<u64>),
+}
+
+/// A handle of any kind.
 enum Way {
     Reads(ReadHandle<u64>),
     Writes(WriteHandle<u64>),
+    ReadsPart(ReadHandle<[u64]>),
+    WritesPart(WriteHandle<[u64]>),
 }
 
-/// A section of either kind.
+/// A section of any kind.
 enum Held<'a> {
     Reads(Section<'a, u64, Read>),
     Writes(Section<'a, u64, Write>),
+    ReadsPart(Section<'a, [u64], Read>),
+    WritesPart(Section<'a, [u64], Write>),
 }
 
 impl Way {
+    fn new(task: &mut Task<'_>, used: &Use, place: &Place) -> Self {
+        match place {
+            Place::Ring(location) if used.writes => Self::Writes(task.writes_each_turn(location)),
+            Place::Ring(location) => Self::Reads(task.reads_each_turn(location)),
+            Place::Split(split) => {
+                let part = used
+                    .piece
+                    .map_or(&split.whole, |piece| &split.pieces[piece]);
+                if used.writes {
+                    Self::WritesPart(task.writes_each_turn(part))
+                } else {
+                    Self::ReadsPart(task.reads_each_turn(part))
+                }
+            }
+        }
+    }
+
     fn enter(&mut self) -> Held<'_> {
         match self {
             Self::Reads(handle) => Held::Reads(handle.enter().wait()),
             Self::Writes(handle) => Held::Writes(handle.enter().wait()),
+            Self::ReadsPart(handle) => Held::ReadsPart(handle.enter().wait()),
+            Self::WritesPart(handle) => Held::WritesPart(handle.enter().wait()),
         }
     }
 
@@ -254,21 +330,35 @@ impl Way {
         match self {
             Self::Reads(handle) => Held::Reads(handle.enter().await),
             Self::Writes(handle) => Held::Writes(handle.enter().await),
+            Self::ReadsPart(handle) => Held::ReadsPart(handle.enter().await),
+            Self::WritesPart(handle) => Held::WritesPart(handle.enter().await),
         }
     }
 }
 
 impl Held<'_> {
-    /// Mixes the digest into the value, if that is written, and the value into the digest.
+    /// Mixes the digest into the values, if they are written, and the values into the digest.
     fn mix(&mut self, digest: u64) -> u64 {
         match self {
-            Self::Reads(value) => mix(digest, **value),
-            Self::Writes(value) => {
-                **value = mix(**value, digest);
-                mix(digest, **value)
-            }
+            Self::Reads(value) => read(slice::from_ref(value), digest),
+            Self::Writes(value) => write(slice::from_mut(value), digest),
+            Self::ReadsPart(values) => read(values, digest),
+            Self::WritesPart(values) => write(values, digest),
         }
     }
+}
+
+fn read(values: &[u64], digest: u64) -> u64 {
+    values
+        .iter()
+        .fold(digest, |digest, &value| mix(digest, value))
+}
+
+fn write(values: &mut [u64], digest: u64) -> u64 {
+    values.iter_mut().fold(digest, |digest, value| {
+        *value = mix(*value, digest);
+        mix(digest, *value)
+    })
 }
 
 /// A task that runs.
@@ -284,17 +374,11 @@ impl Member {
         task: &mut Task<'_>,
         plan: &TaskPlan,
         number: usize,
-        locations: &[Location<u64>],
+        locations: &[Place],
         watch: Arc<Watch>,
     ) -> Self {
-        let ways = plan.uses.iter().map(|used| {
-            let location = &locations[used.location];
-            if used.writes {
-                Way::Writes(task.writes_each_turn(location))
-            } else {
-                Way::Reads(task.reads_each_turn(location))
-            }
-        });
+        let ways = plan.uses.iter();
+        let ways = ways.map(|used| Way::new(task, used, &locations[used.location]));
         Self {
             number,
             ways: ways.collect(),

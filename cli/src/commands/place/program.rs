@@ -1,0 +1,148 @@
+//! A program in the place of a matrix: its sketch, and how long it would take.
+
+use std::num::NonZeroUsize;
+
+use raddle::orwl::{MachineSpeed, Mapping, Simulated, Sketch};
+use raddle_numerics::lk23::{Lk23, Plan, Wanted};
+use raddle_numerics::matmul::{self, Product};
+use raddle_numerics::pipeline;
+use raddle_topology::{CpuId, Topology};
+use serde::Serialize;
+
+use crate::arguments::{ProgramChoice, SimulatedArguments};
+use crate::error::CliError;
+
+/// Where threads that wander begin; any number would do.
+const SEED: u64 = 1;
+
+/// A program that is placed and simulated.
+pub(super) struct Simulation {
+    pub(super) sketch: Sketch,
+    pub(super) turns: u64,
+    speed: MachineSpeed,
+    turns_per_stay: u64,
+}
+
+/// What is predicted of a placement.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Prediction {
+    pub(super) seconds: f64,
+    pub(super) remote_bytes: u64,
+    pub(super) migrations: u64,
+}
+
+impl Simulation {
+    /// The program that was asked for, if one was.
+    pub(super) fn of(arguments: &SimulatedArguments) -> Result<Option<Self>, CliError> {
+        let Some(program) = arguments.program else {
+            return Ok(None);
+        };
+        let (sketch, turns) = match program {
+            ProgramChoice::Lk23 => lk23(arguments)?,
+            ProgramChoice::Matmul => matmul(arguments)?,
+            ProgramChoice::Pipeline => {
+                let lines = or(arguments.size, 1080);
+                let parts = arguments
+                    .tasks
+                    .map_or(pipeline::GMM_PARTS, NonZeroUsize::get);
+                let sketch = pipeline::sketch(lines * (lines * 16 / 9), parts);
+                (sketch, arguments.turns.unwrap_or(100))
+            }
+        };
+        Ok(Some(Self {
+            sketch,
+            turns,
+            speed: MachineSpeed {
+                core: arguments.core_gbs,
+                node: arguments.node_gbs,
+                link: arguments.link_gbs,
+            },
+            turns_per_stay: arguments.stay,
+        }))
+    }
+
+    /// Predicts a run with each operation on its CPU.
+    pub(super) fn bound(&self, topology: &Topology, cpus: &[CpuId]) -> Prediction {
+        self.run(topology, &Mapping::Bound(cpus.to_vec()))
+    }
+
+    /// Predicts a run with threads that are not bound.
+    pub(super) fn wandering(&self, topology: &Topology, cpus: Vec<CpuId>) -> Prediction {
+        let mapping = Mapping::Wanders {
+            cpus,
+            turns_per_stay: self.turns_per_stay,
+            seed: SEED,
+        };
+        self.run(topology, &mapping)
+    }
+
+    fn run(&self, topology: &Topology, mapping: &Mapping) -> Prediction {
+        let simulated = self
+            .sketch
+            .simulate(topology, self.speed, mapping, self.turns);
+        let Simulated {
+            time,
+            remote_bytes,
+            migrations,
+            ..
+        } = simulated;
+        Prediction {
+            seconds: time.as_secs_f64(),
+            remote_bytes,
+            migrations,
+        }
+    }
+}
+
+fn or(size: Option<u32>, default: usize) -> usize {
+    size.map_or(default, |size| size as usize)
+}
+
+/// Blocks as square as their number allows, one sweep in a turn: the study's program.
+fn lk23(arguments: &SimulatedArguments) -> Result<(Sketch, u64), CliError> {
+    let size = or(arguments.size, 16_384);
+    let tasks = arguments.tasks.map_or(64, NonZeroUsize::get);
+    let down = (1..=tasks.isqrt())
+        .rev()
+        .find(|down| tasks.is_multiple_of(*down));
+    let down = down.unwrap_or(1);
+    let block = NonZeroUsize::new(size / down).zip(NonZeroUsize::new(size / (tasks / down)));
+    let wrong = |reason: String| CliError::WrongCall {
+        options: format!("--program lk23 --size {size} --tasks {tasks}"),
+        reason,
+    };
+    let Some(block) = block else {
+        return Err(wrong(format!(
+            "found {tasks} blocks, {down} from top to bottom; expected a point in each"
+        )));
+    };
+    let wanted = Wanted {
+        block: Some(block),
+        depth: NonZeroUsize::new(1),
+        ..Wanted::default()
+    };
+    let turns = arguments.turns.unwrap_or(100);
+    let plan = Plan::new(size, size, turns, &wanted).map_err(|error| wrong(error.to_string()))?;
+    let gflops = arguments.core_gflops.unwrap_or(Lk23::CORE_GFLOPS);
+    Ok((Lk23::sketch(&plan, gflops), plan.turns()))
+}
+
+fn matmul(arguments: &SimulatedArguments) -> Result<(Sketch, u64), CliError> {
+    let size = or(arguments.size, 16_384);
+    let tasks = arguments.tasks.map_or(64, NonZeroUsize::get);
+    if tasks > size {
+        return Err(CliError::WrongCall {
+            options: format!("--program matmul --size {size} --tasks {tasks}"),
+            reason: format!("found {tasks} tasks for {size} rows; expected a row for each"),
+        });
+    }
+    let input = matmul::Input {
+        rows: size,
+        inner: size,
+        columns: size,
+        seed: SEED,
+    };
+    let gflops = arguments.core_gflops.unwrap_or(Product::CORE_GFLOPS);
+    let turns = arguments.turns.unwrap_or(tasks as u64);
+    Ok((Product::sketch(&input, tasks, gflops), turns))
+}

@@ -1,0 +1,139 @@
+//! How a program gets its locations: single, with old values, in pieces.
+
+use std::sync::Arc;
+
+use raddle_sync::ordered::{self, Ordered};
+use raddle_sync::prim::AtomicUsize;
+
+use super::Program;
+use crate::extent::Extent;
+use crate::location::{Identity, Location, Split};
+use crate::task::Declared;
+
+impl Program {
+    /// A location with a value. Cost: an allocation.
+    pub fn location<D>(&mut self, name: impl Into<String>, value: D) -> Location<D>
+    where
+        D: Extent + Send + Sync + 'static,
+    {
+        self.fifo_of(name.into(), vec![value], D::bytes)
+    }
+
+    /// As [`location`](Self::location), for values of any type: `bytes` says how many bytes tasks pass to each other with one.
+    pub fn location_of<D>(
+        &mut self,
+        name: impl Into<String>,
+        value: D,
+        bytes: fn(&D) -> usize,
+    ) -> Location<D>
+    where
+        D: Send + Sync + 'static,
+    {
+        self.fifo_of(name.into(), vec![value], bytes)
+    }
+
+    /// A location that keeps old values: `depth` of them, of which `make` makes the first.
+    ///
+    /// Who writes turn `t` need not wait until turn `t - 1` has been read, only until turn `t - depth` has. What he finds is what was written in that
+    /// turn, to be written over. Nothing is copied.
+    ///
+    /// # Panics
+    /// When the depth is 0.
+    pub fn fifo<D>(
+        &mut self,
+        name: impl Into<String>,
+        depth: usize,
+        make: impl FnMut(usize) -> D,
+    ) -> Location<D>
+    where
+        D: Extent + Send + Sync + 'static,
+    {
+        assert!(depth > 0, "a location keeps one value at least");
+        self.fifo_of(name.into(), (0..depth).map(make).collect(), D::bytes)
+    }
+
+    /// Items that can be used as a whole or in pieces, by turns: `piece_count` pieces whose lengths differ by one at most.
+    ///
+    /// Tasks that have different pieces run at the same time. A task that writes the whole before them hands out work; one that
+    /// reads it behind them collects what they made. Nothing is copied.
+    ///
+    /// # Panics
+    /// When there are to be no pieces.
+    pub fn split<T>(
+        &mut self,
+        name: impl Into<String>,
+        items: Vec<T>,
+        piece_count: usize,
+    ) -> Split<T>
+    where
+        T: Send + Sync + 'static,
+    {
+        assert!(piece_count > 0, "items are split into one piece at least");
+        let (name, len) = (name.into(), items.len());
+        let lens: Vec<_> = (0..piece_count)
+            .map(|piece| len * (piece + 1) / piece_count - len * piece / piece_count)
+            .collect();
+        let (whole, pieces) = ordered::split(items.into_boxed_slice(), &lens);
+        let index = self.locations.len();
+        let whole = self.declare(
+            name.clone(),
+            vec![whole],
+            index,
+            len * size_of::<T>(),
+            <[T]>::bytes,
+        );
+        let pieces = pieces.into_iter().zip(&lens).enumerate();
+        let pieces = pieces.map(|(piece, (place, len))| {
+            let bytes = len * size_of::<T>();
+            self.declare(
+                format!("{name}[{piece}]"),
+                vec![place],
+                index,
+                bytes,
+                <[T]>::bytes,
+            )
+        });
+        Split {
+            pieces: pieces.collect(),
+            whole,
+        }
+    }
+    fn fifo_of<D: Send + Sync + 'static>(
+        &mut self,
+        name: String,
+        values: Vec<D>,
+        bytes_of: fn(&D) -> usize,
+    ) -> Location<D> {
+        let bytes = values.iter().map(bytes_of).max().unwrap_or(0);
+        let ring = values.into_iter().map(Ordered::new).collect();
+        self.declare(name, ring, self.locations.len(), bytes, bytes_of)
+    }
+
+    fn declare<D: ?Sized>(
+        &mut self,
+        name: String,
+        ring: Vec<Ordered<D>>,
+        whole: usize,
+        bytes: usize,
+        bytes_of: fn(&D) -> usize,
+    ) -> Location<D> {
+        let of = Arc::new(Identity {
+            program: self.number,
+            index: self.locations.len(),
+            name,
+            whole,
+            depth: ring.len(),
+            newest: AtomicUsize::new(ring.len() - 1),
+        });
+        self.rings.push(Arc::clone(&of));
+        self.locations.push(Declared {
+            has_writer: false,
+            bytes,
+        });
+        Location {
+            of,
+            ring: ring.into(),
+            bytes_of,
+        }
+    }
+}

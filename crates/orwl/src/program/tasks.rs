@@ -1,0 +1,178 @@
+//! How a program gets its tasks: of one operation or several, with threads or as futures.
+
+use std::ops::ControlFlow;
+
+use raddle_sync::prim::{AtomicU64, Relaxed};
+
+use super::{Planned, Program};
+use crate::operation::{Name, Operation};
+use crate::task::{Body, Task, TurnEnd};
+
+/// Operations so far, so that each has a number of its own.
+static OPERATIONS: AtomicU64 = AtomicU64::new(1);
+
+impl Program {
+    /// A task with one operation, on a thread of its own that it may block: `build` makes its handles and returns what it does in a turn.
+    ///
+    /// # Panics
+    /// As the methods of [`Task`].
+    #[track_caller]
+    pub fn task<F, E>(&mut self, name: impl Into<String>, build: impl FnOnce(&mut Task<'_>) -> F)
+    where
+        F: FnMut() -> E + Send + 'static,
+        E: TurnEnd,
+    {
+        self.operations(name).only(build);
+    }
+
+    /// A task with one operation that is a future, on a worker: `build` makes its handles and its [turns](Task::turns). Ten thousands of
+    /// them need no more threads than one.
+    ///
+    /// # Panics
+    /// As the methods of [`Task`].
+    ///
+    /// # Examples
+    /// ```
+    /// use raddle_orwl::{Program, Turns};
+    /// let mut program = Program::new("ring");
+    /// let cells: Vec<_> = (0..100).map(|cell| program.location(format!("cell {cell}"), 0_u64)).collect();
+    /// for at in 0..cells.len() {
+    ///     program.async_task(format!("task {at}"), |task| {
+    ///         let mut left = task.reads_each_turn(&cells[(at + 99) % 100]);
+    ///         let mut own = task.writes_each_turn(&cells[at]);
+    ///         let mut turns = task.turns();
+    ///         async move {
+    ///             while turns.next() {
+    ///                 let left = *left.enter().await;
+    ///                 *own.enter().await = left + 1;
+    ///             }
+    ///         }
+    ///     });
+    /// }
+    /// program.run(Turns(10))?;
+    /// assert_eq!(*cells[99].read()?, 1_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn async_task<F>(&mut self, name: impl Into<String>, build: impl FnOnce(&mut Task<'_>) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.operations(name).only_async(build);
+    }
+
+    /// A task of several operations, which are declared one by one and run at the same time.
+    pub fn operations(&mut self, name: impl Into<String>) -> Operations<'_> {
+        Operations {
+            program: self,
+            name: name.into(),
+        }
+    }
+    #[track_caller]
+    fn plan(&mut self, name: Name, build: impl FnOnce(&mut Task<'_>) -> Body) {
+        // Relaxed: numbers that differ are all that is wanted.
+        let operation = Operation::new(OPERATIONS.fetch_add(1, Relaxed), name, &self.crew);
+        let mut task = Task::new(
+            &operation,
+            self.number,
+            &mut self.locations,
+            &mut self.seats,
+        );
+        let body = build(&mut task);
+        let load = task.settle();
+        self.operations.push(Planned {
+            operation,
+            body,
+            load,
+        });
+    }
+}
+
+/// A task of several operations while it is declared; see [`Program::operations`].
+#[derive(Debug)]
+pub struct Operations<'a> {
+    program: &'a mut Program,
+    name: String,
+}
+
+impl Operations<'_> {
+    /// An operation on a thread of its own; as [`Program::task`].
+    ///
+    /// # Panics
+    /// As the methods of [`Task`].
+    #[track_caller]
+    pub fn operation<F, E>(
+        &mut self,
+        name: impl Into<String>,
+        build: impl FnOnce(&mut Task<'_>) -> F,
+    ) -> &mut Self
+    where
+        F: FnMut() -> E + Send + 'static,
+        E: TurnEnd,
+    {
+        let name = self.named(Some(name.into()));
+        self.program.plan(name, |task| blocking(build(task)));
+        self
+    }
+
+    /// An operation that is a future; as [`Program::async_task`].
+    ///
+    /// # Panics
+    /// As the methods of [`Task`].
+    #[track_caller]
+    pub fn async_operation<F>(
+        &mut self,
+        name: impl Into<String>,
+        build: impl FnOnce(&mut Task<'_>) -> F,
+    ) -> &mut Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let name = self.named(Some(name.into()));
+        self.program
+            .plan(name, |task| asynchronous(build(task), task));
+        self
+    }
+
+    #[track_caller]
+    fn only<F, E>(self, build: impl FnOnce(&mut Task<'_>) -> F)
+    where
+        F: FnMut() -> E + Send + 'static,
+        E: TurnEnd,
+    {
+        let name = self.named(None);
+        self.program.plan(name, |task| blocking(build(task)));
+    }
+
+    #[track_caller]
+    fn only_async<F>(self, build: impl FnOnce(&mut Task<'_>) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let name = self.named(None);
+        self.program
+            .plan(name, |task| asynchronous(build(task), task));
+    }
+
+    fn named(&self, operation: Option<String>) -> Name {
+        Name {
+            task: self.name.clone(),
+            operation,
+        }
+    }
+}
+
+fn blocking<F, E>(mut turn: F) -> Body
+where
+    F: FnMut() -> E + Send + 'static,
+    E: TurnEnd,
+{
+    Body::Blocking(Box::new(move || -> ControlFlow<()> { turn().flow() }))
+}
+
+fn asynchronous(future: impl Future<Output = ()> + Send + 'static, task: &Task<'_>) -> Body {
+    Body::Future {
+        future: Box::pin(future),
+        has_turns: task.has_turns,
+    }
+}
