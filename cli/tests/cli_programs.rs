@@ -149,7 +149,7 @@ fn the_matrix_is_written_as_its_name_says() {
         assert!(text.starts_with(begin), "{name}: {text}");
         if name != "m.svg" {
             let placed = run_well(["place".as_ref(), path.as_os_str()]);
-            assert!(placed.contains("cost"), "{placed}");
+            assert!(placed.contains("party"), "{placed}");
         }
     }
 }

@@ -46,6 +46,15 @@ pub enum RunError {
         /// What the system says.
         source: io::Error,
     },
+    /// A worker cannot wait for futures that it is to run itself.
+    #[error(
+        "program {program:?} has futures, and was started on a worker of the runtime that is to run them; expected another thread, \
+         another runtime, or tasks with threads"
+    )]
+    OnOwnWorker {
+        /// Its name.
+        program: String,
+    },
     /// There is nothing to run.
     #[error("program {program:?} has no tasks; expected one at least")]
     Empty {

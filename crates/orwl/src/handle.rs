@@ -211,10 +211,11 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         let crew = &operation.crew;
         // Who is next in a short section is granted before a clock could be read.
         for _ in 0..if crew.may_spin() { LOOKS_AT_ONCE } else { 0 } {
+            // First a pause: each look takes the word, and what lies beside it, from whoever is about to release.
+            spin_loop();
             if handle.standing() != Standing::Waiting {
                 return;
             }
-            spin_loop();
         }
         let start = Instant::now();
         Waiter::current().wait_asking(

@@ -46,6 +46,7 @@ mod extent;
 mod ground;
 mod handle;
 mod location;
+mod misuse;
 mod moving;
 mod operation;
 mod placement;

@@ -122,7 +122,7 @@ impl Program {
     /// Runs it on the default runtime, to the end.
     ///
     /// # Errors
-    /// [`RunError`]: no tasks, no threads, or a task that panicked, which stops all.
+    /// [`RunError`]: no tasks, no threads, or a task that panicked, which stops all. Futures are not waited for on a worker that is to run them.
     pub fn run(self, turns: Turns) -> Result<Outcome, RunError> {
         self.run_on(default_runtime(), turns)
     }
@@ -135,16 +135,15 @@ impl Program {
         if self.operations.is_empty() {
             return Err(RunError::Empty { program: self.name });
         }
+        let has_futures = self.operations.iter().any(|planned| !planned.body.blocks());
+        if has_futures && runtime.post().own_index().is_some() {
+            return Err(RunError::OnOwnWorker { program: self.name });
+        }
         let placement = match self.placement.take() {
             Some(placement) => placement,
             None => self.compute_placement(runtime),
         };
-        let threads = self
-            .operations
-            .iter()
-            .filter(|planned| planned.body.blocks())
-            .count();
-        let may_spin = threads <= runtime.worker_count();
+        let may_spin = self.may_spin(runtime);
         let operations = self
             .operations
             .iter()
@@ -193,6 +192,12 @@ impl Program {
             placement,
             moves,
         })
+    }
+
+    /// True when each operation has a thread, and each thread a CPU, so that nobody who spins keeps another from working.
+    fn may_spin(&self, runtime: &Runtime) -> bool {
+        let blocks = |planned: &Planned| planned.body.blocks();
+        self.operations.iter().all(blocks) && self.operations.len() <= runtime.worker_count()
     }
 
     /// The turns that all operations have had.

@@ -34,6 +34,38 @@ fn a_program_without_tasks_is_refused() {
 }
 
 #[test]
+fn a_worker_waits_for_threads_and_not_for_futures_that_it_is_to_run() {
+    let runtime = Runtime::builder()
+        .workers(1)
+        .build()
+        .expect("a worker comes up");
+    let program = |is_async| {
+        let mut program = Program::new("inner");
+        let number = program.location("number", 0);
+        if is_async {
+            program.async_task("task", |task| {
+                let mut number = task.writes_each_turn(&number);
+                async move { *number.enter().await += 1 }
+            });
+        } else {
+            program.task("task", |task| {
+                let mut number = task.writes_each_turn(&number);
+                move || number.section(|number| *number += 1)
+            });
+        }
+        program
+    };
+    let refused = runtime.install(|| program(true).run_on(&runtime, Turns(1)));
+    let text = refused.expect_err("it would wait for itself").to_string();
+    assert!(
+        text.contains("started on a worker of the runtime that is to run them"),
+        "{text}"
+    );
+    let outcome = runtime.install(|| program(false).run_on(&runtime, Turns(1)));
+    assert_eq!(outcome.expect("the thread runs").turns, 1);
+}
+
+#[test]
 fn a_location_of_another_program_is_refused() {
     let mut other = Program::new("other");
     let foreign = other.location("foreign", 0);

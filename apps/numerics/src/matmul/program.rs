@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use raddle::Runtime;
-use raddle::orwl::{Broken, Extent, Location, Outcome, Program, RunError, Turns};
+use raddle::orwl::{Broken, Extent, Location, Operations, Outcome, Program, RunError, Task, Turns};
 
 use super::Input;
 use super::gemm::{Factor, multiply_add};
@@ -102,50 +102,16 @@ impl Product {
             })
             .unzip();
         let note = Arc::new(note);
-        for index in 0..parts {
-            let mut operations = program.operations(format!("row {index}"));
-            let (rows, block, note) = (&rows[index], &blocks[index], Arc::clone(&note));
+        for (index, (rows, block)) in rows.iter().zip(&blocks).enumerate() {
+            let note = Arc::clone(&note);
             let product =
                 move |rows: &mut Rows, block: &Columns| note(rows.multiply(block, &input));
-            match form {
-                Form::Future => operations.async_operation("product", |task| {
-                    let (mut rows, mut block) =
-                        (task.writes_each_turn(rows), task.reads_each_turn(block));
-                    let mut turns = task.turns();
-                    async move {
-                        while turns.next() {
-                            let (mut rows, block) = (rows.enter().await, block.enter().await);
-                            product(&mut rows, &block);
-                        }
-                    }
-                }),
-                Form::Thread => operations.operation("product", |task| {
-                    let (mut rows, mut block) =
-                        (task.writes_each_turn(rows), task.reads_each_turn(block));
-                    move || rows.section(|rows| block.section(|block| product(rows, block)))
-                }),
-            };
+            let operations = program.operations(format!("row {index}"));
+            declare_product(operations, form, rows, block, product);
         }
-        for index in 1..parts {
-            let mut operations = program.operations(format!("row {index}"));
-            let (here, there) = (&blocks[index - 1], &blocks[index]);
-            match form {
-                Form::Future => operations.async_operation("pass", |task| {
-                    let (mut here, mut there) =
-                        (task.writes_each_turn(here), task.writes_each_turn(there));
-                    let mut turns = task.turns();
-                    async move {
-                        while turns.next() {
-                            std::mem::swap(&mut *here.enter().await, &mut *there.enter().await);
-                        }
-                    }
-                }),
-                Form::Thread => operations.operation("pass", |task| {
-                    let (mut here, mut there) =
-                        (task.writes_each_turn(here), task.writes_each_turn(there));
-                    move || here.section(|here| there.section(|there| std::mem::swap(here, there)))
-                }),
-            };
+        for (index, pair) in blocks.windows(2).enumerate() {
+            let operations = program.operations(format!("row {}", index + 1));
+            declare_pass(operations, form, &pair[0], &pair[1]);
         }
         Self {
             program,
@@ -168,6 +134,56 @@ impl Product {
             rows: self.rows,
         })
     }
+}
+
+/// In each turn the rows are multiplied with the block that is before them.
+fn declare_product(
+    mut operations: Operations<'_>,
+    form: Form,
+    rows: &Location<Rows>,
+    block: &Location<Columns>,
+    product: impl Fn(&mut Rows, &Columns) + Send + 'static,
+) {
+    let handles = |task: &mut Task<'_>| (task.writes_each_turn(rows), task.reads_each_turn(block));
+    match form {
+        Form::Future => operations.async_operation("product", |task| {
+            let ((mut rows, mut block), mut turns) = (handles(task), task.turns());
+            async move {
+                while turns.next() {
+                    let (mut rows, block) = (rows.enter().await, block.enter().await);
+                    product(&mut rows, &block);
+                }
+            }
+        }),
+        Form::Thread => operations.operation("product", |task| {
+            let (mut rows, mut block) = handles(task);
+            move || rows.section(|rows| block.section(|block| product(rows, block)))
+        }),
+    };
+}
+
+/// In each turn two neighbours swap their blocks.
+fn declare_pass(
+    mut operations: Operations<'_>,
+    form: Form,
+    here: &Location<Columns>,
+    there: &Location<Columns>,
+) {
+    let handles = |task: &mut Task<'_>| (task.writes_each_turn(here), task.writes_each_turn(there));
+    match form {
+        Form::Future => operations.async_operation("pass", |task| {
+            let ((mut here, mut there), mut turns) = (handles(task), task.turns());
+            async move {
+                while turns.next() {
+                    std::mem::swap(&mut *here.enter().await, &mut *there.enter().await);
+                }
+            }
+        }),
+        Form::Thread => operations.operation("pass", |task| {
+            let (mut here, mut there) = handles(task);
+            move || here.section(|here| there.section(|there| std::mem::swap(here, there)))
+        }),
+    };
 }
 
 impl Ran {

@@ -180,7 +180,8 @@ fn tleaf(distances: &Distances, places: &[CpuId]) -> Option<String> {
         }
         let arity = next.len() / groups.len();
         let size = next[0].len();
-        if next.iter().any(|group| group.len() != size) || next.len() % groups.len() != 0 {
+        if next.iter().any(|group| group.len() != size) || !next.len().is_multiple_of(groups.len())
+        {
             return None;
         }
         levels.push((arity, far));

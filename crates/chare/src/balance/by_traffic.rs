@@ -17,9 +17,9 @@ mod from_here;
 mod tests;
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use raddle_sync::prim::Mutex;
 use raddle_topology::{
     CpuId, CpuSet, Distances, HOP_BYTE_NS, Matrix, PlaceOptions, Topology, alike, place,
 };
@@ -31,7 +31,7 @@ use super::strategy::{LoadView, Strategy};
 /// The cell that a message moves, besides its arguments.
 const CELL_BYTES: u64 = 128;
 
-/// Places elements by what they exchange and how long they run: see the [module](self).
+/// Places elements by what they exchange and how long they run.
 ///
 /// Of 128 runs of entries one is measured. What is saved adds up while elements stay, and they move when it has reached what the moves
 /// cost: as with skis that one may rent or buy, this never costs more than twice what it would have cost to know.
@@ -82,7 +82,7 @@ impl ByTraffic {
         {
             return Some(call(topology, &bound));
         }
-        let mut flat = self.flat.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut flat = self.flat.lock().expect("nothing panics under this lock");
         if flat
             .as_ref()
             .is_none_or(|flat| flat.cpu_count() != view.worker_count)

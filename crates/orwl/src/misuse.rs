@@ -1,0 +1,108 @@
+//! Misuse that does not compile. Each case stands beside the same with the mistake mended, which does: so it fails for that reason and no other.
+
+/// Data does not leave its section.
+///
+/// ```compile_fail,E0521
+/// let mut program = raddle_orwl::Program::new("leak");
+/// let words = program.location("words", String::new());
+/// program.task("task", |task| {
+///     let mut words = task.reads_each_turn(&words);
+///     move || {
+///         let mut kept: Option<&str> = None;
+///         words.section(|words| kept = Some(words));
+///         drop(kept);
+///     }
+/// });
+/// ```
+/// ```
+/// let mut program = raddle_orwl::Program::new("leak");
+/// let words = program.location("words", String::new());
+/// program.task("task", |task| {
+///     let mut words = task.reads_each_turn(&words);
+///     move || {
+///         let mut kept: Option<String> = None;
+///         words.section(|words| kept = Some(words.clone()));
+///         drop(kept);
+///     }
+/// });
+/// ```
+/// Nor does it outlive a section that was awaited,
+/// ```compile_fail,E0505
+/// let mut program = raddle_orwl::Program::new("late");
+/// let words = program.location("words", String::new());
+/// program.async_task("task", |task| {
+///     let mut words = task.reads_each_turn(&words);
+///     async move {
+///         let section = words.enter().await;
+///         let first: &str = &section;
+///         drop(section);
+///         let _len = first.len();
+///     }
+/// });
+/// ```
+/// ```
+/// let mut program = raddle_orwl::Program::new("late");
+/// let words = program.location("words", String::new());
+/// program.async_task("task", |task| {
+///     let mut words = task.reads_each_turn(&words);
+///     async move {
+///         let section = words.enter().await;
+///         let first: &str = &section;
+///         let _len = first.len();
+///         drop(section);
+///     }
+/// });
+/// ```
+/// and who may read does not write:
+/// ```compile_fail,E0594
+/// let mut program = raddle_orwl::Program::new("reader");
+/// let number = program.location("number", 0);
+/// program.task("task", |task| {
+///     let mut number = task.reads_each_turn(&number);
+///     move || number.section(|number| *number = 1)
+/// });
+/// ```
+/// ```
+/// let mut program = raddle_orwl::Program::new("writer");
+/// let number = program.location("number", 0);
+/// program.task("task", |task| {
+///     let mut number = task.writes_each_turn(&number);
+///     move || number.section(|number| *number = 1)
+/// });
+/// ```
+#[expect(dead_code, reason = "it carries examples")]
+struct DataStaysInSections;
+
+/// A handle is in one section at a time.
+///
+/// ```compile_fail,E0499
+/// let mut program = raddle_orwl::Program::new("twice");
+/// let number = program.location("number", 0);
+/// program.task("task", |task| {
+///     let mut number = task.writes_each_turn(&number);
+///     move || {
+///         let one = number.enter().wait();
+///         let two = number.enter().wait();
+///         drop((one, two));
+///     }
+/// });
+/// ```
+/// ```
+/// let mut program = raddle_orwl::Program::new("once");
+/// let number = program.location("number", 0);
+/// program.task("task", |task| {
+///     let mut number = task.writes_each_turn(&number);
+///     move || drop(number.enter().wait())
+/// });
+/// ```
+/// And what is shared goes from thread to thread:
+/// ```compile_fail,E0277
+/// let mut program = raddle_orwl::Program::new("local");
+/// let _number = program.location_of("number", std::cell::Cell::new(0), |_| 4);
+/// ```
+/// ```
+/// let mut program = raddle_orwl::Program::new("shared");
+/// let _number = program.location_of("number", std::sync::Mutex::new(0), |_| 4);
+/// ```
+#[expect(dead_code, reason = "it carries examples")]
+struct HandlesAreBorrowed;
