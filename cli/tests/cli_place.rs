@@ -130,3 +130,117 @@ fn what_cannot_be_placed_is_told() {
         );
     }
 }
+
+#[test]
+fn programs_are_placed_and_their_times_predicted() {
+    for (program, more, operations) in [
+        (
+            "lk23",
+            &["--size", "256", "--tasks", "4", "--turns", "3"][..],
+            4 + 12,
+        ),
+        ("matmul", &["--size", "256", "--tasks", "4"], 4 + 3),
+        ("pipeline", &["--size", "90", "--turns", "5"], 30),
+    ] {
+        let arguments = [
+            "place",
+            "--program",
+            program,
+            "--topology",
+            "numa:2 core:2 pu:1",
+        ];
+        let arguments: Vec<&str> = arguments.iter().chain(more).copied().collect();
+        let text = run_well(&arguments);
+        for part in [
+            "predicted for",
+            "treematch",
+            "round-robin",
+            "wandering",
+            "migrations",
+        ] {
+            assert!(text.contains(part), "{part:?} is missing in: {text}");
+        }
+        let told = json(&run_well(arguments.iter().chain(&["--json"])));
+        assert_eq!(told["program"]["operations"], operations, "{program}");
+        assert_eq!(told["parties"].as_array().map(Vec::len), Some(operations));
+        assert_eq!(told["predicted"]["migrations"], 0);
+        assert!(told["predicted"]["seconds"].as_f64() > Some(0.0));
+        assert!(told["baselines"][0]["predicted"]["remote_bytes"].is_u64());
+        assert!(told["program"]["wandering"]["migrations"].as_u64() > Some(0));
+    }
+}
+
+#[test]
+fn a_slower_link_is_a_longer_time() {
+    let seconds = |link: &str| {
+        let arguments = [
+            "place",
+            "--program",
+            "pipeline",
+            "--json",
+            "--topology",
+            "numa:4 core:8 pu:1",
+        ];
+        let told = json(&run_well(arguments.iter().chain(&["--link-gbs", link])));
+        told["program"]["wandering"]["seconds"]
+            .as_f64()
+            .expect("a number")
+    };
+    assert!(seconds("2") > 1.5 * seconds("20"));
+}
+
+#[test]
+fn wrong_programs_are_told() {
+    for (arguments, part) in [
+        (&["place"][..], "MATRIX"),
+        (
+            &["place", "a.csv", "--program", "lk23"],
+            "cannot be used with",
+        ),
+        (&["place", "a.csv", "--size", "8"], "MATRIX"),
+        (&["place", "--program", "ring"], "pipeline"),
+        (
+            &["place", "--program", "lk23", "--tasks", "0"],
+            "from 1 to 4096",
+        ),
+        (
+            &["place", "--program", "lk23", "--link-gbs", "-1"],
+            "expected",
+        ),
+        (
+            &["place", "--program", "lk23", "--node-gbs", "NaN"],
+            "expected a rate",
+        ),
+        (
+            &[
+                "place",
+                "--program",
+                "lk23",
+                "--size",
+                "4",
+                "--tasks",
+                "100",
+            ],
+            "expected a point in each",
+        ),
+        (
+            &[
+                "place",
+                "--program",
+                "matmul",
+                "--size",
+                "4",
+                "--tasks",
+                "5",
+            ],
+            "expected a row for each",
+        ),
+    ] {
+        let said = run(arguments);
+        assert_eq!(said.code, Some(2), "{arguments:?}: {said:?}");
+        assert!(
+            said.errors.contains(part),
+            "{part:?} is missing in: {said:?}"
+        );
+    }
+}

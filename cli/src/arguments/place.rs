@@ -90,28 +90,28 @@ pub(crate) struct SimulatedArguments {
     #[arg(long, value_enum, conflicts_with_all = ["matrix", "reverse_rows"])]
     pub(crate) program: Option<ProgramChoice>,
     /// Rows and columns of the matrices; lines of a picture, 16:9 [default: 16384; pipeline: 1080]
-    #[arg(long, value_name = "N", requires = "program", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", conflicts_with = "matrix", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) size: Option<u32>,
     /// Blocks of lk23, row tasks of matmul, parts of the pipeline's first bottleneck [default: 64; pipeline: 16]
-    #[arg(long, value_name = "N", requires = "program", value_parser = tasks)]
+    #[arg(long, value_name = "N", conflicts_with = "matrix", value_parser = tasks)]
     pub(crate) tasks: Option<NonZeroUsize>,
     /// Turns: sweeps of lk23, frames of the pipeline [default: 100; matmul: as many as tasks]
-    #[arg(long, value_name = "T", requires = "program", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "T", conflicts_with = "matrix", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) turns: Option<u64>,
     /// Flops a nanosecond of a core, for lk23 and matmul [default: 1.6, 12]
-    #[arg(long, value_name = "G", requires = "program", value_parser = rate)]
+    #[arg(long, value_name = "G", conflicts_with = "matrix", allow_negative_numbers = true, value_parser = rate)]
     pub(crate) core_gflops: Option<f64>,
     /// Gigabytes a second that a core takes
-    #[arg(long, value_name = "G", requires = "program", default_value = "8", value_parser = rate)]
+    #[arg(long, value_name = "G", conflicts_with = "matrix", allow_negative_numbers = true, default_value = "8", value_parser = rate)]
     pub(crate) core_gbs: f64,
     /// Gigabytes a second that the memory of a NUMA node gives
-    #[arg(long, value_name = "G", requires = "program", default_value = "42.6", value_parser = rate)]
+    #[arg(long, value_name = "G", conflicts_with = "matrix", allow_negative_numbers = true, default_value = "42.6", value_parser = rate)]
     pub(crate) node_gbs: f64,
     /// Gigabytes a second that the link of a NUMA node carries, both ways together
-    #[arg(long, value_name = "G", requires = "program", default_value = "6.5", value_parser = rate)]
+    #[arg(long, value_name = "G", conflicts_with = "matrix", allow_negative_numbers = true, default_value = "6.5", value_parser = rate)]
     pub(crate) link_gbs: f64,
     /// Turns that a thread which is not bound stays on a CPU
-    #[arg(long, value_name = "T", requires = "program", default_value = "4", value_parser = values::round_count)]
+    #[arg(long, value_name = "T", conflicts_with = "matrix", default_value = "4", value_parser = values::round_count)]
     pub(crate) stay: u64,
 }
 

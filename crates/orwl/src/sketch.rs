@@ -157,13 +157,19 @@ impl Sketch {
         self.operations.len()
     }
 
-    /// The work of a turn of each operation, in nanoseconds.
+    /// How much each operation is, for placement: the bytes that it writes, as a [`Program`](crate::Program) takes it whose tasks say nothing else.
     #[must_use]
     pub fn loads(&self) -> Vec<f64> {
-        self.operations
-            .iter()
-            .map(|operation| operation.work_ns)
-            .collect()
+        let load_of = |operation: &SketchOperation| {
+            let written = operation.uses.iter();
+            let written = written.filter(|used| used.access == Access::Write);
+            let bytes: f64 = written
+                .map(|used| self.locations[used.location].bytes)
+                .sum();
+            // As a program's: nobody is nothing.
+            1.0 + bytes
+        };
+        self.operations.iter().map(load_of).collect()
     }
 
     /// What operations exchange in a turn, in bytes; as [`Program::dependencies`](crate::Program::dependencies).
