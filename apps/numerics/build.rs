@@ -1,7 +1,5 @@
 //! Links OpenBLAS, where block products are to be its.
 
-#![expect(clippy::print_stdout, reason = "it is how cargo is told")]
-
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     if std::env::var_os("CARGO_FEATURE_OPENBLAS").is_some() {
