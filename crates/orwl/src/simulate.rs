@@ -93,6 +93,6 @@ impl Sketch {
         turns: u64,
     ) -> Simulated {
         let graph = Graph::of(self);
-        Run::new(self, &graph, topology, speed, mapping, turns).run_all()
+        Run::new(self, &graph, topology, speed, mapping, turns).play()
     }
 }

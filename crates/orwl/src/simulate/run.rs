@@ -90,7 +90,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub(super) fn run_all(mut self) -> Simulated {
+    pub(super) fn play(mut self) -> Simulated {
         for operation in self.order.first() {
             self.seat(operation);
         }
