@@ -32,6 +32,8 @@ fn may_print(file: &SourceFile) -> bool {
     file.is_test()
         || file.path.contains("/examples/")
         || file.path.contains("/benches/")
+        // What cargo reads.
+        || file.path.ends_with("/build.rs")
         || MAY_PRINT.iter().any(|prefix| file.path.starts_with(prefix))
 }
 

@@ -1,3 +1,5 @@
+//! The kernel by locations against the plain loop, to the last bit.
+
 use std::num::NonZeroUsize;
 
 use proptest::prelude::*;

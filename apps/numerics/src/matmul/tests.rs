@@ -1,3 +1,5 @@
+//! Products by locations against the plain loops, within the bound of rounding.
+
 use proptest::prelude::*;
 use raddle::Runtime;
 
