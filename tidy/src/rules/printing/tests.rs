@@ -19,6 +19,7 @@ fn programs_examples_and_tests_may_print() {
     for path in [
         "cli/src/a.rs",
         "apps/graphics/examples/a.rs",
+        "apps/graphics/build.rs",
         "crates/sync/tests/a.rs",
     ] {
         assert_eq!(findings(path, "println!(\"x\")"), 0, "{path}");
