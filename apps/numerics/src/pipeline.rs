@@ -10,8 +10,8 @@
 //! gives components that cross from piece to piece one number, *draw* puts what is tracked into the frame.
 //!
 //! # What is assumed
-//! Nanoseconds a pixel on one core: producer 1, GMM 24 in all, merge 0.5, erode 1.5, dilate 1.5, CCL 6 in all, join 0.5, tracking 0.2, draw 0.5, consumer
-//! 1. So GMM and CCL are the bottlenecks, as the study says, and, split into 16 and 4, about as quick as the other stages. A frame has 3 bytes a
+//! Nanoseconds a pixel on one core: producer 1, GMM 24 in all, merge 0.5, erode 1.5, dilate 1.5, CCL 6 in all, join 0.5, tracking 0.2, draw 0.5, and
+//! consumer 1. So GMM and CCL are the bottlenecks, as the study says, and, split into 16 and 4, about as quick as the other stages. A frame has 3 bytes a
 //! pixel, a mask 1, labels 4. GMM keeps a mixture of three Gaussians for each pixel, five floats each: 60 bytes, which it reads and writes in
 //! each turn; that is its own memory. Each location keeps two values, so that stages overlap, and the frames as many as the pipeline is long.
 //!
