@@ -10,7 +10,7 @@
 //!
 //! | | how | for |
 //! |---|---|---|
-//! | [`reference`] | the loops as above | what is right |
+//! | [`reference()`] | the loops as above | what is right |
 //! | [`Blocks`] | block by block, several turns at a time, on one thread | the base of every speedup |
 //! | [`Lk23`] | the same blocks, as tasks and locations | users |
 //!

@@ -9,7 +9,7 @@
 //!
 //! | | how | for |
 //! |---|---|---|
-//! | [`reference`] | three loops | what is right |
+//! | [`reference()`] | three loops | what is right |
 //! | [`Product`] | row tasks and locations | users |
 //!
 //! # Exactness
