@@ -235,14 +235,17 @@ impl Operation {
 
     /// Wakes it, so that it sees that all is over.
     pub(crate) fn wake(&self) {
-        let waker = self
-            .waker
-            .lock()
-            .expect("nothing panics under this lock")
-            .take();
-        if let Some(waker) = waker {
+        if let Some(waker) = self.take_waker() {
             waker.wake();
         }
+    }
+
+    /// Takes what is to be woken; whoever has ended wants no waker, which would keep what it wakes.
+    pub(crate) fn take_waker(&self) -> Option<Waker> {
+        self.waker
+            .lock()
+            .expect("nothing panics under this lock")
+            .take()
     }
 }
 

@@ -6,7 +6,7 @@ mod tasks;
 use std::sync::Arc;
 use std::time::Duration;
 
-use raddle_runtime::{Runtime, default_runtime};
+use raddle_runtime::{Agenda, Runtime, default_runtime};
 use raddle_sync::prim::{AtomicU64, Instant, Relaxed};
 use raddle_trace::Moves;
 
@@ -154,6 +154,7 @@ impl Program {
         }
         self.put_in();
         let start = Instant::now();
+        let agenda = Agenda::new(&runtime.post());
         let mut running = Vec::new();
         for (index, planned) in self.operations.drain(..).enumerate() {
             let place = &placement.places[index];
@@ -164,7 +165,7 @@ impl Program {
                 worker_index: place.worker_index,
                 cpu: place.cpu,
             };
-            running.push(starter.start(runtime));
+            running.push(starter.start(runtime, &agenda));
         }
         let outcome = self.crew.wait();
         let elapsed = start.elapsed();

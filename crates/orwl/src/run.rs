@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use raddle_runtime::{Handle, Home, Instant, Runtime};
+use raddle_runtime::{Agenda, Handle, Home, Instant, Runtime};
 use raddle_sync::prim::Relaxed;
 use raddle_topology::{CpuId, Topology};
 
@@ -31,13 +31,14 @@ struct End {
 
 impl Drop for End {
     fn drop(&mut self) {
+        drop(self.operation.take_waker());
         self.operation.crew.end(self.index);
     }
 }
 
 impl Starter {
     /// Lets it run; a thread that the system does not give halts all. Returns the thread, if it has one.
-    pub(crate) fn start(self, runtime: &Runtime) -> Option<Handle<()>> {
+    pub(crate) fn start(self, runtime: &Runtime, agenda: &Agenda) -> Option<Handle<()>> {
         let end = End {
             index: self.index,
             operation: Arc::clone(&self.operation),
@@ -63,7 +64,10 @@ impl Starter {
                     has_turns,
                     end,
                 };
-                runtime.post().run(&home, running);
+                // As if one after the other: the order of the turns, and in a turn that of declaration.
+                let (operation, rank) = (Arc::clone(&self.operation), self.index as u64);
+                let urgency = move || (operation.turn(), rank);
+                runtime.post().run(agenda, &home, urgency, running);
                 None
             }
         }

@@ -1,14 +1,25 @@
 //! Futures that run on a given worker: an errand is polled at its home, and by nobody else.
 //!
-//! What wakes a future sends its home a message, so a future that waits costs its worker nothing, and one that is woken runs in the order of
-//! the messages. The home can be changed; the next wake-up goes there.
+//! What wakes a future puts it on the agenda of its home and sends the home a message; each message runs the most urgent errand that is on the
+//! agenda then. So a future that waits costs its worker nothing, and of those that are ready the most urgent one runs first, whoever was woken
+//! first. The home can be changed; the next wake-up goes there.
+//!
+//! # Invariants
+//! 1. For each errand on an agenda there is a message under way to its worker; a message that is dropped drops an errand.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::future::Future;
 use std::sync::Arc;
 
-use raddle_sync::prim::{AtomicUsize, Relaxed};
+use async_task::Runnable;
+use raddle_sync::CachePadded;
+use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 
 use crate::post::Post;
+
+/// How urgent an errand is: the smallest runs first, the first number counting before the second.
+pub type Urgency = (u64, u64);
 
 /// Where a future runs: the index of a worker. A clone is the same home.
 #[derive(Clone, Debug)]
@@ -35,8 +46,84 @@ impl Home {
     }
 }
 
+/// The errands of a program that are ready, by worker. A clone is the same agenda.
+#[derive(Clone, Debug)]
+pub struct Agenda(Arc<[CachePadded<Mutex<BinaryHeap<Ready>>>]>);
+
+impl Agenda {
+    /// One for the workers that `post` sends to.
+    #[must_use]
+    pub fn new(post: &Post) -> Self {
+        Self(
+            (0..post.worker_count())
+                .map(|_| CachePadded::default())
+                .collect(),
+        )
+    }
+
+    fn of(&self, worker_index: usize) -> impl std::ops::DerefMut<Target = BinaryHeap<Ready>> + '_ {
+        self.0[worker_index]
+            .lock()
+            .expect("nothing panics under this lock")
+    }
+}
+
+/// An errand that is ready.
+#[derive(Debug)]
+struct Ready {
+    urgency: Reverse<Urgency>,
+    runnable: Runnable,
+}
+
+impl Ord for Ready {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.urgency.cmp(&other.urgency)
+    }
+}
+
+impl PartialOrd for Ready {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ready {
+    fn eq(&self, other: &Self) -> bool {
+        self.urgency == other.urgency
+    }
+}
+
+impl Eq for Ready {}
+
+/// The message: runs the most urgent errand, or drops it with the message.
+struct RunNext {
+    agenda: Agenda,
+    worker_index: usize,
+    is_run: bool,
+}
+
+impl RunNext {
+    fn run(mut self) {
+        self.is_run = true;
+        let next = self.agenda.of(self.worker_index).pop();
+        if let Some(next) = next {
+            next.runnable.run();
+        }
+    }
+}
+
+impl Drop for RunNext {
+    fn drop(&mut self) {
+        if !self.is_run {
+            let next = self.agenda.of(self.worker_index).pop();
+            drop(next);
+        }
+    }
+}
+
 impl Post {
-    /// Runs a future at its home, one step at a time. Cost: an allocation; for each wake-up, a message.
+    /// Runs a future at its home, one step at a time, the most urgent of an agenda first. Cost: an allocation; for each wake-up, a message and two locks
+    /// that hardly anybody else wants.
     ///
     /// A future that panics ends, and nobody is told. A runtime that ends drops those that have not ended.
     ///
@@ -45,20 +132,37 @@ impl Post {
     ///
     /// # Examples
     /// ```
-    /// use raddle_runtime::{Home, Runtime, worker_index};
+    /// use raddle_runtime::{Agenda, Home, Runtime, worker_index};
     /// let runtime = Runtime::builder().workers(2).build()?;
     /// let (tell, told) = std::sync::mpsc::channel();
-    /// runtime.post().run(&Home::new(1), async move { tell.send(worker_index()).expect("somebody listens") });
+    /// let post = runtime.post();
+    /// let errand = async move { tell.send(worker_index()).expect("somebody listens") };
+    /// post.run(&Agenda::new(&post), &Home::new(1), || (0, 0), errand);
     /// assert_eq!(told.recv()?, Some(1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run(&self, home: &Home, future: impl Future<Output = ()> + Send + 'static) {
-        let (post, home) = (self.clone(), home.clone());
-        let (runnable, task) = async_task::spawn(future, move |runnable: async_task::Runnable| {
-            post.send(home.worker_index(), move || {
-                runnable.run();
+    pub fn run(
+        &self,
+        agenda: &Agenda,
+        home: &Home,
+        urgency: impl Fn() -> Urgency + Send + Sync + 'static,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let (post, agenda, home) = (self.clone(), agenda.clone(), home.clone());
+        let schedule = move |runnable| {
+            let worker_index = home.worker_index();
+            agenda.of(worker_index).push(Ready {
+                urgency: Reverse(urgency()),
+                runnable,
             });
-        });
+            let next = RunNext {
+                agenda: agenda.clone(),
+                worker_index,
+                is_run: false,
+            };
+            post.send(worker_index, move || next.run());
+        };
+        let (runnable, task) = async_task::spawn(future, schedule);
         task.detach();
         runnable.schedule();
     }

@@ -40,7 +40,7 @@ pub use config::{
     BuildError, Builder, IdlePolicy, MoveError, SeedPolicy, TaskMemory, UnknownIdlePolicy,
     UnknownSeedPolicy, UnknownTaskMemory, WORKER_COUNT_MAX,
 };
-pub use errand::Home;
+pub use errand::{Agenda, Home, Urgency};
 pub use fork::join;
 pub use global::{default_runtime, worker_count, worker_index};
 pub use loops::{
