@@ -97,23 +97,29 @@ impl Mover {
     #[cold]
     fn look_if_due(&self, turn: u64, operations: &[Arc<Operation>]) {
         let now_ns = self.start.elapsed().as_nanos() as u64;
-        // Relaxed: the lock decides who looks.
-        if now_ns < self.next_ns.load(Relaxed) {
+        // Relaxed: whoever takes the moment looks, and nobody else until there is another one; the lock orders what is seen.
+        let due_ns = self.next_ns.load(Relaxed);
+        let is_taken = |due_ns| {
+            let taken = self
+                .next_ns
+                .compare_exchange(due_ns, u64::MAX, Relaxed, Relaxed);
+            taken.is_ok()
+        };
+        if now_ns < due_ns || !is_taken(due_ns) {
             return;
         }
-        if let Ok(mut state) = self.state.try_lock() {
-            let begun = Instant::now();
-            let has_moved = self.look(&mut state, turn, operations);
-            state.wait = if has_moved {
-                FIRST
-            } else {
-                (2 * state.wait).min(LONGEST)
-            };
-            let pause = state.wait.max(PART_OF_TIME * begun.elapsed());
-            let next = self.start.elapsed() + pause;
-            // Relaxed: as above.
-            self.next_ns.store(next.as_nanos() as u64, Relaxed);
-        }
+        let mut state = self.state.lock().expect("nothing panics under this lock");
+        let begun = Instant::now();
+        let has_moved = self.look(&mut state, turn, operations);
+        state.wait = if has_moved {
+            FIRST
+        } else {
+            (2 * state.wait).min(LONGEST)
+        };
+        let pause = state.wait.max(PART_OF_TIME * begun.elapsed());
+        let next = self.start.elapsed() + pause;
+        // Relaxed: as above.
+        self.next_ns.store(next.as_nanos() as u64, Relaxed);
     }
 
     /// Looks, and moves operations if that pays; true when it did.
