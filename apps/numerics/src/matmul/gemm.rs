@@ -61,13 +61,13 @@ fn add(c: &mut [f64], c_width: usize, first: usize, a: Factor<'_>, b: Factor<'_>
 #[cfg(feature = "openblas")]
 fn add(c: &mut [f64], c_width: usize, first: usize, a: Factor<'_>, b: Factor<'_>) {
     use ndarray::linalg::general_mat_mul;
-    use ndarray::{ArrayView2, ArrayViewMut2, s};
+    use ndarray::{ArrayView2, ArrayViewMut2, Axis, Slice};
 
-    let view = |factor: Factor<'_>| {
+    fn view(factor: Factor<'_>) -> ArrayView2<'_, f64> {
         ArrayView2::from_shape((factor.rows, factor.columns), factor.values)
             .expect("numbers of the factors")
-    };
+    }
     let mut c = ArrayViewMut2::from_shape((a.rows, c_width), c).expect("it was looked at");
-    let mut c = c.slice_mut(s![.., first..first + b.columns]);
+    let mut c = c.slice_axis_mut(Axis(1), Slice::from(first..first + b.columns));
     general_mat_mul(1.0, &view(a), &view(b), 1.0, &mut c);
 }
