@@ -42,7 +42,7 @@ const CELL_BYTES: u64 = 128;
 /// use raddle_chare::ArrayOptions;
 /// use raddle_chare::balance::{Balancing, ByTraffic};
 /// let balancing = Balancing::new(ByTraffic::default()).every(Duration::from_millis(10));
-/// let options = ArrayOptions::new(1_000).balanced(balancing);
+/// let options: ArrayOptions<usize> = ArrayOptions::new(1_000).balanced(balancing);
 /// # let _ = options;
 /// ```
 #[derive(Debug)]
