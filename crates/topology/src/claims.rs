@@ -25,12 +25,12 @@
 //! claims. A claim is advice: whoever holds a name without using the CPU keeps others from binding workers there, and no
 //! more than that. A child made by `fork` without `exec` keeps its parent's claims until it ends too.
 
+mod own;
 #[cfg(test)]
 mod tests;
 
 use std::fs;
 use std::io;
-use std::sync::Mutex;
 
 #[cfg(target_os = "linux")]
 use std::net::Shutdown;
@@ -43,9 +43,6 @@ use crate::cpu_set::{CpuId, CpuSet};
 
 /// The inode of the first namespace of processes: `PROC_PID_INIT_INO` in Linux's `include/linux/proc_ns.h`.
 const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
-
-/// What this process has claimed itself, so that its own runtimes can be told from other processes.
-static OWN: Mutex<Vec<(String, CpuId)>> = Mutex::new(Vec::new());
 
 /// A group of processes that see each other's claims.
 ///
@@ -88,8 +85,9 @@ pub struct Others {
 pub struct Claim {
     group: String,
     cpu: CpuId,
+    /// Nothing once the name is given back.
     #[cfg(target_os = "linux")]
-    _socket: UnixDatagram,
+    socket: Option<UnixDatagram>,
 }
 
 /// A CPU could not be claimed.
@@ -140,26 +138,28 @@ impl Claims {
     /// permission, no more files, no abstract names.
     #[cfg(target_os = "linux")]
     pub fn claim(&self, cpu: CpuId) -> Result<Claim, ClaimError> {
-        let bound = self.address(cpu).and_then(|name| {
-            let socket = UnixDatagram::bind_addr(&name)?;
+        let refused = |reason| ClaimError::Refused { cpu, reason };
+        let name = self.address(cpu).map_err(refused)?;
+        let mut socket = None;
+        let is_taken =
+            own::without_children(&self.group, cpu, || match UnixDatagram::bind_addr(&name) {
+                Ok(bound) => {
+                    socket = Some(bound);
+                    Ok(false)
+                }
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(true),
+                Err(reason) => Err(refused(reason)),
+            });
+        if is_taken? {
+            return Err(ClaimError::Taken { cpu });
+        }
+        if let Some(socket) = &socket {
             // What cannot be shut down still says whose the CPU is.
             let _ = socket.shutdown(Shutdown::Read);
-            Ok(socket)
-        });
-        match bound {
-            Ok(socket) => {
-                own(|own| own.push((self.group.clone(), cpu)));
-                Ok(Claim {
-                    group: self.group.clone(),
-                    cpu,
-                    _socket: socket,
-                })
-            }
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-                Err(ClaimError::Taken { cpu })
-            }
-            Err(reason) => Err(ClaimError::Refused { cpu, reason }),
         }
+        own::take(&self.group, cpu);
+        let group = self.group.clone();
+        Ok(Claim { group, cpu, socket })
     }
 
     /// Claims nothing: this system has no names that end with their process.
@@ -179,7 +179,7 @@ impl Claims {
     pub fn others(&self, cpus: &CpuSet) -> Others {
         let mut others = Others {
             processes: CpuSet::new(),
-            runtimes: self.own(),
+            runtimes: own::held(&self.group),
             sees_everybody: sees_everybody(),
             note: None,
         };
@@ -188,7 +188,7 @@ impl Claims {
             .filter(|&cpu| !others.runtimes.contains(cpu))
             .collect::<Vec<_>>()
         {
-            match self.is_claimed(cpu) {
+            match own::without_children(&self.group, cpu, || self.is_claimed(cpu)) {
                 Ok(false) => {}
                 Ok(true) => {
                     others.processes.insert(cpu);
@@ -200,15 +200,6 @@ impl Claims {
             }
         }
         others
-    }
-
-    /// The CPUs that this process has claimed.
-    fn own(&self) -> CpuSet {
-        let ours = |own: &mut Vec<(String, CpuId)>| {
-            let ours = own.iter().filter(|(group, _)| *group == self.group);
-            ours.map(|&(_, cpu)| cpu).collect()
-        };
-        own(ours)
     }
 
     #[cfg(target_os = "linux")]
@@ -265,22 +256,10 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        own(|own| {
-            let at = own
-                .iter()
-                .position(|(group, cpu)| (group, *cpu) == (&self.group, self.cpu));
-            if let Some(at) = at {
-                own.swap_remove(at);
-            }
-        });
+        #[cfg(target_os = "linux")]
+        drop(self.socket.take());
+        own::give_back(&self.group, self.cpu);
     }
-}
-
-fn own<R>(change: impl FnOnce(&mut Vec<(String, CpuId)>) -> R) -> R {
-    let mut own = OWN
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
-    change(&mut own)
 }
 
 /// True where all processes of the machine are in this process's namespace, or nobody can tell.

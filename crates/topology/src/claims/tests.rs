@@ -21,6 +21,40 @@ fn cpu_is_claimed_once_and_free_when_the_claim_is_dropped() {
     drop(claims.claim(CpuId(7)).expect("it was given back"));
 }
 
+/// A thread that starts a program has a child with a copy of every socket until `exec`: a CPU that was given back just then was
+/// taken for another process's, and the next runtime went unbound. The copy here is the child's.
+#[test]
+fn copy_of_a_child_that_goes_keeps_nobody_out() {
+    let claims = group("fork");
+    for round in 0..2 {
+        let claim = claims.claim(CpuId(5)).expect("a free CPU");
+        let copy = claim.socket.as_ref().map(UnixDatagram::try_clone);
+        drop(claim);
+        let child = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            drop(copy);
+        });
+        if round == 0 {
+            assert!(!claims.others(&set(&[5])).have(CpuId(5)));
+        } else {
+            drop(claims.claim(CpuId(5)).expect("it was given back"));
+        }
+        child.join().expect("it sleeps and ends");
+    }
+}
+
+#[test]
+fn copy_that_stays_keeps_the_claim() {
+    let claims = group("forked");
+    let claim = claims.claim(CpuId(5)).expect("a free CPU");
+    let copy = claim.socket.as_ref().map(UnixDatagram::try_clone);
+    drop(claim);
+    assert!(claims.others(&set(&[5])).processes.contains(CpuId(5)));
+    assert!(claims.claim(CpuId(5)).is_err());
+    drop(copy);
+    drop(claims.claim(CpuId(5)).expect("nobody has it"));
+}
+
 #[test]
 fn looking_claims_nothing() {
     let claims = group("look");
