@@ -18,7 +18,7 @@ use raddle_topology::Affinity;
 use self::values::{Bytes, SceneChoice, Size};
 
 pub(crate) use self::kdtree::{BuilderChoice, KdtreeArguments};
-pub(crate) use self::numerics::{Lk23Arguments, MatmulArguments, ProgramArguments};
+pub(crate) use self::numerics::{BlockPlacement, Lk23Arguments, MatmulArguments, ProgramArguments};
 pub(crate) use self::place::{PlaceArguments, PlaceFormat, ProgramChoice, SimulatedArguments};
 
 /// More are a mistake, which is better told at once than after a long time.

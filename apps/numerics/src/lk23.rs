@@ -29,6 +29,7 @@
 
 mod axis;
 mod block;
+mod deal;
 mod input;
 mod kernel;
 mod plan;

@@ -6,7 +6,8 @@
 //!
 //! | who | how |
 //! |---|---|
-//! | `raddle` | a task for each block, nine operations, borders in locations |
+//! | `raddle` | a task for each block, nine operations, borders in locations; rows of blocks dealt out to the workers |
+//! | `placed` | the same, placed by what operations exchange |
 //! | `serial` | ours on one thread: block by block |
 //! | `openmp` | C++: blocks of a diagonal in a parallel loop with static chunks, as in the study |
 //! | `openmp-tasks` | C++: a task for each turn of each block, with the blocks that it depends on |
@@ -105,18 +106,25 @@ fn compare(measurement: &mut Measurement<'_>, setting: &Setting) -> Result<(), B
         expected: lk23::checksum(&lk23::reference(&input, SWEEPS)),
         tolerance: 0,
     };
-    let mut pools = RaddlePools::default();
-    let mut raddle = Local::new("raddle", |request| {
-        let runtime = pools.of_workers(request.workers)?;
-        let program = Lk23::new(runtime, &input, &plan, Form::Future, |_| ());
+    let run = |pools: &mut RaddlePools, workers, is_dealt: bool| {
+        let runtime = pools.of_workers(workers)?;
+        let mut program = Lk23::new(runtime, &input, &plan, Form::Future, |_| ());
+        if is_dealt {
+            program.deal(runtime);
+        }
         let ran = program.run_on(runtime).map_err(|error| failure(&error))?;
         let values = ran.values().map_err(|error| failure(&error))?;
-        Ok(Sample {
+        Ok::<_, BenchError>(Sample {
             time: ran.outcome.elapsed,
             result: lk23::checksum(&values),
         })
+    };
+    let (mut pools, mut placed_pools) = (RaddlePools::default(), RaddlePools::default());
+    let mut raddle = Local::new("raddle", |request| run(&mut pools, request.workers, true));
+    let placed = Local::new("placed", |request| {
+        run(&mut placed_pools, request.workers, false)
     });
-    let mut peers: Vec<Box<dyn Contender + '_>> = vec![Box::new(Local::new("serial", |_| {
+    let serial = Local::new("serial", |_| {
         let mut blocks = Blocks::new(&input, &plan);
         let mut sample = timed(1, || {
             blocks.run(|_| ());
@@ -124,7 +132,8 @@ fn compare(measurement: &mut Measurement<'_>, setting: &Setting) -> Result<(), B
         });
         sample.result = lk23::checksum(&blocks.values());
         Ok(sample)
-    }))];
+    });
+    let mut peers: Vec<Box<dyn Contender + '_>> = vec![Box::new(serial), Box::new(placed)];
     for (name, source) in [("openmp", LK23_OPENMP), ("openmp-tasks", LK23_TASKS)] {
         let peer = measurement.peer(source);
         peers.extend(peer.map(|peer| Box::new(Called(name, peer)) as Box<dyn Contender>));

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::values;
 
@@ -53,11 +53,23 @@ pub(crate) struct Lk23Arguments {
     /// Sweeps of a block while it is in the cache, at most [default: chosen from the block]
     #[arg(long, value_name = "D")]
     pub(crate) depth: Option<NonZeroUsize>,
+    /// Which worker runs which block
+    #[arg(long, value_enum, default_value_t = BlockPlacement::Dealt)]
+    pub(crate) placement: BlockPlacement,
     /// Where the numbers come from: the same seed, the same numbers
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) program: ProgramArguments,
+}
+
+/// Which worker runs which block of `raddle lk23`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BlockPlacement {
+    /// Rows of blocks are dealt out, so that all workers have a part in each wave
+    Dealt,
+    /// Blocks that exchange much are close together
+    Auto,
 }
 
 /// `raddle matmul`.

@@ -9,7 +9,7 @@ use raddle_topology::Topology;
 use serde_json::{Map, Value, json};
 
 use super::program::{self, Told, Watch};
-use crate::arguments::{Lk23Arguments, Options};
+use crate::arguments::{BlockPlacement, Lk23Arguments, Options};
 use crate::error::CliError;
 use crate::progress::Phase;
 use crate::table::{self, Table};
@@ -47,17 +47,19 @@ pub(crate) fn run(arguments: &Lk23Arguments, options: &Options) -> Result<(), Cl
             let phase = Arc::clone(&phase);
             move |points| phase.more_of(points, total)
         };
-        let program = Lk23::new(
+        let mut program = Lk23::new(
             &runtime,
             &input,
             &plan,
             program::form(&arguments.program),
             note,
         );
+        let is_dealt = arguments.placement == BlockPlacement::Dealt;
+        let dealt = is_dealt.then(|| program.deal(&runtime));
         if repeat == 0 {
             told = Some(program::show(
                 &program.program,
-                &runtime,
+                |program| dealt.unwrap_or_else(|| program.compute_placement(&runtime)),
                 &arguments.program,
                 options,
             )?);

@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &MatmulArguments, options: &Options) -> Result<(), 
         if repeat == 0 {
             told = Some(program::show(
                 &program.program,
-                &runtime,
+                |program| program.compute_placement(&runtime),
                 &arguments.program,
                 options,
             )?);

@@ -56,10 +56,10 @@ pub(super) fn form(arguments: &ProgramArguments) -> Form {
     }
 }
 
-/// Says what is asked of a program before it runs: where its operations go, and what they exchange.
+/// Says what is asked of a program before it runs: where its operations go, which `place` says, and what they exchange.
 pub(super) fn show(
     program: &Program,
-    runtime: &Runtime,
+    place: impl FnOnce(&Program) -> ProgramPlacement,
     arguments: &ProgramArguments,
     options: &Options,
 ) -> Result<Told, CliError> {
@@ -67,9 +67,7 @@ pub(super) fn show(
     if let Some(path) = &arguments.show_matrix {
         write_matrix(&matrix, path)?;
     }
-    let placement = options
-        .show_binding
-        .then(|| program.compute_placement(runtime));
+    let placement = options.show_binding.then(|| place(program));
     if let Some(placement) = placement.as_ref().filter(|_| !options.json) {
         output::print(&format!("{placement}\n"))?;
     }

@@ -27,7 +27,7 @@ pub struct Lk23 {
     /// Its tasks and locations: to look at them, and to place them otherwise.
     pub program: Program,
     input: Input,
-    plan: Plan,
+    pub(super) plan: Plan,
     blocks: Vec<Location<Block>>,
 }
 

@@ -105,6 +105,31 @@ fn a_block_within_has_nine_operations() {
 }
 
 #[test]
+fn dealt_rows_have_all_workers_in_each_wave() {
+    let runtime = Runtime::builder()
+        .workers(3)
+        .build()
+        .expect("a runtime comes up");
+    let (input, plan) = (input(28, 28), plan(28, 28, 5, (4, 4), Some(2)));
+    let mut program = Lk23::new(&runtime, &input, &plan, Form::Future, |_| ());
+    let placement = program.deal(&runtime);
+    for place in &placement.places {
+        let row = place
+            .operation
+            .strip_prefix("block ")
+            .and_then(|name| name.split(',').next());
+        let row: usize = row.and_then(|row| row.parse().ok()).expect("a row");
+        assert_eq!(place.worker_index, row % 3, "{}", place.operation);
+    }
+    assert!(placement.cost > 0.0);
+    let ran = program.run_on(&runtime).expect("nothing panics");
+    assert!(same(
+        &ran.values().expect("nothing is broken"),
+        &reference(&input, 5)
+    ));
+}
+
+#[test]
 fn one_block_and_single_points_are_blocks_too() {
     let runtime = Runtime::builder()
         .workers(2)
