@@ -12,6 +12,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "protocol.hpp"
@@ -73,14 +74,19 @@ inline double point(double below, double above, double right, double left, doubl
     return own + 0.175 * (qa - own);
 }
 
-// Some rows at once, each a column behind the one above it; see kernel.rs.
-template <int R>
-void strip(double *za, size_t width, const Coefficients *z, size_t z_width, size_t count) {
-    // `za` and `z` are those of the first point of the first row.
-    const auto single = [&](size_t row, size_t column) {
-        double *const own = za + row * width + column;
-        *own = point(own[width], *(own - width), own[1], own[-1], *own, z[row * z_width + column]);
-    };
+// The two lanes of a vector of the least processor there is.
+typedef double Pair __attribute__((vector_size(16)));
+
+// Of a point of the upper row of a pair, and of the one to its lower left.
+struct PairCoefficients {
+    Pair zr, zb, zu, zv, zz;
+};
+
+// Pairs of rows at once, each row a column behind the one above it; see kernel.rs. `za` is that of the first point of the first row; entry `k` of
+// a pair, at `z`, has the coefficients of column `k` of the upper row and of column `k - 1` of the lower one.
+template <int P, class Single>
+void strip(double *za, size_t width, const PairCoefficients *z, size_t z_width, size_t count, Single single) {
+    constexpr size_t R = 2 * P;
     if (count < R) {
         for (size_t row = 0; row < R; ++row)
             for (size_t column = 0; column < count; ++column) single(row, column);
@@ -90,27 +96,38 @@ void strip(double *za, size_t width, const Coefficients *z, size_t z_width, size
         for (size_t row = 0; row <= step; ++row) single(row, step - row);
     const double *const above_row = za - width + (R - 1);
     const double *const below_row = za + R * width;
-    double *rows[R];
-    const Coefficients *zs[R];
-    double left[R], own[R];
-    for (int row = 0; row < R; ++row) {
-        rows[row] = za + row * width + (R - 1 - row);
-        zs[row] = z + row * z_width + (R - 1 - row);
-        left[row] = rows[row][-1];
-        own[row] = rows[row][0];
+    double *rows[P][2];
+    const PairCoefficients *zs[P];
+    Pair left[P], own[P];
+    for (int pair = 0; pair < P; ++pair) {
+        zs[pair] = z + pair * z_width + (R - 1 - 2 * pair);
+        for (int lane = 0; lane < 2; ++lane) {
+            const size_t row = 2 * pair + lane;
+            rows[pair][lane] = za + row * width + (R - 1 - row);
+            left[pair][lane] = rows[pair][lane][-1];
+            own[pair][lane] = rows[pair][lane][0];
+        }
     }
     const size_t steps = count + 1 - R;
     for (size_t step = 0; step < steps; ++step) {
-        double below = below_row[step];
+        Pair right[P], next[P];
 #pragma GCC unroll 8
-        for (int row = R - 1; row >= 0; --row) {
-            const double right = rows[row][step + 1];
-            const double above = row == 0 ? above_row[step] : left[row > 0 ? row - 1 : 0];
-            const double next = point(below, above, right, left[row], own[row], zs[row][step]);
-            rows[row][step] = next;
-            left[row] = next;
-            own[row] = right;
-            below = right;
+        for (int pair = 0; pair < P; ++pair) right[pair] = Pair{rows[pair][0][step + 1], rows[pair][1][step + 1]};
+#pragma GCC unroll 8
+        for (int pair = 0; pair < P; ++pair) {
+            const double under = pair + 1 == P ? below_row[step] : right[pair + 1 < P ? pair + 1 : 0][0];
+            const double over = pair == 0 ? above_row[step] : left[pair > 0 ? pair - 1 : 0][1];
+            const Pair below = {right[pair][1], under}, above = {over, left[pair][0]};
+            const PairCoefficients &c = zs[pair][step];
+            const Pair qa = below * c.zr + above * c.zb + right[pair] * c.zu + left[pair] * c.zv + c.zz;
+            next[pair] = own[pair] + 0.175 * (qa - own[pair]);
+        }
+#pragma GCC unroll 8
+        for (int pair = 0; pair < P; ++pair) {
+            rows[pair][0][step] = next[pair][0];
+            rows[pair][1][step] = next[pair][1];
+            left[pair] = next[pair];
+            own[pair] = right[pair];
         }
     }
     for (size_t step = count; step < count + R - 1; ++step)
@@ -121,16 +138,28 @@ struct Block {
     Axis rows, columns;
     size_t width, z_width;
     std::vector<double> za;
-    std::vector<Coefficients> z;
+    // By pairs of rows, from the first row that has coefficients on.
+    std::vector<PairCoefficients> z;
 
     Block(size_t size, const Axis &rows, const Axis &columns)
-        : rows(rows), columns(columns), width(columns.limit - columns.origin), z_width(width - 1 - (columns.is_last ? 1 : 0)) {
+        : rows(rows), columns(columns), width(columns.limit - columns.origin), z_width(width - (columns.is_last ? 1 : 0)) {
         za.reserve(width * (rows.limit - rows.origin));
         for (size_t row = rows.origin; row < rows.limit; ++row)
             for (size_t column = columns.origin; column < columns.limit; ++column) za.push_back(value(size, row, column));
-        for (size_t row = rows.origin + 1; row < rows.limit - (rows.is_last ? 1 : 0); ++row)
-            for (size_t column = columns.origin + 1; column < columns.limit - (columns.is_last ? 1 : 0); ++column)
-                z.push_back(coefficients(size, row, column));
+        const size_t height = rows.limit - rows.origin - 1 - (rows.is_last ? 1 : 0);
+        z.resize((height + 1) / 2 * z_width, PairCoefficients{});
+        for (size_t row = 0; row < height; ++row) {
+            for (size_t column = 0; column + 1 < z_width; ++column) {
+                const Coefficients of = coefficients(size, rows.origin + 1 + row, columns.origin + 1 + column);
+                PairCoefficients &entry = z[row / 2 * z_width + column + row % 2];
+                const size_t lane = row % 2;
+                entry.zr[lane] = of.zr;
+                entry.zb[lane] = of.zb;
+                entry.zu[lane] = of.zu;
+                entry.zv[lane] = of.zv;
+                entry.zz[lane] = of.zz;
+            }
+        }
     }
 
     double *at(size_t row, size_t column) { return &za[(row - rows.origin) * width + column - columns.origin]; }
@@ -140,18 +169,37 @@ struct Block {
         if (first < end) std::memcpy(at(row, first), from.at(row, first), (end - first) * sizeof(double));
     }
 
+    // Sweeps over a point; both count from the first that there are values of.
+    void single(size_t row, size_t column) {
+        double *const own = &za[row * width + column];
+        const size_t of = row - 1, lane = of % 2;
+        const PairCoefficients &c = z[of / 2 * z_width + column - 1 + lane];
+        const Coefficients z = {c.zr[lane], c.zb[lane], c.zu[lane], c.zv[lane], c.zz[lane]};
+        *own = point(own[width], *(own - width), own[1], own[-1], *own, z);
+    }
+
     void sweep(size_t sweeps) {
         for (size_t s = 1; s <= sweeps; ++s) {
-            const size_t end = rows.end_of(s), first = columns.first_of(s), count = columns.end_of(s) - first;
-            if (columns.end_of(s) <= first) continue;
-            size_t row = rows.first_of(s);
-            const auto run = [&](auto kernel, size_t height) {
-                kernel(at(row, first), width, &z[(row - rows.origin - 1) * z_width + first - columns.origin - 1], z_width, count);
-                row += height;
+            const size_t end = rows.end_of(s) - rows.origin, first = columns.first_of(s) - columns.origin;
+            if (columns.end_of(s) - columns.origin <= first) continue;
+            const size_t count = columns.end_of(s) - columns.origin - first;
+            size_t row = rows.first_of(s) - rows.origin;
+            const auto one = [&] {
+                for (size_t column = first; column < first + count; ++column) single(row, column);
+                ++row;
             };
-            while (row + 8 <= end) run(strip<8>, 8);
-            if (row + 4 <= end) run(strip<4>, 4);
-            while (row < end) run(strip<1>, 1);
+            const auto some = [&](auto pairs) {
+                constexpr int P = decltype(pairs)::value;
+                const auto point = [&](size_t r, size_t c) { single(row + r, first + c); };
+                strip<P>(&za[row * width + first], width, &z[(row - 1) / 2 * z_width + first - 1], z_width, count, point);
+                row += 2 * P;
+            };
+            // Pairs begin with the first row of coefficients.
+            if (row % 2 == 0 && row < end) one();
+            while (row + 8 <= end) some(std::integral_constant<int, 4>());
+            if (row + 4 <= end) some(std::integral_constant<int, 2>());
+            if (row + 2 <= end) some(std::integral_constant<int, 1>());
+            if (row < end) one();
         }
     }
 };

@@ -26,7 +26,7 @@
 use raddle::orwl::Extent;
 
 use super::axis::Axis;
-use super::kernel::{Coefficients, Plane};
+use super::kernel::{Paired, Plane};
 use super::{Input, Side};
 
 /// A part of the matrix, with as much of its neighbours as it sweeps over.
@@ -36,7 +36,7 @@ pub(super) struct Block {
     columns: Option<Axis>,
     depth: usize,
     za: Vec<f64>,
-    z: Vec<Coefficients>,
+    z: Paired,
 }
 
 /// Values of a rectangle, row by row.
@@ -73,12 +73,13 @@ impl Block {
         let za = rows
             .held()
             .flat_map(|row| columns.held().map(move |column| input.value(row, column)));
-        let inner = |axis: Axis| axis.origin + 1..axis.limit - usize::from(axis.is_last);
-        let z = inner(rows)
-            .flat_map(|row| inner(columns).map(move |column| input.coefficients(row, column)));
+        let inner = |axis: Axis| axis.held().len() - 1 - usize::from(axis.is_last);
+        let z = Paired::new(inner(rows), inner(columns), |row, column| {
+            input.coefficients(rows.origin + 1 + row, columns.origin + 1 + column)
+        });
         Self {
             za: za.collect(),
-            z: z.collect(),
+            z,
             rows: Some(rows),
             columns: Some(columns),
             depth,
@@ -104,7 +105,6 @@ impl Block {
             za: &mut self.za,
             width,
             z: &self.z,
-            z_width: width - 1 - usize::from(columns.is_last),
         };
         let local = |range: std::ops::Range<usize>, axis: Axis| {
             range.start - axis.origin..range.end - axis.origin

@@ -1,10 +1,13 @@
 //! The loop itself: one sweep over a rectangle, several rows at once.
 //!
 //! A point waits for the one to its left: a multiplication, two additions, a subtraction, a multiplication and an addition, one after
-//! the other. A row alone is therefore a chain that leaves a processor idle most of the time. A *strip* is `R` rows, each a
-//! column behind the one above it: `R` chains, of which none waits for another within a step. What a row has on its right in a step is what the row
-//! above has below it, and what it made in the last step is what the row below has above it: a point loads its five coefficients and
-//! one value.
+//! the other. A row alone is therefore a chain that leaves a processor idle most of the time. A *strip* is several rows, each a
+//! column behind the one above it: as many chains, of which none waits for another within a step. What a row has on its right in a step is what
+//! the row above has below it, and what it made in the last step is what the row below has above it: a point loads its five coefficients
+//! and one value.
+//!
+//! Two rows are a *pair*, the two lanes of a vector of the least processor there is. Coefficients are kept in the order in which a pair
+//! wants them: entry `k` of a pair has those of column `k` of its upper row and of column `k - 1` of its lower row.
 //!
 //! Every point is computed by the same operations in the same order as in the plain loop, so that all results are equal to the last bit.
 
@@ -14,8 +17,11 @@ use std::ops::Range;
 /// `zr`, `zb`, `zu`, `zv`, `zz` of a point.
 pub type Coefficients = [f64; 5];
 
+/// Those of a point of the upper row, and of the one to its lower left.
+pub(super) type PairCoefficients = [[f64; 2]; 5];
+
 /// How far a point goes to what its neighbours want of it.
-pub(super) const RELAXATION: f64 = 0.175;
+const RELAXATION: f64 = 0.175;
 
 /// A point, from its neighbours' values and its own.
 #[inline(always)]
@@ -32,130 +38,163 @@ pub(super) fn point(
     own + RELAXATION * (qa - own)
 }
 
-/// Values and coefficients in rows that lie one behind the other.
+/// Coefficients of rows and columns in the order in which pairs want them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Paired {
+    z: Vec<PairCoefficients>,
+    /// Entries of a pair of rows.
+    width: usize,
+}
+
+impl Paired {
+    /// Those that `of` says of a row and a column, each counted from 0.
+    pub(super) fn new(
+        rows: usize,
+        columns: usize,
+        of: impl Fn(usize, usize) -> Coefficients,
+    ) -> Self {
+        let width = columns + 1;
+        let mut z = vec![PairCoefficients::default(); rows.div_ceil(2) * width];
+        for row in 0..rows {
+            for column in 0..columns {
+                let entry = &mut z[row / 2 * width + column + row % 2];
+                for (lanes, number) in entry.iter_mut().zip(of(row, column)) {
+                    lanes[row % 2] = number;
+                }
+            }
+        }
+        Self { z, width }
+    }
+
+    fn at(&self, row: usize, column: usize) -> Coefficients {
+        let entry = &self.z[row / 2 * self.width + column + row % 2];
+        entry.map(|lanes| lanes[row % 2])
+    }
+
+    /// The entries of a pair, from one on.
+    fn pair(&self, upper: usize, first: usize, count: usize) -> &[PairCoefficients] {
+        &self.z[upper / 2 * self.width + first..][..count]
+    }
+}
+
+/// Values in rows that lie one behind the other, and coefficients.
 ///
-/// The coefficients of the value in row `r` and column `c` are in row `r - 1` and column `c - 1` of theirs.
+/// The coefficients of the value in row `r` and column `c` are those of row `r - 1` and column `c - 1`.
 pub(super) struct Plane<'a> {
     pub(super) za: &'a mut [f64],
     /// Values in a row.
     pub(super) width: usize,
-    pub(super) z: &'a [Coefficients],
-    /// Points with coefficients in a row.
-    pub(super) z_width: usize,
+    pub(super) z: &'a Paired,
 }
 
 impl Plane<'_> {
     /// Sweeps over a rectangle, which has a row of values above and below it, and a column to its left and right.
     pub(super) fn sweep(&mut self, rows: Range<usize>, columns: Range<usize>) {
-        if columns.is_empty() {
-            return;
-        }
         let mut row = rows.start;
+        // Pairs begin with the first row of coefficients.
+        if row.is_multiple_of(2) && row < rows.end {
+            self.single(row, columns.clone());
+            row += 1;
+        }
         while row + 8 <= rows.end {
-            self.strip::<8>(row, columns.clone());
+            self.strip::<4>(row, columns.clone());
             row += 8;
         }
         if row + 4 <= rows.end {
-            self.strip::<4>(row, columns.clone());
+            self.strip::<2>(row, columns.clone());
             row += 4;
         }
-        while row < rows.end {
+        if row + 2 <= rows.end {
             self.strip::<1>(row, columns.clone());
-            row += 1;
+            row += 2;
+        }
+        if row < rows.end {
+            self.single(row, columns);
         }
     }
 
-    /// Sweeps over `R` rows.
+    /// Sweeps over one row.
+    fn single(&mut self, row: usize, columns: Range<usize>) {
+        columns.for_each(|column| self.point(row, column));
+    }
+
+    /// Sweeps over a point.
+    fn point(&mut self, row: usize, column: usize) {
+        let (at, width) = (row * self.width + column, self.width);
+        let za = &mut *self.za;
+        let (below, above, right, left) = (za[at + width], za[at - width], za[at + 1], za[at - 1]);
+        let z = self.z.at(row - 1, column - 1);
+        za[at] = point(below, above, right, left, za[at], z);
+    }
+
+    /// Sweeps over `P` pairs of rows.
     #[inline(never)]
-    fn strip<const R: usize>(&mut self, row: usize, columns: Range<usize>) {
-        let count = columns.len();
-        if count < R {
-            (row..row + R).for_each(|row| self.strip::<1>(row, columns.clone()));
+    fn strip<const P: usize>(&mut self, row: usize, columns: Range<usize>) {
+        let (height, count) = (2 * P, columns.len());
+        if count < height {
+            (row..row + height).for_each(|row| self.single(row, columns.clone()));
             return;
         }
-        let framed = columns.start - 1..columns.end + 1;
-        let mut values = self.za[(row - 1) * self.width..].chunks_exact_mut(self.width);
-        let mut next = || &mut values.next().expect("there is a row below")[framed.clone()];
-        let above = &*next();
-        let mut rows: [&mut [f64]; R] = array::from_fn(|_| next());
-        let below = &*next();
-        let z: [&[Coefficients]; R] = array::from_fn(|index| {
-            let first = (row - 1 + index) * self.z_width + columns.start - 1;
-            &self.z[first..][..count]
-        });
-        let mut strip = Strip {
-            above,
-            rows: &mut rows,
-            below,
-            z: &z,
-        };
-        for step in 0..R - 1 {
-            strip.step(step, 0..step + 1);
+        // Both ends point by point, where not all rows are under way.
+        for step in 0..height - 1 {
+            (0..=step).for_each(|index| self.point(row + index, columns.start + step - index));
         }
-        strip.steady(count);
-        for step in count..count + R - 1 {
-            strip.step(step, step + 1 - count..R);
-        }
-    }
-}
-
-/// Rows that are swept at once, each with a value more at both ends, and what is above and below them.
-struct Strip<'a, 'b, const R: usize> {
-    above: &'a [f64],
-    rows: &'a mut [&'b mut [f64]; R],
-    below: &'a [f64],
-    z: &'a [&'b [Coefficients]; R],
-}
-
-impl<const R: usize> Strip<'_, '_, R> {
-    /// One point of each of some rows: row `i` is `i` columns behind. For the ends, where not all rows are under way.
-    fn step(&mut self, step: usize, rows: Range<usize>) {
-        for row in rows {
-            let column = step - row + 1;
-            let above = if row == 0 {
-                self.above[column]
-            } else {
-                self.rows[row - 1][column]
-            };
-            let below = if row + 1 == R {
-                self.below[column]
-            } else {
-                self.rows[row + 1][column]
-            };
-            let values = &mut *self.rows[row];
-            let (left, own, right) = (values[column - 1], values[column], values[column + 1]);
-            values[column] = point(below, above, right, left, own, self.z[row][column - 1]);
+        self.steady::<P>(row, columns.start, count + 1 - height);
+        for step in count..count + height - 1 {
+            let rows = step + 1 - count..height;
+            rows.for_each(|index| self.point(row + index, columns.start + step - index));
         }
     }
 
-    /// All steps in which each row has a point.
+    /// All steps in which each row of a strip has a point; the first row begins at column `column + 2 P - 1`.
     #[inline(always)]
-    fn steady(&mut self, count: usize) {
-        let steps = count + 1 - R;
-        // Cut so that each has its point of step `s` at the same index.
-        let above = &self.above[R..][..steps];
-        let below = &self.below[1..][..steps];
-        let mut left = [0.0; R];
-        let mut own = [0.0; R];
-        let z: [&[Coefficients]; R] = array::from_fn(|row| &self.z[row][R - 1 - row..][..steps]);
-        let mut from = 0;
-        let rows: [&mut [f64]; R] = self.rows.each_mut().map(|values| {
-            let first = R - 1 - from;
-            (left[from], own[from]) = (values[first], values[first + 1]);
-            from += 1;
-            &mut values[first + 1..][..steps + 1]
+    fn steady<const P: usize>(&mut self, row: usize, column: usize, steps: usize) {
+        let last = 2 * P - 1;
+        let mut values = self.za[(row - 1) * self.width..].chunks_exact_mut(self.width);
+        let mut next = || values.next().expect("there is a row below");
+        let above = &next()[column + last..][..steps];
+        let (mut left, mut own) = ([[0.0; 2]; P], [[0.0; 2]; P]);
+        // Cut so that each row has its point of step `s` at the same index.
+        let mut rows: [[&mut [f64]; 2]; P] = array::from_fn(|pair| {
+            array::from_fn(|lane| {
+                let values = &mut next()[column + last - 2 * pair - lane - 1..];
+                (left[pair][lane], own[pair][lane]) = (values[0], values[1]);
+                &mut values[1..][..steps + 1]
+            })
+        });
+        let below = &next()[column..][..steps];
+        let z: [&[PairCoefficients]; P] = array::from_fn(|pair| {
+            let first = column - 1 + last - 2 * pair;
+            self.z.pair(row - 1 + 2 * pair, first, steps)
         });
         for step in 0..steps {
-            let mut below = below[step];
-            for row in (0..R).rev() {
-                let right = rows[row][step + 1];
-                let above = if row == 0 { above[step] } else { left[row - 1] };
-                let new = point(below, above, right, left[row], own[row], z[row][step]);
-                rows[row][step] = new;
-                left[row] = new;
-                own[row] = right;
-                below = right;
+            let right: [[f64; 2]; P] =
+                array::from_fn(|pair| array::from_fn(|lane| rows[pair][lane][step + 1]));
+            let new: [[f64; 2]; P] = array::from_fn(|pair| {
+                let under = if pair + 1 == P {
+                    below[step]
+                } else {
+                    right[pair + 1][0]
+                };
+                let over = if pair == 0 {
+                    above[step]
+                } else {
+                    left[pair - 1][1]
+                };
+                let below = [right[pair][1], under];
+                let above = [over, left[pair][0]];
+                let z = &z[pair][step];
+                array::from_fn(|lane| {
+                    let z = z.map(|lanes| lanes[lane]);
+                    let (right, left) = (right[pair][lane], left[pair][lane]);
+                    point(below[lane], above[lane], right, left, own[pair][lane], z)
+                })
+            });
+            for (rows, new) in rows.iter_mut().zip(&new) {
+                rows[0][step] = new[0];
+                rows[1][step] = new[1];
             }
+            (left, own) = (new, right);
         }
     }
 }
