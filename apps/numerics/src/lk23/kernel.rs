@@ -38,6 +38,13 @@ pub(super) fn point(
     own + RELAXATION * (qa - own)
 }
 
+/// The point at an index, in rows of `width`.
+#[inline(always)]
+fn point_at(za: &mut [f64], width: usize, at: usize, z: &PairCoefficients, lane: usize) {
+    let (below, above, right, left) = (za[at + width], za[at - width], za[at + 1], za[at - 1]);
+    za[at] = point(below, above, right, left, za[at], z.map(|lanes| lanes[lane]));
+}
+
 /// Coefficients of rows and columns in the order in which pairs want them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Paired {
@@ -64,11 +71,6 @@ impl Paired {
             }
         }
         Self { z, width }
-    }
-
-    fn at(&self, row: usize, column: usize) -> Coefficients {
-        let entry = &self.z[row / 2 * self.width + column + row % 2];
-        entry.map(|lanes| lanes[row % 2])
     }
 
     /// The entries of a pair, from one on.
@@ -115,16 +117,12 @@ impl Plane<'_> {
 
     /// Sweeps over one row.
     fn single(&mut self, row: usize, columns: Range<usize>) {
-        columns.for_each(|column| self.point(row, column));
-    }
-
-    /// Sweeps over a point.
-    fn point(&mut self, row: usize, column: usize) {
-        let (at, width) = (row * self.width + column, self.width);
-        let za = &mut *self.za;
-        let (below, above, right, left) = (za[at + width], za[at - width], za[at + 1], za[at - 1]);
-        let z = self.z.at(row - 1, column - 1);
-        za[at] = point(below, above, right, left, za[at], z);
+        let (count, lane) = (columns.len(), (row - 1) % 2);
+        let z = self.z.pair(row - 1, columns.start - 1 + lane, count);
+        let first = row * self.width + columns.start;
+        for (column, entry) in z.iter().enumerate() {
+            point_at(self.za, self.width, first + column, entry, lane);
+        }
     }
 
     /// Sweeps over `P` pairs of rows.
@@ -137,12 +135,24 @@ impl Plane<'_> {
         }
         // Both ends point by point, where not all rows are under way.
         for step in 0..height - 1 {
-            (0..=step).for_each(|index| self.point(row + index, columns.start + step - index));
+            self.ragged(row, columns.start + step, 0..step + 1);
         }
         self.steady::<P>(row, columns.start, count + 1 - height);
         for step in count..count + height - 1 {
-            let rows = step + 1 - count..height;
-            rows.for_each(|index| self.point(row + index, columns.start + step - index));
+            self.ragged(row, columns.start + step, step + 1 - count..height);
+        }
+    }
+
+    /// A step of some rows of the strip that begins with row `row`, which is at column `column` if it has a point.
+    #[inline(always)]
+    fn ragged(&mut self, row: usize, column: usize, rows: Range<usize>) {
+        let (width, z_width) = (self.width, self.z.width);
+        let first = row * width + column;
+        let z = &self.z.z[(row - 1) / 2 * z_width + column - 1..];
+        for index in rows {
+            // A row further down, a column further to the left; both lanes of a pair have one entry.
+            let entry = &z[index / 2 * (z_width - 2)];
+            point_at(self.za, width, first + index * (width - 1), entry, index % 2);
         }
     }
 
