@@ -10,13 +10,12 @@
 use std::collections::BTreeMap;
 
 use raddle_sync::fifo::Access;
-use raddle_sync::prim::Relaxed;
 use raddle_topology::Matrix;
 
 use crate::operation::Operation;
 use crate::program::Program;
 
-/// A handle, as far as data is concerned.
+/// A handle, as far as data is concerned; `bytes` are those that a turn goes through.
 pub(crate) struct Use {
     pub(crate) operation: usize,
     pub(crate) access: Access,
@@ -49,8 +48,7 @@ pub(crate) fn dependencies_of<'a>(
             access: link.access,
             location: link.location.index,
             whole: link.location.whole,
-            // Relaxed: an estimate.
-            bytes: link.bytes.load(Relaxed) as f64,
+            bytes: link.bytes(),
         })
     });
     matrix_of(names.collect(), uses)

@@ -123,6 +123,33 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         &self.seat
     }
 
+    /// Says that a turn goes through no more than so many bytes of the location, such as an edge of a block; for placement.
+    ///
+    /// Otherwise it counts as if each turn went through all of them.
+    ///
+    /// # Examples
+    /// ```
+    /// # let mut program = raddle_orwl::Program::new("edge");
+    /// let block = program.location("block", vec![0.0; 1_000_000]);
+    /// let edge = program.location("edge", vec![0.0; 1_000]);
+    /// program.task("sweep", |task| {
+    ///     let mut block = task.writes_each_turn(&block);
+    ///     move || block.section(|block| block.iter_mut().for_each(|value| *value += 1.0))
+    /// });
+    /// program.task("edge", |task| {
+    ///     let mut block = task.reads_each_turn(&block).touching(8_000);
+    ///     let mut edge = task.writes_each_turn(&edge);
+    ///     move || block.section(|block| edge.section(|edge| edge.copy_from_slice(&block[..1_000])))
+    /// });
+    /// assert_eq!(program.dependencies().get(0, 1), 8_000.0);
+    /// ```
+    #[must_use]
+    pub fn touching(self, bytes: usize) -> Self {
+        // Relaxed: an estimate.
+        self.link.touched.store(bytes as u64, Relaxed);
+        self
+    }
+
     /// The section of this turn, as soon as it is granted: `.await` it, or [`wait`](Enter::wait) for it.
     ///
     /// # Panics
@@ -199,7 +226,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         if self.turn % TURNS_PER_LOOK == 1 {
             let bytes = (self.bytes_of)(&section) as u64;
             // Relaxed: as above.
-            self.link.bytes.store(bytes, Relaxed);
+            self.link.extent.store(bytes, Relaxed);
         }
         section
     }

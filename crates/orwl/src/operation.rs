@@ -77,7 +77,17 @@ pub(crate) struct Link {
     /// Sections that it was in.
     pub(crate) sections: AtomicU64,
     /// The bytes of the location when last looked at.
-    pub(crate) bytes: AtomicU64,
+    pub(crate) extent: AtomicU64,
+    /// The most bytes of it that a turn goes through.
+    pub(crate) touched: AtomicU64,
+}
+
+impl Link {
+    /// The bytes that a turn goes through, as far as is known.
+    pub(crate) fn bytes(&self) -> f64 {
+        // Relaxed: an estimate.
+        self.extent.load(Relaxed).min(self.touched.load(Relaxed)) as f64
+    }
 }
 
 impl Operation {
@@ -192,10 +202,7 @@ impl Operation {
             .links()
             .iter()
             .filter(|link| link.access == Access::Write);
-        // Relaxed: an estimate.
-        1.0 + written
-            .map(|link| link.bytes.load(Relaxed) as f64)
-            .sum::<f64>()
+        1.0 + written.map(|link| link.bytes()).sum::<f64>()
     }
 
     /// How long it has worked so far; what its thread waits at the moment counts as work.

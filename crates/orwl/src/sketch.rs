@@ -54,7 +54,7 @@ pub(crate) struct SketchOperation {
 pub(crate) struct SketchUse {
     pub(crate) location: usize,
     pub(crate) access: Access,
-    /// Bytes that a turn goes through.
+    /// Bytes that a turn goes through, were it not that they are exchanged.
     pub(crate) touched: f64,
 }
 
@@ -121,9 +121,8 @@ impl Sketch {
         self.operations.len() - 1
     }
 
-    /// A turn of the operation goes through only so many bytes of a location that it uses, such as an edge of a block.
-    ///
-    /// That is for simulation: a [`Program`](crate::Program) knows no more than how large its locations are, and neither do [`dependencies`](Self::dependencies).
+    /// A turn of the operation goes through only so many bytes of a location that it uses, such as an edge of a block; as
+    /// [`Handle::touching`](crate::Handle::touching).
     ///
     /// # Panics
     /// When there is no such operation.
@@ -136,14 +135,14 @@ impl Sketch {
     }
 
     /// A turn of the operation exchanges the values of the locations that it writes, as pointers: the first gets the second's, and so on, and the last
-    /// the first's. It goes through none of them, and they stay where they are.
+    /// the first's. It goes through none of them, and they stay where they are: in the memory of whoever had them first, and in the caches of whoever had
+    /// them last, who therefore counts as giving them to the next one.
     ///
     /// # Panics
     /// When there is no such operation.
     pub fn exchanges(&mut self, operation: usize) {
         let of = &mut self.operations[operation];
         of.exchanges = true;
-        of.uses.iter_mut().for_each(|used| used.touched = 0.0);
     }
 
     /// The name of each operation.
@@ -163,9 +162,7 @@ impl Sketch {
         let load_of = |operation: &SketchOperation| {
             let written = operation.uses.iter();
             let written = written.filter(|used| used.access == Access::Write);
-            let bytes: f64 = written
-                .map(|used| self.locations[used.location].bytes)
-                .sum();
+            let bytes: f64 = written.map(|used| used.touched).sum();
             // As a program's: nobody is nothing.
             1.0 + bytes
         };
@@ -189,7 +186,7 @@ impl Sketch {
                     access: used.access,
                     location: used.location,
                     whole: self.locations[used.location].whole,
-                    bytes: self.locations[used.location].bytes,
+                    bytes: used.touched,
                 })
             });
         matrix_of(names.collect(), uses)

@@ -182,7 +182,8 @@ impl<'a> Task<'a> {
             access: R::ACCESS,
             turns: AtomicU64::new(0),
             sections: AtomicU64::new(0),
-            bytes: AtomicU64::new(self.locations[of.index].bytes as u64),
+            extent: AtomicU64::new(self.locations[of.index].bytes as u64),
+            touched: AtomicU64::new(u64::MAX),
         });
         let handle = Handle::new(self.operation, location, &link, first, is_once);
         self.links.push(link);

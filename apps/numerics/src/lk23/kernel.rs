@@ -42,7 +42,14 @@ pub(super) fn point(
 #[inline(always)]
 fn point_at(za: &mut [f64], width: usize, at: usize, z: &PairCoefficients, lane: usize) {
     let (below, above, right, left) = (za[at + width], za[at - width], za[at + 1], za[at - 1]);
-    za[at] = point(below, above, right, left, za[at], z.map(|lanes| lanes[lane]));
+    za[at] = point(
+        below,
+        above,
+        right,
+        left,
+        za[at],
+        z.map(|lanes| lanes[lane]),
+    );
 }
 
 /// Coefficients of rows and columns in the order in which pairs want them.
@@ -152,7 +159,13 @@ impl Plane<'_> {
         for index in rows {
             // A row further down, a column further to the left; both lanes of a pair have one entry.
             let entry = &z[index / 2 * (z_width - 2)];
-            point_at(self.za, width, first + index * (width - 1), entry, index % 2);
+            point_at(
+                self.za,
+                width,
+                first + index * (width - 1),
+                entry,
+                index % 2,
+            );
         }
     }
 

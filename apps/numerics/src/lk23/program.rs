@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use raddle::Runtime;
-use raddle::orwl::{Broken, Location, Outcome, Program, ReadHandle, RunError, Task, Turns};
+use raddle::orwl::{Broken, Extent, Location, Outcome, Program, ReadHandle, RunError, Task, Turns};
 
 use super::Side;
 use super::block::Block;
@@ -42,8 +42,8 @@ pub struct Ran {
     blocks: Vec<Location<Block>>,
 }
 
-/// The locations of the borders of a block, where it has neighbours.
-type Borders = [Option<Location<Vec<f64>>>; 8];
+/// The locations of the borders of a block, where it has neighbours, with their bytes.
+type Borders = [Option<(Location<Vec<f64>>, usize)>; 8];
 
 impl Lk23 {
     /// Declares it. `note` hears from any worker, at the end of each turn of a block, how many points that were.
@@ -77,7 +77,9 @@ impl Lk23 {
             };
             let borders = Side::ALL.map(border).map(|border| {
                 border.map(|(side, values)| {
-                    program.location(format!("{} {}", name(index), side.name()), values)
+                    let (name, bytes) =
+                        (format!("{} {}", name(index), side.name()), values.bytes());
+                    (program.location(name, values), bytes)
                 })
             });
             (program.location(name(index), block), borders)
@@ -174,9 +176,9 @@ impl BlockTask<'_> {
                 }
             }
         });
-        for (side, border) in self.outputs() {
+        for (side, border, bytes) in self.outputs() {
             operations.async_operation(side.name(), |task| {
-                let mut block = task.reads_each_turn(&self.blocks[self.index]);
+                let mut block = self.edge(task, bytes);
                 let mut border = task.writes_each_turn(border);
                 let mut turns = task.turns();
                 async move {
@@ -204,9 +206,9 @@ impl BlockTask<'_> {
                 turn += 1;
             }
         });
-        for (side, border) in self.outputs() {
+        for (side, border, bytes) in self.outputs() {
             operations.operation(side.name(), |task| {
-                let mut block = task.reads_each_turn(&self.blocks[self.index]);
+                let mut block = self.edge(task, bytes);
                 let mut border = task.writes_each_turn(border);
                 move || block.section(|block| border.section(|border| block.give(side, border)))
             });
@@ -218,18 +220,26 @@ impl BlockTask<'_> {
         let sides = Side::BEHIND.into_iter().chain(Side::BEFORE);
         let input = |side: Side| {
             let other = neighbour(&self.shared.plan, self.index, side)?;
-            let border = self.borders[other][side.opposite() as usize].as_ref()?;
+            let (border, _) = self.borders[other][side.opposite() as usize].as_ref()?;
             Some((side, task.reads_each_turn(border)))
         };
         sides.filter_map(input).collect()
     }
 
-    /// The borders that this block gives.
-    fn outputs(&self) -> impl Iterator<Item = (Side, &Location<Vec<f64>>)> {
-        let borders = &self.borders[self.index];
-        Side::ALL
-            .into_iter()
-            .filter_map(|side| Some((side, borders[side as usize].as_ref()?)))
+    /// A handle on so many bytes of this block.
+    fn edge(&self, task: &mut Task<'_>, bytes: usize) -> ReadHandle<Block> {
+        task.reads_each_turn(&self.blocks[self.index])
+            .touching(bytes)
+    }
+
+    /// The borders that this block gives, and their bytes.
+    fn outputs(&self) -> impl Iterator<Item = (Side, &Location<Vec<f64>>, usize)> {
+        let borders = self.borders[self.index].iter();
+        let given = Side::ALL.into_iter().zip(borders);
+        given.filter_map(|(side, border)| {
+            let (border, bytes) = border.as_ref()?;
+            Some((side, border, *bytes))
+        })
     }
 }
 

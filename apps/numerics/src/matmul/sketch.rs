@@ -39,13 +39,12 @@ impl Product {
             let width = input.columns as f64 / parts as f64;
             let (inner, bytes) = (input.inner as f64, NUMBER_BYTES as f64);
             let uses = [(rows[index], Access::Write), (blocks[index], Access::Read)];
-            let product = sketch.operation(
+            sketch.operation(
                 format!("row {index}/product"),
                 2.0 * height * width * inner / core_gflops,
                 (height * inner + 2.0 * height * width) * bytes,
                 &uses,
             );
-            sketch.touches(product, rows[index], 0);
         }
         for (index, pair) in blocks.windows(2).enumerate() {
             let uses = [(pair[0], Access::Write), (pair[1], Access::Write)];

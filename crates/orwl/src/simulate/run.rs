@@ -221,11 +221,13 @@ fn steps_of(sketch: &Sketch) -> Vec<Vec<Step>> {
                 .iter()
                 .map(|&place| sketch.locations[place].bytes)
                 .sum();
+            // What is exchanged stays where it is.
+            let moved = if of.exchanges { 0.0 } else { used.touched };
             own.extend(places.iter().map(|&location| Step {
                 location,
                 bytes: match all > 0.0 {
-                    true => used.touched * (sketch.locations[location].bytes / all),
-                    false => used.touched / places.len() as f64,
+                    true => moved * (sketch.locations[location].bytes / all),
+                    false => moved / places.len() as f64,
                 },
                 writes: used.access == Access::Write,
             }));

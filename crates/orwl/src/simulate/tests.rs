@@ -151,7 +151,7 @@ fn an_edge_is_all_that_comes_of_a_block() {
     let edge = sketch.operation("edge", 1.0, 0.0, &[(block, Read)]);
     sketch.touches(edge, block, 8);
     assert_eq!(simulated(&sketch, &[0, 3], 1).remote_bytes, 8);
-    assert_eq!(sketch.dependencies().get(0, 1), 1e6);
+    assert_eq!(sketch.dependencies().get(0, 1), 8.0);
 }
 
 #[test]
