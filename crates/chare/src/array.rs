@@ -138,7 +138,7 @@ impl<T: Chare> Array<T> {
         };
         let id = self.collection;
         let make = move |local: &Local, first| {
-            local.post(worker, move |local| {
+            local.post_seldom(worker, move |local| {
                 let make = |cx: &mut Cx<T>| {
                     cx.set_rounds(NextRounds::from_array(first));
                     make(cx)
@@ -169,12 +169,12 @@ impl<T: Chare> Array<T> {
                 if local.worker == root {
                     begin(local);
                 } else {
-                    local.post(root, begin);
+                    local.post_seldom(root, begin);
                 }
                 local.epoch.get()
             }
             None => {
-                system.post_outside(root, begin);
+                system.post_outside(root, Box::new(begin));
                 system.outside().epoch
             }
         });

@@ -187,9 +187,9 @@ impl Local {
         drop(sheet);
         let root = self.worker;
         for worker in 0..worker_count {
-            self.post(worker, move |local| {
+            self.post_seldom(worker, move |local| {
                 let measured = local.part::<T>(collection).take_measured(local.worker);
-                local.post(root, move |local| {
+                local.post_seldom(root, move |local| {
                     local.take_measured::<T>(&local.part(collection), measured);
                 });
             });

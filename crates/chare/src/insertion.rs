@@ -236,7 +236,7 @@ impl Local {
         if root == self.worker {
             return self.take_answer_about(part, answer);
         }
-        self.post(root, move |local| {
+        self.post_seldom(root, move |local| {
             local.take_answer_about::<T>(&local.part(collection), answer);
         });
     }
@@ -298,7 +298,7 @@ impl Local {
             insertion.missing = worker_count as isize;
         }
         for worker in 0..worker_count {
-            self.post(worker, move |local| {
+            self.post_seldom(worker, move |local| {
                 local.look_again::<T>(&local.part(collection), number);
             });
         }

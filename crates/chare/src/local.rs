@@ -23,6 +23,9 @@ thread_local! {
     static LOCAL: OnceCell<Local> = OnceCell::new();
 }
 
+/// What a message does at its worker, where it is one of many kinds that are sent now and then: what they have in common is compiled once.
+pub(crate) type Arrival = Box<dyn FnOnce(&Local) + Send>;
+
 /// A part, and the id of its collection.
 type OwnPart = (u32, Rc<dyn AnyPart>);
 
@@ -127,12 +130,12 @@ pub(crate) fn in_pool(id: u32, call: impl FnOnce(&Local) + Send + 'static) {
         Some(())
     });
     if let Some(call) = call {
-        hand_over(id, call);
+        hand_over(id, Box::new(call));
     }
 }
 
 #[cold]
-fn hand_over(id: u32, call: impl FnOnce(&Local) + Send + 'static) {
+fn hand_over(id: u32, call: Arrival) {
     // Without a system, its runtime has ended.
     if let Some(system) = System::find(id) {
         let worker = system.next_worker();
@@ -247,8 +250,13 @@ impl Local {
         })
     }
 
+    /// As [`post`](Self::post), for what is sent now and then.
+    pub(crate) fn post_seldom(&self, to: usize, message: impl FnOnce(&Self) + Send + 'static) {
+        self.post(to, Box::new(message) as Arrival);
+    }
+
     /// As [`post`](Self::post), before all messages that are not urgent.
-    pub(crate) fn post_urgent(&self, to: usize, message: impl FnOnce(&Self) + Send + 'static) {
+    pub(crate) fn post_urgent(&self, to: usize, message: Arrival) {
         let id = self.system.id;
         self.system.quiet.count_sent(self.worker);
         self.system

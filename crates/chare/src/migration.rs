@@ -241,7 +241,7 @@ impl Local {
         outside.epoch = epoch;
         for &source in &batch.sources {
             self.system
-                .post_outside(source, move |local| local.take_marker());
+                .post_outside(source, Box::new(Local::take_marker));
         }
         drop(outside);
         for worker in 0..self.system.worker_count() {

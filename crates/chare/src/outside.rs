@@ -1,7 +1,7 @@
 //! Threads that are no workers send in the name of one sender, under a lock: so they too have an order, an epoch and detours.
 
 use crate::entry::Chare;
-use crate::local::{Local, on_arrival};
+use crate::local::{Arrival, Local, on_arrival};
 use crate::parcel::Parcel;
 use crate::priority::{Key, ranked};
 use crate::proxy::{All, One};
@@ -22,13 +22,7 @@ impl System {
     }
 
     /// Sends what calls `arrival` when a message of this priority has its turn, in the order of those from outside.
-    fn post_outside_with(
-        &self,
-        priority: i32,
-        key: Option<Key>,
-        to: usize,
-        arrival: impl FnOnce(&Local) + Send + 'static,
-    ) {
+    fn post_outside_with(&self, priority: i32, key: Option<Key>, to: usize, arrival: Arrival) {
         match priority {
             0 => self.post_outside(to, arrival),
             ..0 => {
@@ -41,7 +35,7 @@ impl System {
     }
 
     /// Sends a message in the order of those from outside.
-    pub(crate) fn post_outside(&self, to: usize, message: impl FnOnce(&Local) + Send + 'static) {
+    pub(crate) fn post_outside(&self, to: usize, message: Arrival) {
         let id = self.id;
         self.quiet.count_sent_outside();
         self.post.send_outside(to, move || on_arrival(id, message));
@@ -50,14 +44,14 @@ impl System {
 
 /// Sends a parcel to where its element is.
 #[cold]
-pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: impl Parcel<T>) {
+pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: Box<dyn Parcel<T>>) {
     // Without a system its runtime has ended: dropping the parcel tells who waits for a reply.
     let Some(system) = System::find(one.system) else {
         return;
     };
     let collection = system.collection::<T>(one.collection);
     if collection.node.is_some() {
-        return system.to_node(&collection, one.number, one.priority, Box::new(parcel));
+        return system.to_node(&collection, one.number, one.priority, parcel);
     }
     let mut outside = system.outside();
     let epoch = outside.epoch;
@@ -70,22 +64,23 @@ pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: impl Parcel<T>) {
                 ..
             } = one;
             let key = Some((collection, number));
-            system.post_outside_with(priority, key, worker, move |local| {
-                parcel.deliver(local, &local.part(collection), number);
-            });
+            let arrival =
+                move |local: &Local| parcel.deliver(local, &local.part(collection), number);
+            system.post_outside_with(priority, key, worker, Box::new(arrival));
         }
         Way::Detour(home) => {
             let One {
                 collection, number, ..
             } = one;
-            system.post_outside(home, move |local| {
+            let arrival = move |local: &Local| {
                 local.relay(&local.part(collection), number, parcel, None);
-            });
+            };
+            system.post_outside(home, Box::new(arrival));
         }
         Way::Gone => {
             drop(outside);
             let failure = collection.gone(one.number, parcel.entry());
-            Box::new(parcel).fail(&system, failure);
+            parcel.fail(&system, failure);
         }
     }
 }
@@ -114,8 +109,9 @@ pub(crate) fn spread<T: Chare>(all: All<T>, spread: impl Spread<T>) {
     let epoch = outside.epoch;
     for worker in workers_with(members.as_deref(), system.worker_count()) {
         let spread = spreads.pop().expect("there is one for each worker");
-        system.post_outside_with(priority, None, worker, move |local| {
+        let arrival = move |local: &Local| {
             local.arrive_spread(&local.part(collection), section, epoch, spread);
-        });
+        };
+        system.post_outside_with(priority, None, worker, Box::new(arrival));
     }
 }

@@ -27,6 +27,25 @@ pub(crate) trait Parcel<T: Chare>: Send + 'static {
     fn fail(self: Box<Self>, system: &System, failure: Failure);
 }
 
+/// A parcel whose way does not depend on what it is: all but the shortest way is compiled once for each chare, not for each entry.
+impl<T: Chare> Parcel<T> for Box<dyn Parcel<T>> {
+    fn entry(&self) -> &'static str {
+        (**self).entry()
+    }
+
+    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
+        self.run(local, part, number);
+    }
+
+    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
+        (*self).run(local, part, number);
+    }
+
+    fn fail(self: Box<Self>, system: &System, failure: Failure) {
+        (*self).fail(system, failure);
+    }
+}
+
 /// What becomes of an entry's result.
 pub(crate) trait Finish<O>: Send + 'static {
     /// The message is for all that there are, and no loss to those that end.

@@ -31,10 +31,10 @@ use crate::directory::Spare;
 use crate::entry::Chare;
 use crate::insertion::{Early, Insertions, Marks};
 use crate::keys::Keys;
-use crate::local::Local;
+use crate::local::{Arrival, Local};
 use crate::number::Number;
 use crate::parcel::Parcel;
-use crate::priority::Arrival;
+
 use crate::proxy::One;
 use crate::reduction::{AllRounds, NextRounds};
 use crate::scan::Scans;

@@ -9,11 +9,8 @@ use std::collections::{BinaryHeap, HashMap};
 use std::fmt;
 use std::mem;
 
-use crate::local::Local;
+use crate::local::{Arrival, Local};
 use crate::number::Number;
-
-/// What a message does when it has its turn.
-pub(crate) type Arrival = Box<dyn FnOnce(&Local) + Send>;
 
 /// The element that a message is for, with its collection; what is for all has none.
 pub(crate) type Key = (u32, Number);
@@ -99,20 +96,15 @@ impl<M> Ranks<M> {
 }
 
 /// What a message of this priority does when it arrives, for an element, or for all: it waits for its turn to call `arrival`.
-pub(crate) fn ranked(
-    priority: i32,
-    to: Option<Key>,
-    arrival: impl FnOnce(&Local) + Send + 'static,
-) -> impl FnOnce(&Local) + Send + 'static {
-    move |local| {
-        let message: (Option<Key>, Arrival) = (to, Box::new(arrival));
-        local.ranks.borrow_mut().push(priority, message);
+pub(crate) fn ranked(priority: i32, to: Option<Key>, arrival: Arrival) -> Arrival {
+    Box::new(move |local: &Local| {
+        local.ranks.borrow_mut().push(priority, (to, arrival));
         if priority < 0 {
-            local.post_urgent(local.worker, Local::run_first);
+            local.post_urgent(local.worker, Box::new(Local::run_first));
         } else {
             local.post(local.worker, Local::run_first);
         }
-    }
+    })
 }
 
 impl Local {
@@ -126,8 +118,8 @@ impl Local {
     ) {
         match priority {
             0 => self.post(worker, arrival),
-            ..0 => self.post_urgent(worker, ranked(priority, to, arrival)),
-            _ => self.post(worker, ranked(priority, to, arrival)),
+            ..0 => self.post_urgent(worker, ranked(priority, to, Box::new(arrival))),
+            _ => self.post(worker, ranked(priority, to, Box::new(arrival))),
         }
     }
 

@@ -105,7 +105,7 @@ impl<T: Chare> One<T> {
     ///
     /// Among the messages that have arrived at a worker, those with negative priorities run first, then those without any; those with positive
     /// ones come after all that were there before them. The order of messages between two elements holds only among those of the
-    /// same priority. Cost: an allocation, and a second message to the worker itself.
+    /// same priority. Cost: two allocations, and a second message to the worker itself.
     ///
     /// Messages for the element of a [`NodeGroup`](crate::NodeGroup) wait with the element, not at a worker: they have this order among
     /// themselves. A message for a seed travels without its priority, and messages that wait for the end of an `async` entry keep the order in
@@ -166,7 +166,7 @@ impl<T: Chare> One<T> {
     pub(crate) fn dispatch(self, parcel: impl Parcel<T>) {
         local::with(self.system, |local| match local {
             Some(local) => local.dispatch(self, parcel),
-            None => outside::dispatch(self, parcel),
+            None => outside::dispatch(self, Box::new(parcel)),
         });
     }
 }
@@ -186,7 +186,7 @@ impl Local {
             Some(worker) if one.priority == 0 && self.detours.borrow().is_empty() => {
                 self.carry(worker, one, parcel);
             }
-            _ => self.dispatch_slow(&part, one, parcel),
+            _ => self.dispatch_slow(&part, one, Box::new(parcel)),
         }
     }
 

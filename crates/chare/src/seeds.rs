@@ -78,7 +78,7 @@ impl System {
                 let number = shared.directory.allocate(home);
                 let route = Route::seed(number.generation(), false);
                 shared.directory.place(number).set_route(route);
-                self.post_outside(home, move |local| local.put_seed(collection, number, make));
+                self.post_from_here(home, move |local| local.put_seed(collection, number, make));
                 One::new(self.id, collection, number)
             }
         })
@@ -119,7 +119,7 @@ impl Local {
         match system.seeds.choose(self) {
             Choice::Place(worker) => {
                 place.set_route(Route::placed(generation, worker));
-                self.post(worker, move |local| {
+                self.post_seldom(worker, move |local| {
                     local.make_element(&local.part(collection), number, None, make);
                 });
             }
@@ -129,7 +129,7 @@ impl Local {
             }
             Choice::Hand(worker) => {
                 place.set_route(Route::seed(generation, false));
-                self.post(worker, move |local| {
+                self.post_seldom(worker, move |local| {
                     local.put_seed(collection, number, make)
                 });
             }
@@ -167,7 +167,7 @@ impl Local {
             self.send_after(part, number);
         } else {
             let collection = part.collection.id;
-            self.post(number.home(), move |local| {
+            self.post_seldom(number.home(), move |local| {
                 local.send_after::<T>(&local.part(collection), number);
             });
         }

@@ -14,7 +14,7 @@ use crate::collection::Collection;
 use crate::collections::Collections;
 use crate::entry::Chare;
 use crate::failure::Failure;
-use crate::local::{self, Local};
+use crate::local::{self, Arrival, Local};
 use crate::migration::Moves;
 use crate::outside::Outside;
 use crate::quiet::Quiet;
@@ -148,8 +148,12 @@ impl System {
         made.id
     }
 
-    /// Sends a message from this thread to a worker.
+    /// Sends a message from this thread to a worker, now and then.
     pub(crate) fn post_from_here(&self, to: usize, message: impl FnOnce(&Local) + Send + 'static) {
+        self.post_arrival(to, Box::new(message));
+    }
+
+    fn post_arrival(&self, to: usize, message: Arrival) {
         local::with(self.id, |local| match local {
             Some(local) => local.post(to, message),
             None => self.post_outside(to, message),

@@ -86,13 +86,14 @@ impl Post {
             self.worker_count()
         );
         let closures = self.shared.memory.closures();
-        self.with_own(|worker| match worker {
-            Some(worker) => {
-                let bytes = message_bytes(&message);
-                let message = Task::message(worker.take_cell(), closures, message);
-                worker.send(to, message, bytes);
+        self.with_own(|worker| {
+            let cell = worker.map_or_else(|| self.shared.memory.take_outside(), Worker::take_cell);
+            let bytes = message_bytes(&message);
+            let message = Task::message(cell, closures, message);
+            match worker {
+                Some(worker) => worker.send(to, message, bytes),
+                None => self.shared.send_outside(to, message),
             }
-            None => self.shared.call_outside(to, message),
         });
     }
 

@@ -163,7 +163,7 @@ impl<T: Chare> Part<T> {
         meter.checked = Some(start);
         drop(meter);
         let collection = self.collection.id;
-        local.post(self.collection.root, move |local| {
+        local.post_seldom(self.collection.root, move |local| {
             local.part::<T>(collection).balance_if_due(local, period);
         });
     }

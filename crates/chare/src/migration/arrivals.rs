@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::{Batch, COORDINATOR, Move, MovesOf, Request};
 use crate::entry::Chare;
-use crate::local::Local;
+use crate::local::{Arrival, Local};
 use crate::number::Number;
 use crate::part::{Part, Slot};
-use crate::priority::{Arrival, RanksOf};
+use crate::priority::RanksOf;
 use crate::reduction::NextRounds;
 use crate::section::Gathered;
 

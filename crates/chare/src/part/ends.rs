@@ -75,7 +75,7 @@ impl<T: Chare> Part<T> {
             }
             let collection = self.collection.id;
             for worker in 0..local.system.worker_count() {
-                local.post(worker, move |local| {
+                local.post_seldom(worker, move |local| {
                     local.lose_member::<T>(&local.part(collection), section);
                 });
             }
@@ -103,7 +103,7 @@ impl<T: Chare> Part<T> {
         }
         let collection = self.collection.id;
         for worker in 0..local.system.worker_count() {
-            local.post(worker, move |local| {
+            local.post_seldom(worker, move |local| {
                 local.lose_scans::<T>(&local.part(collection), group);
             });
         }

@@ -157,8 +157,8 @@ pub(crate) fn way<T: Chare>(
 }
 
 /// A message that goes by its element's home.
-struct Detoured<P> {
-    parcel: P,
+struct Detoured<T: Chare> {
+    parcel: Box<dyn Parcel<T>>,
     /// Dropped when the message has met its element, or will not.
     confirms: Confirms,
 }
@@ -183,7 +183,7 @@ impl Drop for Confirms {
     }
 }
 
-impl<T: Chare, P: Parcel<T>> Parcel<T> for Detoured<P> {
+impl<T: Chare> Parcel<T> for Detoured<T> {
     fn entry(&self) -> &'static str {
         self.parcel.entry()
     }
@@ -208,7 +208,7 @@ impl<T: Chare, P: Parcel<T>> Parcel<T> for Detoured<P> {
             parcel,
             confirms: _confirms,
         } = *self;
-        Box::new(parcel).fail(system, failure);
+        parcel.fail(system, failure);
     }
 }
 
@@ -219,13 +219,13 @@ impl Local {
         &self,
         part: &Part<T>,
         one: One<T>,
-        parcel: impl Parcel<T>,
+        parcel: Box<dyn Parcel<T>>,
     ) {
         if part.collection.node.is_some() {
             let (number, priority) = (one.number, one.priority);
             return self
                 .system
-                .to_node(&part.collection, number, priority, Box::new(parcel));
+                .to_node(&part.collection, number, priority, parcel);
         }
         let One {
             collection,
@@ -254,7 +254,7 @@ impl Local {
             }
             Way::Gone => {
                 let failure = part.collection.gone(number, parcel.entry());
-                Box::new(parcel).fail(&self.system, failure);
+                parcel.fail(&self.system, failure);
             }
         }
     }
@@ -264,17 +264,17 @@ impl Local {
         &self,
         part: &Part<T>,
         number: Number,
-        parcel: impl Parcel<T>,
+        parcel: Box<dyn Parcel<T>>,
         from: Option<usize>,
     ) {
-        let parcel = Detoured {
+        let parcel: Box<dyn Parcel<T>> = Box::new(Detoured {
             parcel,
             confirms: Confirms {
                 system: self.system.id,
                 from,
                 key: (part.collection.id, number),
             },
-        };
+        });
         let place = part.collection.directory.place(number);
         let route = place.route();
         let is_seed = matches!(route.whereabouts(), Whereabouts::Seed { .. })
@@ -287,11 +287,11 @@ impl Local {
                 Some(worker) => self.carry(worker, part.one(number), parcel),
                 None => {
                     let failure = part.collection.gone(number, parcel.entry());
-                    Box::new(parcel).fail(&self.system, failure);
+                    parcel.fail(&self.system, failure);
                 }
             };
         }
-        mail.entry(number).or_default().push_back(Box::new(parcel));
+        mail.entry(number).or_default().push_back(parcel);
         drop(mail);
         let with_mail = Route::seed(number.generation(), true);
         if route == Route::seed(number.generation(), false) && !place.change_route(route, with_mail)
@@ -316,7 +316,7 @@ impl Local {
             return;
         };
         for parcel in waiting {
-            self.carry(worker, part.one(number), Kept(parcel));
+            self.carry(worker, part.one(number), parcel);
         }
     }
 
@@ -348,27 +348,6 @@ impl Local {
         for (heir, legacy) in told {
             self.post(heir, move |local| local.end_legacy(key, legacy));
         }
-    }
-}
-
-/// A parcel that has waited.
-struct Kept<T: Chare>(Box<dyn Parcel<T>>);
-
-impl<T: Chare> Parcel<T> for Kept<T> {
-    fn entry(&self) -> &'static str {
-        self.0.entry()
-    }
-
-    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
-        self.0.run(local, part, number);
-    }
-
-    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
-        self.0.run(local, part, number);
-    }
-
-    fn fail(self: Box<Self>, system: &System, failure: Failure) {
-        self.0.fail(system, failure);
     }
 }
 

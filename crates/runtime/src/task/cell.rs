@@ -207,14 +207,15 @@ impl TaskCell {
         closure: F,
     ) {
         self.make(Kind::Closure, parent);
-        if memory == TaskMemory::Cells
-            && size_of::<F>() <= PAYLOAD_WORDS * size_of::<u64>()
-            && align_of::<F>() <= align_of::<u64>()
-        {
+        let fits = const {
+            size_of::<F>() <= PAYLOAD_WORDS * size_of::<u64>()
+                && align_of::<F>() <= align_of::<u64>()
+        };
+        if fits && memory == TaskMemory::Cells {
             // SAFETY: it fits (checked), and the lifetime is the caller's promise.
             unsafe { self.put_payload(closure) };
         } else {
-            let boxed = Box::new(closure);
+            let boxed: Box<dyn FnOnce() + Send> = Box::new(closure);
             // SAFETY: a pointer fits; the lifetime is the caller's promise.
             unsafe { self.put_payload(boxed) };
         }
