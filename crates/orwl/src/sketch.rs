@@ -54,7 +54,7 @@ pub(crate) struct SketchOperation {
 pub(crate) struct SketchUse {
     pub(crate) location: usize,
     pub(crate) access: Access,
-    /// Bytes that a turn goes through, were it not that they are exchanged.
+    /// Bytes that a turn goes through.
     pub(crate) touched: f64,
 }
 
@@ -134,15 +134,16 @@ impl Sketch {
         }
     }
 
-    /// A turn of the operation exchanges the values of the locations that it writes, as pointers: the first gets the second's, and so on, and the last
-    /// the first's. It goes through none of them, and they stay where they are: in the memory of whoever had them first, and in the caches of whoever had
-    /// them last, who therefore counts as giving them to the next one.
+    /// A turn of the operation exchanges the values of the locations that it writes, as pointers of so many bytes: the first gets the second's, and so
+    /// on, and the last the first's. It goes through nothing else of them, and they stay where they are.
     ///
     /// # Panics
     /// When there is no such operation.
-    pub fn exchanges(&mut self, operation: usize) {
+    pub fn exchanges(&mut self, operation: usize, bytes: usize) {
         let of = &mut self.operations[operation];
         of.exchanges = true;
+        let pointer = bytes as f64;
+        of.uses.iter_mut().for_each(|used| used.touched = pointer);
     }
 
     /// The name of each operation.

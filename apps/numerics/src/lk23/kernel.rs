@@ -17,8 +17,13 @@ use std::ops::Range;
 /// `zr`, `zb`, `zu`, `zv`, `zz` of a point.
 pub type Coefficients = [f64; 5];
 
+/// Two lanes, where a vector wants them: what lies so needs no load of its own.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(16))]
+pub(super) struct Lanes([f64; 2]);
+
 /// Those of a point of the upper row, and of the one to its lower left.
-pub(super) type PairCoefficients = [[f64; 2]; 5];
+pub(super) type PairCoefficients = [Lanes; 5];
 
 /// How far a point goes to what its neighbours want of it.
 const RELAXATION: f64 = 0.175;
@@ -48,7 +53,7 @@ fn point_at(za: &mut [f64], width: usize, at: usize, z: &PairCoefficients, lane:
         right,
         left,
         za[at],
-        z.map(|lanes| lanes[lane]),
+        z.map(|lanes| lanes.0[lane]),
     );
 }
 
@@ -73,7 +78,7 @@ impl Paired {
             for column in 0..columns {
                 let entry = &mut z[row / 2 * width + column + row % 2];
                 for (lanes, number) in entry.iter_mut().zip(of(row, column)) {
-                    lanes[row % 2] = number;
+                    lanes.0[row % 2] = number;
                 }
             }
         }
@@ -208,7 +213,7 @@ impl Plane<'_> {
                 let above = [over, left[pair][0]];
                 let z = &z[pair][step];
                 array::from_fn(|lane| {
-                    let z = z.map(|lanes| lanes[lane]);
+                    let z = z.map(|lanes| lanes.0[lane]);
                     let (right, left) = (right[pair][lane], left[pair][lane]);
                     point(below[lane], above[lane], right, left, own[pair][lane], z)
                 })

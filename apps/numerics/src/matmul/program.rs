@@ -39,7 +39,7 @@ struct Rows {
 
 /// Some columns of B, on their way.
 #[derive(Debug)]
-struct Columns {
+pub(super) struct Columns {
     columns: Range<usize>,
     b: Vec<f64>,
 }
@@ -169,7 +169,12 @@ fn declare_pass(
     here: &Location<Columns>,
     there: &Location<Columns>,
 ) {
-    let handles = |task: &mut Task<'_>| (task.writes_each_turn(here), task.writes_each_turn(there));
+    // They exchange pointers, and read none of the numbers.
+    let handle = |task: &mut Task<'_>, location| {
+        task.writes_each_turn(location)
+            .touching(size_of::<Columns>())
+    };
+    let handles = |task: &mut Task<'_>| (handle(task, here), handle(task, there));
     match form {
         Form::Future => operations.async_operation("pass", |task| {
             let ((mut here, mut there), mut turns) = (handles(task), task.turns());

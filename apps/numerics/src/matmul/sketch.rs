@@ -2,7 +2,7 @@
 
 use raddle::orwl::{Access, Sketch};
 
-use super::program::part;
+use super::program::{Columns, part};
 use super::{Input, Product};
 
 const NUMBER_BYTES: usize = 8;
@@ -49,7 +49,7 @@ impl Product {
         for (index, pair) in blocks.windows(2).enumerate() {
             let uses = [(pair[0], Access::Write), (pair[1], Access::Write)];
             let pass = sketch.operation(format!("row {}/pass", index + 1), SWAP_NS, 0.0, &uses);
-            sketch.exchanges(pass);
+            sketch.exchanges(pass, size_of::<Columns>());
         }
         sketch
     }
