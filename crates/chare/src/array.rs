@@ -16,6 +16,8 @@ use crate::insertion::Make;
 use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::End;
+use crate::part::Part;
+use crate::part::birth::Birth;
 use crate::proxy::{All, One};
 use crate::reduction::{NextRounds, claim};
 use crate::reply::Reply;
@@ -350,27 +352,27 @@ where
     };
     // What the program says is asked before a lock is taken.
     let workers: Vec<usize> = (0..count as u32).map(worker_of).collect();
+    let birth = Birth::new(worker_count, move |local: &Local, part: &Part<T>| {
+        let numbers = (0..count as u32).map(|index| Number::new(0, 0, index));
+        for number in numbers {
+            if part.collection.directory.place(number).worker_of(number, 0) == Some(local.worker) {
+                let index = T::Index::at(u64::from(number.index()), shape);
+                local.make_element(part, number, Some(index), |_| make(index));
+            }
+        }
+    });
     let collection = system.add::<T>(|id| {
         let grid = Box::new(Shaped::<T::Index>(shape));
         let root = id as usize % worker_count;
         let dense = Collection::dense(system.id, id, grid, root, &workers);
-        dense.moved_by(options.stays, options.balancing.clone())
+        dense
+            .moved_by(options.stays, options.balancing.clone())
+            .born_by(birth)
     });
-    let (id, make) = (collection.id, Arc::new(make));
+    let id = collection.id;
     for worker in 0..worker_count {
-        let make = Arc::clone(&make);
         system.post_from_here(worker, move |local| {
-            let part = local.part::<T>(id);
-            let numbers = (0..count as u32).map(|index| Number::new(0, 0, index));
-            for number in numbers {
-                if part.collection.directory.place(number).worker_of(number, 0)
-                    == Some(local.worker)
-                {
-                    let index = T::Index::at(u64::from(number.index()), shape);
-                    local.make_element(&part, number, Some(index), |_| make(index));
-                }
-            }
-            part.is_born(local);
+            local.part::<T>(id).come_into_being(local);
         });
     }
     Array::new(system.id, id)

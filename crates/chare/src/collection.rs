@@ -17,6 +17,7 @@ use crate::index::Grid;
 use crate::keys::Keys;
 use crate::node::Node;
 use crate::number::{LAST_GENERATION, Number};
+use crate::part::birth::Birth;
 use crate::reduction::Group;
 use crate::section::{Loss, Members, Sections};
 
@@ -43,6 +44,7 @@ pub(crate) struct Collection<T: Chare> {
     pub(crate) sections: Sections,
     /// Which scans over all elements have no result.
     pub(crate) scan_loss: Loss,
+    pub(crate) birth: Birth<T>,
     /// The last elements that have ended with a panic.
     died: Mutex<VecDeque<(Number, Failure)>>,
     chare: PhantomData<fn() -> T>,
@@ -92,6 +94,7 @@ impl<T: Chare> Collection<T> {
             node: None,
             sections: Sections::default(),
             scan_loss: Loss::default(),
+            birth: Birth::none(),
             died: Mutex::default(),
             chare: PhantomData,
         }
@@ -143,6 +146,7 @@ impl<T: Chare> Collection<T> {
             node: None,
             sections: Sections::default(),
             scan_loss: Loss::default(),
+            birth: Birth::none(),
             died: Mutex::default(),
             chare: PhantomData,
         }
@@ -155,6 +159,11 @@ impl<T: Chare> Collection<T> {
             balancing,
             ..self
         }
+    }
+
+    /// The same, with what makes its first elements.
+    pub(crate) fn born_by(self, birth: Birth<T>) -> Self {
+        Self { birth, ..self }
     }
 
     /// What stands for an array that is no more: nothing can be reached.
@@ -182,6 +191,7 @@ impl<T: Chare> Collection<T> {
             node: None,
             sections: Sections::default(),
             scan_loss: Loss::default(),
+            birth: Birth::none(),
             died: Mutex::default(),
             chare: PhantomData,
         }

@@ -58,13 +58,16 @@ impl<T: Chare<Index = usize>> Group<T> {
     /// Calls `call` with the calling worker's element, at once.
     ///
     /// # Panics
-    /// On a thread that is no worker of the group's runtime; and where that element runs an entry or a call already, or waits in an
-    /// asynchronous entry.
+    /// On a thread that is no worker of the group's runtime; and where that element runs an entry or a call already, waits in an
+    /// asynchronous entry, or is just being made.
     #[track_caller]
     pub fn with_here<R>(self, call: impl FnOnce(&mut T) -> R) -> R {
         let called = local::with(self.array.system, |local| {
             let local = local?;
             let part = local.part::<T>(self.array.collection);
+            if part.is_unborn() {
+                part.come_into_being(local);
+            }
             let number = Number::new(0, 0, local.worker as u32);
             let mut slots = part.slots.try_borrow_mut().ok()?;
             let body = slots.ready(part.slot_of(number), number)?;

@@ -13,6 +13,7 @@
 //!
 //! and otherwise the element is gone, and the message fails.
 
+pub(crate) mod birth;
 mod ends;
 mod members;
 mod slots;
@@ -56,6 +57,8 @@ pub(crate) struct Part<T: Chare> {
     pub(crate) live: Cell<u64>,
     /// What came before the part was made; none afterwards.
     unborn: RefCell<Option<Vec<Errand<T>>>>,
+    /// Its first elements are being made, or have been.
+    is_coming: Cell<bool>,
     /// What came before elements that are to come here.
     pub(crate) early: RefCell<HashMap<Number, Parcels<T>>>,
     /// What came for seeds whose home is here, before they were made somewhere ([`crate::seeds`]).
@@ -154,6 +157,7 @@ impl<T: Chare> Part<T> {
             residents: RefCell::default(),
             live: Cell::new(0),
             unborn: RefCell::new(unborn),
+            is_coming: Cell::new(false),
             early: RefCell::default(),
             mail: RefCell::default(),
             unmade: RefCell::default(),
@@ -223,30 +227,6 @@ impl<T: Chare> Part<T> {
         let mut known = self.known.borrow_mut();
         known.put_tidily(hash, index, number, |number| self.collection.has(number));
         Some(number)
-    }
-
-    /// True until the array that is being made has its elements here.
-    #[inline]
-    pub(crate) fn is_unborn(&self) -> bool {
-        self.unborn.borrow().is_some()
-    }
-
-    /// Keeps what came before the part was made.
-    #[cold]
-    pub(crate) fn wait_for_birth(&self, errand: impl FnOnce(&Local, &Self) + 'static) {
-        self.unborn
-            .borrow_mut()
-            .as_mut()
-            .expect("the caller has looked")
-            .push(Box::new(errand));
-    }
-
-    /// The part has its first elements; does what came before.
-    pub(crate) fn is_born(&self, local: &Local) {
-        let errands = self.unborn.take();
-        for errand in errands.into_iter().flatten() {
-            local.guard(|| errand(local, self));
-        }
     }
 
     /// Runs a message that has waited; should it panic outside of its entry, it takes no other along.

@@ -43,7 +43,7 @@ pub(super) fn point(
     own + RELAXATION * (qa - own)
 }
 
-/// The point at an index, in rows of `width`.
+/// The point at an index, in rows of `width`. Where the lane is known, its coefficients are loaded one by one; else by way of the stack.
 #[inline(always)]
 fn point_at(za: &mut [f64], width: usize, at: usize, z: &PairCoefficients, lane: usize) {
     let (below, above, right, left) = (za[at + width], za[at - width], za[at + 1], za[at - 1]);
@@ -114,26 +114,48 @@ impl Plane<'_> {
             self.strip::<4>(row, columns.clone());
             row += 8;
         }
-        if row + 4 <= rows.end {
-            self.strip::<2>(row, columns.clone());
-            row += 4;
+        let pairs = (rows.end - row) / 2;
+        match pairs {
+            3 => self.strip::<3>(row, columns.clone()),
+            2 => self.strip::<2>(row, columns.clone()),
+            1 => self.strip::<1>(row, columns.clone()),
+            _ => {}
         }
-        if row + 2 <= rows.end {
-            self.strip::<1>(row, columns.clone());
-            row += 2;
-        }
+        row += 2 * pairs;
         if row < rows.end {
             self.single(row, columns);
         }
     }
 
-    /// Sweeps over one row.
+    /// Sweeps over one row, which may be half of a pair.
     fn single(&mut self, row: usize, columns: Range<usize>) {
-        let (count, lane) = (columns.len(), (row - 1) % 2);
-        let z = self.z.pair(row - 1, columns.start - 1 + lane, count);
-        let first = row * self.width + columns.start;
-        for (column, entry) in z.iter().enumerate() {
-            point_at(self.za, self.width, first + column, entry, lane);
+        match row % 2 {
+            0 => self.single_of::<1>(row, columns),
+            _ => self.single_of::<0>(row, columns),
+        }
+    }
+
+    #[inline(never)]
+    fn single_of<const LANE: usize>(&mut self, row: usize, columns: Range<usize>) {
+        let z = self
+            .z
+            .pair(row - 1, columns.start - 1 + LANE, columns.len());
+        let (before, rest) = self.za.split_at_mut(row * self.width);
+        let (own, after) = rest.split_at_mut(self.width);
+        let above = &before[(row - 1) * self.width + columns.start..][..columns.len()];
+        let below = &after[columns.start..][..columns.len()];
+        let own = &mut own[columns.start - 1..][..columns.len() + 2];
+        let mut left = own[0];
+        for (column, ((z, &above), &below)) in z.iter().zip(above).zip(below).enumerate() {
+            left = point(
+                below,
+                above,
+                own[column + 2],
+                left,
+                own[column + 1],
+                z.map(|lanes| lanes.0[LANE]),
+            );
+            own[column + 1] = left;
         }
     }
 
@@ -161,16 +183,16 @@ impl Plane<'_> {
         let (width, z_width) = (self.width, self.z.width);
         let first = row * width + column;
         let z = &self.z.z[(row - 1) / 2 * z_width + column - 1..];
-        for index in rows {
+        for pair in rows.start / 2..rows.end.div_ceil(2) {
             // A row further down, a column further to the left; both lanes of a pair have one entry.
-            let entry = &z[index / 2 * (z_width - 2)];
-            point_at(
-                self.za,
-                width,
-                first + index * (width - 1),
-                entry,
-                index % 2,
-            );
+            let entry = &z[pair * (z_width - 2)];
+            let at = first + 2 * pair * (width - 1);
+            if rows.start <= 2 * pair {
+                point_at(self.za, width, at, entry, 0);
+            }
+            if 2 * pair + 1 < rows.end {
+                point_at(self.za, width, at + width - 1, entry, 1);
+            }
         }
     }
 
