@@ -35,7 +35,6 @@ use crate::keys::Keys;
 use crate::local::{Arrival, Local};
 use crate::number::Number;
 use crate::parcel::Parcel;
-
 use crate::proxy::One;
 use crate::reduction::{AllRounds, NextRounds};
 use crate::scan::Scans;
