@@ -45,6 +45,8 @@ pub(crate) struct Crew {
     ends: Mutex<Ends>,
     /// Operations that run.
     running: AtomicUsize,
+    /// All operations have ended, and what their handles had asked for was given back.
+    over: AtomicBool,
     /// There is a CPU for each operation that has a thread.
     may_spin: AtomicBool,
     waiter: OnceLock<Waiter>,
@@ -67,6 +69,7 @@ impl Crew {
             operations: OnceLock::new(),
             ends: Mutex::default(),
             running: AtomicUsize::new(0),
+            over: AtomicBool::new(false),
             may_spin: AtomicBool::new(false),
             waiter: OnceLock::new(),
             mover: OnceLock::new(),
@@ -131,6 +134,17 @@ impl Crew {
     pub(crate) fn is_halted(&self) -> bool {
         // Relaxed: it publishes nothing.
         self.halted.load(Relaxed)
+    }
+
+    /// The run is over.
+    pub(crate) fn is_over(&self) -> bool {
+        // ORDERING: Acquire, so that who drops a handle now finds the seat as it was left; its partner is in `set_over`.
+        self.over.load(Acquire)
+    }
+
+    pub(crate) fn set_over(&self) {
+        // ORDERING: Release; its partner is in `is_over`.
+        self.over.store(true, Release);
     }
 
     /// There are no more turns than `turns`: the operation that says so has ended that many.

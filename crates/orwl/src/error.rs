@@ -61,6 +61,14 @@ pub enum RunError {
         /// Its name.
         program: String,
     },
+    /// The placement that was applied is not one of this program on this runtime.
+    #[error("the placement of program {program:?} does not fit: {reason}")]
+    Placement {
+        /// Its name.
+        program: String,
+        /// What was found, and what was expected.
+        reason: String,
+    },
     /// A location was broken before, or from outside.
     #[error(transparent)]
     Broken(#[from] Broken),

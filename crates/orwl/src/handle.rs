@@ -6,23 +6,20 @@
 //! Where a location keeps old values it has a place for each; a handle goes from place to place, turn by turn.
 
 use std::fmt;
-use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use raddle_runtime::{Instant, Waiter};
 use raddle_sync::fifo::Standing;
-use raddle_sync::ordered::{self, Guard, Read, Right, Then, Write};
+use raddle_sync::ordered::{self, Read, Right, Then, Write, leave};
 use raddle_sync::prim::{AtomicBool, LIGHT, Mutex, Relaxed, spin_loop};
 
 use crate::crew::Halted;
 use crate::error::Broken;
 use crate::location::Location;
 use crate::operation::{Link, Operation};
-
-/// The data of a location while a task has it; given back when it is dropped.
-pub type Section<'a, D, R> = Guard<'a, D, R>;
+use crate::section::Section;
 
 /// Looks at a request before its owner makes himself at home for a longer wait: about half a microsecond.
 const LOOKS_AT_ONCE: u32 = if LIGHT { 1 } else { 64 };
@@ -70,6 +67,8 @@ pub(crate) trait PutIn: Send + Sync {
     fn put_in(&self, turn: usize);
     /// Gives back what a dropped handle has left.
     fn clear_if_left(&self);
+    /// True when the handle was dropped.
+    fn is_left(&self) -> bool;
 }
 
 impl<D: ?Sized + Send + Sync, R: Right> PutIn for Seat<D, R> {
@@ -85,6 +84,11 @@ impl<D: ?Sized + Send + Sync, R: Right> PutIn for Seat<D, R> {
             let ring = std::mem::take(&mut *self.ring());
             drop(ring);
         }
+    }
+
+    fn is_left(&self) -> bool {
+        // Relaxed: as above.
+        self.is_left.load(Relaxed)
     }
 }
 
@@ -222,7 +226,8 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     /// Gives a granted section out.
     #[inline]
     fn section_at(&mut self, at: usize, then: Then) -> Section<'_, D, R> {
-        let section = self.ring[at].enter(then).expect("it was granted");
+        let granted = self.ring[at].enter(then).expect("it was granted");
+        let section = Section::new(granted, &self.link.is_open);
         if self.turn % TURNS_PER_LOOK == 1 {
             let bytes = (self.bytes_of)(&section) as u64;
             // Relaxed: as above.
@@ -262,9 +267,9 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     #[cold]
     fn is_over(&self) -> ! {
         if self.operation.crew.is_halted() {
-            resume_unwind(Box::new(Halted));
+            leave(Box::new(Halted));
         }
-        resume_unwind(Box::new(Broken {
+        leave(Box::new(Broken {
             location: self.link.location.name.clone(),
         }));
     }
@@ -298,6 +303,10 @@ impl<D: ?Sized, R: Right> Drop for Handle<D, R> {
         self.link.turns.store(u64::MAX, Relaxed);
         if !self.ring.is_empty() {
             *self.seat.ring() = std::mem::take(&mut self.ring);
+        }
+        if self.operation.crew.is_over() {
+            // Nobody else will look.
+            self.seat.ring().clear();
         }
         self.seat.is_left.store(true, Relaxed);
         self.operation.has_left_seats();

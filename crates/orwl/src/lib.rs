@@ -21,6 +21,9 @@
 //! a location reads what he wrote in the same turn, one that is declared before him what he wrote in the turn before. So
 //! the order of declaration is the algorithm, and the result does not depend on the machine.
 //!
+//! A program that ends because a task says so is the exception: whoever was ahead of that task may have had a turn more, or have been in one.
+//! What he wrote stays; who waits inside a section when all is over leaves it there.
+//!
 //! # Why nothing hangs
 //! Each request has a time: its turn, and in it the place of its task in the order of declaration (its *rank*). The first requests
 //! go into each FIFO in the order of their times, and that order stays: who gives back turn *t* puts in turn *t* + 1 (with old values kept,
@@ -31,7 +34,7 @@
 //! that of two tasks that share a location which one of them writes, neither is ahead of the other by more than one turn, or
 //! as many as old values are kept (*fairness*).
 //!
-//! It needs that each handle is used once in each turn, no more and no less; that is seen to.
+//! It needs that each handle is used once in each turn, no more and no less, and that sections end in their turn; that is seen to.
 //!
 //! # Source
 //! Clauss, Gustedt: Iterative computations with ordered read-write locks. JPDC 70(5), 2010: the model, liveness and fairness. Gustedt,
@@ -52,18 +55,20 @@ mod operation;
 mod placement;
 mod program;
 mod run;
+mod section;
 mod simulate;
 mod sketch;
 mod task;
 
 pub use error::{Broken, Panic, RunError};
 pub use extent::Extent;
-pub use handle::{Enter, Handle, Once, ReadHandle, Section, WriteHandle};
+pub use handle::{Enter, Handle, Once, ReadHandle, WriteHandle};
 pub use location::{Location, Outside, Split};
 pub use placement::{OperationPlace, ProgramPlacement};
 pub use program::{Operations, Outcome, Program, Turns};
 pub use raddle_sync::fifo::Access;
 pub use raddle_sync::ordered::{Read, Write};
+pub use section::Section;
 pub use simulate::{MachineSpeed, Mapping, Simulated};
 pub use sketch::{LocationIndex, Sketch};
 pub use task::{Task, TurnEnd, Turns as TaskTurns};

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use raddle_runtime::Waiter;
 use raddle_sync::fifo::Standing;
 use raddle_sync::ordered::{self, Ordered, Read, Right, Then, Write};
-use raddle_sync::prim::{AtomicUsize, Relaxed};
+use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 
 use crate::error::Broken;
+use crate::handle::PutIn;
+use crate::operation::is_in_turn_of;
 
 /// A resource that tasks share: data, and the FIFO of requests for it. A clone is the same location.
 ///
@@ -22,8 +24,10 @@ pub struct Location<D: ?Sized> {
     pub(crate) bytes_of: fn(&D) -> usize,
 }
 
+/// The name of an operation, and the seat of a handle of it.
+type Kept = (String, Arc<dyn PutIn>);
+
 /// Which location it is.
-#[derive(Debug)]
 pub(crate) struct Identity {
     /// Its program's number, which no other program has.
     pub(crate) program: u64,
@@ -36,6 +40,47 @@ pub(crate) struct Identity {
     pub(crate) depth: usize,
     /// The place in the ring with the newest value.
     pub(crate) newest: AtomicUsize,
+    /// Handles that were still there when the run was over.
+    pub(crate) kept: Mutex<Vec<Kept>>,
+}
+
+impl Identity {
+    pub(crate) fn kept(&self) -> impl DerefMut<Target = Vec<Kept>> + '_ {
+        self.kept.lock().expect("nothing panics under this lock")
+    }
+
+    /// Sees that who is no task does not wait for what never comes.
+    #[track_caller]
+    fn check_outside(&self) {
+        assert!(
+            !is_in_turn_of(self.program),
+            "location {:?} was asked for from outside in a turn of a task of its own program, which might wait for itself; expected a handle",
+            self.name
+        );
+        let mut kept = self.kept();
+        kept.retain(|(_, seat)| {
+            seat.clear_if_left();
+            !seat.is_left()
+        });
+        let task = kept.first().map(|(task, _)| task.clone());
+        drop(kept);
+        assert!(
+            task.is_none(),
+            "task {} has left a handle on location {:?} behind, which keeps its place; expected handles to go with their task",
+            task.unwrap_or_default(),
+            self.name
+        );
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Identity")
+            .field("name", &self.name)
+            .field("depth", &self.depth)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<D: ?Sized> Location<D> {
@@ -51,6 +96,10 @@ impl<D: ?Sized> Location<D> {
     ///
     /// # Errors
     /// [`Broken`] when a task panicked while it wrote.
+    ///
+    /// # Panics
+    /// In a turn of a task of the same program, which has handles for that; and when a task's handle on it outlives the run.
+    #[track_caller]
     pub fn read(&self) -> Result<Outside<D, Read>, Broken> {
         self.enter()
     }
@@ -59,11 +108,17 @@ impl<D: ?Sized> Location<D> {
     ///
     /// # Errors
     /// [`Broken`] when a task panicked while it wrote.
+    ///
+    /// # Panics
+    /// As [`read`](Self::read).
+    #[track_caller]
     pub fn write(&self) -> Result<Outside<D, Write>, Broken> {
         self.enter()
     }
 
+    #[track_caller]
     fn enter<R: Right>(&self) -> Result<Outside<D, R>, Broken> {
+        self.of.check_outside();
         // Relaxed: written before and after a run.
         let newest = self.of.newest.load(Relaxed);
         let mut handle = ordered::Handle::new(&self.ring[newest]);

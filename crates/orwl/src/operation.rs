@@ -22,14 +22,16 @@ use crate::location::Identity;
 const NOWHERE: u64 = u64::MAX;
 
 thread_local! {
-    /// The number of the operation whose turn runs on this thread.
-    static CURRENT: Cell<u64> = const { Cell::new(0) };
+    /// The number of the operation whose turn runs on this thread, and of its program.
+    static CURRENT: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
 }
 
 /// What an operation, its handles and its program share.
 pub(crate) struct Operation {
     /// From 1, and of no other operation of the process.
     pub(crate) number: u64,
+    /// The number of its program.
+    program: u64,
     pub(crate) name: Name,
     pub(crate) crew: Arc<Crew>,
     pub(crate) links: OnceLock<Vec<Arc<Link>>>,
@@ -47,6 +49,8 @@ pub(crate) struct Operation {
     pub(crate) polled_ns: AtomicU64,
     /// Turns that have ended, which is the number of the one that runs. Written by whoever runs the operation.
     turn: AtomicU64,
+    /// It has had the only turn that it has.
+    is_brief: AtomicBool,
     /// What to wake when all is over.
     waker: Mutex<Option<Waker>>,
 }
@@ -67,6 +71,11 @@ impl fmt::Display for Name {
     }
 }
 
+/// True when this thread runs a turn of a task of the program.
+pub(crate) fn is_in_turn_of(program: u64) -> bool {
+    CURRENT.with(|current| current.get().1 == program)
+}
+
 /// What is known of a handle without having it.
 #[derive(Debug)]
 pub(crate) struct Link {
@@ -76,6 +85,8 @@ pub(crate) struct Link {
     pub(crate) turns: AtomicU64,
     /// Sections that it was in.
     pub(crate) sections: AtomicU64,
+    /// A section is under way.
+    pub(crate) is_open: AtomicBool,
     /// The bytes of the location when last looked at.
     pub(crate) extent: AtomicU64,
     /// The most bytes of it that a turn goes through.
@@ -91,9 +102,10 @@ impl Link {
 }
 
 impl Operation {
-    pub(crate) fn new(number: u64, name: Name, crew: &Arc<Crew>) -> Arc<Self> {
+    pub(crate) fn new(number: u64, program: u64, name: Name, crew: &Arc<Crew>) -> Arc<Self> {
         Arc::new(Self {
             number,
+            program,
             name,
             crew: Arc::clone(crew),
             links: OnceLock::new(),
@@ -105,6 +117,7 @@ impl Operation {
             waited_ns: AtomicU64::new(0),
             polled_ns: AtomicU64::new(0),
             turn: AtomicU64::new(0),
+            is_brief: AtomicBool::new(false),
             waker: Mutex::new(None),
         })
     }
@@ -116,6 +129,18 @@ impl Operation {
         self.turn.load(Relaxed)
     }
 
+    /// It is a future that does not ask for turns, and has ended.
+    pub(crate) fn has_one_turn(&self) {
+        // Relaxed: read when all is over.
+        self.is_brief.store(true, Relaxed);
+    }
+
+    /// True when it has no say in how many turns there were.
+    pub(crate) fn is_brief(&self) -> bool {
+        // Relaxed: as above.
+        self.is_brief.load(Relaxed)
+    }
+
     /// True when there is another turn.
     pub(crate) fn begin_turn(&self) -> bool {
         self.turn() < self.crew.limit() && !self.crew.is_halted()
@@ -124,13 +149,16 @@ impl Operation {
     /// Ends a turn.
     ///
     /// # Panics
-    /// When a handle was not used in it.
+    /// When a handle was not used in it, or is still in its section.
     pub(crate) fn end_turn(&self) {
         let turn = self.turn() + 1;
         for link in self.links() {
             // Relaxed: written by this operation.
             if link.turns.load(Relaxed) < turn {
                 self.complain_of_unused(link);
+            }
+            if link.is_open.load(Relaxed) {
+                self.complain_of_open(link);
             }
         }
         // Relaxed: as above.
@@ -155,10 +183,30 @@ impl Operation {
         );
     }
 
+    #[cold]
+    fn complain_of_open(&self, link: &Link) {
+        panic!(
+            "task {} was still in its section on location {:?} at the end of turn {}; expected it to be given back before, \
+             so that those who wait behind it have their turn",
+            self.name,
+            link.location.name,
+            self.turn()
+        );
+    }
+
     /// A handle was dropped: its place is given up when the turn has ended.
     pub(crate) fn has_left_seats(&self) {
         // Relaxed: read by whoever runs the operation, or when all is over.
         self.has_left.store(true, Relaxed);
+    }
+
+    /// Has had its only turn: those behind it go on without it. Whoever has its handles now keeps them waiting, and ends the program.
+    pub(crate) fn give_up_places(&self) {
+        self.clear_left_seats();
+        let mut seats = self.seats.get().into_iter().flatten();
+        if !seats.all(|seat| seat.is_left()) {
+            self.crew.cut(self.turn());
+        }
     }
 
     /// Gives back what dropped handles have left.
@@ -168,6 +216,17 @@ impl Operation {
         self.has_left.store(false, Relaxed);
         for seat in self.seats.get().into_iter().flatten() {
             seat.clear_if_left();
+        }
+    }
+
+    /// Says to locations which handles are still there when the run is over, with requests that nobody will use.
+    pub(crate) fn note_kept(&self) {
+        let seats = self.seats.get().into_iter().flatten();
+        for (link, seat) in self.links().iter().zip(seats) {
+            if !seat.is_left() {
+                let name = self.name.to_string();
+                link.location.kept().push((name, Arc::clone(seat)));
+            }
         }
     }
 
@@ -216,20 +275,21 @@ impl Operation {
     /// Calls `run` as this operation.
     pub(crate) fn run_as<T>(&self, run: impl FnOnce() -> T) -> T {
         /// Also when it panics.
-        struct Back(u64);
+        struct Back((u64, u64));
         impl Drop for Back {
             fn drop(&mut self) {
                 CURRENT.with(|current| current.set(self.0));
             }
         }
-        let _back = Back(CURRENT.with(|current| current.replace(self.number)));
+        let own = (self.number, self.program);
+        let _back = Back(CURRENT.with(|current| current.replace(own)));
         run()
     }
 
     /// True when this thread runs a turn of this operation.
     #[inline]
     pub(crate) fn is_current(&self) -> bool {
-        CURRENT.with(|current| current.get() == self.number)
+        CURRENT.with(|current| current.get().0 == self.number)
     }
 
     /// Leaves what is to be woken when all is over; a waker of the same task is kept.

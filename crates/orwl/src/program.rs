@@ -114,7 +114,7 @@ impl Program {
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// Where its tasks are to run, instead of where it would place them itself.
+    /// Where its tasks are to run, instead of where it would place them itself; looked at when it [runs](Self::run_on).
     pub fn apply_placement(&mut self, placement: ProgramPlacement) {
         self.placement = Some(placement);
     }
@@ -143,6 +143,7 @@ impl Program {
             Some(placement) => placement,
             None => self.compute_placement(runtime),
         };
+        self.check(&placement, runtime.worker_count())?;
         let may_spin = self.may_spin(runtime);
         let operations = self
             .operations
@@ -172,8 +173,10 @@ impl Program {
         for thread in running.into_iter().flatten() {
             thread.wait();
         }
+        self.crew.set_over();
         for operation in self.crew.operations() {
             operation.clear_left_seats();
+            operation.note_kept();
         }
         let turns = self.turns_had();
         for location in &self.rings {
@@ -195,6 +198,26 @@ impl Program {
         })
     }
 
+    /// Sees that a placement has a worker for each operation.
+    fn check(&self, placement: &ProgramPlacement, worker_count: usize) -> Result<(), RunError> {
+        let (found, expected) = (placement.places.len(), self.operations.len());
+        let mut workers = placement.places.iter().map(|place| place.worker_index);
+        let wrong = workers.find(|&worker_index| worker_index >= worker_count);
+        let reason = match wrong {
+            _ if found != expected => {
+                format!("it has {found} places; expected one for each of {expected} operations")
+            }
+            Some(worker) => {
+                format!("it names worker {worker}; expected one below {worker_count}")
+            }
+            None => return Ok(()),
+        };
+        Err(RunError::Placement {
+            program: self.name.clone(),
+            reason,
+        })
+    }
+
     /// True when each operation has a thread, and each thread a CPU, so that nobody who spins keeps another from working.
     fn may_spin(&self, runtime: &Runtime) -> bool {
         let blocks = |planned: &Planned| planned.body.blocks();
@@ -203,12 +226,14 @@ impl Program {
 
     /// The turns that all operations have had.
     fn turns_had(&self) -> u64 {
-        let turns = self
-            .crew
-            .operations()
-            .iter()
-            .map(|operation| operation.turn());
-        turns.min().unwrap_or(0)
+        let operations = self.crew.operations().iter();
+        let turns = |operation: &Arc<Operation>| operation.turn();
+        let lasting = operations.clone().filter(|operation| !operation.is_brief());
+        lasting
+            .map(turns)
+            .min()
+            .or_else(|| operations.map(turns).min())
+            .unwrap_or(0)
     }
 
     fn sections(&self) -> u64 {

@@ -1,12 +1,12 @@
 //! Runs operations: those that block on threads, the others as futures on workers.
 
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use raddle_runtime::{Agenda, Handle, Home, Instant, Runtime};
+use raddle_sync::ordered::catch;
 use raddle_sync::prim::Relaxed;
 use raddle_topology::{CpuId, Topology};
 
@@ -87,7 +87,7 @@ fn run_blocking(
     let mut is_bound = cpu.is_some_and(bind);
     let is_new = operation.began.set(Instant::now()).is_ok();
     assert!(is_new, "an operation starts once");
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
+    let outcome = catch(|| {
         operation.run_as(|| {
             while operation.begin_turn() {
                 if let Some(cpu) = operation.take_next_cpu() {
@@ -100,12 +100,12 @@ fn run_blocking(
                 operation.end_turn();
             }
         });
-    }));
+    });
     if let Err(panic) = outcome {
         operation.crew.fail(operation, panic);
     }
     // Its handles go now, before it says that it has ended.
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(call))) {
+    if let Err(panic) = catch(|| drop(call)) {
         operation.crew.fail(operation, panic);
     }
     if let Some(machine) = machine.filter(|_| is_bound) {
@@ -130,9 +130,12 @@ impl Future for Running {
         operation.leave(context.waker());
         let future = &mut this.future;
         let start = Instant::now();
-        let polled = catch_unwind(AssertUnwindSafe(|| {
+        let polled = catch(|| {
             operation.run_as(|| {
-                let Some(running) = future.as_mut().filter(|_| !operation.crew.is_halted()) else {
+                // Without turns of its own it has one, if there is one.
+                let may_run =
+                    !operation.crew.is_halted() && (this.has_turns || operation.begin_turn());
+                let Some(running) = future.as_mut().filter(|_| may_run) else {
                     *future = None;
                     return Poll::Ready(());
                 };
@@ -141,25 +144,29 @@ impl Future for Running {
                 }
                 if !this.has_turns {
                     operation.end_turn();
+                    operation.has_one_turn();
                 }
                 *future = None;
                 Poll::Ready(())
             })
-        }));
+        });
         // Relaxed: written here alone, and read roughly.
         let polled_ns = operation.polled_ns.load(Relaxed) + start.elapsed().as_nanos() as u64;
         operation.polled_ns.store(polled_ns, Relaxed);
         match polled {
             Ok(Poll::Pending) => return Poll::Pending,
-            // Who returns early says that there are no more turns.
-            Ok(Poll::Ready(())) if operation.turn() < operation.crew.limit() => {
+            // Who returns early says that there are no more turns; who has only one does not.
+            Ok(Poll::Ready(())) if this.has_turns && operation.turn() < operation.crew.limit() => {
                 operation.crew.cut(operation.turn());
             }
             Ok(Poll::Ready(())) => {}
             Err(panic) => operation.crew.fail(operation, panic),
         }
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| *future = None)) {
+        if let Err(panic) = catch(|| *future = None) {
             operation.crew.fail(operation, panic);
+        }
+        if operation.is_brief() {
+            operation.give_up_places();
         }
         Poll::Ready(())
     }

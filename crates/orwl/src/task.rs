@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use raddle_sync::fifo::Access;
 use raddle_sync::ordered::{Read, Right, Write};
-use raddle_sync::prim::AtomicU64;
+use raddle_sync::prim::{AtomicBool, AtomicU64};
 
 use crate::handle::{Handle, Once, PutIn, ReadHandle, WriteHandle};
 use crate::location::Location;
@@ -130,7 +130,7 @@ impl<'a> Task<'a> {
         Once(self.handle(location, true))
     }
 
-    /// The turns of an `async` task, which asks for each of them.
+    /// The turns of an `async` task, which asks for each of them. One that does not ask has one turn, and others go on without it.
     pub fn turns(&mut self) -> Turns {
         self.has_turns = true;
         Turns {
@@ -182,6 +182,7 @@ impl<'a> Task<'a> {
             access: R::ACCESS,
             turns: AtomicU64::new(0),
             sections: AtomicU64::new(0),
+            is_open: AtomicBool::new(false),
             extent: AtomicU64::new(self.locations[of.index].bytes as u64),
             touched: AtomicU64::new(u64::MAX),
         });
@@ -219,7 +220,7 @@ impl Turns {
     /// the turn before.
     ///
     /// # Panics
-    /// When a handle was not used in the turn that ends.
+    /// When a handle was not used in the turn that ends, or is still in its section.
     #[expect(clippy::should_implement_trait, reason = "a turn is no item")]
     pub fn next(&mut self) -> bool {
         if std::mem::replace(&mut self.has_begun, true) {

@@ -19,6 +19,7 @@
 
 mod guard;
 mod handle;
+mod leaving;
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -31,6 +32,7 @@ use crate::prim::UnsafeCell;
 
 pub use self::guard::{Guard, Loan};
 pub use self::handle::{Handle, Read, Right, Then, Write};
+pub use self::leaving::{catch, leave};
 
 /// Data and its FIFOs. A clone is the same data.
 ///

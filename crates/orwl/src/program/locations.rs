@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use raddle_sync::ordered::{self, Ordered};
-use raddle_sync::prim::AtomicUsize;
+use raddle_sync::prim::{AtomicUsize, Mutex};
 
 use super::Program;
 use crate::extent::Extent;
@@ -124,6 +124,7 @@ impl Program {
             whole,
             depth: ring.len(),
             newest: AtomicUsize::new(ring.len() - 1),
+            kept: Mutex::default(),
         });
         self.rings.push(Arc::clone(&of));
         self.locations.push(Declared {

@@ -71,7 +71,12 @@ impl Program {
     #[track_caller]
     fn plan(&mut self, name: Name, build: impl FnOnce(&mut Task<'_>) -> Body) {
         // Relaxed: numbers that differ are all that is wanted.
-        let operation = Operation::new(OPERATIONS.fetch_add(1, Relaxed), name, &self.crew);
+        let operation = Operation::new(
+            OPERATIONS.fetch_add(1, Relaxed),
+            self.number,
+            name,
+            &self.crew,
+        );
         let mut task = Task::new(
             &operation,
             self.number,

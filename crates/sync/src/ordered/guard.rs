@@ -3,10 +3,12 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
+use super::leaving::leaves;
 use super::{Handle, Right, Then, Write};
+use crate::fifo::Access;
 use crate::prim::panicking;
 
-/// Granted data. When it goes, the requests are given back or renewed; in a panic, the data is stopped.
+/// Granted data. When it goes, the requests are given back or renewed; in a panic, data that may be half written is stopped.
 #[must_use = "the data is given back when the guard goes"]
 pub struct Guard<'a, D: ?Sized, R: Right> {
     handle: &'a mut Handle<D, R>,
@@ -93,10 +95,14 @@ fn end<D: ?Sized, R: Right>(handle: &mut Handle<D, R>, then: Then) {
     }
 }
 
-/// The requests stay in: nobody is ever granted what stands behind them.
+/// What a writer has let go in a panic stays in: nobody is ever granted what stands behind it.
 #[cold]
 fn end_in_panic<D: ?Sized, R: Right>(handle: &mut Handle<D, R>) {
-    handle.place.stop();
+    if R::ACCESS == Access::Write && !leaves() {
+        handle.place.stop();
+    } else {
+        handle.end(Then::GiveBack);
+    }
 }
 
 impl<D: ?Sized + fmt::Debug, R: Right> fmt::Debug for Guard<'_, D, R> {

@@ -1,0 +1,217 @@
+//! Ends of programs that went wrong once: data that was broken without need, and waits without end.
+
+#![cfg(not(any(loom, shuttle)))]
+
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+
+use raddle_orwl::{Outcome, Program, RunError, Turns, WriteHandle};
+use raddle_runtime::Runtime;
+
+fn run(program: Program, turns: Turns) -> Result<Outcome, RunError> {
+    let runtime = Runtime::builder()
+        .workers(2)
+        .build()
+        .expect("two workers come up");
+    program.run_on(&runtime, turns)
+}
+
+fn words<T>(call: impl FnOnce() -> T) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(call)).err();
+    let panic = panic.expect("it panics").downcast::<String>();
+    *panic.expect("with words")
+}
+
+/// Whoever waits inside a section when all is over leaves by unwinding, which was taken for a panic: its data was broken.
+#[test]
+fn an_end_breaks_nothing() {
+    for _ in 0..100 {
+        let mut program = Program::new("converge");
+        let (outer, inner) = (program.location("outer", 0), program.location("inner", 0));
+        program.task("solve", |task| {
+            let mut outer = task.writes_each_turn(&outer);
+            let mut inner = task.writes_each_turn(&inner);
+            move || {
+                outer.section(|outer| {
+                    *outer += 1;
+                    inner.section(|inner| *inner = *outer);
+                });
+            }
+        });
+        program.task("check", |task| {
+            let mut inner = task.reads_each_turn(&inner);
+            move || match inner.section(|inner| *inner) {
+                ..5 => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            }
+        });
+        let outcome = run(program, Turns::UNTIL_BREAK).expect("it converges");
+        assert_eq!(outcome.turns, 4);
+        let outer = *outer.read().expect("nobody has panicked");
+        // It may be in the turn behind the one in which the other ended.
+        assert!((5..=7).contains(&outer), "{outer}");
+    }
+}
+
+#[test]
+fn a_reader_that_panics_breaks_nothing() {
+    let mut program = Program::new("reader");
+    let number = program.location("number", 7);
+    program.task("read", |task| {
+        let mut number = task.reads_each_turn(&number);
+        move || number.section(|&number| assert_eq!(number, 8, "it is"))
+    });
+    run(program, Turns(2)).expect_err("it panics");
+    assert_eq!(*number.read().expect("nobody wrote"), 7);
+}
+
+/// There was no turn, and a future without turns asked for its section all the same.
+#[test]
+fn no_turns_are_no_turns_for_futures_either() {
+    let mut program = Program::new("none");
+    let number = program.location("number", 0);
+    program.async_task("task", |task| {
+        let mut number = task.writes_each_turn(&number);
+        async move { *number.enter().await += 1 }
+    });
+    assert_eq!(run(program, Turns(0)).expect("nothing to do").turns, 0);
+    assert_eq!(*number.read().expect("nobody panics"), 0);
+}
+
+/// A future without turns ended the whole program with its one turn.
+#[test]
+fn a_future_of_one_turn_lets_the_others_go_on() {
+    let mut program = Program::new("first");
+    let number = program.location("number", 0);
+    program.async_task("first", |task| {
+        let mut number = task.writes_each_turn(&number);
+        async move { *number.enter().await = 100 }
+    });
+    program.task("count", |task| {
+        let mut number = task.writes_each_turn(&number);
+        move || number.section(|number| *number += 1)
+    });
+    assert_eq!(run(program, Turns(50)).expect("it runs").turns, 50);
+    assert_eq!(*number.read().expect("nobody panics"), 150);
+}
+
+/// A task that asked as if from outside waited for itself, or, when another panicked, for ever.
+#[test]
+fn a_task_has_handles_for_its_own_program() {
+    let mut program = Program::new("inside");
+    let number = program.location("number", 0);
+    let same = number.clone();
+    program.task("task", |task| {
+        let mut number = task.writes_each_turn(&number);
+        move || {
+            let old = *same.read().expect("nobody panics");
+            number.section(|number| *number = old + 1);
+        }
+    });
+    let error = run(program, Turns(2)).expect_err("it would wait for itself");
+    let said =
+        "location \"number\" was asked for from outside in a turn of a task of its own program";
+    assert!(error.to_string().contains(said), "{error}");
+}
+
+/// A handle that had left its task kept its place behind the end, and whoever asked from outside waited for it.
+#[test]
+fn a_handle_that_stays_is_named() {
+    let kept: Arc<Mutex<Option<WriteHandle<i32>>>> = Arc::default();
+    let mut program = Program::new("kept");
+    let number = program.location("number", 0);
+    program.task("task", |task| {
+        *kept.lock().expect("one thread") = Some(task.writes_each_turn(&number));
+        let (kept, mut turns) = (Arc::clone(&kept), 0);
+        move || {
+            turns += 1;
+            if turns == 3 {
+                return ControlFlow::Break(());
+            }
+            let mut kept = kept.lock().expect("one thread");
+            let handle = kept.as_mut().expect("it was made");
+            handle.section(|number| *number += 1);
+            ControlFlow::Continue(())
+        }
+    });
+    assert_eq!(run(program, Turns::UNTIL_BREAK).expect("it runs").turns, 2);
+    let text = words(|| number.read().map(|number| *number));
+    assert_eq!(
+        text,
+        "task task has left a handle on location \"number\" behind, which keeps its place; expected handles to go with their task"
+    );
+    kept.lock().expect("one thread").take();
+    assert_eq!(*number.read().expect("nobody panics"), 2);
+}
+
+/// Two tasks waited for each other, of which one was still in the section of its last turn.
+#[test]
+fn a_section_ends_with_its_turn() {
+    let mut program = Program::new("across");
+    let (left, right) = (program.location("left", 0), program.location("right", 0));
+    program.async_task("holder", |task| {
+        let mut left = task.writes_each_turn(&left);
+        let mut right = task.writes_each_turn(&right);
+        let mut turns = task.turns();
+        async move {
+            turns.next();
+            *right.enter().await += 1;
+            let section = left.enter().await;
+            while turns.next() {
+                *right.enter().await += 1;
+            }
+            drop(section);
+        }
+    });
+    program.async_task("other", |task| {
+        let mut left = task.writes_each_turn(&left);
+        let mut right = task.writes_each_turn(&right);
+        let mut turns = task.turns();
+        async move {
+            while turns.next() {
+                *left.enter().await += 1;
+                *right.enter().await += 1;
+            }
+        }
+    });
+    let error = run(program, Turns(4)).expect_err("it is still in its section");
+    let said = "task holder was still in its section on location \"left\" at the end of turn 0";
+    assert!(error.to_string().contains(said), "{error}");
+}
+
+/// Some threads had started when it was found that there was no place for the next.
+#[test]
+fn a_placement_has_to_fit() {
+    let runtime = Runtime::builder()
+        .workers(2)
+        .build()
+        .expect("two workers come up");
+    let program = |tasks: usize| {
+        let mut program = Program::new("tasks");
+        for index in 0..tasks {
+            let number = program.location(format!("number {index}"), 0);
+            program.task(format!("task {index}"), |task| {
+                let mut number = task.writes_each_turn(&number);
+                move || number.section(|number| *number += 1)
+            });
+        }
+        program
+    };
+    let failure = |mut of: Program, placement| {
+        of.apply_placement(placement);
+        let error = of.run_on(&runtime, Turns(1)).expect_err("it does not fit");
+        error.to_string()
+    };
+    let small = program(1).compute_placement(&runtime);
+    assert_eq!(
+        failure(program(3), small),
+        "the placement of program \"tasks\" does not fit: it has 1 places; expected one for each of 3 operations"
+    );
+    let mut wrong = program(1).compute_placement(&runtime);
+    wrong.places[0].worker_index = 99;
+    assert_eq!(
+        failure(program(1), wrong),
+        "the placement of program \"tasks\" does not fit: it names worker 99; expected one below 2"
+    );
+}
