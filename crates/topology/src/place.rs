@@ -26,6 +26,7 @@ mod coarsen;
 mod control;
 mod distance;
 mod exact;
+mod exchange;
 mod group;
 mod halve;
 mod options;

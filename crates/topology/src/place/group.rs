@@ -18,17 +18,12 @@
 
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
+use super::exchange::Exchange;
 use super::target::Target;
 use super::traffic::Traffic;
 
 /// All ways to make groups are tried while they are at most so many.
 const WAYS_MAX: u64 = 3000;
-
-/// Members are exchanged between groups in so many rounds at most.
-const ROUNDS_MAX: usize = 4;
-
-/// Exchanges look at every pair of members, for at most so many members.
-const EXCHANGED_MAX: usize = 1024;
 
 /// Lists the place of each party.
 pub(super) fn group(traffic: &Traffic, target: &Target<'_>) -> Vec<u32> {
@@ -272,44 +267,14 @@ impl Grouper {
 
     /// Exchanges members of the same shape between groups while that puts more traffic inside groups.
     fn exchange(&self, groups: &mut [Vec<usize>]) {
-        let talking: Vec<(usize, usize)> = groups
-            .iter()
-            .enumerate()
-            .flat_map(|(group, members)| (0..members.len()).map(move |slot| (group, slot)))
-            .collect();
-        if talking.len() > EXCHANGED_MAX {
-            return;
-        }
-        for _ in 0..ROUNDS_MAX {
-            let mut is_better = false;
-            for (index, &(group, slot)) in talking.iter().enumerate() {
-                for &(other_group, other_slot) in &talking[index + 1..] {
-                    let (one, other) = (groups[group][slot], groups[other_group][other_slot]);
-                    if group == other_group || self.members[one].shape != self.members[other].shape
-                    {
-                        continue;
-                    }
-                    let inside = |member: usize, group: &[usize], but: usize| -> f32 {
-                        let beside = group
-                            .iter()
-                            .filter(|&&beside| beside != but && beside != member);
-                        beside.map(|&beside| self.between(member, beside)).sum()
-                    };
-                    let before = inside(one, &groups[group], other)
-                        + inside(other, &groups[other_group], one);
-                    let after = inside(one, &groups[other_group], other)
-                        + inside(other, &groups[group], one);
-                    if after > before * 1.000_001 {
-                        groups[group][slot] = other;
-                        groups[other_group][other_slot] = one;
-                        is_better = true;
-                    }
-                }
-            }
-            if !is_better {
-                break;
-            }
-        }
+        let vertices: Vec<_> = self.members.iter().map(|member| member.vertex).collect();
+        let shapes: Vec<_> = self.members.iter().map(|member| member.shape).collect();
+        let exchange = Exchange {
+            graph: &self.graph,
+            vertices: &vertices,
+            shapes: &shapes,
+        };
+        exchange.run(groups);
     }
 
     /// Makes members of groups, and the graph of what they exchange.
