@@ -1,6 +1,6 @@
 //! Operations that run are moved when what was seen of them says that it pays.
 //!
-//! Before the run, work and traffic are guesses: bytes that are written, bytes as they were declared. While it runs, each operation knows how
+//! Before the run, work and traffic are guesses, both from the bytes of locations. While it runs, each operation knows how
 //! long it has worked, and each location how many bytes it has. Now and then the first operation to end its turn makes the placement anew
 //! with that, and weighs it as [`raddle_topology::relocate()`] does for workers: what would have been saved since the last look against what moving
 //! costs. Two things are saved: the way that bytes go, and waiting for the worker that has most to do.

@@ -255,13 +255,9 @@ impl Operation {
         u32::try_from(cpu).ok().map(CpuId)
     }
 
-    /// How much work it seems to be: the bytes that it writes.
+    /// How much work it seems to be: the bytes that it goes through.
     pub(crate) fn load(&self) -> f64 {
-        let written = self
-            .links()
-            .iter()
-            .filter(|link| link.access == Access::Write);
-        1.0 + written.map(|link| link.bytes()).sum::<f64>()
+        1.0 + self.links().iter().map(|link| link.bytes()).sum::<f64>()
     }
 
     /// How long it has worked so far; what its thread waits at the moment counts as work.

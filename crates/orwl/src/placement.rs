@@ -106,7 +106,7 @@ impl Program {
         }
     }
 
-    /// How much work each operation is: what it says, or else the bytes that it writes.
+    /// How much work each operation is: what it says, or else the bytes that it goes through.
     fn loads(&self) -> Vec<f64> {
         let load_of = |planned: &Planned| planned.load.unwrap_or_else(|| planned.operation.load());
         self.operations.iter().map(load_of).collect()

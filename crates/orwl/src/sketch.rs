@@ -134,16 +134,13 @@ impl Sketch {
         }
     }
 
-    /// A turn of the operation exchanges the values of the locations that it writes, as pointers of so many bytes: the first gets the second's, and so
-    /// on, and the last the first's. It goes through nothing else of them, and they stay where they are.
+    /// A turn of the operation exchanges the values of the locations that it writes, as pointers: the first gets the second's, and so on, and the last
+    /// the first's. They stay where they are; what it [touches](Self::touches) of them counts for dependencies alone.
     ///
     /// # Panics
     /// When there is no such operation.
-    pub fn exchanges(&mut self, operation: usize, bytes: usize) {
-        let of = &mut self.operations[operation];
-        of.exchanges = true;
-        let pointer = bytes as f64;
-        of.uses.iter_mut().for_each(|used| used.touched = pointer);
+    pub fn exchanges(&mut self, operation: usize) {
+        self.operations[operation].exchanges = true;
     }
 
     /// The name of each operation.
@@ -157,16 +154,11 @@ impl Sketch {
         self.operations.len()
     }
 
-    /// How much each operation is, for placement: the bytes that it writes, as a [`Program`](crate::Program) takes it whose tasks say nothing else.
+    /// How much each operation is, for placement: its nanoseconds of work in a turn, as they are known of a [`Program`](crate::Program) that has run for a while.
     #[must_use]
     pub fn loads(&self) -> Vec<f64> {
-        let load_of = |operation: &SketchOperation| {
-            let written = operation.uses.iter();
-            let written = written.filter(|used| used.access == Access::Write);
-            let bytes: f64 = written.map(|used| used.touched).sum();
-            // As a program's: nobody is nothing.
-            1.0 + bytes
-        };
+        // Nobody is nothing.
+        let load_of = |operation: &SketchOperation| operation.work_ns.max(1.0);
         self.operations.iter().map(load_of).collect()
     }
 

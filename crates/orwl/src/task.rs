@@ -141,7 +141,7 @@ impl<'a> Task<'a> {
 
     /// Says how much work a turn is, compared with other tasks; for placement, where tasks are more than CPUs.
     ///
-    /// Otherwise it is taken from the bytes that the task writes.
+    /// Otherwise it is taken from the bytes that a turn goes through.
     pub fn load(&mut self, load: f64) {
         self.load = Some(load);
     }

@@ -11,7 +11,7 @@
 //!    halving the parties and the machine together (`halve`), and the baselines (`baseline`).
 //! 3. The best ones are refined by moves and exchanges that are rated by the true cost: with a table of what each
 //!    party would cost everywhere while it fits (`refine`), else among the places near to whom a party talks (`sweep`).
-//! 4. The best of all is taken, the baselines included, so nothing is ever worse than they are.
+//! 4. The best of all is taken, the baselines included, so nothing is ever worse than they are; with loads, of those that share them out as evenly.
 //!
 //! The result depends on the input alone: no clock, no thread and no hash decides.
 //!
@@ -77,7 +77,8 @@ pub struct Placement {
 ///
 /// Every party gets a CPU that the process may use. While there are cores without a party, no core gets a second one;
 /// while there are CPUs without a party, no CPU does; beyond that no CPU has two parties more than another. The
-/// cost is never above that of the baselines.
+/// cost is never above that of the baselines. Where parties have [loads](PlaceOptions::loads), work is shared out instead of parties, and
+/// that comes first: a baseline that does not share it out may cost less.
 ///
 /// # Errors
 /// [`PlaceError`]: nobody to place, no CPU, too few CPUs where they may not be shared, loads that are no loads, more

@@ -44,6 +44,10 @@ pub(super) struct Columns {
     b: Vec<f64>,
 }
 
+/// Bytes of two blocks that a swap goes through: pointers, none of the numbers. They count twice where the swap had best run: with the row whose
+/// block is to be swapped once more, and which waits for that; the other one may be at its next product.
+pub(super) const PASSED: [usize; 2] = [size_of::<Columns>(), 2 * size_of::<Columns>()];
+
 impl Extent for Rows {
     fn bytes(&self) -> usize {
         self.a.bytes() + self.c.bytes()
@@ -169,12 +173,14 @@ fn declare_pass(
     here: &Location<Columns>,
     there: &Location<Columns>,
 ) {
-    // They exchange pointers, and read none of the numbers.
-    let handle = |task: &mut Task<'_>, location| {
-        task.writes_each_turn(location)
-            .touching(size_of::<Columns>())
+    let handle =
+        |task: &mut Task<'_>, location, bytes| task.writes_each_turn(location).touching(bytes);
+    let handles = |task: &mut Task<'_>| {
+        (
+            handle(task, here, PASSED[0]),
+            handle(task, there, PASSED[1]),
+        )
     };
-    let handles = |task: &mut Task<'_>| (handle(task, here), handle(task, there));
     match form {
         Form::Future => operations.async_operation("pass", |task| {
             let ((mut here, mut there), mut turns) = (handles(task), task.turns());

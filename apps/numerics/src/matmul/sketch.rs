@@ -2,7 +2,7 @@
 
 use raddle::orwl::{Access, Sketch};
 
-use super::program::{Columns, part};
+use super::program::{PASSED, part};
 use super::{Input, Product};
 
 const NUMBER_BYTES: usize = 8;
@@ -49,7 +49,9 @@ impl Product {
         for (index, pair) in blocks.windows(2).enumerate() {
             let uses = [(pair[0], Access::Write), (pair[1], Access::Write)];
             let pass = sketch.operation(format!("row {}/pass", index + 1), SWAP_NS, 0.0, &uses);
-            sketch.exchanges(pass, size_of::<Columns>());
+            sketch.exchanges(pass);
+            sketch.touches(pass, pair[0], PASSED[0]);
+            sketch.touches(pass, pair[1], PASSED[1]);
         }
         sketch
     }

@@ -161,7 +161,7 @@ fn values_that_are_exchanged_stay_where_they_are() {
     sketch.operation("left", 1.0, 0.0, &[(left, Read)]);
     sketch.operation("right", 1.0, 0.0, &[(right, Read)]);
     let pass = sketch.operation("pass", 1.0, 0.0, &[(left, Write), (right, Write)]);
-    sketch.exchanges(pass, 1);
+    sketch.exchanges(pass);
     // At home in the first turn, at the other's in the second, and at home again.
     let remote = |turns| simulated(&sketch, &[0, 3, 1], turns).remote_bytes;
     assert_eq!([1, 2, 3].map(remote), [0, 20, 20]);

@@ -387,3 +387,23 @@ mod properties {
         }
     }
 }
+
+/// Each look at a pair of members went through both groups: 1,000 parties on two CPUs took more than 15 s.
+#[test]
+fn many_parties_on_few_cpus_are_grouped_by_a_table() {
+    let parties = 600;
+    let mut matrix = Matrix::new(parties);
+    for one in 0..parties {
+        for other in 0..one {
+            matrix.add(one, other, 1.0 + ((one * 7 + other * 13) % 31) as f64);
+        }
+    }
+    for machine in ["core:2 pu:1", "core:8 pu:1"] {
+        let topology = Topology::synthetic(machine).expect("a machine");
+        let placement = place(&matrix, &topology, &PlaceOptions::new()).expect("a placement");
+        let compact = PlaceOptions::new().strategy(Strategy::Compact);
+        let compact = place(&matrix, &topology, &compact).expect("a placement");
+        assert!(placement.cost <= compact.cost);
+        assert_eq!(placement.parties_per_cpu, parties / topology.cpu_count());
+    }
+}
