@@ -211,6 +211,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         self.turn += 1;
         // Relaxed, here and below: read by this operation, and by those who count when all is over, or roughly.
         self.link.turns.store(self.turn, Relaxed);
+        self.link.is_open.store(true, Relaxed);
         let count = self.link.sections.load(Relaxed);
         self.link.sections.store(count + 1, Relaxed);
         (

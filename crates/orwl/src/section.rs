@@ -10,16 +10,29 @@ use raddle_sync::prim::{AtomicBool, Relaxed};
 #[must_use = "the data is given back when the section goes"]
 pub struct Section<'a, D: ?Sized, R: Right> {
     granted: Guard<'a, D, R>,
-    is_open: &'a AtomicBool,
+    /// Goes behind it: what is done between grant and release keeps others waiting.
+    _open: Open<'a>,
+}
+
+/// A flag that is true until this goes.
+struct Open<'a>(&'a AtomicBool);
+
+impl Drop for Open<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // Relaxed: read by the operation whose section it is.
+        self.0.store(false, Relaxed);
+    }
 }
 
 impl<'a, D: ?Sized, R: Right> Section<'a, D, R> {
-    /// `is_open` is true as long as there is one.
+    /// `is_open` has been set, and is cleared when there is none any more.
     #[inline]
     pub(crate) fn new(granted: Guard<'a, D, R>, is_open: &'a AtomicBool) -> Self {
-        // Relaxed, here and below: read by the operation whose section it is.
-        is_open.store(true, Relaxed);
-        Self { granted, is_open }
+        Self {
+            granted,
+            _open: Open(is_open),
+        }
     }
 }
 
@@ -36,13 +49,6 @@ impl<D: ?Sized> DerefMut for Section<'_, D, Write> {
     #[inline]
     fn deref_mut(&mut self) -> &mut D {
         &mut self.granted
-    }
-}
-
-impl<D: ?Sized, R: Right> Drop for Section<'_, D, R> {
-    #[inline]
-    fn drop(&mut self) {
-        self.is_open.store(false, Relaxed);
     }
 }
 
