@@ -210,8 +210,6 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         let has_more = !self.is_once && next < self.operation.crew.limit();
         self.turn += 1;
         // Relaxed, here and below: read by this operation, and by those who count when all is over, or roughly.
-        self.link.turns.store(self.turn, Relaxed);
-        self.link.is_open.store(true, Relaxed);
         let count = self.link.sections.load(Relaxed);
         self.link.sections.store(count + 1, Relaxed);
         (
@@ -228,7 +226,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     #[inline]
     fn section_at(&mut self, at: usize, then: Then) -> Section<'_, D, R> {
         let granted = self.ring[at].enter(then).expect("it was granted");
-        let section = Section::new(granted, &self.link.is_open);
+        let section = Section::new(granted, &self.link);
         if self.turn % TURNS_PER_LOOK == 1 {
             let bytes = (self.bytes_of)(&section) as u64;
             // Relaxed: as above.

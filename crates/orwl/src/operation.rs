@@ -81,12 +81,10 @@ pub(crate) fn is_in_turn_of(program: u64) -> bool {
 pub(crate) struct Link {
     pub(crate) location: Arc<Identity>,
     pub(crate) access: Access,
-    /// Turns that it has been used in, or passed; all there are, for one that is used once and was.
+    /// Turns that it has been used in, or passed, and is no more; all there are, for one that is used once and was.
     pub(crate) turns: AtomicU64,
-    /// Sections that it was in.
+    /// Sections that it is or was in.
     pub(crate) sections: AtomicU64,
-    /// A section is under way.
-    pub(crate) is_open: AtomicBool,
     /// The bytes of the location when last looked at.
     pub(crate) extent: AtomicU64,
     /// The most bytes of it that a turn goes through.
@@ -155,10 +153,7 @@ impl Operation {
         for link in self.links() {
             // Relaxed: written by this operation.
             if link.turns.load(Relaxed) < turn {
-                self.complain_of_unused(link);
-            }
-            if link.is_open.load(Relaxed) {
-                self.complain_of_open(link);
+                self.complain(link);
             }
         }
         // Relaxed: as above.
@@ -173,24 +168,20 @@ impl Operation {
     }
 
     #[cold]
-    fn complain_of_unused(&self, link: &Link) {
-        panic!(
-            "task {} did not use its handle on location {:?} in turn {}; expected a section, or `pass` in turns that need none, \
-             so that those who wait behind it go on",
-            self.name,
-            link.location.name,
-            self.turn()
-        );
-    }
-
-    #[cold]
-    fn complain_of_open(&self, link: &Link) {
-        panic!(
-            "task {} was still in its section on location {:?} at the end of turn {}; expected it to be given back before, \
+    fn complain(&self, link: &Link) -> ! {
+        let turn = self.turn();
+        // Relaxed: as above.
+        assert!(
+            link.sections.load(Relaxed) <= turn,
+            "task {} was still in its section on location {:?} at the end of turn {turn}; expected it to be given back before, \
              so that those who wait behind it have their turn",
             self.name,
             link.location.name,
-            self.turn()
+        );
+        panic!(
+            "task {} did not use its handle on location {:?} in turn {turn}; expected a section, or `pass` in turns that need none, \
+             so that those who wait behind it go on",
+            self.name, link.location.name,
         );
     }
 

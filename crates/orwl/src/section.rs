@@ -4,34 +4,36 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use raddle_sync::ordered::{Guard, Right, Write};
-use raddle_sync::prim::{AtomicBool, Relaxed};
+use raddle_sync::prim::Relaxed;
+
+use crate::operation::Link;
 
 /// The data of a location while a task has it; given back when it is dropped, which has to be in the same turn.
 #[must_use = "the data is given back when the section goes"]
 pub struct Section<'a, D: ?Sized, R: Right> {
     granted: Guard<'a, D, R>,
     /// Goes behind it: what is done between grant and release keeps others waiting.
-    _open: Open<'a>,
+    _use: Use<'a>,
 }
 
-/// A flag that is true until this goes.
-struct Open<'a>(&'a AtomicBool);
+/// Counts the turn of a handle as one that it was used in when it goes.
+struct Use<'a>(&'a Link);
 
-impl Drop for Open<'_> {
+impl Drop for Use<'_> {
     #[inline]
     fn drop(&mut self) {
         // Relaxed: read by the operation whose section it is.
-        self.0.store(false, Relaxed);
+        let turns = self.0.turns.load(Relaxed);
+        self.0.turns.store(turns + 1, Relaxed);
     }
 }
 
 impl<'a, D: ?Sized, R: Right> Section<'a, D, R> {
-    /// `is_open` has been set, and is cleared when there is none any more.
     #[inline]
-    pub(crate) fn new(granted: Guard<'a, D, R>, is_open: &'a AtomicBool) -> Self {
+    pub(crate) fn new(granted: Guard<'a, D, R>, link: &'a Link) -> Self {
         Self {
             granted,
-            _open: Open(is_open),
+            _use: Use(link),
         }
     }
 }

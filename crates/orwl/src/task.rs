@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use raddle_sync::fifo::Access;
 use raddle_sync::ordered::{Read, Right, Write};
-use raddle_sync::prim::{AtomicBool, AtomicU64};
+use raddle_sync::prim::AtomicU64;
 
 use crate::handle::{Handle, Once, PutIn, ReadHandle, WriteHandle};
 use crate::location::Location;
@@ -182,7 +182,6 @@ impl<'a> Task<'a> {
             access: R::ACCESS,
             turns: AtomicU64::new(0),
             sections: AtomicU64::new(0),
-            is_open: AtomicBool::new(false),
             extent: AtomicU64::new(self.locations[of.index].bytes as u64),
             touched: AtomicU64::new(u64::MAX),
         });

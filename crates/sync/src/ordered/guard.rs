@@ -10,16 +10,13 @@ use crate::prim::panicking;
 
 /// Granted data. When it goes, the requests are given back or renewed; in a panic, data that may be half written is stopped.
 #[must_use = "the data is given back when the guard goes"]
-pub struct Guard<'a, D: ?Sized, R: Right> {
-    handle: &'a mut Handle<D, R>,
-    then: Then,
-}
+pub struct Guard<'a, D: ?Sized, R: Right>(&'a mut Handle<D, R>);
 
 impl<'a, D: ?Sized, R: Right> Guard<'a, D, R> {
     /// For a handle that is granted (invariant 1).
     #[inline]
-    pub(super) fn new(handle: &'a mut Handle<D, R>, then: Then) -> Self {
-        Self { handle, then }
+    pub(super) fn new(handle: &'a mut Handle<D, R>) -> Self {
+        Self(handle)
     }
 }
 
@@ -29,7 +26,7 @@ impl<D: ?Sized, R: Right> Deref for Guard<'_, D, R> {
     #[inline]
     fn deref(&self) -> &D {
         // SAFETY: granted, so that nobody writes but who has this guard (invariant 1).
-        unsafe { self.handle.place.data.as_ref() }
+        unsafe { self.0.place.data.as_ref() }
     }
 }
 
@@ -37,28 +34,25 @@ impl<D: ?Sized> DerefMut for Guard<'_, D, Write> {
     #[inline]
     fn deref_mut(&mut self) -> &mut D {
         // SAFETY: granted to write, so that nobody else has it (invariant 1).
-        unsafe { self.handle.place.data.as_mut() }
+        unsafe { self.0.place.data.as_mut() }
     }
 }
 
 impl<D: ?Sized, R: Right> Drop for Guard<'_, D, R> {
     #[inline]
     fn drop(&mut self) {
-        end(self.handle, self.then);
+        end(self.0);
     }
 }
 
 /// Granted data that has taken its handle along, so that it can be kept and sent.
 #[must_use = "the data is given back when the loan ends"]
-pub struct Loan<D: ?Sized, R: Right> {
-    handle: Handle<D, R>,
-    then: Then,
-}
+pub struct Loan<D: ?Sized, R: Right>(Handle<D, R>);
 
 impl<D: ?Sized, R: Right> Loan<D, R> {
     /// For a handle that is granted (invariant 1).
-    pub(super) fn new(handle: Handle<D, R>, then: Then) -> Self {
-        Self { handle, then }
+    pub(super) fn new(handle: Handle<D, R>) -> Self {
+        Self(handle)
     }
 }
 
@@ -68,7 +62,7 @@ impl<D: ?Sized, R: Right> Deref for Loan<D, R> {
     #[inline]
     fn deref(&self) -> &D {
         // SAFETY: granted, so that nobody writes but who has this loan (invariant 1).
-        unsafe { self.handle.place.data.as_ref() }
+        unsafe { self.0.place.data.as_ref() }
     }
 }
 
@@ -76,22 +70,22 @@ impl<D: ?Sized> DerefMut for Loan<D, Write> {
     #[inline]
     fn deref_mut(&mut self) -> &mut D {
         // SAFETY: granted to write, so that nobody else has it (invariant 1).
-        unsafe { self.handle.place.data.as_mut() }
+        unsafe { self.0.place.data.as_mut() }
     }
 }
 
 impl<D: ?Sized, R: Right> Drop for Loan<D, R> {
     fn drop(&mut self) {
-        end(&mut self.handle, self.then);
+        end(&mut self.0);
     }
 }
 
 #[inline]
-fn end<D: ?Sized, R: Right>(handle: &mut Handle<D, R>, then: Then) {
+fn end<D: ?Sized, R: Right>(handle: &mut Handle<D, R>) {
     if panicking() {
         end_in_panic(handle);
     } else {
-        handle.end(then);
+        handle.end();
     }
 }
 
@@ -101,7 +95,8 @@ fn end_in_panic<D: ?Sized, R: Right>(handle: &mut Handle<D, R>) {
     if R::ACCESS == Access::Write && !leaves() {
         handle.place.stop();
     } else {
-        handle.end(Then::GiveBack);
+        handle.then = Then::GiveBack;
+        handle.end();
     }
 }
 

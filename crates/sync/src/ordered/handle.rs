@@ -50,6 +50,8 @@ pub struct Handle<D: ?Sized, R: Right> {
     first: Option<Request>,
     /// Those in the FIFOs of the other pieces of a whole.
     rest: Vec<Request>,
+    /// What becomes of them when the guard goes.
+    pub(super) then: Then,
     right: PhantomData<R>,
 }
 
@@ -61,6 +63,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
             place: place.clone(),
             first: None,
             rest: Vec::new(),
+            then: Then::GiveBack,
             right: PhantomData,
         }
     }
@@ -120,11 +123,23 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         )
     }
 
-    /// Tells how it stands; while it waits, the waker is woken when it is time to ask again.
+    /// Leaves a waker in the first FIFO that it waits in; false when it does not wait there any more.
+    fn leave_at_first(&self, waker: &Waker) -> bool {
+        let Some(first) = &self.first else {
+            return true;
+        };
+        let rest = self.place.rest().iter().map(|fifo| &**fifo);
+        let fifos = std::iter::once(self.place.first()).chain(rest);
+        let mut requests = fifos.zip(std::iter::once(first).chain(&self.rest));
+        let waiting = requests.find(|(fifo, request)| fifo.standing(request) == Standing::Waiting);
+        waiting.is_some_and(|(fifo, request)| fifo.leave(request, waker))
+    }
+
+    /// Tells how it stands; while it waits, the waker is woken when it is time to ask again: for a whole in pieces, piece after piece.
     pub fn poll(&self, context: &mut Context<'_>) -> Poll<Standing> {
         loop {
             match self.standing() {
-                Standing::Waiting if !self.is_in() || self.leave(context.waker()) => {
+                Standing::Waiting if self.leave_at_first(context.waker()) => {
                     return Poll::Pending;
                 }
                 Standing::Waiting => {}
@@ -136,16 +151,18 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     /// Gives the data out, if it is granted. Cost: a load, and what `then` costs when the guard goes.
     #[inline]
     pub fn enter(&mut self, then: Then) -> Option<Guard<'_, D, R>> {
-        (self.standing() == Standing::Granted).then(|| Guard::new(self, then))
+        self.then = then;
+        (self.standing() == Standing::Granted).then(|| Guard::new(self))
     }
 
     /// Gives the data out with the handle itself, if it is granted; returned when the loan ends, or never.
     ///
     /// # Errors
     /// The handle, where it is not granted.
-    pub fn lend(self, then: Then) -> Result<Loan<D, R>, Self> {
+    pub fn lend(mut self, then: Then) -> Result<Loan<D, R>, Self> {
+        self.then = then;
         if self.standing() == Standing::Granted {
-            Ok(Loan::new(self, then))
+            Ok(Loan::new(self))
         } else {
             Err(self)
         }
@@ -153,9 +170,9 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
 
     /// Ends the use of the data.
     #[inline]
-    pub(super) fn end(&mut self, then: Then) {
+    pub(super) fn end(&mut self) {
         let Some(first) = &mut self.first else { return };
-        match then {
+        match self.then {
             Then::Renew => self.place.first().renew(first),
             Then::GiveBack => {
                 let first = self.first.take().expect("a guard has a request");
@@ -163,14 +180,14 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
             }
         }
         if !self.rest.is_empty() {
-            self.end_rest(then);
+            self.end_rest();
         }
     }
 
     #[cold]
-    fn end_rest(&mut self, then: Then) {
+    fn end_rest(&mut self) {
         let fifos = self.place.rest();
-        match then {
+        match self.then {
             Then::Renew => {
                 for (fifo, request) in fifos.iter().zip(&mut self.rest) {
                     fifo.renew(request);

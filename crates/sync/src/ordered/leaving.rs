@@ -6,9 +6,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::prim::thread_local;
 
+// This thread unwinds, and has done no harm. Models know no constants.
+#[cfg(not(any(loom, shuttle)))]
 thread_local! {
-    /// This thread unwinds, and has done no harm.
     static LEAVES: Cell<bool> = const { Cell::new(false) };
+}
+#[cfg(any(loom, shuttle))]
+thread_local! {
+    static LEAVES: Cell<bool> = Cell::new(false);
 }
 
 /// Unwinds to the next [`catch`] of this thread. Data is given back on the way, as it is then, and not stopped as in a panic.
