@@ -56,32 +56,43 @@ pub(crate) fn dependencies_of<'a>(
 
 /// The matrix of parties with such names that use locations so, in the order of declaration.
 pub(crate) fn matrix_of(names: Vec<String>, uses: impl Iterator<Item = Use>) -> Matrix {
-    let mut locations: BTreeMap<usize, Vec<Use>> = BTreeMap::new();
-    for used in uses {
-        locations.entry(used.whole).or_default().push(used);
+    // By whole, and in it by location, with their number in that order.
+    let mut wholes: BTreeMap<usize, BTreeMap<usize, Vec<(usize, Use)>>> = BTreeMap::new();
+    for (number, used) in uses.enumerate() {
+        let locations = wholes.entry(used.whole).or_default();
+        locations
+            .entry(used.location)
+            .or_default()
+            .push((number, used));
     }
     let mut matrix = Matrix::new(names.len());
-    for uses in locations.values() {
-        add_round(&mut matrix, uses);
+    for (whole, mut pieces) in wholes {
+        let of_whole = pieces.remove(&whole).unwrap_or_default();
+        // Who writes a piece is followed by those who use that piece, or the whole; who writes the whole, by all.
+        for (&piece, of_piece) in &pieces {
+            let uses = in_order(of_piece.iter().chain(&of_whole));
+            add_round(&mut matrix, &uses, piece);
+        }
+        let uses = in_order(pieces.values().flatten().chain(&of_whole));
+        add_round(&mut matrix, &uses, whole);
     }
     matrix.with_names(names).expect("each operation has a name")
 }
 
-/// Adds what goes from each writer of a location, of its whole or its pieces, to those that come after it, until it is written again.
-fn add_round(matrix: &mut Matrix, uses: &[Use]) {
+fn in_order<'a>(uses: impl Iterator<Item = &'a (usize, Use)>) -> Vec<&'a Use> {
+    let mut uses: Vec<_> = uses.collect();
+    uses.sort_unstable_by_key(|(number, _)| *number);
+    uses.into_iter().map(|(_, used)| used).collect()
+}
+
+/// Adds what goes from each writer of a location to those that come after it, until it is written again.
+fn add_round(matrix: &mut Matrix, uses: &[&Use], location: usize) {
     for (at, writer) in uses.iter().enumerate() {
-        if writer.access != Access::Write {
+        if writer.access != Access::Write || writer.location != location {
             continue;
         }
-        let is_whole = |user: &Use| user.location == user.whole;
-        let shares =
-            |user: &Use| user.location == writer.location || is_whole(user) || is_whole(writer);
         // All that come after it, once around; itself last.
-        for user in uses[at + 1..]
-            .iter()
-            .chain(&uses[..at])
-            .filter(|user| shares(user))
-        {
+        for user in uses[at + 1..].iter().chain(&uses[..at]) {
             let bytes = writer.bytes.min(user.bytes);
             if user.operation != writer.operation {
                 matrix.add(writer.operation, user.operation, bytes);
