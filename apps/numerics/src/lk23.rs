@@ -36,12 +36,13 @@ mod plan;
 mod program;
 mod serial;
 mod sketch;
+mod values;
 
 pub use input::Input;
-pub use kernel::Coefficients;
 pub use plan::{Plan, PlanError, Wanted};
 pub use program::{Form, Lk23, Ran};
 pub use serial::{Blocks, checksum, reference};
+pub use values::Coefficients;
 
 /// Floating-point operations that a point takes.
 pub const FLOPS_PER_POINT: u64 = 11;

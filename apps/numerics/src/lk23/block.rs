@@ -23,10 +23,13 @@
 //! # Source
 //! Skewing in time: M. Wolfe: More iteration space tiling. SC 1989.
 
+use std::ops::Range;
+
 use raddle::orwl::Extent;
 
 use super::axis::Axis;
-use super::kernel::{Paired, Plane};
+use super::kernel::Plane;
+use super::values::{Paired, Values};
 use super::{Input, Side};
 
 /// A part of the matrix, with as much of its neighbours as it sweeps over.
@@ -35,50 +38,56 @@ pub(super) struct Block {
     rows: Option<Axis>,
     columns: Option<Axis>,
     depth: usize,
-    za: Vec<f64>,
+    za: Values,
     z: Paired,
 }
 
-/// Values of a rectangle, row by row.
+/// Where values are taken from, by their positions in the matrix.
+pub(super) trait Rows {
+    fn row(&self, row: usize, columns: Range<usize>) -> impl ExactSizeIterator<Item = f64>;
+}
+
+/// What a block has given to a neighbour, row by row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct View<'a> {
+pub(super) struct Border<'a> {
     values: &'a [f64],
     row: usize,
     column: usize,
     width: usize,
 }
 
-impl View<'_> {
-    fn of(&self, row: usize, columns: std::ops::Range<usize>) -> &[f64] {
+impl Rows for Border<'_> {
+    fn row(&self, row: usize, columns: Range<usize>) -> impl ExactSizeIterator<Item = f64> {
         let first = (row - self.row) * self.width + columns.start - self.column;
-        &self.values[first..][..columns.len()]
+        self.values[first..][..columns.len()].iter().copied()
     }
 }
 
-/// A rectangle of positions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Rectangle {
-    rows: std::ops::Range<usize>,
-    columns: std::ops::Range<usize>,
+impl Rows for Block {
+    fn row(&self, row: usize, columns: Range<usize>) -> impl ExactSizeIterator<Item = f64> {
+        let (top, left) = (self.rows().origin, self.columns().origin);
+        let columns = columns.start - left..columns.end - left;
+        self.za.row(row - top, columns)
+    }
 }
 
 impl Extent for Block {
     fn bytes(&self) -> usize {
-        self.za.bytes()
+        self.rows().held().len() * self.columns().held().len() * size_of::<f64>()
     }
 }
 
 impl Block {
     pub(super) fn new(input: &Input, rows: Axis, columns: Axis, depth: usize) -> Self {
-        let za = rows
-            .held()
-            .flat_map(|row| columns.held().map(move |column| input.value(row, column)));
+        let za = Values::new(rows.held().len(), columns.held().len(), |row, column| {
+            input.value(rows.origin + row, columns.origin + column)
+        });
         let inner = |axis: Axis| axis.held().len() - 1 - usize::from(axis.is_last);
         let z = Paired::new(inner(rows), inner(columns), |row, column| {
             input.coefficients(rows.origin + 1 + row, columns.origin + 1 + column)
         });
         Self {
-            za: za.collect(),
+            za,
             z,
             rows: Some(rows),
             columns: Some(columns),
@@ -94,21 +103,15 @@ impl Block {
         self.columns.expect("it was made")
     }
 
-    fn width(&self) -> usize {
-        self.columns().held().len()
-    }
-
     /// Makes the sweeps of a turn.
     pub(super) fn sweep(&mut self, sweeps: usize) {
-        let (rows, columns, width) = (self.rows(), self.columns(), self.width());
+        let (rows, columns) = (self.rows(), self.columns());
         let mut plane = Plane {
-            za: &mut self.za,
-            width,
+            values: &mut self.za,
             z: &self.z,
         };
-        let local = |range: std::ops::Range<usize>, axis: Axis| {
-            range.start - axis.origin..range.end - axis.origin
-        };
+        let local =
+            |range: Range<usize>, axis: Axis| range.start - axis.origin..range.end - axis.origin;
         for sweep in 1..=sweeps {
             plane.sweep(
                 local(rows.swept(sweep), rows),
@@ -125,35 +128,21 @@ impl Block {
         (1..=sweeps).map(of).sum()
     }
 
-    /// All of its values.
-    pub(super) fn view(&self) -> View<'_> {
-        View {
-            values: &self.za,
-            row: self.rows().origin,
-            column: self.columns().origin,
-            width: self.width(),
-        }
-    }
-
     /// Writes the values that the neighbour on one side wants.
     pub(super) fn give(&self, side: Side, border: &mut Vec<f64>) {
-        let (rows, columns) = (self.rows(), self.columns());
+        let columns = outgoing(self.columns(), side.across(), self.depth);
         border.clear();
-        let rectangle = Rectangle {
-            rows: outgoing(rows, side.down(), self.depth),
-            columns: outgoing(columns, side.across(), self.depth),
-        };
-        for row in rectangle.rows {
-            border.extend_from_slice(self.view().of(row, rectangle.columns.clone()));
+        for row in outgoing(self.rows(), side.down(), self.depth) {
+            border.extend(self.row(row, columns.clone()));
         }
     }
 
-    /// The view of what the neighbour on a side has given.
-    pub(super) fn view_of<'a>(&self, side: Side, border: &'a [f64]) -> View<'a> {
+    /// What the neighbour on a side has given.
+    pub(super) fn border_of<'a>(&self, side: Side, values: &'a [f64]) -> Border<'a> {
         let rows = incoming(self.rows(), side.down(), self.depth);
         let columns = incoming(self.columns(), side.across(), self.depth);
-        View {
-            values: border,
+        Border {
+            values,
             row: rows.start,
             column: columns.start,
             width: columns.len(),
@@ -162,7 +151,7 @@ impl Block {
 
     /// Takes over what the neighbour on a side has: for a turn of `sweeps` sweeps from those above and to the left, after one of `sweeps` sweeps from
     /// those below and to the right.
-    pub(super) fn take(&mut self, side: Side, from: View<'_>, sweeps: usize) {
+    pub(super) fn take(&mut self, side: Side, from: &impl Rows, sweeps: usize) {
         let (rows, columns) = (self.rows(), self.columns());
         match side {
             Side::N => {
@@ -203,24 +192,26 @@ impl Block {
         }
     }
 
-    fn copy(&mut self, from: View<'_>, row: usize, columns: std::ops::Range<usize>) {
-        let first =
-            (row - self.rows().origin) * self.width() + columns.start - self.columns().origin;
-        self.za[first..][..columns.len()].copy_from_slice(from.of(row, columns));
+    fn copy(&mut self, from: &impl Rows, row: usize, columns: Range<usize>) {
+        let (top, left) = (self.rows().origin, self.columns().origin);
+        let column = columns.start - left;
+        self.za.write(row - top, column, from.row(row, columns));
     }
 
     /// Writes what it has swept over in its last turn, of `sweeps` sweeps, into the matrix.
     pub(super) fn write(&self, sweeps: usize, za: &mut [f64], width: usize) {
         let columns = self.columns().swept(sweeps);
         for row in self.rows().swept(sweeps) {
-            za[row * width..][columns.clone()]
-                .copy_from_slice(self.view().of(row, columns.clone()));
+            let into = &mut za[row * width..][columns.clone()];
+            for (into, value) in into.iter_mut().zip(self.row(row, columns.clone())) {
+                *into = value;
+            }
         }
     }
 }
 
 /// The positions that go to a neighbour: behind, beside or in front.
-pub(super) fn outgoing(axis: Axis, direction: i8, depth: usize) -> std::ops::Range<usize> {
+pub(super) fn outgoing(axis: Axis, direction: i8, depth: usize) -> Range<usize> {
     match direction {
         0 => axis.held(),
         1 => axis.end - 1 - depth..axis.end,
@@ -229,7 +220,7 @@ pub(super) fn outgoing(axis: Axis, direction: i8, depth: usize) -> std::ops::Ran
 }
 
 /// The positions that come from a neighbour: those that it sends this way.
-fn incoming(axis: Axis, direction: i8, depth: usize) -> std::ops::Range<usize> {
+fn incoming(axis: Axis, direction: i8, depth: usize) -> Range<usize> {
     match direction {
         0 => axis.held(),
         1 => axis.end - depth..axis.end,

@@ -1,6 +1,6 @@
 //! What the kernel starts from.
 
-use super::kernel::Coefficients;
+use super::values::Coefficients;
 use crate::random;
 
 /// A matrix of so many rows and columns, in a frame of fixed values, and its coefficients.

@@ -1,32 +1,23 @@
 //! The loop itself: one sweep over a rectangle, several rows at once.
 //!
 //! A point waits for the one to its left: a multiplication, two additions, a subtraction, a multiplication and an addition, one after
-//! the other. A row alone is therefore a chain that leaves a processor idle most of the time. A *strip* is several rows, each a
+//! the other. A row alone is therefore a chain that leaves a processor idle most of the time. A *strip* is several [pairs](super::values) of rows, each row a
 //! column behind the one above it: as many chains, of which none waits for another within a step. What a row has on its right in a step is what
-//! the row above has below it, and what it made in the last step is what the row below has above it: a point loads its five coefficients
-//! and one value.
-//!
-//! Two rows are a *pair*, the two lanes of a vector of the least processor there is. Coefficients are kept in the order in which a pair
-//! wants them: entry `k` of a pair has those of column `k` of its upper row and of column `k - 1` of its lower row.
+//! the row above has below it, and what it made in the last step is what the row below has above it: an entry loads its coefficients
+//! and itself. Where the first or last row of a rectangle is one of a pair, the other row is computed too, and left as it is.
 //!
 //! Every point is computed by the same operations in the same order as in the plain loop, so that all results are equal to the last bit.
 
 use std::array;
 use std::ops::Range;
 
-/// `zr`, `zb`, `zu`, `zv`, `zz` of a point.
-pub type Coefficients = [f64; 5];
-
-/// Two lanes, where a vector wants them: what lies so needs no load of its own.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(16))]
-pub(super) struct Lanes([f64; 2]);
-
-/// Those of a point of the upper row, and of the one to its lower left.
-pub(super) type PairCoefficients = [Lanes; 5];
+use super::values::{Coefficients, Lanes, PairCoefficients, Paired, Values};
 
 /// How far a point goes to what its neighbours want of it.
 const RELAXATION: f64 = 0.175;
+
+/// Pairs of a strip, at most; a strip of six has what a vector of two lanes waits for anyway.
+const PAIRS_MAX: usize = 6;
 
 /// A point, from its neighbours' values and its own.
 #[inline(always)]
@@ -43,206 +34,202 @@ pub(super) fn point(
     own + RELAXATION * (qa - own)
 }
 
-/// The point at an index, in rows of `width`. Where the lane is known, its coefficients are loaded one by one; else by way of the stack.
+/// Both points of an entry; `under` is below the lower one, and `over` above the upper one.
 #[inline(always)]
-fn point_at(za: &mut [f64], width: usize, at: usize, z: &PairCoefficients, lane: usize) {
-    let (below, above, right, left) = (za[at + width], za[at - width], za[at + 1], za[at - 1]);
-    za[at] = point(
-        below,
-        above,
-        right,
-        left,
-        za[at],
-        z.map(|lanes| lanes.0[lane]),
-    );
+fn entry(
+    under: f64,
+    over: f64,
+    right: Lanes,
+    left: Lanes,
+    own: Lanes,
+    z: &PairCoefficients,
+) -> Lanes {
+    let (below, above) = ([right.0[1], under], [over, left.0[0]]);
+    Lanes(array::from_fn(|lane| {
+        point(
+            below[lane],
+            above[lane],
+            right.0[lane],
+            left.0[lane],
+            own.0[lane],
+            z.map(|lanes| lanes.0[lane]),
+        )
+    }))
 }
 
-/// Coefficients of rows and columns in the order in which pairs want them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Paired {
-    z: Vec<PairCoefficients>,
-    /// Entries of a pair of rows.
-    width: usize,
-}
-
-impl Paired {
-    /// Those that `of` says of a row and a column, each counted from 0.
-    pub(super) fn new(
-        rows: usize,
-        columns: usize,
-        of: impl Fn(usize, usize) -> Coefficients,
-    ) -> Self {
-        let width = columns + 1;
-        let mut z = vec![PairCoefficients::default(); rows.div_ceil(2) * width];
-        for row in 0..rows {
-            for column in 0..columns {
-                let entry = &mut z[row / 2 * width + column + row % 2];
-                for (lanes, number) in entry.iter_mut().zip(of(row, column)) {
-                    lanes.0[row % 2] = number;
-                }
-            }
-        }
-        Self { z, width }
-    }
-
-    /// The entries of a pair, from one on.
-    fn pair(&self, upper: usize, first: usize, count: usize) -> &[PairCoefficients] {
-        &self.z[upper / 2 * self.width + first..][..count]
-    }
-}
-
-/// Values in rows that lie one behind the other, and coefficients.
-///
-/// The coefficients of the value in row `r` and column `c` are those of row `r - 1` and column `c - 1`.
+/// Values and their coefficients.
 pub(super) struct Plane<'a> {
-    pub(super) za: &'a mut [f64],
-    /// Values in a row.
-    pub(super) width: usize,
+    pub(super) values: &'a mut Values,
     pub(super) z: &'a Paired,
 }
 
 impl Plane<'_> {
     /// Sweeps over a rectangle, which has a row of values above and below it, and a column to its left and right.
     pub(super) fn sweep(&mut self, rows: Range<usize>, columns: Range<usize>) {
-        let mut row = rows.start;
-        // Pairs begin with the first row of coefficients.
-        if row.is_multiple_of(2) && row < rows.end {
-            self.single(row, columns.clone());
-            row += 1;
-        }
-        while row + 8 <= rows.end {
-            self.strip::<4>(row, columns.clone());
-            row += 8;
-        }
-        let pairs = (rows.end - row) / 2;
-        match pairs {
-            3 => self.strip::<3>(row, columns.clone()),
-            2 => self.strip::<2>(row, columns.clone()),
-            1 => self.strip::<1>(row, columns.clone()),
-            _ => {}
-        }
-        row += 2 * pairs;
-        if row < rows.end {
-            self.single(row, columns);
-        }
-    }
-
-    /// Sweeps over one row, which may be half of a pair.
-    fn single(&mut self, row: usize, columns: Range<usize>) {
-        match row % 2 {
-            0 => self.single_of::<1>(row, columns),
-            _ => self.single_of::<0>(row, columns),
-        }
-    }
-
-    #[inline(never)]
-    fn single_of<const LANE: usize>(&mut self, row: usize, columns: Range<usize>) {
-        let z = self
-            .z
-            .pair(row - 1, columns.start - 1 + LANE, columns.len());
-        let (before, rest) = self.za.split_at_mut(row * self.width);
-        let (own, after) = rest.split_at_mut(self.width);
-        let above = &before[(row - 1) * self.width + columns.start..][..columns.len()];
-        let below = &after[columns.start..][..columns.len()];
-        let own = &mut own[columns.start - 1..][..columns.len() + 2];
-        let mut left = own[0];
-        for (column, ((z, &above), &below)) in z.iter().zip(above).zip(below).enumerate() {
-            left = point(
-                below,
-                above,
-                own[column + 2],
-                left,
-                own[column + 1],
-                z.map(|lanes| lanes.0[LANE]),
-            );
-            own[column + 1] = left;
-        }
-    }
-
-    /// Sweeps over `P` pairs of rows.
-    #[inline(never)]
-    fn strip<const P: usize>(&mut self, row: usize, columns: Range<usize>) {
-        let (height, count) = (2 * P, columns.len());
-        if count < height {
-            (row..row + height).for_each(|row| self.single(row, columns.clone()));
+        if rows.is_empty() || columns.is_empty() {
             return;
         }
-        // Both ends point by point, where not all rows are under way.
-        for step in 0..height - 1 {
-            self.ragged(row, columns.start + step, 0..step + 1);
-        }
-        self.steady::<P>(row, columns.start, count + 1 - height);
-        for step in count..count + height - 1 {
-            self.ragged(row, columns.start + step, step + 1 - count..height);
-        }
-    }
-
-    /// A step of some rows of the strip that begins with row `row`, which is at column `column` if it has a point.
-    #[inline(always)]
-    fn ragged(&mut self, row: usize, column: usize, rows: Range<usize>) {
-        let (width, z_width) = (self.width, self.z.width);
-        let first = row * width + column;
-        let z = &self.z.z[(row - 1) / 2 * z_width + column - 1..];
-        for pair in rows.start / 2..rows.end.div_ceil(2) {
-            // A row further down, a column further to the left; both lanes of a pair have one entry.
-            let entry = &z[pair * (z_width - 2)];
-            let at = first + 2 * pair * (width - 1);
-            if rows.start <= 2 * pair {
-                point_at(self.za, width, at, entry, 0);
-            }
-            if 2 * pair + 1 < rows.end {
-                point_at(self.za, width, at + width - 1, entry, 1);
+        let (start, end) = (rows.start.div_ceil(2), rows.end / 2 + 1);
+        for first in (start..end).step_by(PAIRS_MAX) {
+            let count = (end - first).min(PAIRS_MAX);
+            let kept = Kept {
+                lead: first == start && rows.start.is_multiple_of(2),
+                trail: first + count == end && rows.end.is_multiple_of(2),
+            };
+            match count {
+                1 => self.strip::<1>(first, &columns, kept),
+                2 => self.strip::<2>(first, &columns, kept),
+                3 => self.strip::<3>(first, &columns, kept),
+                4 => self.strip::<4>(first, &columns, kept),
+                5 => self.strip::<5>(first, &columns, kept),
+                _ => self.strip::<PAIRS_MAX>(first, &columns, kept),
             }
         }
     }
 
-    /// All steps in which each row of a strip has a point; the first row begins at column `column + 2 P - 1`.
+    #[inline(never)]
+    fn strip<const P: usize>(&mut self, first: usize, columns: &Range<usize>, kept: Kept) {
+        let (begin, count) = (columns.start - 1, columns.len());
+        let width = self.values.width;
+        let mut rows = self.values.entries[(first - 1) * width..].chunks_exact_mut(width);
+        let mut next = || {
+            rows.next()
+                .map_or(&mut [] as &mut [_], |row| &mut row[begin..][..count + 3])
+        };
+        let mut strip = Strip::<P> {
+            count,
+            kept,
+            above: next(),
+            pairs: array::from_fn(|_| next()),
+            below: next(),
+            z: array::from_fn(|pair| {
+                &self.z.entries[(first + pair - 1) * self.z.width + begin..][..count + 1]
+            }),
+        };
+        if count < 2 * P {
+            strip.ragged(0..count + 2 * P - 1);
+            return;
+        }
+        strip.ragged(0..2 * P - 1);
+        match (kept.lead, kept.trail) {
+            (false, false) => strip.steady::<false, false>(),
+            (true, false) => strip.steady::<true, false>(),
+            (false, true) => strip.steady::<false, true>(),
+            (true, true) => strip.steady::<true, true>(),
+        }
+        strip.ragged(count..count + 2 * P - 1);
+    }
+}
+
+/// Rows of a strip that are computed and stay as they are, since their pair is not all in the rectangle.
+#[derive(Clone, Copy)]
+struct Kept {
+    /// The upper row of the first pair.
+    lead: bool,
+    /// The lower row of the last.
+    trail: bool,
+}
+
+/// Pairs of rows that go along together: in step `s`, pair `p` is at its entry `s - 2 p`, of `count + 1`.
+///
+/// All rows begin with the entry to the left of the first; entry `k` is at `k + 1`.
+struct Strip<'a, const P: usize> {
+    count: usize,
+    kept: Kept,
+    above: &'a [Lanes],
+    pairs: [&'a mut [Lanes]; P],
+    /// Empty where there is none.
+    below: &'a [Lanes],
+    z: [&'a [PairCoefficients]; P],
+}
+
+impl<const P: usize> Strip<'_, P> {
+    /// Steps in which not all pairs are under way, or not with both rows.
     #[inline(always)]
-    fn steady<const P: usize>(&mut self, row: usize, column: usize, steps: usize) {
-        let last = 2 * P - 1;
-        let mut values = self.za[(row - 1) * self.width..].chunks_exact_mut(self.width);
-        let mut next = || values.next().expect("there is a row below");
-        let above = &next()[column + last..][..steps];
-        let (mut left, mut own) = ([[0.0; 2]; P], [[0.0; 2]; P]);
-        // Cut so that each row has its point of step `s` at the same index.
-        let mut rows: [[&mut [f64]; 2]; P] = array::from_fn(|pair| {
-            array::from_fn(|lane| {
-                let values = &mut next()[column + last - 2 * pair - lane - 1..];
-                (left[pair][lane], own[pair][lane]) = (values[0], values[1]);
-                &mut values[1..][..steps + 1]
-            })
+    fn ragged(&mut self, steps: Range<usize>) {
+        for step in steps {
+            for pair in 0..P {
+                if (2 * pair..=self.count + 2 * pair).contains(&step) {
+                    self.one(pair, step - 2 * pair);
+                }
+            }
+        }
+    }
+
+    /// An entry, as far as its points are in the rectangle.
+    #[inline(always)]
+    fn one(&mut self, pair: usize, at: usize) {
+        let [left, own, right] = self.pairs[pair][at..][..3] else {
+            unreachable!("it has three entries")
+        };
+        let under = match self.pairs.get(pair + 1) {
+            Some(next) => next[at].0[0],
+            None => self.below.get(at).map_or(0.0, |lanes| lanes.0[0]),
+        };
+        let over = match pair {
+            0 => self.above[at + 2].0[1],
+            _ => self.pairs[pair - 1][at + 2].0[1],
+        };
+        let mut new = entry(under, over, right, left, own, &self.z[pair][at]);
+        if at == self.count || self.kept.lead && pair == 0 {
+            new.0[0] = own.0[0];
+        }
+        if at == 0 || self.kept.trail && pair + 1 == P {
+            new.0[1] = own.0[1];
+        }
+        self.pairs[pair][at + 1] = new;
+    }
+
+    /// The steps in which all rows have a point.
+    #[inline(always)]
+    fn steady<const LEAD: bool, const TRAIL: bool>(&mut self) {
+        let (begin, steps) = (2 * P - 1, self.count + 1 - 2 * P);
+        // Cut so that each pair has its entry of step `s` at the same index.
+        let (mut left, mut own) = ([Lanes::default(); P], [Lanes::default(); P]);
+        let mut at = 0;
+        let mut pairs = self.pairs.each_mut().map(|entries| {
+            let entries = &mut entries[begin - 2 * at..][..steps + 2];
+            (left[at], own[at]) = (entries[0], entries[1]);
+            at += 1;
+            &mut entries[1..]
         });
-        let below = &next()[column..][..steps];
-        let z: [&[PairCoefficients]; P] = array::from_fn(|pair| {
-            let first = column - 1 + last - 2 * pair;
-            self.z.pair(row - 1 + 2 * pair, first, steps)
-        });
+        let z: [_; P] = array::from_fn(|pair| &self.z[pair][begin - 2 * pair..][..steps]);
+        let above = &self.above[begin + 2..][..steps];
+        let below: &[Lanes] = if TRAIL {
+            &[]
+        } else {
+            &self.below[1..][..steps]
+        };
         for step in 0..steps {
-            let right: [[f64; 2]; P] =
-                array::from_fn(|pair| array::from_fn(|lane| rows[pair][lane][step + 1]));
-            let new: [[f64; 2]; P] = array::from_fn(|pair| {
-                let under = if pair + 1 == P {
-                    below[step]
-                } else {
-                    right[pair + 1][0]
+            let right: [Lanes; P] = array::from_fn(|pair| pairs[pair][step + 1]);
+            let new: [Lanes; P] = array::from_fn(|pair| {
+                let under = match pair {
+                    _ if pair + 1 < P => right[pair + 1].0[0],
+                    _ if TRAIL => 0.0,
+                    _ => below[step].0[0],
                 };
-                let over = if pair == 0 {
-                    above[step]
-                } else {
-                    left[pair - 1][1]
+                let over = match pair {
+                    0 => above[step].0[1],
+                    _ => left[pair - 1].0[1],
                 };
-                let below = [right[pair][1], under];
-                let above = [over, left[pair][0]];
-                let z = &z[pair][step];
-                array::from_fn(|lane| {
-                    let z = z.map(|lanes| lanes.0[lane]);
-                    let (right, left) = (right[pair][lane], left[pair][lane]);
-                    point(below[lane], above[lane], right, left, own[pair][lane], z)
-                })
+                let mut new = entry(
+                    under,
+                    over,
+                    right[pair],
+                    left[pair],
+                    own[pair],
+                    &z[pair][step],
+                );
+                if LEAD && pair == 0 {
+                    new.0[0] = own[pair].0[0];
+                }
+                if TRAIL && pair + 1 == P {
+                    new.0[1] = own[pair].0[1];
+                }
+                new
             });
-            for (rows, new) in rows.iter_mut().zip(&new) {
-                rows[0][step] = new[0];
-                rows[1][step] = new[1];
+            for (pair, new) in pairs.iter_mut().zip(new) {
+                pair[step] = new;
             }
             (left, own) = (new, right);
         }

@@ -8,8 +8,10 @@ use super::axis::Axis;
 
 /// Bytes that a sweep touches for each point: five coefficients and a value.
 const BYTES_PER_POINT: usize = 48;
+/// Bytes that the nine operations of a block take with their handles and locations; measured with blocks of one point.
+const BYTES_PER_BLOCK: u64 = 28 << 10;
 /// More sweeps in a turn save little traffic, and make margins that are swept for nothing else.
-const DEPTH_MAX: usize = 16;
+const DEPTH_MAX: usize = 32;
 /// Blocks along a side for each worker, so that waves are wide and short at both ends.
 const BLOCKS_PER_SIDE_MIN: usize = 8;
 
@@ -165,17 +167,24 @@ impl Plan {
         of(&self.rows) * of(&self.columns)
     }
 
-    /// Bytes that the blocks take.
+    /// Bytes that the program takes: blocks, borders and operations.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        let of = |axes: &[Axis]| {
+        let held = |axes: &[Axis]| {
             axes.iter()
                 .map(|axis| axis.held().len() as u64)
                 .sum::<u64>()
         };
-        of(&self.rows)
-            .saturating_mul(of(&self.columns))
-            .saturating_mul(BYTES_PER_POINT as u64)
+        let (down, across) = (self.rows.len() as u64, self.columns.len() as u64);
+        let (rows, columns) = (held(&self.rows), held(&self.columns));
+        let points = rows
+            .saturating_mul(columns)
+            .saturating_mul(BYTES_PER_POINT as u64);
+        // Each block gives an edge on each of its four sides.
+        let edges = (rows * across).saturating_add(columns * down);
+        let borders = edges.saturating_mul(2 * 8 * (self.depth as u64 + 1));
+        let operations = (down * across).saturating_mul(BYTES_PER_BLOCK);
+        points.saturating_add(borders).saturating_add(operations)
     }
 
     /// Sweeps in turn `turn` of the program: all turns have as many, give or take one.
@@ -199,7 +208,8 @@ fn chosen(rows: usize, columns: usize, wanted: &Wanted) -> (usize, usize) {
     } else {
         (wanted.cache_bytes.unwrap_or(1 << 20), BLOCKS_PER_SIDE_MIN)
     };
-    let fits = (cache / BYTES_PER_POINT).isqrt();
+    // A quarter is left for margins and borders.
+    let fits = (cache / 4 * 3 / BYTES_PER_POINT).isqrt();
     let side = |len: usize| {
         let parts = len.div_ceil(fits).max(per_side).min(len.div_ceil(4)).max(1);
         len / parts

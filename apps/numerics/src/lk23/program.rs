@@ -250,8 +250,8 @@ fn take(block: &mut Block, side: Side, border: &[f64], plan: &Plan, turn: u64) {
     } else {
         plan.sweeps_of(turn)
     };
-    let from = block.view_of(side, border);
-    block.take(side, from, sweeps);
+    let border = block.border_of(side, border);
+    block.take(side, &border, sweeps);
 }
 
 impl Shared {

@@ -78,7 +78,7 @@ impl Blocks {
                     .chain(Side::BEFORE.map(|side| (side, sweeps)))
                 {
                     if let Some(other) = neighbour(&self.plan, index, side) {
-                        block.take(side, self.blocks[other].view(), sweeps);
+                        block.take(side, &self.blocks[other], sweeps);
                     }
                 }
                 block.sweep(sweeps);

@@ -1,0 +1,106 @@
+//! Values and coefficients, in pairs of rows.
+//!
+//! Two rows are a *pair*, the two lanes of a vector of the least processor there is. The lower row runs a column behind the upper one, so entry `k`
+//! of a pair has column `k` of its upper row and column `k - 1` of its lower row: what is swept in a step lies together.
+//! ```text
+//!               entry 0   entry 1   entry 2   entry 3
+//!   row 1       1,0       1,1       1,2       -
+//!   row 2       -         2,0       2,1       2,2
+//! ```
+//! Row 0 is the frame, and the lower row of the first pair.
+
+use std::ops::Range;
+
+/// `zr`, `zb`, `zu`, `zv`, `zz` of a point.
+pub type Coefficients = [f64; 5];
+
+/// Two lanes, where a vector wants them: what lies so needs no load of its own.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(16))]
+pub(super) struct Lanes(pub(super) [f64; 2]);
+
+/// Those of both points of an entry.
+pub(super) type PairCoefficients = [Lanes; 5];
+
+/// Values of rows and columns, each counted from 0.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Values {
+    pub(super) entries: Vec<Lanes>,
+    /// Entries of a pair.
+    pub(super) width: usize,
+}
+
+impl Values {
+    /// Those that `of` says.
+    pub(super) fn new(rows: usize, columns: usize, of: impl Fn(usize, usize) -> f64) -> Self {
+        let width = columns + 1;
+        let mut values = Self {
+            entries: vec![Lanes::default(); (rows / 2 + 1) * width],
+            width,
+        };
+        for row in 0..rows {
+            values.write(row, 0, (0..columns).map(|column| of(row, column)));
+        }
+        values
+    }
+
+    /// Part of a row.
+    pub(super) fn row(
+        &self,
+        row: usize,
+        columns: Range<usize>,
+    ) -> impl ExactSizeIterator<Item = f64> {
+        let (first, lane) = self.place(row, columns.start);
+        let entries = &self.entries[first..][..columns.len()];
+        entries.iter().map(move |lanes| lanes.0[lane])
+    }
+
+    /// Overwrites part of a row, from a column on.
+    pub(super) fn write(
+        &mut self,
+        row: usize,
+        column: usize,
+        values: impl ExactSizeIterator<Item = f64>,
+    ) {
+        let (first, lane) = self.place(row, column);
+        let entries = &mut self.entries[first..][..values.len()];
+        for (entry, value) in entries.iter_mut().zip(values) {
+            entry.0[lane] = value;
+        }
+    }
+
+    /// The entry of a value, and its lane.
+    fn place(&self, row: usize, column: usize) -> (usize, usize) {
+        let (pair, lane) = (row.div_ceil(2), (row + 1) % 2);
+        (pair * self.width + column + lane, lane)
+    }
+}
+
+/// Coefficients: those of the value in row `r` and column `c` are those of row `r - 1` and column `c - 1`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Paired {
+    pub(super) entries: Vec<PairCoefficients>,
+    /// Entries of a pair.
+    pub(super) width: usize,
+}
+
+impl Paired {
+    /// Those that `of` says of a row and a column, each counted from 0.
+    pub(super) fn new(
+        rows: usize,
+        columns: usize,
+        of: impl Fn(usize, usize) -> Coefficients,
+    ) -> Self {
+        let width = columns + 1;
+        let mut entries = vec![PairCoefficients::default(); rows.div_ceil(2) * width];
+        for row in 0..rows {
+            for column in 0..columns {
+                let entry = &mut entries[row / 2 * width + column + row % 2];
+                for (lanes, number) in entry.iter_mut().zip(of(row, column)) {
+                    lanes.0[row % 2] = number;
+                }
+            }
+        }
+        Self { entries, width }
+    }
+}
