@@ -192,7 +192,7 @@ fn a_slower_link_is_a_longer_time() {
 #[test]
 fn wrong_programs_are_told() {
     for (arguments, part) in [
-        (&["place"][..], "MATRIX"),
+        (&["place"][..], "a matrix"),
         (
             &["place", "a.csv", "--program", "lk23"],
             "cannot be used with",

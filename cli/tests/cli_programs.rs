@@ -26,7 +26,10 @@ fn a_stencil_is_right_in_both_forms() {
             "2",
         ];
         let text = run_well(call.iter().chain(form));
-        assert!(text.contains("3 × 3, up to 3 sweeps"), "{text}");
+        assert!(
+            text.contains("3 × 3, of about 23 × 17 points, up to 3 sweeps"),
+            "{text}"
+        );
         assert!(text.contains("to the last bit"), "{text}");
     }
 }

@@ -29,20 +29,17 @@ Each task has some rows of the result; blocks of columns of the second matrix go
 With --check the result is compared with that of three loops, and may differ by what rounding
 explains: 2 k u / (1 - k u) times the sum of |a b|, for sums of k products and u = 2^-53.";
 
-/// A side of a matrix; more is a mistake.
-const SIDE_MAX: i64 = 1_000_000;
-
 /// `raddle lk23`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Lk23Arguments {
     /// Rows and columns
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=SIDE_MAX))]
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = values::matrix_side)]
     pub(crate) size: u32,
     /// Rows [default: as --size]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=SIDE_MAX))]
+    #[arg(long, value_name = "N", value_parser = values::matrix_side)]
     pub(crate) rows: Option<u32>,
     /// Columns [default: as --size]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=SIDE_MAX))]
+    #[arg(long, value_name = "N", value_parser = values::matrix_side)]
     pub(crate) columns: Option<u32>,
     /// Sweeps over all points, such as 100 or 1e3
     #[arg(long, value_name = "T", default_value = "100", value_parser = values::round_count)]
@@ -76,18 +73,18 @@ pub(crate) enum BlockPlacement {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct MatmulArguments {
     /// Rows, columns, and what is between
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=SIDE_MAX))]
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = values::matrix_side)]
     pub(crate) size: u32,
     /// Rows of the first matrix [default: as --size]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=SIDE_MAX))]
+    #[arg(long, value_name = "N", value_parser = values::matrix_side)]
     pub(crate) rows: Option<u32>,
     /// Columns of the first matrix, rows of the second [default: as --size]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=SIDE_MAX))]
+    #[arg(long, value_name = "N", value_parser = values::matrix_side)]
     pub(crate) inner: Option<u32>,
     /// Columns of the second matrix [default: as --size]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=SIDE_MAX))]
+    #[arg(long, value_name = "N", value_parser = values::matrix_side)]
     pub(crate) columns: Option<u32>,
-    /// Row tasks, and as many blocks of columns [default: two for each worker]
+    /// Row tasks, and as many blocks of columns [default: two for each worker, of at least 64 rows and columns]
     #[arg(long, value_name = "N")]
     pub(crate) tasks: Option<NonZeroUsize>,
     /// Where the numbers come from: the same seed, the same numbers

@@ -52,9 +52,9 @@ pub(crate) enum ProgramChoice {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PlaceArguments {
     /// The bytes that parties exchange: CSV, Matrix Market or a Scotch graph
-    #[arg(value_hint = ValueHint::FilePath, required_unless_present = "program")]
+    #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) matrix: Option<PathBuf>,
-    /// The machine: an XML file of hwloc's, or a made-up one such as "numa:2 core:4 pu:2" [default: this one]
+    /// The machine: an XML file of hwloc's, or a made-up one of at most 4096 CPUs such as "numa:2 core:4 pu:2" [default: this one]
     #[arg(long, value_name = "FILE|DESCRIPTION")]
     pub(crate) topology: Option<String>,
     /// How places are found: treematch, compact, scatter, round-robin, random[:SEED] or exact
@@ -90,13 +90,13 @@ pub(crate) struct SimulatedArguments {
     #[arg(long, value_enum, conflicts_with_all = ["matrix", "reverse_rows"])]
     pub(crate) program: Option<ProgramChoice>,
     /// Rows and columns of the matrices; lines of a picture, 16:9 [default: 16384; pipeline: 1080]
-    #[arg(long, value_name = "N", conflicts_with = "matrix", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", conflicts_with = "matrix", value_parser = values::matrix_side)]
     pub(crate) size: Option<u32>,
     /// Blocks of lk23, row tasks of matmul, parts of the pipeline's first bottleneck [default: 64; pipeline: 16]
     #[arg(long, value_name = "N", conflicts_with = "matrix", value_parser = tasks)]
     pub(crate) tasks: Option<NonZeroUsize>,
     /// Turns: sweeps of lk23, frames of the pipeline [default: 100; matmul: as many as tasks]
-    #[arg(long, value_name = "T", conflicts_with = "matrix", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "T", conflicts_with = "matrix", value_parser = values::round_count)]
     pub(crate) turns: Option<u64>,
     /// Flops a nanosecond of a core, for lk23 and matmul [default: 1.6, 12]
     #[arg(long, value_name = "G", conflicts_with = "matrix", allow_negative_numbers = true, value_parser = rate)]

@@ -176,6 +176,18 @@ pub(crate) fn round_count(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "expected a whole number from 1 to 1e9, such as 10000 or 1e4".to_owned())
 }
 
+/// The longest side of a matrix; more is a mistake.
+const MATRIX_SIDE_MAX: usize = 1_000_000;
+
+/// A side of a matrix: `4096`, or `1e4`.
+pub(crate) fn matrix_side(text: &str) -> Result<u32, String> {
+    number_count(text)
+        .ok()
+        .filter(|&count| count <= MATRIX_SIDE_MAX)
+        .map(|count| count as u32)
+        .ok_or_else(|| "expected a whole number from 1 to 1e6, such as 4096 or 1e4".to_owned())
+}
+
 /// A number of bytes: `16`, `64K` for 65,536, `1M` for 1,048,576.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bytes(pub(crate) usize);

@@ -206,18 +206,13 @@ impl Swept {
             .row(
                 "blocks",
                 format!(
-                    "{down} × {across}, up to {} sweeps in a turn",
+                    "{down} × {across}, of about {} × {} points, up to {} sweeps in a turn",
+                    rows / down,
+                    columns / across,
                     self.plan.depth()
                 ),
             )
-            .row(
-                "swept by",
-                format!(
-                    "{} operations on {}",
-                    table::grouped(self.told.operations as u64),
-                    self.told.carriers(runtime)
-                ),
-            )
+            .row("swept by", self.told.operations_on(runtime))
             .row("turns", table::grouped(self.plan.sweeps()))
             .row("time", self.times.text())
             .row(

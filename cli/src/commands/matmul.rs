@@ -193,11 +193,10 @@ impl Multiplied {
             .row(
                 "by",
                 format!(
-                    "{} row {}, {} operations on {}, blocks by {BLOCK_PRODUCT}",
+                    "{} row {}, {}, blocks by {BLOCK_PRODUCT}",
                     self.tasks,
                     table::plural(self.tasks, "task"),
-                    self.told.operations,
-                    self.told.carriers(runtime)
+                    self.told.operations_on(runtime)
                 ),
             )
             .row("time", self.times.text())

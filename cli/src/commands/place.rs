@@ -45,7 +45,8 @@ pub(crate) fn run(arguments: &PlaceArguments, options: &Options) -> Result<(), C
     };
     let placement = solve(arguments.strategy)?;
     let mut ratings = vec![rated(&placement)];
-    for strategy in Strategy::BASELINES {
+    let others = Strategy::BASELINES.into_iter();
+    for strategy in others.filter(|&strategy| strategy != arguments.strategy) {
         ratings.push(rated(&solve(strategy)?));
     }
     let wandering = simulation.as_ref().map(|simulation| {
@@ -82,7 +83,8 @@ fn read_matrix(path: Option<&PathBuf>, arguments: &PlaceArguments) -> Result<Mat
     let Some(path) = path else {
         return Err(CliError::WrongCall {
             options: "place".to_owned(),
-            reason: "expected a matrix or --program".to_owned(),
+            reason: "there is nothing to place; expected a file with a matrix, or --program NAME"
+                .to_owned(),
         });
     };
     let matrix = Matrix::read(path)?;

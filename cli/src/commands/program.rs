@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::arguments::{Options, ProgramArguments};
 use crate::error::CliError;
 use crate::system_counts::{Counts, SystemCounts};
-use crate::{memory, output, workers};
+use crate::{memory, output, table, workers};
 
 /// A matrix of more operations is no picture and no table any more.
 const DENSE_ORDER_MAX: usize = 4_096;
@@ -86,17 +86,17 @@ impl Told {
         self.counts = watch.end();
     }
 
-    /// What carries the operations, in words.
-    pub(super) fn carriers(&self, runtime: &Runtime) -> String {
-        let workers = runtime.worker_count();
-        match self.form {
-            Form::Future => format!("{workers} {}", crate::table::plural(workers, "worker")),
-            Form::Thread => format!(
-                "{} {}",
-                self.operations,
-                crate::table::plural(self.operations, "thread")
-            ),
-        }
+    /// The operations and what carries them, in words.
+    pub(super) fn operations_on(&self, runtime: &Runtime) -> String {
+        let counted = |count: usize, what: &str| {
+            let what = table::plural(count, what);
+            format!("{} {what}", table::grouped(count as u64))
+        };
+        let carriers = match self.form {
+            Form::Future => counted(runtime.worker_count(), "worker"),
+            Form::Thread => counted(self.operations, "thread"),
+        };
+        format!("{} on {carriers}", counted(self.operations, "operation"))
     }
 
     /// Adds it to a result for programs.

@@ -189,7 +189,7 @@ pub enum PlaceError {
     #[error("there is no CPU to place anybody on: the topology has none")]
     EmptyTopology,
     /// None of the CPUs may be used.
-    #[error("there is no CPU to place anybody on: the machine has {existing}, {} may be used{}", set_text(.allowed), chosen_text(.chosen.as_ref()))]
+    #[error("there is no CPU to place anybody on: the machine has CPUs {existing}, of which {} may be used{}", set_text(.allowed), chosen_text(.chosen.as_ref()))]
     NoCpus {
         /// The CPUs of the topology.
         existing: CpuSet,
@@ -261,7 +261,7 @@ fn set_text(set: &CpuSet) -> String {
 
 fn chosen_text(chosen: Option<&CpuSet>) -> String {
     chosen.map_or(String::new(), |set| {
-        format!(", and {} were chosen", set_text(set))
+        format!(", and {} chosen", set_text(set))
     })
 }
 

@@ -5,6 +5,8 @@
 //! # Source
 //! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. 2016, figures 1 and 2.
 
+use std::fmt::Write as _;
+
 use super::layout::{LINE, Layout, Look, Notes, layout_with, text_width};
 use super::svg::{MARGIN, STYLE, Writer, escaped, shortened};
 use crate::cpu_set::CpuId;
@@ -167,23 +169,27 @@ fn draw_matrix(writer: &mut Writer, matrix: &Matrix, side: usize) {
         };
         1 + (part * (SHADES - 1) as f64).round() as usize
     };
-    writer.push(&format!(
-        "<g shape-rendering=\"crispEdges\"><rect x=\"{MARGIN}\" y=\"{MARGIN}\" width=\"{side}\" height=\"{side}\" style=\"fill:#fff\"/>\n"
-    ));
-    for (row, line) in sums.chunks_exact(cells).enumerate() {
+    // A line for each run of one shade, in units of cells, all of a shade in one path: a picture of 500 parties has 250,000 cells.
+    let mut lines = vec![String::new(); SHADES + 1];
+    for (row, sums) in sums.chunks_exact(cells).enumerate() {
         let mut column = 0;
-        for run in line.chunk_by(|&left, &right| shade(left) == shade(right)) {
-            let grey = 225 - 225 * shade(run[0]).saturating_sub(1) / (SHADES - 1);
-            if shade(run[0]) > 0 {
-                writer.push(&format!(
-                    "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{pixel}\" style=\"fill:#{grey:02x}{grey:02x}{grey:02x};stroke:none\"/>\n",
-                    MARGIN as usize + column * pixel,
-                    MARGIN as usize + row * pixel,
-                    run.len() * pixel,
-                ));
-            }
+        for run in sums.chunk_by(|&left, &right| shade(left) == shade(right)) {
+            // Writing to a string cannot fail.
+            let _infallible = write!(lines[shade(run[0])], "M{column} {row}h{}", run.len());
             column += run.len();
         }
+    }
+    writer.push(&format!(
+        "<rect x=\"{MARGIN}\" y=\"{MARGIN}\" width=\"{side}\" height=\"{side}\" style=\"fill:#fff\"/>\n\
+         <g shape-rendering=\"crispEdges\" transform=\"translate({MARGIN} {}) scale({pixel})\">\n",
+        MARGIN + pixel as f64 / 2.0
+    ));
+    let shaded = lines.iter().enumerate().skip(1);
+    for (shade, line) in shaded.filter(|(_, line)| !line.is_empty()) {
+        let grey = 225 - 225 * (shade - 1) / (SHADES - 1);
+        writer.push(&format!(
+            "<path d=\"{line}\" style=\"fill:none;stroke:#{grey:02x}{grey:02x}{grey:02x};stroke-width:1\"/>\n"
+        ));
     }
     writer.push("</g>\n");
 }

@@ -211,7 +211,7 @@ fn count(word: &str) -> Result<u32, Problem> {
     whole_number(digits).ok_or_else(|| {
         Problem::new(
             format!("{digits:?} as the count of {word:?}"),
-            "a whole number from 1",
+            format!("a whole number from 1 to {CPUS_MAX}"),
         )
     })
 }

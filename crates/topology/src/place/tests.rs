@@ -108,7 +108,7 @@ fn what_cannot_be_placed_is_told() {
         &pipeline(2),
         &topology,
         &options.clone().cpus([CpuId(9)].into_iter().collect()),
-        "there is no CPU to place anybody on: the machine has 0-3, 0-3 may be used, and 9 were chosen",
+        "there is no CPU to place anybody on: the machine has CPUs 0-3, of which 0-3 may be used, and 9 chosen",
     );
     fails(
         &pipeline(5),
