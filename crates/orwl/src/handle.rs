@@ -164,7 +164,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         Enter(Some(self))
     }
 
-    /// Lets this turn's section be, as soon as it is granted: waits for it, and gives it back.
+    /// Lets this turn's section be, as soon as it is granted: waits for it, and gives it back. An `async` task writes `drop(handle.enter().await)`.
     ///
     /// # Panics
     /// As [`enter`](Self::enter).
