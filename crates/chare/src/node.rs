@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};
+use raddle_sync::ranks::Ranks;
 
 use crate::collection::Collection;
 use crate::cx::Cx;
@@ -23,7 +24,6 @@ use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::{Part, Slot};
-use crate::priority::Ranks;
 use crate::proxy::One;
 use crate::system::System;
 
@@ -70,7 +70,7 @@ pub(crate) struct Node<T: Chare> {
 
 struct Queue<T: Chare> {
     waiting: Parcels<T>,
-    ranked: Ranks<Box<dyn Parcel<T>>>,
+    ranked: Ranks<i32, Box<dyn Parcel<T>>>,
     element: Element<T>,
     /// The worker that had the element last.
     worker: usize,
@@ -163,8 +163,9 @@ impl<T: Chare> Node<T> {
     fn next_ranked(&self) -> Option<Box<dyn Parcel<T>>> {
         let mut queue = self.queue();
         let first = queue.ranked.pop();
+        let has_urgent = queue.ranked.first().is_some_and(|&priority| priority < 0);
         // Relaxed: see `next`.
-        self.has_urgent.store(queue.ranked.is_urgent(), Relaxed);
+        self.has_urgent.store(has_urgent, Relaxed);
         first
     }
 }

@@ -7,18 +7,17 @@
 //! # Invariants
 //! 1. For each errand on an agenda there is a message under way to its worker; a message that is dropped drops an errand.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::future::Future;
 use std::sync::Arc;
 
 use async_task::Runnable;
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
+use raddle_sync::ranks::Ranks;
 
 use crate::post::Post;
 
-/// How urgent an errand is: the smallest runs first, the first number counting before the second.
+/// How urgent an errand is: the smallest runs first, the first number counting before the second; of equals, whoever was woken first.
 pub type Urgency = (u64, u64);
 
 /// Where a future runs: the index of a worker. A clone is the same home.
@@ -48,7 +47,10 @@ impl Home {
 
 /// The errands of a program that are ready, by worker. A clone is the same agenda.
 #[derive(Clone, Debug)]
-pub struct Agenda(Arc<[CachePadded<Mutex<BinaryHeap<Ready>>>]>);
+pub struct Agenda(Arc<[CachePadded<Mutex<Ready>>]>);
+
+/// Those of a worker.
+type Ready = Ranks<Urgency, Runnable>;
 
 impl Agenda {
     /// One for the workers that `post` sends to.
@@ -61,39 +63,12 @@ impl Agenda {
         )
     }
 
-    fn of(&self, worker_index: usize) -> impl std::ops::DerefMut<Target = BinaryHeap<Ready>> + '_ {
+    fn of(&self, worker_index: usize) -> impl std::ops::DerefMut<Target = Ready> + '_ {
         self.0[worker_index]
             .lock()
             .expect("nothing panics under this lock")
     }
 }
-
-/// An errand that is ready.
-#[derive(Debug)]
-struct Ready {
-    urgency: Reverse<Urgency>,
-    runnable: Runnable,
-}
-
-impl Ord for Ready {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.urgency.cmp(&other.urgency)
-    }
-}
-
-impl PartialOrd for Ready {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Ready {
-    fn eq(&self, other: &Self) -> bool {
-        self.urgency == other.urgency
-    }
-}
-
-impl Eq for Ready {}
 
 /// The message: runs the most urgent errand, or drops it with the message.
 struct RunNext {
@@ -107,7 +82,7 @@ impl RunNext {
         self.is_run = true;
         let next = self.agenda.of(self.worker_index).pop();
         if let Some(next) = next {
-            next.runnable.run();
+            next.run();
         }
     }
 }
@@ -151,10 +126,7 @@ impl Post {
         let (post, agenda, home) = (self.clone(), agenda.clone(), home.clone());
         let schedule = move |runnable| {
             let worker_index = home.worker_index();
-            agenda.of(worker_index).push(Ready {
-                urgency: Reverse(urgency()),
-                runnable,
-            });
+            agenda.of(worker_index).push(urgency(), runnable);
             let next = RunNext {
                 agenda: agenda.clone(),
                 worker_index,

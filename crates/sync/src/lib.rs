@@ -19,6 +19,7 @@
 //! | [`ever`] | whether something rare has been made, asked for nothing |
 //! | [`fifo`] | the order of those who read and write one thing |
 //! | [`ordered`] | data that is reached only when its FIFO says so |
+//! | [`ranks`] | what waits for its turn by rank |
 //! | [`gates`] | how hungry workers make a busy one look up |
 //! | [`offer`] | who may run an offered fork: its owner or one thief |
 //! | [`idle`] | who searches and who sleeps; no wake-up is lost |
@@ -39,6 +40,7 @@ pub mod lock;
 pub mod offer;
 pub mod ordered;
 pub mod per_thread;
+pub mod ranks;
 pub mod returns;
 pub mod shared_vec;
 pub mod single_put;
