@@ -169,13 +169,16 @@ impl Crew {
         }
     }
 
-    /// The operation has panicked.
-    pub(crate) fn fail(&self, operation: &Operation, panic: Box<dyn Any + Send>) {
+    /// The operation has panicked, or left; true when it has panicked.
+    pub(crate) fn fail(&self, operation: &Operation, panic: Box<dyn Any + Send>) -> bool {
         if panic.is::<Halted>() {
-            return;
+            return false;
         }
         let panic = match panic.downcast::<Broken>() {
-            Ok(broken) => return self.halt_because(RunError::Broken(*broken)),
+            Ok(broken) => {
+                self.halt_because(RunError::Broken(*broken));
+                return false;
+            }
             Err(panic) => panic,
         };
         self.halt_because(RunError::Panicked {
@@ -184,6 +187,7 @@ impl Crew {
             message: words_of(&*panic),
             panic: Panic(panic),
         });
+        true
     }
 
     /// Halts all, and keeps the reason if it is the first. Who found a location broken was not: somebody broke it.

@@ -239,6 +239,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     #[cold]
     fn wait_slow(&mut self, at: usize) {
         let (operation, handle) = (&self.operation, &self.ring[at]);
+        operation.expect_thread(&self.link);
         let crew = &operation.crew;
         // Who is next in a short section is granted before a clock could be read.
         for _ in 0..if crew.may_spin() { LOOKS_AT_ONCE } else { 0 } {
@@ -329,12 +330,19 @@ impl<D: ?Sized, R: Right> fmt::Debug for Handle<D, R> {
 pub struct Enter<'a, D: ?Sized, R: Right>(Option<&'a mut Handle<D, R>>);
 
 impl<'a, D: ?Sized, R: Right> Enter<'a, D, R> {
-    /// Waits on this thread until the section is granted. A worker lends its place meanwhile.
+    /// Waits on this thread until the section is granted; not in an `async` task, whose thread others of the program want.
     ///
     /// It unwinds, without a panic, when the program ends before that; whatever stands on the stack is dropped.
+    ///
+    /// # Panics
+    /// In an `async` task.
     #[inline]
     pub fn wait(mut self) -> Section<'a, D, R> {
         let handle = self.0.take().expect("it is waited for once");
+        if handle.turn == 0 {
+            // Told in the first turn, whether or not it would have to wait.
+            handle.operation.expect_thread(&handle.link);
+        }
         // Counted before it is granted: what is done between grant and release keeps others waiting.
         let (at, then) = handle.advance();
         if handle.ring[at].standing() != Standing::Granted {

@@ -7,7 +7,7 @@
 //!
 //! The first look comes after 10 ms, or 2 ms for each operation where these are more than five, since a look takes some 20 µs for each. One that moves
 //! nobody doubles the time to the next, and the next waits a hundred times as long as a look has taken. So looks take a hundredth of the
-//! time. Nobody looks where placement is not left to the runtime, or there is one place only.
+//! time. Nobody looks where placement is not left to the runtime, where it was applied, or there is one place only.
 //! # Source
 //! As [`raddle_topology::relocate()`]; the study (Gustedt, Jeannot, Mansouri, Inria RR-8993, 2016) places before the run alone.
 

@@ -81,6 +81,8 @@ pub(crate) fn is_in_turn_of(program: u64) -> bool {
 pub(crate) struct Link {
     pub(crate) location: Arc<Identity>,
     pub(crate) access: Access,
+    /// It is used in one turn alone.
+    pub(crate) is_once: bool,
     /// Turns that it has been used in, or passed, and is no more; all there are, for one that is used once and was.
     pub(crate) turns: AtomicU64,
     /// Sections that it is or was in.
@@ -277,6 +279,19 @@ impl Operation {
     #[inline]
     pub(crate) fn is_current(&self) -> bool {
         CURRENT.with(|current| current.get().0 == self.number)
+    }
+
+    /// Sees that it has a thread to wait on.
+    ///
+    /// # Panics
+    /// When it is a future: on the thread of its worker stands what it waits for, as likely as not.
+    pub(crate) fn expect_thread(&self, link: &Link) {
+        assert!(
+            self.home.get().is_none(),
+            "the async task {} waits on its thread for location {:?}; expected `.enter().await`",
+            self.name,
+            link.location.name
+        );
     }
 
     /// Leaves what is to be woken when all is over; a waker of the same task is kept.

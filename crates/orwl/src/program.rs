@@ -114,7 +114,7 @@ impl Program {
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// Where its tasks are to run, instead of where it would place them itself; looked at when it [runs](Self::run_on).
+    /// Where its tasks are to run, instead of where it would place them itself; looked at when it [runs](Self::run_on). Nobody is moved from there.
     pub fn apply_placement(&mut self, placement: ProgramPlacement) {
         self.placement = Some(placement);
     }
@@ -139,10 +139,9 @@ impl Program {
         if has_futures && runtime.post().own_index().is_some() {
             return Err(RunError::OnOwnWorker { program: self.name });
         }
-        let placement = match self.placement.take() {
-            Some(placement) => placement,
-            None => self.compute_placement(runtime),
-        };
+        let applied = self.placement.take();
+        let is_applied = applied.is_some();
+        let placement = applied.unwrap_or_else(|| self.compute_placement(runtime));
         self.check(&placement, runtime.worker_count())?;
         let may_spin = self.may_spin(runtime);
         let operations = self
@@ -150,7 +149,9 @@ impl Program {
             .iter()
             .map(|planned| Arc::clone(&planned.operation));
         self.crew.muster(operations.collect(), turns.0, may_spin);
-        if let Some(mover) = Mover::new(runtime, &placement) {
+        // Who says where tasks run wants them there.
+        let mover = Mover::new(runtime, &placement).filter(|_| !is_applied);
+        if let Some(mover) = mover {
             self.crew.hire(mover);
         }
         self.put_in();

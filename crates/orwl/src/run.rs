@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use raddle_runtime::{Agenda, Handle, Home, Instant, Runtime};
-use raddle_sync::ordered::catch;
+use raddle_sync::ordered::{catch, drop_in_panic};
 use raddle_sync::prim::Relaxed;
 use raddle_topology::{CpuId, Topology};
 
@@ -160,7 +160,12 @@ impl Future for Running {
                 operation.crew.cut(operation.turn());
             }
             Ok(Poll::Ready(())) => {}
-            Err(panic) => operation.crew.fail(operation, panic),
+            Err(panic) => {
+                // What it had in other futures of its own is as half done as what was on the stack.
+                if operation.crew.fail(operation, panic) {
+                    drop_in_panic(future.take());
+                }
+            }
         }
         if let Err(panic) = catch(|| *future = None) {
             operation.crew.fail(operation, panic);

@@ -23,8 +23,12 @@ impl Drop for Use<'_> {
     #[inline]
     fn drop(&mut self) {
         // Relaxed: read by the operation whose section it is.
-        let turns = self.0.turns.load(Relaxed);
-        self.0.turns.store(turns + 1, Relaxed);
+        let turns = if self.0.is_once {
+            u64::MAX
+        } else {
+            self.0.turns.load(Relaxed) + 1
+        };
+        self.0.turns.store(turns, Relaxed);
     }
 }
 

@@ -142,7 +142,16 @@ impl<'a> Task<'a> {
     /// Says how much work a turn is, compared with other tasks; for placement, where tasks are more than CPUs.
     ///
     /// Otherwise it is taken from the bytes that a turn goes through.
+    ///
+    /// # Panics
+    /// When that is no positive number.
+    #[track_caller]
     pub fn load(&mut self, load: f64) {
+        assert!(
+            load > 0.0 && load.is_finite(),
+            "the load of task {} is {load}; expected a positive number",
+            self.operation.name
+        );
         self.load = Some(load);
     }
 
@@ -180,6 +189,7 @@ impl<'a> Task<'a> {
         let link = Arc::new(Link {
             location: Arc::clone(of),
             access: R::ACCESS,
+            is_once,
             turns: AtomicU64::new(0),
             sections: AtomicU64::new(0),
             extent: AtomicU64::new(self.locations[of.index].bytes as u64),

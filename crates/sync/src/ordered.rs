@@ -7,7 +7,7 @@
 //! A slice [in pieces](split) lies in memory once. Each piece has its FIFO; whoever wants the whole asks in all of them, in their order. So
 //! pieces are used at the same time by different owners, and whole and pieces take turns, without a copy to split or to merge.
 //!
-//! A panic inside a guard leaves the data in nobody knows what state: its FIFOs are stopped, and nobody is granted it any more.
+//! A panic inside a writer's guard leaves the data in nobody knows what state: its FIFOs are stopped, and nobody is granted it any more.
 //! # Invariants
 //! 1. A guard exists only while the requests of its handle are granted in all FIFOs of its data; with the FIFO's invariant 2: a writer's
 //!    guard is alone, and readers' guards are with readers only.
@@ -32,7 +32,7 @@ use crate::prim::UnsafeCell;
 
 pub use self::guard::{Guard, Loan};
 pub use self::handle::{Handle, Read, Right, Then, Write};
-pub use self::leaving::{catch, leave};
+pub use self::leaving::{catch, drop_in_panic, leave};
 
 /// Data and its FIFOs. A clone is the same data.
 ///
@@ -174,7 +174,7 @@ impl<D: ?Sized> Ordered<D> {
         }
     }
 
-    /// True when [`stop`](Self::stop) was called, or a guard went in a panic.
+    /// True when [`stop`](Self::stop) was called, or a writer's guard went in a panic.
     pub fn is_stopped(&self) -> bool {
         self.first().is_stopped() || self.rest().iter().any(|fifo| fifo.is_stopped())
     }

@@ -184,12 +184,8 @@ impl<'run> Seating<'run> {
     ///
     /// A placement that would take long is given up.
     pub(super) fn repair(&mut self, traffic: &Traffic) -> bool {
-        let places = 0..self.place_counts.len();
-        let wrong = places.filter(|&place| self.is_overfull(place) || self.is_needy(place));
-        let work = wrong
-            .count()
-            .saturating_mul(traffic.entry_count() + traffic.order());
-        if work > REPAIR_WORK_MAX {
+        let visits = traffic.entry_count() + traffic.order();
+        if self.moves_wanted().saturating_mul(visits) > REPAIR_WORK_MAX {
             return false;
         }
         for _ in 0..=self.places.len() * 2 {
@@ -225,6 +221,25 @@ impl<'run> Seating<'run> {
             self.set_place(party, to);
         }
         false
+    }
+
+    /// How many moves it takes, about, until every limit is kept.
+    fn moves_wanted(&self) -> usize {
+        let mean = self.loads.map_or(0.0, |loads| {
+            loads.work.iter().sum::<f64>() / loads.work.len().max(1) as f64
+        });
+        let of = |place: usize| match self.loads {
+            Some(loads) => ((self.place_work[place] - loads.place_work_max) / mean).ceil() as usize,
+            None => {
+                let (least, most) = self.target.place_limits[place];
+                let count = self.place_counts[place];
+                (count.saturating_sub(most) + least.saturating_sub(count)) as usize
+            }
+        };
+        let places = 0..self.place_counts.len();
+        let wrong = places.filter(|&place| self.is_overfull(place) || self.is_needy(place));
+        // A core may be wrong where its places are not.
+        wrong.map(|place| of(place).max(1)).sum()
     }
 
     fn core_of(&self, place: usize) -> usize {
