@@ -21,8 +21,8 @@
 //! a location reads what he wrote in the same turn, one that is declared before him what he wrote in the turn before. So
 //! the order of declaration is the algorithm, and the result does not depend on the machine.
 //!
-//! A program that ends because a task says so is the exception: whoever was ahead of that task may have had a turn more, or have been in one.
-//! What he wrote stays; who waits inside a section when all is over leaves it there.
+//! A program that ends because a task says so is the exception: whoever was ahead of that task may have had a turn more, or have been in one; with old values
+//! kept, as many more as values. What he wrote stays; who waits inside a section when all is over leaves it there.
 //!
 //! # Why nothing hangs
 //! Each request has a time: its turn, and in it the place of its task in the order of declaration (its *rank*). The first requests

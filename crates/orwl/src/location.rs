@@ -38,6 +38,9 @@ pub(crate) struct Identity {
     pub(crate) whole: usize,
     /// The values it keeps.
     pub(crate) depth: usize,
+    pub(crate) piece_count: usize,
+    /// Its program runs. Who asks from outside holds this meanwhile.
+    pub(crate) is_running: Mutex<bool>,
     /// The place in the ring with the newest value.
     pub(crate) newest: AtomicUsize,
     /// Handles that were still there when the run was over.
@@ -47,6 +50,12 @@ pub(crate) struct Identity {
 impl Identity {
     pub(crate) fn kept(&self) -> impl DerefMut<Target = Vec<Kept>> + '_ {
         self.kept.lock().expect("nothing panics under this lock")
+    }
+
+    pub(crate) fn is_running(&self) -> impl DerefMut<Target = bool> + '_ {
+        self.is_running
+            .lock()
+            .expect("nothing panics under this lock")
     }
 
     /// Sees that who is no task does not wait for what never comes.
@@ -92,13 +101,15 @@ impl<D: ?Sized> Location<D> {
 
     /// Waits until the data may be read, behind all that have asked before, and gives it out.
     ///
-    /// Of a location that keeps old values, the newest that a run has left, or the initial one.
+    /// Of a location that keeps old values, the newest that a run has left, or the initial one. Whoever asks for one while he holds another, or starts the program,
+    /// may wait for himself: tasks of several locations stand between the two.
     ///
     /// # Errors
     /// [`Broken`] when a task panicked while it wrote.
     ///
     /// # Panics
-    /// In a turn of a task of the same program, which has handles for that; and when a task's handle on it outlives the run.
+    /// In a turn of a task of the same program, which has handles for that; when a task's handle on it outlives the run; and for a whole in pieces while the
+    /// program runs: tasks would stand between its requests for one piece and another.
     #[track_caller]
     pub fn read(&self) -> Result<Outside<D, Read>, Broken> {
         self.enter()
@@ -122,7 +133,18 @@ impl<D: ?Sized> Location<D> {
         // Relaxed: written before and after a run.
         let newest = self.of.newest.load(Relaxed);
         let mut handle = ordered::Handle::new(&self.ring[newest]);
-        handle.put_in();
+        let is_running = self.of.is_running();
+        let is_refused = *is_running && self.of.piece_count > 1;
+        if !is_refused {
+            handle.put_in();
+        }
+        drop(is_running);
+        assert!(
+            !is_refused,
+            "the whole of location {:?} was asked for from outside while its program runs, whose tasks have it piece by piece; expected \
+             one piece after the other, or the whole before or after",
+            self.of.name
+        );
         let waiter = Waiter::current();
         loop {
             match handle.lend(Then::GiveBack) {

@@ -154,6 +154,7 @@ impl Program {
         if let Some(mover) = mover {
             self.crew.hire(mover);
         }
+        self.say_running(true);
         self.put_in();
         let start = Instant::now();
         let agenda = Agenda::new(&runtime.post());
@@ -175,6 +176,7 @@ impl Program {
             thread.wait();
         }
         self.crew.set_over();
+        self.say_running(false);
         for operation in self.crew.operations() {
             operation.clear_left_seats();
             operation.note_kept();
@@ -242,6 +244,12 @@ impl Program {
         let links = operations.flat_map(|operation| operation.links());
         // Relaxed: all tasks have ended.
         links.map(|link| link.sections.load(Relaxed)).sum()
+    }
+
+    fn say_running(&self, is_running: bool) {
+        for location in &self.rings {
+            *location.is_running() = is_running;
+        }
     }
 
     /// Puts in the first requests of all handles: those for the first turn in the order of declaration, then those for the second, and so on.

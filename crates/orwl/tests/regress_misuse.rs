@@ -136,6 +136,38 @@ fn what_stands_beside_a_panic_is_broken_too() {
     assert!(pair.read().is_err(), "half of it was written");
 }
 
+/// Whoever asked for a whole from outside got in between a task's requests for two pieces: in front of it in one, behind it in the other.
+#[test]
+fn a_whole_is_not_asked_for_from_outside_while_tasks_have_its_pieces() {
+    let mut program = Program::new("whole");
+    let split = program.split("numbers", vec![0_u64; 8], 2);
+    program.task("both", |task| {
+        let mut left = task.writes_each_turn(&split.pieces[0]);
+        let mut right = task.writes_each_turn(&split.pieces[1]);
+        move || left.section(|left| right.section(|right| right[0] = left[0] + 1))
+    });
+    assert_eq!(split.whole.read().expect("whole").len(), 8);
+    let (piece, whole) = (split.pieces[1].clone(), split.whole.clone());
+    let outsider = std::thread::spawn(move || {
+        // Once the first turn is over the program runs, until it is told that this has been seen.
+        while piece.read().expect("whole")[0] == 0 {}
+        let refused = catch_unwind(AssertUnwindSafe(|| whole.read().map(|_| ())));
+        piece.write().expect("whole")[3] = 1;
+        refused.is_err()
+    });
+    let seen = split.pieces[1].clone();
+    program.task("end", |task| {
+        let mut right = task.reads_each_turn(&seen);
+        move || match right.section(|right| right[3]) {
+            0 => std::ops::ControlFlow::Continue(()),
+            _ => std::ops::ControlFlow::Break(()),
+        }
+    });
+    run(program, Turns::UNTIL_BREAK).expect("it ends");
+    assert!(outsider.join().expect("it ends, too"));
+    assert_eq!(split.whole.read().expect("whole")[7], 1);
+}
+
 /// Whoever edits a placement and applies it was moved away from it all the same, and told another one.
 #[test]
 fn nobody_is_moved_from_where_he_was_put() {

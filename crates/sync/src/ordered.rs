@@ -179,15 +179,10 @@ impl<D: ?Sized> Ordered<D> {
         self.first().is_stopped() || self.rest().iter().any(|fifo| fifo.is_stopped())
     }
 
-    /// True when both are the same data, or one is a piece of the other.
-    pub fn overlaps<E: ?Sized>(&self, other: &Ordered<E>) -> bool {
-        let is_first = |fifo: &Fifo| std::ptr::eq(fifo, other.first());
-        is_first(self.first())
-            || self.rest().iter().any(|fifo| is_first(fifo))
-            || other
-                .rest()
-                .iter()
-                .any(|fifo| std::ptr::eq::<Fifo>(&**fifo, self.first()))
+    /// Pieces of a whole; 1 for others.
+    #[must_use]
+    pub fn piece_count(&self) -> usize {
+        1 + self.rest().len()
     }
 }
 
@@ -212,7 +207,7 @@ impl<D: ?Sized> fmt::Debug for Ordered<D> {
         formatter
             .debug_struct("Ordered")
             .field("first", self.first())
-            .field("piece_count", &(1 + self.rest().len()))
+            .field("piece_count", &self.piece_count())
             .finish_non_exhaustive()
     }
 }

@@ -123,6 +123,8 @@ impl Program {
             name,
             whole,
             depth: ring.len(),
+            piece_count: ring[0].piece_count(),
+            is_running: Mutex::new(false),
             newest: AtomicUsize::new(ring.len() - 1),
             kept: Mutex::default(),
         });

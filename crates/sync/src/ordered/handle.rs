@@ -68,11 +68,6 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         }
     }
 
-    /// The data it is for.
-    pub fn place(&self) -> &Ordered<D> {
-        &self.place
-    }
-
     /// True when it has asked, granted or not.
     #[inline]
     pub fn is_in(&self) -> bool {

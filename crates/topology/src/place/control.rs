@@ -65,11 +65,7 @@ pub(super) fn extended(matrix: &Matrix, control_count: usize) -> Matrix {
     for (party, &volume) in volumes.iter().enumerate() {
         let control = party_count + server(party, party_count, control_count);
         let volume = if volume > 0.0 { volume } else { silent };
-        extended.add(
-            party,
-            control,
-            (volume * CONTROL_SHARE).min(silent.max(volume)),
-        );
+        extended.add(party, control, volume * CONTROL_SHARE);
     }
     extended
 }
