@@ -1,4 +1,5 @@
-// Livermore kernel 23 in blocks, as in apps/numerics/src/lk23: the same input, cut, sweeps and kernel, operation for operation.
+// Livermore kernel 23 in blocks, as in apps/numerics/src/lk23: the same input, cut and sweeps, and each point operation for operation;
+// values lie in rows, there in pairs of rows.
 //
 // A block makes several sweeps a turn and goes one row up and one column to the left in each. What it needs beyond its own values it
 // copies from its neighbours' beforehand: from those above and to the left as their turn left them, from those below and to the right as the turn
@@ -82,7 +83,7 @@ struct PairCoefficients {
     Pair zr, zb, zu, zv, zz;
 };
 
-// Pairs of rows at once, each row a column behind the one above it; see kernel.rs. `za` is that of the first point of the first row; entry `k` of
+// Pairs of rows at once, each row a column behind the one above it. `za` is that of the first point of the first row; entry `k` of
 // a pair, at `z`, has the coefficients of column `k` of the upper row and of column `k - 1` of the lower one.
 template <int P, class Single>
 void strip(double *za, size_t width, const PairCoefficients *z, size_t z_width, size_t count, Single single) {
