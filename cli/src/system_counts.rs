@@ -3,23 +3,26 @@
 //! The system counts for each thread, in `/proc/self/task`. The processor counts for all threads together, those that end meanwhile
 //! included; many virtual machines keep these counters to themselves, and then the reason is told instead of a number.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use serde_json::{Map, Value, json};
 
-use crate::table::{Table, grouped};
+use crate::table::{Table, grouped, plural};
 
-/// Counters that run. To be made before the workers are, whose counts are added to those of their maker.
+/// Counters, from one `begin` to the next `pause`. To be made before the workers are, whose counts are added to those of their maker.
 #[derive(Debug)]
 pub(crate) struct SystemCounts {
     hardware: Vec<(&'static str, Result<hardware::Counter, String>)>,
-    /// Of each thread, when the program began.
+    /// Of each thread, at the last beginning.
     begun: BTreeMap<u32, Thread>,
+    /// Those that were seen.
+    ids: BTreeSet<u32>,
+    sum: Thread,
 }
 
-/// What the system has counted of a thread.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What the system has counted of a thread, or of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Thread {
     voluntary: u64,
     involuntary: u64,
@@ -27,14 +30,29 @@ struct Thread {
     migrations: Option<u64>,
 }
 
+impl Thread {
+    const NONE: Self = Self {
+        voluntary: 0,
+        involuntary: 0,
+        migrations: Some(0),
+    };
+
+    fn plus(self, ended: Self, begun: Self) -> Self {
+        let migrations = self.migrations.zip(ended.migrations).zip(begun.migrations);
+        Self {
+            voluntary: self.voluntary + ended.voluntary.saturating_sub(begun.voluntary),
+            involuntary: self.involuntary + ended.involuntary.saturating_sub(begun.involuntary),
+            migrations: migrations.map(|((sum, ended), begun)| sum + ended.saturating_sub(begun)),
+        }
+    }
+}
+
 /// Counts of a program.
 #[derive(Debug)]
 pub(crate) struct Counts {
-    /// Threads that were there before and after: workers.
+    /// Threads that had work: workers, and those of operations.
     threads: usize,
-    voluntary: u64,
-    involuntary: u64,
-    migrations: Option<u64>,
+    sum: Thread,
     hardware: Vec<(&'static str, Result<u64, String>)>,
 }
 
@@ -43,65 +61,67 @@ impl SystemCounts {
         Self {
             hardware: hardware::counters(),
             begun: BTreeMap::new(),
+            ids: BTreeSet::new(),
+            sum: Thread::NONE,
         }
     }
 
-    /// The program begins; its workers are there.
+    /// A program begins; its workers are there.
     pub(crate) fn begin(&mut self) {
         self.begun = threads();
+        self.switch(hardware::Counter::begin);
+    }
+
+    /// The program has ended; its workers are still there, and for some seconds the threads of its operations.
+    pub(crate) fn pause(&mut self) {
+        self.switch(hardware::Counter::pause);
+        for (id, ended) in threads() {
+            // The main thread only waits, and so does the one that draws.
+            if id == std::process::id() {
+                continue;
+            }
+            let begun = self.begun.get(&id).copied().unwrap_or(Thread::NONE);
+            self.sum = self.sum.plus(ended, begun);
+            self.ids.insert(id);
+        }
+    }
+
+    /// What was counted.
+    pub(crate) fn end(self) -> Counts {
+        let hardware = self.hardware.into_iter();
+        Counts {
+            threads: self.ids.len(),
+            sum: self.sum,
+            hardware: hardware
+                .map(|(name, counter)| (name, counter.and_then(hardware::Counter::end)))
+                .collect(),
+        }
+    }
+
+    fn switch(&mut self, switch: impl Fn(&mut hardware::Counter) -> Result<(), String>) {
         for (_, counter) in &mut self.hardware {
             if let Ok(running) = counter
-                && let Err(error) = running.begin()
+                && let Err(error) = switch(running)
             {
                 *counter = Err(error);
             }
         }
-    }
-
-    /// The program has ended, and its workers are still there.
-    pub(crate) fn end(self) -> Counts {
-        let hardware = self.hardware.into_iter();
-        let hardware = hardware
-            .map(|(name, counter)| (name, counter.and_then(hardware::Counter::end)))
-            .collect();
-        let mut counts = Counts {
-            threads: 0,
-            voluntary: 0,
-            involuntary: 0,
-            migrations: Some(0),
-            hardware,
-        };
-        for (id, ended) in threads() {
-            // The main thread only waits, and so does the one that draws.
-            let Some(begun) = self.begun.get(&id).filter(|_| id != std::process::id()) else {
-                continue;
-            };
-            counts.threads += 1;
-            counts.voluntary += ended.voluntary.saturating_sub(begun.voluntary);
-            counts.involuntary += ended.involuntary.saturating_sub(begun.involuntary);
-            let moved = ended
-                .migrations
-                .zip(begun.migrations)
-                .map(|(ended, begun)| ended.saturating_sub(begun));
-            counts.migrations = counts.migrations.zip(moved).map(|(sum, moved)| sum + moved);
-        }
-        counts
     }
 }
 
 impl Counts {
     pub(crate) fn json(&self) -> Value {
         let mut result = Map::new();
-        result.insert("worker_threads".to_owned(), json!(self.threads));
+        result.insert("threads".to_owned(), json!(self.threads));
         result.insert(
             "context_switches_voluntary".to_owned(),
-            json!(self.voluntary),
+            json!(self.sum.voluntary),
         );
         result.insert(
             "context_switches_involuntary".to_owned(),
-            json!(self.involuntary),
+            json!(self.sum.involuntary),
         );
-        result.insert("cpu_migrations".to_owned(), json!(self.migrations));
+        result.insert("cpu_migrations".to_owned(), json!(self.sum.migrations));
         for (name, count) in &self.hardware {
             let value = match count {
                 Ok(count) => json!(count),
@@ -115,12 +135,14 @@ impl Counts {
     pub(crate) fn text(&self) -> String {
         let mut table = Table::default();
         let switches = format!(
-            "{} by waiting, {} by the system, of {} worker threads",
-            grouped(self.voluntary),
-            grouped(self.involuntary),
-            self.threads
+            "{} by waiting, {} by the system, of {} {}",
+            grouped(self.sum.voluntary),
+            grouped(self.sum.involuntary),
+            self.threads,
+            plural(self.threads, "thread")
         );
         let migrations = self
+            .sum
             .migrations
             .map_or("the system does not tell".to_owned(), grouped);
         table
@@ -206,6 +228,10 @@ mod hardware {
             self.0.enable().map_err(|error| error.to_string())
         }
 
+        pub(super) fn pause(&mut self) -> Result<(), String> {
+            self.0.disable().map_err(|error| error.to_string())
+        }
+
         pub(super) fn end(mut self) -> Result<u64, String> {
             self.0.read().map_err(|error| error.to_string())
         }
@@ -230,6 +256,10 @@ mod hardware {
 
     impl Counter {
         pub(super) fn begin(&mut self) -> Result<(), String> {
+            match *self {}
+        }
+
+        pub(super) fn pause(&mut self) -> Result<(), String> {
             match *self {}
         }
 

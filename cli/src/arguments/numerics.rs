@@ -48,7 +48,7 @@ pub(crate) struct Lk23Arguments {
     #[arg(long, value_name = "N[xM]")]
     pub(crate) block: Option<BlockChoice>,
     /// Sweeps of a block while it is in the cache, at most [default: chosen from the block]
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", value_parser = values::count)]
     pub(crate) depth: Option<NonZeroUsize>,
     /// Which worker runs which block
     #[arg(long, value_enum, default_value_t = BlockPlacement::Dealt)]
@@ -85,7 +85,7 @@ pub(crate) struct MatmulArguments {
     #[arg(long, value_name = "N", value_parser = values::matrix_side)]
     pub(crate) columns: Option<u32>,
     /// Row tasks, and as many blocks of columns [default: two for each worker, of at least 64 rows and columns]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::count)]
     pub(crate) tasks: Option<NonZeroUsize>,
     /// Where the numbers come from: the same seed, the same numbers
     #[arg(long, value_name = "S", default_value_t = 1)]

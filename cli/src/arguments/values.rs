@@ -234,6 +234,12 @@ pub(crate) fn triangle_count(text: &str) -> Result<NonZeroUsize, String> {
         })
 }
 
+/// A number of things from 1 on.
+pub(crate) fn count(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .map_err(|_| "expected a whole number from 1 on".to_owned())
+}
+
 /// As many workers as a runtime can have.
 pub(crate) fn worker_count(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()

@@ -63,13 +63,14 @@ pub(crate) fn run(arguments: &Lk23Arguments, options: &Options) -> Result<(), Cl
                 &arguments.program,
                 options,
             )?);
-            watch.begin();
         }
         let failed = |source| CliError::Program {
             what: name(&input),
             source,
         };
+        watch.begin();
         let ran = program.run_on(&runtime).map_err(failed)?;
+        watch.pause();
         drop(phase);
         times.push(ran.outcome.elapsed);
         let za = ran.values().map_err(|broken| failed(broken.into()))?;
@@ -206,10 +207,11 @@ impl Swept {
             .row(
                 "blocks",
                 format!(
-                    "{down} × {across}, of about {} × {} points, up to {} sweeps in a turn",
+                    "{down} × {across}, of about {} × {} points, up to {} {} in a turn",
                     rows / down,
                     columns / across,
-                    self.plan.depth()
+                    self.plan.depth(),
+                    table::plural(self.plan.depth(), "sweep")
                 ),
             )
             .row("swept by", self.told.operations_on(runtime))

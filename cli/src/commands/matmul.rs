@@ -59,13 +59,14 @@ pub(crate) fn run(arguments: &MatmulArguments, options: &Options) -> Result<(), 
                 &arguments.program,
                 options,
             )?);
-            watch.begin();
         }
         let failed = |source| CliError::Program {
             what: name(&input),
             source,
         };
+        watch.begin();
         let ran = program.run_on(&runtime).map_err(failed)?;
+        watch.pause();
         drop(phase);
         times.push(ran.outcome.elapsed);
         if let Some(told) = &mut told {

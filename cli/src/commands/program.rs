@@ -43,6 +43,12 @@ impl Watch {
         }
     }
 
+    pub(super) fn pause(&mut self) {
+        if let Some(counts) = &mut self.0 {
+            counts.pause();
+        }
+    }
+
     pub(super) fn end(self) -> Option<Counts> {
         self.0.map(SystemCounts::end)
     }

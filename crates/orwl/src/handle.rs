@@ -167,7 +167,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     /// Lets this turn's section be, as soon as it is granted: waits for it, and gives it back. An `async` task writes `drop(handle.enter().await)`.
     ///
     /// # Panics
-    /// As [`enter`](Self::enter).
+    /// As [`enter`](Self::enter) and [`Enter::wait`].
     pub fn pass(&mut self) {
         drop(self.enter().wait());
     }
@@ -279,7 +279,7 @@ impl<D: ?Sized> Handle<D, Read> {
     /// Waits for this turn's section and calls `read` inside it. Cost: about 20 ns where nobody is in front.
     ///
     /// # Panics
-    /// As [`enter`](Self::enter), and with what `read` panics with.
+    /// As [`enter`](Self::enter) and [`Enter::wait`], and with what `read` panics with.
     #[inline]
     pub fn section<T>(&mut self, read: impl FnOnce(&D) -> T) -> T {
         read(&self.enter().wait())
@@ -290,7 +290,7 @@ impl<D: ?Sized> Handle<D, Write> {
     /// Waits for this turn's section and calls `write` inside it. Cost: about 20 ns where nobody is in front.
     ///
     /// # Panics
-    /// As [`enter`](Self::enter), and with what `write` panics with; the location is broken then.
+    /// As [`enter`](Self::enter) and [`Enter::wait`], and with what `write` panics with; the location is broken then.
     #[inline]
     pub fn section<T>(&mut self, write: impl FnOnce(&mut D) -> T) -> T {
         write(&mut self.enter().wait())

@@ -8,8 +8,8 @@ use super::text::{Problem, Word, lines, words};
 
 const BANNER: &str = "%%MatrixMarket";
 
-/// A matrix without entries may have so many parties, one with more entries more.
-const ORDER_FREE: usize = 1 << 16;
+/// A matrix may have so many parties; one whose text is longer, as many as that has characters.
+const ORDER_FREE: usize = 1 << 20;
 
 pub(super) fn is_market(text: &str) -> bool {
     text.as_bytes()

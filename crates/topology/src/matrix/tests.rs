@@ -140,7 +140,7 @@ fn bad_matrix_market_files_are_told_with_their_place() {
     );
     refuses(
         &format!("{head} coordinate real general\n4000000000 4000000000 0\n"),
-        "m:2:1: found \"4000000000\", expected a number of rows from 0 to 65536",
+        "m:2:1: found \"4000000000\", expected a number of rows from 0 to 1048576",
     );
     refuses(
         &format!("{head} array real general\n4000 4000\n1\n"),
