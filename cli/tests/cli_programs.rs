@@ -141,7 +141,7 @@ fn counts_of_the_system_are_told_to_people() {
 fn the_matrix_is_written_as_its_name_says() {
     let folder = Folder::new("program-matrix");
     for (name, begin) in [
-        ("m.csv", "0,"),
+        ("m.csv", "\"row 0/product\","),
         ("m.mtx", "%%MatrixMarket"),
         ("m.svg", "<svg"),
     ] {
@@ -154,6 +154,19 @@ fn the_matrix_is_written_as_its_name_says() {
             let placed = run_well(["place".as_ref(), path.as_os_str()]);
             assert!(placed.contains("party"), "{placed}");
         }
+    }
+}
+
+/// It showed where operations would be that are placed by what they exchange, which those of kernel 23 are not.
+#[test]
+fn the_picture_shows_where_operations_run() {
+    let folder = Folder::new("program-picture");
+    let path = folder.path("m.svg");
+    let call = ["lk23", "--size", "200", "--show-matrix"];
+    run_well(call.iter().map(AsRef::as_ref).chain([path.as_os_str()]));
+    let text = fs::read_to_string(&path).expect("a picture");
+    for part in ["rows of blocks dealt out", "0 block 0,0/main, 1 block 0,0/"] {
+        assert!(text.contains(part), "{part}: {text}");
     }
 }
 

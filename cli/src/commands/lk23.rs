@@ -60,6 +60,7 @@ pub(crate) fn run(arguments: &Lk23Arguments, options: &Options) -> Result<(), Cl
             told = Some(program::show(
                 &program.program,
                 |program| dealt.unwrap_or_else(|| program.compute_placement(&runtime)),
+                &runtime,
                 &arguments.program,
                 options,
             )?);

@@ -56,6 +56,7 @@ pub(crate) fn run(arguments: &MatmulArguments, options: &Options) -> Result<(), 
             told = Some(program::show(
                 &program.program,
                 |program| program.compute_placement(&runtime),
+                &runtime,
                 &arguments.program,
                 options,
             )?);

@@ -27,7 +27,8 @@ pub(crate) fn run(arguments: &PlaceArguments, options: &Options) -> Result<(), C
     let mut wanted = place_options(arguments, &topology)?;
     let matrix = match (&simulation, &arguments.matrix) {
         (Some(simulation), _) => {
-            wanted = wanted.loads(simulation.sketch.loads());
+            let sketch = &simulation.sketch;
+            wanted = wanted.loads(sketch.loads()).together(sketch.labels());
             simulation.sketch.dependencies()
         }
         (None, path) => read_matrix(path.as_ref(), arguments)?,
@@ -36,18 +37,18 @@ pub(crate) fn run(arguments: &PlaceArguments, options: &Options) -> Result<(), C
         let wanted = wanted.clone().strategy(strategy);
         place(&matrix, &topology, &wanted).map_err(|source| failure(arguments, source))
     };
-    let rated = |placement: &Placement| Rating {
-        strategy: placement.strategy,
+    let rated = |strategy, placement: &Placement| Rating {
+        strategy,
         cost: placement.cost,
         predicted: simulation
             .as_ref()
             .map(|simulation| simulation.bound(&topology, &placement.cpus)),
     };
     let placement = solve(arguments.strategy)?;
-    let mut ratings = vec![rated(&placement)];
+    let mut ratings = vec![rated(arguments.strategy, &placement)];
     let others = Strategy::BASELINES.into_iter();
     for strategy in others.filter(|&strategy| strategy != arguments.strategy) {
-        ratings.push(rated(&solve(strategy)?));
+        ratings.push(rated(strategy, &solve(strategy)?));
     }
     let wandering = simulation.as_ref().map(|simulation| {
         let mut cpus = topology.allowed_set();

@@ -1,12 +1,11 @@
 //! What all programs of locations have in common: memory, placement, matrix, counts.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use raddle::Runtime;
 use raddle::orwl::{Program, ProgramPlacement};
 use raddle_numerics::lk23::Form;
-use raddle_topology::{Matrix, PlaceOptions, Topology, format, place};
+use raddle_topology::Matrix;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Options, ProgramArguments};
@@ -66,14 +65,17 @@ pub(super) fn form(arguments: &ProgramArguments) -> Form {
 pub(super) fn show(
     program: &Program,
     place: impl FnOnce(&Program) -> ProgramPlacement,
+    runtime: &Runtime,
     arguments: &ProgramArguments,
     options: &Options,
 ) -> Result<Told, CliError> {
     let matrix = program.dependencies();
-    if let Some(path) = &arguments.show_matrix {
-        write_matrix(&matrix, path)?;
+    let is_asked = options.show_binding || arguments.show_matrix.is_some();
+    let placement = is_asked.then(|| place(program));
+    if let Some((path, placement)) = arguments.show_matrix.as_ref().zip(placement.as_ref()) {
+        write_matrix(&matrix, placement, runtime, path)?;
     }
-    let placement = options.show_binding.then(|| place(program));
+    let placement = placement.filter(|_| options.show_binding);
     if let Some(placement) = placement.as_ref().filter(|_| !options.json) {
         output::print(&format!("{placement}\n"))?;
     }
@@ -160,7 +162,12 @@ pub(super) fn check_memory(bytes: u128, what: impl Fn() -> String) -> Result<(),
 }
 
 /// Writes a matrix in the format that the name of the file says.
-fn write_matrix(matrix: &Matrix, path: &Path) -> Result<(), CliError> {
+fn write_matrix(
+    matrix: &Matrix,
+    placement: &ProgramPlacement,
+    runtime: &Runtime,
+    path: &Path,
+) -> Result<(), CliError> {
     let wrong = |reason: String| CliError::WrongCall {
         options: format!("--show-matrix {}", path.display()),
         reason,
@@ -176,14 +183,11 @@ fn write_matrix(matrix: &Matrix, path: &Path) -> Result<(), CliError> {
         )));
     }
     let text = match extension {
-        "csv" => dense(matrix),
-        "mtx" => sparse(matrix),
-        "svg" => {
-            let topology = Topology::this_machine()?;
-            let placement = place(matrix, topology, &PlaceOptions::new())
-                .map_err(|error| wrong(error.to_string()))?;
-            format::placement_svg(topology, matrix, &placement)
-        }
+        "csv" => matrix.to_csv(),
+        "mtx" => matrix.to_matrix_market(),
+        "svg" => placement
+            .svg(runtime, matrix)
+            .map_err(|error| wrong(error.to_string()))?,
         _ => {
             return Err(wrong(
                 "expected a name that ends in .csv, .mtx or .svg".to_owned(),
@@ -191,29 +195,4 @@ fn write_matrix(matrix: &Matrix, path: &Path) -> Result<(), CliError> {
         }
     };
     output::write_file(path, &text)
-}
-
-/// A line for each sender.
-fn dense(matrix: &Matrix) -> String {
-    let mut text = String::new();
-    for from in 0..matrix.order() {
-        let mut row = vec![0.0; matrix.order()];
-        matrix.row(from).for_each(|(to, bytes)| row[to] = bytes);
-        let row: Vec<_> = row.iter().map(f64::to_string).collect();
-        text.push_str(&row.join(","));
-        text.push('\n');
-    }
-    text
-}
-
-/// Matrix Market.
-fn sparse(matrix: &Matrix) -> String {
-    let (order, entries) = (matrix.order(), matrix.entry_count());
-    let mut text =
-        format!("%%MatrixMarket matrix coordinate real general\n{order} {order} {entries}\n");
-    for (from, to, bytes) in matrix.entries() {
-        // Writing to a string cannot fail.
-        let _infallible = writeln!(text, "{} {} {bytes}", from + 1, to + 1);
-    }
-    text
 }

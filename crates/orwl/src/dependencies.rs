@@ -26,6 +26,7 @@ pub(crate) struct Use {
 
 impl Program {
     /// What tasks exchange in a turn, in bytes, as it follows from what was declared: a party for each operation, in the order of declaration, with its name.
+    /// A handle that is used once counts as if it was used in each turn, since nobody knows how many there will be.
     ///
     /// Cost: linear in the handles, and for each location in its readers and writers.
     #[must_use]

@@ -4,7 +4,6 @@ use std::any::Any;
 use std::fmt;
 use std::io;
 
-use raddle_runtime::BuildError;
 use thiserror::Error;
 
 /// A location whose data nobody may use any more.
@@ -35,7 +34,7 @@ pub enum RunError {
     },
     /// The system gave no thread.
     #[error(
-        "no thread for task {operation}, the {index}th that blocks: {source}; expected one for each, or `async` tasks, \
+        "no thread for task {operation}, number {index} of those that block: {source}; expected one for each, or `async` tasks, \
          which need none"
     )]
     Thread {
@@ -72,9 +71,16 @@ pub enum RunError {
     /// A location was broken before, or from outside.
     #[error(transparent)]
     Broken(#[from] Broken),
-    /// The default runtime did not come up.
-    #[error(transparent)]
-    Runtime(#[from] BuildError),
+    /// Who starts the program holds one of its locations from outside, for which tasks would wait for ever.
+    #[error(
+        "program {program:?} was started by a thread that holds its location {location:?} from outside; expected it to be given back before"
+    )]
+    Held {
+        /// Its name.
+        program: String,
+        /// The location's.
+        location: String,
+    },
 }
 
 /// What a task panicked with.

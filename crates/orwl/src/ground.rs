@@ -8,6 +8,8 @@ use raddle_topology::{
     CpuId, Matrix, PlaceError, PlaceOptions, Placement, Strategy, Topology, place,
 };
 
+use crate::placement::OperationPlace;
+
 /// The workers of a runtime, as places for operations.
 #[derive(Clone, Debug)]
 pub(crate) struct Ground {
@@ -45,18 +47,20 @@ impl Ground {
         })
     }
 
-    /// Places operations that have so much work each.
+    /// Places operations that have so much work each; `together` has a label for each, where some stay together.
     pub(crate) fn place(
         &self,
         matrix: &Matrix,
         strategy: Strategy,
         loads: Vec<f64>,
+        together: Option<Vec<usize>>,
     ) -> Result<Placement, PlaceError> {
         let cpus = self.workers.keys().copied().collect();
-        let options = PlaceOptions::new()
+        let mut options = PlaceOptions::new()
             .strategy(strategy)
             .cpus(cpus)
             .loads(loads);
+        options.together = together;
         place(matrix, &self.topology, &options)
     }
 
@@ -64,6 +68,17 @@ impl Ground {
     pub(crate) fn at(&self, cpu: CpuId) -> (usize, Option<CpuId>) {
         let worker_index = self.workers.get(&cpu).copied().unwrap_or(0);
         (worker_index, Some(cpu).filter(|_| self.is_bound))
+    }
+
+    /// Where operations are in the topology; `None` where one of them is nowhere in it.
+    pub(crate) fn cpus_of(&self, places: &[OperationPlace]) -> Option<Vec<CpuId>> {
+        let workers = self.workers.iter().map(|(&cpu, &worker)| (worker, cpu));
+        let workers: HashMap<_, _> = workers.collect();
+        let cpu_of = |place: &OperationPlace| {
+            let of_worker = workers.get(&place.worker_index).copied();
+            place.cpu.or(of_worker)
+        };
+        places.iter().map(cpu_of).collect()
     }
 
     /// True where it makes no difference who is where.

@@ -1,8 +1,10 @@
 //! Locations: what tasks share, and how the world outside of a program reaches it.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
+use std::thread::{self, ThreadId};
 
 use raddle_runtime::Waiter;
 use raddle_sync::fifo::Standing;
@@ -41,6 +43,8 @@ pub(crate) struct Identity {
     pub(crate) piece_count: usize,
     /// Its program runs. Who asks from outside holds this meanwhile.
     pub(crate) is_running: Mutex<bool>,
+    /// Threads that hold it from outside, each as often as it does.
+    pub(crate) holders: Mutex<Vec<ThreadId>>,
     /// The place in the ring with the newest value.
     pub(crate) newest: AtomicUsize,
     /// Handles that were still there when the run was over.
@@ -48,6 +52,15 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
+    fn holders(&self) -> impl DerefMut<Target = Vec<ThreadId>> + '_ {
+        self.holders.lock().expect("nothing panics under this lock")
+    }
+
+    /// True when this thread holds it from outside.
+    pub(crate) fn is_held_here(&self) -> bool {
+        self.holders().contains(&thread::current().id())
+    }
+
     pub(crate) fn kept(&self) -> impl DerefMut<Target = Vec<Kept>> + '_ {
         self.kept.lock().expect("nothing panics under this lock")
     }
@@ -101,8 +114,8 @@ impl<D: ?Sized> Location<D> {
 
     /// Waits until the data may be read, behind all that have asked before, and gives it out.
     ///
-    /// Of a location that keeps old values, the newest that a run has left, or the initial one. Whoever asks for one while he holds another, or starts the program,
-    /// may wait for himself: tasks of several locations stand between the two.
+    /// Of a location that keeps old values, the newest that a run has left, or the initial one. Whoever asks for one while he holds another
+    /// may wait for himself: tasks of several locations stand between the two. Who holds one cannot start the program.
     ///
     /// # Errors
     /// [`Broken`] when a task panicked while it wrote.
@@ -148,7 +161,7 @@ impl<D: ?Sized> Location<D> {
         let waiter = Waiter::current();
         loop {
             match handle.lend(Then::GiveBack) {
-                Ok(loan) => return Ok(Outside(loan)),
+                Ok(loan) => return Ok(Outside::new(loan, &self.of)),
                 Err(_) if self.ring[newest].is_stopped() => {
                     return Err(Broken {
                         location: self.of.name.clone(),
@@ -200,25 +213,60 @@ pub struct Split<T> {
 }
 
 /// A location's data, reached from outside of its program; given back when it is dropped.
+///
+/// It stays on the thread that has asked for it.
 #[must_use = "the data is given back when this goes"]
-pub struct Outside<D: ?Sized, R: Right>(ordered::Loan<D, R>);
+pub struct Outside<D: ?Sized, R: Right> {
+    loan: ordered::Loan<D, R>,
+    _held: Held,
+}
+
+/// One of the times that a thread holds a location.
+struct Held {
+    of: Arc<Identity>,
+    thread: ThreadId,
+    /// It is not sent.
+    _here: PhantomData<*const ()>,
+}
+
+impl<D: ?Sized, R: Right> Outside<D, R> {
+    fn new(loan: ordered::Loan<D, R>, of: &Arc<Identity>) -> Self {
+        let thread = thread::current().id();
+        of.holders().push(thread);
+        let held = Held {
+            of: Arc::clone(of),
+            thread,
+            _here: PhantomData,
+        };
+        Self { loan, _held: held }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut holders = self.of.holders();
+        if let Some(at) = holders.iter().position(|thread| *thread == self.thread) {
+            holders.swap_remove(at);
+        }
+    }
+}
 
 impl<D: ?Sized, R: Right> Deref for Outside<D, R> {
     type Target = D;
 
     fn deref(&self) -> &D {
-        &self.0
+        &self.loan
     }
 }
 
 impl<D: ?Sized> DerefMut for Outside<D, Write> {
     fn deref_mut(&mut self) -> &mut D {
-        &mut self.0
+        &mut self.loan
     }
 }
 
 impl<D: ?Sized + fmt::Debug, R: Right> fmt::Debug for Outside<D, R> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
+        self.loan.fmt(formatter)
     }
 }

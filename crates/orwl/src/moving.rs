@@ -22,7 +22,7 @@ use raddle_trace::Moves;
 
 use crate::dependencies::dependencies_of;
 use crate::ground::Ground;
-use crate::operation::Operation;
+use crate::operation::{Operation, labels_of};
 use crate::placement::ProgramPlacement;
 
 const FIRST: Duration = Duration::from_millis(10);
@@ -141,10 +141,11 @@ impl Mover {
             .collect();
         let matrix = dependencies_of(operations.iter().map(|operation| &**operation));
         (state.busy, state.seen, state.turn) = (busy, Instant::now(), turn);
-        let Ok(placed) = self
+        let together = labels_of(operations.iter().map(|operation| &**operation));
+        let placed = self
             .ground
-            .place(&matrix, Strategy::default(), loads.clone())
-        else {
+            .place(&matrix, Strategy::default(), loads.clone(), together);
+        let Ok(placed) = placed else {
             return false;
         };
         let Ok(before) = cost(&matrix, &self.ground.topology, &state.cpus) else {

@@ -4,6 +4,7 @@
 //! [`Operation::begin_turn`] and [`Operation::end_turn`] around each turn; its handles look at the turn and write down that they were used.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
@@ -33,6 +34,8 @@ pub(crate) struct Operation {
     /// The number of its program.
     program: u64,
     pub(crate) name: Name,
+    /// It stays with all operations of its task of which this is said, too.
+    is_together: bool,
     pub(crate) crew: Arc<Crew>,
     pub(crate) links: OnceLock<Vec<Arc<Link>>>,
     pub(crate) seats: OnceLock<Vec<Arc<dyn PutIn>>>,
@@ -71,6 +74,19 @@ impl fmt::Display for Name {
     }
 }
 
+/// A label for each operation, the same for those that stay together; `None` when nobody does.
+pub(crate) fn labels_of<'a>(
+    operations: impl Iterator<Item = &'a Operation> + Clone,
+) -> Option<Vec<usize>> {
+    operations.clone().find(|operation| operation.is_together)?;
+    let mut tasks = HashMap::new();
+    let label = |(own, operation): (usize, &'a Operation)| match operation.is_together {
+        true => *tasks.entry(&operation.name.task).or_insert(own),
+        false => own,
+    };
+    Some(operations.enumerate().map(label).collect())
+}
+
 /// True when this thread runs a turn of a task of the program.
 pub(crate) fn is_in_turn_of(program: u64) -> bool {
     CURRENT.with(|current| current.get().1 == program)
@@ -94,19 +110,29 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// The bytes that a turn goes through, as far as is known.
+    /// The bytes that a turn goes through, as far as is known; none of a handle that is not used any more.
     pub(crate) fn bytes(&self) -> f64 {
-        // Relaxed: an estimate.
+        // Relaxed, here and below: an estimate.
+        if self.turns.load(Relaxed) == u64::MAX {
+            return 0.0;
+        }
         self.extent.load(Relaxed).min(self.touched.load(Relaxed)) as f64
     }
 }
 
 impl Operation {
-    pub(crate) fn new(number: u64, program: u64, name: Name, crew: &Arc<Crew>) -> Arc<Self> {
+    pub(crate) fn new(
+        number: u64,
+        program: u64,
+        name: Name,
+        is_together: bool,
+        crew: &Arc<Crew>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             number,
             program,
             name,
+            is_together,
             crew: Arc::clone(crew),
             links: OnceLock::new(),
             seats: OnceLock::new(),

@@ -6,10 +6,11 @@
 use std::fmt;
 
 use raddle_runtime::Runtime;
-use raddle_topology::{CpuId, Strategy};
+use raddle_topology::{CpuId, Matrix, PlaceError, Placement, Strategy, format};
 use serde::Serialize;
 
 use crate::ground::Ground;
+use crate::operation::labels_of;
 use crate::program::{Planned, Program};
 
 /// Where every operation of a program runs.
@@ -57,7 +58,9 @@ impl Program {
     #[must_use]
     pub fn place_with(&self, runtime: &Runtime, strategy: Strategy) -> ProgramPlacement {
         let placed = Ground::of(runtime).map(|ground| {
-            let placement = ground.place(&self.dependencies(), strategy, self.loads());
+            let operations = self.operations.iter();
+            let together = labels_of(operations.map(|planned| &*planned.operation));
+            let placement = ground.place(&self.dependencies(), strategy, self.loads(), together);
             placement.map(|placement| (ground, placement))
         });
         match placed {
@@ -110,6 +113,40 @@ impl Program {
     fn loads(&self) -> Vec<f64> {
         let load_of = |planned: &Planned| planned.load.unwrap_or_else(|| planned.operation.load());
         self.operations.iter().map(load_of).collect()
+    }
+}
+
+impl ProgramPlacement {
+    /// Draws what operations exchange, and the machine with every one in its place, as [`format::placement_svg`] does.
+    ///
+    /// `matrix` is what [`Program::dependencies`] returned. Where no worker is bound, the machine is one of workers that are equally far from
+    /// each other.
+    ///
+    /// # Errors
+    /// [`PlaceError`] when the matrix is that of another program, or the machine cannot be asked.
+    pub fn svg(&self, runtime: &Runtime, matrix: &Matrix) -> Result<String, PlaceError> {
+        let (ground, placed) = self.seated(runtime, matrix)?;
+        Ok(format::placement_svg(&ground.topology, matrix, &placed))
+    }
+
+    /// The hop-bytes of a turn as the places are now, which may have been changed since they were computed; `matrix` as for [`svg`](Self::svg).
+    ///
+    /// # Errors
+    /// As [`svg`](Self::svg).
+    pub fn cost_on(&self, runtime: &Runtime, matrix: &Matrix) -> Result<f64, PlaceError> {
+        Ok(self.seated(runtime, matrix)?.1.cost)
+    }
+
+    fn seated(
+        &self,
+        runtime: &Runtime,
+        matrix: &Matrix,
+    ) -> Result<(Ground, Placement), PlaceError> {
+        let ground = Ground::of(runtime).ok_or(PlaceError::EmptyTopology)?;
+        let cpus = ground.cpus_of(&self.places);
+        let cpus = cpus.ok_or(PlaceError::EmptyTopology)?;
+        let placed = Placement::seated(matrix, &ground.topology, cpus, &self.reason)?;
+        Ok((ground, placed))
     }
 }
 

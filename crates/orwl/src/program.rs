@@ -122,7 +122,11 @@ impl Program {
     /// Runs it on the default runtime, to the end.
     ///
     /// # Errors
-    /// [`RunError`]: no tasks, no threads, or a task that panicked, which stops all. Futures are not waited for on a worker that is to run them.
+    /// [`RunError`]: no tasks, no threads, or a task that panicked, which stops all. Futures are not waited for on a worker that is to run them,
+    /// nor is anything by a thread that holds a location from outside.
+    ///
+    /// # Panics
+    /// As [`default_runtime`].
     pub fn run(self, turns: Turns) -> Result<Outcome, RunError> {
         self.run_on(default_runtime(), turns)
     }
@@ -139,8 +143,15 @@ impl Program {
         if has_futures && runtime.post().own_index().is_some() {
             return Err(RunError::OnOwnWorker { program: self.name });
         }
+        if let Some(location) = self.rings.iter().find(|location| location.is_held_here()) {
+            return Err(RunError::Held {
+                location: location.name.clone(),
+                program: self.name,
+            });
+        }
         let applied = self.placement.take();
-        let is_applied = applied.is_some();
+        // Who says where tasks run wants them there.
+        let may_move = applied.is_none();
         let placement = applied.unwrap_or_else(|| self.compute_placement(runtime));
         self.check(&placement, runtime.worker_count())?;
         let may_spin = self.may_spin(runtime);
@@ -149,9 +160,7 @@ impl Program {
             .iter()
             .map(|planned| Arc::clone(&planned.operation));
         self.crew.muster(operations.collect(), turns.0, may_spin);
-        // Who says where tasks run wants them there.
-        let mover = Mover::new(runtime, &placement).filter(|_| !is_applied);
-        if let Some(mover) = mover {
+        if may_move && let Some(mover) = Mover::new(runtime, &placement) {
             self.crew.hire(mover);
         }
         self.say_running(true);

@@ -48,6 +48,8 @@ pub(crate) struct SketchOperation {
     pub(crate) uses: Vec<SketchUse>,
     /// The locations that it writes exchange their values, and that is all.
     pub(crate) exchanges: bool,
+    /// The operation beside which it runs; itself where that does not matter.
+    beside: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -117,6 +119,7 @@ impl Sketch {
                 })
                 .collect(),
             exchanges: false,
+            beside: self.operations.len(),
         });
         self.operations.len() - 1
     }
@@ -141,6 +144,23 @@ impl Sketch {
     /// When there is no such operation.
     pub fn exchanges(&mut self, operation: usize) {
         self.operations[operation].exchanges = true;
+    }
+
+    /// An operation runs where another does; as [`Operations::together`](crate::Operations::together).
+    ///
+    /// # Panics
+    /// When there is no such operation.
+    pub fn runs_beside(&mut self, operation: usize, other: usize) {
+        self.operations[operation].beside = self.operations[other].beside;
+    }
+
+    /// A label for each operation, the same for those that run beside each other; for [`PlaceOptions::together`](raddle_topology::PlaceOptions::together).
+    #[must_use]
+    pub fn labels(&self) -> Vec<usize> {
+        self.operations
+            .iter()
+            .map(|operation| operation.beside)
+            .collect()
     }
 
     /// The name of each operation.

@@ -39,42 +39,45 @@ impl std::fmt::Debug for SeatOf {
 pub struct Task<'a> {
     operation: &'a Arc<Operation>,
     program: u64,
-    locations: &'a mut [Declared],
-    seats: &'a mut Vec<SeatOf>,
-    own_seats: Vec<Arc<dyn PutIn>>,
+    locations: &'a [Declared],
+    declared: Settled,
     links: Vec<Arc<Link>>,
-    load: Option<f64>,
     pub(crate) has_turns: bool,
+}
+
+/// What a task has declared, for its program: nothing of one whose declaration panics.
+#[derive(Default)]
+pub(crate) struct Settled {
+    pub(crate) seats: Vec<SeatOf>,
+    /// Locations that it writes, as wholes.
+    pub(crate) written: Vec<usize>,
+    pub(crate) load: Option<f64>,
 }
 
 impl<'a> Task<'a> {
     pub(crate) fn new(
         operation: &'a Arc<Operation>,
         program: u64,
-        locations: &'a mut [Declared],
-        seats: &'a mut Vec<SeatOf>,
+        locations: &'a [Declared],
     ) -> Self {
         Self {
             operation,
             program,
             locations,
-            seats,
-            own_seats: Vec::new(),
+            declared: Settled::default(),
             links: Vec::new(),
-            load: None,
             has_turns: false,
         }
     }
 
-    /// Ends the declaration; returns the load.
-    pub(crate) fn settle(self) -> Option<f64> {
-        self.operation
-            .links
-            .set(self.links)
-            .expect("a task is declared once");
-        let seats = &self.operation.seats;
-        assert!(seats.set(self.own_seats).is_ok(), "a task is declared once");
-        self.load
+    /// Ends the declaration.
+    pub(crate) fn settle(self) -> Settled {
+        let links = self.operation.links.set(self.links);
+        links.expect("a task is declared once");
+        let seats = self.declared.seats.iter().map(|of| Arc::clone(&of.seat));
+        let seats = self.operation.seats.set(seats.collect());
+        assert!(seats.is_ok(), "a task is declared once");
+        self.declared
     }
 
     /// A handle to read a location in every turn.
@@ -152,7 +155,7 @@ impl<'a> Task<'a> {
             "the load of task {} is {load}; expected a positive number",
             self.operation.name
         );
-        self.load = Some(load);
+        self.declared.load = Some(load);
     }
 
     #[track_caller]
@@ -177,15 +180,16 @@ impl<'a> Task<'a> {
             of.name
         );
         let depth = location.ring.len();
-        let whole = &mut self.locations[of.whole];
         let is_reader = R::ACCESS == Access::Read;
         // Who reads before the writers reads what they wrote a turn ago.
-        let first = if is_reader && !whole.has_writer {
+        let first = if is_reader && !self.locations[of.whole].has_writer {
             depth - 1
         } else {
             0
         };
-        whole.has_writer |= !is_reader;
+        if !is_reader {
+            self.declared.written.push(of.whole);
+        }
         let link = Arc::new(Link {
             location: Arc::clone(of),
             access: R::ACCESS,
@@ -197,10 +201,8 @@ impl<'a> Task<'a> {
         });
         let handle = Handle::new(self.operation, location, &link, first, is_once);
         self.links.push(link);
-        let seat = Arc::clone(handle.seat()) as Arc<dyn PutIn>;
-        self.own_seats.push(Arc::clone(&seat));
-        self.seats.push(SeatOf {
-            seat,
+        self.declared.seats.push(SeatOf {
+            seat: Arc::clone(handle.seat()) as Arc<dyn PutIn>,
             turns: if is_once { 1 } else { depth },
         });
         handle

@@ -205,3 +205,48 @@ fn a_load_that_is_no_number_is_told() {
         || ()
     });
 }
+
+/// A guard on the thread that starts the program is given back when that is over, for which tasks would wait: it stood for ever.
+#[test]
+fn who_starts_a_program_holds_nothing_of_it() {
+    let declare = || {
+        let mut program = Program::new("held");
+        let number = program.location("number", 1);
+        let other = program.location("other", 2);
+        program.task("double", |task| {
+            let mut number = task.writes_each_turn(&number);
+            move || number.section(|number| *number *= 2)
+        });
+        (program, number, other)
+    };
+    let (program, number, _) = declare();
+    let held = number.read().expect("whole");
+    let failure = run(program, Turns(3)).expect_err("it is refused");
+    assert!(matches!(&failure, RunError::Held { location, .. } if location == "number"));
+    drop(held);
+    let (program, number, other) = declare();
+    drop((number.write(), other.read()));
+    run(program, Turns(3)).expect("it runs");
+    assert_eq!(*number.read().expect("whole"), 8);
+}
+
+/// The first handle of a task whose declaration panicked kept its place, and all behind it waited for ever.
+#[test]
+fn a_task_that_was_not_declared_keeps_nobody_waiting() {
+    let mut program = Program::new("undeclared");
+    let number = program.location("number", 1);
+    let twice = catch_unwind(AssertUnwindSafe(|| {
+        program.task("twice", |task| {
+            let mut one = task.writes_each_turn(&number);
+            let _two = task.writes_each_turn(&number);
+            move || one.section(|number| *number = 0)
+        });
+    }));
+    assert!(twice.is_err());
+    program.task("double", |task| {
+        let mut number = task.writes_each_turn(&number);
+        move || number.section(|number| *number *= 2)
+    });
+    run(program, Turns(3)).expect("it runs");
+    assert_eq!(*number.read().expect("whole"), 8);
+}

@@ -232,6 +232,16 @@ pub enum PlaceError {
         /// What could have been given.
         expected: String,
     },
+    /// Not one label for each party, of those that stay together.
+    #[error(
+        "parties that stay together: found {found} labels, expected {parties}, one for each party"
+    )]
+    Together {
+        /// How many there are.
+        found: usize,
+        /// How many parties there are.
+        parties: usize,
+    },
     /// A placement that does not fit the matrix or the topology.
     #[error("placement: found {found}, expected {expected}")]
     Placement {

@@ -14,6 +14,7 @@ mod scotch;
 #[cfg(test)]
 mod tests;
 mod text;
+mod write;
 
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};

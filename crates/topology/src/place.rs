@@ -39,6 +39,7 @@ mod sweep;
 mod target;
 #[cfg(test)]
 mod tests;
+mod together;
 mod traffic;
 
 use std::fmt;
@@ -63,8 +64,8 @@ pub struct Placement {
     pub cpus: Vec<CpuId>,
     /// The CPU of each party's control thread; `None` where it is left to the operating system.
     pub control: Vec<Option<CpuId>>,
-    /// What was asked for.
-    pub strategy: Strategy,
+    /// What was asked for; `None` where it was decided elsewhere.
+    pub strategy: Option<Strategy>,
     /// Hop-bytes: see [`cost`].
     pub cost: f64,
     /// The most parties on one CPU.
@@ -105,7 +106,10 @@ pub fn place(
     topology: &Topology,
     options: &PlaceOptions,
 ) -> Result<Placement, PlaceError> {
-    run::run(matrix, topology, options)
+    match &options.together {
+        None => run::run(matrix, topology, options),
+        Some(labels) => together::place(matrix, topology, options, labels),
+    }
 }
 
 /// Rates a placement in hop-bytes: for every entry of the matrix its bytes times the distance of the two CPUs.
@@ -131,6 +135,37 @@ pub fn cost(matrix: &Matrix, topology: &Topology, cpus: &[CpuId]) -> Result<f64,
 }
 
 impl Placement {
+    /// A placement that was decided elsewhere, rated: the CPU of each party, and why.
+    ///
+    /// # Errors
+    /// As [`cost`].
+    ///
+    /// # Examples
+    /// ```
+    /// use raddle_topology::{CpuId, Matrix, Placement, Topology};
+    /// let topology = Topology::synthetic("package:2 core:2 pu:1")?;
+    /// let matrix = Matrix::from_dense(2, &[0.0, 100.0, 0.0, 0.0])?;
+    /// let cpus = vec![CpuId(0), CpuId(2)];
+    /// let placement = Placement::seated(&matrix, &topology, cpus, "one for each package")?;
+    /// assert_eq!((placement.cost, placement.parties_per_cpu), (2000.0, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn seated(
+        matrix: &Matrix,
+        topology: &Topology,
+        cpus: Vec<CpuId>,
+        reason: impl Into<String>,
+    ) -> Result<Self, PlaceError> {
+        Ok(Self {
+            control: vec![None; cpus.len()],
+            strategy: None,
+            cost: cost(matrix, topology, &cpus)?,
+            parties_per_cpu: run::fullness(&cpus).1,
+            cpus,
+            reason: reason.into(),
+        })
+    }
+
     /// Returns the CPU of a party.
     #[must_use]
     pub fn cpu(&self, party: usize) -> Option<CpuId> {

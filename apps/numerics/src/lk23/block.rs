@@ -23,6 +23,7 @@
 //! # Source
 //! Skewing in time: M. Wolfe: More iteration space tiling. SC 1989.
 
+use std::hint::black_box;
 use std::ops::Range;
 
 use raddle::orwl::Extent;
@@ -106,6 +107,7 @@ impl Block {
     /// Makes the sweeps of a turn.
     pub(super) fn sweep(&mut self, sweeps: usize) {
         let (rows, columns) = (self.rows(), self.columns());
+        self.fetch();
         let mut plane = Plane {
             values: &mut self.za,
             z: &self.z,
@@ -118,6 +120,13 @@ impl Block {
                 local(columns.swept(sweep), columns),
             );
         }
+    }
+
+    /// Reads all from memory in one stream. A strip goes through fourteen places at once, which is more than processors fetch ahead: of 4096² that
+    /// took 3 to 7 % of the time.
+    fn fetch(&self) {
+        let lines = self.za.lines().chain(self.z.lines());
+        black_box(lines.fold(0, |all, number| all ^ number.to_bits()));
     }
 
     /// Points in a turn of so many sweeps.

@@ -8,7 +8,7 @@
 
 use raddle::Runtime;
 use raddle::orwl::ProgramPlacement;
-use raddle::topology::{CpuId, Strategy, Topology, cost};
+use raddle::topology::Strategy;
 
 use super::Side;
 use super::program::Lk23;
@@ -38,7 +38,11 @@ impl Lk23 {
             let entry = &entries[row % teams * members + column % members];
             (place.worker_index, place.cpu) = (entry.worker_index, entry.cpu);
         }
-        placement.cost = self.cost(&placement, entries.len());
+        let matrix = self.program.dependencies();
+        // Of a machine that cannot be asked it stays what it was.
+        placement.cost = placement
+            .cost_on(runtime, &matrix)
+            .unwrap_or(placement.cost);
         placement.reason = format!(
             "rows of blocks dealt out to {} of {} workers, so that all of them have a part in each wave",
             teams * members,
@@ -46,28 +50,5 @@ impl Lk23 {
         );
         self.program.apply_placement(placement.clone());
         placement
-    }
-
-    /// The hop-bytes of a turn; where workers may be anywhere, as if they were equally far from each other.
-    fn cost(&self, placement: &ProgramPlacement, worker_count: usize) -> f64 {
-        let matrix = self.program.dependencies();
-        let bound: Option<Vec<CpuId>> = placement.places.iter().map(|place| place.cpu).collect();
-        let found = match bound {
-            Some(cpus) => Topology::this_machine()
-                .ok()
-                .and_then(|machine| cost(&matrix, machine, &cpus).ok()),
-            None => {
-                let equals = Topology::synthetic(&format!("core:{worker_count} pu:1")).ok();
-                let cpu = |worker: usize| CpuId(worker as u32);
-                let cpus: Vec<_> = placement
-                    .places
-                    .iter()
-                    .map(|place| cpu(place.worker_index))
-                    .collect();
-                equals.and_then(|equals| cost(&matrix, &equals, &cpus).ok())
-            }
-        };
-        // A machine that cannot be asked.
-        found.unwrap_or_default()
     }
 }

@@ -11,6 +11,9 @@
 
 use std::ops::Range;
 
+/// Bytes of a cache line, of most processors.
+const LINE: usize = 64;
+
 /// `zr`, `zb`, `zu`, `zv`, `zz` of a point.
 pub type Coefficients = [f64; 5];
 
@@ -42,6 +45,15 @@ impl Values {
             values.write(row, 0, (0..columns).map(|column| of(row, column)));
         }
         values
+    }
+
+    /// A number of each cache line.
+    pub(super) fn lines(&self) -> impl Iterator<Item = f64> {
+        const PER_LINE: usize = LINE / size_of::<Lanes>();
+        self.entries
+            .iter()
+            .step_by(PER_LINE)
+            .map(|lanes| lanes.0[0])
     }
 
     /// Part of a row.
@@ -102,5 +114,12 @@ impl Paired {
             }
         }
         Self { entries, width }
+    }
+
+    /// Numbers of each cache line; of which an entry touches two at most.
+    pub(super) fn lines(&self) -> impl Iterator<Item = f64> {
+        self.entries
+            .iter()
+            .flat_map(|[first, .., last]| [first.0[0], last.0[1]])
     }
 }

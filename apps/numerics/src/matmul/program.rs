@@ -1,5 +1,6 @@
 //! The product as a program of tasks and locations.
 
+use std::hint::black_box;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -43,10 +44,6 @@ pub(super) struct Columns {
     columns: Range<usize>,
     b: Vec<f64>,
 }
-
-/// Bytes of two blocks that a swap goes through: pointers, none of the numbers. They count twice where the swap had best run: with the row whose
-/// block is to be swapped once more, and which waits for that; the other one may be at its next product.
-pub(super) const PASSED: [usize; 2] = [size_of::<Columns>(), 2 * size_of::<Columns>()];
 
 impl Extent for Rows {
     fn bytes(&self) -> usize {
@@ -110,12 +107,12 @@ impl Product {
             let note = Arc::clone(&note);
             let product =
                 move |rows: &mut Rows, block: &Columns| note(rows.multiply(block, &input));
-            let operations = program.operations(format!("row {index}"));
-            declare_product(operations, form, rows, block, product);
+            let mut operations = program.operations(format!("row {index}"));
+            declare_product(operations.together(), form, rows, block, product);
         }
         for (index, pair) in blocks.windows(2).enumerate() {
-            let operations = program.operations(format!("row {}", index + 1));
-            declare_pass(operations, form, &pair[0], &pair[1]);
+            let mut operations = program.operations(format!("row {}", index + 1));
+            declare_pass(operations.together(), form, &pair[0], &pair[1]);
         }
         Self {
             program,
@@ -142,7 +139,7 @@ impl Product {
 
 /// In each turn the rows are multiplied with the block that is before them.
 fn declare_product(
-    mut operations: Operations<'_>,
+    operations: &mut Operations<'_>,
     form: Form,
     rows: &Location<Rows>,
     block: &Location<Columns>,
@@ -166,20 +163,17 @@ fn declare_product(
     };
 }
 
-/// In each turn two neighbours swap their blocks.
+/// In each turn two neighbours swap their blocks; where the latter runs, who would wait for it, while the former may be at its next product.
 fn declare_pass(
-    mut operations: Operations<'_>,
+    operations: &mut Operations<'_>,
     form: Form,
     here: &Location<Columns>,
     there: &Location<Columns>,
 ) {
-    let handle =
-        |task: &mut Task<'_>, location, bytes| task.writes_each_turn(location).touching(bytes);
     let handles = |task: &mut Task<'_>| {
-        (
-            handle(task, here, PASSED[0]),
-            handle(task, there, PASSED[1]),
-        )
+        // The blocks go on to where they are used next, but a swap is no work.
+        task.load(size_of::<Columns>() as f64);
+        (task.writes_each_turn(here), task.writes_each_turn(there))
     };
     match form {
         Form::Future => operations.async_operation("pass", |task| {
@@ -241,9 +235,18 @@ fn rows_of(input: &Input, index: usize, parts: usize) -> Rows {
         .flat_map(|row| (0..input.inner).map(move |column| input.a(row, column)));
     Rows {
         a: a.collect(),
-        c: vec![0.0; rows.len() * input.columns],
+        c: zeros(rows.len() * input.columns),
         rows,
     }
+}
+
+/// Zeros that have memory. What `vec!` has from the system gets it page by page when it is first touched; a product that reads before it
+/// writes would fault twice for each, and have all processors forget the first mapping.
+fn zeros(len: usize) -> Vec<f64> {
+    let mut zeros = vec![0.0; len];
+    // Told as it is, the compiler knows that they are zeros already.
+    black_box(&mut zeros).fill(0.0);
+    zeros
 }
 
 fn columns_of(input: &Input, index: usize, parts: usize) -> Columns {

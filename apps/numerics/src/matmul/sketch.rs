@@ -2,7 +2,7 @@
 
 use raddle::orwl::{Access, Sketch};
 
-use super::program::{PASSED, part};
+use super::program::part;
 use super::{Input, Product};
 
 const NUMBER_BYTES: usize = 8;
@@ -50,8 +50,7 @@ impl Product {
             let uses = [(pair[0], Access::Write), (pair[1], Access::Write)];
             let pass = sketch.operation(format!("row {}/pass", index + 1), SWAP_NS, 0.0, &uses);
             sketch.exchanges(pass);
-            sketch.touches(pass, pair[0], PASSED[0]);
-            sketch.touches(pass, pair[1], PASSED[1]);
+            sketch.runs_beside(pass, index + 1);
         }
         sketch
     }

@@ -29,7 +29,7 @@ pub(super) struct Rating {
 
 #[derive(Serialize)]
 struct View<'run> {
-    strategy: Strategy,
+    strategy: Option<Strategy>,
     reason: &'run str,
     cost: f64,
     parties_per_cpu: usize,

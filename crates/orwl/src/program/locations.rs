@@ -125,6 +125,7 @@ impl Program {
             depth: ring.len(),
             piece_count: ring[0].piece_count(),
             is_running: Mutex::new(false),
+            holders: Mutex::default(),
             newest: AtomicUsize::new(ring.len() - 1),
             kept: Mutex::default(),
         });

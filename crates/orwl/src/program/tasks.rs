@@ -66,29 +66,30 @@ impl Program {
         Operations {
             program: self,
             name: name.into(),
+            is_together: false,
         }
     }
     #[track_caller]
-    fn plan(&mut self, name: Name, build: impl FnOnce(&mut Task<'_>) -> Body) {
+    fn plan(&mut self, name: Name, is_together: bool, build: impl FnOnce(&mut Task<'_>) -> Body) {
         // Relaxed: numbers that differ are all that is wanted.
         let operation = Operation::new(
             OPERATIONS.fetch_add(1, Relaxed),
             self.number,
             name,
+            is_together,
             &self.crew,
         );
-        let mut task = Task::new(
-            &operation,
-            self.number,
-            &mut self.locations,
-            &mut self.seats,
-        );
+        let mut task = Task::new(&operation, self.number, &self.locations);
         let body = build(&mut task);
-        let load = task.settle();
+        let settled = task.settle();
+        for whole in settled.written {
+            self.locations[whole].has_writer = true;
+        }
+        self.seats.extend(settled.seats);
         self.operations.push(Planned {
             operation,
             body,
-            load,
+            load: settled.load,
         });
     }
 }
@@ -98,9 +99,38 @@ impl Program {
 pub struct Operations<'a> {
     program: &'a mut Program,
     name: String,
+    is_together: bool,
 }
 
 impl Operations<'_> {
+    /// The operations that follow run on one worker, or CPU, with all others of tasks of this name of which this is said: where one waits for
+    /// another in each turn, and the bytes that they exchange do not tell.
+    ///
+    /// # Examples
+    /// ```
+    /// use raddle_orwl::{Program, Turns};
+    /// let mut program = Program::new("rows");
+    /// let rows: Vec<_> = (0..6).map(|row| program.location(format!("row {row}"), row)).collect();
+    /// for row in &rows {
+    ///     let mut operations = program.operations(row.name());
+    ///     operations.together().operation("double", |task| {
+    ///         let mut row = task.writes_each_turn(row);
+    ///         move || row.section(|row| *row *= 2)
+    ///     });
+    ///     operations.operation("reset", |task| {
+    ///         let mut row = task.writes_each_turn(row);
+    ///         move || row.section(|row| *row = 1)
+    ///     });
+    /// }
+    /// let placed = program.run(Turns(3))?.placement;
+    /// assert!(placed.places.chunks(2).all(|task| task[0].cpu == task[1].cpu));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub const fn together(&mut self) -> &mut Self {
+        self.is_together = true;
+        self
+    }
+
     /// An operation on a thread of its own; as [`Program::task`].
     ///
     /// # Panics
@@ -116,7 +146,8 @@ impl Operations<'_> {
         E: TurnEnd,
     {
         let name = self.named(Some(name.into()));
-        self.program.plan(name, |task| blocking(build(task)));
+        self.program
+            .plan(name, self.is_together, |task| blocking(build(task)));
         self
     }
 
@@ -134,8 +165,9 @@ impl Operations<'_> {
         F: Future<Output = ()> + Send + 'static,
     {
         let name = self.named(Some(name.into()));
-        self.program
-            .plan(name, |task| asynchronous(build(task), task));
+        self.program.plan(name, self.is_together, |task| {
+            asynchronous(build(task), task)
+        });
         self
     }
 
@@ -146,7 +178,8 @@ impl Operations<'_> {
         E: TurnEnd,
     {
         let name = self.named(None);
-        self.program.plan(name, |task| blocking(build(task)));
+        self.program
+            .plan(name, self.is_together, |task| blocking(build(task)));
     }
 
     #[track_caller]
@@ -155,8 +188,9 @@ impl Operations<'_> {
         F: Future<Output = ()> + Send + 'static,
     {
         let name = self.named(None);
-        self.program
-            .plan(name, |task| asynchronous(build(task), task));
+        self.program.plan(name, self.is_together, |task| {
+            asynchronous(build(task), task)
+        });
     }
 
     fn named(&self, operation: Option<String>) -> Name {

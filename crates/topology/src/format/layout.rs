@@ -50,8 +50,18 @@ pub(super) enum Look {
     More,
 }
 
-/// What a picture says of some CPUs instead of their numbers alone: how they look, and what is on them.
-pub(super) type Notes = HashMap<CpuId, (Look, String)>;
+/// What a picture says of a CPU instead of its number alone.
+#[derive(Clone, Debug)]
+pub(super) struct Note {
+    pub(super) look: Look,
+    /// What is on it, in short; its number where that is empty.
+    pub(super) label: String,
+    /// All that is on it, for its hint.
+    pub(super) hint: String,
+}
+
+/// Those of CPUs that have one.
+pub(super) type Notes = HashMap<CpuId, Note>;
 
 /// A box with a line of text at its top.
 #[derive(Clone, Debug)]
@@ -163,7 +173,7 @@ impl Measurer<'_> {
             height: LINE,
             look,
             label: self.label(object),
-            hint: hint(object),
+            hint: self.hint(object),
             columns: columns(&children),
             memories,
             children,
@@ -173,21 +183,28 @@ impl Measurer<'_> {
         block
     }
 
-    fn note(&self, object: &Object) -> Option<&(Look, String)> {
+    fn note(&self, object: &Object) -> Option<&Note> {
         let cpu = object.os_index.filter(|_| object.kind == ObjectKind::Pu)?;
         self.notes.get(&CpuId(cpu))
     }
 
     fn label(&self, object: &Object) -> String {
         match self.note(object) {
-            Some((_, note)) if !note.is_empty() => note.clone(),
+            Some(note) if !note.label.is_empty() => note.label.clone(),
             _ => label(object),
         }
     }
 
+    fn hint(&self, object: &Object) -> String {
+        match self.note(object) {
+            Some(note) if !note.hint.is_empty() => format!("{}: {}", hint(object), note.hint),
+            _ => hint(object),
+        }
+    }
+
     fn look(&self, object: &Object) -> Look {
-        if let Some((look, _)) = self.note(object) {
-            return *look;
+        if let Some(note) = self.note(object) {
+            return note.look;
         }
         let forbidden = |id: u32| self.topology.cpu(CpuId(id)).is_some_and(|cpu| !cpu.allowed);
         match (object.kind, object.attributes) {

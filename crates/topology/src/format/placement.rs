@@ -5,9 +5,10 @@
 //! # Source
 //! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. 2016, figures 1 and 2.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::layout::{LINE, Layout, Look, Notes, layout_with, text_width};
+use super::layout::{LINE, Layout, Look, Note, Notes, layout_with, text_width};
 use super::svg::{MARGIN, STYLE, Writer, escaped, shortened};
 use crate::cpu_set::CpuId;
 use crate::matrix::Matrix;
@@ -23,8 +24,8 @@ const CELL_MAX: usize = 16;
 /// Shades of grey; a logarithm has no use for more.
 const SHADES: usize = 32;
 
-/// The most characters of a party's name that are drawn.
-const NAME_MAX: usize = 12;
+/// The most characters of a party's number and name that are drawn.
+const NAME_MAX: usize = 16;
 
 /// The most parties of which each is written on their CPU.
 const WRITTEN_MAX: usize = 4;
@@ -55,14 +56,17 @@ const LEGEND: [(Look, &str); 5] = [
 pub fn placement_svg(topology: &Topology, matrix: &Matrix, placement: &Placement) -> String {
     let machine = layout_with(topology, &notes(topology, matrix, placement));
     let side = matrix_side(matrix.order());
+    let cells = matrix.order().min(MATRIX_SIDE_MAX);
+    let sums = cell_sums(matrix, cells);
     let facts = [
         format!("machine: {}", topology.source()),
         format!("placement: {}", placement.reason),
         format!("cost: {:.4e} hop-bytes", placement.cost),
         format!(
-            "matrix: {} parties, rows send, columns receive; from white for nothing to black for {:.4e} bytes, logarithmic",
+            "matrix: {} parties, rows send, columns receive; from white for nothing to black for {:.4e} bytes, logarithmic{}",
             matrix.order(),
-            matrix.entries().map(|(_, _, bytes)| bytes).fold(0.0, f64::max),
+            sums.iter().copied().fold(0.0, f64::max),
+            if matrix.order() > cells { ", several parties in a row" } else { "" },
         ),
     ]
     .map(|fact| shortened(&fact));
@@ -81,7 +85,7 @@ pub fn placement_svg(topology: &Topology, matrix: &Matrix, placement: &Placement
          <rect width=\"100%\" height=\"100%\" style=\"fill:#fff;stroke:none\"/>\n",
         escaped(&facts[1]),
     ));
-    draw_matrix(&mut writer, matrix, side);
+    draw_matrix(&mut writer, &sums, cells, side);
     draw_machine(&mut writer, &machine, machine_top);
     writer.legend(facts_top, &LEGEND);
     for (line, fact) in facts.iter().enumerate() {
@@ -91,45 +95,64 @@ pub fn placement_svg(topology: &Topology, matrix: &Matrix, placement: &Placement
     writer.svg
 }
 
-/// What stands on each CPU that may be used.
+/// What stands on each CPU that may be used: some names in the box, all of them in its hint.
 fn notes(topology: &Topology, matrix: &Matrix, placement: &Placement) -> Notes {
-    let mut notes: Notes = topology
-        .allowed_cpus()
-        .map(|cpu| (cpu.id, (Look::CpuIdle, String::new())))
-        .collect();
-    let mut on: std::collections::BTreeMap<CpuId, Vec<String>> = std::collections::BTreeMap::new();
-    for (party, &cpu) in placement.cpus.iter().enumerate() {
-        let name = match matrix.name(party) {
-            Some(name) => format!(
-                "{party} {}",
-                name.chars().take(NAME_MAX).collect::<String>()
-            ),
-            None => party.to_string(),
+    let on_each = |cpus: &mut dyn Iterator<Item = (usize, CpuId)>| {
+        let mut on = BTreeMap::<CpuId, Vec<usize>>::new();
+        cpus.for_each(|(party, cpu)| on.entry(cpu).or_default().push(party));
+        on
+    };
+    let parties = on_each(&mut placement.cpus.iter().copied().enumerate());
+    let controlled = placement.control.iter().enumerate();
+    let controls = on_each(&mut controlled.filter_map(|(party, cpu)| Some((party, (*cpu)?))));
+    let idle = topology.allowed_cpus().map(|cpu| {
+        let note = Note {
+            look: Look::CpuIdle,
+            label: String::new(),
+            hint: String::new(),
         };
-        on.entry(cpu).or_default().push(name);
-    }
-    for (party, &cpu) in placement.control.iter().enumerate() {
-        if let Some(cpu) = cpu.filter(|cpu| !on.contains_key(cpu)) {
-            let (look, note) = notes
-                .entry(cpu)
-                .or_insert((Look::CpuControl, String::new()));
-            *look = Look::CpuControl;
-            // The first party that it serves; the rest are many and not worth the room.
-            if note.is_empty() {
-                *note = format!("control {party}");
-            } else if !note.ends_with('…') {
-                note.push('…');
-            }
+        (cpu.id, note)
+    });
+    let controls = controls.into_iter().map(|(cpu, parties)| {
+        // The first party that it serves; the rest are many and not worth the room.
+        let more = if parties.len() > 1 { "…" } else { "" };
+        let note = Note {
+            look: Look::CpuControl,
+            label: format!("control {}{more}", parties[0]),
+            hint: format!("control threads of {}", joined(&parties, usize::to_string)),
+        };
+        (cpu, note)
+    });
+    let parties = parties.into_iter().map(|(cpu, parties)| {
+        let name = |party: &usize| named(matrix, *party);
+        let mut label = joined(&parties[..parties.len().min(WRITTEN_MAX)], |party| {
+            name(party).chars().take(NAME_MAX).collect()
+        });
+        if parties.len() > WRITTEN_MAX {
+            label += &format!(" +{}", parties.len() - WRITTEN_MAX);
         }
+        let note = Note {
+            look: Look::CpuParty,
+            label,
+            hint: joined(&parties, name),
+        };
+        (cpu, note)
+    });
+    // The later ones hide the earlier.
+    idle.chain(controls).chain(parties).collect()
+}
+
+/// The number of a party, and its name if it has one.
+fn named(matrix: &Matrix, party: usize) -> String {
+    match matrix.name(party) {
+        Some(name) => format!("{party} {name}"),
+        None => party.to_string(),
     }
-    for (cpu, names) in on {
-        let mut note = names[..names.len().min(WRITTEN_MAX)].join(", ");
-        if names.len() > WRITTEN_MAX {
-            note += &format!(" +{}", names.len() - WRITTEN_MAX);
-        }
-        notes.insert(cpu, (Look::CpuParty, note));
-    }
-    notes
+}
+
+fn joined(parties: &[usize], text: impl Fn(&usize) -> String) -> String {
+    let texts: Vec<_> = parties.iter().map(text).collect();
+    texts.join(", ")
 }
 
 /// How wide the matrix is drawn: whole pixels for a cell.
@@ -141,17 +164,21 @@ fn matrix_side(order: usize) -> usize {
     }
 }
 
-fn draw_matrix(writer: &mut Writer, matrix: &Matrix, side: usize) {
+/// The bytes of each cell of the picture, row by row.
+fn cell_sums(matrix: &Matrix, cells: usize) -> Vec<f64> {
     let order = matrix.order();
-    let cells = order.min(MATRIX_SIDE_MAX);
+    let mut sums = vec![0.0; cells * cells];
+    for (from, to, bytes) in matrix.entries() {
+        sums[from * cells / order * cells + to * cells / order] += bytes;
+    }
+    sums
+}
+
+fn draw_matrix(writer: &mut Writer, sums: &[f64], cells: usize, side: usize) {
     if cells == 0 {
         return;
     }
     let pixel = side / cells;
-    let mut sums = vec![0.0_f64; cells * cells];
-    for (from, to, bytes) in matrix.entries() {
-        sums[from * cells / order * cells + to * cells / order] += bytes;
-    }
     let said = sums.iter().copied().filter(|sum| *sum > 0.0);
     let (least, most) = said.fold((f64::INFINITY, 0.0_f64), |(least, most), sum| {
         (least.min(sum), most.max(sum))

@@ -86,7 +86,13 @@ fn fields(number: usize, line: &str, separator: Option<char>) -> Vec<Word<'_>> {
     let line = line.trim_end();
     let line = line.strip_suffix(separator).unwrap_or(line);
     let mut column = 1;
-    line.split(separator)
+    // What stands between quotes separates nothing.
+    let mut is_quoted = false;
+    let separates = |mark: char| {
+        is_quoted ^= mark == '"';
+        mark == separator && !is_quoted
+    };
+    line.split(separates)
         .map(|field| {
             let blanks = field.len() - field.trim_start().len();
             let word = Word {
@@ -103,6 +109,5 @@ fn fields(number: usize, line: &str, separator: Option<char>) -> Vec<Word<'_>> {
 fn unquoted(name: &str) -> String {
     name.strip_prefix('"')
         .and_then(|name| name.strip_suffix('"'))
-        .unwrap_or(name)
-        .to_owned()
+        .map_or_else(|| name.to_owned(), |name| name.replace("\"\"", "\""))
 }

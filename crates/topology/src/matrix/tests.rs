@@ -128,7 +128,7 @@ fn bad_matrix_market_files_are_told_with_their_place() {
     );
     refuses(
         &format!("{head} coordinate real general\n2 3 1\n"),
-        "m:2:3: found \"3\", expected as many columns as rows, from 2 to 2",
+        "m:2:3: found \"3\", expected as many columns as rows, 2",
     );
     refuses(
         &format!("{head} coordinate real general\n2 2 1\n3 1 1\n"),

@@ -51,7 +51,10 @@ impl Word<'_> {
         let index = self.text.parse::<usize>().ok();
         index
             .filter(|index| (first..=last).contains(index))
-            .ok_or_else(|| self.wrong(format!("{what} from {first} to {last}")))
+            .ok_or_else(|| match first == last {
+                true => self.wrong(format!("{what} {first}")),
+                false => self.wrong(format!("{what} from {first} to {last}")),
+            })
     }
 }
 

@@ -100,13 +100,17 @@ impl Halver<'_> {
         let likely = graph.entry_count() / graph.order().max(1) * chosen.len();
         let (mut to, mut weights) = (Vec::with_capacity(likely), Vec::with_capacity(likely));
         offsets.push(0);
+        // Who stays is a matter of chance, so each is written down and every second one overwritten, without a branch.
+        let longest = chosen.iter().map(|&vertex| graph.row(vertex).0.len());
+        let mut kept = vec![(0, 0.0); longest.max().unwrap_or(0) + 1];
         for &vertex in chosen {
+            let mut count = 0;
             for (other, weight) in graph.neighbours(vertex) {
-                if sides[other] == sides[vertex] {
-                    to.push(self.local[other]);
-                    weights.push(weight);
-                }
+                kept[count] = (self.local[other], weight);
+                count += usize::from(sides[other] == sides[vertex]);
             }
+            to.extend(kept[..count].iter().map(|(to, _)| *to));
+            weights.extend(kept[..count].iter().map(|(_, weight)| *weight));
             offsets.push(to.len());
         }
         Traffic::from_parts(offsets, to, weights)

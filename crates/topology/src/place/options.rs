@@ -131,6 +131,8 @@ pub struct PlaceOptions {
     pub control: Control,
     /// The relative work of each party; `None` when all have the same. It counts where parties share CPUs.
     pub loads: Option<Vec<f64>>,
+    /// A label for each party: those with the same one get the same CPU. `None` when each may go where it wants.
+    pub together: Option<Vec<usize>>,
     /// Whether parties may share a CPU when there are more of them than CPUs.
     pub share: bool,
 }
@@ -142,6 +144,7 @@ impl Default for PlaceOptions {
             cpus: None,
             control: Control::default(),
             loads: None,
+            together: None,
             share: true,
         }
     }
@@ -179,6 +182,24 @@ impl PlaceOptions {
     #[must_use]
     pub fn loads(mut self, loads: Vec<f64>) -> Self {
         self.loads = Some(loads);
+        self
+    }
+
+    /// Keeps parties together, those with the same label.
+    ///
+    /// # Examples
+    /// ```
+    /// use raddle_topology::{Matrix, PlaceOptions, Topology, place};
+    /// let topology = Topology::synthetic("core:4 pu:1")?;
+    /// let options = PlaceOptions::new().together(vec![7, 8, 7]);
+    /// let placement = place(&Matrix::new(3), &topology, &options)?;
+    /// assert_eq!(placement.cpus[0], placement.cpus[2]);
+    /// assert_ne!(placement.cpus[0], placement.cpus[1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn together(mut self, labels: Vec<usize>) -> Self {
+        self.together = Some(labels);
         self
     }
 

@@ -1,5 +1,7 @@
 //! A call of [`place`](super::place()) from its arguments to its answer.
 
+use std::collections::HashMap;
+
 use super::control::{self, Mode};
 use super::distance::Distances;
 use super::options::{PlaceOptions, Strategy};
@@ -129,16 +131,12 @@ impl Run<'_> {
             Mode::Sibling => control::siblings(&self.cores, &found.cpus),
             Mode::Spare(_) => control::spread(&found.controls, parties),
         };
-        let mut counts = std::collections::BTreeMap::<CpuId, usize>::new();
-        for &cpu in &found.cpus {
-            *counts.entry(cpu).or_default() += 1;
-        }
-        let most = counts.values().copied().max().unwrap_or(0);
+        let (used, most) = fullness(&found.cpus);
         Placement {
-            reason: self.reason(&found, counts.len(), most),
+            reason: self.reason(&found, used, most),
             cpus: found.cpus,
             control,
-            strategy: self.options.strategy,
+            strategy: Some(self.options.strategy),
             cost: found.cost,
             parties_per_cpu: most,
         }
@@ -168,4 +166,13 @@ impl Run<'_> {
         };
         reason
     }
+}
+
+/// How many CPUs have parties, and how many the fullest has.
+pub(super) fn fullness(cpus: &[CpuId]) -> (usize, usize) {
+    let mut counts = HashMap::<CpuId, usize>::new();
+    for &cpu in cpus {
+        *counts.entry(cpu).or_default() += 1;
+    }
+    (counts.len(), counts.into_values().max().unwrap_or(0))
 }

@@ -435,3 +435,66 @@ fn many_parties_of_unequal_work_are_shared_out() {
         placement.cost
     );
 }
+
+#[test]
+fn parties_that_stay_together_are_placed_as_one() {
+    let topology = Topology::synthetic("package:2 core:2 pu:1").expect("a machine");
+    // A ring, which would be cut elsewhere.
+    let labels = vec![0, 5, 5, 9, 9, 0];
+    let ring = (0..6).map(|party| (party, (party + 1) % 6, 1.0 + (party % 2) as f64));
+    let mut matrix = Matrix::new(6);
+    ring.for_each(|(from, to, bytes)| matrix.add(from, to, bytes));
+    for strategy in [Strategy::TreeMatch, Strategy::Scatter, Strategy::RoundRobin] {
+        let options = PlaceOptions::new().strategy(strategy);
+        let placement = place(&matrix, &topology, &options.together(labels.clone()))
+            .unwrap_or_else(|error| panic!("{error}"));
+        let cpus = &placement.cpus;
+        assert_eq!((cpus[0], cpus[1], cpus[3]), (cpus[5], cpus[2], cpus[4]));
+        assert!(cpus[0] != cpus[1] && cpus[1] != cpus[3] && cpus[3] != cpus[0]);
+        assert_eq!(
+            placement.cost,
+            cost(&matrix, &topology, cpus).expect("it fits")
+        );
+        assert_eq!(placement.parties_per_cpu, 2);
+    }
+    let wrong = PlaceOptions::new().together(vec![0; 5]);
+    let error = place(&matrix, &topology, &wrong).expect_err("labels are missing");
+    assert_eq!(
+        error.to_string(),
+        "parties that stay together: found 5 labels, expected 6, one for each party"
+    );
+}
+
+/// Who talks to everybody is read without looking at whom; a matrix that lacks one entry is not.
+#[test]
+fn full_matrices_are_read_as_all_others() {
+    let order = 7;
+    for missing in [None, Some((2, 0)), Some((2, 2)), Some((0, 6)), Some((6, 5))] {
+        for has_own in [true, false] {
+            let mut matrix = Matrix::new(order);
+            let pairs = (0..order).flat_map(|from| (0..order).map(move |to| (from, to)));
+            for (from, to) in pairs.filter(|&(from, to)| has_own || from != to) {
+                if Some((from, to)) != missing {
+                    matrix.add(from, to, (1 + from * order + to) as f64);
+                }
+            }
+            let traffic = super::traffic::Traffic::new(&matrix);
+            let most = matrix
+                .entries()
+                .map(|(_, _, bytes)| bytes)
+                .fold(0.0, f64::max);
+            for party in 0..order {
+                let found: Vec<_> = traffic.neighbours(party).collect();
+                let expected: Vec<_> = (0..order)
+                    .filter(|&other| other != party)
+                    .map(|other| (other, matrix.get(party, other), matrix.get(other, party)))
+                    .map(|(other, sent, came)| {
+                        let scaled = |bytes: f64| (bytes * (0.5 / most)) as f32;
+                        (other, scaled(sent) + scaled(came))
+                    })
+                    .collect();
+                assert_eq!(found, expected, "{missing:?}, {has_own}, party {party}");
+            }
+        }
+    }
+}

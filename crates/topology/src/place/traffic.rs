@@ -22,19 +22,13 @@ impl Traffic {
     /// Adds up both directions of a matrix. Cost: linear in its entries.
     pub(super) fn new(matrix: &Matrix) -> Self {
         let order = matrix.order();
-        let mut heaviest = 0.0_f64;
-        let mut offsets = vec![0; order + 1];
-        for from in 0..order {
-            let (to, bytes) = matrix.row_parts(from);
-            for (&to, &bytes) in to.iter().zip(bytes) {
-                heaviest = heaviest.max(bytes);
-                offsets[to as usize + 1] += 1;
-            }
-        }
-        for party in 0..order {
-            offsets[party + 1] += offsets[party];
-        }
+        let heaviest = (0..order).map(|from| most(matrix.row_parts(from).1));
+        let heaviest = heaviest.fold(0.0, f64::max);
         let scale = if heaviest > 0.0 { 0.5 / heaviest } else { 1.0 };
+        if is_full(matrix) {
+            return Self::of_full(matrix, scale);
+        }
+        let offsets = column_offsets(matrix);
         let mut traffic = Self {
             offsets: vec![0],
             to: Vec::with_capacity(offsets[order]),
@@ -63,6 +57,48 @@ impl Traffic {
                     let came = senders.iter().copied().zip(received.iter().copied());
                     traffic.merge(party as u32, to.iter().copied().zip(sent), came);
                 }
+                traffic.offsets.push(traffic.to.len());
+            }
+        }
+        traffic
+    }
+
+    /// The graph of a matrix in which everybody sends to everybody else: who that is need not be looked at.
+    fn of_full(matrix: &Matrix, scale: f64) -> Self {
+        let order = matrix.order();
+        let mut traffic = Self {
+            offsets: vec![0],
+            to: Vec::with_capacity(order * order),
+            weights: Vec::with_capacity(order * order),
+        };
+        let scaled = |bytes: &f64| (bytes * scale) as f32;
+        let tile_count = (order * order / TILE_ENTRIES).clamp(1, order.max(1));
+        let mut received = Vec::new();
+        for index in 0..tile_count {
+            let columns = order * index / tile_count..order * (index + 1) / tile_count;
+            received.resize(columns.len() * order, 0.0_f32);
+            let Range { start, end } = columns;
+            for from in 0..order {
+                let (before, behind) = others(matrix, from);
+                let (own, next) = (from.clamp(start, end), (from + 1).clamp(start, end));
+                let before = &before[start.min(from)..own.min(from)];
+                let behind = &behind[next.saturating_sub(from + 1)..end.saturating_sub(from + 1)];
+                let sent = (start..own).zip(before).chain((next..end).zip(behind));
+                sent.for_each(|(to, bytes)| received[(to - start) * order + from] = scaled(bytes));
+            }
+            for party in start..end {
+                let row = traffic.to.len();
+                let came = &received[(party - start) * order..][..order];
+                let (before, behind) = others(matrix, party);
+                let add = |(sent, came): (&f64, &f32)| scaled(sent) + came;
+                traffic
+                    .to
+                    .extend((0..party as u32).chain(party as u32 + 1..order as u32));
+                traffic.weights.extend(before.iter().zip(came).map(add));
+                traffic
+                    .weights
+                    .extend(behind.iter().zip(&came[party + 1..]).map(add));
+                traffic.drop_nothing(row);
                 traffic.offsets.push(traffic.to.len());
             }
         }
@@ -125,7 +161,11 @@ impl Traffic {
             self.to.remove(start + own);
             self.weights.remove(start + own);
         }
-        // What is too little to be told from nothing is nothing.
+        self.drop_nothing(start);
+    }
+
+    /// What is too little to be told from nothing is nothing, in the row that begins at `start`.
+    fn drop_nothing(&mut self, start: usize) {
         if self.weights[start..].contains(&0.0) {
             let mut kept = start;
             for index in start..self.to.len() {
@@ -171,6 +211,49 @@ impl Traffic {
             }
         }
     }
+}
+
+/// The largest of some numbers; eight at a time, since one alone would wait for each comparison.
+fn most(numbers: &[f64]) -> f64 {
+    let (eights, rest) = numbers.as_chunks::<8>();
+    let mut lanes = [0.0_f64; 8];
+    for numbers in eights {
+        for (lane, number) in lanes.iter_mut().zip(numbers) {
+            *lane = if *number > *lane { *number } else { *lane };
+        }
+    }
+    lanes.iter().chain(rest).copied().fold(0.0, f64::max)
+}
+
+/// True when everybody sends to everybody else.
+fn is_full(matrix: &Matrix) -> bool {
+    let order = matrix.order();
+    (0..order).all(|from| {
+        let to = matrix.row_parts(from).0;
+        to.len() == order || to.len() + 1 == order && to.binary_search(&(from as u32)).is_err()
+    })
+}
+
+/// What a party of a full matrix sends to those before and to those behind it.
+fn others(matrix: &Matrix, party: usize) -> (&[f64], &[f64]) {
+    let bytes = matrix.row_parts(party).1;
+    let own = bytes.len() + 1 - matrix.order();
+    (&bytes[..party], &bytes[party + own..])
+}
+
+/// Where each column would begin if the matrix lay column by column.
+fn column_offsets(matrix: &Matrix) -> Vec<usize> {
+    let order = matrix.order();
+    let mut offsets = vec![0; order + 1];
+    for from in 0..order {
+        for &to in matrix.row_parts(from).0 {
+            offsets[to as usize + 1] += 1;
+        }
+    }
+    for party in 0..order {
+        offsets[party + 1] += offsets[party];
+    }
+    offsets
 }
 
 /// Some columns of a matrix as rows: who sends to them, and how much.

@@ -161,9 +161,16 @@ fn shared_name(object: &Object) -> Option<String> {
 
 fn ordinal(cpu: &Cpu) -> String {
     const NAMES: [&str; 4] = ["first", "second", "third", "fourth"];
+    let number = cpu.smt_rank + 1;
+    let suffix = match (number % 10, number % 100) {
+        (1, rest) if rest != 11 => "st",
+        (2, rest) if rest != 12 => "nd",
+        (3, rest) if rest != 13 => "rd",
+        _ => "th",
+    };
     match NAMES.get(cpu.smt_rank) {
         Some(name) => (*name).to_owned(),
-        None => format!("{}th", cpu.smt_rank + 1),
+        None => format!("{number}{suffix}"),
     }
 }
 
