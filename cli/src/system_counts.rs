@@ -18,6 +18,8 @@ pub(crate) struct SystemCounts {
     begun: BTreeMap<u32, Thread>,
     /// Those that were seen.
     ids: BTreeSet<u32>,
+    /// Some came after the beginning, and their way to the CPU that they are bound to is among what was counted.
+    has_new: bool,
     sum: Thread,
 }
 
@@ -52,6 +54,7 @@ impl Thread {
 pub(crate) struct Counts {
     /// Threads that had work: workers, and those of operations.
     threads: usize,
+    has_new: bool,
     sum: Thread,
     hardware: Vec<(&'static str, Result<u64, String>)>,
 }
@@ -62,6 +65,7 @@ impl SystemCounts {
             hardware: hardware::counters(),
             begun: BTreeMap::new(),
             ids: BTreeSet::new(),
+            has_new: false,
             sum: Thread::NONE,
         }
     }
@@ -80,7 +84,9 @@ impl SystemCounts {
             if id == std::process::id() {
                 continue;
             }
-            let begun = self.begun.get(&id).copied().unwrap_or(Thread::NONE);
+            let begun = self.begun.get(&id).copied();
+            self.has_new |= begun.is_none();
+            let begun = begun.unwrap_or(Thread::NONE);
             self.sum = self.sum.plus(ended, begun);
             self.ids.insert(id);
         }
@@ -91,6 +97,7 @@ impl SystemCounts {
         let hardware = self.hardware.into_iter();
         Counts {
             threads: self.ids.len(),
+            has_new: self.has_new,
             sum: self.sum,
             hardware: hardware
                 .map(|(name, counter)| (name, counter.and_then(hardware::Counter::end)))
@@ -141,10 +148,14 @@ impl Counts {
             self.threads,
             plural(self.threads, "thread")
         );
-        let migrations = self
-            .sum
-            .migrations
-            .map_or("the system does not tell".to_owned(), grouped);
+        let migrations = match (self.sum.migrations, self.has_new) {
+            (None, _) => "the system does not tell".to_owned(),
+            (Some(count), false) => grouped(count),
+            (Some(count), true) => format!(
+                "{}, the ways of new threads to their CPUs among them",
+                grouped(count)
+            ),
+        };
         table
             .row("context switches", switches)
             .row("CPU migrations", migrations);

@@ -3,6 +3,9 @@
 mod common;
 
 use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
 
 use common::{Folder, has, json, run, run_badly, run_well};
 
@@ -168,6 +171,37 @@ fn the_picture_shows_where_operations_run() {
     for part in ["rows of blocks dealt out", "0 block 0,0/main, 1 block 0,0/"] {
         assert!(text.contains(part), "{part}: {text}");
     }
+}
+
+/// Of two workers for one CPU one is not bound: all operations went to the other, what dealt rows cost was not known, and there was no picture.
+#[test]
+#[cfg(target_os = "linux")]
+fn workers_that_are_not_bound_have_their_part() {
+    let folder = Folder::new("program-one-cpu");
+    let path = folder.path("m.svg");
+    let run = |call: &[&str]| {
+        let output = Command::new("taskset")
+            .args(["--cpu-list", "0", env!("CARGO_BIN_EXE_raddle")])
+            .args(["--workers", "2", "--show-binding", "--json"])
+            .args(call)
+            .arg("--show-matrix")
+            .arg(&path)
+            .output()
+            .expect("taskset is in util-linux, which every Debian has");
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice::<Value>(&output.stdout).expect("an object")
+    };
+    for call in [&["matmul", "--size", "200"][..], &["lk23", "--size", "100"]] {
+        let placement = &run(call)["placement"];
+        let places = placement["places"].as_array().expect("places");
+        for worker in 0..2 {
+            let has_part = |place: &Value| place["worker_index"] == worker;
+            assert!(places.iter().any(has_part), "{placement}");
+        }
+        assert!(placement["cost"].as_f64() > Some(0.0), "{placement}");
+    }
+    let text = fs::read_to_string(&path).expect("a picture");
+    assert!(text.contains("rows of blocks dealt out"), "{text}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `MATRIX-MACHINE` | the 64 parties of a measured matrix on a real machine: 10⁹ hop-bytes | `scotch`: program `gmap`, on the CPUs that Raddle took, each with as many parties |
 //! | `mean` | the geometric mean of all ratios above | |
-//! | `dense-5000` | 5000 parties that all talk, on 4096 CPUs: milliseconds | |
+//! | `dense-5000` | 5000 parties that all talk, on 5000 CPUs: milliseconds | |
 //! | `sparse-100000` | a grid of 100,000 parties on 1024 CPUs: milliseconds, and hop-bytes as `sparse-100000-cost` | `scotch`, with reading and writing its files |
 //!
 //! Scotch gets the CPUs as a tree (`tleaf`) where they are one, and as a decomposition with all distances
@@ -129,7 +129,7 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
         measurement.add(vec![record])?;
     }
     if measurement.wants("dense-5000") {
-        let topology = imagined("numa:8 l3:16 core:32 pu:1")?;
+        let topology = imagined("numa:8 l3:25 core:25 pu:1")?;
         time(measurement, "dense-5000", &dense(), &topology)?;
     }
     if measurement.wants("sparse-100000") {

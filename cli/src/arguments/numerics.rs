@@ -106,7 +106,7 @@ pub(crate) struct ProgramArguments {
     /// Compare the result with that of the plain loops
     #[arg(long)]
     pub(crate) check: bool,
-    /// Write what operations exchange in a turn to this file: .csv, .mtx (Matrix Market) or .svg
+    /// Write what operations exchange in a turn to this file: .csv, .mtx (Matrix Market), or .svg with where they run
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) show_matrix: Option<PathBuf>,
 }

@@ -54,7 +54,7 @@ pub(crate) struct PlaceArguments {
     /// The bytes that parties exchange: CSV, Matrix Market or a Scotch graph
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) matrix: Option<PathBuf>,
-    /// The machine: an XML file of hwloc's, or a made-up one of at most 4096 CPUs such as "numa:2 core:4 pu:2" [default: this one]
+    /// The machine: an XML file of hwloc's, or a made-up one of at most 5120 CPUs such as "numa:2 core:4 pu:2" [default: this one]
     #[arg(long, value_name = "FILE|DESCRIPTION")]
     pub(crate) topology: Option<String>,
     /// How places are found: treematch, compact, scatter, round-robin, random[:SEED] or exact

@@ -164,16 +164,18 @@ pub(crate) fn number_count(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "expected a whole number from 1, such as 20000000 or 2e7".to_owned())
 }
 
+fn number_up_to<T: TryFrom<usize>>(most: usize, text: &str) -> Option<T> {
+    let count = number_count(text).ok().filter(|&count| count <= most);
+    count.and_then(|count| count.try_into().ok())
+}
+
 /// Iterations or round trips, more than which no run has.
 const ROUNDS_MAX: usize = 1_000_000_000;
 
 /// A number of iterations or round trips: `10000`, or `1e4`.
 pub(crate) fn round_count(text: &str) -> Result<u64, String> {
-    number_count(text)
-        .ok()
-        .filter(|&count| count <= ROUNDS_MAX)
-        .map(|count| count as u64)
-        .ok_or_else(|| "expected a whole number from 1 to 1e9, such as 10000 or 1e4".to_owned())
+    let expected = "expected a whole number from 1 to 1e9, such as 10000 or 1e4";
+    number_up_to(ROUNDS_MAX, text).ok_or_else(|| expected.to_owned())
 }
 
 /// The longest side of a matrix; more is a mistake.
@@ -181,11 +183,8 @@ const MATRIX_SIDE_MAX: usize = 1_000_000;
 
 /// A side of a matrix: `4096`, or `1e4`.
 pub(crate) fn matrix_side(text: &str) -> Result<u32, String> {
-    number_count(text)
-        .ok()
-        .filter(|&count| count <= MATRIX_SIDE_MAX)
-        .map(|count| count as u32)
-        .ok_or_else(|| "expected a whole number from 1 to 1e6, such as 4096 or 1e4".to_owned())
+    let expected = "expected a whole number from 1 to 1e6, such as 4096 or 1e4";
+    number_up_to(MATRIX_SIDE_MAX, text).ok_or_else(|| expected.to_owned())
 }
 
 /// A number of bytes: `16`, `64K` for 65,536, `1M` for 1,048,576.

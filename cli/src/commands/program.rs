@@ -175,14 +175,15 @@ fn write_matrix(
     let extension = path
         .extension()
         .and_then(|extension| extension.to_str())
-        .unwrap_or_default();
-    if ["csv", "svg"].contains(&extension) && matrix.order() > DENSE_ORDER_MAX {
+        .unwrap_or_default()
+        .to_lowercase();
+    if ["csv", "svg"].contains(&&*extension) && matrix.order() > DENSE_ORDER_MAX {
         return Err(wrong(format!(
             "{} operations exchange data; expected at most {DENSE_ORDER_MAX} for .{extension}, or .mtx",
             matrix.order()
         )));
     }
-    let text = match extension {
+    let text = match &*extension {
         "csv" => matrix.to_csv(),
         "mtx" => matrix.to_matrix_market(),
         "svg" => placement

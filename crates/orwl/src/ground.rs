@@ -16,35 +16,43 @@ pub(crate) struct Ground {
     pub(crate) topology: Cow<'static, Topology>,
     /// By CPU; of several workers on one, the first.
     workers: HashMap<CpuId, usize>,
+    /// The CPU that each worker is bound to.
+    bound: Vec<Option<CpuId>>,
     /// The CPUs are those of this machine, and no stand-ins.
-    pub(crate) is_bound: bool,
+    is_real: bool,
 }
 
 impl Ground {
-    /// That of a runtime. Where no worker is bound, CPUs stand in for them that are equally far from each other.
+    /// That of a runtime. Where one of its workers is not bound, CPUs stand in for all of them that are equally far from each other.
     ///
     /// `None` where the machine cannot be asked.
     pub(crate) fn of(runtime: &Runtime) -> Option<Self> {
-        let plan = runtime.plan();
-        let bound = plan.entries.iter().rev();
-        let workers: HashMap<_, _> = bound
-            .filter_map(|entry| Some((entry.cpu?, entry.worker_index)))
-            .collect();
-        if !workers.is_empty() {
-            return Some(Self {
-                topology: Cow::Borrowed(Topology::this_machine().ok()?),
-                workers,
-                is_bound: true,
-            });
-        }
-        let equals = format!("core:{} pu:1", runtime.worker_count());
-        let topology = Topology::synthetic(&equals).ok()?;
-        let cpus = topology.cpus().iter().map(|cpu| cpu.id);
+        let entries = runtime.plan().entries;
+        let bound: Vec<_> = entries.iter().map(|entry| entry.cpu).collect();
+        let cpus = bound.iter().copied().collect::<Option<Vec<_>>>();
+        let (topology, cpus) = match cpus {
+            Some(cpus) => (Cow::Borrowed(Topology::this_machine().ok()?), cpus),
+            None => {
+                let equals = Topology::synthetic(&format!("core:{} pu:1", bound.len())).ok()?;
+                let cpus = equals.cpus().iter().map(|cpu| cpu.id).collect();
+                (Cow::Owned(equals), cpus)
+            }
+        };
         Some(Self {
-            workers: cpus.zip(0..).collect(),
-            topology: Cow::Owned(topology),
-            is_bound: false,
+            workers: cpus.into_iter().zip(0..bound.len()).rev().collect(),
+            is_real: bound.iter().all(Option::is_some),
+            topology,
+            bound,
         })
+    }
+
+    /// Why places are no CPUs of this machine; nothing where they are.
+    pub(crate) fn caveat(&self) -> &'static str {
+        match self.bound.iter().any(Option::is_some) {
+            _ if self.is_real => "",
+            true => "not all workers are bound, so all count as equally far from each other: ",
+            false => "workers are not bound, and equally far from each other: ",
+        }
     }
 
     /// Places operations that have so much work each; `together` has a label for each, where some stay together.
@@ -64,19 +72,27 @@ impl Ground {
         place(matrix, &self.topology, &options)
     }
 
-    /// The worker of a CPU, and the CPU that a thread there is bound to.
+    /// The worker of a CPU, and the CPU that it is bound to.
     pub(crate) fn at(&self, cpu: CpuId) -> (usize, Option<CpuId>) {
         let worker_index = self.workers.get(&cpu).copied().unwrap_or(0);
-        (worker_index, Some(cpu).filter(|_| self.is_bound))
+        (worker_index, self.bound[worker_index])
     }
 
-    /// Where operations are in the topology; `None` where one of them is nowhere in it.
-    pub(crate) fn cpus_of(&self, places: &[OperationPlace]) -> Option<Vec<CpuId>> {
-        let workers = self.workers.iter().map(|(&cpu, &worker)| (worker, cpu));
-        let workers: HashMap<_, _> = workers.collect();
+    /// Where operations are in the topology.
+    ///
+    /// # Errors
+    /// [`PlaceError::Placement`] when there is no such worker.
+    pub(crate) fn cpus_of(&self, places: &[OperationPlace]) -> Result<Vec<CpuId>, PlaceError> {
+        let of_worker: HashMap<_, _> = self.workers.iter().map(|(cpu, at)| (*at, *cpu)).collect();
         let cpu_of = |place: &OperationPlace| {
-            let of_worker = workers.get(&place.worker_index).copied();
-            place.cpu.or(of_worker)
+            let bound = self.bound.get(place.worker_index).copied();
+            let bound = bound.ok_or_else(|| PlaceError::Placement {
+                found: format!("worker {}", place.worker_index),
+                expected: format!("one below {}", self.bound.len()),
+            })?;
+            let stands_in = of_worker.get(&place.worker_index).copied();
+            let real = place.cpu.or(bound).filter(|_| self.is_real);
+            real.or(stands_in).ok_or(PlaceError::EmptyTopology)
         };
         places.iter().map(cpu_of).collect()
     }

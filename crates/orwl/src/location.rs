@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread::{self, ThreadId};
 
 use raddle_runtime::Waiter;
-use raddle_sync::fifo::Standing;
+use raddle_sync::fifo::{Access, Standing};
 use raddle_sync::ordered::{self, Ordered, Read, Right, Then, Write};
 use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 
@@ -43,8 +43,8 @@ pub(crate) struct Identity {
     pub(crate) piece_count: usize,
     /// Its program runs. Who asks from outside holds this meanwhile.
     pub(crate) is_running: Mutex<bool>,
-    /// Threads that hold it from outside, each as often as it does.
-    pub(crate) holders: Mutex<Vec<ThreadId>>,
+    /// Who holds it from outside, its whole or any piece of that.
+    pub(crate) holders: Arc<Mutex<Vec<Holder>>>,
     /// The place in the ring with the newest value.
     pub(crate) newest: AtomicUsize,
     /// Handles that were still there when the run was over.
@@ -52,13 +52,15 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    fn holders(&self) -> impl DerefMut<Target = Vec<ThreadId>> + '_ {
+    fn holders(&self) -> impl DerefMut<Target = Vec<Holder>> + '_ {
         self.holders.lock().expect("nothing panics under this lock")
     }
 
     /// True when this thread holds it from outside.
     pub(crate) fn is_held_here(&self) -> bool {
-        self.holders().contains(&thread::current().id())
+        let (thread, index) = (thread::current().id(), self.index);
+        let is_here = |holder: &Holder| holder.thread == thread && holder.index == index;
+        self.holders().iter().any(is_here)
     }
 
     pub(crate) fn kept(&self) -> impl DerefMut<Target = Vec<Kept>> + '_ {
@@ -73,10 +75,23 @@ impl Identity {
 
     /// Sees that who is no task does not wait for what never comes.
     #[track_caller]
-    fn check_outside(&self) {
+    fn check_outside(&self, access: Access) {
         assert!(
             !is_in_turn_of(self.program),
             "location {:?} was asked for from outside in a turn of a task of its own program, which might wait for itself; expected a handle",
+            self.name
+        );
+        let thread = thread::current().id();
+        let is_in_the_way = |holder: &Holder| {
+            holder.thread == thread
+                && (self.index == self.whole || [self.index, self.whole].contains(&holder.index))
+                && [access, holder.access].contains(&Access::Write)
+        };
+        let is_own = self.holders().iter().any(is_in_the_way);
+        assert!(
+            !is_own,
+            "location {:?} was asked for by a thread that holds it from outside, or a part of it, and would wait for itself; expected that to be \
+             given back before",
             self.name
         );
         let mut kept = self.kept();
@@ -121,7 +136,8 @@ impl<D: ?Sized> Location<D> {
     /// [`Broken`] when a task panicked while it wrote.
     ///
     /// # Panics
-    /// In a turn of a task of the same program, which has handles for that; when a task's handle on it outlives the run; and for a whole in pieces while the
+    /// In a turn of a task of the same program, which has handles for that; when the thread holds it, or a part of it, already, and one of the two writes;
+    /// when a task's handle on it outlives the run; and for a whole in pieces while the
     /// program runs: tasks would stand between its requests for one piece and another.
     #[track_caller]
     pub fn read(&self) -> Result<Outside<D, Read>, Broken> {
@@ -142,7 +158,7 @@ impl<D: ?Sized> Location<D> {
 
     #[track_caller]
     fn enter<R: Right>(&self) -> Result<Outside<D, R>, Broken> {
-        self.of.check_outside();
+        self.of.check_outside(R::ACCESS);
         // Relaxed: written before and after a run.
         let newest = self.of.newest.load(Relaxed);
         let mut handle = ordered::Handle::new(&self.ring[newest]);
@@ -221,31 +237,43 @@ pub struct Outside<D: ?Sized, R: Right> {
     _held: Held,
 }
 
+/// A thread that holds a location from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Holder {
+    thread: ThreadId,
+    index: usize,
+    access: Access,
+}
+
 /// One of the times that a thread holds a location.
 struct Held {
     of: Arc<Identity>,
-    thread: ThreadId,
+    holder: Holder,
     /// It is not sent.
     _here: PhantomData<*const ()>,
 }
 
 impl<D: ?Sized, R: Right> Outside<D, R> {
     fn new(loan: ordered::Loan<D, R>, of: &Arc<Identity>) -> Self {
-        let thread = thread::current().id();
-        of.holders().push(thread);
-        let held = Held {
+        let holder = Holder {
+            thread: thread::current().id(),
+            index: of.index,
+            access: R::ACCESS,
+        };
+        of.holders().push(holder);
+        let _held = Held {
             of: Arc::clone(of),
-            thread,
+            holder,
             _here: PhantomData,
         };
-        Self { loan, _held: held }
+        Self { loan, _held }
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
         let mut holders = self.of.holders();
-        if let Some(at) = holders.iter().position(|thread| *thread == self.thread) {
+        if let Some(at) = holders.iter().position(|holder| *holder == self.holder) {
             holders.swap_remove(at);
         }
     }

@@ -48,7 +48,7 @@ impl Program {
     /// Decides where every operation runs, as [`run_on`](Self::run_on) does itself: on the CPUs that the workers of the runtime are bound
     /// to, those close together that exchange much.
     ///
-    /// Where no worker is bound, operations are shared out among the workers all the same, and no thread is bound.
+    /// Where a worker is not bound, operations are shared out among all of them as if they were equally far from each other.
     #[must_use]
     pub fn compute_placement(&self, runtime: &Runtime) -> ProgramPlacement {
         self.place_with(runtime, Strategy::default())
@@ -66,13 +66,7 @@ impl Program {
         match placed {
             Some(Ok((ground, placement))) => {
                 let places = placement.cpus.iter().map(|&cpu| ground.at(cpu)).collect();
-                let reason = match ground.is_bound {
-                    true => placement.reason,
-                    false => format!(
-                        "workers are not bound, and equally far from each other: {}",
-                        placement.reason
-                    ),
-                };
+                let reason = format!("{}{}", ground.caveat(), placement.reason);
                 self.placement(places, placement.cost, reason, placement.cpus)
             }
             Some(Err(error)) => self.in_turns(runtime.worker_count(), &error.to_string()),
@@ -119,11 +113,11 @@ impl Program {
 impl ProgramPlacement {
     /// Draws what operations exchange, and the machine with every one in its place, as [`format::placement_svg`] does.
     ///
-    /// `matrix` is what [`Program::dependencies`] returned. Where no worker is bound, the machine is one of workers that are equally far from
-    /// each other.
+    /// `matrix` is what [`Program::dependencies`] returned. Where a worker is not bound, the machine is one of workers that are equally far
+    /// from each other.
     ///
     /// # Errors
-    /// [`PlaceError`] when the matrix is that of another program, or the machine cannot be asked.
+    /// [`PlaceError`] when the matrix is that of another program, the runtime has fewer workers than the places name, or the machine cannot be asked.
     pub fn svg(&self, runtime: &Runtime, matrix: &Matrix) -> Result<String, PlaceError> {
         let (ground, placed) = self.seated(runtime, matrix)?;
         Ok(format::placement_svg(&ground.topology, matrix, &placed))
@@ -143,8 +137,7 @@ impl ProgramPlacement {
         matrix: &Matrix,
     ) -> Result<(Ground, Placement), PlaceError> {
         let ground = Ground::of(runtime).ok_or(PlaceError::EmptyTopology)?;
-        let cpus = ground.cpus_of(&self.places);
-        let cpus = cpus.ok_or(PlaceError::EmptyTopology)?;
+        let cpus = ground.cpus_of(&self.places)?;
         let placed = Placement::seated(matrix, &ground.topology, cpus, &self.reason)?;
         Ok((ground, placed))
     }

@@ -151,16 +151,24 @@ impl Sketch {
     /// # Panics
     /// When there is no such operation.
     pub fn runs_beside(&mut self, operation: usize, other: usize) {
-        self.operations[operation].beside = self.operations[other].beside;
+        let (own, other) = (self.team(operation), self.team(other));
+        self.operations[own].beside = other;
     }
 
     /// A label for each operation, the same for those that run beside each other; for [`PlaceOptions::together`](raddle_topology::PlaceOptions::together).
     #[must_use]
     pub fn labels(&self) -> Vec<usize> {
-        self.operations
-            .iter()
-            .map(|operation| operation.beside)
-            .collect()
+        let operations = 0..self.operations.len();
+        operations.map(|operation| self.team(operation)).collect()
+    }
+
+    /// The one of those that run beside each other that stands for all.
+    fn team(&self, operation: usize) -> usize {
+        let mut at = operation;
+        while self.operations[at].beside != at {
+            at = self.operations[at].beside;
+        }
+        at
     }
 
     /// The name of each operation.

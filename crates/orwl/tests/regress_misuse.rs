@@ -250,3 +250,32 @@ fn a_task_that_was_not_declared_keeps_nobody_waiting() {
     run(program, Turns(3)).expect("it runs");
     assert_eq!(*number.read().expect("whole"), 8);
 }
+
+/// Two guards of one thread that exclude each other stood for ever.
+#[test]
+fn who_holds_a_location_is_told_not_to_ask_again() {
+    let mut program = Program::new("twice");
+    let number = program.location("number", 1);
+    let split = program.split("items", vec![1, 2], 2);
+    let told = |ask: &dyn Fn()| {
+        let panic = catch_unwind(AssertUnwindSafe(ask)).expect_err("it is refused");
+        let words = panic.downcast_ref::<String>().expect("words");
+        assert!(words.contains("would wait for itself"), "{words}");
+    };
+    let writes = number.write().expect("whole");
+    told(&|| drop(number.write()));
+    told(&|| drop(number.read()));
+    drop(writes);
+    let reads = (number.read(), number.read());
+    told(&|| drop(number.write()));
+    drop(reads);
+    drop(number.write().expect("whole"));
+    let piece = split.pieces[0].read().expect("whole");
+    drop(split.pieces[1].write().expect("whole"));
+    drop(split.whole.read().expect("whole"));
+    told(&|| drop(split.whole.write()));
+    drop(piece);
+    let whole = split.whole.write().expect("whole");
+    told(&|| drop(split.pieces[1].read()));
+    drop(whole);
+}

@@ -58,7 +58,7 @@ impl Topology {
     /// counts the CPUs. Caches are `l1`, `l2` and so on. hwloc's attributes work too: `l2:1(size=1048576)`. A
     /// machine that has no quota and no affinity: every CPU may be used. Threads cannot be bound to it.
     ///
-    /// At most 4096 CPUs and 32,768 objects: hwloc's time grows with the cube of a machine that is wide and flat, and
+    /// At most 5120 CPUs and 40,960 objects: hwloc's time grows with the cube of a machine that is wide and flat, and
     /// reaches some seconds at these limits.
     ///
     /// # Errors

@@ -39,10 +39,8 @@ impl Lk23 {
             (place.worker_index, place.cpu) = (entry.worker_index, entry.cpu);
         }
         let matrix = self.program.dependencies();
-        // Of a machine that cannot be asked it stays what it was.
-        placement.cost = placement
-            .cost_on(runtime, &matrix)
-            .unwrap_or(placement.cost);
+        // Nothing is known of a machine that cannot be asked.
+        placement.cost = placement.cost_on(runtime, &matrix).unwrap_or(0.0);
         placement.reason = format!(
             "rows of blocks dealt out to {} of {} workers, so that all of them have a part in each wave",
             teams * members,

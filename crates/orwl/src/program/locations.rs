@@ -117,6 +117,8 @@ impl Program {
         bytes: usize,
         bytes_of: fn(&D) -> usize,
     ) -> Location<D> {
+        // A whole is declared before its pieces.
+        let holders = self.rings.get(whole).map(|of| Arc::clone(&of.holders));
         let of = Arc::new(Identity {
             program: self.number,
             index: self.locations.len(),
@@ -125,7 +127,7 @@ impl Program {
             depth: ring.len(),
             piece_count: ring[0].piece_count(),
             is_running: Mutex::new(false),
-            holders: Mutex::default(),
+            holders: holders.unwrap_or_default(),
             newest: AtomicUsize::new(ring.len() - 1),
             kept: Mutex::default(),
         });

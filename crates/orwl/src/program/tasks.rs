@@ -123,7 +123,7 @@ impl Operations<'_> {
     ///     });
     /// }
     /// let placed = program.run(Turns(3))?.placement;
-    /// assert!(placed.places.chunks(2).all(|task| task[0].cpu == task[1].cpu));
+    /// assert!(placed.places.chunks(2).all(|task| task[0].worker_index == task[1].worker_index));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub const fn together(&mut self) -> &mut Self {

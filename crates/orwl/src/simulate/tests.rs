@@ -166,3 +166,20 @@ fn values_that_are_exchanged_stay_where_they_are() {
     let remote = |turns| simulated(&sketch, &[0, 3, 1], turns).remote_bytes;
     assert_eq!([1, 2, 3].map(remote), [0, 20, 20]);
 }
+
+#[test]
+fn those_that_run_beside_each_other_have_a_label_whatever_was_said_first() {
+    for pairs in [[(2, 1), (1, 0)], [(1, 0), (2, 1)], [(0, 2), (1, 2)]] {
+        let mut sketch = Sketch::new("three of four");
+        for name in ["a", "b", "c", "d"] {
+            sketch.operation(name, 1.0, 0.0, &[]);
+        }
+        for (operation, other) in pairs {
+            sketch.runs_beside(operation, other);
+            sketch.runs_beside(other, operation);
+        }
+        let labels = sketch.labels();
+        assert!(labels[0] == labels[1] && labels[1] == labels[2]);
+        assert_ne!(labels[2], labels[3]);
+    }
+}

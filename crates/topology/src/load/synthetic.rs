@@ -12,7 +12,7 @@
 mod indexes;
 
 /// The most CPUs that a description may have: no machine with one memory that was ever sold has more.
-const CPUS_MAX: u64 = 4096;
+const CPUS_MAX: u64 = 5120;
 
 /// The most objects of all kinds: eight for each CPU, so that every one may have its own core and caches.
 const OBJECTS_MAX: u64 = 8 * CPUS_MAX;

@@ -45,19 +45,19 @@ fn the_wrong_word_of_a_description_is_named() {
         ),
         (
             "core:4000000000 pu:2",
-            "found 4000000000 objects at \"core:4000000000\", expected at most 4096 CPUs",
+            "found 4000000000 objects at \"core:4000000000\", expected at most 5120 CPUs",
         ),
         (
-            "numa:64 core:65 pu:1",
-            "found 4160 objects at \"core:65\", expected at most 4096 CPUs",
+            "numa:64 core:81 pu:1",
+            "found 5184 objects at \"core:81\", expected at most 5120 CPUs",
         ),
         (
-            "4096 1 1 1 1 1 1 1",
-            "found 32769 objects down to \"1\", expected at most 32768 objects",
+            "5120 1 1 1 1 1 1 1",
+            "found 40961 objects down to \"1\", expected at most 40960 objects",
         ),
         (
-            "numa:4096(memorysidecachesize=1MB) [numa] [numa] [numa] [numa] [numa] pu:1",
-            "found 32769 objects down to \"pu:1\"",
+            "numa:5120(memorysidecachesize=1MB) [numa] [numa] [numa] [numa] [numa] pu:1",
+            "found 40961 objects down to \"pu:1\"",
         ),
         (
             "core:010 pu:1",

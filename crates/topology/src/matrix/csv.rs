@@ -12,9 +12,7 @@ pub(super) fn parse(text: &str) -> Result<Matrix, Problem> {
             "a matrix as CSV, Matrix Market file or Scotch graph",
         ));
     };
-    let separator = [',', ';', '\t']
-        .into_iter()
-        .find(|mark| first.contains(*mark));
+    let separator = separator_of(first);
     let header: Vec<Word<'_>> = fields(number, first, separator);
     // A line of names: its first field that is not empty is no number.
     let named = header
@@ -78,6 +76,31 @@ pub(super) fn parse(text: &str) -> Result<Matrix, Problem> {
     Ok(matrix)
 }
 
+const SEPARATORS: [char; 3] = [',', ';', '\t'];
+
+/// What separates the fields of a line; blanks where that is none of these.
+fn separator_of(line: &str) -> Option<char> {
+    let mut is_outside = outside_quotes(|mark| SEPARATORS.contains(&mark));
+    let found: Vec<_> = line.chars().filter(|mark| is_outside(*mark)).collect();
+    SEPARATORS.into_iter().find(|mark| found.contains(mark))
+}
+
+/// Tells of one character of a line after the other whether it stands outside of quotes, which begin where a field does.
+fn outside_quotes(separates: impl Fn(char) -> bool) -> impl FnMut(char) -> bool {
+    let (mut is_first, mut is_quoted, mut is_open) = (true, false, false);
+    move |mark| {
+        if mark == '"' && (is_first || is_quoted) {
+            (is_quoted, is_open) = (true, !is_open);
+        }
+        if separates(mark) && !is_open {
+            (is_first, is_quoted) = (true, false);
+        } else {
+            is_first &= mark.is_whitespace();
+        }
+        !is_open
+    }
+}
+
 /// The fields of a line; one that ends it with a separator has no empty field behind.
 fn fields(number: usize, line: &str, separator: Option<char>) -> Vec<Word<'_>> {
     let Some(separator) = separator else {
@@ -86,13 +109,8 @@ fn fields(number: usize, line: &str, separator: Option<char>) -> Vec<Word<'_>> {
     let line = line.trim_end();
     let line = line.strip_suffix(separator).unwrap_or(line);
     let mut column = 1;
-    // What stands between quotes separates nothing.
-    let mut is_quoted = false;
-    let separates = |mark: char| {
-        is_quoted ^= mark == '"';
-        mark == separator && !is_quoted
-    };
-    line.split(separates)
+    let mut is_outside = outside_quotes(|mark| mark == separator);
+    line.split(|mark| is_outside(mark) && mark == separator)
         .map(|field| {
             let blanks = field.len() - field.trim_start().len();
             let word = Word {

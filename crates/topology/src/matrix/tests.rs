@@ -51,6 +51,11 @@ fn csv_takes_every_separator_names_and_comments() {
     }
     let named = read("a,\"b c\"\n0,1e3\n2,0\n");
     assert_eq!((named.name(0), named.name(1)), (Some("a"), Some("b c")));
+    let named = read("\"a,b\"; 5\" disk\n0;1\n2;0\n");
+    assert_eq!(
+        (named.name(0), named.name(1)),
+        (Some("a,b"), Some("5\" disk"))
+    );
     let named = read(",a,b\na,0,1\nb,2,0\n");
     assert_eq!((named.name(1), named.get(1, 0)), (Some("b"), 2.0));
 }

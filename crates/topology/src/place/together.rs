@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Placement, options, run};
+use super::{Placement, Strategy, cost, options, run};
 use crate::error::PlaceError;
 use crate::matrix::Matrix;
 use crate::place::PlaceOptions;
@@ -15,7 +15,9 @@ pub(super) fn place(
     wanted: &PlaceOptions,
     labels: &[usize],
 ) -> Result<Placement, PlaceError> {
-    options::check(matrix, topology, wanted)?;
+    // How many there may be is asked of teams.
+    let parties = wanted.clone().strategy(Strategy::default());
+    options::check(matrix, topology, &parties)?;
     if labels.len() != matrix.order() {
         return Err(PlaceError::Together {
             found: labels.len(),
@@ -48,6 +50,7 @@ pub(super) fn place(
     let placed = run::run(&joined, topology, &wanted)?;
     let cpus: Vec<_> = teams.iter().map(|&team| placed.cpus[team]).collect();
     Ok(Placement {
+        cost: cost(matrix, topology, &cpus)?,
         parties_per_cpu: run::fullness(&cpus).1,
         control: teams.iter().map(|&team| placed.control[team]).collect(),
         reason: match joined.order() {
