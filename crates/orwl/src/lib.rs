@@ -48,6 +48,7 @@ mod error;
 mod extent;
 mod ground;
 mod handle;
+mod holders;
 mod location;
 mod misuse;
 mod moving;

@@ -4,7 +4,6 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use std::thread::{self, ThreadId};
 
 use raddle_runtime::Waiter;
 use raddle_sync::fifo::{Access, Standing};
@@ -13,6 +12,7 @@ use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 
 use crate::error::Broken;
 use crate::handle::PutIn;
+use crate::holders::Holders;
 use crate::operation::is_in_turn_of;
 
 /// A resource that tasks share: data, and the FIFO of requests for it. A clone is the same location.
@@ -44,7 +44,7 @@ pub(crate) struct Identity {
     /// Its program runs. Who asks from outside holds this meanwhile.
     pub(crate) is_running: Mutex<bool>,
     /// Who holds it from outside, its whole or any piece of that.
-    pub(crate) holders: Arc<Mutex<Vec<Holder>>>,
+    pub(crate) holders: Arc<Holders>,
     /// The place in the ring with the newest value.
     pub(crate) newest: AtomicUsize,
     /// Handles that were still there when the run was over.
@@ -52,15 +52,9 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    fn holders(&self) -> impl DerefMut<Target = Vec<Holder>> + '_ {
-        self.holders.lock().expect("nothing panics under this lock")
-    }
-
     /// True when this thread holds it from outside.
     pub(crate) fn is_held_here(&self) -> bool {
-        let (thread, index) = (thread::current().id(), self.index);
-        let is_here = |holder: &Holder| holder.thread == thread && holder.index == index;
-        self.holders().iter().any(is_here)
+        self.holders.is_held_here(self.index)
     }
 
     pub(crate) fn kept(&self) -> impl DerefMut<Target = Vec<Kept>> + '_ {
@@ -81,15 +75,10 @@ impl Identity {
             "location {:?} was asked for from outside in a turn of a task of its own program, which might wait for itself; expected a handle",
             self.name
         );
-        let thread = thread::current().id();
-        let is_in_the_way = |holder: &Holder| {
-            holder.thread == thread
-                && (self.index == self.whole || [self.index, self.whole].contains(&holder.index))
-                && [access, holder.access].contains(&Access::Write)
-        };
-        let is_own = self.holders().iter().any(is_in_the_way);
         assert!(
-            !is_own,
+            !self
+                .holders
+                .is_in_its_own_way(self.index, self.whole, access),
             "location {:?} was asked for by a thread that holds it from outside, or a part of it, and would wait for itself; expected that to be \
              given back before",
             self.name
@@ -237,33 +226,20 @@ pub struct Outside<D: ?Sized, R: Right> {
     _held: Held,
 }
 
-/// A thread that holds a location from outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Holder {
-    thread: ThreadId,
-    index: usize,
-    access: Access,
-}
-
 /// One of the times that a thread holds a location.
 struct Held {
     of: Arc<Identity>,
-    holder: Holder,
+    access: Access,
     /// It is not sent.
     _here: PhantomData<*const ()>,
 }
 
 impl<D: ?Sized, R: Right> Outside<D, R> {
     fn new(loan: ordered::Loan<D, R>, of: &Arc<Identity>) -> Self {
-        let holder = Holder {
-            thread: thread::current().id(),
-            index: of.index,
-            access: R::ACCESS,
-        };
-        of.holders().push(holder);
+        of.holders.add(of.index, R::ACCESS);
         let _held = Held {
             of: Arc::clone(of),
-            holder,
+            access: R::ACCESS,
             _here: PhantomData,
         };
         Self { loan, _held }
@@ -272,10 +248,7 @@ impl<D: ?Sized, R: Right> Outside<D, R> {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        let mut holders = self.of.holders();
-        if let Some(at) = holders.iter().position(|holder| *holder == self.holder) {
-            holders.swap_remove(at);
-        }
+        self.of.holders.remove(self.of.index, self.access);
     }
 }
 
