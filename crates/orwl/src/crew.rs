@@ -36,12 +36,16 @@ use crate::placement::ProgramPlacement;
 #[derive(Debug)]
 pub(crate) struct Halted;
 
+/// The operations of a program.
+pub(crate) type Operations = Arc<[Arc<Operation>]>;
+
 /// What all operations of a program share.
 #[derive(Debug)]
 pub(crate) struct Crew {
     limit: AtomicU64,
     halted: AtomicBool,
-    operations: OnceLock<Vec<Arc<Operation>>>,
+    /// None before and after the run: each of them has the crew.
+    operations: Mutex<Operations>,
     ends: Mutex<Ends>,
     /// Operations that run.
     running: AtomicUsize,
@@ -66,7 +70,7 @@ impl Crew {
         Arc::new(Self {
             limit: AtomicU64::new(u64::MAX),
             halted: AtomicBool::new(false),
-            operations: OnceLock::new(),
+            operations: Mutex::default(),
             ends: Mutex::default(),
             running: AtomicUsize::new(0),
             over: AtomicBool::new(false),
@@ -83,9 +87,7 @@ impl Crew {
         self.may_spin.store(may_spin, Relaxed);
         self.running.store(operations.len(), Relaxed);
         self.ends().done = vec![false; operations.len()];
-        self.operations
-            .set(operations)
-            .expect("a program runs once");
+        *self.running_operations() = operations.into();
         self.waiter
             .set(Waiter::current())
             .expect("a program runs once");
@@ -112,7 +114,7 @@ impl Crew {
     #[inline]
     pub(crate) fn turn_ended(&self, turn: u64) {
         if let Some(mover) = self.mover.get() {
-            mover.turn_ended(turn, self.operations());
+            mover.turn_ended(turn, || self.operations());
         }
     }
 
@@ -207,8 +209,19 @@ impl Crew {
         self.ends().failure.take().map_or(Ok(()), Err)
     }
 
-    pub(crate) fn operations(&self) -> &[Arc<Operation>] {
-        self.operations.get().map_or(&[], Vec::as_slice)
+    pub(crate) fn operations(&self) -> Operations {
+        Arc::clone(&self.running_operations())
+    }
+
+    /// Lets the operations go when all is over; otherwise they and the crew would keep each other, and what they have of the runtime.
+    pub(crate) fn disband(&self) {
+        *self.running_operations() = Operations::default();
+    }
+
+    fn running_operations(&self) -> impl std::ops::DerefMut<Target = Operations> + '_ {
+        self.operations
+            .lock()
+            .expect("nothing panics under this lock")
     }
 
     /// Marks an operation as done; the last one halts those that wait for what never comes.
@@ -229,7 +242,7 @@ impl Crew {
     fn halt(&self) {
         // Relaxed: the locks of the wakers order it (invariant 2).
         self.halted.store(true, Relaxed);
-        for operation in self.operations() {
+        for operation in self.operations().iter() {
             operation.wake();
         }
     }

@@ -20,6 +20,7 @@ use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 use raddle_topology::{CpuId, HOP_BYTE_NS, Strategy, cost, relocation_price};
 use raddle_trace::Moves;
 
+use crate::crew::Operations;
 use crate::dependencies::dependencies_of;
 use crate::ground::Ground;
 use crate::operation::{Operation, labels_of};
@@ -93,14 +94,14 @@ impl Mover {
 
     /// Called by an operation that has ended a turn.
     #[inline]
-    pub(crate) fn turn_ended(&self, turn: u64, operations: &[Arc<Operation>]) {
+    pub(crate) fn turn_ended(&self, turn: u64, operations: impl FnOnce() -> Operations) {
         if turn.is_multiple_of(TURNS_PER_CLOCK) {
             self.look_if_due(turn, operations);
         }
     }
 
     #[cold]
-    fn look_if_due(&self, turn: u64, operations: &[Arc<Operation>]) {
+    fn look_if_due(&self, turn: u64, operations: impl FnOnce() -> Operations) {
         let now_ns = self.start.elapsed().as_nanos() as u64;
         // Relaxed: whoever takes the moment looks, and nobody else until there is another one; the lock orders what is seen.
         let due_ns = self.next_ns.load(Relaxed);
@@ -115,7 +116,7 @@ impl Mover {
         }
         let mut state = self.state.lock().expect("nothing panics under this lock");
         let begun = Instant::now();
-        let has_moved = self.look(&mut state, turn, operations);
+        let has_moved = self.look(&mut state, turn, &operations());
         state.wait = if has_moved {
             FIRST
         } else {

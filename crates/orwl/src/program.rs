@@ -186,11 +186,13 @@ impl Program {
         }
         self.crew.set_over();
         self.say_running(false);
-        for operation in self.crew.operations() {
+        let operations = self.crew.operations();
+        for operation in operations.iter() {
             operation.clear_left_seats();
             operation.note_kept();
         }
-        let turns = self.turns_had();
+        let (turns, sections) = (turns_had(&operations), sections(&operations));
+        self.crew.disband();
         for location in &self.rings {
             // Relaxed: all tasks have ended.
             location.newest.store(
@@ -203,7 +205,7 @@ impl Program {
         let moves = self.crew.moved(&mut placement);
         Ok(Outcome {
             turns,
-            sections: self.sections(),
+            sections,
             elapsed,
             placement,
             moves,
@@ -236,25 +238,6 @@ impl Program {
         self.operations.iter().all(blocks) && self.operations.len() <= runtime.worker_count()
     }
 
-    /// The turns that all operations have had.
-    fn turns_had(&self) -> u64 {
-        let operations = self.crew.operations().iter();
-        let turns = |operation: &Arc<Operation>| operation.turn();
-        let lasting = operations.clone().filter(|operation| !operation.is_brief());
-        lasting
-            .map(turns)
-            .min()
-            .or_else(|| operations.map(turns).min())
-            .unwrap_or(0)
-    }
-
-    fn sections(&self) -> u64 {
-        let operations = self.crew.operations().iter();
-        let links = operations.flat_map(|operation| operation.links());
-        // Relaxed: all tasks have ended.
-        links.map(|link| link.sections.load(Relaxed)).sum()
-    }
-
     fn say_running(&self, is_running: bool) {
         for location in &self.rings {
             *location.is_running() = is_running;
@@ -270,4 +253,19 @@ impl Program {
             }
         }
     }
+}
+
+/// The turns that all operations have had.
+fn turns_had(operations: &[Arc<Operation>]) -> u64 {
+    let turns = |operation: &Arc<Operation>| operation.turn();
+    let lasting = operations.iter().filter(|operation| !operation.is_brief());
+    let all = || operations.iter().map(turns).min();
+    lasting.map(turns).min().or_else(all).unwrap_or(0)
+}
+
+/// The sections that all operations have had.
+fn sections(operations: &[Arc<Operation>]) -> u64 {
+    let links = operations.iter().flat_map(|operation| operation.links());
+    // Relaxed: all tasks have ended.
+    links.map(|link| link.sections.load(Relaxed)).sum()
 }
