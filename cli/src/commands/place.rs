@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &PlaceArguments, options: &Options) -> Result<(), C
     let matrix = match (&simulation, &arguments.matrix) {
         (Some(simulation), _) => {
             let sketch = &simulation.sketch;
-            wanted = wanted.loads(sketch.loads()).together(sketch.labels());
+            wanted = wanted.loads(sketch.loads()).together(sketch.together());
             simulation.sketch.dependencies()
         }
         (None, path) => read_matrix(path.as_ref(), arguments)?,

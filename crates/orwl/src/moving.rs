@@ -61,12 +61,13 @@ struct State {
 impl Mover {
     /// One for a program that was placed so; `None` where nobody is to be moved.
     pub(crate) fn new(runtime: &Runtime, placement: &ProgramPlacement) -> Option<Self> {
-        if !runtime.places_by_itself() || placement.cpus.len() < 2 {
+        if !runtime.places_by_itself() || placement.places.len() < 2 {
             return None;
         }
         let ground = Ground::of(runtime).filter(|ground| !ground.is_one_place())?;
+        let cpus = ground.cpus_of(&placement.places).ok()?;
         let start = Instant::now();
-        let look = PER_OPERATION.mul_f64(placement.cpus.len() as f64);
+        let look = PER_OPERATION.mul_f64(cpus.len() as f64);
         let first = FIRST.max(PART_OF_TIME * look);
         Some(Self {
             ground,
@@ -75,8 +76,8 @@ impl Mover {
             start,
             next_ns: AtomicU64::new(first.as_nanos() as u64),
             state: Mutex::new(State {
-                cpus: placement.cpus.clone(),
-                busy: vec![Duration::ZERO; placement.cpus.len()],
+                busy: vec![Duration::ZERO; cpus.len()],
+                cpus,
                 seen: start,
                 turn: 0,
                 wait: FIRST,

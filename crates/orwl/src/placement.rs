@@ -27,9 +27,6 @@ pub struct ProgramPlacement {
     pub cost: f64,
     /// How it was made and why, for a person.
     pub reason: String,
-    /// Where each operation is in the topology that it was placed on.
-    #[serde(skip)]
-    pub(crate) cpus: Vec<CpuId>,
 }
 
 /// Where an operation runs.
@@ -67,7 +64,7 @@ impl Program {
             Some(Ok((ground, placement))) => {
                 let places = placement.cpus.iter().map(|&cpu| ground.at(cpu)).collect();
                 let reason = format!("{}{}", ground.caveat(), placement.reason);
-                self.placement(places, placement.cost, reason, placement.cpus)
+                self.placement(places, placement.cost, reason)
             }
             Some(Err(error)) => self.in_turns(runtime.worker_count(), &error.to_string()),
             None => self.in_turns(runtime.worker_count(), "the machine cannot be asked"),
@@ -78,7 +75,7 @@ impl Program {
     fn in_turns(&self, worker_count: usize, why: &str) -> ProgramPlacement {
         let places = (0..self.operations.len()).map(|index| (index % worker_count, None));
         let reason = format!("in turns, since nothing better is known: {why}");
-        self.placement(places.collect(), 0.0, reason, Vec::new())
+        self.placement(places.collect(), 0.0, reason)
     }
 
     fn placement(
@@ -86,7 +83,6 @@ impl Program {
         places: Vec<(usize, Option<CpuId>)>,
         cost: f64,
         reason: String,
-        cpus: Vec<CpuId>,
     ) -> ProgramPlacement {
         let places = self.operations.iter().zip(places);
         let places = places.map(|(planned, (worker_index, cpu))| OperationPlace {
@@ -99,7 +95,6 @@ impl Program {
             places: places.collect(),
             cost,
             reason,
-            cpus,
         }
     }
 

@@ -48,8 +48,8 @@ pub(crate) struct SketchOperation {
     pub(crate) uses: Vec<SketchUse>,
     /// The locations that it writes exchange their values, and that is all.
     pub(crate) exchanges: bool,
-    /// The operation beside which it runs; itself where that does not matter.
-    beside: usize,
+    /// The operation that it stays together with; itself where that does not matter.
+    with: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -119,7 +119,7 @@ impl Sketch {
                 })
                 .collect(),
             exchanges: false,
-            beside: self.operations.len(),
+            with: self.operations.len(),
         });
         self.operations.len() - 1
     }
@@ -150,23 +150,23 @@ impl Sketch {
     ///
     /// # Panics
     /// When there is no such operation.
-    pub fn runs_beside(&mut self, operation: usize, other: usize) {
+    pub fn keep_together(&mut self, operation: usize, other: usize) {
         let (own, other) = (self.team(operation), self.team(other));
-        self.operations[own].beside = other;
+        self.operations[own].with = other;
     }
 
-    /// A label for each operation, the same for those that run beside each other; for [`PlaceOptions::together`](raddle_topology::PlaceOptions::together).
+    /// A label for each operation, the same for those that stay together; for [`PlaceOptions::together`](raddle_topology::PlaceOptions::together).
     #[must_use]
-    pub fn labels(&self) -> Vec<usize> {
+    pub fn together(&self) -> Vec<usize> {
         let operations = 0..self.operations.len();
         operations.map(|operation| self.team(operation)).collect()
     }
 
-    /// The one of those that run beside each other that stands for all.
+    /// The one of those that stay together that stands for all.
     fn team(&self, operation: usize) -> usize {
         let mut at = operation;
-        while self.operations[at].beside != at {
-            at = self.operations[at].beside;
+        while self.operations[at].with != at {
+            at = self.operations[at].with;
         }
         at
     }

@@ -6,6 +6,7 @@
 #![cfg(not(any(loom, shuttle)))]
 
 use std::alloc::System;
+use std::panic::resume_unwind;
 
 use raddle_orwl::{Program, Turns};
 use raddle_runtime::Runtime;
@@ -34,7 +35,10 @@ fn ring(runtime: &Runtime, ends_early: bool) {
                 let (mut own, mut next) = (task.writes_each_turn(own), task.reads_each_turn(next));
                 move || {
                     own.section(|own| next.section(|next| *own += *next));
-                    assert!(!ends_early || at > 0, "it ends early");
+                    if ends_early && at == 0 {
+                        // Without the hook, whose words the test would keep.
+                        resume_unwind(Box::new("it ends early"));
+                    }
                 }
             });
         } else {

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
-use raddle_orwl::{Outcome, Program, RunError, Turns};
+use raddle_orwl::{Location, Outcome, Program, RunError, Turns};
 use raddle_runtime::Runtime;
 
 fn runtime() -> Runtime {
@@ -18,6 +18,13 @@ fn runtime() -> Runtime {
 
 fn run(program: Program, turns: Turns) -> Result<Outcome, RunError> {
     program.run_on(&runtime(), turns)
+}
+
+fn doubles(program: &mut Program, number: &Location<i32>) {
+    program.task("double", |task| {
+        let mut number = task.writes_each_turn(number);
+        move || number.section(|number| *number *= 2)
+    });
 }
 
 /// More such tasks than workers stood for ever: the next future was with the worker that waited, and no substitute looks there.
@@ -213,10 +220,7 @@ fn who_starts_a_program_holds_nothing_of_it() {
         let mut program = Program::new("held");
         let number = program.location("number", 1);
         let other = program.location("other", 2);
-        program.task("double", |task| {
-            let mut number = task.writes_each_turn(&number);
-            move || number.section(|number| *number *= 2)
-        });
+        doubles(&mut program, &number);
         (program, number, other)
     };
     let (program, number, _) = declare();
@@ -243,10 +247,7 @@ fn a_task_that_was_not_declared_keeps_nobody_waiting() {
         });
     }));
     assert!(twice.is_err());
-    program.task("double", |task| {
-        let mut number = task.writes_each_turn(&number);
-        move || number.section(|number| *number *= 2)
-    });
+    doubles(&mut program, &number);
     run(program, Turns(3)).expect("it runs");
     assert_eq!(*number.read().expect("whole"), 8);
 }

@@ -50,7 +50,7 @@ impl Product {
             let uses = [(pair[0], Access::Write), (pair[1], Access::Write)];
             let pass = sketch.operation(format!("row {}/pass", index + 1), SWAP_NS, 0.0, &uses);
             sketch.exchanges(pass);
-            sketch.runs_beside(pass, index + 1);
+            sketch.keep_together(pass, index + 1);
         }
         sketch
     }

@@ -175,10 +175,10 @@ fn those_that_run_beside_each_other_have_a_label_whatever_was_said_first() {
             sketch.operation(name, 1.0, 0.0, &[]);
         }
         for (operation, other) in pairs {
-            sketch.runs_beside(operation, other);
-            sketch.runs_beside(other, operation);
+            sketch.keep_together(operation, other);
+            sketch.keep_together(other, operation);
         }
-        let labels = sketch.labels();
+        let labels = sketch.together();
         assert!(labels[0] == labels[1] && labels[1] == labels[2]);
         assert_ne!(labels[2], labels[3]);
     }
