@@ -10,7 +10,7 @@
 //!
 //! | | how | for |
 //! |---|---|---|
-//! | [`reference()`] | the loops as above | what is right |
+//! | [`Loops`], [`reference()`] | the loops as above | what is right |
 //! | [`Blocks`] | block by block, several turns at a time, on one thread | the base of every speedup |
 //! | [`Lk23`] | the same blocks, as tasks and locations | users |
 //!
@@ -41,7 +41,7 @@ mod values;
 pub use input::Input;
 pub use plan::{Plan, PlanError, Wanted};
 pub use program::{Form, Lk23, Ran};
-pub use serial::{Blocks, checksum, reference};
+pub use serial::{Blocks, Loops, checksum, reference};
 pub use values::Coefficients;
 
 /// Floating-point operations that a point takes.

@@ -10,6 +10,8 @@
 //! | `raddle` | a task for each block, nine operations, borders in locations; rows of blocks dealt out to the workers |
 //! | `placed` | the same, placed by what operations exchange |
 //! | `serial` | ours on one thread: block by block |
+//! | `plain` | the loops as they are written, on one thread |
+//! | `apart` | as many threads as workers, each with an equal part of the rows as a matrix of its own, which it sweeps over as `serial` does: what the machine gives to work that is divided perfectly and exchanges nothing |
 //! | `openmp` | C++: blocks of a diagonal in a parallel loop with static chunks, as in the study |
 //! | `openmp-tasks` | C++: a task for each turn of each block, with the blocks that it depends on |
 //!
@@ -17,9 +19,12 @@
 //! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. Inria RR-8993, 2016, sections 5.1 and 6.2.1.
 
 use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::sync::Barrier;
+use std::thread;
 
-use raddle_numerics::lk23::{self, Blocks, Form, Input, Lk23, Plan, Wanted};
+use raddle_numerics::lk23::{self, Blocks, Form, Input, Lk23, Loops, Plan, Wanted};
 
 use crate::error::BenchError;
 use crate::harness::{Case, Contender, Local, Request, Sample, Unit, timed};
@@ -93,7 +98,7 @@ fn compare(measurement: &mut Measurement<'_>, setting: &Setting) -> Result<(), B
         columns: setting.size,
         seed: SEED,
     };
-    let plan = plan(setting).map_err(|error| failure(&error))?;
+    let plan = plan(setting, 1).map_err(|error| failure(&error))?;
     // What the peers in C++ are told: a line, not a file.
     let shape = PathBuf::from(format!(
         "{} {} {} {SWEEPS}",
@@ -135,7 +140,26 @@ fn compare(measurement: &mut Measurement<'_>, setting: &Setting) -> Result<(), B
         sample.result = lk23::checksum(&blocks.values());
         Ok(sample)
     });
-    let mut peers: Vec<Box<dyn Contender + '_>> = vec![Box::new(serial), Box::new(placed)];
+    let plain = Local::new("plain", |_| {
+        let mut loops = Loops::new(&input);
+        let mut sample = timed(1, || {
+            loops.run(SWEEPS);
+            0
+        });
+        sample.result = lk23::checksum(loops.values());
+        Ok(sample)
+    });
+    let apart = Local::new("apart", |request| {
+        let mut sample = apart(setting, request.workers)?;
+        sample.result ^= case.expected;
+        Ok(sample)
+    });
+    let mut peers: Vec<Box<dyn Contender + '_>> = vec![
+        Box::new(serial),
+        Box::new(placed),
+        Box::new(apart),
+        Box::new(plain),
+    ];
     for (name, source) in [("openmp", LK23_OPENMP), ("openmp-tasks", LK23_TASKS)] {
         let peer = measurement.peer(source);
         peers.extend(peer.map(|peer| Box::new(Called(name, peer)) as Box<dyn Contender>));
@@ -143,14 +167,48 @@ fn compare(measurement: &mut Measurement<'_>, setting: &Setting) -> Result<(), B
     measurement.compare(&case, &mut raddle, &mut peers)
 }
 
-fn plan(setting: &Setting) -> Result<Plan, lk23::PlanError> {
+/// What equal parts of the rows take beside each other, each by a thread of its own. The result is what they differ by from the loops: nothing.
+fn apart(setting: &Setting, threads: usize) -> Result<Sample, BenchError> {
+    let plan = plan(setting, threads).map_err(|error| failure(&error))?;
+    let input = Input {
+        rows: setting.size / threads,
+        columns: setting.size,
+        seed: SEED,
+    };
+    let expected = lk23::checksum(&lk23::reference(&input, SWEEPS));
+    let start = Barrier::new(threads);
+    let part = || {
+        let mut blocks = Blocks::new(&input, &plan);
+        start.wait();
+        let mut sample = timed(1, || {
+            blocks.run(|_| ());
+            0
+        });
+        sample.result = lk23::checksum(&blocks.values()) ^ expected;
+        sample
+    };
+    let parts = thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(part)).collect();
+        let joined = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        joined.collect::<Vec<_>>()
+    });
+    Ok(Sample {
+        time: parts.iter().map(|part| part.time).max().unwrap_or_default(),
+        result: parts.iter().fold(0, |all, part| all | part.result),
+    })
+}
+
+/// The blocks of one of `parts` equal parts of the rows.
+fn plan(setting: &Setting, parts: usize) -> Result<Plan, lk23::PlanError> {
     let side = NonZeroUsize::new(setting.size / setting.blocks);
     let wanted = Wanted {
         block: side.zip(side),
         depth: NonZeroUsize::new(setting.depth),
         ..Wanted::default()
     };
-    Plan::new(setting.size, setting.size, SWEEPS, &wanted)
+    Plan::new(setting.size / parts, setting.size, SWEEPS, &wanted)
 }
 
 fn failure(error: &dyn std::error::Error) -> BenchError {

@@ -5,33 +5,64 @@ use super::block::Block;
 use super::input::Input;
 use super::kernel::point;
 use super::plan::Plan;
+use super::values::Coefficients;
 
-/// The loops as they are written; returns all values, row by row, the frame included.
-#[must_use]
-pub fn reference(input: &Input, turns: u64) -> Vec<f64> {
-    let width = input.columns + 2;
-    let mut za: Vec<f64> = (0..input.rows + 2)
-        .flat_map(|row| (0..width).map(move |column| input.value(row, column)))
-        .collect();
-    let z: Vec<_> = (1..=input.rows)
-        .flat_map(|row| (1..=input.columns).map(move |column| input.coefficients(row, column)))
-        .collect();
-    for _ in 0..turns {
-        for j in 1..=input.rows {
-            for k in 1..=input.columns {
-                let at = j * width + k;
-                za[at] = point(
-                    za[at + width],
-                    za[at - width],
-                    za[at + 1],
-                    za[at - 1],
-                    za[at],
-                    z[(j - 1) * input.columns + k - 1],
-                );
+/// The loops as they are written.
+#[derive(Clone, Debug)]
+pub struct Loops {
+    rows: usize,
+    columns: usize,
+    za: Vec<f64>,
+    z: Vec<Coefficients>,
+}
+
+impl Loops {
+    /// Makes the matrices.
+    #[must_use]
+    pub fn new(input: &Input) -> Self {
+        let value_row = |row| (0..input.columns + 2).map(move |column| input.value(row, column));
+        let row = |row| (1..=input.columns).map(move |column| input.coefficients(row, column));
+        Self {
+            rows: input.rows,
+            columns: input.columns,
+            za: (0..input.rows + 2).flat_map(value_row).collect(),
+            z: (1..=input.rows).flat_map(row).collect(),
+        }
+    }
+
+    /// Makes all turns.
+    pub fn run(&mut self, turns: u64) {
+        let (za, width) = (&mut self.za, self.columns + 2);
+        for _ in 0..turns {
+            for j in 1..=self.rows {
+                for k in 1..=self.columns {
+                    let at = j * width + k;
+                    za[at] = point(
+                        za[at + width],
+                        za[at - width],
+                        za[at + 1],
+                        za[at - 1],
+                        za[at],
+                        self.z[(j - 1) * self.columns + k - 1],
+                    );
+                }
             }
         }
     }
-    za
+
+    /// All values, row by row, the frame included.
+    #[must_use]
+    pub fn values(&self) -> &[f64] {
+        &self.za
+    }
+}
+
+/// What the loops as they are written come to: all values, row by row, the frame included.
+#[must_use]
+pub fn reference(input: &Input, turns: u64) -> Vec<f64> {
+    let mut loops = Loops::new(input);
+    loops.run(turns);
+    loops.za
 }
 
 /// A number that depends on every bit of all values and on their order.
