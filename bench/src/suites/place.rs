@@ -181,15 +181,22 @@ fn against_scotch(
         return Ok(None);
     }
     let began = Instant::now();
-    let mappings = match scotch::map(matrix, topology, &placement.cpus) {
-        Ok(mappings) => mappings,
+    let tried = match scotch::map(matrix, topology, &placement.cpus) {
+        Ok(tried) => tried,
         Err(error) => {
             *has_peer = false;
             (measurement.warn)(error.to_string());
             return Ok(None);
         }
     };
-    let took = began.elapsed().as_secs_f64() * 1e3 / mappings.len().max(1) as f64;
+    let took = began.elapsed().as_secs_f64() * 1e3 / tried.len().max(1) as f64;
+    let mut mappings = Vec::new();
+    for found in tried {
+        match found {
+            Ok(mapping) => mappings.push(mapping),
+            Err(error) => (measurement.warn)(format!("{name}: {error}")),
+        }
+    }
     let rated = |mapping: &Mapping| {
         let cost = cost(matrix, topology, &mapping.cpus).map_err(|error| failed("scotch", &error));
         cost.map(|cost| (mapping.most, cost))

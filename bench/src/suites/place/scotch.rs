@@ -45,15 +45,15 @@ impl Drop for Folder {
     }
 }
 
-/// Maps a matrix to the CPUs of a placement, by every strategy on every target that there is.
+/// Maps a matrix to the CPUs of a placement, by every strategy on every target that there is. Some may fail where others do not.
 ///
 /// # Errors
-/// [`BenchError::PeerMissing`] where it is not installed, [`BenchError::Contender`] and [`BenchError::System`] otherwise.
+/// [`BenchError::PeerMissing`] where it is not installed, [`BenchError::System`] where its files cannot be written.
 pub(super) fn map(
     matrix: &Matrix,
     topology: &Topology,
     cpus: &[CpuId],
-) -> Result<Vec<Mapping>, BenchError> {
+) -> Result<Vec<Result<Mapping, BenchError>>, BenchError> {
     let distances = Distances::new(topology);
     let places: Vec<CpuId> = topology
         .cpus()
@@ -80,9 +80,14 @@ pub(super) fn map(
         std::fs::write(&target, text).map_err(system)?;
         for strategy in STRATEGIES {
             let out = folder.0.join("mapping.map");
-            run(strategy, &graph, &target, &out)?;
-            let text = std::fs::read_to_string(&out).map_err(system)?;
-            mappings.push(read(&text, matrix.order(), &places)?);
+            let found = run(strategy, &graph, &target, &out).and_then(|()| {
+                let text = std::fs::read_to_string(&out).map_err(system)?;
+                read(&text, matrix.order(), &places)
+            });
+            match found {
+                Err(missing @ BenchError::PeerMissing { .. }) => return Err(missing),
+                found => mappings.push(found),
+            }
         }
     }
     Ok(mappings)
@@ -103,9 +108,12 @@ fn run(strategy: &[&str], graph: &Path, target: &Path, out: &Path) -> Result<(),
             Ok(output) if output.status.success() => return Ok(()),
             Ok(output) => {
                 let said = String::from_utf8_lossy(&output.stderr);
-                return Err(failed(
-                    said.lines().next().unwrap_or("it failed without a word"),
-                ));
+                let said = said.lines().next().unwrap_or("it said nothing");
+                let call = strategy.join(" ");
+                return Err(failed(&format!(
+                    "{program} {call} ended with {}: {said}",
+                    output.status
+                )));
             }
         }
     }
