@@ -194,9 +194,11 @@ impl Crew {
 
     /// Halts all, and keeps the reason if it is the first. Who found a location broken was not: somebody broke it.
     pub(crate) fn halt_because(&self, failure: RunError) {
-        let kept = &mut self.ends().failure;
-        if matches!(kept, None | Some(RunError::Broken(_))) {
-            *kept = Some(failure);
+        {
+            let kept = &mut self.ends().failure;
+            if matches!(kept, None | Some(RunError::Broken(_))) {
+                *kept = Some(failure);
+            }
         }
         self.halt();
     }

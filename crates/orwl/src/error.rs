@@ -68,6 +68,21 @@ pub enum RunError {
         /// What was found, and what was expected.
         reason: String,
     },
+    /// More handles on a location than it has room for.
+    #[error(
+        "location {location:?} of program {program:?} has {found} handles, those on its whole among them; expected at most {most}: several locations, \
+         or a task that reads it for many"
+    )]
+    Crowded {
+        /// The program's name.
+        program: String,
+        /// The location's.
+        location: String,
+        /// Handles.
+        found: usize,
+        /// Handles that there may be.
+        most: usize,
+    },
     /// A location was broken before, or from outside.
     #[error(transparent)]
     Broken(#[from] Broken),

@@ -240,6 +240,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     fn wait_slow(&mut self, at: usize) {
         let (operation, handle) = (&self.operation, &self.ring[at]);
         operation.expect_thread(&self.link);
+        self.expect_in(at, self.turn - 1);
         let crew = &operation.crew;
         // Who is next in a short section is granted before a clock could be read.
         for _ in 0..if crew.may_spin() { LOOKS_AT_ONCE } else { 0 } {
@@ -262,6 +263,18 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         // Relaxed: written here alone, and read roughly.
         let waited_ns = operation.waited_ns.load(Relaxed) + start.elapsed().as_nanos() as u64;
         operation.waited_ns.store(waited_ns, Relaxed);
+    }
+
+    /// Sees that there will be a section to wait for.
+    #[cold]
+    fn expect_in(&self, at: usize, turn: u64) {
+        assert!(
+            self.ring[at].is_in(),
+            "task {} has no section on location {:?} in turn {turn}; expected a handle for one turn to be used in the first, and nothing to be asked \
+             for when there are no more turns",
+            self.operation.name,
+            self.link.location.name
+        );
     }
 
     #[cold]
@@ -361,7 +374,10 @@ impl<'a, D: ?Sized, R: Right> Future for Enter<'a, D, R> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let handle = self.0.as_deref().expect("it is not polled when it is done");
         match handle.ring[handle.at].poll(context) {
-            Poll::Pending => Poll::Pending,
+            Poll::Pending => {
+                handle.expect_in(handle.at, handle.turn);
+                Poll::Pending
+            }
             Poll::Ready(Standing::Granted) => {
                 let handle = self.0.take().expect("it was there");
                 let (at, then) = handle.advance();

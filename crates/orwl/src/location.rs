@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use raddle_runtime::Waiter;
+use raddle_runtime::{Post, Waiter};
 use raddle_sync::fifo::{Access, Standing};
 use raddle_sync::ordered::{self, Ordered, Read, Right, Then, Write};
 use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
@@ -41,14 +41,30 @@ pub(crate) struct Identity {
     /// The values it keeps.
     pub(crate) depth: usize,
     pub(crate) piece_count: usize,
-    /// Its program runs. Who asks from outside holds this meanwhile.
-    pub(crate) is_running: Mutex<bool>,
+    /// Its program's run, meanwhile. Who asks from outside holds this.
+    pub(crate) run: Mutex<Option<Run>>,
     /// Who holds it from outside, its whole or any piece of that.
     pub(crate) holders: Arc<Holders>,
     /// The place in the ring with the newest value.
     pub(crate) newest: AtomicUsize,
     /// Handles that were still there when the run was over.
     pub(crate) kept: Mutex<Vec<Kept>>,
+}
+
+/// What those outside must know of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    /// To the workers that run the `async` tasks, where there are some.
+    pub(crate) futures: Option<Post>,
+}
+
+impl Run {
+    /// True when this thread is one of the workers that others of the program want.
+    fn wants_this_thread(&self) -> bool {
+        self.futures
+            .as_ref()
+            .is_some_and(|post| post.own_index().is_some())
+    }
 }
 
 impl Identity {
@@ -61,10 +77,8 @@ impl Identity {
         self.kept.lock().expect("nothing panics under this lock")
     }
 
-    pub(crate) fn is_running(&self) -> impl DerefMut<Target = bool> + '_ {
-        self.is_running
-            .lock()
-            .expect("nothing panics under this lock")
+    pub(crate) fn run(&self) -> impl DerefMut<Target = Option<Run>> + '_ {
+        self.run.lock().expect("nothing panics under this lock")
     }
 
     /// Sees that who is no task does not wait for what never comes.
@@ -126,8 +140,9 @@ impl<D: ?Sized> Location<D> {
     ///
     /// # Panics
     /// In a turn of a task of the same program, which has handles for that; when the thread holds it, or a part of it, already, and one of the two writes;
-    /// when a task's handle on it outlives the run; and for a whole in pieces while the
-    /// program runs: tasks would stand between its requests for one piece and another.
+    /// when a task's handle on it outlives the run; for a whole in pieces while the
+    /// program runs: tasks would stand between its requests for one piece and another; and on a worker that runs `async` tasks of the program, while it
+    /// runs: one of them may be in front, and wait for that worker.
     #[track_caller]
     pub fn read(&self) -> Result<Outside<D, Read>, Broken> {
         self.enter()
@@ -151,14 +166,21 @@ impl<D: ?Sized> Location<D> {
         // Relaxed: written before and after a run.
         let newest = self.of.newest.load(Relaxed);
         let mut handle = ordered::Handle::new(&self.ring[newest]);
-        let is_running = self.of.is_running();
-        let is_refused = *is_running && self.of.piece_count > 1;
-        if !is_refused {
+        let run = self.of.run();
+        let is_in_pieces = run.is_some() && self.of.piece_count > 1;
+        let is_on_worker = run.as_ref().is_some_and(Run::wants_this_thread);
+        if !is_in_pieces && !is_on_worker {
             handle.put_in();
         }
-        drop(is_running);
+        drop(run);
         assert!(
-            !is_refused,
+            !is_on_worker,
+            "location {:?} was asked for on a worker that runs the async tasks of its program, which might wait for this worker; expected a thread \
+             of its own, as `spawn_blocking` gives",
+            self.of.name
+        );
+        assert!(
+            !is_in_pieces,
             "the whole of location {:?} was asked for from outside while its program runs, whose tasks have it piece by piece; expected \
              one piece after the other, or the whole before or after",
             self.of.name

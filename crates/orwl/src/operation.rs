@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use raddle_runtime::{Home, Instant};
 use raddle_sync::fifo::Access;
-use raddle_sync::prim::{AtomicBool, AtomicU64, Mutex, Relaxed, light_fence, thread_local};
+use raddle_sync::prim::{
+    Acquire, AtomicBool, AtomicU64, Mutex, Relaxed, Release, light_fence, thread_local,
+};
 use raddle_topology::CpuId;
 
 use crate::crew::Crew;
@@ -184,7 +186,7 @@ impl Operation {
                 self.complain(link);
             }
         }
-        // Relaxed: as above.
+        // Relaxed: who sees it looks again, with more care.
         if self.has_left.load(Relaxed) {
             self.clear_left_seats();
         }
@@ -215,8 +217,8 @@ impl Operation {
 
     /// A handle was dropped: its place is given up when the turn has ended.
     pub(crate) fn has_left_seats(&self) {
-        // Relaxed: read by whoever runs the operation, or when all is over.
-        self.has_left.store(true, Relaxed);
+        // ORDERING: Release, so that who sees it sees which seat was left; its partner is in `clear_left_seats`.
+        self.has_left.store(true, Release);
     }
 
     /// Has had its only turn: those behind it go on without it. Whoever has its handles now keeps them waiting, and ends the program.
@@ -231,8 +233,8 @@ impl Operation {
     /// Gives back what dropped handles have left.
     #[cold]
     pub(crate) fn clear_left_seats(&self) {
-        // Relaxed: as above.
-        self.has_left.store(false, Relaxed);
+        // ORDERING: Acquire, which seats were left; its partner is in `has_left_seats`. What is left later sets it again.
+        self.has_left.swap(false, Acquire);
         for seat in self.seats.get().into_iter().flatten() {
             seat.clear_if_left();
         }

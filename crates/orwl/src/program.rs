@@ -3,16 +3,18 @@
 mod locations;
 mod tasks;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_runtime::{Agenda, Runtime, default_runtime};
+use raddle_sync::fifo::{Access, REQUEST_COUNT_MAX};
 use raddle_sync::prim::{AtomicU64, Instant, Relaxed};
 use raddle_trace::Moves;
 
 use crate::crew::Crew;
 use crate::error::RunError;
-use crate::location::Identity;
+use crate::location::{Identity, Run};
 use crate::moving::Mover;
 use crate::operation::Operation;
 use crate::placement::ProgramPlacement;
@@ -20,6 +22,9 @@ use crate::run::Starter;
 use crate::task::{Body, Declared, SeatOf};
 
 pub use self::tasks::Operations;
+
+/// Handles that a location may have: who puts his next request in has two for a moment.
+const HANDLE_COUNT_MAX: usize = REQUEST_COUNT_MAX - 1;
 
 /// Programs so far, so that each has a number of its own.
 static PROGRAMS: AtomicU64 = AtomicU64::new(1);
@@ -82,7 +87,7 @@ impl Turns {
 pub struct Outcome {
     /// The turns that all tasks have had.
     pub turns: u64,
-    /// Sections that were entered.
+    /// Sections that were entered, and those that somebody waited for when the program ended.
     pub sections: u64,
     /// From the start of the first task to the end of the last.
     pub elapsed: Duration,
@@ -149,12 +154,13 @@ impl Program {
                 program: self.name,
             });
         }
+        self.check_room(HANDLE_COUNT_MAX)?;
         let applied = self.placement.take();
         // Who says where tasks run wants them there.
         let may_move = applied.is_none();
         let placement = applied.unwrap_or_else(|| self.compute_placement(runtime));
         self.check(&placement, runtime.worker_count())?;
-        let may_spin = self.may_spin(runtime);
+        let may_spin = self.may_spin(&placement, runtime);
         let operations = self
             .operations
             .iter()
@@ -163,7 +169,9 @@ impl Program {
         if may_move && let Some(mover) = Mover::new(runtime, &placement) {
             self.crew.hire(mover);
         }
-        self.say_running(true);
+        self.say(Some(&Run {
+            futures: has_futures.then(|| runtime.post()),
+        }));
         self.put_in();
         let start = Instant::now();
         let agenda = Agenda::new(&runtime.post());
@@ -185,20 +193,21 @@ impl Program {
             thread.wait();
         }
         self.crew.set_over();
-        self.say_running(false);
+        self.say(None);
         let operations = self.crew.operations();
         for operation in operations.iter() {
             operation.clear_left_seats();
             operation.note_kept();
         }
         let (turns, sections) = (turns_had(&operations), sections(&operations));
+        let written = self.turns_written(&operations, turns);
         self.crew.disband();
         for location in &self.rings {
+            let (written, depth) = (written[location.index], location.depth as u64);
             // Relaxed: all tasks have ended.
-            location.newest.store(
-                ((turns + location.depth as u64 - 1) % location.depth as u64) as usize,
-                Relaxed,
-            );
+            location
+                .newest
+                .store(((written + depth - 1) % depth) as usize, Relaxed);
         }
         outcome?;
         let mut placement = placement;
@@ -233,14 +242,53 @@ impl Program {
     }
 
     /// True when each operation has a thread, and each thread a CPU, so that nobody who spins keeps another from working.
-    fn may_spin(&self, runtime: &Runtime) -> bool {
+    fn may_spin(&self, placement: &ProgramPlacement, runtime: &Runtime) -> bool {
         let blocks = |planned: &Planned| planned.body.blocks();
-        self.operations.iter().all(blocks) && self.operations.len() <= runtime.worker_count()
+        let cpus = || placement.places.iter().filter_map(|place| place.cpu);
+        self.operations.iter().all(blocks)
+            && self.operations.len() <= runtime.worker_count()
+            && cpus().collect::<HashSet<_>>().len() == cpus().count()
     }
 
-    fn say_running(&self, is_running: bool) {
+    /// By location: the turns that it has been written in, the last of them at the latest.
+    fn turns_written(&self, operations: &[Arc<Operation>], turns: u64) -> Vec<u64> {
+        let mut written = vec![0; self.rings.len()];
+        let links = operations.iter().flat_map(|operation| operation.links());
+        for link in links.filter(|link| link.access == Access::Write) {
+            // Relaxed: all tasks have ended.
+            let sections = link.sections.load(Relaxed).min(turns);
+            let latest = &mut written[link.location.index];
+            *latest = sections.max(*latest);
+        }
+        written
+    }
+
+    /// Sees that no location is asked for by more than its FIFO has room for; a piece is asked for by those who have the whole, too.
+    fn check_room(&self, most: usize) -> Result<(), RunError> {
+        let mut handles = vec![0_usize; self.rings.len()];
+        let operations = self.operations.iter().map(|planned| &planned.operation);
+        for link in operations.flat_map(|operation| operation.links()) {
+            handles[link.location.index] += 1;
+        }
+        let asked = |location: &Arc<Identity>| match location.index == location.whole {
+            true => handles[location.index],
+            false => handles[location.index] + handles[location.whole],
+        };
+        match self.rings.iter().find(|location| asked(location) > most) {
+            None => Ok(()),
+            Some(location) => Err(RunError::Crowded {
+                program: self.name.clone(),
+                location: location.name.clone(),
+                found: asked(location),
+                most,
+            }),
+        }
+    }
+
+    /// Says to locations that the program runs, or not any more.
+    fn say(&self, run: Option<&Run>) {
         for location in &self.rings {
-            *location.is_running() = is_running;
+            *location.run() = run.cloned();
         }
     }
 
@@ -269,3 +317,6 @@ fn sections(operations: &[Arc<Operation>]) -> u64 {
     // Relaxed: all tasks have ended.
     links.map(|link| link.sections.load(Relaxed)).sum()
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;

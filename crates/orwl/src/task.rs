@@ -124,12 +124,19 @@ impl<'a> Task<'a> {
     /// A handle to write a location once, in the first turn.
     ///
     /// # Panics
-    /// As [`reads_each_turn`](Self::reads_each_turn).
+    /// As [`reads_each_turn`](Self::reads_each_turn), and when the location keeps old values: those of later turns would be older than this one.
     #[track_caller]
     pub fn writes<D>(&mut self, location: &Location<D>) -> Once<D, Write>
     where
         D: ?Sized + Send + Sync + 'static,
     {
+        assert!(
+            location.ring.len() == 1,
+            "task {} writes location {:?} once, which keeps {} values; expected a handle for each turn, or a location of one value",
+            self.operation.name,
+            location.name(),
+            location.ring.len()
+        );
         Once(self.handle(location, true))
     }
 
@@ -144,7 +151,7 @@ impl<'a> Task<'a> {
 
     /// Says how much work a turn is, compared with other tasks; for placement, where tasks are more than CPUs.
     ///
-    /// Otherwise it is taken from the bytes that a turn goes through.
+    /// Otherwise it is taken from the bytes that a turn goes through. When it runs, what it is seen to work counts instead, should tasks be moved.
     ///
     /// # Panics
     /// When that is no positive number.
@@ -232,6 +239,7 @@ impl Turns {
     ///
     /// # Panics
     /// When a handle was not used in the turn that ends, or is still in its section.
+    #[must_use = "there is no section to wait for behind the last turn"]
     #[expect(clippy::should_implement_trait, reason = "a turn is no item")]
     pub fn next(&mut self) -> bool {
         if std::mem::replace(&mut self.has_begun, true) {

@@ -155,7 +155,7 @@ fn a_section_ends_with_its_turn() {
         let mut right = task.writes_each_turn(&right);
         let mut turns = task.turns();
         async move {
-            turns.next();
+            assert!(turns.next());
             *right.enter().await += 1;
             let section = left.enter().await;
             while turns.next() {

@@ -68,21 +68,8 @@ impl BlockingThreads {
         if state.thread_count >= THREAD_COUNT_MAX {
             return;
         }
-        let shared = Arc::clone(&self.state);
-        let inherits = is_on_bound_worker();
-        match thread::Builder::new()
-            .name(self.name.clone())
-            .spawn(move || {
-                if inherits {
-                    shake_off_binding();
-                }
-                serve(&shared);
-            }) {
-            Ok(thread) => {
-                state.thread_count += 1;
-                state.threads.retain(|thread| !has_ended(thread));
-                state.threads.push(thread);
-            }
+        match self.start(&mut state, || ()) {
+            Ok(()) => {}
             Err(_) if state.thread_count > 0 => {}
             Err(_) => {
                 let call = state.calls.pop_back();
@@ -107,11 +94,28 @@ impl BlockingThreads {
             let _ = cell.notify();
             return Ok(());
         }
+        // Where there is no thread it is dropped here, and not under the lock, which its destructors may want.
+        let call = Arc::new(Mutex::new(Some(call)));
+        let own = Arc::clone(&call);
+        let started = self.start(&mut state, move || {
+            let call = own.lock().expect("nothing panics under this lock").take();
+            discard(catch_unwind(AssertUnwindSafe(|| call.map(|call| call()))));
+        });
+        drop(state);
+        started
+    }
+
+    /// Starts a thread, which calls `first` and then serves.
+    fn start(&self, state: &mut State, first: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let shared = Arc::clone(&self.state);
+        let inherits = is_on_bound_worker();
         let thread = thread::Builder::new()
             .name(self.name.clone())
             .spawn(move || {
-                discard(catch_unwind(AssertUnwindSafe(call)));
+                if inherits {
+                    shake_off_binding();
+                }
+                first();
                 serve(&shared);
             })?;
         state.thread_count += 1;

@@ -269,9 +269,20 @@ fn threads_that_a_bound_worker_starts_are_not_bound_with_it() {
         inner.install(|| topology().this_thread_cpus().expect("a set"))
     });
     assert_eq!(seen, allowed);
+    // Not the same thread for both.
+    let (end, ended) = std::sync::mpsc::channel();
+    let at_once = runtime.install(|| {
+        runtime.spawn_thread(move || {
+            let seen = topology().this_thread_cpus().expect("a set");
+            ended.recv().expect("it is ended");
+            seen
+        })
+    });
     let blocking = runtime
         .install(|| runtime.spawn_blocking(|| topology().this_thread_cpus().expect("a set")));
     assert_eq!(blocking.wait(), allowed);
+    end.send(()).expect("it waits");
+    assert_eq!(at_once.expect("a thread").wait(), allowed);
 }
 
 /// A substitute is started by the first worker whose place it takes, and rests until it takes another's.

@@ -35,7 +35,8 @@ impl Program {
     /// A location that keeps old values: `depth` of them, of which `make` makes the first.
     ///
     /// Who writes turn `t` need not wait until turn `t - 1` has been read, only until turn `t - depth` has. What he finds is what was written in that
-    /// turn, to be written over. Nothing is copied.
+    /// turn, to be written over. Nothing is copied. A turn in which nobody writes, since the writer has ended or dropped his handle, has what was written
+    /// `depth` turns before.
     ///
     /// # Panics
     /// When the depth is 0.
@@ -126,7 +127,7 @@ impl Program {
             whole,
             depth: ring.len(),
             piece_count: ring[0].piece_count(),
-            is_running: Mutex::new(false),
+            run: Mutex::default(),
             holders: holders.unwrap_or_default(),
             newest: AtomicUsize::new(ring.len() - 1),
             kept: Mutex::default(),

@@ -170,11 +170,12 @@ impl Plan {
                 }
             }
         }
-        let newest = |ring: Vec<Vec<u64>>| {
-            let at = (self.turns as usize + ring.len() - 1) % ring.len();
-            ring[at].clone()
+        // Where nobody writes, the newest is the last of those that were there.
+        let newest = |(ring, writer): (Vec<Vec<u64>>, &Option<usize>)| {
+            let written = writer.map_or(0, |_| self.turns as usize);
+            ring[(written + ring.len() - 1) % ring.len()].clone()
         };
-        rings.into_iter().map(newest).collect()
+        rings.into_iter().zip(&first_writers).map(newest).collect()
     }
 
     /// Runs it on a runtime, and sees that it computes the same, and that nobody is overtaken.
