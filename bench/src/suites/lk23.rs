@@ -169,7 +169,10 @@ fn compare(measurement: &mut Measurement<'_>, setting: &Setting) -> Result<(), B
 
 /// What equal parts of the rows take beside each other, each by a thread of its own. The result is what they differ by from the loops: nothing.
 fn apart(setting: &Setting, threads: usize) -> Result<Sample, BenchError> {
-    let plan = plan(setting, threads).map_err(|error| failure(&error))?;
+    let plan = plan(setting, threads).map_err(|error| BenchError::Contender {
+        who: "apart".to_owned(),
+        message: error.to_string(),
+    })?;
     let input = Input {
         rows: setting.size / threads,
         columns: setting.size,
@@ -200,15 +203,15 @@ fn apart(setting: &Setting, threads: usize) -> Result<Sample, BenchError> {
     })
 }
 
-/// The blocks of one of `parts` equal parts of the rows.
+/// The blocks of one of `parts` equal parts of the rows, which may have fewer rows than a block of the whole.
 fn plan(setting: &Setting, parts: usize) -> Result<Plan, lk23::PlanError> {
-    let side = NonZeroUsize::new(setting.size / setting.blocks);
+    let (rows, side) = (setting.size / parts, setting.size / setting.blocks);
     let wanted = Wanted {
-        block: side.zip(side),
-        depth: NonZeroUsize::new(setting.depth),
+        block: NonZeroUsize::new(side.min(rows)).zip(NonZeroUsize::new(side)),
+        depth: NonZeroUsize::new(setting.depth.min(rows)),
         ..Wanted::default()
     };
-    Plan::new(setting.size / parts, setting.size, SWEEPS, &wanted)
+    Plan::new(rows, setting.size, SWEEPS, &wanted)
 }
 
 fn failure(error: &dyn std::error::Error) -> BenchError {

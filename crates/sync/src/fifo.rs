@@ -53,7 +53,7 @@ mod word;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::task::{Context, Poll, Waker};
+use std::task::Waker;
 
 use self::word::Word;
 use crate::prim::{Acquire, AtomicU64, Mutex, Relaxed, Release};
@@ -202,16 +202,7 @@ impl Fifo {
         }
     }
 
-    /// Tells how a request stands; while it waits, the waker is woken when that changes. A waker of the same task is kept once.
-    pub fn poll(&self, request: &Request, context: &mut Context<'_>) -> Poll<Standing> {
-        match self.standing(request) {
-            Standing::Waiting if self.leave(request, context.waker()) => Poll::Pending,
-            Standing::Waiting => Poll::Ready(self.standing(request)),
-            other => Poll::Ready(other),
-        }
-    }
-
-    /// Leaves a waker for the moment when the request does not wait any more; false when it does not even now.
+    /// Leaves a waker for the moment when the request does not wait any more; false when it does not even now. A waker of the same task is kept once.
     pub fn leave(&self, request: &Request, waker: &Waker) -> bool {
         let mut sleepers = self.sleepers();
         if self.mark_sleepers(request.threshold) != Standing::Waiting {

@@ -188,6 +188,10 @@ fn tleaf(distances: &Distances, places: &[CpuId]) -> Option<String> {
         }
         let arity = next.len() / groups.len();
         let size = next[0].len();
+        if arity == 1 {
+            // From one to the next it is nearer than from end to end: no tree.
+            return None;
+        }
         if next.iter().any(|group| group.len() != size) || !next.len().is_multiple_of(groups.len())
         {
             return None;
