@@ -99,6 +99,10 @@ impl Sketch {
 
     /// An operation behind all others: its nanoseconds of work in a turn, the bytes of its own memory that it goes through, and its handles.
     /// Returns its number.
+    ///
+    /// # Panics
+    /// When two of its handles are on the same location, or one on a whole and one on a piece of it; as a [`Task`](crate::Task).
+    #[track_caller]
     pub fn operation(
         &mut self,
         name: impl Into<String>,
@@ -106,8 +110,17 @@ impl Sketch {
         memory_bytes: f64,
         uses: &[(LocationIndex, Access)],
     ) -> usize {
+        let name = name.into();
+        for (at, &(location, _)) in uses.iter().enumerate() {
+            let mut before = uses[..at].iter();
+            assert!(
+                !before.any(|&(other, _)| self.is_part_of_other(location.0, other.0)),
+                "operation {name} has two handles on location {}, of which each would wait for the other; expected one",
+                location.0
+            );
+        }
         self.operations.push(SketchOperation {
-            name: name.into(),
+            name,
             work_ns,
             memory_bytes,
             uses: uses
@@ -122,6 +135,12 @@ impl Sketch {
             with: self.operations.len(),
         });
         self.operations.len() - 1
+    }
+
+    /// Whether two locations are the same, or one of them is the other's whole.
+    fn is_part_of_other(&self, one: usize, other: usize) -> bool {
+        let whole = |location: usize| self.locations[location].whole;
+        one == other || whole(one) == other || whole(other) == one
     }
 
     /// A turn of the operation goes through only so many bytes of a location that it uses, such as an edge of a block; as

@@ -135,6 +135,13 @@ impl<'a> Order<'a> {
         self.ended[operation]
     }
 
+    /// Who has had the fewest turns, if that is not all.
+    pub(super) fn waiting(&self) -> Option<usize> {
+        let operations = 0..self.ended.len();
+        let last = operations.min_by_key(|&operation| self.ended[operation]);
+        last.filter(|&last| self.ended[last] < self.turns)
+    }
+
     /// Those that may begin with their first turn.
     pub(super) fn first(&self) -> Vec<usize> {
         let operations = 0..self.ended.len();

@@ -117,6 +117,14 @@ impl<'a> Run<'a> {
                 _ => break,
             }
         }
+        // A time without the turns of those that wait for each other would be far too short.
+        if let Some(operation) = self.order.waiting() {
+            panic!(
+                "operation {} waits for ever in turn {}; expected an order in which all have their turns",
+                self.sketch.operations[operation].name,
+                self.order.turn_of(operation)
+            );
+        }
         Simulated {
             time: Duration::from_nanos(self.now.ceil() as u64),
             remote_bytes: self.remote_bytes as u64,

@@ -2,13 +2,14 @@
 
 mod properties;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use raddle_topology::{CpuId, Topology};
 
 use super::flows::Flows;
 use super::{MachineSpeed, Mapping, Simulated};
-use crate::sketch::Sketch;
+use crate::sketch::{Sketch, SketchUse};
 use raddle_sync::fifo::Access::{Read, Write};
 
 /// Bytes take no time within a node, and a nanosecond each between nodes.
@@ -182,4 +183,43 @@ fn those_that_run_beside_each_other_have_a_label_whatever_was_said_first() {
         assert!(labels[0] == labels[1] && labels[1] == labels[2]);
         assert_ne!(labels[2], labels[3]);
     }
+}
+
+/// What an operation that uses these of a whole and its two pieces is told.
+fn refusal_of(uses: &[usize]) -> Option<String> {
+    let mut sketch = Sketch::new("twice");
+    let whole = sketch.location(10, 2);
+    let places = [whole, sketch.piece(whole, 5), sketch.piece(whole, 5)];
+    let uses: Vec<_> = uses.iter().map(|&at| (places[at], Write)).collect();
+    let declare = || sketch.operation("reverse", 1.0, 0.0, &uses);
+    let told = catch_unwind(AssertUnwindSafe(declare)).err()?;
+    Some(*told.downcast::<String>().expect("it has values"))
+}
+
+/// Such an operation waited for itself, and the simulation ended at once, with a time of 0.
+#[test]
+fn an_operation_that_would_wait_for_itself_is_refused_as_a_task_is() {
+    for uses in [[0, 0], [1, 1], [0, 1], [2, 0]] {
+        let told = refusal_of(&uses).expect("it is refused");
+        let expected = "of which each would wait for the other; expected one";
+        assert!(
+            told.starts_with("operation reverse has two handles on location"),
+            "{uses:?}: {told}"
+        );
+        assert!(told.ends_with(expected), "{uses:?}: {told}");
+    }
+    assert_eq!(refusal_of(&[1, 2]), None);
+}
+
+/// Nobody can declare it; if an order has such a fault all the same, no time is told.
+#[test]
+#[should_panic(expected = "operation sink waits for ever in turn 0")]
+fn a_run_that_does_not_end_has_no_time() {
+    let mut sketch = pipeline(1);
+    let twice = sketch.operations[2].uses[0].clone();
+    sketch.operations[2].uses.push(SketchUse {
+        access: Write,
+        ..twice
+    });
+    let _ = simulated(&sketch, &[0, 1, 2], 10);
 }

@@ -103,7 +103,7 @@ pub enum Control {
     /// There are none, or the operating system places them.
     #[default]
     System,
-    /// One for each party. Where cores have several hardware threads, the first computes and the others are kept for
+    /// One for each party. Where its core has several hardware threads, the first computes and the others are kept for
     /// control. Else control threads get the cores that no party needs, near to the parties they serve, several
     /// parties to a thread when those cores are few. Else the operating system places them.
     Reserved,

@@ -120,7 +120,8 @@ impl Run<'_> {
                 return Ok(together);
             }
         }
-        let controls = control::nearest_free(&self.distances, &self.cores, &alone.cpus, count);
+        let (cores, cpus) = (&self.cores, &alone.cpus);
+        let controls = control::nearest_free(&self.distances, cores, cpus, cpus, count);
         Ok(Found { controls, ..alone })
     }
 
@@ -128,12 +129,13 @@ impl Run<'_> {
         let parties = found.cpus.len();
         let control = match self.mode {
             Mode::System => vec![None; parties],
-            Mode::Sibling => control::siblings(&self.cores, &found.cpus),
+            Mode::Sibling => control::siblings(&self.distances, &self.cores, &found.cpus),
             Mode::Spare(_) => control::spread(&found.controls, parties),
         };
         let (used, most) = fullness(&found.cpus);
         Placement {
-            reason: self.reason(&found, used, most),
+            reason: self.reason(&found, used, most)
+                + &control::told(&self.cores, &found.cpus, &control),
             cpus: found.cpus,
             control,
             strategy: Some(self.options.strategy),
@@ -159,11 +161,6 @@ impl Run<'_> {
         if self.options.strategy == Strategy::TreeMatch {
             reason += ", then refined by the traffic";
         }
-        reason += match self.mode {
-            Mode::System => "",
-            Mode::Sibling => "; control threads on the other hardware threads of the cores",
-            Mode::Spare(_) => "; control threads on cores that no party needs",
-        };
         reason
     }
 }

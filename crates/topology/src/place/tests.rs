@@ -1,5 +1,7 @@
 //! What every placement keeps, and that it is good.
 
+mod controls;
+
 use super::random::Random;
 use super::*;
 use crate::cpu_set::CpuSet;
@@ -180,34 +182,6 @@ fn a_pipeline_that_fits_into_a_cache_stays_in_it() {
 }
 
 #[test]
-fn control_threads_get_the_other_hardware_thread() {
-    let topology = synthetic("package:2 core:2 pu:2");
-    let options = PlaceOptions::new().control(Control::Reserved);
-    let placement = place(&pipeline(4), &topology, &options).unwrap();
-    for (cpu, control) in placement.cpus.iter().zip(&placement.control) {
-        assert_eq!(cpu.0 % 2, 0);
-        assert_eq!(*control, Some(CpuId(cpu.0 + 1)));
-    }
-    // More parties than cores share the first hardware threads rather than take the second ones.
-    let placement = place(&pipeline(6), &topology, &options).unwrap();
-    assert!(placement.cpus.iter().all(|cpu| cpu.0 % 2 == 0));
-    assert_eq!(placement.parties_per_cpu, 2);
-}
-
-#[test]
-fn control_threads_get_spare_cores_and_none_where_there_are_none() {
-    let topology = synthetic("package:2 core:4 pu:1");
-    let options = PlaceOptions::new().control(Control::Reserved);
-    let placement = place(&pipeline(6), &topology, &options).unwrap();
-    let controls: CpuSet = placement.control.iter().copied().flatten().collect();
-    assert_eq!(controls.len(), 2);
-    assert!(placement.cpus.iter().all(|cpu| !controls.contains(*cpu)));
-    assert!(placement.control.iter().all(Option::is_some));
-    let placement = place(&pipeline(8), &topology, &options).unwrap();
-    assert!(placement.control.iter().all(Option::is_none));
-}
-
-#[test]
 fn loads_are_balanced_where_cpus_are_shared() {
     let topology = synthetic("core:2 pu:1");
     let options = PlaceOptions::new().loads(vec![6.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
@@ -357,6 +331,16 @@ mod properties {
             let used: CpuSet = placement.cpus.iter().copied().collect();
             for control in placement.control.iter().copied().flatten() {
                 prop_assert!(cpus.contains(control) && !used.contains(control));
+            }
+            if control == 1 {
+                let has_spare = on_core.len() < cores.len();
+                for (&cpu, control) in placement.cpus.iter().zip(&placement.control) {
+                    let core = topology.cpu(cpu).unwrap().core;
+                    let on_its_core = |cpu: CpuId| topology.cpu(cpu).unwrap().core == core;
+                    let has_sibling = cpus.iter().any(|other| other != cpu && on_its_core(other));
+                    prop_assert_eq!(control.is_some(), has_sibling || has_spare);
+                    prop_assert_eq!(control.is_some_and(on_its_core), has_sibling);
+                }
             }
         }
 
