@@ -230,6 +230,12 @@ fn calls_that_cannot_be_are_told_so() {
         assert_eq!(said.code, Some(2), "{call:?}: {}", said.errors);
         assert!(said.errors.contains(part), "{call:?}: {}", said.errors);
     }
-    let line = run_badly(["matmul", "--size", "1000000"]);
-    assert!(line.contains("no memory"), "{line}");
+    let huge = ["matmul", "--size", "1000000", "--check"];
+    let line = run_badly(&huge[..3]);
+    let expected = "no memory for 32000000000000 bytes";
+    assert!(line.contains(expected), "{line}");
+    // The check has a matrix of its own.
+    let line = run_badly(huge);
+    let expected = "no memory for 40000000000000 bytes";
+    assert!(line.contains(expected), "{line}");
 }

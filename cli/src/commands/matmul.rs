@@ -29,11 +29,14 @@ pub(crate) fn run(arguments: &MatmulArguments, options: &Options) -> Result<(), 
         columns: side(arguments.columns),
         seed: arguments.seed,
     };
-    // The result is gathered from the rows.
-    program::check_memory(
-        input.bytes() + 8 * input.rows as u128 * input.columns as u128,
-        || name(&input),
-    )?;
+    // The result is gathered from the rows, and what checks it has a B of its own.
+    let gathered = 8 * input.rows as u128 * input.columns as u128;
+    let checked = if arguments.program.check {
+        8 * input.inner as u128 * input.columns as u128
+    } else {
+        0
+    };
+    program::check_memory(input.bytes() + gathered + checked, || name(&input))?;
     let runtime = workers::start(options)?;
     let tasks = task_count(&input, arguments, &runtime)?;
     let mut told = None;
