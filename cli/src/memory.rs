@@ -13,7 +13,24 @@ pub(crate) fn available_bytes() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo")
         .ok()
         .and_then(|text| kibibytes(&text, "MemAvailable:"));
-    machine.into_iter().chain(left_in_group()).min()
+    let limits = left_in_group().into_iter().chain(left_in_address_space());
+    machine.into_iter().chain(limits).min()
+}
+
+/// What `ulimit -v` still grants, where there is such a limit.
+fn left_in_address_space() -> Option<u64> {
+    let limit = soft_limit(
+        &fs::read_to_string("/proc/self/limits").ok()?,
+        "Max address space",
+    )?;
+    let taken = kibibytes(&fs::read_to_string("/proc/self/status").ok()?, "VmSize:")?;
+    Some(limit.saturating_sub(taken))
+}
+
+/// The first number in the line that begins with `name`; `None` where there is no limit.
+fn soft_limit(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 /// What the control group still grants, where there is a limit.
@@ -42,5 +59,14 @@ mod tests {
         assert_eq!(kibibytes(text, "MemAvailable:"), Some(12 * 1024));
         assert_eq!(kibibytes(text, "MemFree:"), None);
         assert_eq!(kibibytes("VmHWM: many kB", "VmHWM:"), None);
+    }
+
+    #[test]
+    fn a_limit_is_a_number_or_none() {
+        let text = "Max resident set          unlimited            unlimited            bytes\n\
+                    Max address space         614400000            unlimited            bytes\n";
+        assert_eq!(soft_limit(text, "Max address space"), Some(614_400_000));
+        assert_eq!(soft_limit(text, "Max resident set"), None);
+        assert_eq!(soft_limit(text, "Max msgqueue size"), None);
     }
 }

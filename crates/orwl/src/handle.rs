@@ -159,6 +159,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     /// # Panics
     /// When the turn has had its section, or another task runs on this thread.
     #[inline]
+    #[track_caller]
     pub fn enter(&mut self) -> Enter<'_, D, R> {
         self.check();
         Enter(Some(self))
@@ -168,12 +169,14 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     ///
     /// # Panics
     /// As [`enter`](Self::enter) and [`Enter::wait`].
+    #[track_caller]
     pub fn pass(&mut self) {
         drop(self.enter().wait());
     }
 
     /// Sees that it is used where and when it may be.
     #[inline]
+    #[track_caller]
     fn check(&mut self) {
         if !self.operation.is_current()
             || self.turn != self.operation.turn()
@@ -184,6 +187,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     }
 
     #[cold]
+    #[track_caller]
     fn check_slow(&mut self) {
         let (name, location) = (&self.operation.name, &self.link.location.name);
         assert!(
@@ -237,6 +241,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
 
     /// Waits on this thread for the section of this turn.
     #[cold]
+    #[track_caller]
     fn wait_slow(&mut self, at: usize) {
         let (operation, handle) = (&self.operation, &self.ring[at]);
         operation.expect_thread(&self.link);
@@ -267,6 +272,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
 
     /// Sees that there will be a section to wait for.
     #[cold]
+    #[track_caller]
     fn expect_in(&self, at: usize, turn: u64) {
         assert!(
             self.ring[at].is_in(),
@@ -294,6 +300,7 @@ impl<D: ?Sized> Handle<D, Read> {
     /// # Panics
     /// As [`enter`](Self::enter) and [`Enter::wait`], and with what `read` panics with.
     #[inline]
+    #[track_caller]
     pub fn section<T>(&mut self, read: impl FnOnce(&D) -> T) -> T {
         read(&self.enter().wait())
     }
@@ -305,6 +312,7 @@ impl<D: ?Sized> Handle<D, Write> {
     /// # Panics
     /// As [`enter`](Self::enter) and [`Enter::wait`], and with what `write` panics with; the location is broken then.
     #[inline]
+    #[track_caller]
     pub fn section<T>(&mut self, write: impl FnOnce(&mut D) -> T) -> T {
         write(&mut self.enter().wait())
     }
@@ -350,6 +358,7 @@ impl<'a, D: ?Sized, R: Right> Enter<'a, D, R> {
     /// # Panics
     /// In an `async` task.
     #[inline]
+    #[track_caller]
     pub fn wait(mut self) -> Section<'a, D, R> {
         let handle = self.0.take().expect("it is waited for once");
         if handle.turn == 0 {
@@ -403,6 +412,7 @@ impl<D: ?Sized> Once<D, Read> {
     ///
     /// # Panics
     /// As there.
+    #[track_caller]
     pub fn section<T>(mut self, read: impl FnOnce(&D) -> T) -> T {
         self.0.section(read)
     }
@@ -413,6 +423,7 @@ impl<D: ?Sized> Once<D, Write> {
     ///
     /// # Panics
     /// As there.
+    #[track_caller]
     pub fn section<T>(mut self, write: impl FnOnce(&mut D) -> T) -> T {
         self.0.section(write)
     }
@@ -420,6 +431,7 @@ impl<D: ?Sized> Once<D, Write> {
 
 impl<D: ?Sized, R: Right> Once<D, R> {
     /// As [`Handle::enter`].
+    #[track_caller]
     pub fn enter(&mut self) -> Enter<'_, D, R> {
         self.0.enter()
     }

@@ -209,8 +209,8 @@ impl Operation {
             link.location.name,
         );
         panic!(
-            "task {} did not use its handle on location {:?} in turn {turn}; expected a section, or `pass` in turns that need none, \
-             so that those who wait behind it go on",
+            "task {} did not use its handle on location {:?} in turn {turn}; expected a section by this task, whose handle it is, or `pass` in turns \
+             that need none, so that those who wait behind it go on",
             self.name, link.location.name,
         );
     }
@@ -313,6 +313,7 @@ impl Operation {
     ///
     /// # Panics
     /// When it is a future: on the thread of its worker stands what it waits for, as likely as not.
+    #[track_caller]
     pub(crate) fn expect_thread(&self, link: &Link) {
         assert!(
             self.home.get().is_none(),

@@ -10,6 +10,7 @@ use std::time::Duration;
 use raddle_runtime::{Agenda, Runtime, default_runtime};
 use raddle_sync::fifo::{Access, REQUEST_COUNT_MAX};
 use raddle_sync::prim::{AtomicU64, Instant, Relaxed};
+use raddle_topology::{CpuId, Topology};
 use raddle_trace::Moves;
 
 use crate::crew::Crew;
@@ -17,7 +18,7 @@ use crate::error::RunError;
 use crate::location::{Identity, Run};
 use crate::moving::Mover;
 use crate::operation::Operation;
-use crate::placement::ProgramPlacement;
+use crate::placement::{OperationPlace, ProgramPlacement};
 use crate::run::Starter;
 use crate::task::{Body, Declared, SeatOf};
 
@@ -221,7 +222,7 @@ impl Program {
         })
     }
 
-    /// Sees that a placement has a worker for each operation.
+    /// Sees that a placement has a worker for each operation, and names no CPU that is not there.
     fn check(&self, placement: &ProgramPlacement, worker_count: usize) -> Result<(), RunError> {
         let (found, expected) = (placement.places.len(), self.operations.len());
         let mut workers = placement.places.iter().map(|place| place.worker_index);
@@ -233,7 +234,10 @@ impl Program {
             Some(worker) => {
                 format!("it names worker {worker}; expected one below {worker_count}")
             }
-            None => return Ok(()),
+            None => match placement.places.iter().find_map(unknown_cpu) {
+                Some(cpu) => format!("it names CPU {cpu}; expected one of this machine"),
+                None => return Ok(()),
+            },
         };
         Err(RunError::Placement {
             program: self.name.clone(),
@@ -301,6 +305,12 @@ impl Program {
             }
         }
     }
+}
+
+/// The CPU that is named, where the machine has no such.
+fn unknown_cpu(place: &OperationPlace) -> Option<CpuId> {
+    let machine = Topology::this_machine().ok()?;
+    place.cpu.filter(|&cpu| machine.cpu(cpu).is_none())
 }
 
 /// The turns that all operations have had.

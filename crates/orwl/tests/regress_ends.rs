@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use raddle_orwl::{Outcome, Program, RunError, Turns, WriteHandle};
 use raddle_runtime::Runtime;
+use raddle_topology::CpuId;
 
 fn run(program: Program, turns: Turns) -> Result<Outcome, RunError> {
     let runtime = Runtime::builder()
@@ -213,5 +214,12 @@ fn a_placement_has_to_fit() {
     assert_eq!(
         failure(program(1), wrong),
         "the placement of program \"tasks\" does not fit: it names worker 99; expected one below 2"
+    );
+    // It ran elsewhere, and said that it had run there.
+    let mut wrong = program(1).compute_placement(&runtime);
+    wrong.places[0].cpu = Some(CpuId(65_535));
+    assert_eq!(
+        failure(program(1), wrong),
+        "the placement of program \"tasks\" does not fit: it names CPU 65535; expected one of this machine"
     );
 }

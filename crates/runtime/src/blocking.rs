@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use raddle_sync::prim::{Mutex, has_ended, thread};
@@ -26,6 +26,8 @@ type Call = Box<dyn FnOnce() + Send>;
 #[derive(Debug)]
 pub(crate) struct BlockingThreads {
     name: String,
+    /// So many there may be.
+    room: usize,
     state: Arc<Mutex<State>>,
 }
 
@@ -53,6 +55,7 @@ impl BlockingThreads {
     pub(crate) fn new(name: &str) -> Self {
         Self {
             name: format!("{name}-blocking"),
+            room: thread_room(),
             state: Arc::default(),
         }
     }
@@ -107,6 +110,13 @@ impl BlockingThreads {
 
     /// Starts a thread, which calls `first` and then serves.
     fn start(&self, state: &mut State, first: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        if state.thread_count >= self.room {
+            let full = format!(
+                "{} threads take all memory maps that a process may have (vm.max_map_count)",
+                self.room
+            );
+            return Err(io::Error::new(io::ErrorKind::OutOfMemory, full));
+        }
         let shared = Arc::clone(&self.state);
         let inherits = is_on_bound_worker();
         let thread = thread::Builder::new()
@@ -154,6 +164,21 @@ impl BlockingThreads {
     }
 }
 
+/// How many threads have room among a process's memory maps, of which each takes four: its stack, that for signals, and a guard for both. One too many
+/// is not refused by the system: the standard library finds out in the new thread, and ends the process.
+fn thread_room() -> usize {
+    const MAPS_PER_THREAD: usize = 4;
+    const MAPS_OF_OTHERS: usize = 4096;
+    static ROOM: OnceLock<usize> = OnceLock::new();
+    *ROOM.get_or_init(|| {
+        let maps = std::fs::read_to_string("/proc/sys/vm/max_map_count").ok();
+        let maps = maps.and_then(|text| text.trim().parse::<usize>().ok());
+        maps.map_or(usize::MAX, |maps| {
+            maps.saturating_sub(MAPS_OF_OTHERS) / MAPS_PER_THREAD
+        })
+    })
+}
+
 /// One blocking thread.
 fn serve(shared: &Mutex<State>) {
     let cell = Arc::new(WaitCell::new());
@@ -185,3 +210,6 @@ fn serve(shared: &Mutex<State>) {
         cell.try_take();
     }
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;

@@ -74,8 +74,10 @@ const NONE: Difference = Difference {
     bound: 0.0,
 };
 
+/// Where both have the same share of the bound, the one of which more is allowed.
 fn worse(a: Difference, b: Difference) -> Difference {
-    if b.share() > a.share() { b } else { a }
+    let is_worse = (b.share(), b.bound) > (a.share(), a.bound);
+    if is_worse { b } else { a }
 }
 
 /// All of B, row by row.

@@ -29,6 +29,10 @@ fn a_wrong_entry_is_found() {
     };
     let mut c = reference(&input);
     assert!(difference(&input, &c).is_allowed());
+    assert!(
+        difference(&input, &c).bound > 0.0,
+        "told of one that is equal, too"
+    );
     c[7] += 1e-10;
     let difference = difference(&input, &c);
     assert!(!difference.is_allowed());

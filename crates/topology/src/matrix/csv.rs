@@ -18,12 +18,20 @@ pub(super) fn parse(text: &str) -> Result<Matrix, Problem> {
     let named = header
         .iter()
         .find(|field| !field.text.is_empty())
-        .is_some_and(|field| field.text.parse::<f64>().is_err() && !field.text.starts_with('-'));
-    let has_row_names = named && header.first().is_some_and(|field| field.text.is_empty());
+        .is_some_and(is_name);
+    if named {
+        rows.next();
+    }
+    // Whatever stands in the corner, rows have names if the first two of them begin with one.
+    let begins_with_name =
+        |(number, line)| fields(number, line, separator).first().is_some_and(is_name);
+    let mut two = rows.clone().take(2);
+    let has_row_names = named
+        && (header.first().is_some_and(|field| field.text.is_empty())
+            || header.len() > 2 && two.all(begins_with_name));
     let order = header.len() - usize::from(has_row_names);
     let mut names = Vec::new();
     if named {
-        rows.next();
         names.extend(
             header
                 .iter()
@@ -74,6 +82,11 @@ pub(super) fn parse(text: &str) -> Result<Matrix, Problem> {
     }
     matrix.names = names;
     Ok(matrix)
+}
+
+/// Whether a field is a name, and no number, not even a wrong one.
+fn is_name(field: &Word<'_>) -> bool {
+    field.text.parse::<f64>().is_err() && !field.text.starts_with('-') && !field.text.is_empty()
 }
 
 const SEPARATORS: [char; 3] = [',', ';', '\t'];

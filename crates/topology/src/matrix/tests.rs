@@ -58,6 +58,11 @@ fn csv_takes_every_separator_names_and_comments() {
     );
     let named = read(",a,b\na,0,1\nb,2,0\n");
     assert_eq!((named.name(1), named.get(1, 0)), (Some("b"), 2.0));
+    let named = read("from,a,b\na,0,1\nb,2,0\n");
+    assert_eq!(
+        (named.order(), named.name(0), named.get(1, 0)),
+        (2, Some("a"), 2.0)
+    );
 }
 
 #[test]

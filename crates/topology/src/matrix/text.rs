@@ -91,7 +91,7 @@ impl Problem {
 }
 
 /// Iterates over the lines of a text with their numbers; those that `is_comment` begins are left out, and empty ones.
-pub(super) fn lines(text: &str, comment: char) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn lines(text: &str, comment: char) -> impl Iterator<Item = (usize, &str)> + Clone {
     text.lines()
         .enumerate()
         .map(|(index, line)| (index + 1, line))

@@ -1,0 +1,35 @@
+//! What becomes of calls that get no thread.
+
+use std::sync::mpsc::{Sender, channel};
+
+use super::*;
+
+/// Says that it was dropped, if nobody holds the lock that destructors may want.
+struct Dropped(Arc<Mutex<State>>, Sender<bool>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        let is_free = self.0.try_lock().is_ok();
+        self.1.send(is_free).expect("somebody listens");
+    }
+}
+
+/// The standard library ended the process in the new thread, where the system had given the thread and no memory maps for it. What was to
+/// be called was dropped under the lock.
+#[test]
+fn a_thread_too_many_is_refused() {
+    let mut threads = BlockingThreads::new("full");
+    threads.room = 1;
+    let (end, ended) = channel();
+    let waits = move || ended.recv().expect("it is told");
+    threads.run_now(Box::new(waits)).expect("there is room");
+    let (told, dropped) = channel();
+    let call = Dropped(Arc::clone(&threads.state), told);
+    let refused = threads.run_now(Box::new(move || drop(call)));
+    let refused = refused.expect_err("there is no room");
+    assert_eq!(refused.kind(), io::ErrorKind::OutOfMemory);
+    assert_eq!(dropped.recv(), Ok(true), "not under the lock");
+    end.send(()).expect("it waits");
+    threads.end();
+    threads.join();
+}
