@@ -44,6 +44,7 @@ use crossbeam_utils::CachePadded;
 
 use crate::bits::AtomicBits;
 use crate::prim::{AtomicIsize, Relaxed, SeqCst, fence, heavy_fence, light_fence};
+use crate::table::SyncTable;
 use crate::wait::WaitCell;
 
 /// The workers of a runtime as seen by those who have work for them.
@@ -51,7 +52,7 @@ use crate::wait::WaitCell;
 pub struct IdleSet {
     searching: CachePadded<AtomicIsize>,
     sleepers: CachePadded<AtomicBits>,
-    cells: Box<[CachePadded<WaitCell>]>,
+    cells: SyncTable,
 }
 
 /// How a call of [`IdleSet::sleep`] ended; the caller searches again in both cases.
@@ -70,16 +71,14 @@ impl IdleSet {
         Self {
             searching: CachePadded::new(AtomicIsize::new(0)),
             sleepers: CachePadded::new(AtomicBits::new(worker_count)),
-            cells: (0..worker_count)
-                .map(|_| CachePadded::new(WaitCell::new()))
-                .collect(),
+            cells: SyncTable::new(worker_count),
         }
     }
 
     /// The wait cell of a worker: its only place to wait, whatever for.
     #[inline]
     pub fn cell(&self, worker_index: usize) -> &WaitCell {
-        &self.cells[worker_index]
+        self.cells.cell(worker_index)
     }
 
     /// How many workers look for work, or are about to.
@@ -171,11 +170,13 @@ impl IdleSet {
 
     /// A searching worker goes to sleep unless `has_work`; it comes back searching.
     ///
-    /// `before_sleep` runs when the decision to sleep has been taken and the worker can already be woken.
+    /// `before_sleep` runs when the decision to sleep has been taken and the worker can already be woken. For `watch` it then waits
+    /// without the kernel.
     pub fn sleep(
         &self,
         worker_index: usize,
-        has_work: impl FnOnce() -> bool,
+        watch: Duration,
+        has_work: impl Fn() -> bool,
         before_sleep: impl FnOnce(),
     ) -> Slept {
         self.sleepers.insert(worker_index);
@@ -183,17 +184,29 @@ impl IdleSet {
         self.searching.fetch_sub(1, Relaxed);
         // ORDERING(I1): bit and count are out before looking for work.
         heavy_fence();
-        if has_work() && self.sleepers.remove(worker_index) {
-            // Relaxed: as in `start_search`.
-            self.searching.fetch_add(1, Relaxed);
+        if has_work() && self.rise(worker_index) {
             return Slept::Not;
         }
         before_sleep();
-        // A token may be an old one, left for another wait of this worker: the bit tells.
+        // A token may be an old one, left for another wait of this worker: the bit tells. Or one from another process, which knows no
+        // bits: then there is work.
         while self.sleepers.contains(worker_index) {
-            self.cells[worker_index].wait(Duration::ZERO);
+            self.cells.cell(worker_index).wait(watch);
+            if self.sleepers.contains(worker_index) && has_work() && self.rise(worker_index) {
+                break;
+            }
         }
         Slept::Woken
+    }
+
+    /// A worker that lies down takes its own bit again; false when another was quicker, who counts it as a searcher.
+    fn rise(&self, worker_index: usize) -> bool {
+        let is_taken = self.sleepers.remove(worker_index);
+        if is_taken {
+            // Relaxed: as in `start_search`.
+            self.searching.fetch_add(1, Relaxed);
+        }
+        is_taken
     }
 
     /// Wakes every sleeper, for instance because the runtime ends.
@@ -215,6 +228,6 @@ impl IdleSet {
     fn run_again(&self, worker_index: usize) {
         // Relaxed: as in `start_search`.
         self.searching.fetch_add(1, Relaxed);
-        let _ = self.cells[worker_index].notify();
+        let _ = self.cells.cell(worker_index).notify();
     }
 }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`prim`] | atomics, cells, mutex, futex, threads, clock: `std`, `loom` or `shuttle` |
 //! | [`wait`] | the one place where a thread waits: spin, then futex |
+//! | [`table`] | the wait cells of many, by number, for one process or several |
 //! | [`backoff`] | how short waits pause, and give the CPU away |
 //! | [`biased`] | a value that its owner uses for nothing, and others dearly |
 //! | [`per_thread`] | a variable of which each thread has a value |
@@ -45,6 +46,7 @@ pub mod returns;
 pub mod shared_vec;
 pub mod single_put;
 pub mod stack;
+pub mod table;
 pub mod two_lists;
 pub mod wait;
 

@@ -5,6 +5,8 @@
 
 use loom::sync::Arc;
 use loom::thread;
+use std::time::Duration;
+
 use raddle_sync::idle::IdleSet;
 use raddle_sync::prim::{AtomicUsize, Relaxed};
 
@@ -46,7 +48,9 @@ impl Runtime {
     fn work_once(&self, worker_index: usize) {
         self.idle.start_search();
         while !self.take() {
-            let _ = self.idle.sleep(worker_index, || self.has_work(), || ());
+            let _ = self
+                .idle
+                .sleep(worker_index, Duration::ZERO, || self.has_work(), || ());
         }
         self.idle.found(worker_index, || self.has_work());
     }

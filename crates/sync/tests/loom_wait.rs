@@ -1,4 +1,4 @@
-//! Models of the wait cell: no token is lost, and what was done before it is seen after it.
+//! Models of the wait cell and of the table: no token is lost, no ring, and what was done before it is seen after it.
 
 #![cfg(loom)]
 
@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use loom::sync::Arc;
 use loom::thread;
-use raddle_sync::prim::UnsafeCell;
-use raddle_sync::wait::WaitCell;
+use raddle_sync::prim::{AtomicUsize, Relaxed, UnsafeCell};
+use raddle_sync::table::SyncTable;
+use raddle_sync::wait::{WaitCell, Way};
 
 /// W1, and invariant 2: the owner comes back from the futex and sees the data, at whatever moment the token comes.
 #[test]
@@ -52,5 +53,88 @@ fn two_notifiers_wake_one_owner() {
         for notifier in notifiers {
             notifier.join().expect("no panic");
         }
+    });
+}
+
+/// W1 by every way to wait: each sees the token, and what came before it, whether it comes early or late.
+#[test]
+fn token_ends_every_way_to_wait() {
+    for way in Way::ALL {
+        loom::model(move || {
+            let shared = Arc::new((WaitCell::new(), UnsafeCell::new(0)));
+            let notifier = {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || {
+                    shared.1.with_mut(|data| unsafe { *data = 7 });
+                    let _ = shared.0.notify();
+                })
+            };
+            shared.0.wait_by(way, Duration::from_secs(1));
+            assert_eq!(shared.1.with(|data| unsafe { *data }), 7);
+            notifier.join().expect("no panic");
+        });
+    }
+}
+
+/// W2 by every way to wait: who has said that it stops looking is told of the news, or sees it. Twice, so that a token that nobody needed
+/// is left over for the second wait.
+#[test]
+fn ring_after_news_is_never_lost() {
+    for way in Way::ALL {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(move || {
+            let shared = Arc::new((WaitCell::new(), AtomicUsize::new(0)));
+            let ringer = {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || {
+                    for news in 1..=2 {
+                        shared.1.store(news, Relaxed);
+                        let _ = shared.0.ring();
+                    }
+                })
+            };
+            for news in 1..=2 {
+                let has_come = || shared.1.load(Relaxed) >= news;
+                let _ = shared.0.wait_until(way, Duration::ZERO, has_come);
+            }
+            ringer.join().expect("no panic");
+        });
+    }
+}
+
+/// Two waiters of a table, each in its own cell: one hears of the other, which hears of a third.
+#[test]
+fn waiters_of_a_table_hear_each_what_is_theirs() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(|| {
+        let shared = Arc::new((SyncTable::new(2), AtomicUsize::new(0), AtomicUsize::new(0)));
+        let second = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                let has_come = || shared.1.load(Relaxed) == 1;
+                shared
+                    .0
+                    .cell(1)
+                    .wait_until(Way::Auto, Duration::ZERO, has_come);
+                shared.2.store(1, Relaxed);
+                let _ = shared.0.ring(0);
+            })
+        };
+        let third = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                shared.1.store(1, Relaxed);
+                let _ = shared.0.ring(1);
+            })
+        };
+        let has_come = || shared.2.load(Relaxed) == 1;
+        shared
+            .0
+            .cell(0)
+            .wait_until(Way::Auto, Duration::ZERO, has_come);
+        second.join().expect("no panic");
+        third.join().expect("no panic");
     });
 }

@@ -112,7 +112,7 @@ impl Waiter {
             Who::Worker(..) => {
                 current_worker().map_or(Duration::ZERO, |worker| worker.spin_limit())
             }
-            Who::Outside(_) => BUDGET.with(|budget| budget.borrow().spin()),
+            Who::Outside(_) => own_budget().spin(),
         };
         if may_spin && spins_until(start, budget, &done) {
             return;
@@ -124,7 +124,9 @@ impl Waiter {
                 while !done() {
                     outside.0.wait(Duration::ZERO);
                 }
-                BUDGET.with(|budget| budget.borrow_mut().observe(start.elapsed()));
+                let mut budget = own_budget();
+                budget.observe(start.elapsed());
+                keep_budget(budget);
             }
         }
     }
@@ -139,10 +141,13 @@ impl Waiter {
     /// As [`wait_until`](Self::wait_until); a worker runs what lies below `frame`, or else anything.
     pub(crate) fn wait_below(&self, frame: Option<&'static TaskCell>, done: impl Fn() -> bool) {
         if let Who::Outside(outside) = &self.0 {
-            let budget = SpinBudget::default();
+            let mut budget = own_budget();
             while !done() {
+                let start = Instant::now();
                 outside.0.wait(budget.spin());
+                budget.observe(start.elapsed());
             }
+            keep_budget(budget);
             return;
         }
         let worker = current_worker().expect("a worker waits on its own thread");
@@ -161,6 +166,18 @@ impl Waiter {
         );
         worker.give_back(empty);
     }
+}
+
+/// What this thread, which is no worker, has learnt of its waits; nothing where it is just ending.
+fn own_budget() -> SpinBudget {
+    BUDGET
+        .try_with(|budget| budget.borrow().clone())
+        .unwrap_or_default()
+}
+
+fn keep_budget(learnt: SpinBudget) {
+    // A thread that is just ending waits no more.
+    let _ = BUDGET.try_with(|budget| *budget.borrow_mut() = learnt);
 }
 
 /// Looks until `done`, or until `budget` is over; true when it was done.

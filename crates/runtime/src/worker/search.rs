@@ -4,7 +4,7 @@ use std::mem;
 use std::time::Duration;
 
 use raddle_sync::prim::{LIGHT, spin_loop, yield_now};
-use raddle_sync::wait::SpinBudget;
+use raddle_sync::wait::{Monitor, SpinBudget};
 
 use super::Worker;
 use crate::clock::Instant;
@@ -14,6 +14,8 @@ use crate::task::Task;
 
 /// Looks into the pool between two readings of the clock.
 const LOOKS_PER_CLOCK: u32 = if LIGHT { 1 } else { 32 };
+/// Of the time that waiting without the kernel pays for, the part in which a worker searches where the processor can watch a word: one in so many.
+const SEARCH_SHARE: u32 = 8;
 /// Who never sleeps looks once in so many readings of the clock as if it were about to.
 const ROUNDS_PER_LAST_LOOK: u32 = 256;
 
@@ -80,7 +82,7 @@ impl Worker {
         let idle = &self.shared.idle;
         idle.start_search();
         let searched = loop {
-            let searched = self.spin(self.spin_time(budget));
+            let searched = self.spin(self.search_time(budget));
             if !matches!(searched, Searched::Nothing) || self.is_surplus() {
                 break searched;
             }
@@ -89,7 +91,7 @@ impl Worker {
                 self.tally().parks.add(1);
                 self.ask_everyone();
             };
-            let _ = idle.sleep(self.index, has_work, before_sleep);
+            let _ = idle.sleep(self.index, self.watch_time(budget), has_work, before_sleep);
             if self.is_surplus() {
                 break Searched::Nothing;
             }
@@ -124,6 +126,23 @@ impl Worker {
             IdlePolicy::Park => Duration::ZERO,
             IdlePolicy::Adaptive if self.shared.is_crowded() => Duration::ZERO,
             IdlePolicy::Adaptive => budget.spin(),
+        }
+    }
+
+    /// How long it looks for work itself: little where the processor can watch for it, since who shares the core has it then.
+    fn search_time(&self, budget: &SpinBudget) -> Duration {
+        let time = self.spin_time(budget);
+        match self.shared.policy {
+            IdlePolicy::Adaptive if Monitor::detect().is_some() => time / SEARCH_SHARE,
+            _ => time,
+        }
+    }
+
+    /// How long it has the processor watch for a token, once it can be told of work, before it sleeps in the kernel.
+    pub(super) fn watch_time(&self, budget: &SpinBudget) -> Duration {
+        match self.shared.policy {
+            IdlePolicy::Adaptive if Monitor::detect().is_some() => self.spin_time(budget),
+            _ => Duration::ZERO,
         }
     }
 

@@ -164,7 +164,7 @@ impl Worker {
         let task = self.get_last(wanted);
         if task.is_none() {
             self.tally().parks.add(1);
-            cell.sleep(None);
+            cell.wait(self.watch_time(&self.waits.borrow()));
         }
         self.shared.helpers.remove(self.index);
         task

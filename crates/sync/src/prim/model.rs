@@ -47,6 +47,13 @@ impl Sub for Instant {
     }
 }
 
+/// Nanoseconds of that clock, of which only differences count.
+pub fn clock_ns() -> u64 {
+    Instant::now();
+    // What a model runs for is far below five hundred years.
+    NOW.get().as_nanos() as u64
+}
+
 /// True when the thread has ended; loom does not tell.
 pub fn has_ended<T>(_thread: &thread::JoinHandle<T>) -> bool {
     false
@@ -96,6 +103,11 @@ impl Futex {
             sleepers: loom::sync::Mutex::new(()),
             woken: loom::sync::Condvar::new(),
         }
+    }
+
+    /// A model knows one process: as [`new`](Self::new).
+    pub fn new_shared(value: u32) -> Self {
+        Self::new(value)
     }
 
     /// The word; all transitions are made on it directly.

@@ -46,13 +46,25 @@ impl<T> UnsafeCell<T> {
     }
 }
 
+/// Nanoseconds on a clock that all processes of the machine share, and that never goes back.
+#[cfg(target_os = "linux")]
+pub fn clock_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    // The clock counts from the start of the machine: neither part is negative.
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
 /// A word in which threads sleep in the kernel until it is changed and they are woken.
 ///
+/// In memory that several processes share it must be made as such; the kernel takes a little longer to find it then.
 /// Cost here and on Linux in general: a wake without a sleeper is a system call (about 0.2 µs), a wake
 /// with one takes the sleeper 5 to 50 µs to run again.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub struct Futex {
     word: AtomicU32,
+    /// Whether several processes share it; never changes.
+    is_shared: bool,
 }
 
 impl Futex {
@@ -60,6 +72,15 @@ impl Futex {
     pub const fn new(value: u32) -> Self {
         Self {
             word: AtomicU32::new(value),
+            is_shared: false,
+        }
+    }
+
+    /// A futex whose word is `value`, for memory that several processes share.
+    pub const fn new_shared(value: u32) -> Self {
+        Self {
+            word: AtomicU32::new(value),
+            is_shared: true,
         }
     }
 
@@ -79,17 +100,20 @@ impl Futex {
             tv_nsec: duration.subsec_nanos().into(),
         });
         // Every outcome (woken, word changed, interrupted, timed out) means: look again.
-        let _ = futex::wait(
-            &self.word,
-            futex::Flags::PRIVATE,
-            expected,
-            timeout.as_ref(),
-        );
+        let _ = futex::wait(&self.word, self.flags(), expected, timeout.as_ref());
     }
 
     /// Wakes one thread that sleeps here, if there is one.
     pub fn wake_one(&self) {
         // The call fails on no futex of our own: the word is mapped and aligned.
-        let _ = rustix::thread::futex::wake(&self.word, rustix::thread::futex::Flags::PRIVATE, 1);
+        let _ = rustix::thread::futex::wake(&self.word, self.flags(), 1);
+    }
+
+    fn flags(&self) -> rustix::thread::futex::Flags {
+        if self.is_shared {
+            rustix::thread::futex::Flags::empty()
+        } else {
+            rustix::thread::futex::Flags::PRIVATE
+        }
     }
 }

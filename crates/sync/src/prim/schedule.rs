@@ -59,6 +59,13 @@ impl Sub for Instant {
     }
 }
 
+/// Nanoseconds of that clock, of which only differences count.
+pub fn clock_ns() -> u64 {
+    Instant::now();
+    // What a model runs for is far below five hundred years.
+    NOW.get().as_nanos() as u64
+}
+
 /// True when the thread has ended; shuttle does not tell.
 pub fn has_ended<T>(_thread: &thread::JoinHandle<T>) -> bool {
     false
@@ -166,6 +173,11 @@ impl Futex {
             sleepers: shuttle::sync::Mutex::new(()),
             woken: Condvar::new(),
         }
+    }
+
+    /// A model knows one process: as [`new`](Self::new).
+    pub const fn new_shared(value: u32) -> Self {
+        Self::new(value)
     }
 
     /// The word; all transitions are made on it directly.

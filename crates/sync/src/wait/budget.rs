@@ -1,43 +1,70 @@
 //! How long a waiting thread spins before it sleeps, learnt from the gaps that it saw.
 
+use std::num::NonZero;
+use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Spinning pays up to the price of a wake-up from the kernel; on virtual machines that is about 50 µs.
-const SPIN_NS_MAX: u64 = 60_000;
-/// Never less than this: a neighbour that is just about to hand over work takes a microsecond or two.
-const SPIN_NS_MIN: u64 = 2_000;
-/// A gap that ended in the kernel contains the wake-up itself: up to this much still counts as short.
-const SHORT_NS_MAX: u64 = 2 * SPIN_NS_MAX;
+use super::{WaitCell, Waited, Way, wake_price};
+use crate::prim::Instant;
 
-/// The spin limit of one waiting thread: the full price of a wake-up while gaps are short, little while they are long.
+/// Never less than this where spinning is of use: a neighbour that is just about to hand over work takes a microsecond or two.
+const SPIN_MIN: Duration = Duration::from_micros(2);
+/// Halvings of the price beyond which there are no more.
+const HALVINGS_MAX: u32 = 5;
+
+/// Waits without spinning after one in which the CPU was taken from who spun.
+const WAITS_WITHOUT: u32 = 64;
+
+/// The spin limit of one waiting thread: the full price of a wake-up while gaps are short, little while they are long, nothing where
+/// others want the CPU.
 ///
-/// Every gap longer than spinning can pay for halves the limit, a short one restores it. Cost: a few instructions per
-/// gap, no shared memory.
-#[derive(Clone, Debug)]
+/// Every gap longer than spinning can pay for halves the limit, a short one restores it. Others want the CPU where there is but one for this
+/// process, and for a while after it was taken from who spun. Cost: a few instructions per gap, no shared memory but the price of a
+/// wake-up, which is read.
+#[derive(Clone, Debug, Default)]
 pub struct SpinBudget {
-    spin_ns: u64,
-}
-
-impl Default for SpinBudget {
-    fn default() -> Self {
-        Self {
-            spin_ns: SPIN_NS_MAX,
-        }
-    }
+    halvings: u32,
+    /// Waits that are still to come without spinning.
+    without: u32,
 }
 
 impl SpinBudget {
     /// How long to spin in the wait that comes.
     pub fn spin(&self) -> Duration {
-        Duration::from_nanos(self.spin_ns)
+        if self.without > 0 || has_one_cpu() {
+            return Duration::ZERO;
+        }
+        (wake_price() / (1 << self.halvings)).max(SPIN_MIN)
     }
 
     /// Learns from a wait that took `gap` in all.
+    ///
+    /// A gap that ended in the kernel contains the wake-up itself: up to twice its price still counts as short.
     pub fn observe(&mut self, gap: Duration) {
-        self.spin_ns = if gap.as_nanos() <= u128::from(SHORT_NS_MAX) {
-            SPIN_NS_MAX
+        self.without = self.without.saturating_sub(1);
+        self.halvings = if gap <= 2 * wake_price() {
+            0
         } else {
-            (self.spin_ns / 2).max(SPIN_NS_MIN)
+            (self.halvings + 1).min(HALVINGS_MAX)
         };
     }
+
+    /// Waits in `cell`, which the caller owns, until `done`, and learns from it. See [`WaitCell::wait_until`].
+    pub fn wait_until(&mut self, cell: &WaitCell, way: Way, done: impl Fn() -> bool) {
+        if done() {
+            return;
+        }
+        let start = Instant::now();
+        let waited = cell.wait_until(way, self.spin(), done);
+        self.observe(start.elapsed());
+        if waited == Waited::Interrupted {
+            self.without = WAITS_WITHOUT;
+        }
+    }
+}
+
+/// True when this process may use one CPU: whoever spins there keeps away what it waits for.
+fn has_one_cpu() -> bool {
+    static HAS_ONE_CPU: OnceLock<bool> = OnceLock::new();
+    *HAS_ONE_CPU.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get) == 1)
 }

@@ -51,11 +51,61 @@ fn timeout_ends_the_wait_without_a_token() {
 #[test]
 fn budget_shrinks_on_long_gaps_and_grows_on_short_ones() {
     let mut budget = SpinBudget::default();
+    let full = budget.spin();
     for _ in 0..64 {
         budget.observe(Duration::from_millis(10));
     }
     let low = budget.spin();
-    assert!(low <= Duration::from_micros(2));
-    budget.observe(Duration::from_micros(20));
-    assert!(budget.spin() >= Duration::from_micros(40));
+    assert!(low <= wake_price() / 16 || low <= Duration::from_micros(2));
+    budget.observe(Duration::from_nanos(500));
+    assert!(budget.spin() >= low && (budget.spin() > low || full == low));
+}
+
+#[test]
+fn ring_wakes_whoever_waits_in_whatever_way() {
+    for way in Way::ALL {
+        let news = AtomicU32::new(0);
+        let answer = AtomicU32::new(0);
+        let (there, back) = (WaitCell::new(), WaitCell::new_shared());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for round in 1..=500 {
+                    let _ = there.wait_until(way, Duration::ZERO, || news.load(Relaxed) == round);
+                    answer.store(round, Relaxed);
+                    let _ = back.ring();
+                }
+            });
+            for round in 1..=500 {
+                news.store(round, Relaxed);
+                let _ = there.ring();
+                let _ = back.wait_until(way, Duration::ZERO, || answer.load(Relaxed) == round);
+            }
+        });
+    }
+}
+
+#[test]
+fn ring_leaves_nothing_where_the_owner_looks() {
+    let cell = WaitCell::new();
+    assert_eq!(cell.ring(), Notified::Awake);
+    assert!(!cell.try_take());
+}
+
+#[test]
+fn what_the_processor_lacks_has_a_reason() {
+    let missing = Monitor::missing();
+    assert!(Monitor::detect().is_some() || !missing.is_empty());
+}
+
+#[test]
+fn watch_comes_back_from_a_word_that_nobody_writes() {
+    let Some(monitor) = Monitor::detect() else {
+        // Nothing to watch with: `raddle pingpong --wait monitor` says so.
+        return;
+    };
+    let word = AtomicU32::new(3);
+    for _ in 0..1_000 {
+        monitor.watch(&word, 3);
+        monitor.watch(&word, 4);
+    }
 }

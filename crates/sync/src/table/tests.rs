@@ -1,0 +1,51 @@
+//! Tests of the sync table on real threads, and in memory that is mapped twice, as in two processes.
+
+use super::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[test]
+fn a_waiter_hears_of_whichever_source_comes_first() {
+    let table = SyncTable::new(2);
+    let sources = [AtomicUsize::new(0), AtomicUsize::new(0)];
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut budget = SpinBudget::default();
+            for round in 1..=1_000 {
+                let has = |source: &AtomicUsize| source.load(Ordering::Relaxed) == round;
+                let (left, right) = (|| has(&sources[0]), || has(&sources[1]));
+                let found = table.wait_for_any(1, &mut budget, &[&left, &right]);
+                assert_eq!(found, round % 2);
+                sources[found].store(0, Ordering::Relaxed);
+                let _ = table.ring(0);
+            }
+        });
+        let mut budget = SpinBudget::default();
+        for round in 1..=1_000 {
+            let source = &sources[round % 2];
+            source.store(round, Ordering::Relaxed);
+            let _ = table.ring(1);
+            let taken = || source.load(Ordering::Relaxed) == 0;
+            assert_eq!(table.wait_for_any(0, &mut budget, &[&taken]), 0);
+        }
+    });
+}
+
+#[test]
+fn a_table_fills_the_bytes_that_it_asks_for() {
+    #[repr(C, align(4096))]
+    struct Page([u8; 4096]);
+    let page = Arc::new(Page([0xFF; 4096]));
+    let address = NonNull::from(&page.0).cast::<u8>();
+    let count = 4096 / SyncTable::bytes(1);
+    assert_eq!(SyncTable::bytes(count), 4096);
+    assert_eq!(4096 % SyncTable::ALIGN, 0);
+    let memory: Arc<dyn Any + Send + Sync> = page;
+    // SAFETY: a page of its own, which the table keeps.
+    let table = unsafe { SyncTable::create(address, count, Arc::clone(&memory)) };
+    // SAFETY: made in the line above.
+    let other = unsafe { SyncTable::attach(address, count, memory) };
+    for index in table.indices() {
+        assert_eq!(table.cell(index).notify(), Notified::Awake);
+        assert!(other.cell(index).try_take() && !table.cell(index).try_take());
+    }
+}

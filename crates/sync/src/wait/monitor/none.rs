@@ -1,0 +1,26 @@
+//! Where there is no monitored wait, and in models, where a watch is a look and the others' turn.
+
+use crate::prim::{AtomicU32, Relaxed, yield_now};
+
+pub(super) const MISSING: &str = "this processor has no monitored wait that is known here";
+
+/// Of models alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Kind;
+
+pub(super) fn detect() -> Option<Kind> {
+    cfg!(any(loom, shuttle)).then_some(Kind)
+}
+
+impl Kind {
+    pub(super) const fn name(self) -> &'static str {
+        "model"
+    }
+
+    pub(super) fn watch(self, word: &AtomicU32, expected: u32) {
+        // Relaxed: a watch publishes nothing.
+        if word.load(Relaxed) == expected {
+            yield_now();
+        }
+    }
+}
