@@ -1,0 +1,217 @@
+//! A lane: messages from one sender to one receiver, in order, through memory that both can reach, be it in one process or in two.
+//!
+//! A message has a short part, which lies in the slot that announces it, and a long part, which the sender writes straight to where the receiver
+//! reads it. The sender alone decides where that is: it owns the long bytes until it gives them away with a slot, and the receiver gives them back in
+//! order. No step is a read-modify-write, nobody locks, and a message whose short part fits beside the slot's head moves one cache line.
+//!
+//! # States
+//! ```text
+//!            sender: writes parts, stores turn n + 1            receiver: reads parts, stores `given back`
+//!  slot n ────────────────────────────────────────────► full ───────────────────────────────────────────► slot n + SLOTS
+//! ```
+//! # Memory ordering
+//! | label | release side                      | acquire side                     | what it publishes                         |
+//! |-------|-----------------------------------|----------------------------------|-------------------------------------------|
+//! | L1    | sender stores a slot's `turn`     | receiver loads it                | both parts of the message                 |
+//! | L2    | receiver stores `given_back`      | sender loads it                  | that nobody reads the slot and bytes now  |
+//! # Invariants
+//! 1. Between two stores of L1 and L2 that concern it, a slot and its long bytes belong to the receiver, else to the sender.
+//! 2. Messages are numbered from 0; message n lies in slot n mod `SLOTS`, whose turn is n + 1 (modulo 2³²) from the store of L1 until message
+//!    n + `SLOTS` is stored. Turns of one slot that are that far apart differ, and memory of zeros is a lane without messages.
+//! 3. Whatever the memory holds, a receiver reads within it: lengths are checked before they are used. A sender that writes nonsense harms its own
+//!    messages.
+//! # Source
+//! Lamport, Specifying concurrent program modules, 1983, with the sequence number in the slot, so that sender and receiver share one line a message
+//! (FastForward: Giacomoni, Moseley, Vachharajani, PPoPP 2008). The sender owns the memory at the receiver: Parker, section 3.4.
+
+mod long;
+mod receiver;
+mod sender;
+
+use std::any::Any;
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use crossbeam_utils::CachePadded;
+
+use crate::prim::{AtomicU32, AtomicU64, LIGHT, UnsafeCell};
+
+use long::Long;
+pub use receiver::{BrokenLane, LaneReceiver, Received};
+pub use sender::{Full, LaneSender};
+
+/// Messages under way at most; a power of two, so that numbers may wrap around.
+const SLOTS: usize = if LIGHT { 2 } else { 64 };
+/// Bytes for long parts; a power of two as well.
+const LONG_BYTES: usize = if LIGHT { 256 } else { 256 * 1024 };
+/// Long parts begin at a multiple of this, so that two do not share a cache line.
+const LONG_ALIGN: usize = 64;
+
+/// The longest short part.
+pub const SHORT_MAX: usize = 240;
+/// The longest long part: of half the bytes there is always a piece, sooner or later, whatever came before.
+pub const LONG_MAX: usize = LONG_BYTES / 2;
+
+/// What both sides see.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Lane {
+    /// How far the receiver is: slots in the low half, long bytes in the high one.
+    given_back: CachePadded<AtomicU64>,
+    slots: [Slot; SLOTS],
+    long: Long,
+}
+
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Slot {
+    turn: AtomicU32,
+    content: UnsafeCell<Content>,
+}
+
+/// A slot's message; its head comes first.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct Content {
+    head: Head,
+    short: [u8; SHORT_MAX],
+}
+
+/// What a slot says of its message.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+struct Head {
+    short_len: u32,
+    long_len: u32,
+    /// Where the long part begins, of all long bytes that there ever were, modulo 2³².
+    long_at: u32,
+}
+
+// SAFETY: invariant 1 says who touches a slot and long bytes when; the rest is atomics.
+unsafe impl Sync for Lane {}
+
+impl Default for Lane {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Lane {
+    /// A lane without messages. It is large: where it lies in memory of zeros, [`attach`](Self::attach) makes one without moving it.
+    pub fn new() -> Self {
+        let nothing = Content {
+            head: Head::default(),
+            short: [0; SHORT_MAX],
+        };
+        Self {
+            given_back: CachePadded::new(AtomicU64::new(0)),
+            slots: std::array::from_fn(|_| Slot {
+                turn: AtomicU32::new(0),
+                content: UnsafeCell::new(nothing),
+            }),
+            long: Long::new(),
+        }
+    }
+
+    /// Its bytes, a multiple of [`ALIGN`](Self::ALIGN).
+    pub const BYTES: usize = size_of::<Self>();
+
+    /// What its address is a multiple of.
+    pub const ALIGN: usize = align_of::<Self>();
+
+    /// The two ends of a lane of this process.
+    pub fn pair() -> (LaneSender, LaneReceiver) {
+        let lane = Arc::new(Self::new());
+        let address = NonNull::from(&*lane).cast();
+        // SAFETY: the lane lives as long as the count, and this end is made once.
+        let sends = unsafe { Self::attach(address, Arc::clone(&lane) as _) };
+        // SAFETY: as above.
+        let receives = unsafe { Self::attach(address, lane) };
+        (LaneSender::new(sends), LaneReceiver::new(receives))
+    }
+
+    /// The lane at `address`, in memory that was all zeros when the first of its ends was made.
+    ///
+    /// # Safety
+    /// [`BYTES`](Self::BYTES) from `address` on can be read and written, are aligned, and live as long as `memory`. They were zeros, and since then
+    /// one sender and one receiver at most, wherever they are, have used them, and nobody else.
+    pub unsafe fn attach(address: NonNull<u8>, memory: Arc<dyn Any + Send + Sync>) -> LaneRef {
+        LaneRef {
+            lane: address.cast(),
+            _memory: memory,
+        }
+    }
+}
+
+/// A lane, kept alive; one makes an end of it.
+pub struct LaneRef {
+    lane: NonNull<Lane>,
+    _memory: Arc<dyn Any + Send + Sync>,
+}
+
+// SAFETY: it hands out shared references to a lane, which any thread may use.
+unsafe impl Send for LaneRef {}
+
+impl fmt::Debug for LaneRef {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "LaneRef({:?})", self.lane)
+    }
+}
+
+impl LaneRef {
+    fn lane(&self) -> &Lane {
+        // SAFETY: who made this has promised a lane there, for as long as the memory is kept.
+        unsafe { self.lane.as_ref() }
+    }
+}
+
+impl Head {
+    /// Where the long part lies among the lane's bytes.
+    const fn place(self) -> usize {
+        self.long_at as usize % LONG_BYTES
+    }
+
+    /// The long bytes that there were up to the end of this message.
+    const fn long_end(self) -> u32 {
+        self.long_at
+            .wrapping_add(self.long_len.next_multiple_of(LONG_ALIGN as u32))
+    }
+
+    /// True when both parts lie within.
+    fn is_sound(self) -> bool {
+        self.short_len as usize <= SHORT_MAX
+            && self.place().is_multiple_of(LONG_ALIGN)
+            && self.long_len as usize <= LONG_MAX.min(LONG_BYTES - self.place())
+    }
+}
+
+impl Slot {
+    /// The slot of message `number`.
+    fn of(lane: &Lane, number: u32) -> &Self {
+        &lane.slots[number as usize % SLOTS]
+    }
+}
+
+/// How far the receiver is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct GivenBack {
+    slots: u32,
+    long_bytes: u32,
+}
+
+impl GivenBack {
+    const fn of(word: u64) -> Self {
+        Self {
+            slots: word as u32,
+            long_bytes: (word >> 32) as u32,
+        }
+    }
+
+    const fn word(self) -> u64 {
+        (self.long_bytes as u64) << 32 | self.slots as u64
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;
