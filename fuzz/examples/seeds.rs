@@ -104,6 +104,14 @@ const GRAINS: [&str; 4] = [
     "raddle-grains 1\nsum workers=1 weight=2^64 tasks=0 ns_per_weight=inf more\n",
 ];
 
+/// Messages: a good one, one with two changes, one of any bytes, and several in a row.
+const MESSAGES: [&[u8]; 4] = [
+    &[1, 0, 7],
+    &[2, 2, 16, 0xFF, 8, 1, 7, 7],
+    &[3, 0, 1, 2, 3],
+    &[1, 0, 0, 100, 8, 4, 0, 0, 0, 0, 6, 0, 1, 2, 3, 4, 5, 6],
+];
+
 fn main() -> std::io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let square = Mesh {
@@ -162,7 +170,13 @@ fn main() -> std::io::Result<()> {
             std::fs::write(folder.join(format!("seed-{number:02}")), text)?;
         }
     }
+    for (number, bytes) in MESSAGES.iter().enumerate() {
+        let folder = corpus.join("net_messages");
+        std::fs::create_dir_all(&folder)?;
+        written += 1;
+        std::fs::write(folder.join(format!("seed-{number:02}")), bytes)?;
+    }
     println!("{written} seeds in {}", corpus.display());
-    assert!(written > 89, "some seeds are missing");
+    assert!(written > 93, "some seeds are missing");
     Ok(())
 }

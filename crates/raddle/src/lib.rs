@@ -47,6 +47,7 @@ pub use raddle_chare::{
 /// Makes the values of a type message-driven objects; see the module [`mod@chare`].
 pub use raddle_macros::chare_of_raddle as chare;
 #[doc(inline)]
+pub use raddle_net as net;
 pub use raddle_orwl as orwl;
 pub use raddle_orwl::{Extent, Location, Program, Turns};
 #[doc(hidden)]

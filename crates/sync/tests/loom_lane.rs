@@ -27,7 +27,7 @@ fn parts_are_whole_and_slots_are_used_again() {
         let (mut sender, mut receiver) = Lane::pair();
         let sends = thread::spawn(move || {
             for number in 0..4 {
-                while sender.send(&[number], &[number; 3]) == Err(Full) {
+                while sender.send(&[&[number]], &[number; 3]) == Err(Full) {
                     thread::yield_now();
                 }
             }
@@ -55,7 +55,7 @@ fn the_doorbell_wakes_who_sleeps() {
                 thread::spawn(move || {
                     for number in 0..2 {
                         sender
-                            .send(&[number], &[number; 3])
+                            .send(&[&[number]], &[number; 3])
                             .expect("there are two slots");
                         let _ = cell.ring();
                     }

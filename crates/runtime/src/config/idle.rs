@@ -6,7 +6,7 @@ use super::choice::choice;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IdlePolicy {
-    /// Spins as long as the gaps of late make it pay, at most 60 µs, then sleeps. Uses no CPU while idle.
+    /// Spins as long as the gaps of late make it pay, at most what a wake-up has cost lately, then sleeps. Uses no CPU while idle.
     #[default]
     Adaptive,
     /// Never sleeps: the quickest answer, and a core per worker all the time.

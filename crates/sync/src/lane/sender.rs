@@ -30,24 +30,25 @@ impl LaneSender {
         }
     }
 
-    /// Sends a message of two parts, each copied once, to where the receiver reads it.
+    /// Sends a message of two parts, each copied once, to where the receiver reads it; the short one is what `short` has, one after the other.
     ///
     /// # Errors
     /// [`Full`] while the receiver is behind; nothing has been sent then.
     /// # Panics
     /// When `short` is longer than [`SHORT_MAX`] or `long` than [`LONG_MAX`].
-    pub fn send(&mut self, short: &[u8], long: &[u8]) -> Result<(), Full> {
+    #[inline]
+    pub fn send(&mut self, short: &[&[u8]], long: &[u8]) -> Result<(), Full> {
+        let short_len: usize = short.iter().map(|piece| piece.len()).sum();
         assert!(
-            short.len() <= SHORT_MAX,
-            "{} bytes are no short part",
-            short.len()
+            short_len <= SHORT_MAX,
+            "{short_len} bytes are no short part"
         );
         assert!(
             long.len() <= LONG_MAX,
             "{} bytes are too many at once",
             long.len()
         );
-        let head = self.head_for(short.len() as u32, long.len() as u32)?;
+        let head = self.head_for(short_len as u32, long.len() as u32)?;
         let lane = self.lane.lane();
         // SAFETY: the bytes are ours until they are given away with a slot (invariant 1).
         unsafe { lane.long.write(head.place(), long) };
@@ -56,7 +57,11 @@ impl LaneSender {
             // SAFETY: the slot is ours (invariant 1).
             let content = unsafe { &mut *content };
             content.head = head;
-            content.short[..short.len()].copy_from_slice(short);
+            let mut at = 0;
+            for piece in short {
+                content.short[at..at + piece.len()].copy_from_slice(piece);
+                at += piece.len();
+            }
         });
         self.sent = self.sent.wrapping_add(1);
         self.long_at = head.long_end();

@@ -19,9 +19,9 @@ fn message(number: usize, short: usize, long: usize) -> (Vec<u8>, Vec<u8>) {
 fn a_lane_holds_so_many_messages_and_no_more() {
     let (mut sender, mut receiver) = Lane::pair();
     for number in 0..SLOTS {
-        assert_eq!(sender.send(&[number as u8], &[]), Ok(()));
+        assert_eq!(sender.send(&[&[number as u8]], &[]), Ok(()));
     }
-    assert_eq!(sender.send(&[0], &[]), Err(Full));
+    assert_eq!(sender.send(&[&[0]], &[]), Err(Full));
     for number in 0..SLOTS {
         let found = receiver.receive(|message| message.short[0]);
         assert_eq!(found, Ok(Some(number as u8)));
@@ -57,7 +57,7 @@ proptest! {
         for (number, (sends, short, long)) in steps.into_iter().enumerate() {
             if sends {
                 let (short, long) = message(number, short, long);
-                if sender.send(&short, &long).is_ok() {
+                if sender.send(&[&short[..short.len() / 3], &short[short.len() / 3..]], &long).is_ok() {
                     queue.push_back((short, long));
                 } else {
                     prop_assert!(!queue.is_empty(), "an empty lane has room");
@@ -97,7 +97,11 @@ fn a_million_messages_arrive_in_order_and_whole() {
         scope.spawn(move || {
             for number in 0..count {
                 let (short, long) = message(number, number % 40, number % 97);
-                while sender.send(&short, &long) == Err(Full) {
+                while sender.send(
+                    &[&short[..short.len() / 3], &short[short.len() / 3..]],
+                    &long,
+                ) == Err(Full)
+                {
                     std::thread::yield_now();
                 }
             }

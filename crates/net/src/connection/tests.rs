@@ -1,0 +1,106 @@
+//! Tests of connections: what is allowed is delivered, and nothing else.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::descriptor::Flags;
+
+const KEY: u64 = 0xFEED;
+const START_KEY: u64 = 0xBEEF;
+const PEER: NodeId = NodeId(3);
+
+fn table() -> (ConnectionTable, u16) {
+    let table = ConnectionTable::default();
+    let window = Window {
+        segment: SegmentId(5),
+        bytes: 100..200,
+    };
+    let connection = Connection {
+        peer: PEER,
+        key: KEY,
+        window: Some(window),
+    };
+    let number = table.open(connection).expect("the first");
+    (table, number)
+}
+
+fn message(connection: u16, key: u64, put: Option<(u64, u64)>) -> Descriptor {
+    Descriptor {
+        connection,
+        flags: Flags::default(),
+        metadata_len: 0,
+        user: 0,
+        key,
+        put,
+    }
+}
+
+fn check(peer: NodeId, descriptor: &Descriptor) -> Result<Option<Window>, Refusal> {
+    ConnectionView::default().check(&table().0, peer, START_KEY, descriptor)
+}
+
+#[test]
+fn each_reason_to_refuse_is_told() {
+    let number = table().1;
+    let refused = |peer, connection, key, put| check(peer, &message(connection, key, put)).err();
+    assert_eq!(refused(PEER, number, KEY, Some((0, 100))), None);
+    assert_eq!(
+        refused(PEER, number, KEY + 1, None),
+        Some(Refusal::WrongKey)
+    );
+    assert_eq!(
+        refused(PEER, number + 1, KEY, None),
+        Some(Refusal::NoConnection)
+    );
+    assert_eq!(
+        refused(NodeId(2), number, KEY, None),
+        Some(Refusal::NoConnection)
+    );
+    assert_eq!(
+        refused(PEER, number, KEY, Some((1, 100))),
+        Some(Refusal::OutOfBounds)
+    );
+    assert_eq!(
+        refused(PEER, number, KEY, Some((u64::MAX, 2))),
+        Some(Refusal::OutOfBounds)
+    );
+    assert_eq!(refused(PEER, 0, START_KEY, None), None);
+    assert_eq!(refused(PEER, 0, KEY, None), Some(Refusal::WrongKey));
+    assert_eq!(
+        refused(PEER, 0, START_KEY, Some((0, 0))),
+        Some(Refusal::OutOfBounds)
+    );
+}
+
+#[test]
+fn a_connection_that_was_closed_allows_nothing() {
+    let (table, number) = table();
+    let mut view = ConnectionView::default();
+    let message = message(number, KEY, None);
+    assert_eq!(view.check(&table, PEER, START_KEY, &message), Ok(None));
+    table.close(number);
+    let refused = view.check(&table, PEER, START_KEY, &message);
+    assert_eq!(refused, Err(Refusal::NoConnection));
+    table.close(0);
+    table.close(number + 1);
+}
+
+proptest! {
+    #[test]
+    fn what_is_allowed_lies_within(at: u64, len: u64, near in any::<bool>()) {
+        let (at, len) = if near { (at % 128, len % 128) } else { (at, len) };
+        let number = table().1;
+        let found = check(PEER, &message(number, KEY, Some((at, len))));
+        let is_inside = at.checked_add(len).is_some_and(|end| end <= 100);
+        match found {
+            Ok(Some(window)) => {
+                prop_assert!(is_inside);
+                prop_assert_eq!(window.bytes, 100 + at..100 + at + len);
+            }
+            other => {
+                prop_assert!(!is_inside);
+                prop_assert_eq!(other, Err(Refusal::OutOfBounds));
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What can go wrong between nodes.
+
+use std::io;
+
+use rustix::io::Errno;
+
+use crate::address::{NodeId, PORTS_MAX, PortId, Shape};
+
+/// Why nodes could not be brought up, or what happened to one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NetError {
+    /// No node, no port, or more than there can be.
+    #[error("{} nodes of {} ports each; expected at least one of each, and at most {PORTS_MAX} ports in all", .0.nodes, .0.ports)]
+    Shape(Shape),
+    /// The system refused memory, a socket or a thread.
+    #[error("the system refused {what}: {error}")]
+    System {
+        /// What it refused.
+        what: &'static str,
+        /// Why.
+        error: io::Error,
+    },
+    /// A process could not be started.
+    #[error("{node}: cannot start {program}: {error}")]
+    Start {
+        /// Which was to be.
+        node: NodeId,
+        /// The program.
+        program: String,
+        /// Why not.
+        error: io::Error,
+    },
+    /// What the program's first node says to this one makes no sense.
+    #[error(
+        "standard input is no socket of the program's first node ({found}); expected to be started by it"
+    )]
+    NotStarted {
+        /// What was found.
+        found: String,
+    },
+    /// A node has ended without leaving.
+    #[error("{0} has died")]
+    Died(NodeId),
+    /// A node has left the program.
+    #[error("{0} has left")]
+    Left(NodeId),
+    /// A node's process ended with an error.
+    #[error("{node} failed: {status}")]
+    Failed {
+        /// Which.
+        node: NodeId,
+        /// How its process ended.
+        status: std::process::ExitStatus,
+    },
+    /// What came by a lane is no message, and nothing after it can be found.
+    #[error("the lane from {from}: {found}")]
+    Broken {
+        /// Who sends there.
+        from: PortId,
+        /// What was found.
+        found: raddle_sync::lane::BrokenLane,
+    },
+    /// No more connections.
+    #[error("{0} connections are open, and there can be no more")]
+    TooManyConnections(usize),
+}
+
+impl NetError {
+    /// The system refused `what`.
+    pub(crate) fn system(what: &'static str) -> impl Fn(Errno) -> Self {
+        move |error| Self::System {
+            what,
+            error: error.into(),
+        }
+    }
+}
+
+/// Why a message was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SendError {
+    /// The receiver is behind: try again when it has received.
+    #[error("the lane is full")]
+    Full,
+    /// The node has died.
+    #[error("{0} has died")]
+    Died(NodeId),
+    /// The node has left.
+    #[error("{0} has left")]
+    Left(NodeId),
+    /// More than what one message can have.
+    #[error("{found} bytes of {part}; expected at most {expected}")]
+    TooLong {
+        /// Metadata or data.
+        part: &'static str,
+        /// How many.
+        found: usize,
+        /// How many there may be.
+        expected: usize,
+    },
+    /// Data were to be put outside of the connection's bounds.
+    #[error("{len} bytes at offset {at}; expected them to lie within {bounds} bytes")]
+    OutOfBounds {
+        /// Where.
+        at: u64,
+        /// How many.
+        len: u64,
+        /// How many bytes the connection allows.
+        bounds: u64,
+    },
+}

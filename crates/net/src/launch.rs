@@ -1,0 +1,300 @@
+//! Starting a program's nodes: the first starts the others, which run the same program with the same arguments.
+//!
+//! What a node needs it gets from the first one through its standard input, which is a socket without a name: nothing is written to any
+//! file system, no process that was not started so can reach a node, and with the last node all is gone, however it ended.
+
+use std::env;
+use std::ffi::OsString;
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+
+use crate::address::{NodeId, Shape};
+use crate::control::{self, FILES_MAX};
+use crate::error::NetError;
+use crate::node::{Ground, Node};
+
+/// Which node a process is: set for those that the first one starts.
+pub const NODE_VARIABLE: &str = "RADDLE_NODE";
+
+/// How long a node may take to end once the first has left, before it is killed.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A program on several nodes, each a process of this machine.
+///
+/// # Examples
+/// Every process runs this; the first also starts the others.
+/// ```no_run
+/// use raddle_net::{Launch, Message, NodeId, PortId, Shape};
+///
+/// let nodes = Launch::new(Shape { nodes: 2, ports: 1 }).start()?;
+/// let mut port = nodes.node().port(0);
+/// if nodes.node().id() == NodeId(0) {
+///     let other = PortId { node: NodeId(1), index: 0 };
+///     port.send(other, Message::default(), b"hello")?;
+/// } else {
+///     port.wait();
+///     port.poll(|arrival| println!("{arrival:?}"))?;
+/// }
+/// drop(port);
+/// nodes.finish()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Launch {
+    shape: Shape,
+    arguments: Option<Vec<OsString>>,
+    is_quiet: bool,
+}
+
+impl Launch {
+    /// So many nodes, of so many ports each.
+    pub const fn new(shape: Shape) -> Self {
+        Self {
+            shape,
+            arguments: None,
+            is_quiet: false,
+        }
+    }
+
+    /// Starts the other nodes with these arguments instead of this process's.
+    #[must_use]
+    pub fn arguments<I: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = I>) -> Self {
+        self.arguments = Some(arguments.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Whether what the other nodes print on standard output is dropped.
+    #[must_use]
+    pub const fn quiet(mut self, is_quiet: bool) -> Self {
+        self.is_quiet = is_quiet;
+        self
+    }
+
+    /// True in a process that another has started as its node.
+    pub fn is_started() -> bool {
+        env::var_os(NODE_VARIABLE).is_some()
+    }
+
+    /// Starts the other nodes, or in one of these, joins them.
+    ///
+    /// # Errors
+    /// [`NetError::Shape`], [`NetError::System`], [`NetError::Start`]; in a node that was started, [`NetError::NotStarted`].
+    pub fn start(self) -> Result<Nodes, NetError> {
+        if Self::is_started() {
+            let node = join(self.shape)?;
+            return Ok(Nodes {
+                node,
+                others: Others(Vec::new()),
+            });
+        }
+        let mut ground = Ground::new(self.shape)?;
+        let mut ours = std::mem::take(&mut ground.controls[0]);
+        // From the first that was started on: whatever fails, they are waited for.
+        let mut others = Others(Vec::new());
+        for (me, theirs) in self.shape.node_ids().zip(ground.controls).skip(1) {
+            let to = ours[usize::from(me.0)].as_ref();
+            let to = to.expect("each two nodes share a socket");
+            others.0.push((me, self.spawn(me, theirs[0].as_ref())?));
+            welcome(to, me, self.shape, ground.key, &ground.regions, &theirs)
+                .map_err(NetError::system("a message to a node that was started"))?;
+        }
+        let controls = std::mem::take(&mut ours);
+        let node = Node::assemble(NodeId(0), self.shape, ground.key, &ground.regions, controls)?;
+        Ok(Nodes { node, others })
+    }
+
+    /// Starts a process whose standard input is `control`.
+    fn spawn(&self, me: NodeId, control: Option<&OwnedFd>) -> Result<Child, NetError> {
+        let control = control.expect("each two nodes share a socket").try_clone();
+        let control = control.map_err(|error| NetError::System {
+            what: "a socket",
+            error,
+        })?;
+        let program = env::current_exe();
+        let name = || {
+            program.as_ref().map_or_else(
+                |_| "this program".to_owned(),
+                |path| path.display().to_string(),
+            )
+        };
+        let started = program
+            .as_ref()
+            .map_err(|error| std::io::Error::new(error.kind(), error.to_string()))
+            .and_then(|program| {
+                let mut command = Command::new(program);
+                match &self.arguments {
+                    Some(arguments) => command.args(arguments),
+                    None => command.args(env::args_os().skip(1)),
+                };
+                if self.is_quiet {
+                    command.stdout(Stdio::null());
+                }
+                command
+                    .env(NODE_VARIABLE, me.0.to_string())
+                    .stdin(control)
+                    .spawn()
+            });
+        started.map_err(|error| NetError::Start {
+            node: me,
+            program: name(),
+            error,
+        })
+    }
+}
+
+/// Tells a node that was started who it is, and gives it what it needs.
+fn welcome(
+    to: &OwnedFd,
+    me: NodeId,
+    shape: Shape,
+    key: u64,
+    regions: &[OwnedFd],
+    controls: &[Option<OwnedFd>],
+) -> Result<(), Errno> {
+    let words = [me.0.into(), shape.nodes.into(), shape.ports.into(), key, 0];
+    control::send(to, control::WELCOME, words, &[])?;
+    // The socket to the first node is its standard input.
+    let files: Vec<_> = regions
+        .iter()
+        .chain(controls.iter().skip(1).flatten())
+        .map(AsFd::as_fd)
+        .collect();
+    files
+        .chunks(FILES_MAX)
+        .try_for_each(|files| control::send(to, control::FILES, [0; 5], files))
+}
+
+/// Becomes the node that the first one has started this process as.
+fn join(shape: Shape) -> Result<Node, NetError> {
+    let not_started = |error: Errno| NetError::NotStarted {
+        found: error.to_string(),
+    };
+    let first = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3).map_err(not_started)?;
+    let frame = || {
+        control::receive(&first)
+            .map_err(not_started)?
+            .ok_or_else(|| not_started(Errno::PIPE))
+    };
+    let welcome = frame()?;
+    let [me, nodes, ports, key, _] = welcome.words;
+    let is_ours = welcome.kind == control::WELCOME
+        && (nodes, ports) == (shape.nodes.into(), shape.ports.into())
+        && (1..nodes).contains(&me);
+    if !is_ours {
+        return Err(NetError::NotStarted {
+            found: format!(
+                "a program of {nodes} nodes with {ports} ports each, not {} with {}",
+                shape.nodes, shape.ports
+            ),
+        });
+    }
+    let count = usize::from(shape.nodes);
+    let mut files = Vec::new();
+    while files.len() < 2 * count - 2 {
+        files.extend(frame()?.files);
+    }
+    // From here on nobody else reads what is for this node.
+    let nothing = rustix::fs::open(
+        "/dev/null",
+        rustix::fs::OFlags::RDONLY,
+        rustix::fs::Mode::empty(),
+    );
+    nothing
+        .and_then(rustix::stdio::dup2_stdin)
+        .map_err(NetError::system("an empty standard input"))?;
+    let others = files.split_off(count);
+    // Below the number of nodes.
+    let me = NodeId(me as u16);
+    let mut others = others.into_iter();
+    let mut first = Some(first);
+    let controls = shape.node_ids().map(|node| match node {
+        NodeId(0) => first.take(),
+        node if node == me => None,
+        _ => others.next(),
+    });
+    Node::assemble(me, shape, key, &files, controls.collect())
+}
+
+/// A program's nodes, as seen from one of them: itself, and in the first, the processes of the others.
+#[derive(Debug)]
+pub struct Nodes {
+    node: Node,
+    others: Others,
+}
+
+impl Nodes {
+    /// The node of this process.
+    pub const fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// The processes that this one has started, by their nodes.
+    pub fn processes(&self) -> impl Iterator<Item = (NodeId, u32)> {
+        self.others
+            .0
+            .iter()
+            .map(|(node, child)| (*node, child.id()))
+    }
+
+    /// Leaves, and in the first node waits for the others; one that does not end some seconds after it is killed.
+    ///
+    /// # Errors
+    /// [`NetError::Failed`] of the first of them that ended with an error.
+    pub fn finish(mut self) -> Result<(), NetError> {
+        self.node.leave();
+        self.others.wait()
+    }
+}
+
+impl Drop for Nodes {
+    fn drop(&mut self) {
+        // Before the others are waited for, who learn by it that it is over.
+        self.node.leave();
+    }
+}
+
+/// Processes that are waited for, whatever happens.
+#[derive(Debug)]
+struct Others(Vec<(NodeId, Child)>);
+
+impl Others {
+    fn wait(&mut self) -> Result<(), NetError> {
+        let end = Instant::now() + GRACE;
+        let mut failed = Ok(());
+        for (node, mut child) in self.0.drain(..) {
+            let status = loop {
+                match child.try_wait() {
+                    Ok(None) if Instant::now() < end => thread::sleep(Duration::from_millis(1)),
+                    Ok(None) => {
+                        // It may have ended since; then there is nothing to kill.
+                        let _ = child.kill();
+                        break child.wait();
+                    }
+                    Ok(Some(status)) => break Ok(status),
+                    Err(error) => break Err(error),
+                }
+            };
+            let result = match status {
+                Ok(status) if status.success() => Ok(()),
+                Ok(status) => Err(NetError::Failed { node, status }),
+                Err(error) => Err(NetError::System {
+                    what: "the end of a process",
+                    error,
+                }),
+            };
+            failed = failed.and(result);
+        }
+        failed
+    }
+}
+
+impl Drop for Others {
+    fn drop(&mut self) {
+        // Who wants to know how they ended calls `finish`.
+        let _ = self.wait();
+    }
+}

@@ -1,0 +1,43 @@
+//! Nodes: processes of one program that send each other messages without the kernel, and wake each other at the end.
+//!
+//! A node is an address space. Each of its threads that sends or receives has a [`Port`]. A message goes from port to port through memory that the
+//! receiver reads where the sender wrote it; a doorbell at its end wakes the receiver if it sleeps, through the word that it waits on. Data
+//! go either along with the message or straight to where they belong: into a [`Segment`] that the receiver has registered and opened for
+//! the sender.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `address` | nodes, ports, and how many there are |
+//! | `descriptor` | what a message says of itself |
+//! | `connection` | who may write where; the receiver decides |
+//! | `segment` | memory that others may put data into |
+//! | `port` | sending, receiving, waiting |
+//! | `node` | what the ports of a node share; who has died or left |
+//! | `control` | what nodes tell each other besides messages |
+//! | `launch` | starting the processes of a program |
+//! | `mapped` | the memory that nodes share; the only place with unsafe code |
+//!
+//! # Source
+//! Parker, Efficient user-level event notification, chapter 3: sender-based one-sided messages, notification without the kernel.
+
+mod address;
+mod connection;
+mod control;
+mod descriptor;
+mod error;
+mod launch;
+mod mapped;
+mod node;
+mod port;
+mod segment;
+
+pub use address::{NodeId, PORTS_MAX, PortId, Shape};
+pub use connection::Refusal;
+pub use descriptor::Flags;
+pub use error::{NetError, SendError};
+pub use launch::{Launch, NODE_VARIABLE, Nodes};
+pub use node::{ConnectionId, Node};
+#[doc(hidden)]
+pub use port::descriptor_of_put;
+pub use port::{Arrival, DATA_MAX, Data, METADATA_MAX, Message, Port};
+pub use segment::{Remote, Segment, SegmentId};

@@ -1,0 +1,230 @@
+//! Nodes that are processes: each test starts its own program again, which runs the same test as the node that it is.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::time::Duration;
+
+use raddle_net::{
+    Arrival, Data, Launch, Message, NetError, NodeId, Nodes, Port, PortId, SendError, Shape,
+};
+
+/// Starts, or joins, the nodes of a test.
+fn start(test: &str, nodes: u16) -> Nodes {
+    Launch::new(Shape { nodes, ports: 1 })
+        .arguments(["--exact", test, "--nocapture"])
+        .quiet(true)
+        .start()
+        .expect("processes can be started")
+}
+
+fn port_of(node: u16) -> PortId {
+    PortId {
+        node: NodeId(node),
+        index: 0,
+    }
+}
+
+/// Sends, waiting for room; an error when the node has ended.
+fn send(port: &mut Port, to: PortId, data: &[u8]) -> Result<(), SendError> {
+    loop {
+        match port.send(to, Message::default(), data) {
+            Err(SendError::Full) => std::thread::yield_now(),
+            other => return other,
+        }
+    }
+}
+
+/// Receives what comes next; who has left is not missed.
+fn receive(port: &mut Port, mut each: impl FnMut(Arrival<'_>)) -> Result<usize, NetError> {
+    loop {
+        port.wait();
+        match port.poll(&mut each) {
+            Ok(0) | Err(NetError::Left(_)) => {}
+            other => return other,
+        }
+    }
+}
+
+fn here(data: Data<'_>) -> &[u8] {
+    match data {
+        Data::Here(bytes) => bytes,
+        Data::Put { .. } => panic!("nothing was put"),
+    }
+}
+
+#[test]
+fn a_number_goes_round_through_all_processes() {
+    let nodes = start("a_number_goes_round_through_all_processes", 4);
+    let me = nodes.node().id().0;
+    let mut port = nodes.node().port(0);
+    let next = port_of((me + 1) % 4);
+    for round in 0..1_000_u64 {
+        let expected = 4 * round + u64::from(me);
+        if me == 0 {
+            send(&mut port, next, &(expected + 1).to_le_bytes()).expect("all live");
+        }
+        let mut number = 0;
+        receive(&mut port, |arrival| {
+            number = u64::from_le_bytes(here(arrival.data).try_into().expect("eight bytes"));
+        })
+        .expect("all live");
+        if me == 0 {
+            assert_eq!(number, expected + 4);
+        } else {
+            assert_eq!(number, expected);
+            send(&mut port, next, &(number + 1).to_le_bytes()).expect("all live");
+        }
+    }
+    drop(port);
+    nodes.finish().expect("all nodes agree");
+}
+
+#[test]
+fn data_are_put_into_the_memory_of_another_process() {
+    let nodes = start("data_are_put_into_the_memory_of_another_process", 2);
+    let node = nodes.node();
+    let mut port = node.port(0);
+    if node.id() == NodeId(0) {
+        let segment = node.segment(1 << 20).expect("memory");
+        node.open(NodeId(1), &segment, 4_096..1 << 20)
+            .expect("the other is there");
+        receive(&mut port, |arrival| {
+            let range = arrival.data.range().expect("put");
+            segment.read(range, |bytes| {
+                assert_eq!(bytes.len(), 300_000);
+                assert!(
+                    bytes
+                        .iter()
+                        .enumerate()
+                        .all(|(index, &byte)| byte == (index % 253) as u8)
+                );
+            });
+        })
+        .expect("the other has not left before it put");
+    } else {
+        let remote = node.accept(NodeId(0)).expect("the first is there");
+        let data: Vec<_> = (0..300_000).map(|index| (index % 253) as u8).collect();
+        port.put(&remote, 0, 1_234, &data, Message::default())
+            .expect("room");
+    }
+    drop(port);
+    nodes.finish().expect("both nodes agree");
+}
+
+/// A node that fails is told with how it ended.
+#[test]
+fn a_node_that_fails_is_told() {
+    let nodes = start("a_node_that_fails_is_told", 2);
+    if nodes.node().id() == NodeId(1) {
+        std::process::exit(7);
+    }
+    let mut port = nodes.node().port(0);
+    let error = receive(&mut port, |_| ()).expect_err("it ends");
+    assert!(matches!(error, NetError::Died(NodeId(1))), "{error}");
+    assert!(matches!(
+        nodes.node().accept(NodeId(1)),
+        Err(NetError::Died(NodeId(1)))
+    ));
+    let error = nodes.finish().expect_err("it failed").to_string();
+    assert_eq!(error, "node 1 failed: exit status: 7");
+}
+
+/// Whatever a node is doing when it is killed, the others hear of it, and nothing of it stays.
+#[test]
+fn a_node_that_is_killed_leaves_no_hang_and_nothing_behind() {
+    const TEST: &str = "a_node_that_is_killed_leaves_no_hang_and_nothing_behind";
+    let shared_before = shared_memory();
+    let mut files = None;
+    // Children of a child are children, too: they take part in one program each.
+    let rounds = if Launch::is_started() { 1 } else { 200 };
+    for round in 0..rounds {
+        let nodes = start(TEST, 3);
+        let me = nodes.node().id().0;
+        let mut port = nodes.node().port(0);
+        let processes: Vec<_> = nodes.processes().collect();
+        if me == 0 {
+            let victim = processes[round % 2].1;
+            let pause = Duration::from_micros((round as u64 * 7_919) % 15_000);
+            std::thread::spawn(move || {
+                std::thread::sleep(pause);
+                let pid = i32::try_from(victim)
+                    .ok()
+                    .and_then(rustix::process::Pid::from_raw);
+                rustix::process::kill_process(
+                    pid.expect("a process"),
+                    rustix::process::Signal::KILL,
+                )
+                .expect("it lives, or waits to be waited for");
+            });
+        }
+        // All send to all until somebody is gone.
+        let others: Vec<_> = (0..3).filter(|&node| node != me).map(port_of).collect();
+        let gone = 'gone: loop {
+            for &other in &others {
+                match port.send(other, Message::default(), &[me as u8; 500]) {
+                    Ok(()) | Err(SendError::Full) => {}
+                    Err(error) => break 'gone error.to_string(),
+                }
+            }
+            let polled = port.poll(|arrival| {
+                let bytes = here(arrival.data);
+                assert_eq!(bytes, [arrival.from.node.0 as u8; 500]);
+            });
+            if let Err(error) = polled {
+                break error.to_string();
+            }
+        };
+        assert!(
+            gone.ends_with("has died") || gone.ends_with("has left"),
+            "{gone}"
+        );
+        drop(port);
+        let finished = nodes.finish();
+        if me > 0 {
+            return;
+        }
+        let error = finished.expect_err("one was killed").to_string();
+        assert!(error.contains("signal: 9"), "{error}");
+        for (node, process) in processes {
+            assert!(
+                !fs::exists(format!("/proc/{process}")).expect("proc"),
+                "{node} is still there"
+            );
+        }
+        let open = fs::read_dir("/proc/self/fd").expect("proc").count();
+        // Of the first round on: other tests of this program have files, too, but theirs come and go.
+        let before = *files.get_or_insert(open);
+        assert!(open < before + 40, "{open} files are open, {before} were");
+    }
+    assert_eq!(shared_memory(), shared_before);
+}
+
+/// The names in the shared-memory directory.
+fn shared_memory() -> BTreeSet<std::ffi::OsString> {
+    let entries = fs::read_dir("/dev/shm").expect("there is such a directory");
+    entries
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect()
+}
+
+#[test]
+fn a_process_that_nobody_started_says_so() {
+    let test = "a_process_that_nobody_started_says_so";
+    if Launch::is_started() {
+        let error = Launch::new(Shape { nodes: 2, ports: 1 })
+            .start()
+            .expect_err("standard input is nothing");
+        assert!(
+            error.to_string().contains("expected to be started by it"),
+            "{error}"
+        );
+        return;
+    }
+    let status = std::process::Command::new(std::env::current_exe().expect("a name"))
+        .args(["--exact", test])
+        .env(raddle_net::NODE_VARIABLE, "1")
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .status();
+    assert!(status.expect("it starts").success());
+}

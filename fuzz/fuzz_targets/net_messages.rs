@@ -1,0 +1,8 @@
+//! Messages as they lie in a lane: descriptors that are nearly right, and any bytes.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    raddle_fuzz::receive_messages(bytes);
+});
