@@ -9,15 +9,17 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
-use raddle_sync::prim::{Acquire, AtomicU64, Mutex, Release};
+use raddle_sync::prim::{Acquire, AtomicU64, Mutex, Relaxed, Release};
 
 use crate::address::NodeId;
 use crate::descriptor::Descriptor;
+use crate::mapped::Memory;
 use crate::segment::SegmentId;
 
 /// What a node has allowed another.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Connection {
     pub(crate) peer: NodeId,
     pub(crate) key: u64,
@@ -26,9 +28,10 @@ pub(crate) struct Connection {
 }
 
 /// A part of a segment: base and bounds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Window {
     pub(crate) segment: SegmentId,
+    pub(crate) memory: Arc<Memory>,
     pub(crate) bytes: Range<u64>,
 }
 
@@ -66,15 +69,37 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What a node has allowed.
-#[derive(Debug, Default)]
-pub(crate) struct ConnectionTable {
+/// What a node allows others, and how often it has refused something.
+#[derive(Debug)]
+pub(crate) struct Rights {
+    /// Of connection 0, all over the program.
+    pub(crate) key: u64,
     entries: Mutex<Vec<Option<Connection>>>,
     /// Changes with the entries.
     version: AtomicU64,
+    refused: [AtomicU64; Refusal::ALL.len()],
 }
 
-impl ConnectionTable {
+impl Rights {
+    /// Connection 0 alone.
+    pub(crate) fn new(key: u64) -> Self {
+        Self {
+            key,
+            entries: Mutex::default(),
+            version: AtomicU64::new(0),
+            refused: Default::default(),
+        }
+    }
+
+    pub(crate) fn count_refused(&self, reason: Refusal) {
+        // Relaxed, here and below: a count.
+        self.refused[reason as usize].fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn refused(&self, reason: Refusal) -> u64 {
+        self.refused[reason as usize].load(Relaxed)
+    }
+
     /// Allows what `connection` says; returns its number.
     ///
     /// # Errors
@@ -113,25 +138,24 @@ pub(crate) struct ConnectionView {
 }
 
 impl ConnectionView {
-    /// What was put by a message of `peer`, if the message is allowed; `key` is that of the connection that is there from the start.
+    /// What was put by a message of `peer`, if the message is allowed.
     pub(crate) fn check(
         &mut self,
-        table: &ConnectionTable,
+        rights: &Rights,
         peer: NodeId,
-        key: u64,
         descriptor: &Descriptor,
     ) -> Result<Option<Window>, Refusal> {
         let Some(index) = usize::from(descriptor.connection).checked_sub(1) else {
-            return match (descriptor.key == key, descriptor.put) {
+            return match (descriptor.key == rights.key, descriptor.put) {
                 (false, _) => Err(Refusal::WrongKey),
                 (true, Some(_)) => Err(Refusal::OutOfBounds),
                 (true, None) => Ok(None),
             };
         };
         // ORDERING(C1): Acquire, the entries are copied under the lock after it.
-        let version = table.version.load(Acquire);
+        let version = rights.version.load(Acquire);
         if version != self.version {
-            let entries = table
+            let entries = rights
                 .entries
                 .lock()
                 .expect("nothing panics under this lock");
@@ -150,8 +174,10 @@ impl ConnectionView {
         };
         let window = entry.window.as_ref().ok_or(Refusal::OutOfBounds)?;
         let bytes = part_of(&window.bytes, at, len).ok_or(Refusal::OutOfBounds)?;
-        let segment = window.segment;
-        Ok(Some(Window { segment, bytes }))
+        Ok(Some(Window {
+            bytes,
+            ..window.clone()
+        }))
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -15,7 +16,9 @@ use rustix::io::Errno;
 use crate::address::{NodeId, Shape};
 use crate::control::{self, FILES_MAX};
 use crate::error::NetError;
-use crate::node::{Ground, Node};
+use crate::node::Node;
+use crate::share::Share;
+use crate::transport::TransportKind;
 
 /// Which node a process is: set for those that the first one starts.
 pub const NODE_VARIABLE: &str = "RADDLE_NODE";
@@ -46,6 +49,7 @@ const GRACE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Launch {
     shape: Shape,
+    kind: TransportKind,
     arguments: Option<Vec<OsString>>,
     is_quiet: bool,
 }
@@ -55,9 +59,17 @@ impl Launch {
     pub const fn new(shape: Shape) -> Self {
         Self {
             shape,
+            kind: TransportKind::Memory,
             arguments: None,
             is_quiet: false,
         }
+    }
+
+    /// How messages travel; by memory that nodes share, if nothing else is said.
+    #[must_use]
+    pub const fn transport(mut self, kind: TransportKind) -> Self {
+        self.kind = kind;
+        self
     }
 
     /// Starts the other nodes with these arguments instead of this process's.
@@ -85,119 +97,107 @@ impl Launch {
     /// [`NetError::Shape`], [`NetError::System`], [`NetError::Start`]; in a node that was started, [`NetError::NotStarted`].
     pub fn start(self) -> Result<Nodes, NetError> {
         if Self::is_started() {
-            let node = join(self.shape)?;
-            return Ok(Nodes {
-                node,
-                others: Others(Vec::new()),
-            });
+            let node = join(self.kind, self.shape)?;
+            let others = Others(Vec::new());
+            return Ok(Nodes { node, others });
         }
-        let mut ground = Ground::new(self.shape)?;
-        let mut ours = std::mem::take(&mut ground.controls[0]);
+        let mut shares = Share::of_all(self.kind, self.shape)?.into_iter();
+        let ours = shares.next().expect("a program has a first node");
         // From the first that was started on: whatever fails, they are waited for.
         let mut others = Others(Vec::new());
-        for (me, theirs) in self.shape.node_ids().zip(ground.controls).skip(1) {
-            let to = ours[usize::from(me.0)].as_ref();
-            let to = to.expect("each two nodes share a socket");
-            others.0.push((me, self.spawn(me, theirs[0].as_ref())?));
-            welcome(to, me, self.shape, ground.key, &ground.regions, &theirs)
+        for share in shares {
+            let (here, there) = control::pair().map_err(NetError::system("a socket"))?;
+            others.0.push((share.me, self.spawn(share.me, there)?));
+            welcome(&here, &share)
                 .map_err(NetError::system("a message to a node that was started"))?;
         }
-        let controls = std::mem::take(&mut ours);
-        let node = Node::assemble(NodeId(0), self.shape, ground.key, &ground.regions, controls)?;
+        let node = Node::assemble(ours)?;
         Ok(Nodes { node, others })
     }
 
     /// Starts a process whose standard input is `control`.
-    fn spawn(&self, me: NodeId, control: Option<&OwnedFd>) -> Result<Child, NetError> {
-        let control = control.expect("each two nodes share a socket").try_clone();
-        let control = control.map_err(|error| NetError::System {
-            what: "a socket",
-            error,
-        })?;
+    fn spawn(&self, me: NodeId, control: OwnedFd) -> Result<Child, NetError> {
         let program = env::current_exe();
-        let name = || {
-            program.as_ref().map_or_else(
-                |_| "this program".to_owned(),
-                |path| path.display().to_string(),
-            )
-        };
         let started = program
             .as_ref()
-            .map_err(|error| std::io::Error::new(error.kind(), error.to_string()))
-            .and_then(|program| {
-                let mut command = Command::new(program);
-                match &self.arguments {
-                    Some(arguments) => command.args(arguments),
-                    None => command.args(env::args_os().skip(1)),
-                };
-                if self.is_quiet {
-                    command.stdout(Stdio::null());
-                }
-                command
-                    .env(NODE_VARIABLE, me.0.to_string())
-                    .stdin(control)
-                    .spawn()
-            });
+            .map_err(|error| io::Error::new(error.kind(), error.to_string()));
+        let started = started.and_then(|program| {
+            let mut command = Command::new(program);
+            match &self.arguments {
+                Some(arguments) => command.args(arguments),
+                None => command.args(env::args_os().skip(1)),
+            };
+            if self.is_quiet {
+                command.stdout(Stdio::null());
+            }
+            command
+                .env(NODE_VARIABLE, me.0.to_string())
+                .stdin(control)
+                .spawn()
+        });
         started.map_err(|error| NetError::Start {
             node: me,
-            program: name(),
+            program: program.map_or_else(
+                |_| "this program".to_owned(),
+                |path| path.display().to_string(),
+            ),
             error,
         })
     }
 }
 
 /// Tells a node that was started who it is, and gives it what it needs.
-fn welcome(
-    to: &OwnedFd,
-    me: NodeId,
-    shape: Shape,
-    key: u64,
-    regions: &[OwnedFd],
-    controls: &[Option<OwnedFd>],
-) -> Result<(), Errno> {
-    let words = [me.0.into(), shape.nodes.into(), shape.ports.into(), key, 0];
+fn welcome(to: &OwnedFd, share: &Share) -> Result<(), Errno> {
+    let Share {
+        me,
+        shape,
+        kind,
+        key,
+        ..
+    } = share;
+    let words = [
+        me.0.into(),
+        shape.nodes.into(),
+        shape.ports.into(),
+        *key,
+        *kind as u64,
+    ];
     control::send(to, control::WELCOME, words, &[])?;
-    // The socket to the first node is its standard input.
-    let files: Vec<_> = regions
-        .iter()
-        .chain(controls.iter().skip(1).flatten())
-        .map(AsFd::as_fd)
-        .collect();
+    let files: Vec<_> = share.files().map(AsFd::as_fd).collect();
     files
         .chunks(FILES_MAX)
         .try_for_each(|files| control::send(to, control::FILES, [0; 5], files))
 }
 
 /// Becomes the node that the first one has started this process as.
-fn join(shape: Shape) -> Result<Node, NetError> {
+fn join(kind: TransportKind, shape: Shape) -> Result<Node, NetError> {
     let not_started = |error: Errno| NetError::NotStarted {
         found: error.to_string(),
     };
-    let first = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3).map_err(not_started)?;
+    let first = rustix::stdio::stdin();
     let frame = || {
-        control::receive(&first)
+        control::receive(first)
             .map_err(not_started)?
             .ok_or_else(|| not_started(Errno::PIPE))
     };
     let welcome = frame()?;
-    let [me, nodes, ports, key, _] = welcome.words;
+    let [me, nodes, ports, key, by] = welcome.words;
     let is_ours = welcome.kind == control::WELCOME
-        && (nodes, ports) == (shape.nodes.into(), shape.ports.into())
+        && (nodes, ports, by) == (shape.nodes.into(), shape.ports.into(), kind as u64)
         && (1..nodes).contains(&me);
     if !is_ours {
         return Err(NetError::NotStarted {
             found: format!(
-                "a program of {nodes} nodes with {ports} ports each, not {} with {}",
+                "a program of {nodes} nodes with {ports} ports each, not {} with {} by {kind}",
                 shape.nodes, shape.ports
             ),
         });
     }
-    let count = usize::from(shape.nodes);
     let mut files = Vec::new();
-    while files.len() < 2 * count - 2 {
+    while files.len() < Share::file_count(kind, shape) {
         files.extend(frame()?.files);
     }
-    // From here on nobody else reads what is for this node.
+    // From here on nobody reads what was for this node alone.
     let nothing = rustix::fs::open(
         "/dev/null",
         rustix::fs::OFlags::RDONLY,
@@ -206,17 +206,14 @@ fn join(shape: Shape) -> Result<Node, NetError> {
     nothing
         .and_then(rustix::stdio::dup2_stdin)
         .map_err(NetError::system("an empty standard input"))?;
-    let others = files.split_off(count);
     // Below the number of nodes.
-    let me = NodeId(me as u16);
-    let mut others = others.into_iter();
-    let mut first = Some(first);
-    let controls = shape.node_ids().map(|node| match node {
-        NodeId(0) => first.take(),
-        node if node == me => None,
-        _ => others.next(),
-    });
-    Node::assemble(me, shape, key, &files, controls.collect())
+    Node::assemble(Share::take_files(
+        NodeId(me as u16),
+        shape,
+        kind,
+        key,
+        files,
+    ))
 }
 
 /// A program's nodes, as seen from one of them: itself, and in the first, the processes of the others.

@@ -12,8 +12,11 @@
 //! | `connection` | who may write where; the receiver decides |
 //! | `segment` | memory that others may put data into |
 //! | `port` | sending, receiving, waiting |
+//! | `transport` | how messages come from node to node: by memory that they share, or by sockets |
+//! | `packet` | how they travel where no memory is shared |
 //! | `node` | what the ports of a node share; who has died or left |
 //! | `control` | what nodes tell each other besides messages |
+//! | `share` | what a node is made of |
 //! | `launch` | starting the processes of a program |
 //! | `mapped` | the memory that nodes share; the only place with unsafe code |
 //!
@@ -28,8 +31,11 @@ mod error;
 mod launch;
 mod mapped;
 mod node;
+mod packet;
 mod port;
 mod segment;
+mod share;
+mod transport;
 
 pub use address::{NodeId, PORTS_MAX, PortId, Shape};
 pub use connection::Refusal;
@@ -41,3 +47,4 @@ pub use node::{ConnectionId, Node};
 pub use port::descriptor_of_put;
 pub use port::{Arrival, DATA_MAX, Data, METADATA_MAX, Message, Port};
 pub use segment::{Remote, Segment, SegmentId};
+pub use transport::TransportKind;

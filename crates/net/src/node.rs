@@ -6,33 +6,36 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use raddle_sync::prim::{Acquire, AtomicU32, AtomicU64, Mutex, Relaxed, Release};
-use raddle_sync::table::SyncTable;
+use raddle_sync::prim::{Acquire, AtomicU32, Mutex, Relaxed, Release};
 use raddle_sync::wait::WaitCell;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
-use rustix::rand::{GetRandomFlags, getrandom};
 
-use crate::address::{NodeId, PORTS_MAX, PortId, Shape};
-use crate::connection::{Connection, ConnectionTable, Refusal, Window};
+use crate::address::{NodeId, PortId, Shape};
+use crate::connection::{Connection, Refusal, Rights, Window};
 use crate::control::{self, Frame};
 use crate::error::{NetError, SendError};
 use crate::mapped::{Memory, Region};
 use crate::port::Port;
 use crate::segment::{Remote, RemoteWindow, Segment, SegmentId};
+use crate::share::{Share, random};
+use crate::transport::{ByMemory, BySockets, Transport, TransportKind};
 
 const PAGE: u64 = 4096;
+
+/// How long the listening thread rests when it can do nothing with what there is.
+const PAUSE: Duration = Duration::from_micros(50);
+/// Of those who want it to pump: none, since the node leaves.
+const LEAVING: u32 = 1 << 31;
 
 const ALIVE: u32 = 0;
 const LEFT: u32 = 1;
 const DIED: u32 = 2;
 
-/// One node of a program. Where it is dropped, the node leaves.
+/// One node of a program. Where it is dropped, the node leaves; by a panic, it has died for the others.
 #[derive(Debug)]
 pub struct Node {
     shared: Arc<Shared>,
-    /// Wakes the listening thread for its end.
-    end: Arc<OwnedFd>,
     listener: Option<JoinHandle<()>>,
 }
 
@@ -41,16 +44,17 @@ pub struct Node {
 pub(crate) struct Shared {
     pub(crate) me: NodeId,
     pub(crate) shape: Shape,
-    /// Of connection 0, all over the program.
-    pub(crate) key: u64,
-    pub(crate) regions: Vec<Region>,
-    pub(crate) tables: Vec<SyncTable>,
-    pub(crate) connections: ConnectionTable,
-    refused: [AtomicU64; Refusal::ALL.len()],
+    pub(crate) own: Arc<Region>,
+    pub(crate) rights: Arc<Rights>,
+    pub(crate) transport: Box<dyn Transport>,
+    kind: TransportKind,
     /// How each node is, and how often that has changed.
     states: Vec<AtomicU32>,
     pub(crate) changes: AtomicU32,
     controls: Vec<Option<OwnedFd>>,
+    /// Wakes the listening thread, and how many wait for it to pump; the highest bit says that the node leaves.
+    wake: OwnedFd,
+    wanted: AtomicU32,
     ports_taken: Mutex<Vec<bool>>,
     segments: AtomicU32,
     offers: Mutex<Offers>,
@@ -64,39 +68,53 @@ struct Offers {
 }
 
 impl Node {
-    /// Puts a node together: the regions of all nodes in their order, and for each other node a socket to it.
-    pub(crate) fn assemble(
-        me: NodeId,
-        shape: Shape,
-        key: u64,
-        regions: &[OwnedFd],
-        controls: Vec<Option<OwnedFd>>,
-    ) -> Result<Self, NetError> {
-        let open =
-            |file| Region::open(file, shape).map_err(NetError::system("the memory of a node"));
-        let regions: Vec<_> = regions.iter().map(open).collect::<Result<_, _>>()?;
+    /// Puts a node together.
+    pub(crate) fn assemble(share: Share) -> Result<Self, NetError> {
+        let Share {
+            me,
+            shape,
+            kind,
+            key,
+            regions,
+            controls,
+            sockets,
+        } = share;
+        let open = |file: &OwnedFd| Region::open(file, shape).map(Arc::new);
+        let regions: Result<Vec<_>, _> = regions.iter().map(open).collect();
+        let regions = regions.map_err(NetError::system("the memory of a node"))?;
+        let rights = Arc::new(Rights::new(key));
+        // By sockets a node has its own region alone.
+        let own = regions.get(usize::from(me.0)).unwrap_or(&regions[0]);
+        let own = Arc::clone(own);
+        let transport: Box<dyn Transport> = match kind {
+            TransportKind::Memory => Box::new(ByMemory::new(shape, regions)),
+            TransportKind::Sockets => {
+                let (own, rights) = (Arc::clone(&own), Arc::clone(&rights));
+                Box::new(BySockets::new(shape, own, rights, sockets))
+            }
+        };
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let shared = Arc::new(Shared {
             me,
             shape,
-            key,
-            tables: regions.iter().map(Region::table).collect(),
-            regions,
-            connections: ConnectionTable::default(),
-            refused: Default::default(),
+            own,
+            rights,
+            transport,
+            kind,
             states: shape.node_ids().map(|_| AtomicU32::new(ALIVE)).collect(),
             changes: AtomicU32::new(0),
             controls,
+            wake: eventfd(0, flags).map_err(NetError::system("an event"))?,
+            wanted: AtomicU32::new(0),
             ports_taken: Mutex::new(vec![false; shape.ports.into()]),
             segments: AtomicU32::new(0),
             offers: Mutex::default(),
         });
-        let end = eventfd(0, EventfdFlags::CLOEXEC).map_err(NetError::system("an event"))?;
-        let end = Arc::new(end);
         let listener = {
-            let (shared, end) = (Arc::clone(&shared), Arc::clone(&end));
+            let shared = Arc::clone(&shared);
             thread::Builder::new()
                 .name(format!("raddle-node-{}", me.0))
-                .spawn(move || shared.listen(&end))
+                .spawn(move || shared.listen())
         };
         let listener = listener.map_err(|error| NetError::System {
             what: "a thread",
@@ -104,7 +122,6 @@ impl Node {
         })?;
         Ok(Self {
             shared,
-            end,
             listener: Some(listener),
         })
     }
@@ -114,11 +131,16 @@ impl Node {
     /// # Errors
     /// [`NetError::Shape`], and [`NetError::System`] when there is no memory, socket or thread for them.
     pub fn in_process(shape: Shape) -> Result<Vec<Self>, NetError> {
-        let ground = Ground::new(shape)?;
-        let nodes = shape.node_ids().zip(ground.controls);
-        nodes
-            .map(|(me, controls)| Self::assemble(me, shape, ground.key, &ground.regions, controls))
-            .collect()
+        Self::in_process_by(TransportKind::Memory, shape)
+    }
+
+    /// The same, by a given transport.
+    ///
+    /// # Errors
+    /// As [`in_process`](Self::in_process).
+    pub fn in_process_by(kind: TransportKind, shape: Shape) -> Result<Vec<Self>, NetError> {
+        let shares = Share::of_all(kind, shape)?;
+        shares.into_iter().map(Self::assemble).collect()
     }
 
     /// Which it is.
@@ -195,15 +217,21 @@ impl Node {
             key,
             window: Some(Window {
                 segment: segment.id(),
+                memory: Arc::clone(segment.memory()),
                 bytes: window.clone(),
             }),
         };
-        let number = self.shared.connections.open(entry);
+        let number = self.shared.rights.open(entry);
         let number = number.map_err(NetError::TooManyConnections)?;
         let words = [number.into(), key, window.start, window.end, 0];
-        let told = control::send(control, control::OFFER, words, &[segment.file().as_fd()]);
+        let file = segment.file().as_fd();
+        let files = match self.shared.kind {
+            TransportKind::Memory => &[file][..],
+            TransportKind::Sockets => &[],
+        };
+        let told = control::send(control, control::OFFER, words, files);
         if let Err(error) = told {
-            self.shared.connections.close(number);
+            self.shared.rights.close(number);
             self.shared.check_alive(peer)?;
             return Err(NetError::system("a message to another node")(error));
         }
@@ -212,7 +240,7 @@ impl Node {
 
     /// Takes back what a connection allows: messages by it are refused from here on.
     pub fn close(&self, connection: ConnectionId) {
-        self.shared.connections.close(connection.0);
+        self.shared.rights.close(connection.0);
     }
 
     /// Waits for the next connection that `peer` opens for this node.
@@ -248,8 +276,7 @@ impl Node {
 
     /// Messages that were refused, for one reason.
     pub fn refused(&self, reason: Refusal) -> u64 {
-        // Relaxed: a count.
-        self.shared.refused[reason as usize].load(Relaxed)
+        self.shared.rights.refused(reason)
     }
 
     /// Leaves the program: what the others have not received yet they can still receive.
@@ -257,12 +284,16 @@ impl Node {
         let Some(listener) = self.listener.take() else {
             return;
         };
-        for control in self.shared.controls.iter().flatten() {
-            // Who is gone need not know.
-            let _ = control::send(control, control::LEAVE, [0; 5], &[]);
+        // A node that leaves because of a panic has died.
+        if !thread::panicking() {
+            for control in self.shared.controls.iter().flatten() {
+                // Who is gone need not know.
+                let _ = control::send(control, control::LEAVE, [0; 5], &[]);
+            }
         }
-        let told = rustix::io::write(&*self.end, &1_u64.to_ne_bytes());
-        if told.is_ok() {
+        // ORDERING(N3): Release, for form's sake: nothing goes with it.
+        self.shared.wanted.fetch_or(LEAVING, Release);
+        if self.shared.wake_listener() {
             // Its panic, if any, has been told.
             let _ = listener.join();
         }
@@ -280,28 +311,40 @@ impl Drop for Node {
 pub struct ConnectionId(pub(crate) u16);
 
 impl Shared {
-    /// Hears what other nodes tell until the node leaves.
-    fn listen(&self, end: &OwnedFd) {
+    /// Hears what other nodes tell until the node leaves, and pumps while somebody wants that.
+    fn listen(&self) {
         let mut open: Vec<_> = self
             .shape
             .node_ids()
             .filter(|node| self.controls[usize::from(node.0)].is_some())
             .collect();
         loop {
+            // ORDERING(N3): Acquire, as there.
+            let wanted = self.wanted.load(Acquire);
+            if wanted & LEAVING != 0 {
+                return;
+            }
             let mut sockets: Vec<_> = open
                 .iter()
                 .map(|&node| self.control(node).as_fd())
                 .collect();
-            sockets.push(end.as_fd());
-            let Ok(ready) = control::wait(&sockets) else {
-                // The system has no memory for a moment.
-                thread::sleep(Duration::from_millis(1));
-                continue;
-            };
-            if ready.contains(&open.len()) {
-                return;
+            sockets.push(self.wake.as_fd());
+            if wanted > 0 {
+                sockets.extend(self.transport.sockets());
             }
-            for index in ready.into_iter().rev() {
+            let ready = control::wait(&sockets).unwrap_or_default();
+            // What has come by a socket is taken before it is known that its node has ended.
+            let has_data = ready.iter().any(|&index| index > open.len());
+            if ready.is_empty() || (has_data && !self.transport.pump()) {
+                // A lane is full, another thread pumps, or the system has no memory: that passes.
+                thread::sleep(PAUSE);
+            }
+            if ready.contains(&open.len()) {
+                // It is there to be woken, not to be counted.
+                let _ = rustix::io::read(&self.wake, &mut [0; 8]);
+            }
+            let count = open.len();
+            for index in ready.into_iter().rev().filter(|&index| index < count) {
                 if !self.hear(open[index]) {
                     open.swap_remove(index);
                 }
@@ -309,11 +352,28 @@ impl Shared {
         }
     }
 
+    /// Makes the listening thread look again; false when the system does not let us.
+    fn wake_listener(&self) -> bool {
+        let written = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
+        // Full, it is awake already.
+        matches!(written, Ok(_) | Err(Errno::AGAIN))
+    }
+
+    /// Has the listening thread pump while `wait` waits.
+    pub(crate) fn while_pumped<R>(&self, wait: impl FnOnce() -> R) -> R {
+        // ORDERING(N3): Release and Relaxed: the write to the event orders it.
+        self.wanted.fetch_add(1, Release);
+        self.wake_listener();
+        let result = wait();
+        self.wanted.fetch_sub(1, Release);
+        result
+    }
+
     /// Hears one thing from `node`; false when there will be no more.
     fn hear(&self, node: NodeId) -> bool {
         match control::receive(self.control(node)) {
             Ok(Some(frame)) if frame.kind == control::OFFER => {
-                if let Some(remote) = remote_of(node, frame) {
+                if let Some(remote) = remote_of(self.kind, node, frame) {
                     let mut offers = self.offers.lock().expect("nothing panics under this lock");
                     offers.open.push_back(remote);
                     drop(offers);
@@ -338,7 +398,7 @@ impl Shared {
         self.states[usize::from(node.0)].store(state, Release);
         self.changes.fetch_add(1, Release);
         for index in 0..usize::from(self.shape.ports) {
-            let _ = self.tables[usize::from(self.me.0)].ring(index);
+            let _ = self.own.table().ring(index);
         }
         self.tell_waiting();
     }
@@ -374,11 +434,6 @@ impl Shared {
             Some(Ended::Died) => Err(NetError::Died(node)),
         }
     }
-
-    pub(crate) fn count_refused(&self, reason: Refusal) {
-        // Relaxed: a count.
-        self.refused[reason as usize].fetch_add(1, Relaxed);
-    }
 }
 
 /// How a node has ended.
@@ -398,58 +453,23 @@ impl Ended {
 }
 
 /// What an offer allows; none where it makes no sense.
-fn remote_of(node: NodeId, frame: Frame) -> Option<Remote> {
+fn remote_of(kind: TransportKind, node: NodeId, frame: Frame) -> Option<Remote> {
     let [connection, key, start, end, _] = frame.words;
-    let file = frame.files.into_iter().next()?;
-    let page = start / PAGE * PAGE;
-    let mapped = usize::try_from(page).ok()?..usize::try_from(end.max(page + 1)).ok()?;
+    let mapped = match kind {
+        TransportKind::Sockets => None,
+        TransportKind::Memory => {
+            let file = frame.files.into_iter().next()?;
+            let page = start / PAGE * PAGE;
+            let mapped = usize::try_from(page).ok()?..usize::try_from(end.max(page + 1)).ok()?;
+            let begin = usize::try_from(start - page).ok()?;
+            Some((Memory::open(file, mapped).ok()?, begin))
+        }
+    };
+    let len = end.checked_sub(start)?;
     Some(Remote {
         node,
         connection: u16::try_from(connection).ok()?,
         key,
-        window: RemoteWindow {
-            memory: Memory::open(file, mapped).ok()?,
-            begin: usize::try_from(start - page).ok()?,
-            len: end.checked_sub(start)?,
-        },
+        window: RemoteWindow { len, mapped },
     })
-}
-
-/// What all nodes of a program are made of.
-pub(crate) struct Ground {
-    pub(crate) key: u64,
-    pub(crate) regions: Vec<OwnedFd>,
-    /// For each node, its sockets to the others.
-    pub(crate) controls: Vec<Vec<Option<OwnedFd>>>,
-}
-
-impl Ground {
-    pub(crate) fn new(shape: Shape) -> Result<Self, NetError> {
-        if shape.nodes == 0 || shape.ports == 0 || shape.port_count() > PORTS_MAX {
-            return Err(NetError::Shape(shape));
-        }
-        let create = |_| Region::create(shape).map_err(NetError::system("the memory of a node"));
-        let regions = shape.node_ids().map(create).collect::<Result<_, _>>()?;
-        let none = || shape.node_ids().map(|_| None).collect::<Vec<_>>();
-        let mut controls: Vec<_> = shape.node_ids().map(|_| none()).collect();
-        let count = controls.len();
-        for (lower, higher) in (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b))) {
-            let (of_lower, of_higher) = control::pair().map_err(NetError::system("a socket"))?;
-            controls[lower][higher] = Some(of_lower);
-            controls[higher][lower] = Some(of_higher);
-        }
-        Ok(Self {
-            key: random()?,
-            regions,
-            controls,
-        })
-    }
-}
-
-/// A number that nobody guesses.
-fn random() -> Result<u64, NetError> {
-    let mut bytes = [0; 8];
-    // So few bytes come at once, or the system has none.
-    getrandom(&mut bytes, GetRandomFlags::empty()).map_err(NetError::system("random numbers"))?;
-    Ok(u64::from_ne_bytes(bytes))
 }

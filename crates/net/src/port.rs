@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
-use raddle_sync::lane::{Full, LONG_MAX, LaneReceiver, LaneSender, SHORT_MAX};
-use raddle_sync::prim::{Acquire, Release};
+use raddle_sync::lane::{LONG_MAX, LaneReceiver, SHORT_MAX};
+use raddle_sync::prim::{Acquire, Instant, spin_loop, yield_now};
 use raddle_sync::wait::{SpinBudget, WaitCell, Way};
 
 use crate::address::{NodeId, PortId};
@@ -13,7 +14,9 @@ use crate::descriptor::{DESCRIPTOR_BYTES, Descriptor, Flags};
 use crate::error::{NetError, SendError};
 use crate::mapped::WORDS;
 use crate::node::{Ended, Shared};
+use crate::packet::Kind;
 use crate::segment::{Remote, SegmentId};
+use crate::transport::{Link, Outgoing};
 
 /// The longest metadata of a message.
 pub const METADATA_MAX: usize = SHORT_MAX - DESCRIPTOR_BYTES;
@@ -35,7 +38,7 @@ pub struct Port {
     shared: Arc<Shared>,
     id: PortId,
     /// The way to each port of the program that was sent to.
-    out: Vec<Option<LaneSender>>,
+    out: Vec<Option<Box<dyn Link>>>,
     /// The ways from those that have begun to send.
     lanes: Vec<(PortId, LaneReceiver)>,
     /// Whose bits were seen.
@@ -129,7 +132,7 @@ impl Port {
             flags: message.flags,
             metadata_len: 0,
             user: message.user,
-            key: self.shared.key,
+            key: self.shared.rights.key,
             put: None,
         };
         self.send_by(to, descriptor, message.metadata, data)
@@ -152,9 +155,47 @@ impl Port {
         message: Message<'_>,
     ) -> Result<(), SendError> {
         remote.put(at, data)?;
+        let to = PortId {
+            node: remote.node,
+            index,
+        };
         let descriptor = descriptor_by(remote, message, Some((at, data.len() as u64)));
-        let node = remote.node;
-        self.send_by(PortId { node, index }, descriptor, message.metadata, &[])
+        if self.shared.transport.is_pumped() && data.len() > DATA_MAX {
+            self.put_in_parts(remote, to, at, data)?;
+            return self.send_by(to, descriptor, message.metadata, &[]);
+        }
+        self.send_by(to, descriptor, message.metadata, data)
+    }
+
+    /// Puts data that are too many for one packet. Waits for room between two parts: what was put once need not be put again.
+    fn put_in_parts(
+        &mut self,
+        remote: &Remote,
+        to: PortId,
+        at: u64,
+        data: &[u8],
+    ) -> Result<(), SendError> {
+        for (index, part) in data.chunks(DATA_MAX).enumerate() {
+            let put = (at + (index * DATA_MAX) as u64, part.len() as u64);
+            let head = descriptor_by(remote, Message::default(), Some(put)).write();
+            let outgoing = Outgoing {
+                short: &[&head],
+                long: part,
+                kind: Kind::Part,
+                doorbell: false,
+            };
+            loop {
+                match self.link_to(to)?.send(outgoing) {
+                    Err(SendError::Full) => {
+                        // The other side may be waiting for room, too.
+                        self.shared.transport.pump();
+                        yield_now();
+                    }
+                    other => break other?,
+                }
+            }
+        }
+        Ok(())
     }
 
     #[inline]
@@ -166,25 +207,34 @@ impl Port {
         data: &[u8],
     ) -> Result<(), SendError> {
         check_len("metadata", metadata.len(), METADATA_MAX)?;
-        check_len("data", data.len(), DATA_MAX)?;
+        let is_put = descriptor.put.is_some();
+        if !is_put {
+            check_len("data", data.len(), DATA_MAX)?;
+        }
         let descriptor = Descriptor {
             // At most `METADATA_MAX`, which a byte holds.
             metadata_len: metadata.len() as u8,
             ..descriptor
         };
         let head = descriptor.write();
-        let lane = self.lane_to(to)?;
         // Few data go beside the metadata: often that is one cache line for all.
-        let sent = if metadata.len() + data.len() <= METADATA_MAX {
-            lane.send(&[&head, metadata, data], &[])
+        let is_short = !is_put && metadata.len() + data.len() <= METADATA_MAX;
+        let (beside, long) = if is_short {
+            (data, &[][..])
         } else {
-            lane.send(&[&head, metadata], data)
+            (&[][..], data)
         };
-        sent.map_err(|Full| SendError::Full)?;
-        if descriptor.flags.doorbell {
-            let _ = self.shared.tables[usize::from(to.node.0)].ring(to.index.into());
-        }
-        Ok(())
+        self.link_to(to)?.send(Outgoing {
+            short: &[&head, metadata, beside],
+            long,
+            // Data that travelled in parts are there.
+            kind: if is_put && !data.is_empty() {
+                Kind::Put
+            } else {
+                Kind::Message
+            },
+            doorbell: descriptor.flags.doorbell,
+        })
     }
 
     /// Sends bytes as they stand, be they a message or not: to try what a receiver makes of them.
@@ -196,14 +246,17 @@ impl Port {
     #[doc(hidden)]
     pub fn send_raw(&mut self, to: PortId, short: &[u8], long: &[u8]) -> Result<(), SendError> {
         check_len("data", long.len(), DATA_MAX)?;
-        self.lane_to(to)?
-            .send(&[short], long)
-            .map_err(|Full| SendError::Full)
+        self.link_to(to)?.send(Outgoing {
+            short: &[short],
+            long,
+            kind: Kind::Message,
+            doorbell: true,
+        })
     }
 
     /// The way to a port.
     #[inline]
-    fn lane_to(&mut self, to: PortId) -> Result<&mut LaneSender, SendError> {
+    fn link_to(&mut self, to: PortId) -> Result<&mut dyn Link, SendError> {
         assert!(
             self.shared.shape.contains(to),
             "{to} of {:?}",
@@ -214,12 +267,12 @@ impl Port {
         }
         let number = self.shared.shape.number_of(to);
         Ok(match &mut self.out[number] {
-            Some(lane) => lane,
-            nothing => nothing.insert(open_lane(&self.shared, self.id, to)),
+            Some(link) => &mut **link,
+            nothing => &mut **nothing.insert(self.shared.transport.link(self.id, to)),
         })
     }
 
-    /// Calls `receive` with what has come, lane by lane, and returns how many messages that were; none at once when nothing has.
+    /// Calls `receive` with what has come, lane by lane, and returns how many messages were delivered; none at once when nothing has come.
     ///
     /// A message that is not allowed is counted ([`Node::refused`](crate::Node::refused)) and not delivered.
     ///
@@ -230,6 +283,7 @@ impl Port {
     pub fn poll(&mut self, mut receive: impl FnMut(Arrival<'_>)) -> Result<usize, NetError> {
         // Before the lanes: what a node has sent before its end is seen in them after this.
         let changes = self.shared.changes.load(Acquire);
+        self.shared.transport.pump();
         self.open_lanes();
         let mut count = 0;
         for index in 0..self.lanes.len() {
@@ -251,8 +305,34 @@ impl Port {
     /// As [`wait`](Self::wait), in one way.
     pub fn wait_by(&mut self, way: Way) {
         let mut budget = std::mem::take(&mut self.budget);
-        budget.wait_until(self.cell(), way, || self.has_news());
+        if !self.shared.transport.is_pumped() {
+            budget.wait_until(self.cell(), way, || self.has_news());
+        } else if !self.pump_for(way.limit(budget.spin())) {
+            let start = Instant::now();
+            // Whoever waits without the kernel pumps himself, for ever.
+            self.shared.while_pumped(|| {
+                self.cell()
+                    .wait_until(Way::Futex, Duration::ZERO, || self.has_news());
+            });
+            budget.observe(start.elapsed());
+        } else {
+            budget.observe(Duration::ZERO);
+        }
         self.budget = budget;
+    }
+
+    /// Pumps until there is something, or `limit` is over; true when there is something.
+    fn pump_for(&self, limit: Duration) -> bool {
+        let start = Instant::now();
+        loop {
+            if self.has_news() || (self.shared.transport.pump() && self.has_news()) {
+                return true;
+            }
+            if start.elapsed() >= limit {
+                return false;
+            }
+            spin_loop();
+        }
     }
 
     /// True when [`poll`](Self::poll) has something.
@@ -265,7 +345,7 @@ impl Port {
 
     /// The cell in which the thread of this port waits.
     pub fn cell(&self) -> &WaitCell {
-        self.shared.tables[usize::from(self.id.node.0)].cell(self.id.index.into())
+        self.shared.own.table().cell(self.id.index.into())
     }
 
     fn poll_lane(
@@ -275,17 +355,18 @@ impl Port {
     ) -> Result<usize, NetError> {
         let (from, lane) = &mut self.lanes[index];
         let from = *from;
-        for count in 0..TURN {
+        let mut count = 0;
+        for _ in 0..TURN {
             let found = lane.receive(|found| {
                 let read =
                     Descriptor::read(found.short).and_then(|(descriptor, metadata, data)| {
-                        let (table, key) = (&self.shared.connections, self.shared.key);
-                        let put = self.view.check(table, from.node, key, &descriptor)?;
+                        let rights = &self.shared.rights;
+                        let put = self.view.check(rights, from.node, &descriptor)?;
                         Ok((descriptor, metadata, data, put))
                     });
                 let (descriptor, metadata, few, put) = match read {
                     Ok(read) => read,
-                    Err(refusal) => return self.shared.count_refused(refusal),
+                    Err(refusal) => return self.shared.rights.count_refused(refusal),
                 };
                 let data = match put {
                     // Within a segment of this process.
@@ -302,6 +383,7 @@ impl Port {
                     user: descriptor.user,
                     metadata,
                 };
+                count += 1;
                 receive(Arrival {
                     from,
                     message,
@@ -310,22 +392,22 @@ impl Port {
             });
             match found {
                 Ok(Some(())) => {}
-                Ok(None) => return Ok(count),
+                Ok(None) => break,
                 Err(found) => {
                     self.lanes.swap_remove(index);
-                    self.shared.count_refused(Refusal::Malformed);
+                    self.shared.rights.count_refused(Refusal::Malformed);
                     return Err(NetError::Broken { from, found });
                 }
             }
         }
-        Ok(TURN)
+        Ok(count)
     }
 
     /// A port that has begun to send here and is not known yet.
     #[inline]
     fn unknown(&self) -> Option<usize> {
         let words = self.shared.shape.port_count().div_ceil(64);
-        let region = &self.shared.regions[usize::from(self.id.node.0)];
+        let region = &self.shared.own;
         let openings = &region.openings(self.id.index)[..words];
         openings.iter().zip(&self.known).position(|(word, known)| {
             // ORDERING(N2): Acquire, the lane is used after it.
@@ -343,7 +425,7 @@ impl Port {
     /// Opens the lanes whose bits of a word are new.
     #[cold]
     fn open_lanes_of(&mut self, word: usize) {
-        let region = &self.shared.regions[usize::from(self.id.node.0)];
+        let region = &self.shared.own;
         // ORDERING(N2): as in `unknown`.
         let new = region.openings(self.id.index)[word].load(Acquire) & !self.known[word];
         self.known[word] |= new;
@@ -352,7 +434,7 @@ impl Port {
             .map(|bit| 64 * word + bit)
         {
             if number >= self.shared.shape.port_count() {
-                self.shared.count_refused(Refusal::Malformed);
+                self.shared.rights.count_refused(Refusal::Malformed);
                 continue;
             }
             let from = self.shared.shape.port(number);
@@ -369,6 +451,17 @@ impl Port {
             let told = &mut self.told[usize::from(node.0)];
             let ended = self.shared.ended(node).filter(|_| !*told);
             if let Some(ended) = ended {
+                if !self.shared.transport.is_drained(node) {
+                    // What it has sent comes first.
+                    return Ok(());
+                }
+                if self
+                    .lanes
+                    .iter()
+                    .any(|(from, lane)| from.node == node && lane.has_message())
+                {
+                    return Ok(());
+                }
                 *told = true;
                 return Err(match ended {
                     Ended::Left => NetError::Left(node),
@@ -423,15 +516,4 @@ fn check_len(part: &'static str, found: usize, expected: usize) -> Result<(), Se
         });
     }
     Ok(())
-}
-
-#[cold]
-fn open_lane(shared: &Shared, from: PortId, to: PortId) -> LaneSender {
-    let region = &shared.regions[usize::from(to.node.0)];
-    let lane = region.sender(from, to.index);
-    let lane = lane.expect("one port sends from here, and opens each lane once");
-    let number = shared.shape.number_of(from);
-    // ORDERING(N2): Release, for form's sake: the lane is as its region was made.
-    region.openings(to.index)[number / 64].fetch_or(1 << (number % 64), Release);
-    lane
 }

@@ -65,6 +65,10 @@ impl Segment {
     pub(crate) fn file(&self) -> &OwnedFd {
         &self.file
     }
+
+    pub(crate) fn memory(&self) -> &Arc<Memory> {
+        &self.memory
+    }
 }
 
 /// The right to send to a node by a connection of its own, and to put data into a part of that node's memory.
@@ -76,13 +80,12 @@ pub struct Remote {
     pub(crate) window: RemoteWindow,
 }
 
-/// What may be written to, as it is mapped here.
+/// What may be written to.
 #[derive(Debug)]
 pub(crate) struct RemoteWindow {
-    pub(crate) memory: Memory,
-    /// Where in it the window begins: what is mapped begins with a page.
-    pub(crate) begin: usize,
     pub(crate) len: u64,
+    /// Where memory is shared: as it is mapped here, and where in that the window begins, since what is mapped begins with a page.
+    pub(crate) mapped: Option<(Memory, usize)>,
 }
 
 impl Remote {
@@ -101,7 +104,7 @@ impl Remote {
         self.window.len == 0
     }
 
-    /// Writes `data` to offset `at` of the window, in the other node's memory.
+    /// Writes `data` to offset `at` of the window, in the other node's memory, where it is shared; else they go there with the message.
     ///
     /// # Errors
     /// [`SendError::OutOfBounds`], and nothing is written.
@@ -111,10 +114,10 @@ impl Remote {
         if at.checked_add(len).is_none_or(|end| end > bounds) {
             return Err(SendError::OutOfBounds { at, len, bounds });
         }
-        // Below the length of what is mapped.
-        self.window
-            .memory
-            .write(self.window.begin + at as usize, data);
+        if let Some((memory, begin)) = &self.window.mapped {
+            // Below the length of what is mapped.
+            memory.write(begin + at as usize, data);
+        }
         Ok(())
     }
 }

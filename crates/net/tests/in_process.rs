@@ -2,7 +2,7 @@
 
 use raddle_net::{
     Arrival, DATA_MAX, Data, Flags, METADATA_MAX, Message, NetError, Node, NodeId, PORTS_MAX, Port,
-    PortId, Refusal, SendError, Shape,
+    PortId, Refusal, SendError, Shape, TransportKind,
 };
 
 const PAIR: Shape = Shape { nodes: 2, ports: 1 };
@@ -14,9 +14,13 @@ fn at(node: u16, index: u16) -> PortId {
     }
 }
 
-fn nodes<const COUNT: usize>(shape: Shape) -> [Node; COUNT] {
-    let nodes = Node::in_process(shape).expect("there is memory");
+fn nodes<const COUNT: usize>(kind: TransportKind, shape: Shape) -> [Node; COUNT] {
+    let nodes = Node::in_process_by(kind, shape).expect("there is memory");
     nodes.try_into().expect("so many nodes")
+}
+
+fn by_each_transport(test: impl Fn(TransportKind)) {
+    TransportKind::ALL.into_iter().for_each(test);
 }
 
 /// Sends, waiting for room.
@@ -39,242 +43,262 @@ fn receive(port: &mut Port, count: usize, mut each: impl FnMut(Arrival<'_>)) {
 
 #[test]
 fn a_message_arrives_with_all_that_it_has() {
-    let [first, second] = nodes(PAIR);
-    let (mut sender, mut receiver) = (first.port(0), second.port(0));
-    let message = Message {
-        flags: Flags {
-            doorbell: true,
-            cache_hint: false,
-        },
-        user: 0xABCD,
-        metadata: b"metadata",
-    };
-    sender.send(at(1, 0), message, b"data").expect("room");
-    receive(&mut receiver, 1, |arrival| {
-        assert_eq!(arrival.from, at(0, 0));
-        assert_eq!(arrival.message, message);
-        assert_eq!(arrival.data, Data::Here(b"data"));
+    by_each_transport(|kind| {
+        let [first, second] = nodes(kind, PAIR);
+        let (mut sender, mut receiver) = (first.port(0), second.port(0));
+        let message = Message {
+            flags: Flags {
+                doorbell: true,
+                cache_hint: false,
+            },
+            user: 0xABCD,
+            metadata: b"metadata",
+        };
+        sender.send(at(1, 0), message, b"data").expect("room");
+        receive(&mut receiver, 1, |arrival| {
+            assert_eq!(arrival.from, at(0, 0));
+            assert_eq!(arrival.message, message);
+            assert_eq!(arrival.data, Data::Here(b"data"));
+        });
     });
 }
 
 #[test]
 fn messages_of_each_port_arrive_once_and_in_order() {
-    const COUNT: u32 = 20_000;
-    let shape = Shape { nodes: 3, ports: 2 };
-    let nodes: [Node; 3] = nodes(shape);
-    let mut ports: Vec<_> = nodes
-        .iter()
-        .flat_map(|node| [node.port(0), node.port(1)])
-        .collect();
-    let mut receiver = ports.remove(0);
-    std::thread::scope(|scope| {
-        let mut next = [0; 6];
-        for mut port in ports {
-            scope.spawn(move || {
-                for number in 0..COUNT {
-                    let message = Message {
-                        user: number,
-                        ..Message::default()
-                    };
-                    let data = vec![number as u8; number as usize % 300];
-                    send(&mut port, at(0, 0), message, &data);
-                }
+    by_each_transport(|kind| {
+        const COUNT: u32 = 20_000;
+        let shape = Shape { nodes: 3, ports: 2 };
+        let nodes: [Node; 3] = nodes(kind, shape);
+        let mut ports: Vec<_> = nodes
+            .iter()
+            .flat_map(|node| [node.port(0), node.port(1)])
+            .collect();
+        let mut receiver = ports.remove(0);
+        std::thread::scope(|scope| {
+            let mut next = [0; 6];
+            for mut port in ports {
+                scope.spawn(move || {
+                    for number in 0..COUNT {
+                        let message = Message {
+                            user: number,
+                            ..Message::default()
+                        };
+                        let data = vec![number as u8; number as usize % 300];
+                        send(&mut port, at(0, 0), message, &data);
+                    }
+                });
+            }
+            receive(&mut receiver, 5 * COUNT as usize, |arrival| {
+                let from = usize::from(2 * arrival.from.node.0 + arrival.from.index);
+                let number = arrival.message.user;
+                assert_eq!(number, next[from]);
+                next[from] += 1;
+                let Data::Here(data) = arrival.data else {
+                    panic!("nothing was put");
+                };
+                assert_eq!(data.len(), number as usize % 300);
+                assert!(data.iter().all(|&byte| byte == number as u8));
             });
-        }
-        receive(&mut receiver, 5 * COUNT as usize, |arrival| {
-            let from = usize::from(2 * arrival.from.node.0 + arrival.from.index);
-            let number = arrival.message.user;
-            assert_eq!(number, next[from]);
-            next[from] += 1;
-            let Data::Here(data) = arrival.data else {
-                panic!("nothing was put");
-            };
-            assert_eq!(data.len(), number as usize % 300);
-            assert!(data.iter().all(|&byte| byte == number as u8));
         });
     });
 }
 
 #[test]
 fn a_node_sends_to_itself() {
-    let [node] = nodes(Shape { nodes: 1, ports: 2 });
-    let (mut sender, mut receiver) = (node.port(0), node.port(1));
-    sender
-        .send(at(0, 1), Message::default(), b"here")
-        .expect("room");
-    receive(&mut receiver, 1, |arrival| {
-        assert_eq!(arrival.data, Data::Here(b"here"))
+    by_each_transport(|kind| {
+        let [node] = nodes(kind, Shape { nodes: 1, ports: 2 });
+        let (mut sender, mut receiver) = (node.port(0), node.port(1));
+        sender
+            .send(at(0, 1), Message::default(), b"here")
+            .expect("room");
+        receive(&mut receiver, 1, |arrival| {
+            assert_eq!(arrival.data, Data::Here(b"here"))
+        });
     });
 }
 
 #[test]
 fn what_is_put_lies_where_it_was_put() {
-    let [first, second] = nodes(PAIR);
-    let segment = second.segment(100_000).expect("memory");
-    let window = 10_000..90_000;
-    second
-        .open(NodeId(0), &segment, window)
-        .expect("the first is there");
-    let remote = first.accept(NodeId(1)).expect("the second is there");
-    assert_eq!((remote.node(), remote.len()), (NodeId(1), 80_000));
-    let (mut sender, mut receiver) = (first.port(0), second.port(0));
-    let data: Vec<_> = (0..80_000_u32).map(|index| (index % 251) as u8).collect();
-    sender
-        .put(&remote, 0, 0, &data, Message::default())
-        .expect("room");
-    sender
-        .put(&remote, 0, 79_999, b"!", Message::default())
-        .expect("room");
-    let mut ranges = Vec::new();
-    receive(&mut receiver, 2, |arrival| {
-        assert!(matches!(arrival.data, Data::Put { segment: found, .. } if found == segment.id()));
-        ranges.push(arrival.data.range().expect("put"));
+    by_each_transport(|kind| {
+        let [first, second] = nodes(kind, PAIR);
+        let segment = second.segment(100_000).expect("memory");
+        let window = 10_000..90_000;
+        second
+            .open(NodeId(0), &segment, window)
+            .expect("the first is there");
+        let remote = first.accept(NodeId(1)).expect("the second is there");
+        assert_eq!((remote.node(), remote.len()), (NodeId(1), 80_000));
+        let (mut sender, mut receiver) = (first.port(0), second.port(0));
+        let data: Vec<_> = (0..80_000_u32).map(|index| (index % 251) as u8).collect();
+        sender
+            .put(&remote, 0, 0, &data, Message::default())
+            .expect("room");
+        sender
+            .put(&remote, 0, 79_999, b"!", Message::default())
+            .expect("room");
+        let mut ranges = Vec::new();
+        receive(&mut receiver, 2, |arrival| {
+            assert!(
+                matches!(arrival.data, Data::Put { segment: found, .. } if found == segment.id())
+            );
+            ranges.push(arrival.data.range().expect("put"));
+        });
+        assert_eq!(ranges, [10_000..90_000, 89_999..90_000]);
+        segment.read(10_000..89_999, |found| assert!(found == &data[..79_999]));
+        segment.read(89_999..90_001, |found| assert_eq!(found, b"!\0"));
+        segment.read(9_999..10_000, |found| assert_eq!(found, b"\0"));
     });
-    assert_eq!(ranges, [10_000..90_000, 89_999..90_000]);
-    segment.read(10_000..89_999, |found| assert!(found == &data[..79_999]));
-    segment.read(89_999..90_001, |found| assert_eq!(found, b"!\0"));
-    segment.read(9_999..10_000, |found| assert_eq!(found, b"\0"));
 }
 
 #[test]
 fn what_lies_outside_is_not_put() {
-    let [first, second] = nodes(PAIR);
-    let segment = second.segment(4096).expect("memory");
-    second
-        .open(NodeId(0), &segment, 100..200)
-        .expect("the first is there");
-    let remote = first.accept(NodeId(1)).expect("the second is there");
-    let mut sender = first.port(0);
-    for (offset, len) in [(0, 101), (100, 1), (u64::MAX, 1), (50, 51)] {
-        let found = sender.put(&remote, 0, offset, &vec![7; len], Message::default());
-        let expected = SendError::OutOfBounds {
-            at: offset,
-            len: len as u64,
-            bounds: 100,
-        };
-        assert_eq!(found, Err(expected));
-    }
-    segment.read(0..4096, |bytes| {
-        assert!(bytes.iter().all(|&byte| byte == 0))
+    by_each_transport(|kind| {
+        let [first, second] = nodes(kind, PAIR);
+        let segment = second.segment(4096).expect("memory");
+        second
+            .open(NodeId(0), &segment, 100..200)
+            .expect("the first is there");
+        let remote = first.accept(NodeId(1)).expect("the second is there");
+        let mut sender = first.port(0);
+        for (offset, len) in [(0, 101), (100, 1), (u64::MAX, 1), (50, 51)] {
+            let found = sender.put(&remote, 0, offset, &vec![7; len], Message::default());
+            let expected = SendError::OutOfBounds {
+                at: offset,
+                len: len as u64,
+                bounds: 100,
+            };
+            assert_eq!(found, Err(expected));
+        }
+        segment.read(0..4096, |bytes| {
+            assert!(bytes.iter().all(|&byte| byte == 0))
+        });
     });
 }
 
 #[test]
 fn a_connection_that_was_closed_is_refused_and_counted() {
-    let [first, second] = nodes(PAIR);
-    let segment = second.segment(4096).expect("memory");
-    let connection = second
-        .open(NodeId(0), &segment, 0..64)
-        .expect("the first is there");
-    let remote = first.accept(NodeId(1)).expect("the second is there");
-    let (mut sender, mut receiver) = (first.port(0), second.port(0));
-    sender
-        .put(&remote, 0, 0, b"in time", Message::default())
-        .expect("room");
-    receive(&mut receiver, 1, |_| ());
-    second.close(connection);
-    sender
-        .put(&remote, 0, 0, b"too late", Message::default())
-        .expect("room");
-    sender
-        .send(at(1, 0), Message::default(), b"")
-        .expect("room");
-    receive(&mut receiver, 2, |arrival| {
-        assert_eq!(arrival.data, Data::Here(b""))
+    by_each_transport(|kind| {
+        let [first, second] = nodes(kind, PAIR);
+        let segment = second.segment(4096).expect("memory");
+        let connection = second
+            .open(NodeId(0), &segment, 0..64)
+            .expect("the first is there");
+        let remote = first.accept(NodeId(1)).expect("the second is there");
+        let (mut sender, mut receiver) = (first.port(0), second.port(0));
+        sender
+            .put(&remote, 0, 0, b"in time", Message::default())
+            .expect("room");
+        receive(&mut receiver, 1, |_| ());
+        second.close(connection);
+        sender
+            .put(&remote, 0, 0, b"too late", Message::default())
+            .expect("room");
+        sender
+            .send(at(1, 0), Message::default(), b"")
+            .expect("room");
+        receive(&mut receiver, 1, |arrival| {
+            assert_eq!(arrival.data, Data::Here(b""))
+        });
+        assert_eq!(second.refused(Refusal::NoConnection), 1);
+        assert_eq!(second.refused(Refusal::WrongKey), 0);
     });
-    assert_eq!(second.refused(Refusal::NoConnection), 1);
-    assert_eq!(second.refused(Refusal::WrongKey), 0);
 }
 
 #[test]
 fn a_lane_that_nobody_empties_is_full_and_nothing_is_lost() {
-    let [first, second] = nodes(PAIR);
-    let (mut sender, mut receiver) = (first.port(0), second.port(0));
-    let mut count = 0;
-    while sender
-        .send(
-            at(1, 0),
-            Message {
-                user: count,
-                ..Message::default()
-            },
-            &[7; 1000],
-        )
-        .is_ok()
-    {
-        count += 1;
-    }
-    let mut next = 0;
-    receive(&mut receiver, count as usize, |arrival| {
-        assert_eq!(arrival.message.user, next);
-        next += 1;
+    by_each_transport(|kind| {
+        let [first, second] = nodes(kind, PAIR);
+        let (mut sender, mut receiver) = (first.port(0), second.port(0));
+        let mut count = 0;
+        while sender
+            .send(
+                at(1, 0),
+                Message {
+                    user: count,
+                    ..Message::default()
+                },
+                &[7; 1000],
+            )
+            .is_ok()
+        {
+            count += 1;
+        }
+        let mut next = 0;
+        receive(&mut receiver, count as usize, |arrival| {
+            assert_eq!(arrival.message.user, next);
+            next += 1;
+        });
+        sender
+            .send(at(1, 0), Message::default(), &[7; 1000])
+            .expect("room again");
     });
-    sender
-        .send(at(1, 0), Message::default(), &[7; 1000])
-        .expect("room again");
 }
 
 #[test]
 fn what_is_too_long_is_refused() {
-    let [first, _second] = nodes(PAIR);
-    let mut sender = first.port(0);
-    let long = vec![0; DATA_MAX + 1];
-    let metadata = [0; METADATA_MAX + 1];
-    assert_eq!(
-        sender.send(at(1, 0), Message::default(), &long[..DATA_MAX]),
-        Ok(())
-    );
-    let found = sender
-        .send(at(1, 0), Message::default(), &long)
-        .expect_err("too long");
-    assert_eq!(
-        found.to_string(),
-        format!(
-            "{} bytes of data; expected at most {DATA_MAX}",
-            DATA_MAX + 1
-        )
-    );
-    let message = Message {
-        metadata: &metadata,
-        ..Message::default()
-    };
-    assert!(matches!(
-        sender.send(at(1, 0), message, b""),
-        Err(SendError::TooLong {
-            part: "metadata",
-            ..
-        })
-    ));
+    by_each_transport(|kind| {
+        let [first, _second] = nodes(kind, PAIR);
+        let mut sender = first.port(0);
+        let long = vec![0; DATA_MAX + 1];
+        let metadata = [0; METADATA_MAX + 1];
+        assert_eq!(
+            sender.send(at(1, 0), Message::default(), &long[..DATA_MAX]),
+            Ok(())
+        );
+        let found = sender
+            .send(at(1, 0), Message::default(), &long)
+            .expect_err("too long");
+        assert_eq!(
+            found.to_string(),
+            format!(
+                "{} bytes of data; expected at most {DATA_MAX}",
+                DATA_MAX + 1
+            )
+        );
+        let message = Message {
+            metadata: &metadata,
+            ..Message::default()
+        };
+        assert!(matches!(
+            sender.send(at(1, 0), message, b""),
+            Err(SendError::TooLong {
+                part: "metadata",
+                ..
+            })
+        ));
+    });
 }
 
 #[test]
 fn who_leaves_is_missed_after_its_last_message() {
-    let [first, second] = nodes(PAIR);
-    let mut receiver = first.port(0);
-    let mut sender = second.port(0);
-    sender
-        .send(at(0, 0), Message::default(), b"last")
-        .expect("room");
-    drop((sender, second));
-    let mut heard = 0;
-    let error = loop {
-        receiver.wait();
-        match receiver.poll(|arrival| assert_eq!(arrival.data, Data::Here(b"last"))) {
-            Ok(count) => heard += count,
-            Err(error) => break error,
-        }
-    };
-    assert_eq!(heard, 1);
-    assert!(matches!(error, NetError::Left(NodeId(1))));
-    assert!(!receiver.is_alive(NodeId(1)));
-    assert_eq!(
-        receiver.send(at(1, 0), Message::default(), b""),
-        Err(SendError::Left(NodeId(1)))
-    );
-    assert!(matches!(
-        first.accept(NodeId(1)),
-        Err(NetError::Left(NodeId(1)))
-    ));
+    by_each_transport(|kind| {
+        let [first, second] = nodes(kind, PAIR);
+        let mut receiver = first.port(0);
+        let mut sender = second.port(0);
+        sender
+            .send(at(0, 0), Message::default(), b"last")
+            .expect("room");
+        drop((sender, second));
+        let mut heard = 0;
+        let error = loop {
+            receiver.wait();
+            match receiver.poll(|arrival| assert_eq!(arrival.data, Data::Here(b"last"))) {
+                Ok(count) => heard += count,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(heard, 1);
+        assert!(matches!(error, NetError::Left(NodeId(1))));
+        assert!(!receiver.is_alive(NodeId(1)));
+        assert_eq!(
+            receiver.send(at(1, 0), Message::default(), b""),
+            Err(SendError::Left(NodeId(1)))
+        );
+        assert!(matches!(
+            first.accept(NodeId(1)),
+            Err(NetError::Left(NodeId(1)))
+        ));
+    });
 }
 
 #[test]
@@ -295,7 +319,7 @@ fn shapes_that_cannot_be_are_told() {
 #[test]
 #[should_panic(expected = "port 0 has been taken already")]
 fn a_port_is_taken_once() {
-    let [node] = nodes(Shape { nodes: 1, ports: 1 });
+    let [node] = nodes(TransportKind::Memory, Shape { nodes: 1, ports: 1 });
     let _port = node.port(0);
     let _again = node.port(0);
 }

@@ -6,11 +6,39 @@ use std::time::Duration;
 
 use raddle_net::{
     Arrival, Data, Launch, Message, NetError, NodeId, Nodes, Port, PortId, SendError, Shape,
+    TransportKind,
 };
 
+/// Makes a test of each for each transport: a process that is started runs one test by one transport.
+macro_rules! by_each_transport {
+    ($($test:ident)*) => {
+        mod shm {
+            $(#[test]
+            fn $test() {
+                super::$test(concat!("shm::", stringify!($test)), super::TransportKind::Memory);
+            })*
+        }
+
+        mod socket {
+            $(#[test]
+            fn $test() {
+                super::$test(concat!("socket::", stringify!($test)), super::TransportKind::Sockets);
+            })*
+        }
+    };
+}
+
+by_each_transport! {
+    a_number_goes_round_through_all_processes
+    data_are_put_into_the_memory_of_another_process
+    a_node_that_fails_is_told
+    a_node_that_is_killed_leaves_no_hang_and_nothing_behind
+}
+
 /// Starts, or joins, the nodes of a test.
-fn start(test: &str, nodes: u16) -> Nodes {
+fn start(test: &str, kind: TransportKind, nodes: u16) -> Nodes {
     Launch::new(Shape { nodes, ports: 1 })
+        .transport(kind)
         .arguments(["--exact", test, "--nocapture"])
         .quiet(true)
         .start()
@@ -34,12 +62,17 @@ fn send(port: &mut Port, to: PortId, data: &[u8]) -> Result<(), SendError> {
     }
 }
 
-/// Receives what comes next; who has left is not missed.
-fn receive(port: &mut Port, mut each: impl FnMut(Arrival<'_>)) -> Result<usize, NetError> {
+/// Receives what comes next of node `from`; which others have left does not matter.
+fn receive(
+    port: &mut Port,
+    from: u16,
+    mut each: impl FnMut(Arrival<'_>),
+) -> Result<usize, NetError> {
     loop {
         port.wait();
         match port.poll(&mut each) {
-            Ok(0) | Err(NetError::Left(_)) => {}
+            Ok(0) => {}
+            Err(NetError::Left(node)) if node != NodeId(from) => {}
             other => return other,
         }
     }
@@ -52,9 +85,8 @@ fn here(data: Data<'_>) -> &[u8] {
     }
 }
 
-#[test]
-fn a_number_goes_round_through_all_processes() {
-    let nodes = start("a_number_goes_round_through_all_processes", 4);
+fn a_number_goes_round_through_all_processes(test: &str, kind: TransportKind) {
+    let nodes = start(test, kind, 4);
     let me = nodes.node().id().0;
     let mut port = nodes.node().port(0);
     let next = port_of((me + 1) % 4);
@@ -64,7 +96,7 @@ fn a_number_goes_round_through_all_processes() {
             send(&mut port, next, &(expected + 1).to_le_bytes()).expect("all live");
         }
         let mut number = 0;
-        receive(&mut port, |arrival| {
+        receive(&mut port, (me + 3) % 4, |arrival| {
             number = u64::from_le_bytes(here(arrival.data).try_into().expect("eight bytes"));
         })
         .expect("all live");
@@ -79,16 +111,15 @@ fn a_number_goes_round_through_all_processes() {
     nodes.finish().expect("all nodes agree");
 }
 
-#[test]
-fn data_are_put_into_the_memory_of_another_process() {
-    let nodes = start("data_are_put_into_the_memory_of_another_process", 2);
+fn data_are_put_into_the_memory_of_another_process(test: &str, kind: TransportKind) {
+    let nodes = start(test, kind, 2);
     let node = nodes.node();
     let mut port = node.port(0);
     if node.id() == NodeId(0) {
         let segment = node.segment(1 << 20).expect("memory");
         node.open(NodeId(1), &segment, 4_096..1 << 20)
             .expect("the other is there");
-        receive(&mut port, |arrival| {
+        receive(&mut port, 1, |arrival| {
             let range = arrival.data.range().expect("put");
             segment.read(range, |bytes| {
                 assert_eq!(bytes.len(), 300_000);
@@ -112,14 +143,13 @@ fn data_are_put_into_the_memory_of_another_process() {
 }
 
 /// A node that fails is told with how it ended.
-#[test]
-fn a_node_that_fails_is_told() {
-    let nodes = start("a_node_that_fails_is_told", 2);
+fn a_node_that_fails_is_told(test: &str, kind: TransportKind) {
+    let nodes = start(test, kind, 2);
     if nodes.node().id() == NodeId(1) {
         std::process::exit(7);
     }
     let mut port = nodes.node().port(0);
-    let error = receive(&mut port, |_| ()).expect_err("it ends");
+    let error = receive(&mut port, 1, |_| ()).expect_err("it ends");
     assert!(matches!(error, NetError::Died(NodeId(1))), "{error}");
     assert!(matches!(
         nodes.node().accept(NodeId(1)),
@@ -130,15 +160,13 @@ fn a_node_that_fails_is_told() {
 }
 
 /// Whatever a node is doing when it is killed, the others hear of it, and nothing of it stays.
-#[test]
-fn a_node_that_is_killed_leaves_no_hang_and_nothing_behind() {
-    const TEST: &str = "a_node_that_is_killed_leaves_no_hang_and_nothing_behind";
+fn a_node_that_is_killed_leaves_no_hang_and_nothing_behind(test: &str, kind: TransportKind) {
     let shared_before = shared_memory();
     let mut files = None;
     // Children of a child are children, too: they take part in one program each.
     let rounds = if Launch::is_started() { 1 } else { 200 };
     for round in 0..rounds {
-        let nodes = start(TEST, 3);
+        let nodes = start(test, kind, 3);
         let me = nodes.node().id().0;
         let mut port = nodes.node().port(0);
         let processes: Vec<_> = nodes.processes().collect();

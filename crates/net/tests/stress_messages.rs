@@ -4,7 +4,9 @@
 
 use std::env;
 
-use raddle_net::{Arrival, Data, Launch, Message, NetError, NodeId, PortId, SendError, Shape};
+use raddle_net::{
+    Arrival, Data, Launch, Message, NetError, NodeId, PortId, SendError, Shape, TransportKind,
+};
 
 const SHAPE: Shape = Shape { nodes: 3, ports: 1 };
 const COUNT: u64 = 200_000;
@@ -49,14 +51,31 @@ fn weight(number: u64, data: &[u8]) -> u64 {
 }
 
 #[test]
-fn messages_of_random_size_arrive_once_in_order_and_whole() {
+fn messages_of_random_size_arrive_once_in_order_and_whole_by_memory() {
+    exchange(
+        "messages_of_random_size_arrive_once_in_order_and_whole_by_memory",
+        TransportKind::Memory,
+        1,
+    );
+}
+
+#[test]
+fn messages_of_random_size_arrive_once_in_order_and_whole_by_sockets() {
+    // A message takes some twenty times as long.
+    exchange(
+        "messages_of_random_size_arrive_once_in_order_and_whole_by_sockets",
+        TransportKind::Sockets,
+        20,
+    );
+}
+
+fn exchange(test: &str, kind: TransportKind, share: u64) {
     let count =
         env::var("RADDLE_STRESS_MESSAGES").map_or(COUNT, |text| text.parse().expect("a number"));
+    let count = count / share;
     let nodes = Launch::new(SHAPE)
-        .arguments([
-            "--exact",
-            "messages_of_random_size_arrive_once_in_order_and_whole",
-        ])
+        .transport(kind)
+        .arguments(["--exact", test])
         .quiet(true)
         .start()
         .expect("processes can be started");

@@ -9,7 +9,6 @@
 //!
 //! A lane that nobody has used is a hole: the system gives it no memory.
 
-use std::any::Any;
 use std::collections::HashSet;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -37,6 +36,7 @@ pub(crate) type Openings = CachePadded<[AtomicU64; WORDS]>;
 pub(crate) struct Region {
     memory: Arc<Memory>,
     shape: Shape,
+    table: SyncTable,
     /// Ends of lanes that this process has taken: there is one of each.
     taken: Mutex<HashSet<(End, usize)>>,
 }
@@ -117,19 +117,23 @@ impl Region {
         if Head(std::array::from_fn(word)) != Head::of(shape) {
             return Err(Errno::INVAL);
         }
+        let memory = Arc::new(memory);
+        // SAFETY: within the region, which the head says is one.
+        let address = unsafe { memory.address().add(Layout::TABLE) };
+        let keep = Arc::clone(&memory);
+        // SAFETY: `create` has made a table of so many cells there; the program uses them as such.
+        let table = unsafe { SyncTable::attach(address, shape.ports.into(), keep) };
         Ok(Self {
-            memory: Arc::new(memory),
+            memory,
             shape,
+            table,
             taken: Mutex::default(),
         })
     }
 
     /// The wait cells of the node's ports.
-    pub(crate) fn table(&self) -> SyncTable {
-        // SAFETY: within the region, which the head says is one.
-        let address = unsafe { self.memory.address().add(Layout::TABLE) };
-        // SAFETY: `create` has made a table of so many cells there; the program uses them as such.
-        unsafe { SyncTable::attach(address, self.shape.ports.into(), self.keep()) }
+    pub(crate) const fn table(&self) -> &SyncTable {
+        &self.table
     }
 
     /// Who has begun to send to port `index` of the node.
@@ -168,11 +172,7 @@ impl Region {
         let address = unsafe { self.memory.address().add(at) };
         // SAFETY: zeros at first, at the beginning of a page. This process has just taken the end for the first time, and no other takes it: the
         // sending ends are those of the node of `from`, the receiving ends those of the node whose region it is.
-        Some(unsafe { Lane::attach(address, self.keep()) })
-    }
-
-    fn keep(&self) -> Arc<dyn Any + Send + Sync> {
-        Arc::clone(&self.memory) as _
+        Some(unsafe { Lane::attach(address, Arc::clone(&self.memory) as _) })
     }
 }
 

@@ -43,7 +43,7 @@ impl Way {
     }
 
     /// How long to go without the kernel where the budget says `spin`.
-    pub(super) const fn limit(self, spin: Duration) -> Duration {
+    pub const fn limit(self, spin: Duration) -> Duration {
         match self {
             Self::Auto => spin,
             Self::Spin | Self::Monitor | Self::Pause => Duration::MAX,

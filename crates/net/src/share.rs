@@ -1,0 +1,144 @@
+//! What a node is made of: its share of what all nodes of a program have.
+
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use crate::address::{NodeId, PORTS_MAX, Shape};
+use crate::control;
+use crate::error::NetError;
+use crate::mapped::Region;
+use crate::transport::TransportKind;
+
+/// What one node needs to be put together.
+#[derive(Debug)]
+pub(crate) struct Share {
+    pub(crate) me: NodeId,
+    pub(crate) shape: Shape,
+    pub(crate) kind: TransportKind,
+    /// Of connection 0, the same for all.
+    pub(crate) key: u64,
+    /// By memory, the regions of all nodes in their order; by sockets, that of this node.
+    pub(crate) regions: Vec<OwnedFd>,
+    /// To each other node, a socket for what is no message.
+    pub(crate) controls: Vec<Option<OwnedFd>>,
+    /// By sockets, one to each other node for messages.
+    pub(crate) sockets: Vec<Option<OwnedFd>>,
+}
+
+impl Share {
+    /// The shares of all nodes of a program.
+    ///
+    /// # Errors
+    /// [`NetError::Shape`] and [`NetError::System`].
+    pub(crate) fn of_all(kind: TransportKind, shape: Shape) -> Result<Vec<Self>, NetError> {
+        if shape.nodes == 0 || shape.ports == 0 || shape.port_count() > PORTS_MAX {
+            return Err(NetError::Shape(shape));
+        }
+        let key = random()?;
+        let region = |_| Region::create(shape).map_err(NetError::system("the memory of a node"));
+        let regions: Vec<_> = shape.node_ids().map(region).collect::<Result<_, _>>()?;
+        let controls = sockets(shape).map_err(NetError::system("a socket"))?;
+        let by_sockets = match kind {
+            TransportKind::Memory => shape.node_ids().map(|_| Vec::new()).collect(),
+            TransportKind::Sockets => sockets(shape).map_err(NetError::system("a socket"))?,
+        };
+        let parts = shape.node_ids().zip(controls).zip(by_sockets);
+        parts
+            .map(|((me, controls), sockets)| {
+                let regions = match kind {
+                    TransportKind::Memory => regions.iter().map(OwnedFd::try_clone).collect(),
+                    TransportKind::Sockets => regions[usize::from(me.0)]
+                        .try_clone()
+                        .map(|region| vec![region]),
+                };
+                Ok(Self {
+                    me,
+                    shape,
+                    kind,
+                    key,
+                    regions: regions.map_err(|error| NetError::System {
+                        what: "a descriptor",
+                        error,
+                    })?,
+                    controls,
+                    sockets,
+                })
+            })
+            .collect()
+    }
+
+    /// The files of a share, in an order that [`take_files`](Self::take_files) knows.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &OwnedFd> {
+        let sockets = self.controls.iter().chain(&self.sockets).flatten();
+        self.regions.iter().chain(sockets)
+    }
+
+    /// How many files the share of a node that was started has.
+    pub(crate) const fn file_count(kind: TransportKind, shape: Shape) -> usize {
+        let nodes = shape.nodes as usize;
+        match kind {
+            TransportKind::Memory => nodes + nodes - 1,
+            TransportKind::Sockets => 1 + 2 * (nodes - 1),
+        }
+    }
+
+    /// The share of node `me`, put together again of its files.
+    ///
+    /// # Panics
+    /// When there are fewer than [`file_count`](Self::file_count).
+    pub(crate) fn take_files(
+        me: NodeId,
+        shape: Shape,
+        kind: TransportKind,
+        key: u64,
+        files: Vec<OwnedFd>,
+    ) -> Self {
+        let mut files = files.into_iter();
+        let region_count = match kind {
+            TransportKind::Memory => shape.nodes.into(),
+            TransportKind::Sockets => 1,
+        };
+        let regions = files.by_ref().take(region_count).collect();
+        let mut to_others = || {
+            let next = |node| (node != me).then(|| files.next().expect("so many were counted"));
+            shape.node_ids().map(next).collect()
+        };
+        let controls = to_others();
+        let sockets = match kind {
+            TransportKind::Memory => Vec::new(),
+            TransportKind::Sockets => to_others(),
+        };
+        Self {
+            me,
+            shape,
+            kind,
+            key,
+            regions,
+            controls,
+            sockets,
+        }
+    }
+}
+
+/// A socket between each two nodes: for each node, its ends by node.
+fn sockets(shape: Shape) -> Result<Vec<Vec<Option<OwnedFd>>>, Errno> {
+    let none = || shape.node_ids().map(|_| None).collect::<Vec<_>>();
+    let mut all: Vec<_> = shape.node_ids().map(|_| none()).collect();
+    let count = all.len();
+    for (lower, higher) in (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b))) {
+        let (of_lower, of_higher) = control::pair()?;
+        all[lower][higher] = Some(of_lower);
+        all[higher][lower] = Some(of_higher);
+    }
+    Ok(all)
+}
+
+/// A number that nobody guesses.
+pub(crate) fn random() -> Result<u64, NetError> {
+    let mut bytes = [0; 8];
+    // So few bytes come at once, or the system has none.
+    getrandom(&mut bytes, GetRandomFlags::empty()).map_err(NetError::system("random numbers"))?;
+    Ok(u64::from_ne_bytes(bytes))
+}
