@@ -46,6 +46,12 @@ impl<T> UnsafeCell<T> {
     }
 }
 
+/// True when this process may use one CPU alone; asked once.
+pub fn has_one_cpu() -> bool {
+    static HAS_ONE_CPU: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *HAS_ONE_CPU.get_or_init(|| thread::available_parallelism().is_ok_and(|count| count.get() == 1))
+}
+
 /// Nanoseconds on a clock that all processes of the machine share, and that never goes back.
 #[cfg(target_os = "linux")]
 pub fn clock_ns() -> u64 {

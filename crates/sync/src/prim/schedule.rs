@@ -59,6 +59,11 @@ impl Sub for Instant {
     }
 }
 
+/// A model has as many as it likes.
+pub const fn has_one_cpu() -> bool {
+    false
+}
+
 /// Nanoseconds of that clock, of which only differences count.
 pub fn clock_ns() -> u64 {
     Instant::now();

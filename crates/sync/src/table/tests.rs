@@ -1,7 +1,7 @@
 //! Tests of the sync table on real threads, and in memory that is mapped twice, as in two processes.
 
 use super::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use crate::prim::{AtomicUsize, Relaxed};
 
 #[test]
 fn a_waiter_hears_of_whichever_source_comes_first() {
@@ -11,20 +11,20 @@ fn a_waiter_hears_of_whichever_source_comes_first() {
         scope.spawn(|| {
             let mut budget = SpinBudget::default();
             for round in 1..=1_000 {
-                let has = |source: &AtomicUsize| source.load(Ordering::Relaxed) == round;
+                let has = |source: &AtomicUsize| source.load(Relaxed) == round;
                 let (left, right) = (|| has(&sources[0]), || has(&sources[1]));
                 let found = table.wait_for_any(1, &mut budget, &[&left, &right]);
                 assert_eq!(found, round % 2);
-                sources[found].store(0, Ordering::Relaxed);
+                sources[found].store(0, Relaxed);
                 let _ = table.ring(0);
             }
         });
         let mut budget = SpinBudget::default();
         for round in 1..=1_000 {
             let source = &sources[round % 2];
-            source.store(round, Ordering::Relaxed);
+            source.store(round, Relaxed);
             let _ = table.ring(1);
-            let taken = || source.load(Ordering::Relaxed) == 0;
+            let taken = || source.load(Relaxed) == 0;
             assert_eq!(table.wait_for_any(0, &mut budget, &[&taken]), 0);
         }
     });

@@ -1,11 +1,9 @@
 //! How long a waiting thread spins before it sleeps, learnt from the gaps that it saw.
 
-use std::num::NonZero;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::{WaitCell, Waited, Way, wake_price};
-use crate::prim::Instant;
+use crate::prim::{Instant, has_one_cpu};
 
 /// Never less than this where spinning is of use: a neighbour that is just about to hand over work takes a microsecond or two.
 const SPIN_MIN: Duration = Duration::from_micros(2);
@@ -31,6 +29,7 @@ pub struct SpinBudget {
 impl SpinBudget {
     /// How long to spin in the wait that comes.
     pub fn spin(&self) -> Duration {
+        // Whoever spins on the only CPU keeps away what it waits for.
         if self.without > 0 || has_one_cpu() {
             return Duration::ZERO;
         }
@@ -61,10 +60,4 @@ impl SpinBudget {
             self.without = WAITS_WITHOUT;
         }
     }
-}
-
-/// True when this process may use one CPU: whoever spins there keeps away what it waits for.
-fn has_one_cpu() -> bool {
-    static HAS_ONE_CPU: OnceLock<bool> = OnceLock::new();
-    *HAS_ONE_CPU.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get) == 1)
 }
