@@ -110,6 +110,11 @@ pub(crate) enum Unit {
     Microseconds,
     /// Nanoseconds a repetition: less is better.
     Nanoseconds,
+    /// CPU time of a core, as a share of a time that a repetition takes: less is better.
+    Percent {
+        /// What a repetition takes.
+        of: Duration,
+    },
     /// Millions of events a second, so many events a repetition: more is better.
     MillionsPerSecond {
         /// What is counted.
@@ -125,6 +130,7 @@ impl Unit {
             Self::Milliseconds => "ms",
             Self::Microseconds => "us",
             Self::Nanoseconds => "ns",
+            Self::Percent { .. } => "%",
             Self::MillionsPerSecond { name, .. } => name,
         }
     }
@@ -135,6 +141,7 @@ impl Unit {
             Self::Milliseconds => seconds * 1e3,
             Self::Microseconds => seconds * 1e6,
             Self::Nanoseconds => seconds * 1e9,
+            Self::Percent { of } => seconds / of.as_secs_f64() * 1e2,
             Self::MillionsPerSecond { events, .. } => events as f64 / seconds / 1e6,
         }
     }

@@ -31,7 +31,7 @@ use crate::output::Output;
 use crate::record::{Record, Surroundings, table_head, table_row};
 use crate::suites::{
     Measurement, build, forks, kdtree, lk23, locations, locks, loops, matmul, memory, messages,
-    place, pools as task_pools, rays, sort, wake,
+    place, pools as task_pools, rays, sort, waits, wake,
 };
 
 /// Measures Raddle and its peers, interleaved, and prints medians and ratios.
@@ -105,6 +105,9 @@ enum Suite {
     Sort,
     /// sleeping, spinning: how soon a worker without work hears of some, against a bare futex and a bare spin.
     Wake,
+    /// soon, late: two threads that wait for each other in wait cells, answered at once and late, against spinning, a futex, eventfd,
+    /// channels and tokio; idle: what ten seconds of waiting take.
+    Waits,
     /// every pool on trees of tasks of 1 to 420 µs, tiles of a picture and quicksort, against auto and a stack without
     /// synchronisation.
     Pools,
@@ -138,6 +141,7 @@ impl Suite {
             Self::Build => &build::CASES,
             Self::Sort => &sort::CASES,
             Self::Wake => &wake::CASES,
+            Self::Waits => &waits::CASES,
             Self::Pools => &task_pools::CASES,
             Self::Locks => &locks::CASES,
             Self::Locations => &locations::CASES,
@@ -174,6 +178,7 @@ impl Suite {
             Self::Build => build::run(measurement),
             Self::Sort => sort::run(measurement),
             Self::Wake => wake::run(measurement),
+            Self::Waits => waits::run(measurement),
             Self::Pools => task_pools::run(measurement),
             Self::Locks => locks::run(measurement),
             Self::Locations => locations::run(measurement),

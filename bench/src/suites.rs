@@ -14,6 +14,7 @@ pub(crate) mod place;
 pub(crate) mod pools;
 pub(crate) mod rays;
 pub(crate) mod sort;
+pub(crate) mod waits;
 pub(crate) mod wake;
 
 use std::path::{Path, PathBuf};

@@ -2,6 +2,7 @@
 
 mod kdtree;
 mod numerics;
+mod pingpong;
 mod place;
 pub(crate) mod values;
 
@@ -19,6 +20,7 @@ use self::values::{Bytes, SceneChoice, Size};
 
 pub(crate) use self::kdtree::{BuilderChoice, KdtreeArguments};
 pub(crate) use self::numerics::{BlockPlacement, Lk23Arguments, MatmulArguments, ProgramArguments};
+pub(crate) use self::pingpong::{LayerChoice, PingpongArguments, WaitChoice};
 pub(crate) use self::place::{PlaceArguments, PlaceFormat, ProgramChoice, SimulatedArguments};
 
 /// More are a mistake, which is better told at once than after a long time.
@@ -76,15 +78,6 @@ Each element sends a message to each of its K left and K right neighbours and be
 iteration when it has received theirs. Messages carry buffers that go from hand to hand: nothing
 is copied or allocated.";
 
-const PINGPONG_EXAMPLES: &str = "\
-Examples:
-  raddle pingpong
-  raddle pingpong --layer post --bytes 16,1K,64K --trips 1e6
-  raddle pingpong --workers 2 --affinity 0,1 --mailbox locked --json
-
-The message goes from the first worker to the last and back, and nothing else is under way. The
-clock is read after each round trip, which is a part of its time.";
-
 const TOPOLOGY_EXAMPLES: &str = "\
 Examples:
   raddle topology
@@ -129,7 +122,7 @@ pub(crate) enum Command {
     #[command(after_help = KNEIGHBOR_EXAMPLES)]
     Kneighbor(KneighborArguments),
     /// Send one message there and back, and report what that takes
-    #[command(after_help = PINGPONG_EXAMPLES)]
+    #[command(after_help = pingpong::EXAMPLES)]
     Pingpong(PingpongArguments),
     /// Show this machine, a synthetic one or one from an XML file
     #[command(after_help = TOPOLOGY_EXAMPLES)]
@@ -288,38 +281,6 @@ pub(crate) struct KneighborArguments {
     /// Run so often and report median, smallest and largest time
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repeat: u32,
-}
-
-/// Who sends the message of `raddle pingpong`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LayerChoice {
-    /// Elements of an array
-    Array,
-    /// Chares that are in no array
-    Chare,
-    /// Workers, without objects
-    Post,
-    /// One after the other
-    All,
-}
-
-/// `raddle pingpong`.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct PingpongArguments {
-    /// Who sends
-    #[arg(long, value_enum, default_value_t = LayerChoice::All)]
-    pub(crate) layer: LayerChoice,
-    /// Bytes in the message, such as 16, 64K or 1M; several sizes are separated by commas
-    #[arg(
-        long,
-        value_name = "B",
-        value_delimiter = ',',
-        default_value = "16,1K,64K"
-    )]
-    pub(crate) bytes: Vec<Bytes>,
-    /// Round trips, such as 100000 or 1e5
-    #[arg(long, value_name = "N", default_value = "100000", value_parser = values::round_count)]
-    pub(crate) trips: u64,
 }
 
 /// How a topology is drawn.

@@ -8,6 +8,7 @@ use raddle_graphics::mesh::MeshError;
 use raddle_graphics::picture::PictureError;
 use raddle_graphics::render::RenderError;
 use raddle_graphics::scene::OutOfMemory;
+use raddle_messages::waits::WaitsError;
 use raddle_topology::{MatrixError, PlaceError, TopologyError};
 
 /// A failure of a command.
@@ -117,6 +118,9 @@ pub(crate) enum CliError {
         /// What was found.
         source: raddle::Failure,
     },
+    /// A way to wait that cannot be measured.
+    #[error("--wait {0}; expected a way that this machine has, or all")]
+    Waits(#[from] WaitsError),
     /// There is no memory for matrices of such a size.
     #[error("{what}: no memory for {bytes} bytes; expected {available}")]
     MatricesTooLarge {

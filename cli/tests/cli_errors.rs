@@ -6,6 +6,8 @@ use std::fs::File;
 use std::os::unix::fs::symlink;
 use std::process::Stdio;
 
+use raddle_messages::waits::Kind;
+
 use common::{Folder, Said, TETRAHEDRON, expect_one_line, raddle, run, run_badly};
 
 /// Checks that `raddle kdtree` refuses a file of that content and that the line holds every `part`.
@@ -421,4 +423,20 @@ fn messages_larger_than_memory_are_one_line() {
     );
     expect_one_line(&said);
     assert!(said.errors.contains("bytes of messages"), "{said:?}");
+}
+
+#[test]
+fn a_wait_that_the_processor_lacks_is_one_line_where_it_is_asked_for_alone() {
+    let Some(reason) = Kind::Monitor.missing() else {
+        // It is there, and measured.
+        let text = run(["pingpong", "--wait", "monitor", "--trips", "5"]);
+        assert_eq!(text.code, Some(0), "{text:?}");
+        return;
+    };
+    let line = run_badly(["pingpong", "--wait", "monitor"]);
+    assert!(
+        line.contains("not on this processor") && line.contains(reason),
+        "{line}"
+    );
+    assert!(line.contains("expected"), "{line}");
 }

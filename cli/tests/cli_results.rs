@@ -318,6 +318,69 @@ fn a_message_goes_there_and_back_on_every_layer() {
 }
 
 #[test]
+fn every_way_to_wait_is_measured_or_has_a_reason() {
+    let arguments = [
+        "pingpong", "--wait", "all", "--trips", "20", "--late", "200us",
+    ];
+    let value = json(&run_well([&arguments[..], &["--json"]].concat()));
+    assert_eq!(value["late_pause_s"].as_f64(), Some(2e-4));
+    assert!(value["waiter_cpu"].is_u64() && value["bystander_beside"].is_string());
+    let rows = value["waits"].as_array().expect("a row for each way");
+    let names: Vec<_> = rows.iter().filter_map(|row| row["wait"].as_str()).collect();
+    let expected = "spin monitor pause futex auto eventfd signal pipe";
+    assert_eq!(names.join(" "), expected);
+    for row in rows {
+        if let Some(missing) = row["missing"].as_str() {
+            assert!(missing.starts_with("not on this processor: "), "{row}");
+            continue;
+        }
+        for part in ["soon", "late"] {
+            let keys = ["min_s", "median_s", "p90_s", "p99_s", "p99_9_s", "max_s"];
+            let times = keys.map(|key| row[part][key].as_f64().expect("a number"));
+            assert!(times.is_sorted() && times[0] >= 0.0, "{row}");
+        }
+        // Where two spin on one CPU, fewer than were asked for.
+        for count in [&row["soon"]["trips"], &row["late"]["waits"]] {
+            assert!(count.as_u64().is_some_and(|count| count <= 20), "{row}");
+        }
+        assert!(row["late"]["cpu_s"].is_f64(), "{row}");
+        assert!(row["late"]["bystander_share"].is_f64(), "{row}");
+    }
+}
+
+#[test]
+fn people_read_how_a_way_to_wait_did() {
+    let arguments = ["pingpong", "--wait", "eventfd", "--trips", "10"];
+    let text = run_well([&arguments[..], &["--affinity", "none"]].concat());
+    for part in [
+        "two threads that are not bound; no bystander",
+        "answered at once",
+        "answered after 500 µs",
+        "99.9 %",
+        "CPU time",
+        "eventfd",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+    assert_eq!(run_well([&arguments[..], &["--quiet"]].concat()), "");
+}
+
+#[test]
+fn two_threads_on_one_cpu_wait_for_each_other_in_every_way() {
+    let arguments = ["pingpong", "--trips", "5", "--json", "--wait"];
+    let value = json(&run_well([&arguments[..], &["auto"]].concat()));
+    let cpu = value["waiter_cpu"].to_string();
+    let value = json(&run_well(
+        [&arguments[..], &["all", "--affinity", &cpu]].concat(),
+    ));
+    assert_eq!(value["waiter_cpu"], value["answerer_cpu"]);
+    for row in value["waits"].as_array().expect("a row for each way") {
+        let was_heard = row["soon"]["trips"].as_u64().is_some_and(|trips| trips > 0);
+        assert!(was_heard || row["missing"].is_string(), "{row}");
+    }
+}
+
+#[test]
 fn quiet_says_nothing() {
     let folder = Folder::new("quiet");
     let picture = folder.path("a.ppm");

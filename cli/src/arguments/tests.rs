@@ -129,3 +129,42 @@ fn numbers_are_counted_in_full_or_by_a_power_of_ten() {
         assert_eq!(values::number_count(text), Ok(count));
     }
 }
+
+#[test]
+fn ways_to_wait_have_no_messages_and_no_workers() {
+    for words in [
+        &["--layer", "post"][..],
+        &["--bytes", "16"],
+        &["--workers", "2"],
+        &["--mailbox", "locked"],
+        &["--stats"],
+    ] {
+        let call = [&["pingpong", "--wait", "all"], words].concat();
+        assert_eq!(refused(&call), ErrorKind::ArgumentConflict, "{call:?}");
+    }
+    let late = ["pingpong", "--late", "1ms"];
+    assert_eq!(refused(&late), ErrorKind::MissingRequiredArgument);
+    assert!(
+        parse(&[
+            "pingpong",
+            "--wait",
+            "auto",
+            "--affinity",
+            "0",
+            "--late",
+            "2 ms"
+        ])
+        .is_ok()
+    );
+}
+
+#[test]
+fn a_pause_has_a_unit() {
+    let micros = |text| values::pause(text).map(|pause| pause.as_micros());
+    assert_eq!(micros("500us"), Ok(500));
+    assert_eq!(micros("0.5ms"), Ok(500));
+    assert_eq!(micros("2s"), Ok(2_000_000));
+    for text in ["", "5", "ms", "-1ms", "0us", "11s", "NaNs", "infs", "1e99s"] {
+        assert!(values::pause(text).is_err(), "{text}");
+    }
+}

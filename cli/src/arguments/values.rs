@@ -3,6 +3,7 @@
 use std::fmt;
 use std::num::{IntErrorKind, NonZeroUsize, ParseIntError};
 use std::str::FromStr;
+use std::time::Duration;
 
 use glam::Vec3;
 use raddle::WORKER_COUNT_MAX;
@@ -209,6 +210,21 @@ impl FromStr for Bytes {
             .map(Self)
             .ok_or_else(|| "expected a number of bytes from 1, such as 16, 64K or 1M".to_owned())
     }
+}
+
+/// The longest pause before an answer; more is a mistake.
+const PAUSE_MAX: Duration = Duration::from_secs(10);
+
+/// A pause: `500us`, `0.5ms`, `1s`.
+pub(crate) fn pause(text: &str) -> Result<Duration, String> {
+    let units = [("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+    units
+        .into_iter()
+        .find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)))
+        .and_then(|(number, seconds)| Some(number.trim_end().parse::<f64>().ok()? * seconds))
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .filter(|pause| (Duration::from_micros(1)..=PAUSE_MAX).contains(pause))
+        .ok_or_else(|| "expected a time from 1us to 10s, such as 500us or 1ms".to_owned())
 }
 
 /// How often something is done again; more is a mistake.

@@ -1,11 +1,15 @@
 //! `raddle pingpong`: one message, there and back, and what that takes.
 
+mod latencies;
+mod waits;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use raddle_messages::pingpong::{Layer, PingPong};
 use serde_json::{Map, Value, json};
 
+use self::latencies::Latencies;
 use super::kneighbor::check_memory;
 use crate::arguments::{LayerChoice, Options, PingpongArguments};
 use crate::error::CliError;
@@ -13,21 +17,14 @@ use crate::output;
 use crate::table;
 use crate::workers;
 
-/// Of a thousand round trips, how many are no longer than what is reported besides the shortest and the longest.
-const PER_MILLE: [(&str, usize); 4] = [
-    ("median", 500),
-    ("90 %", 900),
-    ("99 %", 990),
-    ("99.9 %", 999),
-];
-/// The same in JSON.
-const KEYS: [&str; 4] = ["median", "p90", "p99", "p99_9"];
-
 /// Makes the round trips, and reports.
 ///
 /// # Errors
-/// [`CliError`]: messages that memory is too small for, a chare that failed, an output that fails.
+/// [`CliError`]: messages that memory is too small for, a chare that failed, a way to wait that is not there, an output that fails.
 pub(crate) fn run(arguments: &PingpongArguments, options: &Options) -> Result<(), CliError> {
+    if let Some(wait) = arguments.wait {
+        return waits::run(wait, arguments, options);
+    }
     let runtime = workers::start(options)?;
     let layers = match arguments.layer {
         LayerChoice::Array => &[Layer::Array][..],
@@ -97,59 +94,19 @@ impl Line {
     }
 }
 
-/// The times of many round trips, the shortest first.
-struct Latencies(Vec<Duration>);
-
-impl Latencies {
-    /// There is at least one: the command line lets no `--trips 0` through.
-    fn of(mut times: Vec<Duration>) -> Self {
-        times.sort_unstable();
-        Self(times)
-    }
-
-    fn min(&self) -> Duration {
-        self.0[0]
-    }
-
-    fn max(&self) -> Duration {
-        self.0[self.0.len() - 1]
-    }
-
-    /// The time than which so many of a thousand are no longer.
-    fn quantile(&self, per_mille: usize) -> Duration {
-        let rank = (self.0.len() * per_mille).div_ceil(1_000);
-        self.0[rank.saturating_sub(1)]
-    }
-
-    fn json(&self) -> Map<String, Value> {
-        let seconds = |time: Duration| json!(time.as_secs_f64());
-        let mut value = Map::new();
-        value.insert("min_s".to_owned(), seconds(self.min()));
-        for (key, (_, per_mille)) in KEYS.into_iter().zip(PER_MILLE) {
-            value.insert(format!("{key}_s"), seconds(self.quantile(per_mille)));
-        }
-        value.insert("max_s".to_owned(), seconds(self.max()));
-        value
-    }
-}
-
 /// A row for each layer and size.
 fn table_of(lines: &[Line]) -> String {
-    let mut text = format!("{:<6} {:>8} {:>9}", "layer", "size", "min");
-    // Writing to a string cannot fail, here and below.
-    for (name, _) in PER_MILLE {
-        let _infallible = write!(text, " {name:>9}");
-    }
-    let _infallible = writeln!(text, " {:>9}", "max");
+    let head = Latencies::head();
+    let mut text = format!("{:<6} {:>8} {head}\n", "layer", "size");
     for line in lines {
         let size = table::bytes(line.bytes as u64);
-        let min = table::time(line.times.min());
-        let _infallible = write!(text, "{:<6} {size:>8} {min:>9}", line.layer.name());
-        for (_, per_mille) in PER_MILLE {
-            let time = table::time(line.times.quantile(per_mille));
-            let _infallible = write!(text, " {time:>9}");
-        }
-        let _infallible = writeln!(text, " {:>9}", table::time(line.times.max()));
+        // Writing to a string cannot fail.
+        let _infallible = writeln!(
+            text,
+            "{:<6} {size:>8} {}",
+            line.layer.name(),
+            line.times.columns()
+        );
     }
     text
 }
@@ -157,19 +114,6 @@ fn table_of(lines: &[Line]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_quantile_is_a_time_than_which_so_many_are_no_longer() {
-        let times = Latencies::of((1..=1_000).rev().map(Duration::from_nanos).collect());
-        let at = |per_mille| times.quantile(per_mille).as_nanos();
-        assert_eq!((at(500), at(900), at(999)), (500, 900, 999));
-        assert_eq!((times.min().as_nanos(), times.max().as_nanos()), (1, 1_000));
-        let few = Latencies::of([30, 10, 20].map(Duration::from_nanos).to_vec());
-        assert_eq!(few.quantile(500), Duration::from_nanos(20));
-        assert_eq!(few.quantile(999), Duration::from_nanos(30));
-        let one = Latencies::of(vec![Duration::from_nanos(5)]);
-        assert_eq!(one.quantile(1), Duration::from_nanos(5));
-    }
 
     #[test]
     fn columns_stand_below_their_heads() {

@@ -28,7 +28,14 @@ pub const LAYERS: [(&str, u8); 18] = [
 ];
 
 /// What only the benchmark may depend on: no user should pay for a peer.
-pub const PEERS: [&str; 4] = ["bvh", "chili", "nalgebra", "rayon"];
+pub const PEERS: [&str; 6] = [
+    "bvh",
+    "chili",
+    "crossbeam-channel",
+    "nalgebra",
+    "rayon",
+    "tokio",
+];
 
 /// Checks every `Cargo.toml` below the root.
 #[must_use]

@@ -47,9 +47,9 @@ impl Sub for Instant {
     }
 }
 
-/// A model has as many as it likes.
-pub const fn has_one_cpu() -> bool {
-    false
+/// A model has as many CPUs as threads.
+pub fn process_cpu_count() -> usize {
+    usize::MAX
 }
 
 /// Nanoseconds of that clock, of which only differences count.

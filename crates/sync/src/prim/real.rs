@@ -46,10 +46,20 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// True when this process may use one CPU alone; asked once.
-pub fn has_one_cpu() -> bool {
-    static HAS_ONE_CPU: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
-    *HAS_ONE_CPU.get_or_init(|| thread::available_parallelism().is_ok_and(|count| count.get() == 1))
+/// How many CPUs the threads of this process may use together, whatever the calling thread is bound to.
+///
+/// That is what its first thread may use, or the calling one if that is more. A share of time that control groups allow counts where the calling thread is not
+/// bound; `available_parallelism` alone says 1 in every thread that is.
+pub fn process_cpu_count() -> usize {
+    use rustix::thread::sched_getaffinity;
+    let count_of = |thread| sched_getaffinity(thread).map_or(1, |cpus| cpus.count() as usize);
+    let of_this = count_of(None);
+    let allowed = std::thread::available_parallelism().map_or(1, usize::from);
+    if allowed < of_this {
+        return allowed;
+    }
+    // A process has the number of its first thread.
+    of_this.max(count_of(Some(rustix::process::getpid())))
 }
 
 /// Nanoseconds on a clock that all processes of the machine share, and that never goes back.

@@ -109,3 +109,22 @@ fn watch_comes_back_from_a_word_that_nobody_writes() {
         monitor.watch(&word, 4);
     }
 }
+
+#[test]
+#[cfg(all(target_os = "linux", not(miri)))]
+fn who_is_bound_to_one_cpu_knows_of_the_others() {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    let everywhere = crate::prim::process_cpu_count();
+    let bound = std::thread::spawn(|| {
+        let allowed = sched_getaffinity(None).expect("a thread may ask for its own");
+        let mut one = CpuSet::new();
+        one.set(
+            (0..CpuSet::MAX_CPU)
+                .find(|&cpu| allowed.is_set(cpu))
+                .expect("it runs on one"),
+        );
+        sched_setaffinity(None, &one).expect("it may run there");
+        crate::prim::process_cpu_count()
+    });
+    assert_eq!(bound.join().expect("no panic"), everywhere);
+}

@@ -1,0 +1,118 @@
+//! `raddle pingpong` on the command line.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use raddle_messages::waits::Kind;
+
+use super::values::{self, Bytes};
+
+/// Shown below the help.
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  raddle pingpong
+  raddle pingpong --layer post --bytes 16,1K,64K --trips 1e6
+  raddle pingpong --workers 2 --affinity 0,1 --mailbox locked --json
+  raddle pingpong --wait all
+  raddle pingpong --wait auto --trips 1e4 --late 2ms --affinity 0,1 --json
+
+The message goes from the first worker to the last and back, and nothing else is under way. The
+clock is read after each round trip, which is a part of its time.
+
+With --wait two threads without a runtime, each on a CPU of its own, throw a number to each other.
+First it is answered at once. Then the other side sleeps before it answers: reported is the time
+from its decision to answer until the waiter runs again, the CPU time of the waiter, and the work
+that a thread on the same core gets done meanwhile, as a share of what it gets done alone. Each of
+the three takes about a second at most for each way to wait.";
+
+/// Who sends the message of `raddle pingpong`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LayerChoice {
+    /// Elements of an array
+    Array,
+    /// Chares that are in no array
+    Chare,
+    /// Workers, without objects
+    Post,
+    /// One after the other
+    All,
+}
+
+/// `raddle pingpong`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PingpongArguments {
+    /// Who sends
+    #[arg(long, value_enum, default_value_t = LayerChoice::All)]
+    pub(crate) layer: LayerChoice,
+    /// Bytes in the message, such as 16, 64K or 1M; several sizes are separated by commas
+    #[arg(
+        long,
+        value_name = "B",
+        value_delimiter = ',',
+        default_value = "16,1K,64K"
+    )]
+    pub(crate) bytes: Vec<Bytes>,
+    /// Round trips, such as 100000 or 1e5
+    #[arg(long, value_name = "N", default_value = "100000", value_parser = values::round_count)]
+    pub(crate) trips: u64,
+    /// Measure a way to wait instead, between two threads without a runtime
+    #[arg(long, value_enum, value_name = "KIND", conflicts_with_all = BESIDE_WAIT)]
+    pub(crate) wait: Option<WaitChoice>,
+    /// How long the other side sleeps before a late answer, such as 500us or 1ms
+    #[arg(long, value_name = "DURATION", default_value = "500us", value_parser = values::pause, requires = "wait")]
+    pub(crate) late: Duration,
+}
+
+/// What is of no use with `--wait`: there are no messages then, and no workers.
+const BESIDE_WAIT: [&str; 10] = [
+    "layer",
+    "bytes",
+    "workers",
+    "pool",
+    "blocks",
+    "victims",
+    "idle",
+    "task_memory",
+    "mailbox",
+    "stats",
+];
+
+/// How the threads of `raddle pingpong --wait` wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WaitChoice {
+    /// In a wait cell: look again and again
+    Spin,
+    /// In a wait cell: let the processor watch a word
+    Monitor,
+    /// In a wait cell: look ever more seldom
+    Pause,
+    /// In a wait cell: sleep in the kernel at once
+    Futex,
+    /// Read an event counter of the kernel
+    Eventfd,
+    /// Wait for a signal
+    Signal,
+    /// Read from a pipe
+    Pipe,
+    /// In a wait cell: from one to the next, as the wait goes on
+    Auto,
+    /// One after the other
+    All,
+}
+
+impl WaitChoice {
+    /// What it stands for; nothing for all.
+    pub(crate) const fn kind(self) -> Option<Kind> {
+        Some(match self {
+            Self::Spin => Kind::Spin,
+            Self::Monitor => Kind::Monitor,
+            Self::Pause => Kind::Pause,
+            Self::Futex => Kind::Futex,
+            Self::Eventfd => Kind::Eventfd,
+            Self::Signal => Kind::Signal,
+            Self::Pipe => Kind::Pipe,
+            Self::Auto => Kind::Auto,
+            Self::All => return None,
+        })
+    }
+}
