@@ -90,9 +90,8 @@ impl BlockingThreads {
     /// Those of the system that gives no thread; the call is dropped.
     pub(crate) fn run_now(&self, call: Call) -> io::Result<()> {
         let mut state = self.state.lock().expect("nothing panics under this lock");
-        if state.calls.is_empty()
-            && let Some(cell) = state.waiting.pop()
-        {
+        // Threads wait only while no call is queued, and each call since has woken its own: where one waits, this call has a thread to itself.
+        if let Some(cell) = state.waiting.pop() {
             state.calls.push_back(call);
             let _ = cell.notify();
             return Ok(());

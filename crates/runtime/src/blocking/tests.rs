@@ -33,3 +33,38 @@ fn a_thread_too_many_is_refused() {
     threads.end();
     threads.join();
 }
+
+/// Any call that was not yet taken made the next one start a thread, whoever waited: programs of eight threads, one after the other, had ten thousand
+/// after some seconds.
+#[test]
+fn threads_that_wait_are_taken_before_new_ones_start() {
+    const ROUNDS: usize = 200;
+    const TOGETHER: usize = 4;
+    let threads = BlockingThreads::new("taken");
+    for _ in 0..ROUNDS {
+        let (told, done) = channel();
+        for _ in 0..TOGETHER {
+            let told = told.clone();
+            let call = move || told.send(()).expect("the round waits");
+            threads.run_now(Box::new(call)).expect("there is room");
+        }
+        (0..TOGETHER).for_each(|_| done.recv().expect("each is called"));
+        let all_wait = |state: &State| state.waiting.len() == state.thread_count;
+        while !all_wait(
+            &threads
+                .state
+                .lock()
+                .expect("nothing panics under this lock"),
+        ) {
+            thread::yield_now();
+        }
+    }
+    let started = threads
+        .state
+        .lock()
+        .expect("nothing panics under this lock")
+        .thread_count;
+    assert!(started <= TOGETHER, "{started} threads");
+    threads.end();
+    threads.join();
+}
