@@ -9,11 +9,12 @@ use raddle_sync::prim::{AtomicUsize, Relaxed};
 use crate::balance::Balancing;
 use crate::collection::Collection;
 use crate::cx::Cx;
-use crate::directory::Directory;
+use crate::directory::{Directory, Route, Whereabouts};
 use crate::entry::Chare;
 use crate::index::{Index, Shaped};
 use crate::insertion::Make;
 use crate::local::{self, Local};
+use crate::nodes::Away;
 use crate::number::Number;
 use crate::parcel::End;
 use crate::part::Part;
@@ -323,9 +324,12 @@ pub(crate) fn make_sparse<T: Chare>(system: &Arc<System>, options: SparseOptions
 ///
 /// # Panics
 /// When the shape has 2³¹ places or more, or an option names a worker that there is not.
+///
+/// Over nodes where `is_wide`: then all nodes make it.
 pub(crate) fn make_array<T: Chare>(
     system: &Arc<System>,
     options: ArrayOptions<T::Index>,
+    is_wide: bool,
     make: impl Fn(T::Index) -> T + Send + Sync + 'static,
 ) -> Array<T>
 where
@@ -336,7 +340,9 @@ where
     let count = count.unwrap_or_else(|| {
         panic!("an array of shape {shape:?} has too many places; expected fewer than 2^31")
     });
-    let worker_count = system.worker_count();
+    // Over nodes, the workers of all of them, one node after the other.
+    let sites = Sites::of(system, is_wide);
+    let worker_count = sites.worker_count;
     let worker_of = |index: u32| match &options.worker_of {
         Some(worker_of) => {
             let at = T::Index::at(u64::from(index), shape);
@@ -351,7 +357,11 @@ where
         None => (u64::from(index) * worker_count as u64 / count) as usize,
     };
     // What the program says is asked before a lock is taken.
-    let workers: Vec<usize> = (0..count as u32).map(worker_of).collect();
+    let routes: Vec<_> = (0..count as u32)
+        .map(|index| sites.route(worker_of(index)))
+        .collect();
+    let root_node = routes.first().map_or(0, |&route| sites.node(route));
+    let worker_count = system.worker_count();
     let birth = Birth::new(worker_count, move |local: &Local, part: &Part<T>| {
         let numbers = (0..count as u32).map(|index| Number::new(0, 0, index));
         for number in numbers {
@@ -364,11 +374,17 @@ where
     let collection = system.add::<T>(|id| {
         let grid = Box::new(Shaped::<T::Index>(shape));
         let root = id as usize % worker_count;
-        let dense = Collection::dense(system.id, id, grid, root, &workers);
+        let dense = Collection::dense(system.id, id, grid, root, &routes);
+        let number = system.away.get().filter(|_| is_wide);
+        let number = number.map(Away::next_collection);
         dense
+            .known_as(number, root_node)
             .moved_by(options.stays, options.balancing.clone())
             .born_by(birth)
     });
+    if is_wide && let Some(away) = system.away.get() {
+        away.add(Arc::clone(&collection) as _);
+    }
     let id = collection.id;
     for worker in 0..worker_count {
         system.post_from_here(worker, move |local| {
@@ -376,4 +392,44 @@ where
         });
     }
     Array::new(system.id, id)
+}
+
+/// Where elements of an array can be: on the workers of this node, or of all.
+struct Sites {
+    me: u16,
+    /// Of each node.
+    own: usize,
+    worker_count: usize,
+}
+
+impl Sites {
+    fn of(system: &System, is_wide: bool) -> Self {
+        let own = system.worker_count();
+        let away = system.away.get().filter(|_| is_wide);
+        let (me, nodes) = away.map_or((0, 1), |away| (away.me, away.node_count));
+        Self {
+            me,
+            own,
+            worker_count: own * usize::from(nodes),
+        }
+    }
+
+    /// The way to a worker.
+    fn route(&self, worker: usize) -> Route {
+        // Fewer than 2^16: so many nodes there are at most.
+        let node = (worker / self.own) as u16;
+        if node == self.me {
+            Route::placed(0, worker % self.own)
+        } else {
+            Route::away(0, node)
+        }
+    }
+
+    /// The node to which a route leads.
+    fn node(&self, route: Route) -> u16 {
+        match route.whereabouts() {
+            Whereabouts::Away { node } => node,
+            _ => self.me,
+        }
+    }
 }

@@ -11,6 +11,7 @@ use crate::group::{Group, make_group};
 use crate::index::Index;
 use crate::local;
 use crate::node::{NodeGroup, make_node_group};
+use crate::nodes::tell_when_quiet as tell_when_all_are_quiet;
 use crate::proxy::One;
 use crate::reply::{Reply, What, reply};
 use crate::section::{Section, SectionForm, of_singles};
@@ -59,7 +60,7 @@ pub trait Chares: HasSystem {
         options: ArrayOptions<T::Index>,
         make: impl Fn(T::Index) -> T + Send + Sync + 'static,
     ) -> Array<T> {
-        self.with_system(|system| make_array(system, options, make))
+        self.with_system(|system| make_array(system, options, false, make))
     }
 
     /// Makes an array without a shape, empty: elements are inserted by any key.
@@ -229,12 +230,16 @@ impl<T: Chare> HasSystem for Running<'_, T> {
 }
 
 /// Comes when all is quiet.
-pub(crate) fn quiescence(system: &System) -> Reply<()> {
+pub(crate) fn quiescence(system: &Arc<System>) -> Reply<()> {
     let what = What {
         chare: "Runtime",
         entry: "quiescence",
     };
     let (replier, reply) = reply(system.id, None, what);
-    system.quiet.tell_when_quiet(system, replier);
+    if system.away.get().is_some() {
+        tell_when_all_are_quiet(system, replier);
+    } else {
+        system.quiet.tell_when_quiet(system, replier);
+    }
     reply
 }

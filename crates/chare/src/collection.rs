@@ -25,12 +25,15 @@ use crate::section::{Loss, Members, Sections};
 pub(crate) struct Collection<T: Chare> {
     pub(crate) system: u32,
     pub(crate) id: u32,
+    /// The number by which all nodes know it, if it is over nodes.
+    pub(crate) wide: Option<u32>,
     pub(crate) directory: Directory,
     kind: Kind<T::Index>,
     /// The elements that it was made with.
     pub(crate) population: u64,
-    /// The worker where reductions and scans of all elements end.
+    /// The worker where reductions and scans of all elements end, and its node.
     pub(crate) root: usize,
+    pub(crate) root_node: u16,
     /// How often elements were put in.
     insertions_begun: AtomicU64,
     /// Its elements are never moved.
@@ -82,10 +85,12 @@ impl<T: Chare> Collection<T> {
         Self {
             system,
             id,
+            wide: None,
             directory: Directory::new(worker_count),
             kind: Kind::Singles,
             population: 0,
             root: 0,
+            root_node: 0,
             insertions_begun: AtomicU64::new(0),
             stays: false,
             balancing: None,
@@ -116,28 +121,29 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// An array in which the element at each position of the grid is on the worker at that position of `workers`.
+    /// An array in which the element at each position of the grid has the route at that position of `routes`.
     pub(crate) fn dense(
         system: u32,
         id: u32,
         grid: Box<dyn Grid<T::Index>>,
         root: usize,
-        workers: &[usize],
+        routes: &[Route],
     ) -> Self {
-        let count = u32::try_from(workers.len()).expect("arrays have fewer than 2^31 elements");
+        let count = u32::try_from(routes.len()).expect("arrays have fewer than 2^31 elements");
         let directory = Directory::new(1);
         directory.reserve(count);
-        for (index, &worker) in (0..count).zip(workers) {
-            let place = directory.place(Number::new(0, 0, index));
-            place.set_route(Route::placed(0, worker));
+        for (index, &route) in (0..count).zip(routes) {
+            directory.place(Number::new(0, 0, index)).set_route(route);
         }
         Self {
             system,
             id,
+            wide: None,
             directory,
             kind: Kind::Grid(grid),
             population: u64::from(count),
             root,
+            root_node: 0,
             insertions_begun: AtomicU64::new(0),
             stays: false,
             balancing: None,
@@ -161,6 +167,15 @@ impl<T: Chare> Collection<T> {
         }
     }
 
+    /// The same, known to all nodes by a number; its reductions end at `root_node`.
+    pub(crate) fn known_as(self, wide: Option<u32>, root_node: u16) -> Self {
+        Self {
+            wide,
+            root_node,
+            ..self
+        }
+    }
+
     /// The same, with what makes its first elements.
     pub(crate) fn born_by(self, birth: Birth<T>) -> Self {
         Self { birth, ..self }
@@ -176,6 +191,7 @@ impl<T: Chare> Collection<T> {
         Self {
             system,
             id,
+            wide: None,
             directory: Directory::new(worker_count),
             kind: Kind::Sparse {
                 hasher: RandomState::new(),
@@ -183,6 +199,7 @@ impl<T: Chare> Collection<T> {
             },
             population: 0,
             root,
+            root_node: 0,
             insertions_begun: AtomicU64::new(0),
             stays: false,
             balancing: None,
@@ -425,7 +442,7 @@ mod tests {
     #[test]
     fn a_place_of_a_grid_is_used_until_its_elements_cannot_be_told_apart() {
         let grid = Box::new(Shaped::<usize>(2));
-        let array = Collection::<Element>::dense(0, 0, grid, 0, &[0, 0]);
+        let array = Collection::<Element>::dense(0, 0, grid, 0, &[Route::placed(0, 0); 2]);
         let generation = LAST_GENERATION - 2;
         assert!(
             array

@@ -39,33 +39,36 @@ pub(crate) enum Whereabouts {
     Seed { has_mail: bool },
     /// On a worker, or on its way there.
     Placed,
+    /// On another node.
+    Away { node: u16 },
 }
 
 /// Where an element is, packed into a word.
 ///
 /// ```text
-///   63   62 61          42 41     24 23     12 11      0
+///   63   61 60          41 40     24 23     12 11      0
 ///  ┌───────┬──────────────┬─────────┬─────────┬─────────┐
 ///  │ state │  generation  │  epoch  │   old   │   new   │
 ///  └───────┴──────────────┴─────────┴─────────┴─────────┘
 /// ```
-/// Workers in epoch `epoch` send to worker `new`, others to `old`: see [`crate::migration`].
+/// Workers in epoch `epoch` send to worker `new`, others to `old`: see [`crate::migration`]. Of an element on another node, `new` is that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Route(u64);
 
 impl Route {
     const WORKER_MASK: u64 = (1 << 12) - 1;
-    const EPOCH_MASK: u64 = (1 << 18) - 1;
+    const EPOCH_MASK: u64 = (1 << 17) - 1;
 
     const VACANT: u64 = 0;
     const SEED: u64 = 1;
     const SEED_WITH_MAIL: u64 = 2;
     const PLACED: u64 = 3;
+    const AWAY: u64 = 4;
 
     fn pack(state: u64, generation: u32, epoch: u32, old: usize, new: usize) -> Self {
         debug_assert!(old <= 4095 && new <= 4095);
         let high = state << 20 | u64::from(generation);
-        let high = high << 18 | (u64::from(epoch) & Self::EPOCH_MASK);
+        let high = high << 17 | (u64::from(epoch) & Self::EPOCH_MASK);
         Self((high << 12 | old as u64) << 12 | new as u64)
     }
 
@@ -86,27 +89,34 @@ impl Route {
         Self::pack(state, generation, 0, 0, 0)
     }
 
+    pub(crate) fn away(generation: u32, node: u16) -> Self {
+        Self::pack(Self::AWAY, generation, 0, 0, node.into())
+    }
+
     pub(crate) fn vacant(generation: u32) -> Self {
         Self::pack(Self::VACANT, generation, 0, 0, 0)
     }
 
     pub(crate) fn whereabouts(self) -> Whereabouts {
-        match self.0 >> 62 {
+        match self.0 >> 61 {
             Self::VACANT => Whereabouts::Vacant,
             Self::SEED => Whereabouts::Seed { has_mail: false },
             Self::SEED_WITH_MAIL => Whereabouts::Seed { has_mail: true },
+            Self::AWAY => Whereabouts::Away {
+                node: (self.0 & Self::WORKER_MASK) as u16,
+            },
             _ => Whereabouts::Placed,
         }
     }
 
     #[inline]
     fn is_placed(self) -> bool {
-        self.0 >> 62 == Self::PLACED
+        self.0 >> 61 == Self::PLACED
     }
 
     #[inline]
     pub(crate) fn generation(self) -> u32 {
-        (self.0 >> 42) as u32 & LAST_GENERATION
+        (self.0 >> 41) as u32 & LAST_GENERATION
     }
 
     /// The worker to which those in `epoch` send.
@@ -440,12 +450,15 @@ mod tests {
 
     #[test]
     fn who_is_in_the_epoch_of_a_move_sends_to_the_new_worker() {
-        let route = Route::moving(5, (1 << 18) + 3, 7, 4095);
+        let route = Route::moving(5, (1 << 17) + 3, 7, 4095);
         assert_eq!(
             (route.worker(2), route.worker(3), route.generation()),
             (7, 4095, 5)
         );
         assert_eq!(route.whereabouts(), Whereabouts::Placed);
+        let away = Route::away(LAST_GENERATION, 1023);
+        assert_eq!(away.whereabouts(), Whereabouts::Away { node: 1023 });
+        assert_eq!(away.generation(), LAST_GENERATION);
         for has_mail in [false, true] {
             let seed = Route::seed(LAST_GENERATION, has_mail);
             assert_eq!(seed.whereabouts(), Whereabouts::Seed { has_mail });

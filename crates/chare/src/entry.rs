@@ -6,6 +6,7 @@ use std::hash::Hash;
 use crate::cx::Cx;
 use crate::inbox::{Inbox, Queue};
 use crate::index::Key;
+use crate::nodes::{Across, Door};
 use crate::proxy::{All, One};
 
 /// A type whose values are message-driven objects. The attribute [`chare`](macro@crate::chare) implements it.
@@ -18,6 +19,9 @@ pub trait Chare: Sized + Send + 'static {
 
     /// The messages that asynchronous entries wait for.
     type Inbox: Inbox;
+
+    /// By which messages of other nodes come in; none for a chare whose messages do not cross.
+    const DOORS: &'static [Door<Self>] = &[];
 
     /// The proxy of one of them, with a method for each entry.
     type One: From<One<Self>> + Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static;
@@ -38,6 +42,9 @@ pub trait Entry: 'static {
     /// What messages of errors call it.
     const NAME: &'static str;
 
+    /// How its messages cross nodes, if they do.
+    const ACROSS: Option<Across<Self::Args, Self::Output>> = None;
+
     /// Calls the method.
     fn call(me: &mut Self::Chare, cx: &mut Cx<Self::Chare>, args: Self::Args) -> Self::Output;
 }
@@ -53,6 +60,9 @@ pub trait AsyncEntry: 'static {
 
     /// What messages of errors call it.
     const NAME: &'static str;
+
+    /// How its messages cross nodes, if they do.
+    const ACROSS: Option<Across<Self::Args, Self::Output>> = None;
 
     /// Calls the method.
     fn call<'a>(
@@ -71,6 +81,9 @@ pub trait Message: 'static {
 
     /// What messages of errors call it.
     const NAME: &'static str;
+
+    /// How they cross nodes, if they do.
+    const ACROSS: Option<Across<Self::Content, ()>> = None;
 
     /// Where messages wait.
     fn queue(inbox: &mut <Self::Chare as Chare>::Inbox) -> &mut Queue<Self::Content>;

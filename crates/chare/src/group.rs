@@ -90,5 +90,5 @@ pub(crate) fn make_group<T: Chare<Index = usize>>(
     let options = ArrayOptions::new(system.worker_count())
         .placed(|worker| worker)
         .staying();
-    Group::new(make_array(system, options, make))
+    Group::new(make_array(system, options, false, make))
 }

@@ -355,6 +355,7 @@ mod misuse;
 #[doc(hidden)]
 pub mod model;
 mod node;
+pub mod nodes;
 mod number;
 mod outside;
 mod parcel;
@@ -425,3 +426,5 @@ pub use raddle_macros::chare;
 pub use reply::Reply;
 pub use scan::{ScanForm, UnknownScanForm};
 pub use section::{Section, SectionForm, UnknownSectionForm};
+#[doc(hidden)]
+pub use serde;

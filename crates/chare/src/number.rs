@@ -29,6 +29,16 @@ impl Number {
         Self(high << INDEX_BITS | u64::from(index))
     }
 
+    /// All of it, as other nodes know it.
+    pub(crate) const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// The reverse of [`bits`](Self::bits).
+    pub(crate) const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
     #[inline]
     pub(crate) fn home(self) -> usize {
         (self.0 >> (INDEX_BITS + GENERATION_BITS)) as usize

@@ -77,6 +77,10 @@ pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: Box<dyn Parcel<T>>) {
             };
             system.post_outside(home, Box::new(arrival));
         }
+        Way::Away(node) => {
+            drop(outside);
+            system.send_one_away(&collection, one, node, parcel);
+        }
         Way::Gone => {
             drop(outside);
             let failure = collection.gone(one.number, parcel.entry());
@@ -103,6 +107,7 @@ pub(crate) fn spread<T: Chare>(all: All<T>, spread: impl Spread<T>) {
         Ok(Through::Workers(members)) => members,
         Err(failure) => return system.fail(failure),
     };
+    system.spread_away(&shared, all, &spread);
     // Clones are the program's code, and are made before the lock is taken.
     let mut spreads: Vec<_> = (0..system.worker_count()).map(|_| spread.clone()).collect();
     let outside = system.outside();

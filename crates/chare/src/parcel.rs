@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::entry::{Chare, Entry};
 use crate::failure::Failure;
 use crate::local::Local;
+use crate::nodes::{Crossing, Packed, pack};
 use crate::number::Number;
 use crate::part::Part;
 use crate::reply::Replier;
@@ -25,6 +26,17 @@ pub(crate) trait Parcel<T: Chare>: Send + 'static {
 
     /// Says that it cannot be delivered.
     fn fail(self: Box<Self>, system: &System, failure: Failure);
+
+    /// What it crosses to `node` as; none if it cannot, of which it tells whoever is to know.
+    fn cross(self: Box<Self>, system: &System, _node: u16) -> Option<Packed> {
+        let text = format!(
+            "`{}` of a {} cannot go to another node",
+            self.entry(),
+            T::NAME
+        );
+        self.fail(system, Failure::new(text));
+        None
+    }
 }
 
 /// A parcel whose way does not depend on what it is: all but the shortest way is compiled once for each chare, not for each entry.
@@ -44,6 +56,10 @@ impl<T: Chare> Parcel<T> for Box<dyn Parcel<T>> {
     fn fail(self: Box<Self>, system: &System, failure: Failure) {
         (*self).fail(system, failure);
     }
+
+    fn cross(self: Box<Self>, system: &System, node: u16) -> Option<Packed> {
+        (*self).cross(system, node)
+    }
 }
 
 /// What becomes of an entry's result.
@@ -58,6 +74,14 @@ pub(crate) trait Finish<O>: Send + 'static {
 
     /// The element is no more.
     fn gone(self, system: &System, failure: Failure);
+
+    /// Waits for the result from another node; returns the number under which it comes, if anybody waits for it.
+    fn cross(self, _system: &System, _node: u16, _output: Crossing<O>) -> Option<u64>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 /// Nobody waits for the result.
@@ -106,6 +130,10 @@ impl<O: Send + 'static> Finish<O> for Replier<O> {
     /// Whoever does not wait any more need not know.
     fn gone(self, _system: &System, failure: Failure) {
         self.give(Err(failure));
+    }
+
+    fn cross(self, system: &System, node: u16, output: Crossing<O>) -> Option<u64> {
+        self.cross_to(system, node, output)
     }
 }
 
@@ -160,6 +188,11 @@ impl<E: Entry, F: Finish<E::Output>> Parcel<E::Chare> for Call<E, F> {
 
     fn fail(self: Box<Self>, system: &System, failure: Failure) {
         self.finish.gone(system, failure);
+    }
+
+    fn cross(self: Box<Self>, system: &System, node: u16) -> Option<Packed> {
+        let Self { args, finish } = *self;
+        pack::<E::Chare, _, _>(E::ACROSS, E::NAME, &args, finish, system, node)
     }
 }
 

@@ -236,6 +236,11 @@ impl<T: Chare> All<T> {
         Self { priority, ..self }
     }
 
+    /// The same address with a priority that has been looked at.
+    pub(crate) fn at_priority(self, priority: i32) -> Self {
+        Self { priority, ..self }
+    }
+
     /// Sends a message to an entry of each element. Cost: a message for each worker, and a clone of the arguments for each element.
     pub fn send<E: Entry<Chare = T>>(self, args: E::Args)
     where

@@ -20,13 +20,14 @@ use std::any::Any;
 
 pub(crate) use rounds::{AllRounds, NextRounds};
 use rounds::{Claim, Outcome};
-pub(crate) use share::{Goes, Share, Target};
-use share::{Output, downcast};
+use share::downcast;
+pub(crate) use share::{Goes, Merged, Output, Share, Target};
 
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::{Failure, contain, said};
 use crate::local::{self, Local};
+use crate::nodes::Letter;
 use crate::number::Number;
 use crate::part::Part;
 use crate::reduce::Reducer;
@@ -234,6 +235,10 @@ impl Local {
         let count = self.system.worker_count();
         let below = (self.worker + count - root) % count;
         if below == 0 {
+            if let Some((number, node)) = self.root_elsewhere(part, group) {
+                let sent = share.send_away(&self.system, node, (number, round));
+                return sent.unwrap_or_else(|failure| self.system.fail(failure));
+            }
             return self.take_in(part, group, round, share);
         }
         let above = ((below - 1) / BRANCHES + root) % count;
@@ -241,6 +246,13 @@ impl Local {
         self.post(above, move |local| {
             local.take_up::<T>(&local.part(collection), group, round, share);
         });
+    }
+
+    /// The number by which all nodes know an array whose reductions end at another node, and that node.
+    fn root_elsewhere<T: Chare>(&self, part: &Part<T>, group: Group) -> Option<(u32, u16)> {
+        let (number, node) = (part.collection.wide?, part.collection.root_node);
+        let away = self.system.away.get()?;
+        (group.is_none() && node != away.me).then_some((number, node))
     }
 
     /// Takes in the share of a worker below.
@@ -281,7 +293,7 @@ impl Local {
     }
 
     /// Takes in a share at the root, and ends the reductions that are complete.
-    fn take_in<T: Chare>(&self, part: &Part<T>, group: Group, round: u64, share: Share) {
+    pub(crate) fn take_in<T: Chare>(&self, part: &Part<T>, group: Group, round: u64, share: Share) {
         if let Some(failure) = lost(part, group, round) {
             return self.system.fail(failure);
         }
@@ -303,6 +315,13 @@ impl Local {
                 break;
             };
             match share.finish() {
+                Some(Ok(_)) if share.lacks_its_call() => {
+                    let text = format!(
+                        "reduction {round} of {} ends where no element names what it is for: those that have contributed are on other nodes",
+                        T::NAME
+                    );
+                    self.system.fail(Failure::new(text));
+                }
                 Some(Ok(output)) => self.end_round(part, group, round, share.target, output),
                 Some(Err(misfit)) => {
                     let text = format!("reduction {round} of {}: {misfit}", T::NAME);
@@ -349,8 +368,45 @@ impl Local {
                     },
                 );
             }),
-            Some(Target::All(tell)) => tell(self, part.collection.id, round, output),
+            Some(Target::All(tell)) => {
+                self.tell_other_nodes(part, round, &*output);
+                tell(self, part.collection.id, round, output);
+            }
             Some(Target::Claim) | None => self.settle_claim(part, group, Ok(output)),
+        }
+    }
+
+    /// Sends the result of a reduction to all other nodes that have elements of the array.
+    fn tell_other_nodes<T: Chare>(&self, part: &Part<T>, round: u64, output: &dyn Output) {
+        let (Some(collection), Some(away)) = (part.collection.wide, self.system.away.get()) else {
+            return;
+        };
+        match away.reducers.write_output(output) {
+            Ok((of, output)) => self.system.send_to_others(&Letter::Result {
+                collection,
+                round,
+                of,
+                output: &output,
+            }),
+            Err(failure) => self.system.fail(failure),
+        }
+    }
+
+    /// Hears the result of a reduction that has ended on another node.
+    pub(crate) fn hear_result<T: Chare>(&self, part: &Part<T>, round: u64, of: u64, bytes: &[u8]) {
+        let mut all = part.rounds.borrow_mut();
+        let contributors = all.of(None).contributors.remove(&round);
+        drop(all);
+        let (Some(contributors), Some(away)) = (contributors, self.system.away.get()) else {
+            return;
+        };
+        match away.reducers.read_output(self.system.id, of, bytes) {
+            Ok(output) => {
+                for contributor in contributors {
+                    self.guard(|| contributor(&*output));
+                }
+            }
+            Err(failure) => self.system.fail(failure),
         }
     }
 
@@ -369,6 +425,13 @@ impl Local {
 
     /// Gives the next result that nobody has asked for to `claim`. For the root.
     pub(crate) fn claim<T: Chare>(&self, part: &Part<T>, group: Group, claim: Claim) {
+        if let Some((_, node)) = self.root_elsewhere(part, group) {
+            let text = format!(
+                "the results of reductions of {} are at node {node}: ask there",
+                T::NAME
+            );
+            return claim(Err(Failure::new(text)));
+        }
         let population = match part.population_of(group) {
             Ok(population) => population,
             Err(failure) => return claim(Err(failure)),
@@ -476,6 +539,14 @@ impl Local {
 
     /// From reduction `from` on there is one contribution more, or less; says so to the root.
     pub(crate) fn tell_root<T: Chare>(&self, part: &Part<T>, from: u64, by: i64) {
+        if let Some((collection, node)) = self.root_elsewhere(part, None) {
+            let letter = Letter::Population {
+                collection,
+                from,
+                by,
+            };
+            return self.system.send_away(node, &letter);
+        }
         let collection = part.collection.id;
         self.post(part.collection.root, move |local| {
             local.change_population::<T>(&local.part(collection), from, by);

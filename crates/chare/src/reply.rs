@@ -290,7 +290,7 @@ impl<T> Reply<T> {
         poll_fn(move |context| self.poll_outcome(context))
     }
 
-    fn poll_outcome(&mut self, context: &Context<'_>) -> Poll<Result<T, Failure>> {
+    pub(crate) fn poll_outcome(&mut self, context: &Context<'_>) -> Poll<Result<T, Failure>> {
         if let Some(from) = self.from
             && local::running(self.system) == Some(from)
         {

@@ -8,6 +8,7 @@ use crate::collection::Collection;
 use crate::entry::{AsyncEntry, Chare, Entry, Message};
 use crate::failure::Failure;
 use crate::local::Local;
+use crate::nodes::written;
 use crate::parcel::{Call, Parcel, ToAll};
 use crate::part::Part;
 use crate::proxy::All;
@@ -21,6 +22,9 @@ pub(crate) trait Spread<T: Chare>: Clone + Send + 'static {
 
     /// What the last of them gets.
     fn into_parcel(self) -> impl Parcel<T>;
+
+    /// What it crosses nodes as: its door and its arguments; none for what has come from another node.
+    fn cross(&self) -> Option<Result<(u16, Vec<u8>), Failure>>;
 
     /// What each of the others gets.
     #[inline]
@@ -73,6 +77,14 @@ impl<E: Entry<Args: Clone>> Spread<E::Chare> for SpreadCall<E> {
         E::NAME
     }
 
+    fn cross(&self) -> Option<Result<(u16, Vec<u8>), Failure>> {
+        Some(written::<E::Chare, _, _>(
+            E::ACROSS.as_ref(),
+            E::NAME,
+            &self.args,
+        ))
+    }
+
     #[inline]
     fn into_parcel(self) -> impl Parcel<E::Chare> {
         Call::<E, _> {
@@ -87,6 +99,14 @@ impl<E: AsyncEntry<Args: Clone>> Spread<E::Chare> for SpreadStart<E> {
         E::NAME
     }
 
+    fn cross(&self) -> Option<Result<(u16, Vec<u8>), Failure>> {
+        Some(written::<E::Chare, _, _>(
+            E::ACROSS.as_ref(),
+            E::NAME,
+            &self.args,
+        ))
+    }
+
     fn into_parcel(self) -> impl Parcel<E::Chare> {
         Start::<E, _> {
             args: self.args,
@@ -98,6 +118,14 @@ impl<E: AsyncEntry<Args: Clone>> Spread<E::Chare> for SpreadStart<E> {
 impl<M: Message<Content: Clone>> Spread<M::Chare> for SpreadFile<M> {
     fn name(&self) -> &'static str {
         M::NAME
+    }
+
+    fn cross(&self) -> Option<Result<(u16, Vec<u8>), Failure>> {
+        Some(written::<M::Chare, _, _>(
+            M::ACROSS.as_ref(),
+            M::NAME,
+            &self.content,
+        ))
     }
 
     fn into_parcel(self) -> impl Parcel<M::Chare> {
@@ -155,6 +183,7 @@ impl Local {
             Ok(Through::Workers(members)) => members,
             Err(failure) => return self.system.fail(failure),
         };
+        self.system.spread_away(&part.collection, all, &spread);
         let epoch = self.epoch.get();
         for worker in workers_with(members.as_deref(), self.system.worker_count()) {
             let spread = spread.clone();

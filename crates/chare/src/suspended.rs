@@ -18,6 +18,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use crate::entry::{AsyncEntry, Chare, Message};
 use crate::failure::Failure;
 use crate::local::{self, Local};
+use crate::nodes::{Packed, pack};
 use crate::number::Number;
 use crate::parcel::{Finish, Parcel};
 use crate::part::{Body, Part, Slot, State};
@@ -255,6 +256,11 @@ impl<E: AsyncEntry, F: Finish<E::Output>> Parcel<E::Chare> for Start<E, F> {
     fn fail(self: Box<Self>, system: &System, failure: Failure) {
         self.finish.gone(system, failure);
     }
+
+    fn cross(self: Box<Self>, system: &System, node: u16) -> Option<Packed> {
+        let Self { args, finish } = *self;
+        pack::<E::Chare, _, _>(E::ACROSS, E::NAME, &args, finish, system, node)
+    }
 }
 
 /// A message for an inbox.
@@ -290,6 +296,11 @@ impl<M: Message, F: Finish<()>> Parcel<M::Chare> for File<M, F> {
 
     fn fail(self: Box<Self>, system: &System, failure: Failure) {
         self.finish.gone(system, failure);
+    }
+
+    fn cross(self: Box<Self>, system: &System, node: u16) -> Option<Packed> {
+        let Self { content, finish } = *self;
+        pack::<M::Chare, _, _>(M::ACROSS, M::NAME, &content, finish, system, node)
     }
 }
 

@@ -16,6 +16,7 @@ use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::{self, Arrival, Local};
 use crate::migration::Moves;
+use crate::nodes::{self, AwayCell, Letter};
 use crate::outside::Outside;
 use crate::quiet::Quiet;
 use crate::registry;
@@ -32,6 +33,8 @@ pub struct System {
     pub(crate) quiet: Quiet,
     pub(crate) moves: Moves,
     pub(crate) seeds: Seeds,
+    /// What it has of the systems of other nodes.
+    pub(crate) away: AwayCell,
     failure: Mutex<Option<Failure>>,
     has_failed: AtomicBool,
     pub(crate) waiters: Waiters,
@@ -63,6 +66,7 @@ impl System {
                 quiet: Quiet::new(worker_count),
                 moves: Moves::default(),
                 seeds: Seeds::new(runtime.seed_policy(), worker_count),
+                away: AwayCell::new(),
                 failure: Mutex::default(),
                 has_failed: AtomicBool::new(false),
                 waiters: Waiters::default(),
@@ -160,9 +164,19 @@ impl System {
         });
     }
 
-    /// All who wait, now or later, learn of the first of these.
+    /// All who wait, now or later, learn of the first of these: at all nodes.
     #[cold]
     pub(crate) fn fail(&self, failure: Failure) {
+        if self.away.get().is_some() && self.failure().is_none() {
+            self.send_to_others(&Letter::Failed(&failure.to_string()));
+        }
+        self.fail_here(failure);
+    }
+
+    /// All who wait at this node learn of it.
+    #[cold]
+    pub(crate) fn fail_here(&self, failure: Failure) {
+        nodes::give_up(self, &failure);
         self.failure
             .lock()
             .expect("nothing panics under this lock")
@@ -172,8 +186,14 @@ impl System {
         self.waiters.tell_all();
     }
 
-    /// Who waits for the program's end waits no longer.
+    /// Who waits for the program's end waits no longer, at any node.
     pub(crate) fn exit(&self) {
+        self.send_to_others(&Letter::Exit);
+        self.exit_here();
+    }
+
+    /// The same at this node.
+    pub(crate) fn exit_here(&self) {
         // Relaxed: as in `fail`.
         self.has_exited.store(true, Relaxed);
         self.waiters.tell_threads();

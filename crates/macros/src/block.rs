@@ -54,6 +54,22 @@ pub(crate) struct Argument {
 }
 
 impl Block {
+    /// Entries whose messages cross nodes are known there by their place among all, which must not depend on conditions.
+    pub(crate) fn check_doors(&self) -> syn::Result<()> {
+        let entries = self.entries.iter().map(|entry| &entry.function);
+        let messages = self.messages.iter().map(|message| &message.function);
+        match entries
+            .chain(messages)
+            .find(|function| !function.conditions.is_empty())
+        {
+            Some(function) => Err(Error::new(
+                function.name.span(),
+                "an entry of a chare whose messages cross nodes has no `#[cfg]`: all nodes have the same entries",
+            )),
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn parse(tokens: TokenStream) -> syn::Result<Self> {
         let mut plain: ItemImpl = syn::parse2(tokens)?;
         if let Some((_, of, _)) = &plain.trait_ {

@@ -26,7 +26,13 @@ pub fn chare_of_raddle(options: TokenStream, block: TokenStream) -> TokenStream 
 
 fn expand(options: TokenStream, block: TokenStream, library: syn::Path) -> TokenStream {
     let expanded = options::Options::parse(options.into(), library)
-        .and_then(|options| Ok((block::Block::parse(block.into())?, options)));
+        .and_then(|options| Ok((block::Block::parse(block.into())?, options)))
+        .and_then(|(block, options)| {
+            if options.nodes {
+                block.check_doors()?;
+            }
+            Ok((block, options))
+        });
     match expanded {
         Ok((block, options)) => write::write(&block, &options),
         Err(error) => error.into_compile_error(),

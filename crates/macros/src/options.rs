@@ -12,6 +12,8 @@ pub(crate) struct Options {
     pub(crate) library: Path,
     /// What elements of arrays are called.
     pub(crate) index: Type,
+    /// Messages cross nodes.
+    pub(crate) nodes: bool,
 }
 
 impl Options {
@@ -20,6 +22,7 @@ impl Options {
         let mut options = Self {
             library,
             index: parse_quote!(usize),
+            nodes: false,
         };
         syn::meta::parser(|meta| options.take(&meta)).parse2(tokens)?;
         Ok(options)
@@ -28,10 +31,12 @@ impl Options {
     fn take(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
         if meta.path.is_ident("index") {
             self.index = meta.value()?.parse()?;
+        } else if meta.path.is_ident("nodes") {
+            self.nodes = true;
         } else if meta.path.is_ident("crate") {
             self.library = meta.value()?.call(Path::parse_mod_style)?;
         } else {
-            return Err(meta.error("expected `index = TYPE` or `crate = PATH`"));
+            return Err(meta.error("expected `index = TYPE`, `nodes` or `crate = PATH`"));
         }
         Ok(())
     }

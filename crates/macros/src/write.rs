@@ -18,14 +18,13 @@ pub(crate) fn write(block: &Block, options: &Options) -> TokenStream {
         inbox: format_ident!("{}Inbox", block.name),
     };
     let (plain, proxies, chare) = (&block.plain, writer.proxies(), writer.chare());
-    let entries = block
-        .entries
-        .iter()
-        .map(|entry| entry.function.if_it_is(writer.entry(entry)));
-    let messages = block
-        .messages
-        .iter()
-        .map(|message| message.function.if_it_is(writer.message(message)));
+    let entries = (0..)
+        .zip(&block.entries)
+        .map(|(door, entry)| entry.function.if_it_is(writer.entry(entry, door)));
+    let first = block.entries.len() as u16;
+    let messages = (first..)
+        .zip(&block.messages)
+        .map(|(door, message)| message.function.if_it_is(writer.message(message, door)));
     quote! {
         #plain
         #proxies
@@ -60,6 +59,9 @@ impl Writer<'_> {
         let (library, of) = (&self.options.library, &self.block.plain.self_ty);
         let (one, all, inbox) = (&self.one, &self.all, &self.inbox);
         let (parameters, names, bounds) = self.generics().split_for_impl();
+        let mut with_lifetime = self.generics().clone();
+        with_lifetime.params.insert(0, syn::parse_quote!('raddle));
+        let (of_raddle, ..) = with_lifetime.split_for_impl();
         let one_documentation = format!("The address of one [`{}`].", self.block.name);
         let all_documentation = format!(
             "The address of all [`{}`] of an array, or of a section.",
@@ -96,6 +98,23 @@ impl Writer<'_> {
                 impl #parameters ::core::hash::Hash for #name #names #bounds {
                     fn hash<RaddleHasher: ::core::hash::Hasher>(&self, hasher: &mut RaddleHasher) {
                         ::core::hash::Hash::hash(&self.0, hasher);
+                    }
+                }
+
+                impl #parameters #library::serde::Serialize for #name #names #bounds {
+                    fn serialize<RaddleSerializer: #library::serde::Serializer>(
+                        &self,
+                        serializer: RaddleSerializer,
+                    ) -> ::core::result::Result<RaddleSerializer::Ok, RaddleSerializer::Error> {
+                        #library::serde::Serialize::serialize(&self.0, serializer)
+                    }
+                }
+
+                impl #of_raddle #library::serde::Deserialize<'raddle> for #name #names #bounds {
+                    fn deserialize<RaddleDeserializer: #library::serde::Deserializer<'raddle>>(
+                        deserializer: RaddleDeserializer,
+                    ) -> ::core::result::Result<Self, RaddleDeserializer::Error> {
+                        #library::serde::Deserialize::deserialize(deserializer).map(Self)
                     }
                 }
 
@@ -169,9 +188,11 @@ impl Writer<'_> {
         let (one, all, inbox) = (&self.one, &self.all, &self.inbox);
         let name = self.block.name.to_string();
         let (parameters, names, bounds) = self.generics().split_for_impl();
+        let doors = self.doors();
         quote! {
             impl #parameters #library::Chare for #of #bounds {
                 const NAME: &'static str = #name;
+                #doors
                 type Index = #index;
                 type Inbox = #inbox #names;
                 type One = #one #names;
@@ -200,7 +221,44 @@ impl Writer<'_> {
         }
     }
 
-    fn entry(&self, entry: &Entry) -> TokenStream {
+    /// By which messages of other nodes come in, entries first.
+    fn doors(&self) -> Option<TokenStream> {
+        if !self.options.nodes {
+            return None;
+        }
+        let library = &self.options.library;
+        let (_, names, _) = self.generics().split_for_impl();
+        let names = names.as_turbofish();
+        let entries = self.block.entries.iter().map(|entry| {
+            let marker = entry.function.kind("entry");
+            let open = if entry.is_async {
+                quote!(start)
+            } else {
+                quote!(entry)
+            };
+            quote!(#library::nodes::Door::#open::<#marker #names>())
+        });
+        let messages = self.block.messages.iter().map(|message| {
+            let marker = message.function.kind("message");
+            quote!(#library::nodes::Door::message::<#marker #names>())
+        });
+        Some(quote! {
+            const DOORS: &'static [#library::nodes::Door<Self>] = &[#(#entries,)* #(#messages,)*];
+        })
+    }
+
+    /// How messages with these arguments cross nodes.
+    fn across(&self, door: u16, args: &TokenStream, output: &TokenStream) -> Option<TokenStream> {
+        let library = &self.options.library;
+        self.options.nodes.then(|| {
+            quote! {
+                const ACROSS: ::core::option::Option<#library::nodes::Across<#args, #output>> =
+                    ::core::option::Option::Some(#library::nodes::Across::new(#door));
+            }
+        })
+    }
+
+    fn entry(&self, entry: &Entry, door: u16) -> TokenStream {
         let (library, of) = (&self.options.library, &self.block.plain.self_ty);
         let (one, all) = (&self.one, &self.all);
         let (parameters, names, bounds) = self.generics().split_for_impl();
@@ -220,6 +278,7 @@ impl Writer<'_> {
         let passed_cx = entry.takes_cx.then(|| quote!(#cx,));
         let unit = quote!(());
         let output = entry.output.as_ref().unwrap_or(&unit);
+        let across = self.across(door, &args, output);
         let (of_trait, call) = if entry.is_async {
             let call = quote! {
                 #[allow(clippy::manual_async_fn, reason = "written by an attribute")]
@@ -261,6 +320,7 @@ impl Writer<'_> {
                 type Args = #args;
                 type Output = #output;
                 const NAME: &'static str = #label;
+                #across
                 #call
             }
 
@@ -284,7 +344,7 @@ impl Writer<'_> {
         }
     }
 
-    fn message(&self, message: &Message) -> TokenStream {
+    fn message(&self, message: &Message, door: u16) -> TokenStream {
         let (library, of) = (&self.options.library, &self.block.plain.self_ty);
         let (one, all) = (&self.one, &self.all);
         let (parameters, names, bounds) = self.generics().split_for_impl();
@@ -298,6 +358,7 @@ impl Writer<'_> {
         let marker = message.function.kind("message");
         let (phantom, content) = (phantom(self.generics()), content(&message.function));
         let label = name.unraw().to_string();
+        let across = self.across(door, &content, &quote!(()));
         let value = match arguments.as_slice() {
             [argument] => quote!(#argument),
             arguments => quote!((#(#arguments),*)),
@@ -311,6 +372,7 @@ impl Writer<'_> {
                 type Chare = #of;
                 type Content = #content;
                 const NAME: &'static str = #label;
+                #across
 
                 fn queue(
                     inbox: &mut <#of as #library::Chare>::Inbox,

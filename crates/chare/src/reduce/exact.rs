@@ -103,6 +103,11 @@ impl<T: Exact, const LEN: usize> Exact for [T; LEN] {
 /// assert_eq!(0.1 + 0.2 + 0.3, 0.6000000000000001);
 /// # Ok::<(), Mismatch>(())
 /// ```
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(bound(
+    serialize = "T::Sum: serde::Serialize",
+    deserialize = "T::Sum: serde::Deserialize<'de>"
+))]
 pub struct SumExact<T: Exact>(T::Sum);
 
 impl<T: Exact> SumExact<T> {

@@ -9,7 +9,7 @@ use super::error::Mismatch;
 macro_rules! extreme {
     ($(#[$documentation:meta])* $name:ident keeps $wins:ident) => {
         $(#[$documentation])*
-        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         pub struct $name<T> {
             value: T,
             position: u64,

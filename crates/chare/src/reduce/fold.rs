@@ -8,7 +8,7 @@ use super::{Monoid, Reducer};
 macro_rules! fold {
     ($(#[$documentation:meta])* $name:ident by $op:ident) => {
         $(#[$documentation])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         pub struct $name<T>(pub T);
 
         impl<T: Operand<op::$op>> Reducer for $name<T> {

@@ -21,11 +21,11 @@ use super::{Monoid, Reducer};
 /// assert_eq!(names.finish(), ["zero", "one", "two"]);
 /// # Ok::<(), Mismatch>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Gather<T>(Items<T>);
 
 /// Items, each with the position of its element.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 enum Items<T> {
     One((u64, T)),
     Many(Vec<(u64, T)>),
@@ -107,7 +107,7 @@ impl<T: Clone + Send + 'static> Monoid for Gather<T> {
 /// assert_eq!(all.finish(), [1, 2, 3, 5, 6]);
 /// # Ok::<(), Mismatch>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Concat<T>(Gather<Vec<T>>);
 
 impl<T: Send + 'static> Concat<T> {

@@ -7,7 +7,7 @@ use super::{Monoid, Reducer};
 macro_rules! logic {
     ($(#[$documentation:meta])* $name:ident ($left:ident, $right:ident) is $result:expr, $neutral:expr) => {
         $(#[$documentation])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         pub struct $name(pub bool);
 
         impl Reducer for $name {
@@ -62,7 +62,7 @@ logic! {
 /// assert_eq!(count.finish(), 2);
 /// # Ok::<(), Mismatch>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Count(u64);
 
 impl Count {

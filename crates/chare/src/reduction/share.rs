@@ -3,16 +3,19 @@
 use std::any::{Any, type_name};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::failure::said;
+use crate::failure::{Failure, said};
 use crate::local::Local;
+use crate::nodes::Letter;
 use crate::reduce::{Name, Reducer};
+use crate::system::System;
 
 /// What some elements have contributed.
-trait Merged: Send {
+pub(crate) trait Merged: Send {
     fn merge(&mut self, other: Box<dyn Merged>) -> Result<(), Misfit>;
     fn finish(self: Box<Self>) -> Box<dyn Output>;
     fn name(&self) -> Name;
     fn as_any(&mut self) -> &mut dyn Any;
+    fn as_any_ref(&self) -> &dyn Any;
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
@@ -61,6 +64,10 @@ impl<R: Reducer> Merged for R {
         self
     }
 
+    fn as_any_ref(&self) -> &dyn Any {
+        self
+    }
+
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
     }
@@ -96,6 +103,20 @@ pub(crate) enum Goes {
     All,
 }
 
+impl Goes {
+    const ALL: [Self; 3] = [Self::Claim, Self::Call, Self::All];
+
+    /// As other nodes know it.
+    const fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// The reverse of [`number`](Self::number).
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+}
+
 impl Target {
     /// Calls `then` with the result of reducers `R`.
     pub(crate) fn call<R: Reducer>(then: impl FnOnce(R::Output) + Send + 'static) -> Self {
@@ -126,6 +147,67 @@ impl Share {
             target: Some(target),
             misfit: None,
         }
+    }
+
+    /// What elements of another node have contributed, or why that does not fit together.
+    ///
+    /// Where the result goes, those here say: all say the same.
+    pub(crate) fn from_elsewhere(
+        count: u64,
+        goes: Goes,
+        merged: Result<Box<dyn Merged>, Misfit>,
+    ) -> Self {
+        let (merged, misfit) = match merged {
+            Ok(merged) => (Some(merged), None),
+            Err(misfit) => (None, Some(misfit)),
+        };
+        Self {
+            count,
+            merged,
+            goes: Some(goes),
+            target: None,
+            misfit,
+        }
+    }
+
+    /// Sends it to the root of a reduction on another node.
+    ///
+    /// # Errors
+    /// When the reducer is none of those that cross.
+    pub(crate) fn send_away(
+        &self,
+        system: &System,
+        node: u16,
+        (collection, round): (u32, u64),
+    ) -> Result<(), Failure> {
+        let (Some(away), Some(goes)) = (system.away.get(), self.goes) else {
+            return Ok(());
+        };
+        let written = match (&self.misfit, &self.merged) {
+            (None, Some(merged)) => Ok(away.reducers.write(&**merged)?),
+            (Some(misfit), _) => Err(misfit.as_str()),
+            (None, None) => return Ok(()),
+        };
+        let merged = written.as_ref().map(|(kind, bytes)| (*kind, &bytes[..]));
+        system.send_away(
+            node,
+            &Letter::Share {
+                collection,
+                round,
+                count: self.count,
+                goes: goes.number(),
+                merged: merged.map_err(|misfit| *misfit),
+            },
+        );
+        Ok(())
+    }
+
+    /// A result goes to a call that no contributor here has named.
+    pub(super) const fn lacks_its_call(&self) -> bool {
+        matches!(
+            (self.goes, &self.target),
+            (Some(Goes::Call | Goes::All), None)
+        )
     }
 
     /// Adds other contributions. What does not fit together is told by [`finish`](Self::finish).
@@ -188,10 +270,10 @@ impl Share {
 
     /// The result of all contributions; none without any.
     pub(super) fn finish(&mut self) -> Option<Result<Box<dyn Output>, Misfit>> {
-        let merged = self.merged.take()?;
         if let Some(misfit) = self.misfit.take() {
             return Some(Err(misfit));
         }
+        let merged = self.merged.take()?;
         let name = merged.name();
         let finished = catch_unwind(AssertUnwindSafe(|| merged.finish()));
         Some(finished.map_err(|panic| format!("{name} panicked: {}", said(&*panic))))

@@ -19,6 +19,8 @@ pub(crate) enum Way {
     Straight(usize),
     /// By the element's home.
     Detour(usize),
+    /// To another node.
+    Away(u16),
     /// Nowhere: the element is no more.
     Gone,
 }
@@ -147,6 +149,9 @@ pub(crate) fn way<T: Chare>(
     if whereabouts == Whereabouts::Vacant || route.generation() != number.generation() {
         return Way::Gone;
     }
+    if let Whereabouts::Away { node } = whereabouts {
+        return Way::Away(node);
+    }
     let key = (collection.id, number);
     let is_seed = matches!(whereabouts, Whereabouts::Seed { .. });
     if !is_seed && !detours.by_element.contains_key(&key) {
@@ -252,6 +257,9 @@ impl Local {
                     local.relay(&local.part(collection), number, parcel, from);
                 });
             }
+            Way::Away(node) => self
+                .system
+                .send_one_away(&part.collection, one, node, parcel),
             Way::Gone => {
                 let failure = part.collection.gone(number, parcel.entry());
                 parcel.fail(&self.system, failure);

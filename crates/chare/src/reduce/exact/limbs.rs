@@ -49,6 +49,32 @@ impl<F: Float> Limbs<F> {
         }
     }
 
+    /// What it consists of, as plain numbers: limbs, how many additions they have had, whether there are terms, and the other terms.
+    pub(super) fn parts(&self) -> (&[i64], u32, bool, u64) {
+        let (limbs, others) = (self.limbs.as_ref(), self.others.into_bits());
+        (limbs, self.pending, self.has_terms, others)
+    }
+
+    /// The reverse of [`parts`](Self::parts); none where no sum has such parts.
+    pub(super) fn of_parts(parts: (&[i64], u32, bool, u64)) -> Option<Self> {
+        let (limbs, pending, has_terms, others) = parts;
+        let mut sum = Self::new();
+        if limbs.len() != sum.limbs.as_ref().len()
+            || pending > PENDING_MAX
+            || others >> (F::BITS - 1) > 1
+        {
+            return None;
+        }
+        sum.limbs.as_mut().copy_from_slice(limbs);
+        let others = F::from_bits(others);
+        Some(Self {
+            pending,
+            has_terms,
+            others,
+            ..sum
+        })
+    }
+
     /// Adds a float: two additions of integers.
     #[inline]
     pub(super) fn add(&mut self, term: F) {

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::super::error::Mismatch;
 use super::super::operand::{Neutral, Operand, op};
 use super::float::Float;
@@ -29,6 +32,39 @@ enum Terms<F: Float> {
     /// One term; [`Float::NOTHING`] stands for none.
     One(F),
     Many(Box<Limbs<F>>),
+}
+
+/// A sum as it is written: the bits of the only term, or the parts of [`Limbs`].
+#[derive(Serialize, Deserialize)]
+enum Written {
+    One(u64),
+    Many(Vec<i64>, u32, bool, u64),
+}
+
+impl<F: Float> Serialize for Superaccumulator<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let written = match &self.0 {
+            Terms::One(term) => Written::One(term.into_bits()),
+            Terms::Many(limbs) => {
+                let (limbs, pending, has_terms, others) = limbs.parts();
+                Written::Many(limbs.to_vec(), pending, has_terms, others)
+            }
+        };
+        written.serialize(serializer)
+    }
+}
+
+impl<'de, F: Float> Deserialize<'de> for Superaccumulator<F> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(match Written::deserialize(deserializer)? {
+            Written::One(bits) => Terms::One(F::from_bits(bits)),
+            Written::Many(limbs, pending, has_terms, others) => {
+                let limbs = Limbs::of_parts((&limbs, pending, has_terms, others));
+                let limbs = limbs.ok_or_else(|| D::Error::custom("no sum has such parts"))?;
+                Terms::Many(Box::new(limbs))
+            }
+        }))
+    }
 }
 
 impl<F: Float> Superaccumulator<F> {

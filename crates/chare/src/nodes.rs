@@ -1,0 +1,249 @@
+//! Chares over nodes: what a system has of the systems of other nodes, and the letters between them.
+//!
+//! Each node runs a system of its own, with its workers and its part of the elements. An array that is made over nodes has a collection at each, and
+//! all know it by one number. Where an element lives elsewhere its route says so, and what is sent to it crosses as a letter: to it alone the
+//! arguments are written, with serde, as bytes. All other ways are as within a node, and cost what they cost there.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `wire` | values as bytes |
+//! | `letter` | what nodes tell each other |
+//! | `door` | how a letter finds its entry |
+//! | `out` | letters on their way out |
+//! | `arrive` | what a letter does where it comes |
+//! | `reducers` | reducers as bytes |
+//! | `quiet` | when all nodes are quiet |
+//! | `addresses` | proxies as bytes |
+//! | `job` | a program's nodes, from their start to their end |
+
+mod addresses;
+mod arrive;
+mod door;
+#[cfg(not(any(loom, shuttle)))]
+mod job;
+mod letter;
+mod out;
+mod quiet;
+mod reducers;
+mod wire;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
+
+pub(crate) use arrive::Reachable;
+pub use door::Door;
+#[cfg(not(any(loom, shuttle)))]
+pub use job::{Job, JobError, Setup};
+pub(crate) use letter::Letter;
+pub(crate) use out::{Packed, pack, written};
+pub(crate) use quiet::{Waves, give_up, tell_when_quiet};
+pub(crate) use reducers::Reducers;
+pub(crate) use wire::reader;
+pub use wire::{Across, Crossing};
+
+use crate::failure::Failure;
+use crate::registry;
+
+/// Takes letters to other nodes.
+pub(crate) trait Carrier: fmt::Debug + Send + Sync {
+    /// Takes a letter to `node`, after all that this thread has sent there before; `worker` is which of the node's workers it is, if it is one.
+    ///
+    /// # Errors
+    /// When that node is no more.
+    fn carry(&self, worker: Option<usize>, node: u16, letter: Vec<u8>) -> Result<(), Failure>;
+
+    /// Has the thread that receives letters look whether there is something to be done.
+    fn call(&self);
+}
+
+/// What a system has of the other nodes.
+pub(crate) struct Away {
+    pub(crate) me: u16,
+    pub(crate) node_count: u16,
+    carrier: Box<dyn Carrier>,
+    /// Collections over nodes, by the number that all know them by.
+    collections: Mutex<Vec<Arc<dyn Reachable>>>,
+    replies: Mutex<Replies>,
+    pub(crate) reducers: Reducers,
+    /// Letters of the program, which are counted so that quiescence is known.
+    sent: AtomicU64,
+    received: AtomicU64,
+    pub(crate) waves: Mutex<Waves>,
+}
+
+/// Who waits here for a reply from elsewhere, by its number.
+#[derive(Default)]
+struct Replies {
+    next: u64,
+    awaited: HashMap<u64, Awaited>,
+}
+
+struct Awaited {
+    from: u16,
+    take: Box<dyn FnOnce(Outcome<'_>) + Send>,
+}
+
+/// A reply from another node.
+pub(crate) enum Outcome<'a> {
+    Bytes(&'a [u8]),
+    Failed(Failure),
+    Panicked(Failure),
+}
+
+impl fmt::Debug for Away {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Away({} of {})", self.me, self.node_count)
+    }
+}
+
+impl Away {
+    pub(crate) fn new(me: u16, node_count: u16, carrier: Box<dyn Carrier>) -> Self {
+        Self {
+            me,
+            node_count,
+            carrier,
+            collections: Mutex::default(),
+            replies: Mutex::default(),
+            reducers: Reducers::new(),
+            sent: AtomicU64::new(0),
+            received: AtomicU64::new(0),
+            waves: Mutex::default(),
+        }
+    }
+
+    /// The nodes but this one.
+    pub(crate) fn others(&self) -> impl Iterator<Item = u16> + use<> {
+        let me = self.me;
+        (0..self.node_count).filter(move |&node| node != me)
+    }
+
+    /// The number of the next collection over nodes: the same at all nodes, which make them in the same order.
+    pub(crate) fn next_collection(&self) -> u32 {
+        let collections = self.collections();
+        u32::try_from(collections.len()).expect("fewer than 2^32 collections")
+    }
+
+    /// Knows a collection by the number that is [next](Self::next_collection).
+    pub(crate) fn add(&self, collection: Arc<dyn Reachable>) {
+        self.collections().push(collection);
+    }
+
+    fn collections(&self) -> impl std::ops::DerefMut<Target = Vec<Arc<dyn Reachable>>> {
+        locked(&self.collections)
+    }
+
+    /// The collection that all nodes know by a number.
+    pub(crate) fn collection(&self, number: u32) -> Option<Arc<dyn Reachable>> {
+        self.collections().get(number as usize).cloned()
+    }
+
+    /// How many letters of the program this node has sent and received.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        // Relaxed: who asks has found the node quiet, after all who have counted.
+        (self.sent.load(Relaxed), self.received.load(Relaxed))
+    }
+
+    /// A letter of the program has done what it does here.
+    pub(crate) fn count_received(&self) {
+        // Relaxed: as in `counts`.
+        self.received.fetch_add(1, Relaxed);
+    }
+
+    /// Waits for a reply of `from`: returns the number under which it comes.
+    pub(crate) fn await_reply(
+        &self,
+        from: u16,
+        take: impl FnOnce(Outcome<'_>) + Send + 'static,
+    ) -> u64 {
+        let mut replies = locked(&self.replies);
+        let number = replies.next;
+        replies.next += 1;
+        let take = Box::new(take);
+        replies.awaited.insert(number, Awaited { from, take });
+        number
+    }
+
+    /// A reply has come.
+    pub(crate) fn reply(&self, number: u64, outcome: Outcome<'_>) {
+        let awaited = locked(&self.replies).awaited.remove(&number);
+        if let Some(awaited) = awaited {
+            (awaited.take)(outcome);
+        }
+    }
+
+    /// A node is no more: nor are its replies.
+    pub(crate) fn lose(&self, node: u16, failure: &Failure) {
+        let mut replies = locked(&self.replies);
+        let lost = replies
+            .awaited
+            .extract_if(|_, awaited| awaited.from == node);
+        let lost: Vec<_> = lost.collect();
+        drop(replies);
+        for (_, awaited) in lost {
+            (awaited.take)(Outcome::Failed(failure.clone()));
+        }
+    }
+
+    /// Has the receiving thread look.
+    pub(crate) fn call(&self) {
+        self.carrier.call();
+    }
+}
+
+/// Who waits at another node for a reply.
+///
+/// Dropping it tells him that there will be none.
+pub(crate) struct Asker {
+    system: u32,
+    node: u16,
+    reply: Option<u64>,
+}
+
+impl Asker {
+    pub(crate) const fn new(system: u32, node: u16, reply: u64) -> Self {
+        Self {
+            system,
+            node,
+            reply: Some(reply),
+        }
+    }
+
+    /// Tells him.
+    pub(crate) fn tell(mut self, outcome: Result<&[u8], &Failure>, panicked: bool) {
+        self.send(outcome, panicked);
+    }
+
+    fn send(&mut self, outcome: Result<&[u8], &Failure>, panicked: bool) {
+        // Without a system its runtime has ended, and with it the node.
+        let (Some(reply), Some(system)) = (self.reply.take(), registry::find(self.system)) else {
+            return;
+        };
+        let text = outcome.map_err(Failure::to_string);
+        let outcome = text.as_ref().map(|bytes| *bytes).map_err(String::as_str);
+        system.send_away(
+            self.node,
+            &Letter::Reply {
+                reply,
+                outcome,
+                panicked,
+            },
+        );
+    }
+}
+
+impl Drop for Asker {
+    fn drop(&mut self) {
+        let lost = Failure::new("the reply from another node is lost: the message was dropped");
+        self.send(Err(&lost), false);
+    }
+}
+
+/// The place of what a system has of other nodes: none, for a program on one.
+pub(crate) type AwayCell = OnceLock<Away>;
+
+fn locked<T>(lock: &Mutex<T>) -> impl std::ops::DerefMut<Target = T> {
+    lock.lock().expect("nothing panics under this lock")
+}

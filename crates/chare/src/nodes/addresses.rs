@@ -1,0 +1,94 @@
+//! Proxies as bytes: the number by which all nodes know a collection, and the element's.
+
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::reader;
+use crate::array::Array;
+use crate::entry::Chare;
+use crate::number::Number;
+use crate::proxy::{All, One};
+use crate::registry;
+use crate::system::System;
+
+/// The number by which all nodes know a collection.
+fn wide<T: Chare, E: serde::ser::Error>(system: u32, collection: u32) -> Result<u32, E> {
+    let found = registry::find(system)
+        .and_then(|system: std::sync::Arc<System>| system.find_collection::<T>(collection)?.wide);
+    found.ok_or_else(|| {
+        E::custom(format!(
+            "the proxy of a {} that its own node alone knows cannot go to another one",
+            T::NAME
+        ))
+    })
+}
+
+/// The system that reads, and the number of the collection in it.
+fn own<T: Chare, E: serde::de::Error>(wide: u32) -> Result<(u32, u32), E> {
+    let system = reader().ok_or_else(|| E::custom("a proxy is read by a node, from another"))?;
+    let found = registry::find(system).and_then(|system: std::sync::Arc<System>| {
+        let id = system.away.get()?.collection(wide)?.id();
+        system.find_collection::<T>(id).map(|_| id)
+    });
+    let found = found.ok_or_else(|| {
+        E::custom(format!(
+            "the proxy of a {} of collection {wide}, which this node does not have",
+            T::NAME
+        ))
+    });
+    Ok((system, found?))
+}
+
+impl<T: Chare> Serialize for One<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let collection = wide::<T, S::Error>(self.system, self.collection)?;
+        (collection, self.number.bits(), self.priority).serialize(serializer)
+    }
+}
+
+impl<'de, T: Chare> Deserialize<'de> for One<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (collection, number, priority) = <(u32, u64, i32)>::deserialize(deserializer)?;
+        let (system, collection) = own::<T, D::Error>(collection)?;
+        let one = Self::new(system, collection, Number::from_bits(number));
+        Ok(one.with_priority(priority))
+    }
+}
+
+impl<T: Chare> Serialize for All<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.section.is_some() {
+            let text = "a section of an array is known by its own node alone";
+            return Err(S::Error::custom(text));
+        }
+        let collection = wide::<T, S::Error>(self.system, self.collection)?;
+        (collection, self.priority).serialize(serializer)
+    }
+}
+
+impl<'de, T: Chare> Deserialize<'de> for All<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (collection, priority) = <(u32, i32)>::deserialize(deserializer)?;
+        let (system, collection) = own::<T, D::Error>(collection)?;
+        if priority > 0 {
+            return Err(D::Error::custom(
+                "a message to all that is less urgent than others",
+            ));
+        }
+        Ok(Self::new(system, collection, None).at_priority(priority))
+    }
+}
+
+impl<T: Chare> Serialize for Array<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        wide::<T, S::Error>(self.system, self.collection)?.serialize(serializer)
+    }
+}
+
+impl<'de, T: Chare> Deserialize<'de> for Array<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (system, collection) = own::<T, D::Error>(u32::deserialize(deserializer)?)?;
+        Ok(Self::new(system, collection))
+    }
+}

@@ -1,0 +1,209 @@
+//! What a letter does where it comes.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::door::{Copies, Whose};
+use super::{Asker, Letter, Outcome, quiet};
+use crate::collection::Collection;
+use crate::entry::Chare;
+use crate::failure::Failure;
+use crate::number::Number;
+use crate::outside;
+use crate::proxy::{All, One};
+use crate::reduction::Share;
+use crate::system::System;
+
+/// A collection over nodes, whatever its elements are: where letters for it arrive.
+pub(crate) trait Reachable: Send + Sync {
+    /// Its number within this node.
+    fn id(&self) -> u32;
+
+    /// A message for one element.
+    fn one(&self, number: Number, priority: i32, door: u16, whose: Whose, args: &[u8]) -> Arrived;
+
+    /// A message for all elements here.
+    fn all(&self, priority: i32, door: u16, args: &[u8]) -> Arrived;
+
+    /// What elements elsewhere have contributed to a reduction. For its root's node.
+    fn share(&self, system: &System, round: u64, share: Share);
+
+    /// What a reduction results in, for those here who have contributed.
+    fn result(&self, system: &Arc<System>, round: u64, of: u64, output: &[u8]);
+
+    /// There are more contributions to a reduction, or fewer. For its root's node.
+    fn population(&self, system: &System, from: u64, by: i64);
+}
+
+type Arrived = Result<(), Failure>;
+
+impl<T: Chare> Collection<T> {
+    fn door(&self, door: u16) -> Result<&'static crate::nodes::Door<T>, Failure> {
+        T::DOORS.get(usize::from(door)).ok_or_else(|| {
+            let (name, count) = (T::NAME, T::DOORS.len());
+            Failure::new(format!(
+                "another node sends to entry {door} of `{name}`, which has {count}: the nodes run different programs"
+            ))
+        })
+    }
+}
+
+impl<T: Chare> Reachable for Collection<T> {
+    fn id(&self) -> u32 {
+        self.id
+    }
+
+    fn one(&self, number: Number, priority: i32, door: u16, whose: Whose, args: &[u8]) -> Arrived {
+        let parcel = self.door(door)?.open(self.system, args, whose)?;
+        let one = One::new(self.system, self.id, number);
+        outside::dispatch(one.with_priority(priority), parcel);
+        Ok(())
+    }
+
+    fn all(&self, priority: i32, door: u16, args: &[u8]) -> Arrived {
+        let spread = Copies {
+            system: self.system,
+            door: self.door(door)?,
+            args: args.into(),
+            of: PhantomData,
+        };
+        let all = All::new(self.system, self.id, None);
+        outside::spread(all.at_priority(priority), spread);
+        Ok(())
+    }
+
+    fn share(&self, system: &System, round: u64, share: Share) {
+        let id = self.id;
+        system.post_from_here(self.root, move |local| {
+            local.take_in::<T>(&local.part(id), None, round, share);
+        });
+    }
+
+    fn result(&self, system: &Arc<System>, round: u64, of: u64, output: &[u8]) {
+        let id = self.id;
+        let output: Arc<[u8]> = output.into();
+        for worker in 0..system.worker_count() {
+            let output = Arc::clone(&output);
+            system.post_from_here(worker, move |local| {
+                local.hear_result::<T>(&local.part(id), round, of, &output);
+            });
+        }
+    }
+
+    fn population(&self, system: &System, from: u64, by: i64) {
+        let id = self.id;
+        system.post_from_here(self.root, move |local| {
+            local.change_population::<T>(&local.part(id), from, by);
+        });
+    }
+}
+
+/// What becomes of the receiving thread after a letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    GoOn,
+    Stop,
+}
+
+impl System {
+    /// Does what a letter of node `from` is for.
+    ///
+    /// # Errors
+    /// When it makes no sense.
+    pub(crate) fn arrive(self: &Arc<Self>, from: u16, bytes: &[u8]) -> Result<Then, Failure> {
+        let letter: Letter<'_> = postcard::from_bytes(bytes).map_err(|error| {
+            Failure::new(format!("a letter of node {from} cannot be read: {error}"))
+        })?;
+        let is_counted = letter.is_counted();
+        let then = self.open(from, letter)?;
+        if is_counted {
+            self.away.get().expect("letters have come").count_received();
+        }
+        Ok(then)
+    }
+
+    fn open(self: &Arc<Self>, from: u16, letter: Letter<'_>) -> Result<Then, Failure> {
+        let away = self
+            .away
+            .get()
+            .expect("letters come to who has other nodes");
+        let find = |collection| {
+            away.collection(collection).ok_or_else(|| {
+                Failure::new(format!(
+                    "node {from} sends to collection {collection}, which node {} has not made: all nodes make the same in the set-up",
+                    away.me
+                ))
+            })
+        };
+        match letter {
+            Letter::One {
+                collection,
+                number,
+                priority,
+                door,
+                reply,
+                args,
+            } => {
+                let asker = reply.map(|reply| Asker::new(self.id, from, reply));
+                let whose = asker.map_or(Whose::Nobody, Whose::Asker);
+                let number = Number::from_bits(number);
+                find(collection)?.one(number, priority, door, whose, args)?;
+            }
+            Letter::All {
+                collection,
+                priority,
+                door,
+                args,
+            } => find(collection)?.all(priority, door, args)?,
+            Letter::Reply {
+                reply,
+                outcome,
+                panicked,
+            } => away.reply(
+                reply,
+                match outcome {
+                    Ok(bytes) => Outcome::Bytes(bytes),
+                    Err(text) if panicked => Outcome::Panicked(Failure::new(text)),
+                    Err(text) => Outcome::Failed(Failure::new(text)),
+                },
+            ),
+            Letter::Share {
+                collection,
+                round,
+                count,
+                goes,
+                merged,
+            } => {
+                let share = away.reducers.read_share(self.id, count, goes, merged)?;
+                find(collection)?.share(self, round, share);
+            }
+            Letter::Result {
+                collection,
+                round,
+                of,
+                output,
+            } => find(collection)?.result(self, round, of, output),
+            Letter::Population {
+                collection,
+                from,
+                by,
+            } => find(collection)?.population(self, from, by),
+            Letter::AskQuiet { reply } => quiet::asked(self, Asker::new(self.id, from, reply)),
+            Letter::Count { wave } => quiet::count(self, wave),
+            Letter::Counted {
+                wave,
+                sent,
+                received,
+            } => quiet::counted(self, wave, (sent, received)),
+            Letter::Failed(text) => self.fail_here(Failure::new(text)),
+            Letter::Exit => self.exit_here(),
+            Letter::Stop => return Ok(Then::Stop),
+            Letter::Readonly(_) => {
+                return Err(Failure::new(format!(
+                    "node {from} has a read-only value that this node does not ask for: all nodes do the same in the set-up"
+                )));
+            }
+        }
+        Ok(Then::GoOn)
+    }
+}

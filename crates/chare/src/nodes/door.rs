@@ -1,0 +1,190 @@
+//! How messages from other nodes find their entry: each entry of a chare whose messages cross nodes has a door.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::Asker;
+use super::wire::{Crossing, reading};
+use crate::entry::{AsyncEntry, Chare, Entry, Message};
+use crate::failure::Failure;
+use crate::parcel::{Call, Finish, NoReply, Parcel, ToAll};
+use crate::spread::Spread;
+use crate::suspended::{File, Start};
+use crate::system::System;
+
+/// Who is told what an entry replies.
+pub(crate) enum Whose {
+    Nobody,
+    All,
+    Asker(Asker),
+}
+
+type Opened<T> = Result<Box<dyn Parcel<T>>, postcard::Error>;
+
+/// The way in of messages for an entry.
+pub struct Door<T: Chare> {
+    name: &'static str,
+    open: fn(&[u8], Whose) -> Opened<T>,
+}
+
+impl<T: Chare> fmt::Debug for Door<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Door({}::{})", T::NAME, self.name)
+    }
+}
+
+impl<T: Chare> Door<T> {
+    /// Of an entry.
+    #[must_use]
+    pub const fn entry<E: Entry<Chare = T>>() -> Self {
+        Self {
+            name: E::NAME,
+            open: |args, whose| {
+                let across = E::ACROSS.as_ref().expect("an entry with a door");
+                let args = (across.args.read)(args)?;
+                Ok(match whose {
+                    Whose::Nobody => call::<E>(args, NoReply),
+                    Whose::All => call::<E>(args, ToAll),
+                    Whose::Asker(asker) => call::<E>(args, Answer::new(asker, across.output)),
+                })
+            },
+        }
+    }
+
+    /// Of an asynchronous entry.
+    #[must_use]
+    pub const fn start<E: AsyncEntry<Chare = T>>() -> Self {
+        Self {
+            name: E::NAME,
+            open: |args, whose| {
+                let across = E::ACROSS.as_ref().expect("an entry with a door");
+                let args = (across.args.read)(args)?;
+                Ok(match whose {
+                    Whose::Nobody => start::<E>(args, NoReply),
+                    Whose::All => start::<E>(args, ToAll),
+                    Whose::Asker(asker) => start::<E>(args, Answer::new(asker, across.output)),
+                })
+            },
+        }
+    }
+
+    /// Of a kind of message that asynchronous entries wait for.
+    #[must_use]
+    pub const fn message<M: Message<Chare = T>>() -> Self {
+        Self {
+            name: M::NAME,
+            open: |content, whose| {
+                let across = M::ACROSS.as_ref().expect("a message with a door");
+                let content = (across.args.read)(content)?;
+                Ok(match whose {
+                    Whose::All => Box::new(File::<M, _> {
+                        content,
+                        finish: ToAll,
+                    }),
+                    _ => Box::new(File::<M, _> {
+                        content,
+                        finish: NoReply,
+                    }),
+                })
+            },
+        }
+    }
+
+    /// The message that came by this door of a chare of `system`.
+    ///
+    /// # Errors
+    /// When it makes no sense.
+    pub(crate) fn open(
+        &self,
+        system: u32,
+        args: &[u8],
+        whose: Whose,
+    ) -> Result<Box<dyn Parcel<T>>, Failure> {
+        reading(system, || (self.open)(args, whose)).map_err(|error| {
+            let (of, entry) = (T::NAME, self.name);
+            Failure::new(format!(
+                "what another node sends to `{of}::{entry}` cannot be read: {error}"
+            ))
+        })
+    }
+}
+
+fn call<E: Entry>(args: E::Args, finish: impl Finish<E::Output>) -> Box<dyn Parcel<E::Chare>> {
+    Box::new(Call::<E, _> { args, finish })
+}
+
+fn start<E: AsyncEntry>(
+    args: E::Args,
+    finish: impl Finish<E::Output>,
+) -> Box<dyn Parcel<E::Chare>> {
+    Box::new(Start::<E, _> { args, finish })
+}
+
+/// Sends what an entry replies to the node that asked.
+struct Answer<O> {
+    asker: Asker,
+    output: Crossing<O>,
+}
+
+impl<O> Answer<O> {
+    const fn new(asker: Asker, output: Crossing<O>) -> Self {
+        Self { asker, output }
+    }
+}
+
+impl<O: Send + 'static> Finish<O> for Answer<O> {
+    fn done(self, output: O) {
+        match (self.output.write)(&output) {
+            Ok(bytes) => self.asker.tell(Ok(&bytes), false),
+            Err(error) => {
+                let of = std::any::type_name::<O>();
+                let text = format!("a reply, which is a {of}, cannot cross nodes: {error}");
+                self.asker.tell(Err(&Failure::new(text)), false);
+            }
+        }
+    }
+
+    fn failed(self, _system: &System, failure: Failure) {
+        self.asker.tell(Err(&failure), true);
+    }
+
+    fn gone(self, _system: &System, failure: Failure) {
+        self.asker.tell(Err(&failure), false);
+    }
+}
+
+/// A message to all that came from another node: read anew for each element, since what can be cloned is known where it was sent alone.
+pub(crate) struct Copies<T: Chare> {
+    pub(crate) system: u32,
+    pub(crate) door: &'static Door<T>,
+    pub(crate) args: Arc<[u8]>,
+    pub(crate) of: PhantomData<fn() -> T>,
+}
+
+impl<T: Chare> Clone for Copies<T> {
+    fn clone(&self) -> Self {
+        Self {
+            system: self.system,
+            door: self.door,
+            args: Arc::clone(&self.args),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<T: Chare> Spread<T> for Copies<T> {
+    fn name(&self) -> &'static str {
+        self.door.name
+    }
+
+    fn into_parcel(self) -> impl Parcel<T> {
+        let opened = self.door.open(self.system, &self.args, Whose::All);
+        // Whoever gives it to an element keeps its panics to himself.
+        opened.unwrap_or_else(|failure| panic!("{failure}"))
+    }
+
+    fn cross(&self) -> Option<Result<(u16, Vec<u8>), Failure>> {
+        None
+    }
+}

@@ -1,0 +1,344 @@
+//! A program's nodes, from their start to their end.
+//!
+//! All nodes do the same set-up, in which they make the arrays over nodes; then the first runs the program's main part, and the others serve.
+
+mod carrier;
+mod office;
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::fmt;
+use std::sync::Arc;
+
+use raddle_net::{Launch, NetError, Node, Shape, TransportKind};
+use raddle_runtime::{BuildError, Builder, Runtime};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use self::carrier::NetCarrier;
+use self::office::Office;
+use super::wire::reading;
+use super::{Away, Letter};
+use crate::array::{Array, ArrayOptions, make_array};
+use crate::entry::Chare;
+use crate::failure::Failure;
+use crate::index::Index;
+use crate::reduce::Reducer;
+use crate::system::System;
+
+/// Ports of a node besides those of its workers: where letters come in, and what threads that are no workers send by.
+const MORE_PORTS: usize = 2;
+
+/// Why a program over nodes could not begin, or go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JobError {
+    /// The nodes could not be brought up, or one has ended too early.
+    #[error(transparent)]
+    Net(#[from] NetError),
+    /// A node's runtime could not be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// Something has failed.
+    #[error(transparent)]
+    Failed(#[from] Failure),
+    /// More workers than can be told apart.
+    #[error(
+        "{nodes} nodes of {workers} workers each are more than {} ports",
+        raddle_net::PORTS_MAX
+    )]
+    TooMany {
+        /// How many nodes.
+        nodes: u16,
+        /// How many workers each of them has.
+        workers: usize,
+    },
+}
+
+/// A program over several nodes: processes that run the same program, each with a runtime of its own.
+///
+/// # Examples
+/// Every process runs this; the first also starts the others.
+/// ```no_run
+/// use raddle_chare::nodes::Job;
+/// use raddle_chare::reduce::Sum;
+/// use raddle_chare::{Cx, chare};
+///
+/// struct Square {
+///     edge: u64,
+/// }
+///
+/// #[chare(nodes)]
+/// impl Square {
+///     #[entry]
+///     fn add_up(&mut self, cx: &mut Cx<Self>) {
+///         cx.contribute(Sum(self.edge * self.edge));
+///     }
+/// }
+///
+/// let sum = Job::new(2).run(
+///     |setup| setup.array(10, |index| Square { edge: index as u64 }),
+///     |_, squares| {
+///         squares.all().add_up();
+///         squares.reduction::<u64>().wait()
+///     },
+/// )?;
+/// // None at the nodes that were started.
+/// if let Some(sum) = sum {
+///     assert_eq!(sum, 285);
+/// }
+/// # Ok::<(), raddle_chare::nodes::JobError>(())
+/// ```
+#[derive(Debug)]
+pub struct Job {
+    nodes: u16,
+    kind: TransportKind,
+    arguments: Option<Vec<OsString>>,
+    is_quiet: bool,
+    builder: Builder,
+}
+
+impl Job {
+    /// On so many nodes.
+    #[must_use]
+    pub fn new(nodes: u16) -> Self {
+        Self {
+            nodes,
+            kind: TransportKind::default(),
+            arguments: None,
+            is_quiet: false,
+            builder: Builder::new(),
+        }
+    }
+
+    /// How messages travel between nodes; by memory that they share, if nothing else is said.
+    #[must_use]
+    pub fn transport(mut self, kind: TransportKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// What each node's runtime is to be like.
+    #[must_use]
+    pub fn runtime(mut self, builder: Builder) -> Self {
+        self.builder = builder;
+        self
+    }
+
+    /// Starts the other nodes with these arguments instead of this process's.
+    #[must_use]
+    pub fn arguments<I: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = I>) -> Self {
+        self.arguments = Some(arguments.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Whether what the other nodes print on standard output is dropped.
+    #[must_use]
+    pub fn quiet(mut self, is_quiet: bool) -> Self {
+        self.is_quiet = is_quiet;
+        self
+    }
+
+    /// Runs `setup` on all nodes, then `main` on the first; returns what that does, and none at the other nodes.
+    ///
+    /// # Errors
+    /// [`JobError`]; at nodes that were started also when the first has ended without a word.
+    /// # Panics
+    /// With what `setup` and `main` panic with.
+    pub fn run<S, R>(
+        self,
+        setup: impl FnOnce(&Setup<'_>) -> S,
+        main: impl FnOnce(&Runtime, S) -> R,
+    ) -> Result<Option<R>, JobError> {
+        let runtime = self.builder.build()?;
+        if self.nodes == 1 && !Launch::is_started() {
+            let made = setup(&Setup {
+                runtime: &runtime,
+                system: &System::of(&runtime),
+                office: None,
+            });
+            return Ok(Some(main(&runtime, made)));
+        }
+        let shape = shape(self.nodes, &runtime)?;
+        let mut launch = Launch::new(shape).transport(self.kind).quiet(self.is_quiet);
+        if let Some(arguments) = self.arguments {
+            launch = launch.arguments(arguments);
+        }
+        let nodes = launch.start()?;
+        let result = run_on(nodes.node(), runtime, setup, main)?;
+        nodes.finish()?;
+        Ok(result)
+    }
+
+    /// As [`run`](Self::run), on nodes within this process: each has its runtime and its memory, and they meet in messages alone.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    /// # Panics
+    /// As [`run`](Self::run).
+    pub fn run_within<S, R: Send>(
+        self,
+        setup: impl Fn(&Setup<'_>) -> S + Sync,
+        main: impl FnOnce(&Runtime, S) -> R + Send,
+    ) -> Result<R, JobError> {
+        let build = |_| self.builder.clone().build();
+        let runtimes: Vec<_> = (0..self.nodes).map(build).collect::<Result<_, _>>()?;
+        let first = runtimes
+            .first()
+            .ok_or(NetError::Shape(Shape { nodes: 0, ports: 1 }))?;
+        let nodes = Node::in_process_by(self.kind, shape(self.nodes, first)?)?;
+        let mut mains = Some(main);
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = nodes
+                .into_iter()
+                .zip(runtimes)
+                .map(|(node, runtime)| {
+                    let (setup, main) = (&setup, mains.take());
+                    scope.spawn(move || {
+                        run_on(&node, runtime, setup, |runtime, setup| {
+                            main.map(|main| main(runtime, setup))
+                        })
+                    })
+                })
+                .collect();
+            let mut results = threads.into_iter().map(|thread| {
+                let joined = thread.join();
+                joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            let first = results.next().expect("there is a first node")?;
+            for other in results {
+                other?;
+            }
+            Ok(first.flatten().expect("the first node runs the main part"))
+        })
+    }
+}
+
+/// Nodes, and the ports that each has.
+fn shape(nodes: u16, runtime: &Runtime) -> Result<Shape, JobError> {
+    let workers = runtime.worker_count();
+    let ports = u16::try_from(workers + MORE_PORTS);
+    let ports = ports.map_err(|_| JobError::TooMany { nodes, workers })?;
+    Ok(Shape { nodes, ports })
+}
+
+/// Runs a program on the node of this process.
+fn run_on<S, R>(
+    node: &Node,
+    runtime: Runtime,
+    setup: impl FnOnce(&Setup<'_>) -> S,
+    main: impl FnOnce(&Runtime, S) -> R,
+) -> Result<Option<R>, JobError> {
+    let system = System::of(&runtime);
+    let me = node.id().0;
+    let carrier = Arc::new(NetCarrier::new(node, runtime.worker_count()));
+    let away = Away::new(me, node.shape().nodes, Box::new(Arc::clone(&carrier)));
+    system.away.set(away).expect("a new runtime has no nodes");
+    let office = RefCell::new(Office::new(node.port(0), Arc::clone(&system), carrier));
+    let made = setup(&Setup {
+        runtime: &runtime,
+        system: &system,
+        office: Some(&office),
+    });
+    let office = office.into_inner().open()?;
+    if me > 0 {
+        office.serve()?;
+        return Ok(None);
+    }
+    let result = main(&runtime, made);
+    system.send_to_others(&Letter::Stop);
+    office.close();
+    Ok(Some(result))
+}
+
+/// What all nodes do alike before the program begins.
+pub struct Setup<'a> {
+    runtime: &'a Runtime,
+    system: &'a Arc<System>,
+    office: Option<&'a RefCell<Office>>,
+}
+
+impl fmt::Debug for Setup<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Setup({} of {})", self.node(), self.node_count())
+    }
+}
+
+impl<'a> Setup<'a> {
+    /// The runtime of this node.
+    pub fn runtime(&self) -> &'a Runtime {
+        self.runtime
+    }
+
+    /// Which node this is.
+    pub fn node(&self) -> usize {
+        self.system.away.get().map_or(0, |away| away.me.into())
+    }
+
+    /// How many nodes there are.
+    pub fn node_count(&self) -> usize {
+        let away = self.system.away.get();
+        away.map_or(1, |away| away.node_count.into())
+    }
+
+    /// Makes an array over all nodes: each makes those of its elements that are its own.
+    ///
+    /// # Panics
+    /// As [`Chares::array`](crate::Chares::array).
+    pub fn array<T: Chare<Index: Index>>(
+        &self,
+        shape: <T::Index as Index>::Shape,
+        make: impl Fn(T::Index) -> T + Send + Sync + 'static,
+    ) -> Array<T> {
+        self.array_with(ArrayOptions::new(shape), make)
+    }
+
+    /// Makes an array over all nodes, with options; the workers of all nodes are counted through, those of the first node first.
+    ///
+    /// # Panics
+    /// As [`Chares::array_with`](crate::Chares::array_with).
+    pub fn array_with<T: Chare<Index: Index>>(
+        &self,
+        options: ArrayOptions<T::Index>,
+        make: impl Fn(T::Index) -> T + Send + Sync + 'static,
+    ) -> Array<T> {
+        make_array(self.system, options, true, make)
+    }
+
+    /// A value that all nodes have: what `make` makes at the first.
+    ///
+    /// # Panics
+    /// When it cannot be written or read, and when a node has ended.
+    #[track_caller]
+    pub fn readonly<V: Serialize + DeserializeOwned>(&self, make: impl FnOnce() -> V) -> V {
+        let Some(office) = self.office else {
+            return make();
+        };
+        if self.node() == 0 {
+            let value = make();
+            match postcard::to_allocvec(&value) {
+                Ok(bytes) => self.system.send_to_others(&Letter::Readonly(&bytes)),
+                Err(error) => panic!("a read-only value cannot cross nodes: {error}"),
+            }
+            return value;
+        }
+        let bytes = match office.borrow_mut().wait_for_readonly() {
+            Ok(bytes) => bytes,
+            Err(error) => panic!("a read-only value does not come: {error}"),
+        };
+        match reading(self.system.id, || postcard::from_bytes(&bytes)) {
+            Ok(value) => value,
+            Err(error) => panic!("a read-only value cannot be read: {error}"),
+        }
+    }
+
+    /// Lets elements of arrays over nodes contribute `R`, which the library does not know.
+    pub fn reducer<R>(&self)
+    where
+        R: Reducer<Output: Serialize + DeserializeOwned> + Serialize + DeserializeOwned,
+    {
+        if let Some(away) = self.system.away.get() {
+            away.reducers.add::<R>();
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! When all nodes are quiet: no letter is under way, and no message within any node.
+//!
+//! The first node asks all, itself too, for the numbers of letters that they have sent and received; each waits with its answer until it is quiet within
+//! ([`crate::quiet`]). That is a wave. If as many letters had been received by one wave as had been sent by the next, all is quiet: at a moment
+//! between the two none was under way, and what each had received by then it has been done with before it answered again, without sending any more.
+//! Who asks is told by a pair of waves that began after that, so that what he had sent is counted.
+//!
+//! # Source
+//! Mattern: Algorithms for distributed termination detection. Distributed Computing 2, 1987: four counters.
+
+use std::mem;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll, Wake, Waker};
+
+use super::{Asker, Letter, locked};
+use crate::failure::Failure;
+use crate::reply::{Replier, Reply, What, reply};
+use crate::system::System;
+
+/// Who wants to know when all is quiet.
+enum Told {
+    Here(Replier<()>),
+    There(Asker),
+}
+
+impl Told {
+    fn tell(self, outcome: Result<(), Failure>) {
+        match self {
+            Self::Here(replier) => replier.give(outcome),
+            Self::There(asker) => {
+                let outcome = outcome.as_ref().map(|()| &[][..]);
+                asker.tell(outcome, false);
+            }
+        }
+    }
+}
+
+/// What a node knows of waves.
+#[derive(Default)]
+pub(crate) struct Waves {
+    /// Those that wait for this node to be quiet within.
+    asked: Vec<(u64, Reply<()>)>,
+    // The rest is the first node's.
+    /// Who wants to know, and the wave that was the last when he asked.
+    told: Vec<(u64, Told)>,
+    /// The last wave, and how many have not answered it.
+    wave: u64,
+    missing: u16,
+    sums: Counts,
+    /// How many had been received by the wave before.
+    received_before: Option<u64>,
+}
+
+/// Letters sent and received.
+type Counts = (u64, u64);
+
+/// Has the receiving thread look.
+struct Caller(Weak<System>);
+
+impl Wake for Caller {
+    fn wake(self: Arc<Self>) {
+        if let Some(system) = self.0.upgrade()
+            && let Some(away) = system.away.get()
+        {
+            away.call();
+        }
+    }
+}
+
+/// Replies when all is quiet.
+pub(crate) fn tell_when_quiet(system: &Arc<System>, replier: Replier<()>) {
+    let away = system.away.get().expect("there are other nodes");
+    if away.me == 0 {
+        return ask(system, Told::Here(replier));
+    }
+    let reply = replier.cross_to(system, 0, super::Crossing::new());
+    let reply = reply.expect("there are other nodes");
+    system.send_away(0, &Letter::AskQuiet { reply });
+}
+
+/// Somebody on another node asks. At the first node, as those below but the next.
+pub(super) fn asked(system: &Arc<System>, asker: Asker) {
+    ask(system, Told::There(asker));
+}
+
+fn ask(system: &Arc<System>, told: Told) {
+    let away = system.away.get().expect("there are other nodes");
+    let mut waves = locked(&away.waves);
+    let wave = waves.wave;
+    waves.told.push((wave, told));
+    if waves.missing == 0 {
+        waves.received_before = None;
+        begin(system, waves);
+    }
+}
+
+/// Begins the next wave.
+fn begin(system: &Arc<System>, mut waves: impl std::ops::DerefMut<Target = Waves>) {
+    let away = system.away.get().expect("there are other nodes");
+    waves.wave += 1;
+    waves.missing = away.node_count;
+    waves.sums = (0, 0);
+    let wave = waves.wave;
+    drop(waves);
+    system.send_to_others(&Letter::Count { wave });
+    count(system, wave);
+}
+
+/// Answers a wave when this node is quiet within. At any node.
+pub(super) fn count(system: &Arc<System>, wave: u64) {
+    let what = What {
+        chare: "Runtime",
+        entry: "quiescence",
+    };
+    let (replier, reply) = reply(system.id, None, what);
+    system.quiet.tell_when_quiet(system, replier);
+    let away = system.away.get().expect("there are other nodes");
+    locked(&away.waves).asked.push((wave, reply));
+    away.call();
+}
+
+/// Answers the waves that wait, if this node is quiet. For the receiving thread.
+pub(super) fn look(system: &Arc<System>) {
+    let away = system.away.get().expect("there are other nodes");
+    let asked = mem::take(&mut locked(&away.waves).asked);
+    let waker = Waker::from(Arc::new(Caller(Arc::downgrade(system))));
+    for (wave, mut reply) in asked {
+        match Pin::new(&mut reply).poll_outcome(&mut Context::from_waker(&waker)) {
+            Poll::Pending => locked(&away.waves).asked.push((wave, reply)),
+            Poll::Ready(Ok(())) => {
+                let (sent, received) = away.counts();
+                if away.me == 0 {
+                    counted(system, wave, (sent, received));
+                } else {
+                    let letter = Letter::Counted {
+                        wave,
+                        sent,
+                        received,
+                    };
+                    system.send_away(0, &letter);
+                }
+            }
+            // All nodes hear of it, and the first gives up.
+            Poll::Ready(Err(_)) => {}
+        }
+    }
+}
+
+/// A node has answered.
+pub(super) fn counted(system: &Arc<System>, wave: u64, (sent, received): Counts) {
+    let away = system.away.get().expect("there are other nodes");
+    let mut waves = locked(&away.waves);
+    if waves.wave != wave {
+        return;
+    }
+    waves.sums.0 += sent;
+    waves.sums.1 += received;
+    waves.missing -= 1;
+    if waves.missing > 0 {
+        return;
+    }
+    let (sent, received) = waves.sums;
+    let told = if waves.received_before == Some(sent) {
+        let told = waves.told.extract_if(.., |(since, _)| *since + 2 <= wave);
+        told.collect()
+    } else {
+        Vec::new()
+    };
+    waves.received_before = Some(received);
+    if waves.told.is_empty() {
+        drop(waves);
+    } else {
+        begin(system, waves);
+    }
+    for (_, told) in told {
+        told.tell(Ok(()));
+    }
+}
+
+/// Something has failed, and nobody is told any more that all is quiet.
+pub(crate) fn give_up(system: &System, failure: &Failure) {
+    let Some(away) = system.away.get() else {
+        return;
+    };
+    let told = mem::take(&mut locked(&away.waves).told);
+    for (_, told) in told {
+        told.tell(Err(failure.clone()));
+    }
+}

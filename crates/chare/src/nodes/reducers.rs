@@ -1,0 +1,241 @@
+//! Reducers as bytes: those of the library, and those that a program names in its set-up.
+//!
+//! A reducer's type is known to whoever contributes, and to nobody else: where shares of other nodes come in, its name says how they are read.
+
+use std::any::{Any, TypeId, type_name};
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use raddle_sync::prim::Mutex;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::locked;
+use super::wire::reading;
+use crate::failure::Failure;
+use crate::reduce::{
+    self, Any as AnyOf, BitAnd, BitOr, BitXor, Concat, Count, Gather, Max, MaxAt, Min, MinAt,
+    Product, Reducer, Sum, SumExact, Xor,
+};
+use crate::reduction::{Goes, Merged, Output, Share};
+
+/// How values of one type cross, whatever it is.
+struct Kind<V: ?Sized> {
+    name: &'static str,
+    number: u64,
+    write: fn(&dyn Any) -> Result<Vec<u8>, postcard::Error>,
+    read: fn(&[u8]) -> Result<Box<V>, postcard::Error>,
+}
+
+impl<V: ?Sized> Kind<V> {
+    fn of<T: Serialize + 'static>(read: fn(&[u8]) -> Result<Box<V>, postcard::Error>) -> Self {
+        let name = type_name::<T>();
+        // The same in all nodes, which run the same program.
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        Self {
+            name,
+            number: hasher.finish(),
+            write: |value| postcard::to_allocvec(value.downcast_ref::<T>().expect("of this kind")),
+            read,
+        }
+    }
+}
+
+/// Kinds by their types and by their numbers.
+struct Kinds<V: ?Sized> {
+    by_type: HashMap<TypeId, Arc<Kind<V>>>,
+    by_number: HashMap<u64, Arc<Kind<V>>>,
+}
+
+impl<V: ?Sized> Default for Kinds<V> {
+    fn default() -> Self {
+        Self {
+            by_type: HashMap::new(),
+            by_number: HashMap::new(),
+        }
+    }
+}
+
+impl<V: ?Sized> Kinds<V> {
+    fn add<T: 'static>(&mut self, kind: Kind<V>) {
+        let kind = Arc::new(kind);
+        self.by_number.insert(kind.number, Arc::clone(&kind));
+        self.by_type.insert(TypeId::of::<T>(), kind);
+    }
+}
+
+#[derive(Default)]
+struct Known {
+    merged: Kinds<dyn Merged>,
+    outputs: Kinds<dyn Output>,
+}
+
+/// The reducers that cross.
+pub(crate) struct Reducers(Mutex<Known>);
+
+impl fmt::Debug for Reducers {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = locked(&self.0).merged.by_type.len();
+        write!(formatter, "Reducers({count})")
+    }
+}
+
+/// Numbers, and what is made of them.
+macro_rules! for_numbers {
+    ($known:ident: $($number:ty)+) => {$(
+        for_numbers!(@ $known, $number, Sum Product Min Max);
+        for_numbers!(@alone $known, $number, MinAt MaxAt Gather Concat);
+    )+};
+    (@ $known:ident, $number:ty, $($reducer:ident)+) => {$(
+        $known.add::<$reducer<$number>>();
+        $known.add::<$reducer<Vec<$number>>>();
+    )+};
+    (@alone $known:ident, $number:ty, $($reducer:ident)+) => {$(
+        $known.add::<$reducer<$number>>();
+    )+};
+}
+
+macro_rules! for_bits {
+    ($known:ident: $($bits:ty)+) => {$(
+        for_numbers!(@ $known, $bits, BitAnd BitOr BitXor);
+    )+};
+}
+
+impl Reducers {
+    /// Those of the library.
+    pub(crate) fn new() -> Self {
+        let mut known = Known::default();
+        for_numbers!(known: u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64);
+        for_bits!(known: u8 u16 u32 u64 usize i8 i16 i32 i64 isize bool);
+        known.add::<()>();
+        known.add::<reduce::All>();
+        known.add::<AnyOf>();
+        known.add::<Xor>();
+        known.add::<Count>();
+        known.add::<SumExact<f64>>();
+        known.add::<SumExact<f32>>();
+        Self(Mutex::new(known))
+    }
+
+    /// Knows one more.
+    pub(crate) fn add<R>(&self)
+    where
+        R: Reducer<Output: Serialize + DeserializeOwned> + Serialize + DeserializeOwned,
+    {
+        locked(&self.0).add::<R>();
+    }
+
+    /// What elements of a node have contributed, as bytes.
+    ///
+    /// # Errors
+    /// When the reducer is none of those that cross.
+    pub(crate) fn write(&self, merged: &dyn Merged) -> Result<(u64, Vec<u8>), Failure> {
+        let value = merged.as_any_ref();
+        let kind = locked(&self.0)
+            .merged
+            .by_type
+            .get(&value.type_id())
+            .cloned();
+        write(kind, value, || merged.name().to_string())
+    }
+
+    /// What a reduction results in, as bytes.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub(crate) fn write_output(&self, output: &dyn Output) -> Result<(u64, Vec<u8>), Failure> {
+        let value: &dyn Any = output;
+        let kind = locked(&self.0)
+            .outputs
+            .by_type
+            .get(&value.type_id())
+            .cloned();
+        write(kind, value, || output.type_name().to_owned())
+    }
+
+    /// What elements of another node have contributed.
+    ///
+    /// # Errors
+    /// When it makes no sense.
+    pub(crate) fn read_share(
+        &self,
+        system: u32,
+        count: u64,
+        goes: u8,
+        merged: Result<(u64, &[u8]), &str>,
+    ) -> Result<Share, Failure> {
+        let goes = Goes::from_number(goes).ok_or_else(|| senseless("a share"))?;
+        let merged = match merged {
+            Ok((number, bytes)) => {
+                let kind = locked(&self.0).merged.by_number.get(&number).cloned();
+                let kind = kind.ok_or_else(|| senseless("a reducer"))?;
+                let read = reading(system, || (kind.read)(bytes));
+                Ok(read.map_err(|error| unread(kind.name, error))?)
+            }
+            Err(misfit) => Err(misfit.to_owned()),
+        };
+        Ok(Share::from_elsewhere(count, goes, merged))
+    }
+
+    /// What a reduction on another node results in.
+    ///
+    /// # Errors
+    /// When it makes no sense.
+    pub(crate) fn read_output(
+        &self,
+        system: u32,
+        number: u64,
+        bytes: &[u8],
+    ) -> Result<Box<dyn Output>, Failure> {
+        let kind = locked(&self.0).outputs.by_number.get(&number).cloned();
+        let kind = kind.ok_or_else(|| senseless("a result"))?;
+        reading(system, || (kind.read)(bytes)).map_err(|error| unread(kind.name, error))
+    }
+}
+
+impl Known {
+    fn add<R>(&mut self)
+    where
+        R: Reducer<Output: Serialize + DeserializeOwned> + Serialize + DeserializeOwned,
+    {
+        let merged = Kind::<dyn Merged>::of::<R>(|bytes| {
+            Ok(Box::new(postcard::from_bytes::<R>(bytes)?) as Box<dyn Merged>)
+        });
+        self.merged.add::<R>(merged);
+        let output = Kind::<dyn Output>::of::<R::Output>(|bytes| {
+            Ok(Box::new(postcard::from_bytes::<R::Output>(bytes)?) as Box<dyn Output>)
+        });
+        self.outputs.add::<R::Output>(output);
+    }
+}
+
+fn write<V: ?Sized>(
+    kind: Option<Arc<Kind<V>>>,
+    value: &dyn Any,
+    name: impl Fn() -> String,
+) -> Result<(u64, Vec<u8>), Failure> {
+    let kind = kind.ok_or_else(|| {
+        Failure::new(format!(
+            "{} would cross nodes: name it in the set-up, with `reducer::<…>()`",
+            name()
+        ))
+    })?;
+    let bytes = (kind.write)(value)
+        .map_err(|error| Failure::new(format!("{} cannot cross nodes: {error}", name())))?;
+    Ok((kind.number, bytes))
+}
+
+fn senseless(what: &str) -> Failure {
+    Failure::new(format!(
+        "another node sends {what} that this one does not know: the nodes run different programs, or make another set-up"
+    ))
+}
+
+fn unread(name: &str, error: postcard::Error) -> Failure {
+    Failure::new(format!(
+        "a {name} from another node cannot be read: {error}"
+    ))
+}

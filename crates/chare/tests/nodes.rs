@@ -1,0 +1,282 @@
+//! Chares over nodes, within one process: what crosses is what crosses between processes.
+#![cfg(not(any(loom, shuttle)))]
+
+use raddle_chare::nodes::Job;
+use raddle_chare::reduce::{Gather, Max, Sum};
+use raddle_chare::{Chares, Cx, chare};
+use raddle_net::TransportKind;
+use raddle_runtime::Runtime;
+
+const NODES: [u16; 4] = [1, 2, 3, 4];
+
+fn job(nodes: u16, kind: TransportKind) -> Job {
+    let builder = Runtime::builder().workers(2);
+    Job::new(nodes).transport(kind).runtime(builder)
+}
+
+/// Runs `check` on all numbers of nodes, by all transports.
+fn everywhere(check: impl Fn(&dyn Fn() -> Job)) {
+    for kind in TransportKind::ALL {
+        for nodes in NODES {
+            check(&|| job(nodes, kind));
+        }
+    }
+}
+
+/// Passes numbers on, and remembers what it has seen.
+struct Cell {
+    index: usize,
+    seen: Vec<u64>,
+}
+
+impl Cell {
+    fn new(index: usize) -> Self {
+        Self {
+            index,
+            seen: Vec::new(),
+        }
+    }
+}
+
+#[chare(nodes)]
+impl Cell {
+    #[message]
+    fn page(number: u64, text: String);
+
+    /// To the next, until it has been to `left` more.
+    #[entry]
+    fn pass_on(&mut self, cx: &mut Cx<Self>, left: u64, count: usize) {
+        self.seen.push(left);
+        match left {
+            0 => cx.exit(),
+            _ => cx
+                .array()
+                .at((self.index + 1) % count)
+                .pass_on(left - 1, count),
+        }
+    }
+
+    #[entry]
+    fn keep(&mut self, number: u64) {
+        self.seen.push(number);
+    }
+
+    #[entry]
+    fn seen(&mut self) -> Vec<u64> {
+        self.seen.clone()
+    }
+
+    #[entry]
+    fn seen_by(&mut self, cx: &mut Cx<Self>) {
+        cx.contribute(Gather::new(
+            (self.index as u64) << 32 | self.seen.len() as u64,
+        ));
+    }
+
+    /// Asks all others what they have seen.
+    #[entry]
+    async fn ask(&mut self, cx: &mut Cx<Self>, others: Vec<CellProxy>) -> u64 {
+        let me = cx.this();
+        let mut sum = 0;
+        for other in others {
+            if other != me {
+                sum += other.seen().await.iter().sum::<u64>();
+            }
+        }
+        sum
+    }
+
+    #[entry]
+    async fn read(&mut self, cx: &mut Cx<Self>, pages: u64) -> String {
+        let mut book = String::new();
+        for wanted in 0..pages {
+            let page = cx.next_where(Self::page, |page| page.0 == wanted).await;
+            book += &page.1;
+        }
+        book
+    }
+
+    #[entry]
+    async fn agree(&mut self, cx: &mut Cx<Self>) {
+        let largest: usize = cx.reduce(Max(self.index)).await;
+        let sum: u64 = cx.reduce(Sum(largest as u64)).await;
+        self.seen.push(sum);
+    }
+
+    #[entry]
+    fn fall(&mut self) -> u64 {
+        panic!("element {} falls", self.index);
+    }
+
+    #[entry]
+    fn leave(&mut self, cx: &mut Cx<Self>) {
+        cx.end();
+    }
+}
+
+#[test]
+fn a_number_goes_round_until_the_exit() {
+    everywhere(|job| {
+        let seen = job().run_within(
+            |setup| setup.array(7, Cell::new),
+            |runtime, cells| {
+                cells.at(0).pass_on(100, 7);
+                runtime.until_exit();
+                let seen = (0..7).map(|at| cells.at(at).seen().wait());
+                seen.collect::<Vec<_>>()
+            },
+        );
+        let seen = seen.expect("the nodes come up");
+        for (at, seen) in seen.into_iter().enumerate() {
+            let expected: Vec<u64> = (0..=100).rev().skip(at).step_by(7).collect();
+            assert_eq!(seen, expected);
+        }
+    });
+}
+
+#[test]
+fn messages_between_two_keep_their_order() {
+    everywhere(|job| {
+        let seen = job().run_within(
+            |setup| setup.array(5, Cell::new),
+            |runtime, cells| {
+                for number in 0..2_000 {
+                    cells.at(4).keep(number);
+                    if number % 500 == 0 {
+                        cells.all().keep(number + 10_000);
+                    }
+                }
+                runtime.quiescence().wait();
+                cells.at(4).seen().wait()
+            },
+        );
+        let seen = seen.expect("the nodes come up");
+        let expected = (0..2_000).flat_map(|number| {
+            let to_all = (number % 500 == 0).then_some(number + 10_000);
+            std::iter::once(number).chain(to_all)
+        });
+        assert_eq!(seen, expected.collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn replies_proxies_and_filed_messages_cross() {
+    everywhere(|job| {
+        let (sum, book) = job()
+            .run_within(
+                |setup| setup.array(6, Cell::new),
+                |_, cells| {
+                    (0..6).for_each(|at| cells.at(at).keep(at as u64));
+                    let all = (0..6).map(|at| cells.at(at)).collect();
+                    let book = cells.at(5).read(3);
+                    for (number, text) in [(2, "down"), (0, "up"), (1, "side")] {
+                        cells.at(5).page(number, text.to_owned());
+                    }
+                    (cells.at(3).ask(all).wait(), book.wait())
+                },
+            )
+            .expect("the nodes come up");
+        assert_eq!((sum, book.as_str()), (12, "upsidedown"));
+    });
+}
+
+#[test]
+fn letters_of_any_length_arrive() {
+    everywhere(|job| {
+        let lengths: [usize; 5] = [0, 1, 100_000, 131_072, 1_000_003];
+        let sums = job().run_within(
+            |setup| setup.array(4, Cell::new),
+            |_, cells| {
+                let read = |length: usize| {
+                    let book = cells.at(3).read(1);
+                    cells.at(3).page(0, "x".repeat(length));
+                    book.wait().len()
+                };
+                lengths.map(read)
+            },
+        );
+        assert_eq!(sums.expect("the nodes come up"), lengths);
+    });
+}
+
+#[test]
+fn reductions_are_over_all_nodes() {
+    everywhere(|job| {
+        let (gathered, agreed) = job()
+            .run_within(
+                |setup| setup.array(9, Cell::new),
+                |runtime, cells| {
+                    cells.all().seen_by();
+                    let gathered: Vec<u64> = cells.reduction().wait();
+                    cells.all().agree();
+                    runtime.quiescence().wait();
+                    (gathered, cells.at(8).seen().wait())
+                },
+            )
+            .expect("the nodes come up");
+        assert_eq!(gathered, (0..9).map(|at| at << 32).collect::<Vec<_>>());
+        assert_eq!(agreed, [72]);
+    });
+}
+
+#[test]
+fn elements_that_end_contribute_no_more() {
+    everywhere(|job| {
+        let gathered = job().run_within(
+            |setup| setup.array(8, Cell::new),
+            |runtime, cells| {
+                [3, 7].iter().for_each(|&at| cells.at(at).leave());
+                runtime.quiescence().wait();
+                cells.all().seen_by();
+                cells.reduction::<Vec<u64>>().wait().len()
+            },
+        );
+        assert_eq!(gathered.expect("the nodes come up"), 6);
+    });
+}
+
+#[test]
+fn failures_are_told_at_all_nodes() {
+    everywhere(|job| {
+        let (reply, after) = job()
+            .run_within(
+                |setup| setup.array(4, Cell::new),
+                |runtime, cells| {
+                    let reply = cells.at(3).fall().try_wait();
+                    drop(cells.at(2).fall());
+                    let after = runtime.quiescence().try_wait();
+                    (reply, after)
+                },
+            )
+            .expect("the nodes come up");
+        let reply = reply.expect_err("it has panicked").to_string();
+        assert!(reply.contains("element 3 falls"), "{reply}");
+        let after = after.map_err(|failure| failure.to_string());
+        // Where nobody waits for the reply any more, the panic is told when it comes.
+        if let Err(after) = after {
+            assert!(after.contains("element 2 falls"), "{after}");
+        }
+    });
+}
+
+#[test]
+fn read_only_values_are_those_of_the_first_node() {
+    everywhere(|job| {
+        let values = job().run_within(
+            |setup| {
+                let me = setup.node();
+                let first: usize = setup.readonly(|| me + 10);
+                let second: String = setup.readonly(|| format!("of {me}"));
+                let cells = setup.array(4, move |_| Cell::new(first));
+                (cells, second)
+            },
+            |_, (cells, second)| {
+                cells.all().seen_by();
+                (cells.reduction::<Vec<u64>>().wait(), second)
+            },
+        );
+        let (first, second) = values.expect("the nodes come up");
+        assert_eq!(first, [10 << 32; 4]);
+        assert_eq!(second, "of 0");
+    });
+}
