@@ -1,0 +1,185 @@
+//! Chares over nodes that are processes: each test starts its own program again, which runs the same test as the node that it is.
+#![cfg(not(any(loom, shuttle)))]
+
+use raddle_chare::nodes::{Job, JobError};
+use raddle_chare::reduce::Sum;
+use raddle_chare::{Array, Chares, Cx, chare};
+use raddle_net::{NetError, TransportKind};
+use raddle_runtime::Runtime;
+
+const LENGTH: usize = 64;
+const STEPS: u32 = 20;
+
+/// One value of a rod through which heat flows.
+struct Piece {
+    value: f64,
+}
+
+impl Piece {
+    fn new(index: usize) -> Self {
+        let value = if index == 0 { 1_000.0 } else { index as f64 };
+        Self { value }
+    }
+}
+
+#[chare(nodes)]
+impl Piece {
+    #[message]
+    fn neighbour(step: u32, value: f64);
+
+    #[entry]
+    async fn flow(&mut self, cx: &mut Cx<Self>, steps: u32) {
+        let (at, rod) = (cx.index(), cx.array());
+        let beside = [at.checked_sub(1), (at + 1 < LENGTH).then_some(at + 1)];
+        for step in 0..steps {
+            let mut inflow = 0.0;
+            for &other in beside.iter().flatten() {
+                rod.at(other).neighbour(step, self.value);
+            }
+            for _ in beside.iter().flatten() {
+                let (_, value) = cx.next_where(Self::neighbour, |news| news.0 == step).await;
+                inflow += value - self.value;
+            }
+            self.value += inflow / 4.0;
+        }
+        let total: f64 = cx.reduce(Sum(self.value)).await;
+        assert!(total > 0.0);
+    }
+
+    #[entry]
+    fn value(&mut self) -> f64 {
+        self.value
+    }
+
+    #[entry]
+    fn fall(&mut self) {
+        panic!("it falls");
+    }
+
+    #[entry]
+    fn abort(&mut self) {
+        std::process::abort();
+    }
+}
+
+fn job(test: &str, kind: TransportKind, nodes: u16) -> Job {
+    Job::new(nodes)
+        .transport(kind)
+        .runtime(Runtime::builder().workers(2))
+        .arguments(["--exact", test, "--nocapture"])
+        .quiet(true)
+}
+
+fn values(rod: Array<Piece>) -> Vec<f64> {
+    let values: Vec<_> = (0..LENGTH).map(|at| rod.at(at).value()).collect();
+    values.into_iter().map(raddle_chare::Reply::wait).collect()
+}
+
+/// The same without chares.
+fn expected() -> Vec<f64> {
+    let mut values: Vec<_> = (0..LENGTH).map(|at| Piece::new(at).value).collect();
+    for _ in 0..STEPS {
+        let before = values.clone();
+        for (at, value) in values.iter_mut().enumerate() {
+            // The one before comes first or second: of two, the sum is the same.
+            let beside = [at.checked_sub(1), (at + 1 < LENGTH).then_some(at + 1)];
+            let beside = beside.iter().flatten();
+            let inflow: f64 = beside.map(|&other| before[other] - before[at]).sum();
+            *value += inflow / 4.0;
+        }
+    }
+    values
+}
+
+/// Which transport and how many nodes: a process that is started runs one test with them.
+macro_rules! on_nodes {
+    ($($name:ident: $kind:ident, $nodes:literal;)+) => {$(
+        mod $name {
+            #[test]
+            fn the_answer_is_the_same() {
+                super::the_answer_is_the_same(
+                    concat!(stringify!($name), "::the_answer_is_the_same"),
+                    super::TransportKind::$kind,
+                    $nodes,
+                );
+            }
+        }
+    )+};
+}
+
+on_nodes! {
+    alone: Memory, 1;
+    two_by_memory: Memory, 2;
+    three_by_memory: Memory, 3;
+    four_by_memory: Memory, 4;
+    two_by_sockets: Sockets, 2;
+    three_by_sockets: Sockets, 3;
+    four_by_sockets: Sockets, 4;
+}
+
+fn the_answer_is_the_same(test: &str, kind: TransportKind, nodes: u16) {
+    let values = job(test, kind, nodes).run(
+        |setup| setup.array(LENGTH, Piece::new),
+        |runtime, rod| {
+            rod.all().flow(STEPS);
+            runtime.quiescence().wait();
+            values(rod)
+        },
+    );
+    if let Some(values) = values.expect("the nodes come up") {
+        assert_eq!(values, expected());
+    }
+}
+
+#[test]
+fn a_panic_on_another_node_is_told() {
+    let failed = job("a_panic_on_another_node_is_told", TransportKind::Memory, 2).run(
+        |setup| setup.array(LENGTH, Piece::new),
+        |runtime, rod| {
+            rod.at(LENGTH - 1).fall();
+            runtime.quiescence().try_wait()
+        },
+    );
+    if let Some(failed) = failed.expect("the nodes come up and go") {
+        let failure = failed.expect_err("it has failed").to_string();
+        assert!(failure.contains("it falls"), "{failure}");
+    }
+}
+
+mod dies {
+    use super::TransportKind;
+
+    #[test]
+    fn by_memory() {
+        super::a_node_that_dies_is_told("dies::by_memory", TransportKind::Memory);
+    }
+
+    #[test]
+    fn by_sockets() {
+        super::a_node_that_dies_is_told("dies::by_sockets", TransportKind::Sockets);
+    }
+}
+
+fn a_node_that_dies_is_told(test: &str, kind: TransportKind) {
+    let mut told = None;
+    let ended = job(test, kind, 3).run(
+        |setup| setup.array(LENGTH, Piece::new),
+        |runtime, rod| {
+            rod.at(LENGTH - 1).abort();
+            told = Some(runtime.quiescence().try_wait());
+        },
+    );
+    match told {
+        Some(outcome) => {
+            let failure = outcome.expect_err("it has died").to_string();
+            assert!(failure.contains("node 2 has died"), "{failure}");
+            // Its process has not ended as it should.
+            assert!(
+                matches!(ended, Err(JobError::Net(NetError::Failed { .. }))),
+                "{ended:?}"
+            );
+        }
+        // A node that was started, and is done.
+        None => assert!(matches!(ended, Ok(None)), "{ended:?}"),
+    }
+}
