@@ -1,24 +1,24 @@
 //! Arrays of chares, and how they are made.
 
+mod plan;
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use raddle_sync::prim::{AtomicUsize, Relaxed};
 
+pub(crate) use plan::Plan;
+
 use crate::balance::Balancing;
 use crate::collection::Collection;
 use crate::cx::Cx;
-use crate::directory::{Directory, Route, Whereabouts};
 use crate::entry::Chare;
-use crate::index::{Index, Shaped};
+use crate::index::Index;
 use crate::insertion::Make;
 use crate::local::{self, Local};
-use crate::nodes::Away;
 use crate::number::Number;
 use crate::parcel::End;
-use crate::part::Part;
-use crate::part::birth::Birth;
 use crate::proxy::{All, One};
 use crate::reduction::{NextRounds, claim};
 use crate::reply::Reply;
@@ -318,118 +318,4 @@ pub(crate) fn make_sparse<T: Chare>(system: &Arc<System>, options: SparseOptions
         sparse.moved_by(false, options.balancing)
     });
     Array::new(system.id, collection.id)
-}
-
-/// Makes an array; each worker makes the elements that it has.
-///
-/// # Panics
-/// When the shape has 2³¹ places or more, or an option names a worker that there is not.
-///
-/// Over nodes where `is_wide`: then all nodes make it.
-pub(crate) fn make_array<T: Chare>(
-    system: &Arc<System>,
-    options: ArrayOptions<T::Index>,
-    is_wide: bool,
-    make: impl Fn(T::Index) -> T + Send + Sync + 'static,
-) -> Array<T>
-where
-    T::Index: Index,
-{
-    let shape = options.shape;
-    let count = T::Index::count(shape).filter(|&count| count < Directory::CAPACITY);
-    let count = count.unwrap_or_else(|| {
-        panic!("an array of shape {shape:?} has too many places; expected fewer than 2^31")
-    });
-    // Over nodes, the workers of all of them, one node after the other.
-    let sites = Sites::of(system, is_wide);
-    let worker_count = sites.worker_count;
-    let worker_of = |index: u32| match &options.worker_of {
-        Some(worker_of) => {
-            let at = T::Index::at(u64::from(index), shape);
-            let worker = worker_of(at);
-            assert!(
-                worker < worker_count,
-                "{}[{at:?}] is placed on worker {worker}; there are {worker_count}",
-                T::NAME
-            );
-            worker
-        }
-        None => (u64::from(index) * worker_count as u64 / count) as usize,
-    };
-    // What the program says is asked before a lock is taken.
-    let routes: Vec<_> = (0..count as u32)
-        .map(|index| sites.route(worker_of(index)))
-        .collect();
-    let root_node = routes.first().map_or(0, |&route| sites.node(route));
-    let worker_count = system.worker_count();
-    let birth = Birth::new(worker_count, move |local: &Local, part: &Part<T>| {
-        let numbers = (0..count as u32).map(|index| Number::new(0, 0, index));
-        for number in numbers {
-            if part.collection.directory.place(number).worker_of(number, 0) == Some(local.worker) {
-                let index = T::Index::at(u64::from(number.index()), shape);
-                local.make_element(part, number, Some(index), |_| make(index));
-            }
-        }
-    });
-    let collection = system.add::<T>(|id| {
-        let grid = Box::new(Shaped::<T::Index>(shape));
-        let root = id as usize % worker_count;
-        let dense = Collection::dense(system.id, id, grid, root, &routes);
-        let number = system.away.get().filter(|_| is_wide);
-        let number = number.map(Away::next_collection);
-        dense
-            .known_as(number, root_node)
-            .moved_by(options.stays, options.balancing.clone())
-            .born_by(birth)
-    });
-    if is_wide && let Some(away) = system.away.get() {
-        away.add(Arc::clone(&collection) as _);
-    }
-    let id = collection.id;
-    for worker in 0..worker_count {
-        system.post_from_here(worker, move |local| {
-            local.part::<T>(id).come_into_being(local);
-        });
-    }
-    Array::new(system.id, id)
-}
-
-/// Where elements of an array can be: on the workers of this node, or of all.
-struct Sites {
-    me: u16,
-    /// Of each node.
-    own: usize,
-    worker_count: usize,
-}
-
-impl Sites {
-    fn of(system: &System, is_wide: bool) -> Self {
-        let own = system.worker_count();
-        let away = system.away.get().filter(|_| is_wide);
-        let (me, nodes) = away.map_or((0, 1), |away| (away.me, away.node_count));
-        Self {
-            me,
-            own,
-            worker_count: own * usize::from(nodes),
-        }
-    }
-
-    /// The way to a worker.
-    fn route(&self, worker: usize) -> Route {
-        // Fewer than 2^16: so many nodes there are at most.
-        let node = (worker / self.own) as u16;
-        if node == self.me {
-            Route::placed(0, worker % self.own)
-        } else {
-            Route::away(0, node)
-        }
-    }
-
-    /// The node to which a route leads.
-    fn node(&self, route: Route) -> u16 {
-        match route.whereabouts() {
-            Whereabouts::Away { node } => node,
-            _ => self.me,
-        }
-    }
 }

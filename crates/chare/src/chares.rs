@@ -1,10 +1,12 @@
 //! How chares come to be, from threads that are no workers and from entries.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use raddle_runtime::Runtime;
 
-use crate::array::{Array, ArrayOptions, SparseOptions, make_array, make_sparse};
+use crate::array::{Array, ArrayOptions, Plan, SparseOptions, make_sparse};
+use crate::checkpoint::{CheckpointError, restore};
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::group::{Group, make_group};
@@ -60,7 +62,20 @@ pub trait Chares: HasSystem {
         options: ArrayOptions<T::Index>,
         make: impl Fn(T::Index) -> T + Send + Sync + 'static,
     ) -> Array<T> {
-        self.with_system(|system| make_array(system, options, false, make))
+        self.with_system(|system| Plan::new(system, options, false).make(system, make))
+    }
+
+    /// Makes an array again of a [checkpoint](Array::checkpoint) in `folder`, whatever number of workers and nodes had written it.
+    ///
+    /// Each worker has as many elements, in their order, as every other.
+    ///
+    /// # Errors
+    /// [`CheckpointError`](crate::CheckpointError).
+    fn restore<T: Chare<Index: Index>>(
+        &self,
+        folder: impl AsRef<Path>,
+    ) -> Result<Array<T>, CheckpointError> {
+        self.with_system(|system| restore(system, folder.as_ref(), false, |options| options))
     }
 
     /// Makes an array without a shape, empty: elements are inserted by any key.

@@ -130,6 +130,7 @@ impl<T: Chare> Collection<T> {
         routes: &[Route],
     ) -> Self {
         let count = u32::try_from(routes.len()).expect("arrays have fewer than 2^31 elements");
+        let is_taken = |route: &&Route| route.whereabouts() != Whereabouts::Vacant;
         let directory = Directory::new(1);
         directory.reserve(count);
         for (index, &route) in (0..count).zip(routes) {
@@ -141,7 +142,7 @@ impl<T: Chare> Collection<T> {
             wide: None,
             directory,
             kind: Kind::Grid(grid),
-            population: u64::from(count),
+            population: routes.iter().filter(is_taken).count() as u64,
             root,
             root_node: 0,
             insertions_begun: AtomicU64::new(0),
@@ -273,6 +274,14 @@ impl<T: Chare> Collection<T> {
 
     pub(crate) fn is_array(&self) -> bool {
         !matches!(self.kind, Kind::Singles)
+    }
+
+    /// The lengths of an array with a shape.
+    pub(crate) fn shape(&self) -> Option<Vec<u64>> {
+        match &self.kind {
+            Kind::Grid(grid) => Some(grid.lengths()),
+            Kind::Singles | Kind::Sparse { .. } => None,
+        }
     }
 
     /// True for an array whose workers make its first elements.

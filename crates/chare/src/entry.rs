@@ -6,7 +6,7 @@ use std::hash::Hash;
 use crate::cx::Cx;
 use crate::inbox::{Inbox, Queue};
 use crate::index::Key;
-use crate::nodes::{Across, Door};
+use crate::nodes::{Across, Crossing, Door};
 use crate::proxy::{All, One};
 
 /// A type whose values are message-driven objects. The attribute [`chare`](macro@crate::chare) implements it.
@@ -19,6 +19,9 @@ pub trait Chare: Sized + Send + 'static {
 
     /// The messages that asynchronous entries wait for.
     type Inbox: Inbox;
+
+    /// How its values are written to disk, and to other nodes; none for one of which nobody has said that they are.
+    const STATE: Option<Crossing<Self>> = None;
 
     /// By which messages of other nodes come in; none for a chare whose messages do not cross.
     const DOORS: &'static [Door<Self>] = &[];

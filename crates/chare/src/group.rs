@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::array::{Array, ArrayOptions, make_array};
+use crate::array::{Array, ArrayOptions, Plan};
 use crate::entry::Chare;
 use crate::local;
 use crate::number::Number;
@@ -90,5 +90,5 @@ pub(crate) fn make_group<T: Chare<Index = usize>>(
     let options = ArrayOptions::new(system.worker_count())
         .placed(|worker| worker)
         .staying();
-    Group::new(make_array(system, options, false, make))
+    Group::new(Plan::new(system, options, false).make(system, make))
 }

@@ -7,6 +7,9 @@ use crate::local::Local;
 
 /// The messages that an element has got and not received yet, a [`Queue`] for each kind. The attribute [`chare`](macro@crate::chare) makes one.
 pub trait Inbox: Default + Send + 'static {
+    /// The first kind of which there are messages.
+    fn waiting(&self) -> Option<&'static str>;
+
     /// Gives up the messages of each kind.
     fn give_up(&mut self, lost: &mut Lost<'_>);
 }
@@ -37,6 +40,11 @@ impl<C> fmt::Debug for Queue<C> {
 }
 
 impl<C> Queue<C> {
+    /// True without messages.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
     pub(crate) fn put(&mut self, content: C, is_to_all: bool) {
         self.messages.push_back(Filed { content, is_to_all });
     }

@@ -21,6 +21,12 @@ pub trait Index: Key {
 
     /// The place at a position below [`count`](Self::count).
     fn at(position: u64, shape: Self::Shape) -> Self;
+
+    /// The lengths of a shape, one for each dimension.
+    fn lengths(shape: Self::Shape) -> Vec<u64>;
+
+    /// The shape with these lengths; none when there is no such shape.
+    fn of_lengths(lengths: &[u64]) -> Option<Self::Shape>;
 }
 
 impl Index for usize {
@@ -37,6 +43,17 @@ impl Index for usize {
 
     fn at(position: u64, _shape: usize) -> Self {
         position as usize
+    }
+
+    fn lengths(shape: usize) -> Vec<u64> {
+        vec![shape as u64]
+    }
+
+    fn of_lengths(lengths: &[u64]) -> Option<usize> {
+        match *lengths {
+            [length] => usize::try_from(length).ok(),
+            _ => None,
+        }
     }
 }
 
@@ -70,6 +87,16 @@ macro_rules! grid {
                 }
                 place
             }
+
+            fn lengths(shape: Self) -> Vec<u64> {
+                shape.iter().map(|&length| length as u64).collect()
+            }
+
+            fn of_lengths(lengths: &[u64]) -> Option<Self> {
+                let lengths: Vec<_> =
+                    lengths.iter().map(|&length| usize::try_from(length).ok()).collect::<Option<_>>()?;
+                lengths.try_into().ok()
+            }
         }
     )+};
 }
@@ -81,6 +108,8 @@ pub(crate) trait Grid<K>: fmt::Debug + Send + Sync {
     fn position(&self, key: K) -> Option<u64>;
 
     fn at(&self, position: u64) -> K;
+
+    fn lengths(&self) -> Vec<u64>;
 }
 
 #[derive(Debug)]
@@ -93,6 +122,10 @@ impl<K: Index> Grid<K> for Shaped<K> {
 
     fn at(&self, position: u64) -> K {
         K::at(position, self.0)
+    }
+
+    fn lengths(&self) -> Vec<u64> {
+        K::lengths(self.0)
     }
 }
 
@@ -107,6 +140,8 @@ mod tests {
         for position in 0..count {
             assert_eq!(I::at(position, shape).position(shape), Some(position));
         }
+        let again = I::of_lengths(&I::lengths(shape)).expect("it has that shape");
+        assert_eq!(I::lengths(again), I::lengths(shape));
     }
 
     #[test]

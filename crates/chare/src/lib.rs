@@ -334,6 +334,7 @@ extern crate self as raddle_chare;
 mod array;
 pub mod balance;
 mod chares;
+mod checkpoint;
 pub mod chunks;
 mod collection;
 mod collections;
@@ -377,6 +378,7 @@ mod waiters;
 
 pub use array::{Array, ArrayOptions, SparseOptions};
 pub use chares::Chares;
+pub use checkpoint::CheckpointError;
 pub use chunks::{ChunkedArray, ChunkedArrayBuilder, MissingChunks};
 pub use cx::Cx;
 pub use entry::{AsyncEntry, Chare, Entry, Message};

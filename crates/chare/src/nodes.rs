@@ -41,8 +41,8 @@ pub(crate) use letter::Letter;
 pub(crate) use out::{Packed, pack, written};
 pub(crate) use quiet::{Waves, give_up, tell_when_quiet};
 pub(crate) use reducers::Reducers;
-pub(crate) use wire::reader;
 pub use wire::{Across, Crossing};
+pub(crate) use wire::{reader, reading};
 
 use crate::failure::Failure;
 use crate::registry;

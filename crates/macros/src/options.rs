@@ -14,6 +14,8 @@ pub(crate) struct Options {
     pub(crate) index: Type,
     /// Messages cross nodes.
     pub(crate) nodes: bool,
+    /// Values are written to disk, and to other nodes.
+    pub(crate) state: bool,
 }
 
 impl Options {
@@ -23,6 +25,7 @@ impl Options {
             library,
             index: parse_quote!(usize),
             nodes: false,
+            state: false,
         };
         syn::meta::parser(|meta| options.take(&meta)).parse2(tokens)?;
         Ok(options)
@@ -33,10 +36,12 @@ impl Options {
             self.index = meta.value()?.parse()?;
         } else if meta.path.is_ident("nodes") {
             self.nodes = true;
+        } else if meta.path.is_ident("state") {
+            self.state = true;
         } else if meta.path.is_ident("crate") {
             self.library = meta.value()?.call(Path::parse_mod_style)?;
         } else {
-            return Err(meta.error("expected `index = TYPE`, `nodes` or `crate = PATH`"));
+            return Err(meta.error("expected `index = TYPE`, `nodes`, `state` or `crate = PATH`"));
         }
         Ok(())
     }

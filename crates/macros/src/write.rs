@@ -142,6 +142,16 @@ impl Writer<'_> {
             let label = name.unraw().to_string();
             quote!(#(#conditions)* lost.take(#label, &mut self.#name);)
         });
+        let waiting = self.block.messages.iter().map(|message| {
+            let (name, conditions) = (&message.function.name, &message.function.conditions);
+            let label = name.unraw().to_string();
+            quote! {
+                #(#conditions)*
+                if !self.#name.is_empty() {
+                    return ::core::option::Option::Some(#label);
+                }
+            }
+        });
         let phantom = phantom(self.generics());
         quote! {
             #one_proxy
@@ -171,6 +181,11 @@ impl Writer<'_> {
             }
 
             impl #parameters #library::Inbox for #inbox #names #bounds {
+                fn waiting(&self) -> ::core::option::Option<&'static str> {
+                    #(#waiting)*
+                    ::core::option::Option::None
+                }
+
                 #[allow(unused_variables, reason = "there may be no kinds of messages")]
                 fn give_up(&mut self, lost: &mut #library::Lost<'_>) {
                     #(#given_up)*
@@ -189,10 +204,17 @@ impl Writer<'_> {
         let name = self.block.name.to_string();
         let (parameters, names, bounds) = self.generics().split_for_impl();
         let doors = self.doors();
+        let state = self.options.state.then(|| {
+            quote! {
+                const STATE: ::core::option::Option<#library::nodes::Crossing<Self>> =
+                    ::core::option::Option::Some(#library::nodes::Crossing::new());
+            }
+        });
         quote! {
             impl #parameters #library::Chare for #of #bounds {
                 const NAME: &'static str = #name;
                 #doors
+                #state
                 type Index = #index;
                 type Inbox = #inbox #names;
                 type One = #one #names;

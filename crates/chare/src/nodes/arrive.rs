@@ -1,10 +1,14 @@
 //! What a letter does where it comes.
 
+use std::ffi::OsStr;
 use std::marker::PhantomData;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::door::{Copies, Whose};
 use super::{Asker, Letter, Outcome, quiet};
+use crate::checkpoint::{self, Saved};
 use crate::collection::Collection;
 use crate::entry::Chare;
 use crate::failure::Failure;
@@ -15,7 +19,7 @@ use crate::reduction::Share;
 use crate::system::System;
 
 /// A collection over nodes, whatever its elements are: where letters for it arrive.
-pub(crate) trait Reachable: Send + Sync {
+pub(crate) trait Reachable: Saved {
     /// Its number within this node.
     fn id(&self) -> u32;
 
@@ -195,6 +199,16 @@ impl System {
                 sent,
                 received,
             } => quiet::counted(self, wave, (sent, received)),
+            Letter::Checkpoint {
+                collection,
+                folder,
+                tag,
+                reply,
+            } => {
+                let asker = Asker::new(self.id, from, reply);
+                let folder = Path::new(OsStr::from_bytes(folder));
+                checkpoint::answer(self, find(collection)?, folder, tag, asker);
+            }
             Letter::Failed(text) => self.fail_here(Failure::new(text)),
             Letter::Exit => self.exit_here(),
             Letter::Stop => return Ok(Then::Stop),

@@ -8,6 +8,7 @@ mod office;
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use raddle_net::{Launch, NetError, Node, Shape, TransportKind};
@@ -19,7 +20,8 @@ use self::carrier::NetCarrier;
 use self::office::Office;
 use super::wire::reading;
 use super::{Away, Letter};
-use crate::array::{Array, ArrayOptions, make_array};
+use crate::array::{Array, ArrayOptions, Plan};
+use crate::checkpoint::{CheckpointError, restore};
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::index::Index;
@@ -302,7 +304,18 @@ impl<'a> Setup<'a> {
         options: ArrayOptions<T::Index>,
         make: impl Fn(T::Index) -> T + Send + Sync + 'static,
     ) -> Array<T> {
-        make_array(self.system, options, true, make)
+        Plan::new(self.system, options, true).make(self.system, make)
+    }
+
+    /// Makes an array over all nodes again, of a [checkpoint](Array::checkpoint) in `folder`, whatever number of workers and nodes had written it.
+    ///
+    /// # Errors
+    /// [`CheckpointError`](crate::CheckpointError).
+    pub fn restore<T: Chare<Index: Index>>(
+        &self,
+        folder: impl AsRef<Path>,
+    ) -> Result<Array<T>, CheckpointError> {
+        restore(self.system, folder.as_ref(), true, |options| options)
     }
 
     /// A value that all nodes have: what `make` makes at the first.

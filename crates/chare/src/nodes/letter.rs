@@ -54,6 +54,13 @@ pub(crate) enum Letter<'a> {
     Count { wave: u64 },
     /// That.
     Counted { wave: u64, sent: u64, received: u64 },
+    /// The receiver is to write its elements of a collection into a file of this folder, whose name begins with `tag`.
+    Checkpoint {
+        collection: u32,
+        folder: &'a [u8],
+        tag: &'a str,
+        reply: u64,
+    },
     /// Something has failed.
     Failed(&'a str),
     /// The program is at its end, as an entry says.

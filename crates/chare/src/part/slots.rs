@@ -133,6 +133,11 @@ impl<T: Chare> Aside<T> {
 }
 
 impl<T: Chare> Slot<T> {
+    /// A kind of messages that the element has not received.
+    pub(crate) fn waits_in_inbox(&self) -> Option<&'static str> {
+        self.aside.as_ref()?.inbox.waiting()
+    }
+
     pub(crate) fn new(number: Number, index: Option<T::Index>, state: State<T>) -> Self {
         Self {
             number,

@@ -1,0 +1,168 @@
+//! Where the elements of an array are to be, before it is made.
+
+use std::sync::Arc;
+
+use super::{Array, ArrayOptions};
+use crate::collection::Collection;
+use crate::directory::{Directory, Route, Whereabouts};
+use crate::entry::Chare;
+use crate::index::{Index, Shaped};
+use crate::local::Local;
+use crate::nodes::Away;
+use crate::number::Number;
+use crate::part::Part;
+use crate::part::birth::Birth;
+use crate::system::System;
+
+/// An array that is to be made, with a route for each of its places.
+pub(crate) struct Plan<I: Index> {
+    options: ArrayOptions<I>,
+    is_wide: bool,
+    sites: Sites,
+    routes: Vec<Route>,
+}
+
+impl<I: Index> Plan<I> {
+    /// An array with an element at each place; over nodes where `is_wide`: then all nodes make it.
+    ///
+    /// # Panics
+    /// When the shape has 2³¹ places or more, or an option names a worker that there is not.
+    pub(crate) fn new(system: &System, options: ArrayOptions<I>, is_wide: bool) -> Self {
+        let shape = options.shape;
+        let count = I::count(shape).filter(|&count| count < Directory::CAPACITY);
+        let count = count.unwrap_or_else(|| {
+            panic!("an array of shape {shape:?} has too many places; expected fewer than 2^31")
+        });
+        let sites = Sites::of(system, is_wide);
+        let worker_count = sites.worker_count;
+        let worker_of = |index: u32| match &options.worker_of {
+            Some(worker_of) => {
+                let at = I::at(u64::from(index), shape);
+                let worker = worker_of(at);
+                assert!(
+                    worker < worker_count,
+                    "element {at:?} of an array is placed on worker {worker}; there are {worker_count}"
+                );
+                worker
+            }
+            None => (u64::from(index) * worker_count as u64 / count) as usize,
+        };
+        // What the program says is asked before a lock is taken.
+        let routes = (0..count as u32).map(|index| sites.route(worker_of(index)));
+        Self {
+            routes: routes.collect(),
+            options,
+            is_wide,
+            sites,
+        }
+    }
+
+    /// How many places there are.
+    pub(crate) fn len(&self) -> usize {
+        self.routes.len()
+    }
+
+    /// True when the element at a position is to be on this node.
+    pub(crate) fn is_here(&self, position: usize) -> bool {
+        self.routes[position].whereabouts() == Whereabouts::Placed
+    }
+
+    /// Leaves out the elements that are not present.
+    pub(crate) fn vacate(&mut self, is_present: &[bool]) {
+        for (route, is_present) in self.routes.iter_mut().zip(is_present) {
+            if !is_present {
+                *route = Route::vacant(0);
+            }
+        }
+    }
+
+    /// Makes the array; each worker makes the elements that it has.
+    pub(crate) fn make<T: Chare<Index = I>>(
+        self,
+        system: &Arc<System>,
+        make: impl Fn(I) -> T + Send + Sync + 'static,
+    ) -> Array<T> {
+        let Self {
+            options,
+            is_wide,
+            sites,
+            routes,
+        } = self;
+        let (shape, count) = (options.shape, routes.len() as u32);
+        let is_taken = |route: &&Route| route.whereabouts() != Whereabouts::Vacant;
+        let root_node = routes.iter().find(is_taken);
+        let root_node = root_node.map_or(0, |&route| sites.node(route));
+        let worker_count = system.worker_count();
+        let birth = Birth::new(worker_count, move |local: &Local, part: &Part<T>| {
+            let numbers = (0..count).map(|index| Number::new(0, 0, index));
+            for number in numbers {
+                let place = part.collection.directory.place(number);
+                if place.worker_of(number, 0) == Some(local.worker) {
+                    let index = I::at(u64::from(number.index()), shape);
+                    local.make_element(part, number, Some(index), |_| make(index));
+                }
+            }
+        });
+        let collection = system.add::<T>(|id| {
+            let grid = Box::new(Shaped::<I>(shape));
+            let root = id as usize % worker_count;
+            let dense = Collection::dense(system.id, id, grid, root, &routes);
+            let number = system.away.get().filter(|_| is_wide);
+            let number = number.map(Away::next_collection);
+            dense
+                .known_as(number, root_node)
+                .moved_by(options.stays, options.balancing.clone())
+                .born_by(birth)
+        });
+        if is_wide && let Some(away) = system.away.get() {
+            away.add(Arc::clone(&collection) as _);
+        }
+        let id = collection.id;
+        for worker in 0..worker_count {
+            system.post_from_here(worker, move |local| {
+                local.part::<T>(id).come_into_being(local);
+            });
+        }
+        Array::new(system.id, id)
+    }
+}
+
+/// Where elements of an array can be: on the workers of this node, or of all, one node after the other.
+struct Sites {
+    me: u16,
+    /// Workers of each node.
+    own: usize,
+    worker_count: usize,
+}
+
+impl Sites {
+    fn of(system: &System, is_wide: bool) -> Self {
+        let own = system.worker_count();
+        let away = system.away.get().filter(|_| is_wide);
+        let (me, nodes) = away.map_or((0, 1), |away| (away.me, away.node_count));
+        Self {
+            me,
+            own,
+            worker_count: own * usize::from(nodes),
+        }
+    }
+
+    /// The way to a worker.
+    fn route(&self, worker: usize) -> Route {
+        // Fewer than 2^16: so many nodes there are at most.
+        let node = (worker / self.own) as u16;
+        if node == self.me {
+            Route::placed(0, worker % self.own)
+        } else {
+            Route::away(0, node)
+        }
+    }
+
+    /// The node to which a route leads.
+    fn node(&self, route: Route) -> u16 {
+        match route.whereabouts() {
+            Whereabouts::Away { node } => node,
+            _ => self.me,
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The files of a checkpoint.
+//!
+//! ```text
+//! manifest.json        what the checkpoint is of, and its files
+//! NAME.elements        for each element: position (8 bytes), length (8 bytes), and as many bytes; all numbers little-endian
+//! ```
+//! The manifest says of each file how many elements and bytes it has, and their CRC-32C.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::CheckpointError;
+
+const MANIFEST: &str = "manifest.json";
+const VERSION: u32 = 1;
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// What a checkpoint is of.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    version: u32,
+    pub(crate) chare: String,
+    /// The lengths of the array.
+    pub(crate) shape: Vec<u64>,
+    pub(crate) elements: u64,
+    pub(crate) files: Vec<Part>,
+}
+
+/// One file of elements.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) elements: u64,
+    bytes: u64,
+    crc32c: u32,
+}
+
+impl Manifest {
+    pub(crate) fn new(chare: &str, shape: Vec<u64>, files: Vec<Part>) -> Self {
+        Self {
+            version: VERSION,
+            chare: chare.to_owned(),
+            shape,
+            elements: files.iter().map(|file| file.elements).sum(),
+            files,
+        }
+    }
+
+    /// Makes this the checkpoint of a folder, and removes the files of the one before.
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), CheckpointError> {
+        let path = folder.join(MANIFEST);
+        let partial = folder.join(format!("{MANIFEST}.partial"));
+        let text = serde_json::to_vec_pretty(self).expect("it is plain");
+        let written = File::create(&partial).and_then(|mut file| {
+            file.write_all(&text)?;
+            file.sync_all()
+        });
+        written.map_err(CheckpointError::io(&partial, "cannot be written"))?;
+        let before = Self::read(folder);
+        fs::rename(&partial, &path)
+            .map_err(CheckpointError::io(&path, "cannot be put in its place"))?;
+        let synced = File::open(folder).and_then(|folder| folder.sync_all());
+        synced.map_err(CheckpointError::io(folder, "cannot be written through"))?;
+        for file in before.into_iter().flat_map(|before| before.files) {
+            if self.files.iter().all(|own| own.name != file.name) {
+                // What stays only takes room.
+                let _ = fs::remove_file(folder.join(file.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// The checkpoint of a folder.
+    pub(crate) fn read(folder: &Path) -> Result<Self, CheckpointError> {
+        let path = folder.join(MANIFEST);
+        let text = fs::read(&path).map_err(CheckpointError::io(&path, "cannot be read"))?;
+        let manifest: Self = serde_json::from_slice(&text).map_err(|error| {
+            CheckpointError::broken(&path, error.to_string(), "the manifest of a checkpoint")
+        })?;
+        if manifest.version != VERSION {
+            let (found, expected) = (manifest.version, VERSION);
+            return Err(CheckpointError::broken(
+                &path,
+                format!("version {found}"),
+                format!("version {expected}"),
+            ));
+        }
+        // A name that leads elsewhere is none that was written.
+        match manifest.files.iter().find(|file| file.name.contains('/')) {
+            Some(file) => Err(CheckpointError::broken(
+                &path,
+                format!("a file called {:?}", file.name),
+                "names of files in its folder",
+            )),
+            None => Ok(manifest),
+        }
+    }
+}
+
+/// A file of elements that is being written.
+pub(crate) struct Elements<'a> {
+    folder: &'a Path,
+    part: Part,
+    file: BufWriter<File>,
+}
+
+impl<'a> Elements<'a> {
+    pub(crate) fn create(folder: &'a Path, name: String) -> Result<Self, CheckpointError> {
+        fs::create_dir_all(folder).map_err(CheckpointError::io(folder, "cannot be made"))?;
+        let path = folder.join(&name);
+        let file = File::create(&path).map_err(CheckpointError::io(&path, "cannot be made"))?;
+        let part = Part {
+            name,
+            elements: 0,
+            bytes: 0,
+            crc32c: 0,
+        };
+        let file = BufWriter::with_capacity(BUFFER_BYTES, file);
+        Ok(Self { folder, part, file })
+    }
+
+    pub(crate) fn put(&mut self, position: u64, element: &[u8]) -> Result<(), CheckpointError> {
+        self.part.elements += 1;
+        let length = element.len() as u64;
+        for bytes in [&position.to_le_bytes(), &length.to_le_bytes(), element] {
+            self.part.bytes += bytes.len() as u64;
+            self.part.crc32c = crc32c::crc32c_append(self.part.crc32c, bytes);
+            let written = self.file.write_all(bytes);
+            written.map_err(|error| self.failed(error))?;
+        }
+        Ok(())
+    }
+
+    /// Removes it again.
+    pub(crate) fn give_up(&self) {
+        self.part.remove(self.folder);
+    }
+
+    /// Has it on the disk.
+    pub(crate) fn finish(mut self) -> Result<Part, CheckpointError> {
+        let written = self
+            .file
+            .flush()
+            .and_then(|()| self.file.get_ref().sync_all());
+        match written {
+            Ok(()) => Ok(self.part),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    fn failed(&self, error: io::Error) -> CheckpointError {
+        let path = self.folder.join(&self.part.name);
+        // Half of it is of no use, and its room may be what is missing.
+        let _ = fs::remove_file(&path);
+        CheckpointError::io(&path, "cannot be written")(error)
+    }
+}
+
+impl Part {
+    /// Removes the file of a checkpoint that did not come about.
+    pub(crate) fn remove(&self, folder: &Path) {
+        // What stays only takes room.
+        let _ = fs::remove_file(folder.join(&self.name));
+    }
+
+    /// Calls `each` with all elements, in whatever order.
+    pub(crate) fn read(
+        &self,
+        folder: &Path,
+        mut each: impl FnMut(u64, &[u8]) -> Result<(), CheckpointError>,
+    ) -> Result<(), CheckpointError> {
+        let path = folder.join(&self.name);
+        let broken =
+            |found: String, expected: &str| CheckpointError::broken(&path, found, expected);
+        let file = File::open(&path).map_err(CheckpointError::io(&path, "cannot be read"))?;
+        let length = file
+            .metadata()
+            .map_err(CheckpointError::io(&path, "cannot be read"))?
+            .len();
+        if length != self.bytes {
+            return Err(broken(
+                format!("{length} bytes"),
+                &format!("{} bytes", self.bytes),
+            ));
+        }
+        let mut file = BufReader::with_capacity(BUFFER_BYTES, file);
+        let (mut crc, mut left, mut element) = (0, self.bytes, Vec::new());
+        for _ in 0..self.elements {
+            let mut head = [0; 16];
+            let read = file.read_exact(&mut head);
+            read.map_err(CheckpointError::io(&path, "cannot be read"))?;
+            crc = crc32c::crc32c_append(crc, &head);
+            let number = |at: usize| {
+                let bytes = head[at..at + 8].try_into();
+                u64::from_le_bytes(bytes.expect("there are eight"))
+            };
+            let (position, length) = (number(0), number(8));
+            left = left.saturating_sub(16);
+            if length > left {
+                return Err(broken(
+                    format!("an element of {length} bytes"),
+                    &format!("at most {left}, which are left"),
+                ));
+            }
+            left -= length;
+            element.resize(length as usize, 0);
+            let read = file.read_exact(&mut element);
+            read.map_err(CheckpointError::io(&path, "cannot be read"))?;
+            crc = crc32c::crc32c_append(crc, &element);
+            each(position, &element)?;
+        }
+        if crc != self.crc32c {
+            let expected = format!("{:#010x}, as the manifest says", self.crc32c);
+            return Err(broken(format!("a check sum of {crc:#010x}"), &expected));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,252 @@
+//! What each worker and each node writes of an array.
+
+use std::path::Path;
+use std::process;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use raddle_sync::prim::thread;
+
+use super::CheckpointError;
+use super::file::{Elements, Manifest, Part as FilePart};
+use crate::array::Array;
+use crate::chares::quiescence;
+use crate::collection::Collection;
+use crate::entry::Chare;
+use crate::failure::Failure;
+use crate::index::Index;
+use crate::local::{self, Local};
+use crate::nodes::{Asker, Crossing, Letter};
+use crate::part::{Part, Slot, State};
+use crate::reply::{Reply, What, reply};
+use crate::system::System;
+
+/// What a worker has of an array: the positions and values of its elements.
+pub(crate) struct SavedPart {
+    elements: Vec<(u64, Vec<u8>)>,
+    /// The reductions and scans to which they contribute next, the same for all; none without elements.
+    next: Option<(u64, u64)>,
+}
+
+/// A collection, as those see it who write its elements.
+pub(crate) trait Saved: Send + Sync {
+    /// Has a worker write its elements.
+    fn save_part(&self, system: &System, worker: usize) -> Reply<Result<SavedPart, Failure>>;
+}
+
+impl<T: Chare> Saved for Collection<T> {
+    fn save_part(&self, system: &System, worker: usize) -> Reply<Result<SavedPart, Failure>> {
+        let what = What {
+            chare: T::NAME,
+            entry: "checkpoint",
+        };
+        let (replier, saved) = reply(system.id, None, what);
+        let id = self.id;
+        system.post_from_here(worker, move |local| {
+            replier.give(Ok(local.save_part::<T>(&local.part(id))));
+        });
+        saved
+    }
+}
+
+impl Local {
+    fn save_part<T: Chare>(&self, part: &Part<T>) -> Result<SavedPart, Failure> {
+        let mut saved = SavedPart {
+            elements: Vec::new(),
+            next: None,
+        };
+        for slot in part.slots.borrow().iter() {
+            save_slot(part, slot, &mut saved)?;
+        }
+        Ok(saved)
+    }
+}
+
+/// Writes one element.
+fn save_slot<T: Chare>(
+    part: &Part<T>,
+    slot: &Slot<T>,
+    saved: &mut SavedPart,
+) -> Result<(), Failure> {
+    let body = match &slot.state {
+        State::Vacant => return Ok(()),
+        State::Ready(body) => body,
+        State::Running | State::Suspended(_) => {
+            return Err(Failure::new(format!(
+                "{} cannot be written: an asynchronous entry of it is under way",
+                part.collection.name(slot.index)
+            )));
+        }
+    };
+    let fail = |why: String| {
+        let name = part.collection.name(slot.index);
+        Failure::new(format!("{name} cannot be written: {why}"))
+    };
+    if let Some(kind) = slot.waits_in_inbox() {
+        return Err(fail(format!("it has not received `{kind}`")));
+    }
+    let rounds = body.cx.rounds();
+    let next = (rounds.array(), rounds.scan_of(None));
+    if *saved.next.get_or_insert(next) != next {
+        return Err(fail(different(saved.next.unwrap_or(next), next)));
+    }
+    let state = T::STATE.expect("whoever asks has looked");
+    let value = (state.write)(&body.me).map_err(|error| fail(error.to_string()))?;
+    saved.elements.push((slot.number.index().into(), value));
+    Ok(())
+}
+
+fn different(one: (u64, u64), other: (u64, u64)) -> String {
+    format!(
+        "it contributes next to reduction {} and scan {}, others to reduction {} and scan {}",
+        other.0, other.1, one.0, one.1
+    )
+}
+
+/// Writes the elements that this node has; returns the file, and the reductions and scans that are next.
+fn save_here(
+    system: &System,
+    collection: &dyn Saved,
+    folder: &Path,
+    name: String,
+) -> Result<NodesPart, CheckpointError> {
+    let mut file = Elements::create(folder, name)?;
+    let mut next = None;
+    for worker in 0..system.worker_count() {
+        let part = collection
+            .save_part(system, worker)
+            .wait_through_failures()?;
+        let part = part.inspect_err(|_| file.give_up())?;
+        if let (Some(one), Some(other)) = (next, part.next)
+            && one != other
+        {
+            file.give_up();
+            return Err(not_alike(one, other));
+        }
+        next = next.or(part.next);
+        for (position, element) in part.elements {
+            file.put(position, &element)?;
+        }
+    }
+    Ok((file.finish()?, next))
+}
+
+fn not_alike(one: (u64, u64), other: (u64, u64)) -> CheckpointError {
+    let text = different(one, other);
+    CheckpointError::Failed(Failure::new(format!(
+        "an element cannot be written: {text}"
+    )))
+}
+
+/// A node's file, and what its elements contribute to next.
+type NodesPart = (FilePart, Option<(u64, u64)>);
+
+/// Writes all elements of an array. On any node, by a thread that is no worker.
+pub(super) fn save<T: Chare<Index: Index>>(
+    array: Array<T>,
+    folder: &Path,
+) -> Result<u64, CheckpointError> {
+    assert!(
+        !local::is_here(array.system),
+        "a worker waits for a checkpoint, in which it would have to take part"
+    );
+    if T::STATE.is_none() {
+        return Err(CheckpointError::NoState(T::NAME));
+    }
+    let ended = || Failure::new("the runtime has ended");
+    let system = System::find(array.system).ok_or_else(ended)?;
+    quiescence(&system).try_wait()?;
+    let collection = system.collection::<T>(array.collection);
+    let shape = collection.shape().ok_or_else(|| {
+        Failure::new(format!(
+            "an array of {} without a shape cannot be written",
+            T::NAME
+        ))
+    })?;
+    // No other checkpoint in this folder has such names.
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let since = since.map_or(0, |since| since.as_nanos());
+    let tag = format!("{since:x}-{}", process::id());
+    let parts = ask_others(&system, collection.wide, folder, &tag);
+    let own = save_here(&system, &*collection, folder, name_of(&system, &tag));
+    let mut saved = vec![own];
+    saved.extend(parts.into_iter().map(|part| {
+        let part = part.wait_through_failures()?;
+        part.map_err(|text| CheckpointError::Failed(Failure::new(text)))
+    }));
+    let failed = saved.extract_if(.., |part| part.is_err()).next();
+    let parts: Vec<_> = saved.into_iter().flatten().collect();
+    let mut next = parts.iter().filter_map(|part| part.1);
+    let first = next.next();
+    let unlike = first.and_then(|first| Some(not_alike(first, next.find(|&next| next != first)?)));
+    let failed = failed.and_then(Result::err).or(unlike);
+    let files: Vec<_> = parts.into_iter().map(|part| part.0).collect();
+    if let Some(error) = failed {
+        files.iter().for_each(|file| file.remove(folder));
+        return Err(error);
+    }
+    let manifest = Manifest::new(T::NAME, shape, files);
+    manifest.write(folder)?;
+    Ok(manifest.elements)
+}
+
+fn name_of(system: &System, tag: &str) -> String {
+    let node = system.away.get().map_or(0, |away| away.me);
+    format!("{tag}-{node}.elements")
+}
+
+/// Has the other nodes write theirs.
+fn ask_others(
+    system: &System,
+    wide: Option<u32>,
+    folder: &Path,
+    tag: &str,
+) -> Vec<Reply<Result<NodesPart, String>>> {
+    let (Some(collection), Some(away)) = (wide, system.away.get()) else {
+        return Vec::new();
+    };
+    let folder = folder.as_os_str().as_encoded_bytes();
+    let ask = |node| {
+        let what = What {
+            chare: "Runtime",
+            entry: "checkpoint",
+        };
+        let (replier, saved) = reply(system.id, None, what);
+        let number = replier.cross_to(system, node, Crossing::new());
+        system.send_away(
+            node,
+            &Letter::Checkpoint {
+                collection,
+                folder,
+                tag,
+                reply: number.expect("there are other nodes"),
+            },
+        );
+        saved
+    };
+    away.others().map(ask).collect()
+}
+
+/// Writes what this node has, for another one that asks; in a thread of its own, since it waits.
+pub(crate) fn answer(
+    system: &Arc<System>,
+    collection: Arc<dyn Saved>,
+    folder: &Path,
+    tag: &str,
+    asker: Asker,
+) {
+    let (folder, name) = (folder.to_owned(), name_of(system, tag));
+    let own = Arc::clone(system);
+    let started = thread::Builder::new()
+        .name("raddle-checkpoint".to_owned())
+        .spawn(move || {
+            let saved = save_here(&own, &*collection, &folder, name);
+            let saved = saved.map_err(|error| error.to_string());
+            match postcard::to_allocvec(&saved) {
+                Ok(bytes) => asker.tell(Ok(&bytes), false),
+                Err(error) => asker.tell(Err(&Failure::new(error.to_string())), false),
+            }
+        });
+    // Without a thread the asker was dropped, who is told by that.
+    drop(started);
+}

@@ -1,0 +1,306 @@
+//! Arrays on disk: written on some number of workers and nodes, read on another.
+#![cfg(not(any(loom, shuttle)))]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use raddle_chare::nodes::Job;
+use raddle_chare::{Array, Chares, CheckpointError, Cx, chare};
+use raddle_net::TransportKind;
+use raddle_runtime::Runtime;
+use serde::{Deserialize, Serialize};
+
+/// Counts, and knows what it is called.
+#[derive(Serialize, Deserialize)]
+struct Counter {
+    name: String,
+    count: u64,
+}
+
+#[chare(index = [usize; 2], nodes, state)]
+impl Counter {
+    #[message]
+    fn news(text: String);
+
+    #[entry]
+    fn add(&mut self, by: u64) {
+        self.count += by;
+    }
+
+    #[entry]
+    fn say(&mut self) -> String {
+        format!("{} {}", self.name, self.count)
+    }
+
+    #[entry]
+    fn leave(&mut self, cx: &mut Cx<Self>) {
+        cx.end();
+    }
+
+    #[entry]
+    fn count(&mut self, cx: &mut Cx<Self>) {
+        cx.contribute(raddle_chare::reduce::Sum(self.count));
+    }
+
+    #[entry]
+    async fn listen(&mut self, cx: &mut Cx<Self>) {
+        self.name = cx.next(Self::news).await;
+    }
+}
+
+/// Something else.
+#[derive(Serialize, Deserialize)]
+struct Stranger;
+
+#[chare(index = [usize; 2], nodes, state)]
+impl Stranger {}
+
+/// Without a state.
+struct Stateless;
+
+#[chare]
+impl Stateless {}
+
+const SHAPE: [usize; 2] = [5, 7];
+const GONE: [usize; 2] = [3, 4];
+
+fn counter([row, column]: [usize; 2]) -> Counter {
+    Counter {
+        name: format!("{row}/{column}"),
+        count: (10 * row + column) as u64,
+    }
+}
+
+/// A folder that is removed when the test is over.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = format!("raddle-checkpoint-{name}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
+        // What a test before this one may have left.
+        let _ = fs::remove_dir_all(&folder);
+        Self(folder)
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.0).expect("it is there");
+        entries
+            .map(|entry| entry.expect("it is there").path())
+            .collect()
+    }
+
+    /// The one file of elements.
+    fn elements(&self) -> PathBuf {
+        let mut files = self.files();
+        files.retain(|file| file.extension().is_some_and(|name| name == "elements"));
+        assert_eq!(files.len(), 1);
+        files.remove(0)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // The next test begins with that, too.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn job(nodes: u16) -> Job {
+    let builder = Runtime::builder().workers(2);
+    Job::new(nodes)
+        .transport(TransportKind::Memory)
+        .runtime(builder)
+}
+
+fn runtime() -> Runtime {
+    Runtime::builder().workers(2).build().expect("it comes up")
+}
+
+/// What all elements say, by place; nothing of one that is gone.
+fn said(counters: Array<Counter>) -> Vec<Option<String>> {
+    let places = (0..SHAPE[0]).flat_map(|row| (0..SHAPE[1]).map(move |column| [row, column]));
+    let ask = |place| {
+        counters
+            .get(place)
+            .filter(|_| place != GONE)
+            .map(|one| one.say())
+    };
+    let replies: Vec<_> = places.map(ask).collect();
+    let wait = |reply: Option<raddle_chare::Reply<String>>| reply.map(raddle_chare::Reply::wait);
+    replies.into_iter().map(wait).collect()
+}
+
+/// Writes a checkpoint on so many nodes; returns what the elements said.
+fn write(nodes: u16, folder: &Path) -> Vec<Option<String>> {
+    let written = job(nodes).run_within(
+        |setup| setup.array(SHAPE, counter),
+        |runtime, counters| {
+            counters.all().add(1000);
+            counters.at(GONE).leave();
+            runtime.quiescence().wait();
+            let written = counters.checkpoint(folder).expect("it can be written");
+            assert_eq!(written, 34);
+            said(counters)
+        },
+    );
+    written.expect("the nodes come up")
+}
+
+#[test]
+fn an_array_goes_on_on_any_number_of_nodes() {
+    let folder = Folder::new("any");
+    for from in [1, 4, 3] {
+        let before = write(from, &folder.0);
+        for to in [1, 3, 2, 4] {
+            let after = job(to).run_within(
+                |setup| setup.restore::<Counter>(&folder.0).expect("it can be read"),
+                |_, counters| {
+                    let after = said(counters);
+                    counters.all().count();
+                    let sum: u64 = counters.reduction().wait();
+                    (after, sum)
+                },
+            );
+            let (after, sum) = after.expect("the nodes come up");
+            assert_eq!(after, before, "from {from} to {to}");
+            let places = (0..5).flat_map(|row| (0..7).map(move |column| 1000 + 10 * row + column));
+            assert_eq!(sum, places.sum::<u64>() - 1034);
+        }
+        // The files of the checkpoint before are gone.
+        assert_eq!(folder.files().len(), 1 + usize::from(from));
+    }
+}
+
+#[test]
+fn an_array_of_a_runtime_goes_on_in_another() {
+    let folder = Folder::new("runtime");
+    let before = write(2, &folder.0);
+    let runtime = runtime();
+    let counters = runtime
+        .restore::<Counter>(&folder.0)
+        .expect("it can be read");
+    assert_eq!(said(counters), before);
+    // The place that was free can be taken.
+    counters.insert(GONE, |_| counter(GONE));
+    counters.all().count();
+    assert!(counters.reduction::<u64>().wait() > 0);
+}
+
+#[test]
+fn what_cannot_be_written_is_said_and_leaves_the_checkpoint_before() {
+    let folder = Folder::new("refused");
+    let before = write(1, &folder.0);
+    let files = folder.files().len();
+    let runtime = runtime();
+    let counters = runtime.array(SHAPE, counter);
+    counters.at([2, 2]).listen();
+    let refused = counters.checkpoint(&folder.0).expect_err("it listens");
+    assert!(
+        refused
+            .to_string()
+            .contains("Counter[[2, 2]] cannot be written: an asynchronous entry"),
+        "{refused}"
+    );
+    counters.at([2, 2]).news("two".to_owned());
+    counters.at([4, 2]).news("four".to_owned());
+    let refused = counters
+        .checkpoint(&folder.0)
+        .expect_err("it has not received all");
+    assert!(
+        refused
+            .to_string()
+            .contains("Counter[[4, 2]] cannot be written: it has not received `news`"),
+        "{refused}"
+    );
+    counters.at([4, 2]).listen();
+    counters.at([1, 1]).count();
+    let refused = counters
+        .checkpoint(&folder.0)
+        .expect_err("a reduction is under way");
+    assert!(refused.to_string().contains("reduction 1"), "{refused}");
+    assert_eq!(folder.files().len(), files);
+    let restored = runtime
+        .restore::<Counter>(&folder.0)
+        .expect("it is as it was");
+    assert_eq!(said(restored), before);
+    let none = runtime.array(3, |_| Stateless).checkpoint(&folder.0);
+    assert!(matches!(none, Err(CheckpointError::NoState("Stateless"))));
+    let file = folder.elements();
+    let refused = counters.checkpoint(&file).expect_err("a file is no folder");
+    assert!(
+        matches!(
+            refused,
+            CheckpointError::Failed(_) | CheckpointError::Io { .. }
+        ),
+        "{refused}"
+    );
+}
+
+#[test]
+fn what_is_no_checkpoint_is_refused() {
+    let folder = Folder::new("broken");
+    write(1, &folder.0);
+    let runtime = runtime();
+    let refused = |why: &str| {
+        let refused = runtime
+            .restore::<Counter>(&folder.0)
+            .expect_err("it is broken");
+        assert!(refused.to_string().contains(why), "{refused}");
+    };
+    let error = runtime
+        .restore::<Stranger>(&folder.0)
+        .expect_err("it is of another");
+    assert!(
+        error
+            .to_string()
+            .contains("elements of Counter; expected Stranger"),
+        "{error}"
+    );
+    let error = runtime
+        .restore::<Counter>(folder.0.join("nowhere"))
+        .expect_err("it is nowhere");
+    assert!(
+        error
+            .to_string()
+            .contains("nowhere/manifest.json: cannot be read"),
+        "{error}"
+    );
+
+    let elements = folder.elements();
+    let bytes = fs::read(&elements).expect("it is there");
+    // Each byte counts: in a value, a length or a position.
+    for at in [0, 8, 17, bytes.len() / 2, bytes.len() - 1] {
+        let mut wrong = bytes.clone();
+        wrong[at] ^= 0x40;
+        fs::write(&elements, wrong).expect("it can be written");
+        refused("expected");
+    }
+    fs::write(&elements, &bytes[..bytes.len() - 1]).expect("it can be written");
+    refused("bytes; expected");
+    fs::remove_file(&elements).expect("it is there");
+    refused("cannot be read");
+    fs::write(&elements, &bytes).expect("it can be written");
+
+    let manifest = folder.0.join("manifest.json");
+    let text = fs::read_to_string(&manifest).expect("it is there");
+    for (from, to, why) in [
+        (
+            "\"version\": 1",
+            "\"version\": 9",
+            "version 9; expected version 1",
+        ),
+        ("5,", "4,", "outside of the array"),
+        ("5,", "5, 5,", "lengths"),
+        ("\"name\": \"", "\"name\": \"../", "names of files"),
+        ("{", "", "the manifest of a checkpoint"),
+    ] {
+        assert!(text.contains(from), "{text}");
+        fs::write(&manifest, text.replacen(from, to, 1)).expect("it can be written");
+        refused(why);
+    }
+    fs::write(&manifest, text).expect("it can be written");
+    runtime
+        .restore::<Counter>(&folder.0)
+        .expect("it is whole again");
+}
