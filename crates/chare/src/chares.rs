@@ -214,7 +214,7 @@ pub trait Chares: HasSystem {
     /// Asynchronous entries that wait for what nobody has sent are quiet. If anything has failed before, that comes instead
     /// ([`Failure`](crate::Failure)).
     fn quiescence(&self) -> Reply<()> {
-        self.with_system(|system| quiescence(system))
+        self.with_system(quiescence)
     }
 }
 

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use raddle_net::{Launch, NetError, Node, Shape, TransportKind};
 use raddle_runtime::{BuildError, Builder, Runtime};
+use raddle_sync::prim::thread;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -190,7 +191,7 @@ impl Job {
             .ok_or(NetError::Shape(Shape { nodes: 0, ports: 1 }))?;
         let nodes = Node::in_process_by(self.kind, shape(self.nodes, first)?)?;
         let mut mains = Some(main);
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             let threads: Vec<_> = nodes
                 .into_iter()
                 .zip(runtimes)

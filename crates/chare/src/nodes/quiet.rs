@@ -9,7 +9,6 @@
 //! Mattern: Algorithms for distributed termination detection. Distributed Computing 2, 1987: four counters.
 
 use std::mem;
-use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -126,7 +125,7 @@ pub(super) fn look(system: &Arc<System>) {
     let asked = mem::take(&mut locked(&away.waves).asked);
     let waker = Waker::from(Arc::new(Caller(Arc::downgrade(system))));
     for (wave, mut reply) in asked {
-        match Pin::new(&mut reply).poll_outcome(&mut Context::from_waker(&waker)) {
+        match reply.poll_outcome(&Context::from_waker(&waker)) {
             Poll::Pending => locked(&away.waves).asked.push((wave, reply)),
             Poll::Ready(Ok(())) => {
                 let (sent, received) = away.counts();

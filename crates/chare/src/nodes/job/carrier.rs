@@ -2,9 +2,9 @@
 
 use std::fmt;
 use std::sync::OnceLock;
-use std::thread::{self, ThreadId};
 
 use raddle_net::{DATA_MAX, Flags, Message, Node, NodeId, Port, PortId, SendError};
+use raddle_sync::prim::thread::{self, ThreadId};
 use raddle_sync::prim::{Mutex, yield_now};
 
 use super::super::{Carrier, locked};
