@@ -334,6 +334,10 @@ extern crate self as raddle_chare;
 mod array;
 pub mod balance;
 mod chares;
+#[cfg_attr(
+    any(loom, shuttle),
+    allow(dead_code, reason = "the models have no other nodes")
+)]
 mod checkpoint;
 pub mod chunks;
 mod collection;
@@ -356,6 +360,10 @@ mod misuse;
 #[doc(hidden)]
 pub mod model;
 mod node;
+#[cfg_attr(
+    any(loom, shuttle),
+    allow(dead_code, reason = "the models have no other nodes")
+)]
 pub mod nodes;
 mod number;
 mod outside;

@@ -4,6 +4,9 @@
 //! that is the life of an element as one would write it down: send the edges, wait for those of the neighbours, compute, and learn
 //! from a reduction over all elements whether to go on.
 //!
+//! The program also runs on several nodes, processes that share the work: `RADDLE_NODES=3` says so. What is made on all of them is the array; the rest is
+//! said once, on the first.
+//!
 //! The plate is cut into blocks. A block has a frame of points around it, its ghosts, for copies of its neighbours' edges.
 //!
 //! `cargo run --release -p raddle --example jacobi` prints:
@@ -15,8 +18,10 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
+use raddle::chare::nodes::{Job, JobError};
 use raddle::prelude::*;
 use raddle::reduce::Max;
+use serde::{Deserialize, Serialize};
 
 /// Blocks below and beside each other.
 const BLOCKS: [usize; 2] = [4, 3];
@@ -28,14 +33,14 @@ const HEAT: f64 = 100.0;
 const TOLERANCE: f64 = 1e-3;
 
 /// Points in rows, with a frame around them.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Plate {
     height: usize,
     width: usize,
     points: Vec<f64>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Side {
     Top,
     Bottom,
@@ -134,7 +139,7 @@ struct Block {
     plate: Plate,
 }
 
-#[chare(index = [usize; 2])]
+#[chare(index = [usize; 2], nodes)]
 impl Block {
     fn new([row, _column]: [usize; 2]) -> Self {
         Self {
@@ -176,12 +181,21 @@ impl Block {
     }
 }
 
-fn main() {
+fn main() -> Result<(), JobError> {
+    let job = Job::from_environment()?;
+    job.run(
+        |setup| setup.array(BLOCKS, Block::new),
+        |_, blocks| heat(blocks),
+    )?;
+    Ok(())
+}
+
+/// Heats the plate of these blocks, and compares it with one in one piece.
+fn heat(blocks: raddle::Array<Block>) {
     let [down, across] = BLOCKS;
     let (height, width) = (down * SIDE, across * SIDE);
     println!("a plate of {height} × {width} points in {down} × {across} blocks");
 
-    let blocks = raddle::default_runtime().array(BLOCKS, Block::new);
     let indices = || (0..down).flat_map(|row| (0..across).map(move |column| [row, column]));
     let replies: Vec<_> = indices().map(|index| blocks.at(index).run()).collect();
     let turns: Vec<_> = replies.into_iter().map(|reply| reply.wait()).collect();

@@ -52,19 +52,32 @@ fn check(source: &Path) {
     let Some(program) = program else {
         panic!("{name} was not built since it was changed: `cargo test -p raddle` builds it");
     };
-    for workers in ["1", "2", "3"] {
+    let runs_on_nodes = fs::read_to_string(source).is_ok_and(|text| text.contains("RADDLE_NODES"));
+    let nodes = if runs_on_nodes {
+        &["1", "2", "4"][..]
+    } else {
+        &["1"]
+    };
+    for (workers, nodes) in ["1", "2", "3"]
+        .iter()
+        .flat_map(|workers| nodes.iter().map(move |nodes| (workers, nodes)))
+    {
         let output = Command::new(&program)
             .env("RADDLE_WORKERS", workers)
+            .env("RADDLE_NODES", nodes)
             .output()
             .expect("a program starts");
         let (printed, told) = (output.stdout, output.stderr);
         let told = String::from_utf8_lossy(&told);
         assert!(
             output.status.success(),
-            "{name} on {workers} workers: {told}"
+            "{name} on {nodes} nodes of {workers} workers: {told}"
         );
         let printed = String::from_utf8(printed).expect("an example prints text");
-        assert_eq!(printed, promised, "{name} on {workers} workers");
+        assert_eq!(
+            printed, promised,
+            "{name} on {nodes} nodes of {workers} workers"
+        );
     }
 }
 

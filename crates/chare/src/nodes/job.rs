@@ -8,6 +8,7 @@ mod office;
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -45,6 +46,16 @@ pub enum JobError {
     /// Something has failed.
     #[error(transparent)]
     Failed(#[from] Failure),
+    /// An environment variable makes no sense.
+    #[error("{name}: found {found:?}; expected {expected}")]
+    Environment {
+        /// Which.
+        name: &'static str,
+        /// What it says.
+        found: OsString,
+        /// What it may say.
+        expected: String,
+    },
     /// More workers than can be told apart.
     #[error(
         "{nodes} nodes of {workers} workers each are more than {} ports",
@@ -114,6 +125,23 @@ impl Job {
         }
     }
 
+    /// On as many nodes as `RADDLE_NODES` says, 1 if it says nothing, with the transport that `RADDLE_TRANSPORT` names.
+    ///
+    /// # Errors
+    /// [`JobError::Environment`].
+    pub fn from_environment() -> Result<Self, JobError> {
+        let nodes = variable("RADDLE_NODES", "a number from 1", |text| {
+            text.parse().ok().filter(|&nodes| nodes > 0)
+        })?;
+        let names = TransportKind::ALL.map(TransportKind::name).join(", ");
+        let kind = variable("RADDLE_TRANSPORT", &names, |text| {
+            TransportKind::ALL
+                .into_iter()
+                .find(|kind| kind.name() == text)
+        })?;
+        Ok(Self::new(nodes.unwrap_or(1)).transport(kind.unwrap_or_default()))
+    }
+
     /// How messages travel between nodes; by memory that they share, if nothing else is said.
     #[must_use]
     pub fn transport(mut self, kind: TransportKind) -> Self {
@@ -153,7 +181,7 @@ impl Job {
         setup: impl FnOnce(&Setup<'_>) -> S,
         main: impl FnOnce(&Runtime, S) -> R,
     ) -> Result<Option<R>, JobError> {
-        let runtime = self.builder.build()?;
+        let runtime = self.builder.processes(processes_of(self.nodes)?).build()?;
         if self.nodes == 1 && !Launch::is_started() {
             let made = setup(&Setup {
                 runtime: &runtime,
@@ -184,11 +212,10 @@ impl Job {
         setup: impl Fn(&Setup<'_>) -> S + Sync,
         main: impl FnOnce(&Runtime, S) -> R + Send,
     ) -> Result<R, JobError> {
-        let build = |_| self.builder.clone().build();
+        let builder = self.builder.processes(processes_of(self.nodes)?);
+        let build = |_| builder.clone().build();
         let runtimes: Vec<_> = (0..self.nodes).map(build).collect::<Result<_, _>>()?;
-        let first = runtimes
-            .first()
-            .ok_or(NetError::Shape(Shape { nodes: 0, ports: 1 }))?;
+        let first = &runtimes[0];
         let nodes = Node::in_process_by(self.kind, shape(self.nodes, first)?)?;
         let mut mains = Some(main);
         thread::scope(|scope| {
@@ -215,6 +242,28 @@ impl Job {
             Ok(first.flatten().expect("the first node runs the main part"))
         })
     }
+}
+
+/// Reads a variable; an unset or empty one is none.
+fn variable<V>(
+    name: &'static str,
+    expected: &str,
+    read: impl FnOnce(&str) -> Option<V>,
+) -> Result<Option<V>, JobError> {
+    let Some(found) = std::env::var_os(name).filter(|value| !value.is_empty()) else {
+        return Ok(None);
+    };
+    let value = found.to_str().and_then(|text| read(text.trim()));
+    value.map(Some).ok_or_else(|| JobError::Environment {
+        name,
+        found,
+        expected: expected.to_owned(),
+    })
+}
+
+/// How many processes there are.
+fn processes_of(nodes: u16) -> Result<NonZeroUsize, NetError> {
+    NonZeroUsize::new(nodes.into()).ok_or(NetError::Shape(Shape { nodes: 0, ports: 1 }))
 }
 
 /// Nodes, and the ports that each has.

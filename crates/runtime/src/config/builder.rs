@@ -80,6 +80,8 @@ impl fmt::Debug for Handlers {
 #[must_use = "a builder builds nothing until `build` is called"]
 pub struct Builder {
     worker_count: Option<usize>,
+    /// So many processes share the machine.
+    processes: Option<NonZeroUsize>,
     affinity: Option<Affinity>,
     claims: Option<Claims>,
     pool: Option<PoolKind>,
@@ -117,6 +119,13 @@ impl Builder {
     /// Sets the number of workers.
     pub fn workers(mut self, worker_count: usize) -> Self {
         self.worker_count = Some(worker_count);
+        self
+    }
+
+    /// Says that so many processes of one program share the machine, of which this is one: where no number of workers is set, it is this one's share
+    /// of the CPUs, and 1 at least.
+    pub fn processes(mut self, processes: NonZeroUsize) -> Self {
+        self.processes = Some(processes);
         self
     }
 
@@ -239,11 +248,13 @@ impl Builder {
         if thread_name.contains('\0') {
             return Err(BuildError::ThreadName { name: thread_name });
         }
+        let processes = self.processes.map_or(1, NonZeroUsize::get);
+        let share = topology.worker_count_default() / processes;
         let worker_count = match self.worker_count {
             Some(count) => in_range(count)?,
             None => match from_environment::<NonZeroUsize>("RADDLE_WORKERS", "a number from 1")? {
                 Some(count) => blame("RADDLE_WORKERS", in_range(count.get()))?,
-                None => in_range(topology.worker_count_default())?,
+                None => in_range(share.max(1))?,
             },
         };
         let placed = settle_place(self.affinity, self.claims, topology, worker_count, claiming)?;
@@ -256,7 +267,7 @@ impl Builder {
             None => from_environment("RADDLE_VICTIMS", VictimOrder::EXPECTED)?.unwrap_or_default(),
         };
         let pool_setup = pool_setup(topology, &placed.plan, blocks, victims);
-        let crowded = worker_count > topology.worker_count_default() || placed.plan.shares_a_cpu();
+        let crowded = worker_count > share || placed.plan.shares_a_cpu();
         Ok(Settled {
             placed,
             pool: match self.pool {
