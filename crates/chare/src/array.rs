@@ -17,6 +17,7 @@ use crate::entry::Chare;
 use crate::index::Index;
 use crate::insertion::Make;
 use crate::local::{self, Local};
+use crate::nodes::Letter;
 use crate::number::Number;
 use crate::parcel::End;
 use crate::proxy::{All, One};
@@ -135,6 +136,7 @@ impl<T: Chare> Array<T> {
         let system = self.find_system();
         system.check_worker(worker);
         let collection = system.collection::<T>(self.collection);
+        collection.check_within("take in elements");
         let number = match collection.insert(index, worker) {
             Ok(number) => number,
             Err(why) => panic!("{}[{index:?}] {why}", T::NAME),
@@ -217,13 +219,31 @@ impl<T: Chare> Array<T> {
         let Some(system) = System::find(system) else {
             return;
         };
-        if !system.forget(collection) {
+        if let Some(shared) = system.find_collection::<T>(collection)
+            && let Some(collection) = shared.wide
+        {
+            system.send_to_others(&Letter::Destroy { collection });
+            system.forget_wide(collection);
+        }
+        system.destroy_here(collection);
+    }
+
+    #[track_caller]
+    pub(crate) fn find_system(self) -> Arc<System> {
+        System::find(self.system).unwrap_or_else(|| panic!("the runtime of {self:?} has ended"))
+    }
+}
+
+impl System {
+    /// Drops what this node has of an array.
+    pub(crate) fn destroy_here(&self, collection: u32) {
+        if !self.forget(collection) {
             return;
         }
-        let left = Arc::new(AtomicUsize::new(system.worker_count()));
-        for worker in 0..system.worker_count() {
+        let left = Arc::new(AtomicUsize::new(self.worker_count()));
+        for worker in 0..self.worker_count() {
             let left = Arc::clone(&left);
-            system.post_from_here(worker, move |local| {
+            self.post_from_here(worker, move |local| {
                 local.drop_part(collection);
                 // Relaxed: what is dropped was that worker's alone.
                 if left.fetch_sub(1, Relaxed) == 1 {
@@ -231,11 +251,6 @@ impl<T: Chare> Array<T> {
                 }
             });
         }
-    }
-
-    #[track_caller]
-    pub(crate) fn find_system(self) -> Arc<System> {
-        System::find(self.system).unwrap_or_else(|| panic!("the runtime of {self:?} has ended"))
     }
 }
 

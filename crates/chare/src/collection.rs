@@ -276,6 +276,17 @@ impl<T: Chare> Collection<T> {
         !matches!(self.kind, Kind::Singles)
     }
 
+    /// # Panics
+    /// When it is over several nodes, of which this one alone cannot do `what`.
+    #[track_caller]
+    pub(crate) fn check_within(&self, what: &str) {
+        assert!(
+            self.wide.is_none(),
+            "an array of {} over nodes cannot {what}: one that a node makes for itself can",
+            T::NAME
+        );
+    }
+
     /// The lengths of an array with a shape.
     pub(crate) fn shape(&self) -> Option<Vec<u64>> {
         match &self.kind {

@@ -85,6 +85,23 @@ impl<T: Chare> Cx<T> {
         self.with_local(|local| local.system.worker_count())
     }
 
+    /// The node that runs the entry, of several.
+    pub fn node(&self) -> usize {
+        self.with_local(|local| local.system.away.get().map_or(0, |away| away.me.into()))
+    }
+
+    /// The number of nodes; each has its workers.
+    pub fn node_count(&self) -> usize {
+        let count = |local: &Local| {
+            local
+                .system
+                .away
+                .get()
+                .map_or(1, |away| away.node_count.into())
+        };
+        self.with_local(count)
+    }
+
     /// Ends the element when the entry returns: it is dropped, and messages to it fail.
     ///
     /// So do those that have come and wait: for the end of an `async` entry, or to be received ([`next`](Self::next)). A message to one element

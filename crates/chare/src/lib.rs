@@ -20,6 +20,8 @@
 //! | another place | [`Cx::migrate_to`]; the module [`balance`], which decides by itself |
 //! | how finely to cut work | [`Grain`], [`GrainTuner`] |
 //! | the end | [`Cx::exit`] with [`Chares::until_exit`], [`Chares::quiescence`], [`Cx::end`], [`Array::destroy`] |
+//! | several processes, on which the elements of an array are | the module [`nodes`]: [`Job`](nodes::Job) |
+//! | to go on later, on another number of workers and nodes | [`Array::checkpoint`], [`Chares::restore`] |
 //! | the reason why nothing happens | [`Failure`], [`Chares::who_waits`] |
 //! | data in chunks, written apart and read as one array | [`ChunkedArray`] |
 //!
@@ -292,6 +294,45 @@
 //! runtime.quiescence().wait();
 //! assert_eq!(desk.done().wait(), ["answer the telephone", "write", "tidy up"]);
 //! # Ok::<(), raddle_runtime::BuildError>(())
+//! ```
+//!
+//! # Nodes, and checkpoints
+//! A program that is a [`Job`](nodes::Job) runs on one process or on several. What all of them do alike is the set-up, which makes the arrays; what
+//! follows is said once. Only what goes to another node is written as bytes, by serde: `#[chare(nodes)]` asks for arguments and replies that can be, and
+//! `#[chare(state)]` for values that can be, which is what a checkpoint consists of.
+//! ```
+//! # use raddle_chare::nodes::Job;
+//! # use raddle_chare::{Chares, chare};
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Serialize, Deserialize)]
+//! struct Tank {
+//!     litres: f64,
+//! }
+//!
+//! #[chare(nodes, state)]
+//! impl Tank {
+//!     #[entry]
+//!     fn fill(&mut self, litres: f64) -> f64 {
+//!         self.litres += litres;
+//!         self.litres
+//!     }
+//! }
+//!
+//! let folder = std::env::temp_dir().join(format!("tanks-{}", std::process::id()));
+//! // Here the nodes are threads of this process; `run` makes them processes.
+//! Job::new(2).run_within(
+//!     |setup| setup.array(4, |_| Tank { litres: 1.0 }),
+//!     |_, tanks| {
+//!         assert_eq!(tanks.at(3).fill(0.5).wait(), 1.5);
+//!         tanks.checkpoint(&folder)
+//!     },
+//! )??;
+//! let runtime = raddle_runtime::Runtime::builder().workers(1).build()?;
+//! let tanks = runtime.restore::<Tank>(&folder)?;
+//! assert_eq!(tanks.at(3).fill(0.0).wait(), 1.5);
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # What is promised

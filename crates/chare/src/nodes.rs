@@ -4,6 +4,13 @@
 //! all know it by one number. Where an element lives elsewhere its route says so, and what is sent to it crosses as a letter: to it alone the
 //! arguments are written, with serde, as bytes. All other ways are as within a node, and cost what they cost there.
 //!
+//! What holds within a node holds over nodes: the order of messages from one worker to one element, replies, reductions and quiescence over all, failures
+//! that are told to all. What an array over nodes has not: elements that are put in later, sections, scans and moves from node to node; each is
+//! refused where it is asked for. Within its node an element moves as others do.
+//!
+//! # Examples
+//! At [`Job`].
+//!
 //! | module | what it is |
 //! |---|---|
 //! | `wire` | values as bytes |
@@ -46,6 +53,7 @@ pub(crate) use wire::{reader, reading};
 
 use crate::failure::Failure;
 use crate::registry;
+use crate::system::System;
 
 /// Takes letters to other nodes.
 pub(crate) trait Carrier: fmt::Debug + Send + Sync {
@@ -65,7 +73,7 @@ pub(crate) struct Away {
     pub(crate) node_count: u16,
     carrier: Box<dyn Carrier>,
     /// Collections over nodes, by the number that all know them by.
-    collections: Mutex<Vec<Arc<dyn Reachable>>>,
+    collections: Mutex<Vec<Option<Arc<dyn Reachable>>>>,
     replies: Mutex<Replies>,
     pub(crate) reducers: Reducers,
     /// Letters of the program, which are counted so that quiescence is known.
@@ -128,16 +136,16 @@ impl Away {
 
     /// Knows a collection by the number that is [next](Self::next_collection).
     pub(crate) fn add(&self, collection: Arc<dyn Reachable>) {
-        self.collections().push(collection);
+        self.collections().push(Some(collection));
     }
 
-    fn collections(&self) -> impl std::ops::DerefMut<Target = Vec<Arc<dyn Reachable>>> {
+    fn collections(&self) -> impl std::ops::DerefMut<Target = Vec<Option<Arc<dyn Reachable>>>> {
         locked(&self.collections)
     }
 
     /// The collection that all nodes know by a number.
     pub(crate) fn collection(&self, number: u32) -> Option<Arc<dyn Reachable>> {
-        self.collections().get(number as usize).cloned()
+        self.collections().get(number as usize)?.clone()
     }
 
     /// How many letters of the program this node has sent and received.
@@ -190,6 +198,19 @@ impl Away {
     /// Has the receiving thread look.
     pub(crate) fn call(&self) {
         self.carrier.call();
+    }
+}
+
+impl System {
+    /// Letters for a collection over nodes find it no more.
+    pub(crate) fn forget_wide(&self, number: u32) {
+        if let Some(away) = self.away.get() {
+            let mut collections = away.collections();
+            let collection = collections.get_mut(number as usize).and_then(Option::take);
+            drop(collections);
+            // Without the lock: what it holds is the program's.
+            drop(collection);
+        }
     }
 }
 

@@ -221,4 +221,8 @@ impl<T: Chare> Parcel<T> for End {
 
     /// It has ended, as was wished.
     fn fail(self: Box<Self>, _system: &System, _failure: Failure) {}
+
+    fn cross(self: Box<Self>, _system: &System, _node: u16) -> Option<Packed> {
+        Some(Packed::END)
+    }
 }

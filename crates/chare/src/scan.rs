@@ -179,6 +179,9 @@ impl<T: Chare> Cx<T> {
     }
 
     async fn scan_row<R: Monoid>(&mut self, row: Row, form: ScanForm, reducer: R) -> R::Output {
+        if row.group.is_none() {
+            self.with_part(|_, part| part.collection.check_within("scan"));
+        }
         let form = form.settle(row.count, self.worker_count());
         let scan = self.next_scan(row.group);
         let lost = self.with_part(|_, part| part.scan_loss(row.group, scan));

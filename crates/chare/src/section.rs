@@ -149,6 +149,7 @@ impl<T: Chare> Array<T> {
     ) -> Section<T> {
         let system = self.find_system();
         let collection = system.collection::<T>(self.collection);
+        collection.check_within("have sections");
         let mut members = Vec::new();
         for index in indices {
             let Some(number) = collection.number_of(index) else {

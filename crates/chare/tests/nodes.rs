@@ -108,6 +108,22 @@ impl Cell {
         panic!("element {} falls", self.index);
     }
 
+    /// Sends to the other end for ever.
+    #[entry]
+    fn flood(&mut self, cx: &mut Cx<Self>, text: String) {
+        let (cells, count) = (cx.array(), 4);
+        cells.at(count - 1 - self.index).flood(text.clone());
+        if self.seen.len() < 100 {
+            self.seen.push(0);
+            cells.at(count - 1 - self.index).flood(text);
+        }
+    }
+
+    #[entry]
+    fn where_am_i(&mut self, cx: &mut Cx<Self>) -> (usize, usize) {
+        (cx.node(), cx.node_count())
+    }
+
     #[entry]
     fn leave(&mut self, cx: &mut Cx<Self>) {
         cx.end();
@@ -279,4 +295,87 @@ fn read_only_values_are_those_of_the_first_node() {
         assert_eq!(first, [10 << 32; 4]);
         assert_eq!(second, "of 0");
     });
+}
+
+#[test]
+fn the_main_part_may_end_while_letters_are_under_way() {
+    everywhere(|job| {
+        let ended = job().run_within(
+            |setup| setup.array(4, Cell::new),
+            |_, cells| {
+                (0..4).for_each(|at| cells.at(at).flood("x".repeat(5_000)));
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            },
+        );
+        ended.expect("the nodes end");
+    });
+}
+
+#[test]
+fn elements_are_spread_over_the_nodes() {
+    for nodes in NODES {
+        let places = job(nodes, TransportKind::Memory).run_within(
+            |setup| setup.array(12, Cell::new),
+            |_, cells| {
+                (0..12)
+                    .map(|at| cells.at(at).where_am_i().wait())
+                    .collect::<Vec<_>>()
+            },
+        );
+        let count = usize::from(nodes);
+        let expected = (0..12).map(|at| (at * 2 * count / 12 / 2, count));
+        assert_eq!(
+            places.expect("the nodes come up"),
+            expected.collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn elements_can_be_removed_and_arrays_destroyed() {
+    everywhere(|job| {
+        let (left, gone) = job()
+            .run_within(
+                |setup| (setup.array(8, Cell::new), setup.array(8, Cell::new)),
+                |runtime, (cells, others)| {
+                    [0, 7].iter().for_each(|&at| cells.remove(at));
+                    others.destroy();
+                    runtime.quiescence().wait();
+                    cells.all().seen_by();
+                    let left = cells.reduction::<Vec<u64>>().wait().len();
+                    (left, others.get(7).is_none())
+                },
+            )
+            .expect("the nodes come up");
+        assert!(left == 6 && gone);
+    });
+}
+
+#[test]
+fn what_one_node_cannot_do_alone_is_refused() {
+    let refused = job(2, TransportKind::Memory).run_within(
+        |setup| setup.array(4, Cell::new),
+        |_, cells| {
+            let insert = || {
+                let _ = cells.insert(1, |_| Cell::new(1));
+            };
+            let section = || {
+                let _ = cells.section([0, 3]);
+            };
+            let told = |call: &dyn Fn()| {
+                let call = std::panic::AssertUnwindSafe(call);
+                let panic = std::panic::catch_unwind(call).expect_err("it is refused");
+                panic.downcast_ref::<String>().expect("it says why").clone()
+            };
+            [told(&insert), told(&section)]
+        },
+    );
+    for (refused, what) in refused
+        .expect("the nodes come up")
+        .iter()
+        .zip(["take in elements", "have sections"])
+    {
+        let expected = format!("an array of Cell over nodes cannot {what}");
+        assert!(refused.contains(&expected), "{refused}");
+    }
 }

@@ -7,13 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::door::{Copies, Whose};
-use super::{Asker, Letter, Outcome, quiet};
+use super::{Asker, Letter, Outcome, Packed, quiet};
 use crate::checkpoint::{self, Saved};
 use crate::collection::Collection;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::number::Number;
 use crate::outside;
+use crate::parcel::End;
 use crate::proxy::{All, One};
 use crate::reduction::Share;
 use crate::system::System;
@@ -58,7 +59,10 @@ impl<T: Chare> Reachable for Collection<T> {
     }
 
     fn one(&self, number: Number, priority: i32, door: u16, whose: Whose, args: &[u8]) -> Arrived {
-        let parcel = self.door(door)?.open(self.system, args, whose)?;
+        let parcel = match door {
+            Packed::END_DOOR => Box::new(End),
+            door => self.door(door)?.open(self.system, args, whose)?,
+        };
         let one = One::new(self.system, self.id, number);
         outside::dispatch(one.with_priority(priority), parcel);
         Ok(())
@@ -192,6 +196,11 @@ impl System {
                 from,
                 by,
             } => find(collection)?.population(self, from, by),
+            Letter::Destroy { collection } => {
+                let id = find(collection)?.id();
+                self.forget_wide(collection);
+                self.destroy_here(id);
+            }
             Letter::AskQuiet { reply } => quiet::asked(self, Asker::new(self.id, from, reply)),
             Letter::Count { wave } => quiet::count(self, wave),
             Letter::Counted {

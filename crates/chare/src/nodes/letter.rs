@@ -48,6 +48,8 @@ pub(crate) enum Letter<'a> {
     },
     /// From a reduction on there are more contributions, or fewer; for its root.
     Population { collection: u32, from: u64, by: i64 },
+    /// An array is no more.
+    Destroy { collection: u32 },
     /// Somebody wants to know when all is quiet; for the first node.
     AskQuiet { reply: u64 },
     /// The receiver is to say, when it is quiet, how many letters it has sent and received.
@@ -82,6 +84,7 @@ impl Letter<'_> {
                 | Self::Share { .. }
                 | Self::Result { .. }
                 | Self::Population { .. }
+                | Self::Destroy { .. }
         )
     }
 }

@@ -22,6 +22,18 @@ pub(crate) struct Packed {
     pub(crate) args: Vec<u8>,
 }
 
+impl Packed {
+    /// By which an element is told to end: no entry has it.
+    pub(super) const END_DOOR: u16 = u16::MAX;
+
+    /// That.
+    pub(crate) const END: Self = Self {
+        door: Self::END_DOOR,
+        reply: None,
+        args: Vec::new(),
+    };
+}
+
 impl System {
     /// Sends a letter to another node; should that be no more, it has been told.
     pub(crate) fn send_away(&self, node: u16, letter: &Letter<'_>) {

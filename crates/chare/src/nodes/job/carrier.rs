@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use raddle_net::{DATA_MAX, Flags, Message, Node, NodeId, Port, PortId, SendError};
 use raddle_sync::prim::thread::{self, ThreadId};
-use raddle_sync::prim::{Mutex, yield_now};
+use raddle_sync::prim::{AtomicBool, Mutex, Relaxed, yield_now};
 
 use super::super::{Carrier, locked};
 use super::MORE_PORTS;
@@ -21,6 +21,8 @@ pub(super) struct NetCarrier {
     ports: Box<[Mutex<Port>]>,
     /// The thread that receives, which does not wait for room, since it makes room.
     receiver: OnceLock<ThreadId>,
+    /// Nobody receives any more, and nobody is to wait for room elsewhere: all nodes end.
+    is_closed: AtomicBool,
     /// What it sends, until there is room.
     waiting: Mutex<Vec<(u16, Vec<u8>)>>,
 }
@@ -39,6 +41,7 @@ impl NetCarrier {
             me: node.id(),
             ports: ports.collect(),
             receiver: OnceLock::new(),
+            is_closed: AtomicBool::new(false),
             waiting: Mutex::default(),
         }
     }
@@ -53,6 +56,12 @@ impl NetCarrier {
     /// What the receiving thread wants to send.
     pub(super) fn take_waiting(&self) -> Vec<(u16, Vec<u8>)> {
         std::mem::take(&mut locked(&self.waiting))
+    }
+
+    /// Lets letters go nowhere from now on for which there is no room.
+    pub(super) fn close(&self) {
+        // Relaxed: who waits for room looks again and again.
+        self.is_closed.store(true, Relaxed);
     }
 
     fn is_receiver(&self) -> bool {
@@ -71,6 +80,8 @@ impl Carrier for std::sync::Arc<NetCarrier> {
         let mut sent = 0;
         while let Err(error) = send(&mut port, node, &letter, &mut sent) {
             match error {
+                // Relaxed: see `close`.
+                SendError::Full if self.is_closed.load(Relaxed) => return Ok(()),
                 SendError::Full => yield_now(),
                 error => return Err(Failure::new(error.to_string())),
             }

@@ -114,6 +114,13 @@ impl Office {
 
     fn run(mut self) -> Result<(), NetError> {
         self.carrier.receive_here();
+        let result = self.receive();
+        self.carrier.close();
+        result
+    }
+
+    /// Receives until the program's end.
+    fn receive(&mut self) -> Result<(), NetError> {
         loop {
             let received = match self.collect() {
                 Ok(received) => received,
