@@ -70,7 +70,7 @@ pub trait Chares: HasSystem {
     /// Each worker has as many elements, in their order, as every other.
     ///
     /// # Errors
-    /// [`CheckpointError`](crate::CheckpointError).
+    /// [`CheckpointError`].
     fn restore<T: Chare<Index: Index>>(
         &self,
         folder: impl AsRef<Path>,

@@ -360,7 +360,7 @@ impl<'a> Setup<'a> {
     /// Makes an array over all nodes again, of a [checkpoint](Array::checkpoint) in `folder`, whatever number of workers and nodes had written it.
     ///
     /// # Errors
-    /// [`CheckpointError`](crate::CheckpointError).
+    /// [`CheckpointError`].
     pub fn restore<T: Chare<Index: Index>>(
         &self,
         folder: impl AsRef<Path>,
