@@ -1,7 +1,7 @@
 //! How much of the machine went to somebody else while a measurement ran.
 //!
 //! Everything that kept a CPU busy, as the kernel counts it, less what this process and the peers'
-//! processes used. Time that the hypervisor took away ("steal") counts as somebody else's.
+//! processes used, with those that they have started: nodes are processes, and so are ranks. Time that the hypervisor took away ("steal") counts as somebody else's.
 //!
 //! # Source
 //! Linux, `proc_stat(5)` and `proc_pid_stat(5)`: fields `utime` and `stime`, unit `USER_HZ`.
@@ -30,16 +30,11 @@ impl LoadSnapshot {
     /// Where `/proc` is absent everything reads as zero, and so does the foreign share.
     pub(crate) fn take(peers: &[u32]) -> Self {
         let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
-        let own = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-        let peer_ticks: u64 = peers
-            .iter()
-            .filter_map(|id| fs::read_to_string(format!("/proc/{id}/stat")).ok())
-            .map(|text| process_ticks(&text))
-            .sum();
+        let roots: Vec<_> = peers.iter().copied().chain([std::process::id()]).collect();
         Self {
             taken: Instant::now(),
             machine_ticks: machine_ticks(&stat),
-            own_ticks: process_ticks(&own) + peer_ticks,
+            own_ticks: ticks_of_families(&roots, &processes()),
             cpu_count: cpu_count(&stat),
         }
     }
@@ -81,6 +76,45 @@ fn cpu_count(stat: &str) -> usize {
     stat.lines()
         .filter(|line| line.starts_with("cpu") && !line.starts_with("cpu "))
         .count()
+}
+
+/// A process: its number, that of who started it, and its ticks.
+type Process = (u32, u32, u64);
+
+/// All processes.
+fn processes() -> Vec<Process> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers
+        .filter_map(|id: u32| {
+            let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+            Some((id, parent_of(&stat)?, process_ticks(&stat)))
+        })
+        .collect()
+}
+
+/// The ticks of these processes and of all that descend from them.
+fn ticks_of_families(roots: &[u32], processes: &[Process]) -> u64 {
+    let mut family = roots.to_vec();
+    loop {
+        let before = family.len();
+        for &(id, parent, _) in processes {
+            if family.contains(&parent) && !family.contains(&id) {
+                family.push(id);
+            }
+        }
+        if family.len() == before {
+            break;
+        }
+    }
+    let ours = processes.iter().filter(|(id, ..)| family.contains(id));
+    ours.map(|(.., ticks)| ticks).sum()
+}
+
+/// Who has started a process.
+fn parent_of(stat: &str) -> Option<u32> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// `utime + stime` of a process. Its name may hold spaces, so fields count from the last `)`.

@@ -31,7 +31,7 @@ use crate::output::Output;
 use crate::record::{Record, Surroundings, table_head, table_row};
 use crate::suites::{
     Measurement, build, forks, kdtree, lk23, locations, locks, loops, matmul, memory, messages,
-    place, pools as task_pools, rays, sort, waits, wake,
+    nodes, place, pools as task_pools, rays, sort, waits, wake,
 };
 
 /// Measures Raddle and its peers, interleaved, and prints medians and ratios.
@@ -121,6 +121,9 @@ enum Suite {
     /// kneighbor, trip, one-way, burst, broadcast, quiescence, fib24: messages against channels and what Charm++ took; queens12 by
     /// seeds; mailbox, send, section, scan, access, update: curves.
     Messages,
+    /// pingpong-1B, pingpong-3456B, pingpong-64K: a message between two processes there and back, polling and notified, against Open MPI;
+    /// kneighbor: an exchange between two workers against the same between two processes, by shared memory and by sockets.
+    Nodes,
     /// dragon-d15, bunny-d15: kd-trees by messages against other builders; for every mesh: grain, balance, sync, scans, arrays,
     /// speedup, relative.
     Kdtree,
@@ -147,6 +150,7 @@ impl Suite {
             Self::Locations => &locations::CASES,
             Self::Memory => &memory::CASES,
             Self::Messages => &messages::CASES,
+            Self::Nodes => &nodes::CASES,
             Self::Kdtree => &kdtree::CASES,
             Self::Lk23 => &lk23::CASES,
             Self::Matmul => &matmul::CASES,
@@ -184,6 +188,7 @@ impl Suite {
             Self::Locations => locations::run(measurement),
             Self::Memory => memory::run(measurement),
             Self::Messages => messages::run(measurement),
+            Self::Nodes => nodes::run(measurement),
             Self::Kdtree => kdtree::run(measurement),
             Self::Lk23 => lk23::run(measurement),
             Self::Matmul => matmul::run(measurement),
@@ -241,6 +246,9 @@ impl Suite {
 }
 
 fn main() -> ExitCode {
+    if raddle::net::Launch::is_started() {
+        return nodes::follow();
+    }
     // Clap explains all suites; whoever has named one wants to know about that.
     let named = std::env::args_os()
         .filter_map(|word| word.into_string().ok())

@@ -26,7 +26,21 @@ pub(crate) struct PeerSource {
     package: &'static str,
     /// Further arguments of the compiler.
     flags: &'static [&'static str],
+    /// The compiler, which finds the header.
+    compiler: &'static str,
+    /// What starts the program, with its arguments, and the Debian package that has it; nothing where it starts by itself.
+    launcher: Option<(&'static [&'static str], &'static str)>,
 }
+
+/// What most of them are.
+const IN_CPP: PeerSource = PeerSource {
+    name: "",
+    header: "vector",
+    package: "g++",
+    flags: &[],
+    compiler: "g++",
+    launcher: None,
+};
 
 /// C++ without a runtime: the baseline of the C++ peers.
 pub(crate) const PLAIN_CPP: PeerSource = PeerSource {
@@ -34,6 +48,7 @@ pub(crate) const PLAIN_CPP: PeerSource = PeerSource {
     header: "vector",
     package: "g++",
     flags: &[],
+    ..IN_CPP
 };
 
 /// oneTBB: forks.
@@ -42,6 +57,7 @@ pub(crate) const ONETBB: PeerSource = PeerSource {
     header: "tbb/task_group.h",
     package: "libtbb-dev",
     flags: &["-ltbb"],
+    ..IN_CPP
 };
 
 /// oneTBB: kd-trees. To the bit what ours are, so an operation of the source is an operation of the processor.
@@ -50,6 +66,7 @@ pub(crate) const KDTREE_ONETBB: PeerSource = PeerSource {
     header: "tbb/parallel_invoke.h",
     package: "libtbb-dev",
     flags: &["-ltbb", "-ffp-contract=off"],
+    ..IN_CPP
 };
 
 /// OpenMP as the C++ compiler brings it: forks and loops.
@@ -58,6 +75,7 @@ pub(crate) const OPENMP: PeerSource = PeerSource {
     header: "omp.h",
     package: "g++",
     flags: &["-fopenmp"],
+    ..IN_CPP
 };
 
 /// Kernel 23 by OpenMP's loops. To the bit what ours is, so an operation of the source is an operation of the processor.
@@ -66,6 +84,7 @@ pub(crate) const LK23_OPENMP: PeerSource = PeerSource {
     header: "omp.h",
     package: "g++",
     flags: &["-fopenmp", "-ffp-contract=off"],
+    ..IN_CPP
 };
 
 /// The same by OpenMP's tasks.
@@ -80,6 +99,7 @@ pub(crate) const OPENBLAS: PeerSource = PeerSource {
     header: "cblas.h",
     package: "libopenblas-dev",
     flags: &["-lopenblas"],
+    ..IN_CPP
 };
 
 /// Embree: rays.
@@ -88,12 +108,33 @@ pub(crate) const EMBREE: PeerSource = PeerSource {
     header: "embree3/rtcore.h",
     package: "libembree-dev",
     flags: &["-lembree3"],
+    ..IN_CPP
+};
+
+/// Open MPI: messages between two processes. `mpirun` binds nobody, since the peer does so itself.
+pub(crate) const OPENMPI: PeerSource = PeerSource {
+    name: "openmpi",
+    header: "mpi.h",
+    package: "libopenmpi-dev",
+    compiler: "mpicxx",
+    launcher: Some((
+        &[
+            "mpirun",
+            "-n",
+            "2",
+            "--allow-run-as-root",
+            "--oversubscribe",
+            "--bind-to",
+            "none",
+        ],
+        "openmpi-bin",
+    )),
+    ..IN_CPP
 };
 
 /// Held while a peer is compiled: whoever else wants it waits until it is there.
 static COMPILING: Mutex<()> = Mutex::new(());
 
-const COMPILER: &str = "g++";
 const FLAGS: [&str; 4] = ["-std=c++17", "-O3", "-fno-math-errno", "-DNDEBUG"];
 
 /// A running peer.
@@ -112,11 +153,18 @@ impl Peer {
     /// [`BenchError::PeerMissing`] names the Debian package when the compiler or the library is absent.
     pub(crate) fn start(source: PeerSource) -> Result<Self, BenchError> {
         let program = compile(source)?;
-        let mut child = Command::new(&program)
+        let mut child = command(source, &program)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| system(&program.display().to_string(), error))?;
+            .map_err(|error| match (error.kind(), source.launcher) {
+                (io::ErrorKind::NotFound, Some((words, package))) => BenchError::PeerMissing {
+                    who: source.name.to_owned(),
+                    what: words[0].to_owned(),
+                    package: package.to_owned(),
+                },
+                _ => system(&program.display().to_string(), error),
+            })?;
         let (Some(requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
             unreachable!("both streams were asked to be pipes");
         };
@@ -182,6 +230,18 @@ impl Drop for Peer {
     }
 }
 
+/// What is started.
+fn command(source: PeerSource, program: &Path) -> Command {
+    match source.launcher {
+        None => Command::new(program),
+        Some((words, _)) => {
+            let mut command = Command::new(words[0]);
+            command.args(&words[1..]).arg(program);
+            command
+        }
+    }
+}
+
 fn parse_answer(line: &str) -> Option<Sample> {
     let (nanoseconds, result) = line.split_once(' ')?;
     Some(Sample {
@@ -203,14 +263,14 @@ fn compile(source: PeerSource) -> Result<PathBuf, BenchError> {
     check_header(source)?;
     // Other processes may want the same program right now: it is there whole or not at all.
     let unfinished = folder.join(format!("{}-{}.new", source.name, std::process::id()));
-    let output = Command::new(COMPILER)
+    let output = Command::new(source.compiler)
         .args(FLAGS)
         .arg(sources.join(source.name).with_extension("cpp"))
         .arg("-o")
         .arg(&unfinished)
         .args(source.flags)
         .output()
-        .map_err(|error| system(COMPILER, error))?;
+        .map_err(|error| system(source.compiler, error))?;
     if output.status.success() {
         fs::rename(&unfinished, &program)
             .map_err(|error| system(&program.display().to_string(), error))?;
@@ -255,19 +315,22 @@ fn check_header(source: PeerSource) -> Result<(), BenchError> {
         what: what.to_owned(),
         package: package.to_owned(),
     };
-    let mut compiler = Command::new(COMPILER)
+    let mut compiler = Command::new(source.compiler)
         .args(["-x", "c++", "-fopenmp", "-fsyntax-only", "-"])
         .stdin(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => missing(COMPILER, "g++"),
-            _ => system(COMPILER, error),
+            io::ErrorKind::NotFound => missing(source.compiler, source.package),
+            _ => system(source.compiler, error),
         })?;
     if let Some(mut input) = compiler.stdin.take() {
-        writeln!(input, "#include <{}>", source.header).map_err(|error| system(COMPILER, error))?;
+        writeln!(input, "#include <{}>", source.header)
+            .map_err(|error| system(source.compiler, error))?;
     }
-    let status = compiler.wait().map_err(|error| system(COMPILER, error))?;
+    let status = compiler
+        .wait()
+        .map_err(|error| system(source.compiler, error))?;
     if status.success() {
         Ok(())
     } else {

@@ -1,6 +1,7 @@
 //! The command line: commands, options and what the help says about them.
 
 mod kdtree;
+mod nodes;
 mod numerics;
 mod pingpong;
 mod place;
@@ -16,9 +17,10 @@ use glam::Vec3;
 use raddle::{BlockShape, IdlePolicy, MailboxKind, PoolKind, TaskMemory, VictimOrder};
 use raddle_topology::Affinity;
 
-use self::values::{Bytes, SceneChoice, Size};
+use self::values::{SceneChoice, Size};
 
 pub(crate) use self::kdtree::{BuilderChoice, KdtreeArguments};
+pub(crate) use self::nodes::{KneighborArguments, Mode};
 pub(crate) use self::numerics::{BlockPlacement, Lk23Arguments, MatmulArguments, ProgramArguments};
 pub(crate) use self::pingpong::{LayerChoice, PingpongArguments, WaitChoice};
 pub(crate) use self::place::{PlaceArguments, PlaceFormat, ProgramChoice, SimulatedArguments};
@@ -37,7 +39,9 @@ Examples:
   raddle lk23 --size 4096 --check               a stencil in waves, over ordered locations
   raddle matmul --size 2048                     a product whose blocks go from task to task
   raddle kneighbor --bytes 64K                  messages between neighbours in a ring
+  raddle kneighbor --mode all --size all        the same between threads and between processes
   raddle pingpong                               what one message takes, there and back
+  raddle pingpong --nodes 2                     the same from process to process
   raddle topology                               the machine, its caches and its CPUs
   raddle place traffic.csv                      who should run where, by who talks to whom
   raddle place --program lk23                   the same for a program, and how long it would take
@@ -67,16 +71,6 @@ Examples:
 
 The numbers are 32-bit integers. The speedup that is printed beside the measured one is
 N log N / T(N, p) for T(N, p) = 2 N (1 - 1/2^ceil(log p)) + N/p (log N - ceil(log p)).";
-
-const KNEIGHBOR_EXAMPLES: &str = "\
-Examples:
-  raddle kneighbor
-  raddle kneighbor --elements 8 -k 1 --bytes 64K --mailbox pairs
-  raddle kneighbor --workers 4 --affinity 0,2,1,3 --touch --json
-
-Each element sends a message to each of its K left and K right neighbours and begins the next
-iteration when it has received theirs. Messages carry buffers that go from hand to hand: nothing
-is copied or allocated.";
 
 const TOPOLOGY_EXAMPLES: &str = "\
 Examples:
@@ -119,7 +113,7 @@ pub(crate) enum Command {
     #[command(after_help = numerics::MATMUL_EXAMPLES)]
     Matmul(MatmulArguments),
     /// Exchange messages between neighbours in a ring, and report what an iteration takes
-    #[command(after_help = KNEIGHBOR_EXAMPLES)]
+    #[command(after_help = nodes::KNEIGHBOR_EXAMPLES)]
     Kneighbor(KneighborArguments),
     /// Send one message there and back, and report what that takes
     #[command(after_help = pingpong::EXAMPLES)]
@@ -258,29 +252,6 @@ pub(crate) struct SortArguments {
     /// Make a pool task of every part, which is what --pool is about, instead of joins that become tasks when somebody asks
     #[arg(long)]
     pub(crate) tasks: bool,
-}
-
-/// `raddle kneighbor`.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct KneighborArguments {
-    /// Elements in the ring [default: as many as workers]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=ELEMENTS_MAX))]
-    pub(crate) elements: Option<u32>,
-    /// Neighbours on each side
-    #[arg(short, long = "neighbours", value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=NEIGHBOURS_MAX))]
-    pub(crate) k: u32,
-    /// Bytes in a message, such as 16, 64K or 1M
-    #[arg(long, value_name = "B", default_value = "1K")]
-    pub(crate) bytes: Bytes,
-    /// Iterations in a run, such as 10000 or 1e4
-    #[arg(long, value_name = "I", default_value = "10000", value_parser = values::round_count)]
-    pub(crate) iterations: u64,
-    /// Write every byte before it is sent, and read it when it has come
-    #[arg(long)]
-    pub(crate) touch: bool,
-    /// Run so often and report median, smallest and largest time
-    #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub(crate) repeat: u32,
 }
 
 /// How a topology is drawn.

@@ -2,6 +2,7 @@
 
 pub(crate) mod binding;
 pub(crate) mod completions;
+mod crew;
 pub(crate) mod demo;
 pub(crate) mod kdtree;
 pub(crate) mod kneighbor;

@@ -8,6 +8,7 @@ use raddle_graphics::mesh::MeshError;
 use raddle_graphics::picture::PictureError;
 use raddle_graphics::render::RenderError;
 use raddle_graphics::scene::OutOfMemory;
+use raddle_messages::nodes::NodesError;
 use raddle_messages::waits::WaitsError;
 use raddle_topology::{MatrixError, PlaceError, TopologyError};
 
@@ -117,6 +118,14 @@ pub(crate) enum CliError {
         what: String,
         /// What was found.
         source: raddle::Failure,
+    },
+    /// Nodes that did not come up, ended early or sent something else.
+    #[error("{what}: {source}")]
+    Nodes {
+        /// The options.
+        what: String,
+        /// What was found.
+        source: NodesError,
     },
     /// A way to wait that cannot be measured.
     #[error("--wait {0}; expected a way that this machine has, or all")]

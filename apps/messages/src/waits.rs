@@ -23,6 +23,7 @@ use raddle_topology::{BindError, PlanError, Topology};
 
 pub use self::bystander::Bystander;
 pub use self::places::{Beside, Places};
+pub(crate) use self::rally::cpu_time;
 
 /// A way to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

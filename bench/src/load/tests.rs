@@ -42,3 +42,13 @@ fn a_busy_process_sees_its_own_time_as_its_own() {
     let after = LoadSnapshot::take(&[]);
     assert!(after.own_ticks >= before.own_ticks + 3);
 }
+
+#[test]
+fn who_descends_from_us_is_ours() {
+    let processes = [(10, 1, 5), (12, 11, 7), (11, 10, 100), (20, 1, 1_000)];
+    assert_eq!(ticks_of_families(&[10], &processes), 112);
+    assert_eq!(ticks_of_families(&[11, 20], &processes), 1_107);
+    assert_eq!(ticks_of_families(&[], &processes), 0);
+    assert_eq!(parent_of("17 (a (b) c) S 4 17 0"), Some(4));
+    assert_eq!(parent_of("17"), None);
+}

@@ -33,7 +33,7 @@ fn a_missing_library_is_named_with_its_package() {
         name: "nowhere",
         header: "no/such/header.h",
         package: "libnowhere-dev",
-        flags: &[],
+        ..IN_CPP
     };
     let Err(error) = check_header(source) else {
         panic!("a header that does not exist was found");

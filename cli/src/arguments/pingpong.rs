@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use raddle::net::TransportKind;
 use raddle_messages::waits::Kind;
 
+use super::nodes::{NODES_MAX, ReceiveChoice, transport_parser};
 use super::values::{self, Bytes};
 
 /// Shown below the help.
@@ -15,6 +17,9 @@ Examples:
   raddle pingpong --workers 2 --affinity 0,1 --mailbox locked --json
   raddle pingpong --wait all
   raddle pingpong --wait auto --trips 1e4 --late 2ms --affinity 0,1 --json
+  raddle pingpong --nodes 2 --transport socket --receive notify --size 1,3456,64K
+  raddle pingpong --nodes 2 --overheads
+  raddle pingpong --nodes 2 --symmetric --compute 50us
 
 The message goes from the first worker to the last and back, and nothing else is under way. The
 clock is read after each round trip, which is a part of its time.
@@ -23,7 +28,13 @@ With --wait two threads without a runtime, each on a CPU of its own, throw a num
 First it is answered at once. Then the other side sleeps before it answers: reported is the time
 from its decision to answer until the waiter runs again, the CPU time of the waiter, and the work
 that a thread on the same core gets done meanwhile, as a share of what it gets done alone. Each of
-the three takes about a second at most for each way to wait.";
+the three takes about a second at most for each way to wait.
+
+With --nodes the message goes from the first of so many processes to the last and back, each with
+a CPU of its own; no row takes longer than about two seconds. --overheads measures the steps of a
+message: how long calls take, and how long news is under way. With --symmetric each node computes,
+asks another one, waits for the answer, and answers those who ask: with a receiving thread that
+polls (poll) or is notified (thread), or without one (notify).";
 
 /// Who sends the message of `raddle pingpong`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -48,6 +59,7 @@ pub(crate) struct PingpongArguments {
     #[arg(
         long,
         value_name = "B",
+        visible_alias = "size",
         value_delimiter = ',',
         default_value = "16,1K,64K"
     )]
@@ -61,12 +73,50 @@ pub(crate) struct PingpongArguments {
     /// How long the other side sleeps before a late answer, such as 500us or 1ms
     #[arg(long, value_name = "DURATION", default_value = "500us", value_parser = values::pause, requires = "wait")]
     pub(crate) late: Duration,
+    /// Measure between so many nodes instead, each a process: from the first to the last
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=NODES_MAX), conflicts_with_all = BESIDE_NODES)]
+    pub(crate) nodes: Option<u16>,
+    /// How messages come from node to node
+    #[arg(long, value_name = "NAME", default_value = "shm", ignore_case = true, value_parser = transport_parser(), requires = "nodes")]
+    pub(crate) transport: TransportKind,
+    /// How nodes receive
+    #[arg(
+        long,
+        value_enum,
+        value_name = "HOW",
+        default_value = "all",
+        requires = "nodes"
+    )]
+    pub(crate) receive: ReceiveChoice,
+    /// What each step of a message costs, beside the study's simulated node
+    #[arg(long, requires = "nodes", conflicts_with_all = ["bytes", "receive", "symmetric"])]
+    pub(crate) overheads: bool,
+    /// Have all nodes compute, ask and answer
+    #[arg(long, requires = "nodes", conflicts_with = "bytes")]
+    pub(crate) symmetric: bool,
+    /// How long a node computes before it asks, such as 5us or 1ms
+    #[arg(long, value_name = "DURATION", default_value = "10us", value_parser = values::pause, requires = "symmetric")]
+    pub(crate) compute: Duration,
 }
 
 /// What is of no use with `--wait`: there are no messages then, and no workers.
 const BESIDE_WAIT: [&str; 10] = [
     "layer",
     "bytes",
+    "workers",
+    "pool",
+    "blocks",
+    "victims",
+    "idle",
+    "task_memory",
+    "mailbox",
+    "stats",
+];
+
+/// What is of no use with `--nodes`: there are no workers then.
+const BESIDE_NODES: [&str; 10] = [
+    "wait",
+    "layer",
     "workers",
     "pool",
     "blocks",

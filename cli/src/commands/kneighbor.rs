@@ -1,5 +1,7 @@
 //! `raddle kneighbor`: messages between neighbours in a ring, and what an iteration of them takes.
 
+mod sweep;
+
 use std::time::Duration;
 
 use raddle::{MailboxKind, Runtime};
@@ -18,13 +20,17 @@ use crate::{memory, workers};
 /// # Errors
 /// [`CliError`]: buffers that memory is too small for, messages that did not come as they were sent, an output that fails.
 pub(crate) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(), CliError> {
+    if arguments.compares() {
+        return sweep::run(arguments, options);
+    }
     let runtime = workers::start(options)?;
     let shape = Shape {
         elements: arguments
             .elements
             .map_or(runtime.worker_count(), |count| count as usize),
         k: arguments.k as usize,
-        bytes: arguments.bytes.0,
+        // One size: with several, runs are compared.
+        bytes: arguments.bytes.0[0].0,
         touch: arguments.touch,
     };
     check_memory(shape.memory_bytes(), || name(&shape))?;

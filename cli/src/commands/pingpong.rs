@@ -1,6 +1,9 @@
 //! `raddle pingpong`: one message, there and back, and what that takes.
 
 mod latencies;
+mod nodes;
+mod overheads;
+mod symmetric;
 mod waits;
 
 use std::fmt::Write as _;
@@ -24,6 +27,9 @@ use crate::workers;
 pub(crate) fn run(arguments: &PingpongArguments, options: &Options) -> Result<(), CliError> {
     if let Some(wait) = arguments.wait {
         return waits::run(wait, arguments, options);
+    }
+    if let Some(count) = arguments.nodes {
+        return nodes::run(count, arguments, options);
     }
     let runtime = workers::start(options)?;
     let layers = match arguments.layer {

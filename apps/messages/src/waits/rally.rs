@@ -193,7 +193,7 @@ fn give_back(lines: &Lines, mut ear: Ear, pause: Option<Duration>) {
 }
 
 /// What the calling thread has used of a CPU.
-fn cpu_time() -> Duration {
+pub(crate) fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     // It counts from the thread's start: neither part is negative.
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

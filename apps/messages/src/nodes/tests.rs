@@ -1,0 +1,195 @@
+//! Tests of the programs between nodes that are threads of one process, by each transport.
+
+use super::order::{Order, Outcome, Rally, Task, Told};
+use super::seats::Seat;
+use super::*;
+use raddle::net::TransportKind;
+use raddle_topology::{Affinity, CpuId, Topology};
+use std::time::Duration;
+
+const NO_LIMIT: Duration = Duration::from_secs(600);
+
+fn crew(kind: TransportKind, nodes: u16) -> Crew {
+    let topology = Topology::this_machine().expect("hwloc reads this machine");
+    let seats = Seats::of(topology, &Affinity::None, nodes).expect("there is a CPU");
+    Crew::in_process(kind, nodes, seats).expect("nodes come up")
+}
+
+fn transports() -> impl Iterator<Item = TransportKind> {
+    // What runs in one process.
+    [TransportKind::Memory, TransportKind::Sockets].into_iter()
+}
+
+#[test]
+fn a_ball_comes_back_as_it_was_thrown_in_every_way_to_receive() {
+    for kind in transports() {
+        let crew = crew(kind, 2);
+        for receive in Receive::ALL {
+            for bytes in [1, 2, 208, 209, 3_456, 200_000] {
+                let times = crew.rally(receive, bytes, 30, NO_LIMIT);
+                let times = times.unwrap_or_else(|error| panic!("{kind}, {receive}: {error}"));
+                assert_eq!(times.len(), 30, "{kind}, {receive}, {bytes}");
+            }
+            let _time = crew.rally_in_all(receive, 16, 10).expect("it comes back");
+        }
+        crew.finish().expect("all nodes agree");
+    }
+}
+
+#[test]
+fn a_limit_ends_a_rally_after_a_trip_at_least() {
+    let crew = crew(TransportKind::Memory, 3);
+    let times = crew.rally(Receive::Notify, 16, 1_000, Duration::ZERO);
+    assert_eq!(times.expect("it comes back").len(), 1);
+    crew.finish().expect("all nodes agree");
+}
+
+#[test]
+fn two_nodes_on_one_cpu_play_in_every_way_to_receive() {
+    let topology = Topology::this_machine().expect("hwloc reads this machine");
+    let cpu = topology.allowed_cpus().next().expect("there is a CPU").id;
+    let affinity = Affinity::Explicit(vec![cpu, cpu]);
+    let seats = Seats::of(topology, &affinity, 2).expect("it may be used");
+    assert!(!seats.receive_apart() || topology.smt_siblings(cpu).count() > 1);
+    let crew = Crew::in_process(TransportKind::Memory, 2, seats).expect("nodes come up");
+    for receive in Receive::ALL {
+        let times = crew
+            .rally(receive, 16, 20, NO_LIMIT)
+            .expect("it comes back");
+        assert_eq!(times.len(), 20);
+    }
+    crew.finish().expect("all nodes agree");
+}
+
+#[test]
+fn every_message_of_every_iteration_comes() {
+    for kind in transports() {
+        for (nodes, k) in [(1, 2), (2, 3), (3, 1), (4, 3)] {
+            let crew = crew(kind, nodes);
+            for bytes in [1, 16, 4_096, BYTES_MAX] {
+                let ring = NodeRing {
+                    k,
+                    bytes,
+                    iterations: 20,
+                    touch: bytes < 5_000,
+                };
+                let exchange = crew.exchange(ring).expect("all messages come");
+                assert_eq!(
+                    exchange.messages,
+                    20 * ring.messages(nodes),
+                    "{kind} {ring:?}"
+                );
+            }
+            crew.finish().expect("all nodes agree");
+        }
+    }
+}
+
+#[test]
+fn a_message_that_is_too_long_is_told() {
+    let crew = crew(TransportKind::Memory, 1);
+    let ring = NodeRing {
+        k: 1,
+        bytes: BYTES_MAX + 1,
+        iterations: 1,
+        touch: false,
+    };
+    let error = crew.exchange(ring).expect_err("too long");
+    assert!(error.to_string().contains("at most"), "{error}");
+}
+
+#[test]
+fn all_who_ask_are_answered() {
+    for kind in transports() {
+        for nodes in [1, 2, 3] {
+            let crew = crew(kind, nodes);
+            for receive in Receive::ALL {
+                let kernel = Kernel {
+                    receive,
+                    requests: 15,
+                    steps: 100,
+                    limit: NO_LIMIT,
+                };
+                let served = crew.serve(kernel).expect("all are answered");
+                assert_eq!(served.round_trips.len(), 15, "{kind}, {receive}");
+                assert!(served.beside > Duration::ZERO && served.speed() > 0.0);
+                let has_receiver = receive != Receive::Notify;
+                assert_eq!(
+                    served.receiver_cpu > Duration::ZERO,
+                    has_receiver,
+                    "{receive}"
+                );
+            }
+            crew.finish().expect("all nodes agree");
+        }
+    }
+}
+
+#[test]
+fn steps_of_a_message_are_measured() {
+    for kind in transports() {
+        let crew = crew(kind, 2);
+        let found = crew.overheads(40).expect("all messages come");
+        for time in [
+            found.send,
+            found.poll_none,
+            found.poll_trip,
+            found.notify_trip,
+        ] {
+            assert!(time > Duration::ZERO, "{kind}: {found:?}");
+        }
+        assert!(found.poll_latency() <= found.poll_trip, "{kind}: {found:?}");
+        assert!(
+            found.notify_latency() <= found.notify_trip,
+            "{kind}: {found:?}"
+        );
+        crew.finish().expect("all nodes agree");
+    }
+}
+
+#[test]
+fn orders_and_outcomes_travel_whole() {
+    let seat = Seat {
+        compute: Some(CpuId(3)),
+        receive: None,
+        is_crowded: true,
+    };
+    let rally = Rally {
+        receive: Receive::Thread,
+        bytes: 3_456,
+        trips: 12,
+        limit: Duration::from_millis(5),
+        each: true,
+    };
+    let ring = NodeRing {
+        k: 3,
+        bytes: 16,
+        iterations: 9,
+        touch: true,
+    };
+    let kernel = Kernel {
+        receive: Receive::Poll,
+        requests: 7,
+        steps: 8,
+        limit: Duration::from_secs(1),
+    };
+    for task in [
+        Task::End,
+        Task::Rally(rally),
+        Task::Ring(ring),
+        Task::Kernel(kernel),
+        Task::Overheads { samples: 4 },
+    ] {
+        let order = Order { seat, task };
+        assert_eq!(Order::read(&order.write()), Some(order));
+        assert_eq!(Order::read(&order.write()[1..]), None);
+    }
+    assert_eq!(Order::read(&[0xff; 96]), None);
+    let told = Told {
+        time: Duration::from_nanos(1),
+        messages: 2,
+        more: [3, 4, 5, 6, 7].map(Duration::from_nanos),
+    };
+    assert_eq!(Told::read(&told.write()), Some(told));
+    assert_eq!(Outcome::default().told, Told::default());
+}

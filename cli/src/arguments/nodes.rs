@@ -1,0 +1,166 @@
+//! What the commands between nodes have in common on the command line.
+
+use std::str::FromStr;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use raddle::net::TransportKind;
+use raddle_messages::nodes::Receive;
+
+use super::values::{self, Bytes};
+use super::{ELEMENTS_MAX, NEIGHBOURS_MAX};
+
+/// More processes than which nobody starts on purpose.
+pub(super) const NODES_MAX: i64 = 256;
+
+/// Shown below the help of `raddle kneighbor`.
+pub(super) const KNEIGHBOR_EXAMPLES: &str = "\
+Examples:
+  raddle kneighbor
+  raddle kneighbor --elements 8 -k 1 --bytes 64K --mailbox pairs
+  raddle kneighbor --workers 4 --affinity 0,2,1,3 --touch --json
+  raddle kneighbor --mode all --size all
+  raddle kneighbor --mode shm --nodes 4 -k 2 --size 16,4K
+
+Each element sends a message to each of its K left and K right neighbours and begins the next
+iteration when it has received theirs. Between threads messages carry buffers that go from hand to
+hand: nothing is copied or allocated. Between nodes, which are processes with an element each,
+messages are copied once by shm, and by socket into the kernel and out of it.
+
+With several sizes or modes the runs of all modes take turns, a factor is the median over them, and
+no run has more iterations than it takes for an element to send 300 MB.";
+
+/// How nodes receive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReceiveChoice {
+    /// Who waits looks again and again
+    Poll,
+    /// Who waits is woken by the doorbell of the message
+    Notify,
+    /// A receiving thread is woken, and wakes who waits
+    Thread,
+    /// One after the other
+    All,
+}
+
+impl ReceiveChoice {
+    /// What it stands for.
+    pub(crate) const fn all(self) -> &'static [Receive] {
+        match self {
+            Self::Poll => &[Receive::Poll],
+            Self::Notify => &[Receive::Notify],
+            Self::Thread => &[Receive::Thread],
+            Self::All => &Receive::ALL,
+        }
+    }
+}
+
+/// The transport of that name.
+fn transport_of(name: &str) -> Option<TransportKind> {
+    let mut all = TransportKind::ALL.into_iter();
+    all.find(|kind| kind.name().eq_ignore_ascii_case(name))
+}
+
+pub(super) fn transport_parser() -> impl TypedValueParser<Value = TransportKind> {
+    PossibleValuesParser::new(TransportKind::ALL.map(TransportKind::name))
+        .try_map(|name| transport_of(&name).ok_or("no such transport"))
+}
+
+/// Between whom kNeighbor exchanges messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Workers of one process.
+    Threads,
+    /// Nodes.
+    Nodes(TransportKind),
+}
+
+impl Mode {
+    /// Its name.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Threads => "threads",
+            Self::Nodes(kind) => kind.name(),
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let nodes = TransportKind::ALL.into_iter().map(Self::Nodes);
+        [Self::Threads].into_iter().chain(nodes)
+    }
+}
+
+/// One mode, or all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Modes(pub(crate) Vec<Mode>);
+
+fn modes_parser() -> impl TypedValueParser<Value = Modes> {
+    let names = Mode::all().map(Mode::name).chain(["all"]);
+    PossibleValuesParser::new(names.collect::<Vec<_>>()).map(|name| {
+        let is_named = |mode: &Mode| name.eq_ignore_ascii_case(mode.name());
+        let one: Vec<_> = Mode::all().filter(is_named).collect();
+        Modes(if one.is_empty() {
+            Mode::all().collect()
+        } else {
+            one
+        })
+    })
+}
+
+/// The sizes of the study's figures.
+const SIZES: [usize; 7] = [16, 64, 256, 1_024, 4_096, 16_384, 65_536];
+
+/// Several sizes: `16,64K`, or `all` for those of the study.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sizes(pub(crate) Vec<Bytes>);
+
+impl FromStr for Sizes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "all" {
+            return Ok(Self(SIZES.map(Bytes).to_vec()));
+        }
+        let sizes: Result<_, _> = text.split(',').map(Bytes::from_str).collect();
+        sizes
+            .map(Self)
+            .map_err(|told| format!("{told}; several are separated by commas, or all"))
+    }
+}
+
+/// `raddle kneighbor`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct KneighborArguments {
+    /// Elements in the ring [default: as many as workers]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=ELEMENTS_MAX))]
+    pub(crate) elements: Option<u32>,
+    /// Neighbours on each side
+    #[arg(short, long = "neighbours", value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=NEIGHBOURS_MAX))]
+    pub(crate) k: u32,
+    /// Bytes in a message, such as 16, 64K or 1M; several sizes are separated by commas, all stands for 16 B to 64 KB
+    #[arg(long, value_name = "B", visible_alias = "size", default_value = "1K")]
+    pub(crate) bytes: Sizes,
+    /// Iterations in a run, such as 10000 or 1e4
+    #[arg(long, value_name = "I", default_value = "10000", value_parser = values::round_count)]
+    pub(crate) iterations: u64,
+    /// Write every byte before it is sent, and read it when it has come
+    #[arg(long)]
+    pub(crate) touch: bool,
+    /// Run so often and report median, smallest and largest time
+    #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) repeat: u32,
+    /// Between whom: the workers of one process, nodes by a transport, or all of these
+    #[arg(long, value_name = "NAME", default_value = "threads", ignore_case = true, value_parser = modes_parser())]
+    pub(crate) mode: Modes,
+    /// Nodes, with an element each; of threads, as many workers [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=NODES_MAX), conflicts_with_all = ["elements", "workers"])]
+    pub(crate) nodes: Option<u16>,
+}
+
+impl KneighborArguments {
+    /// Whether there is one run of the workers that the options describe, or many to compare.
+    pub(crate) fn compares(&self) -> bool {
+        self.mode.0 != [Mode::Threads] || self.bytes.0.len() > 1 || self.nodes.is_some()
+    }
+}

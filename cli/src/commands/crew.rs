@@ -1,0 +1,106 @@
+//! Nodes for the commands that measure between them.
+
+use raddle::net::TransportKind;
+use raddle_messages::nodes::{Crew, NodesError, Seats};
+use raddle_topology::{Claims, Topology};
+use serde_json::{Value, json};
+
+use crate::arguments::Options;
+use crate::error::CliError;
+use crate::{output, table, workers};
+
+/// Starts nodes as processes with the arguments of this one, or those given; each computes on a CPU of its own where there are as many.
+///
+/// Returns nothing in the processes that were started, when they are through with what they were told.
+///
+/// # Errors
+/// [`CliError`]: nodes that do not come up, threads that have no place.
+pub(super) fn start(
+    kind: TransportKind,
+    nodes: u16,
+    options: &Options,
+    arguments: Option<&[&str]>,
+) -> Result<Option<Crew>, CliError> {
+    // As if nobody else were on the machine: the nodes are gone in a moment.
+    let claims = Claims::in_group(format!("raddle-nodes-{}", std::process::id()));
+    let builder = workers::builder(options).workers(nodes.into());
+    let plan = builder.claims(claims).plan();
+    let plan = plan.map_err(|error| workers::refused(error, options))?;
+    if options.show_binding && !options.json {
+        output::print(&format!("{plan}\n"))?;
+    }
+    let seats = Seats::of_plan(Topology::this_machine()?, &plan);
+    let arguments = arguments.map(|words| words.iter().map(Into::into).collect());
+    let started = Crew::start(kind, nodes, seats, arguments);
+    started.map_err(|source| failed(kind, source))
+}
+
+/// What ended a measurement.
+pub(super) fn failed(kind: TransportKind, source: NodesError) -> CliError {
+    CliError::Nodes {
+        what: format!("--transport {kind}"),
+        source,
+    }
+}
+
+/// Ends the nodes.
+///
+/// # Errors
+/// [`CliError::Nodes`] of one that failed.
+pub(super) fn finish(crew: Crew) -> Result<(), CliError> {
+    let kind = crew.transport();
+    crew.finish().map_err(|source| failed(kind, source))
+}
+
+/// Who is where, for people.
+pub(super) fn about(crew: &Crew) -> String {
+    let cpus: Vec<_> = crew
+        .seats()
+        .cpus()
+        .map(|cpu| cpu.map(|cpu| cpu.0))
+        .collect();
+    let numbers: Option<Vec<_>> = cpus
+        .iter()
+        .map(|cpu| cpu.as_ref().map(u32::to_string))
+        .collect();
+    let places = match numbers {
+        Some(numbers) => format!(
+            "on {} {}",
+            table::plural(numbers.len(), "CPU"),
+            numbers.join(", ")
+        ),
+        None => "not bound".to_owned(),
+    };
+    format!(
+        "{} nodes by {}, {places}",
+        crew.node_count(),
+        crew.transport()
+    )
+}
+
+/// Where receiving threads are, for people.
+pub(super) const fn receivers(is_apart: bool) -> &'static str {
+    if is_apart {
+        "a receiving thread is on another hardware thread of the core"
+    } else {
+        "a receiving thread is on the same CPU"
+    }
+}
+
+/// Who is where, in JSON.
+pub(super) fn describe(crew: &Crew) -> [(String, Value); 4] {
+    let cpus: Vec<_> = crew
+        .seats()
+        .cpus()
+        .map(|cpu| cpu.map(|cpu| cpu.0))
+        .collect();
+    [
+        ("nodes".to_owned(), json!(crew.node_count())),
+        ("transport".to_owned(), json!(crew.transport().name())),
+        ("cpus".to_owned(), json!(cpus)),
+        (
+            "receive_apart".to_owned(),
+            json!(crew.seats().receive_apart()),
+        ),
+    ]
+}

@@ -1,0 +1,163 @@
+//! The commands that start nodes, which are processes of the same program.
+
+mod common;
+
+use common::{json, run_badly, run_well};
+use serde_json::Value;
+
+fn rows<'value>(value: &'value Value, key: &str) -> &'value Vec<Value> {
+    value[key].as_array().expect("rows")
+}
+
+#[track_caller]
+fn expect_times(row: &Value) {
+    let keys = ["min_s", "median_s", "p90_s", "p99_s", "p99_9_s", "max_s"];
+    let times = keys.map(|key| row[key].as_f64().expect("a number"));
+    assert!(times.is_sorted() && times[0] >= 0.0, "{row}");
+}
+
+#[test]
+fn a_message_goes_from_process_to_process_and_back_in_every_way() {
+    for transport in ["shm", "socket"] {
+        let arguments = [
+            "pingpong",
+            "--nodes",
+            "2",
+            "--trips",
+            "50",
+            "--transport",
+            transport,
+        ];
+        let sizes = ["--size", "1,3456,64K,200000"];
+        let value = json(&run_well([&arguments[..], &sizes, &["--json"]].concat()));
+        assert_eq!(
+            (&value["nodes"], &value["transport"]),
+            (&2.into(), &transport.into())
+        );
+        assert_eq!(rows(&value, "cpus").len(), 2);
+        let lines = rows(&value, "round_trips");
+        let names: Vec<_> = lines
+            .iter()
+            .map(|line| (line["receive"].as_str(), line["bytes"].as_u64()))
+            .collect();
+        let of = |how| [1, 3_456, 65_536, 200_000].map(|bytes| (Some(how), Some(bytes)));
+        assert_eq!(names, [of("poll"), of("notify"), of("thread")].concat());
+        for line in lines {
+            expect_times(line);
+            assert!(
+                line["trips"].as_u64().is_some_and(|trips| trips <= 50),
+                "{line}"
+            );
+        }
+    }
+}
+
+#[test]
+fn three_nodes_on_one_cpu_play_to_the_end() {
+    let one = json(&run_well([
+        "pingpong", "--nodes", "2", "--trips", "1", "--json",
+    ]));
+    let cpu = one["cpus"][0].to_string();
+    let arguments = [
+        "pingpong",
+        "--nodes",
+        "3",
+        "--trips",
+        "20",
+        "--affinity",
+        &cpu,
+    ];
+    let text = run_well([&arguments[..], &["--size", "16"]].concat());
+    for part in [
+        "3 nodes by shm, on CPUs",
+        "poll ",
+        "notify ",
+        "thread ",
+        "99.9 %",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+    assert_eq!(run_well([&arguments[..], &["--quiet"]].concat()), "");
+}
+
+#[test]
+fn steps_of_a_message_stand_beside_those_of_the_study() {
+    let arguments = ["pingpong", "--nodes", "2", "--overheads", "--trips", "60"];
+    let value = json(&run_well([&arguments[..], &["--json"]].concat()));
+    let found = rows(&value, "overheads");
+    let send = &found[0];
+    assert_eq!(send["quantity"], "send overhead");
+    assert_eq!(send["simulated_s"].as_f64(), Some(26e-9));
+    assert!(
+        send["time_s"].as_f64().is_some_and(|time| time > 0.0),
+        "{send}"
+    );
+    let text = run_well([&arguments[..], &["--transport", "socket"]].concat());
+    for part in [
+        "by socket",
+        "simulated",
+        "thread wake overhead",
+        "round trip, notified",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+#[test]
+fn nodes_that_compute_are_answered() {
+    let arguments = ["pingpong", "--nodes", "2", "--symmetric", "--trips", "40"];
+    let value = json(&run_well(
+        [&arguments[..], &["--compute", "2us", "--json"]].concat(),
+    ));
+    let lines = rows(&value, "symmetric");
+    assert_eq!(lines.len(), 3);
+    for line in lines {
+        expect_times(line);
+        assert!(
+            line["speed"].as_f64().is_some_and(|speed| speed > 0.0),
+            "{line}"
+        );
+        let has_receiver = line["receive"] != "notify";
+        assert_eq!(line["receiver_share"].is_f64(), has_receiver, "{line}");
+    }
+    let text = run_well([&arguments[..], &["--receive", "thread"]].concat());
+    for part in ["each computes for about 10.0 µs", "receiver", "study"] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+#[test]
+fn neighbours_exchange_messages_between_threads_and_between_processes() {
+    let arguments = ["kneighbor", "--iterations", "30", "--repeat", "2", "--mode"];
+    let all = ["all", "--size", "all", "--touch"];
+    let value = json(&run_well([&arguments[..], &all, &["--json"]].concat()));
+    let sizes = rows(&value, "sizes");
+    let bytes: Vec<_> = sizes
+        .iter()
+        .filter_map(|line| line["bytes"].as_u64())
+        .collect();
+    assert_eq!(bytes, [16, 64, 256, 1_024, 4_096, 16_384, 65_536]);
+    for line in sizes {
+        let modes = rows(line, "modes");
+        assert!(modes.len() >= 3 && modes[0]["mode"] == "threads", "{line}");
+        for mode in modes {
+            let median = mode["iteration_s"]["median"].as_f64();
+            assert!(median.is_some_and(|time| time > 0.0), "{line}");
+            assert!(mode["over_threads"].is_f64(), "{line}");
+        }
+    }
+    let text = run_well([&arguments[..], &["socket", "--nodes", "3", "-k", "1"]].concat());
+    for part in ["3 elements, each with 1 neighbour", "socket", "1.02 kB"] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+    assert!(!text.contains("/threads"), "{text}");
+}
+
+#[test]
+fn nodes_that_memory_is_too_small_for_are_one_line() {
+    let line = run_badly(["pingpong", "--nodes", "2", "--size", "16,1000000M"]);
+    assert!(
+        line.contains("--bytes") && line.contains("expected"),
+        "{line}"
+    );
+}
