@@ -226,12 +226,12 @@ impl Crew {
             let bytes = order(to.node.0).write();
             send(&mut ports.compute, to, Message::default(), &bytes)?;
         }
-        let own = thread::scope(|scope| {
-            let ports = &mut *ports;
-            let order = order(0);
-            let part = scope.spawn(move || Part { node, ports, order }.run());
-            part.join().expect("no part panics")
-        })?;
+        let own = Part {
+            node,
+            ports: &mut ports,
+            order: order(0),
+        };
+        let own = own.run_apart()?;
         let mut told = Vec::new();
         while told.len() + 1 < usize::from(node.shape().nodes) {
             Watch::Wait.next(&mut ports.compute, |arrival| {
@@ -295,6 +295,14 @@ impl Part<'_> {
         (self.node.id().0, self.node.shape().nodes)
     }
 
+    /// Runs it in a thread of its own, which is bound. The process's first thread is not: by that one a process knows how many CPUs it has.
+    fn run_apart(self) -> Result<Outcome, NodesError> {
+        thread::scope(|scope| {
+            let part = scope.spawn(|| self.run());
+            part.join().expect("no part panics")
+        })
+    }
+
     fn run(mut self) -> Result<Outcome, NodesError> {
         sit_down(self.order.seat.compute)?;
         match self.order.task {
@@ -326,13 +334,12 @@ fn follow(node: &Node) -> Result<(), NodesError> {
         if order.task == Task::End {
             return Ok(());
         }
-        let ports_of_part = &mut ports;
         let part = Part {
             node,
-            ports: ports_of_part,
+            ports: &mut ports,
             order,
         };
-        let outcome = part.run()?;
+        let outcome = part.run_apart()?;
         let first = PortId {
             node: NodeId(0),
             index: COMPUTE,

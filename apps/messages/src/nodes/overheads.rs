@@ -59,14 +59,16 @@ pub struct Overheads {
 }
 
 impl Overheads {
-    /// From the end of a send on, less the wire, until a polling receiver has the message: what is left of half a round trip.
+    /// One way of a message to a polling receiver, less the wire: what is left of half a round trip.
+    ///
+    /// The study has the send's part and the receiver's apart. Here a send works on while what it has stored is under way, so that their sum alone can be told.
     pub fn poll_latency(&self) -> Duration {
-        (self.poll_trip / 2).saturating_sub(self.send + self.wire)
+        (self.poll_trip / 2).saturating_sub(self.wire)
     }
 
-    /// The same for a receiver that is notified.
+    /// The same to a receiver that is notified.
     pub fn notify_latency(&self) -> Duration {
-        (self.notify_trip / 2).saturating_sub(self.send + self.wire)
+        (self.notify_trip / 2).saturating_sub(self.wire)
     }
 
     /// Puts together what the nodes have found, and measures what is left.
