@@ -15,21 +15,21 @@ use crate::part::birth::Birth;
 use crate::system::System;
 
 /// An array that is to be made, with a route for each of its places.
-pub(crate) struct Plan<I: Index> {
-    options: ArrayOptions<I>,
+pub(crate) struct Plan<T: Chare<Index: Index>> {
+    options: ArrayOptions<T::Index>,
     is_wide: bool,
     sites: Sites,
     routes: Vec<Route>,
 }
 
-impl<I: Index> Plan<I> {
+impl<T: Chare<Index: Index>> Plan<T> {
     /// An array with an element at each place; over nodes where `is_wide`: then all nodes make it.
     ///
     /// # Panics
     /// When the shape has 2³¹ places or more, or an option names a worker that there is not.
-    pub(crate) fn new(system: &System, options: ArrayOptions<I>, is_wide: bool) -> Self {
+    pub(crate) fn new(system: &System, options: ArrayOptions<T::Index>, is_wide: bool) -> Self {
         let shape = options.shape;
-        let count = I::count(shape).filter(|&count| count < Directory::CAPACITY);
+        let count = T::Index::count(shape).filter(|&count| count < Directory::CAPACITY);
         let count = count.unwrap_or_else(|| {
             panic!("an array of shape {shape:?} has too many places; expected fewer than 2^31")
         });
@@ -37,11 +37,12 @@ impl<I: Index> Plan<I> {
         let worker_count = sites.worker_count;
         let worker_of = |index: u32| match &options.worker_of {
             Some(worker_of) => {
-                let at = I::at(u64::from(index), shape);
+                let at = T::Index::at(u64::from(index), shape);
                 let worker = worker_of(at);
                 assert!(
                     worker < worker_count,
-                    "element {at:?} of an array is placed on worker {worker}; there are {worker_count}"
+                    "{}[{at:?}] is placed on worker {worker}; there are {worker_count}",
+                    T::NAME
                 );
                 worker
             }
@@ -77,10 +78,10 @@ impl<I: Index> Plan<I> {
     }
 
     /// Makes the array; each worker makes the elements that it has.
-    pub(crate) fn make<T: Chare<Index = I>>(
+    pub(crate) fn make(
         self,
         system: &Arc<System>,
-        make: impl Fn(I) -> T + Send + Sync + 'static,
+        make: impl Fn(T::Index) -> T + Send + Sync + 'static,
     ) -> Array<T> {
         let Self {
             options,
@@ -98,13 +99,13 @@ impl<I: Index> Plan<I> {
             for number in numbers {
                 let place = part.collection.directory.place(number);
                 if place.worker_of(number, 0) == Some(local.worker) {
-                    let index = I::at(u64::from(number.index()), shape);
+                    let index = T::Index::at(u64::from(number.index()), shape);
                     local.make_element(part, number, Some(index), |_| make(index));
                 }
             }
         });
         let collection = system.add::<T>(|id| {
-            let grid = Box::new(Shaped::<I>(shape));
+            let grid = Box::new(Shaped::<T::Index>(shape));
             let root = id as usize % worker_count;
             let dense = Collection::dense(system.id, id, grid, root, &routes);
             let number = system.away.get().filter(|_| is_wide);

@@ -165,7 +165,7 @@ fn marks_and_options_say_what_they_know() {
     );
     let parse = |text| Options::parse(tokens(text), parse_quote!(::raddle_chare));
     let unknown = parse("name = \"cell\"").expect_err("there is no such option");
-    let expected = "expected `index = TYPE` or `crate = PATH`";
+    let expected = "expected `index = TYPE`, `nodes`, `state` or `crate = PATH`";
     assert_eq!(unknown.to_string(), expected);
     let known = parse("index = [usize; 2], crate = crate::chare").expect("both are known");
     assert_eq!(known.index, parse_quote!([usize; 2]));
