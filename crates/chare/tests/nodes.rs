@@ -181,8 +181,10 @@ fn replies_proxies_and_filed_messages_cross() {
         let (sum, book) = job()
             .run_within(
                 |setup| setup.array(6, Cell::new),
-                |_, cells| {
+                |runtime, cells| {
                     (0..6).for_each(|at| cells.at(at).keep(at as u64));
+                    // Who is told of it by another sender may be told sooner.
+                    runtime.quiescence().wait();
                     let all = (0..6).map(|at| cells.at(at)).collect();
                     let book = cells.at(5).read(3);
                     for (number, text) in [(2, "down"), (0, "up"), (1, "side")] {
