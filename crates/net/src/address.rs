@@ -39,7 +39,15 @@ pub struct Shape {
 /// Ports of all nodes together, at most: as many bits as a port has for those who send to it.
 pub const PORTS_MAX: usize = 1024;
 
+/// Threads of a node that may sleep without work besides one for each port: those that stand in for workers that wait.
+const STANDINS_MAX: usize = 64;
+
 impl Shape {
+    /// How many threads of a node may sleep in its [idle set](crate::Node::idle): one for each port, and 64.
+    pub const fn idlers(self) -> usize {
+        self.ports as usize + STANDINS_MAX
+    }
+
     /// The ports of all nodes.
     pub const fn port_count(self) -> usize {
         self.nodes as usize * self.ports as usize

@@ -5,8 +5,9 @@
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, IoSlice, IoSliceMut, retry_on_intr};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -101,13 +102,20 @@ pub(crate) fn receive(socket: impl AsFd) -> Result<Option<Frame>, Errno> {
     }
 }
 
-/// Waits until one of `sockets` has something to say or has ended; returns which.
-pub(crate) fn wait(sockets: &[BorrowedFd<'_>]) -> Result<Vec<usize>, Errno> {
+/// Waits until one of `sockets` has something to say or has ended, or for `limit`; returns which.
+pub(crate) fn wait(
+    sockets: &[BorrowedFd<'_>],
+    limit: Option<Duration>,
+) -> Result<Vec<usize>, Errno> {
+    let limit = limit.map(|limit| Timespec {
+        tv_sec: limit.as_secs().cast_signed(),
+        tv_nsec: limit.subsec_nanos().into(),
+    });
     let mut polled: Vec<_> = sockets
         .iter()
         .map(|socket| PollFd::from_borrowed_fd(*socket, PollFlags::IN))
         .collect();
-    retry_on_intr(|| poll(&mut polled, None))?;
+    retry_on_intr(|| poll(&mut polled, limit.as_ref()))?;
     let has_news = |&(_, polled): &(usize, &PollFd<'_>)| !polled.revents().is_empty();
     Ok(polled
         .iter()

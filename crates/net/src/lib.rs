@@ -42,7 +42,7 @@ pub use connection::Refusal;
 pub use descriptor::Flags;
 pub use error::{NetError, SendError};
 pub use launch::{Launch, NODE_VARIABLE, Nodes};
-pub use node::{ConnectionId, Node};
+pub use node::{ConnectionId, Node, Pump};
 #[doc(hidden)]
 pub use port::descriptor_of_put;
 pub use port::{Arrival, DATA_MAX, Data, METADATA_MAX, Message, Port};

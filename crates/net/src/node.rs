@@ -1,4 +1,10 @@
-//! A node: what its ports share, and the thread that listens for what is no message.
+//! A node: what its ports share.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `listen` | the thread that listens for what is no message |
+
+mod listen;
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
@@ -6,25 +12,25 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use raddle_sync::idle::IdleSet;
 use raddle_sync::prim::{Acquire, AtomicU32, Mutex, Relaxed, Release};
 use raddle_sync::wait::WaitCell;
 use rustix::event::{EventfdFlags, eventfd};
-use rustix::io::Errno;
 
 use crate::address::{NodeId, PortId, Shape};
 use crate::connection::{Connection, Refusal, Rights, Window};
-use crate::control::{self, Frame};
+use crate::control;
 use crate::error::{NetError, SendError};
 use crate::mapped::{Memory, Region};
 use crate::port::Port;
-use crate::segment::{Remote, RemoteWindow, Segment, SegmentId};
+use crate::segment::{Remote, Segment, SegmentId};
 use crate::share::{Share, random};
 use crate::transport::{ByMemory, BySockets, Transport, TransportKind};
 
+pub use self::listen::Pump;
+
 const PAGE: u64 = 4096;
 
-/// How long the listening thread rests when it can do nothing with what there is.
-const PAUSE: Duration = Duration::from_micros(50);
 /// Of those who want it to pump: none, since the node leaves.
 const LEAVING: u32 = 1 << 31;
 
@@ -179,6 +185,19 @@ impl Node {
         Port::new(Arc::clone(&self.shared), PortId { node, index })
     }
 
+    /// Which of this node's threads have nothing to do, and which of them sleep: up to [`Shape::idlers`].
+    ///
+    /// A message for port 0 that has a doorbell wakes one that sleeps there, if none looks for work, so that any of them may receive what comes to
+    /// that port; each looks there before it sleeps. The end of a node wakes all.
+    pub fn idle(&self) -> IdleSet {
+        self.shared.own.idle()
+    }
+
+    /// What has the listening thread pump while threads sleep in the idle set.
+    pub fn pump(&self) -> Pump {
+        Pump(Arc::clone(&self.shared))
+    }
+
     /// Registers `len` bytes of memory, rounded up to whole pages, that others may be [allowed](Self::open) to write to.
     ///
     /// # Errors
@@ -311,105 +330,6 @@ impl Drop for Node {
 pub struct ConnectionId(pub(crate) u16);
 
 impl Shared {
-    /// Hears what other nodes tell until the node leaves, and pumps while somebody wants that.
-    fn listen(&self) {
-        let mut open: Vec<_> = self
-            .shape
-            .node_ids()
-            .filter(|node| self.controls[usize::from(node.0)].is_some())
-            .collect();
-        loop {
-            // ORDERING(N3): Acquire, as there.
-            let wanted = self.wanted.load(Acquire);
-            if wanted & LEAVING != 0 {
-                return;
-            }
-            let mut sockets: Vec<_> = open
-                .iter()
-                .map(|&node| self.control(node).as_fd())
-                .collect();
-            sockets.push(self.wake.as_fd());
-            if wanted > 0 {
-                sockets.extend(self.transport.sockets());
-            }
-            let ready = control::wait(&sockets).unwrap_or_default();
-            // What has come by a socket is taken before it is known that its node has ended.
-            let has_data = ready.iter().any(|&index| index > open.len());
-            if ready.is_empty() || (has_data && !self.transport.pump()) {
-                // A lane is full, another thread pumps, or the system has no memory: that passes.
-                thread::sleep(PAUSE);
-            }
-            if ready.contains(&open.len()) {
-                // It is there to be woken, not to be counted.
-                let _ = rustix::io::read(&self.wake, &mut [0; 8]);
-            }
-            let count = open.len();
-            for index in ready.into_iter().rev().filter(|&index| index < count) {
-                if !self.hear(open[index]) {
-                    open.swap_remove(index);
-                }
-            }
-        }
-    }
-
-    /// Makes the listening thread look again; false when the system does not let us.
-    fn wake_listener(&self) -> bool {
-        let written = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
-        // Full, it is awake already.
-        matches!(written, Ok(_) | Err(Errno::AGAIN))
-    }
-
-    /// Has the listening thread pump while `wait` waits.
-    pub(crate) fn while_pumped<R>(&self, wait: impl FnOnce() -> R) -> R {
-        // ORDERING(N3): Release and Relaxed: the write to the event orders it.
-        self.wanted.fetch_add(1, Release);
-        self.wake_listener();
-        let result = wait();
-        self.wanted.fetch_sub(1, Release);
-        result
-    }
-
-    /// Hears one thing from `node`; false when there will be no more.
-    fn hear(&self, node: NodeId) -> bool {
-        match control::receive(self.control(node)) {
-            Ok(Some(frame)) if frame.kind == control::OFFER => {
-                if let Some(remote) = remote_of(self.kind, node, frame) {
-                    let mut offers = self.offers.lock().expect("nothing panics under this lock");
-                    offers.open.push_back(remote);
-                    drop(offers);
-                    self.tell_waiting();
-                }
-                true
-            }
-            Ok(Some(frame)) if frame.kind == control::LEAVE => {
-                self.becomes(node, LEFT);
-                false
-            }
-            Ok(Some(_)) | Err(Errno::BADMSG) => true,
-            Ok(None) | Err(_) => {
-                self.becomes(node, DIED);
-                false
-            }
-        }
-    }
-
-    fn becomes(&self, node: NodeId, state: u32) {
-        // ORDERING(N1): Release, what the node has sent lies in its lanes; whoever sees the state looks there once more.
-        self.states[usize::from(node.0)].store(state, Release);
-        self.changes.fetch_add(1, Release);
-        for index in 0..usize::from(self.shape.ports) {
-            let _ = self.own.table().ring(index);
-        }
-        self.tell_waiting();
-    }
-
-    fn tell_waiting(&self) {
-        let mut offers = self.offers.lock().expect("nothing panics under this lock");
-        for cell in offers.waiting.drain(..) {
-            let _ = cell.notify();
-        }
-    }
-
     fn control(&self, peer: NodeId) -> &OwnedFd {
         let control = self.controls.get(usize::from(peer.0));
         control
@@ -450,26 +370,4 @@ impl Ended {
             Self::Died => SendError::Died(node),
         }
     }
-}
-
-/// What an offer allows; none where it makes no sense.
-fn remote_of(kind: TransportKind, node: NodeId, frame: Frame) -> Option<Remote> {
-    let [connection, key, start, end, _] = frame.words;
-    let mapped = match kind {
-        TransportKind::Sockets => None,
-        TransportKind::Memory => {
-            let file = frame.files.into_iter().next()?;
-            let page = start / PAGE * PAGE;
-            let mapped = usize::try_from(page).ok()?..usize::try_from(end.max(page + 1)).ok()?;
-            let begin = usize::try_from(start - page).ok()?;
-            Some((Memory::open(file, mapped).ok()?, begin))
-        }
-    };
-    let len = end.checked_sub(start)?;
-    Some(Remote {
-        node,
-        connection: u16::try_from(connection).ok()?,
-        key,
-        window: RemoteWindow { len, mapped },
-    })
 }

@@ -61,6 +61,11 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// True while something that has come found no room in its lane: nothing tells when there is.
+    fn is_stuck(&self) -> bool {
+        false
+    }
+
     /// True when all that a node has sent, which has ended, is in the lanes.
     fn is_drained(&self, _node: NodeId) -> bool {
         true

@@ -1,5 +1,10 @@
 //! A fixed set of small numbers that threads share, one bit each.
 
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use crate::placed::Placed;
 use crate::prim::{AtomicU64, Relaxed};
 
 const BITS: usize = u64::BITS as usize;
@@ -7,17 +12,36 @@ const BITS: usize = u64::BITS as usize;
 /// A shared set of numbers below its capacity. Every operation touches one word, except [`take_any`](Self::take_any).
 #[derive(Debug)]
 pub struct AtomicBits {
-    words: Box<[AtomicU64]>,
+    words: Placed<AtomicU64>,
 }
 
 impl AtomicBits {
     /// The empty set of numbers below `capacity`.
     pub fn new(capacity: usize) -> Self {
+        let words = (0..words_of(capacity)).map(|_| AtomicU64::new(0));
         Self {
-            words: (0..capacity.div_ceil(BITS).max(1))
-                .map(|_| AtomicU64::new(0))
-                .collect(),
+            words: Placed::new(words),
         }
+    }
+
+    /// The bytes that the set of numbers below `capacity` takes where several processes share it.
+    pub(crate) const fn bytes(capacity: usize) -> usize {
+        words_of(capacity) * size_of::<AtomicU64>()
+    }
+
+    /// The set of numbers below `capacity` that lies at `address`, where zeros are the empty set.
+    ///
+    /// # Safety
+    /// [`bytes`](Self::bytes) from `address` on are zeros or such a set, aligned for words, and live as long as `memory` does; all who use them use
+    /// them as such.
+    pub(crate) unsafe fn attach(
+        address: NonNull<u8>,
+        capacity: usize,
+        memory: Arc<dyn Any + Send + Sync>,
+    ) -> Self {
+        // SAFETY: as the caller says.
+        let words = unsafe { Placed::attach(address, words_of(capacity), memory) };
+        Self { words }
     }
 
     /// Adds `number`; true when it was not there.
@@ -71,6 +95,12 @@ impl AtomicBits {
         // Relaxed: only the answer "still there" is relied upon, by the thread that inserted it.
         self.words[number / BITS].load(Relaxed) & (1 << (number % BITS)) != 0
     }
+}
+
+/// The words of a set of numbers below `capacity`.
+const fn words_of(capacity: usize) -> usize {
+    let words = capacity.div_ceil(BITS);
+    if words == 0 { 1 } else { words }
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]

@@ -35,14 +35,23 @@
 //! The count falls short while somebody has taken a bit and not yet counted up: the owner of the bit may see it gone,
 //! search, and count down first. Too low a count costs a wake-up. A count without sign would say then that very many search,
 //! and the work that comes meanwhile would be nobody's (the seeded schedules of the runtime found that).
+//! # Several processes
+//! The set may lie in memory that processes share ([`create`](IdleSet::create)): then who has work for the workers of another process, a message,
+//! wakes one of them as their own producers do, and no worker that searches already costs it anything but a look. A process that is killed
+//! between taking a bit and waking its owner leaves that owner asleep: who hears of its end notifies all cells. It may leave the count wrong by one, too:
+//! short, which costs wake-ups, or, killed between counting up and notifying, right, since its owner wakes by that notice and counts down.
 //! # Source
 //! The throttling by a count of searchers is that of the Go scheduler (Vyukov, 2012) and of tokio.
 
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
 use crate::bits::AtomicBits;
+use crate::placed::Placed;
 use crate::prim::{AtomicIsize, Relaxed, SeqCst, fence, heavy_fence, light_fence};
 use crate::table::SyncTable;
 use crate::wait::WaitCell;
@@ -50,8 +59,9 @@ use crate::wait::WaitCell;
 /// The workers of a runtime as seen by those who have work for them.
 #[derive(Debug)]
 pub struct IdleSet {
-    searching: CachePadded<AtomicIsize>,
-    sleepers: CachePadded<AtomicBits>,
+    /// One number.
+    searching: Placed<CachePadded<AtomicIsize>>,
+    sleepers: AtomicBits,
     cells: SyncTable,
 }
 
@@ -68,10 +78,94 @@ pub enum Slept {
 impl IdleSet {
     /// A set of `worker_count` busy workers.
     pub fn new(worker_count: usize) -> Self {
+        let none = std::iter::once_with(|| CachePadded::new(AtomicIsize::new(0)));
         Self {
-            searching: CachePadded::new(AtomicIsize::new(0)),
-            sleepers: CachePadded::new(AtomicBits::new(worker_count)),
+            searching: Placed::new(none),
+            sleepers: AtomicBits::new(worker_count),
             cells: SyncTable::new(worker_count),
+        }
+    }
+
+    /// The bytes that a set of so many workers takes where several processes share it; it begins at a multiple of [`ALIGN`](Self::ALIGN).
+    pub const fn bytes(worker_count: usize) -> usize {
+        Self::cells_at(worker_count) + SyncTable::bytes(worker_count)
+    }
+
+    /// What the address of a set is a multiple of.
+    pub const ALIGN: usize = SyncTable::ALIGN;
+
+    /// Where the bits begin, behind the count.
+    const BITS_AT: usize = size_of::<CachePadded<AtomicIsize>>();
+
+    const fn cells_at(worker_count: usize) -> usize {
+        (Self::BITS_AT + AtomicBits::bytes(worker_count)).next_multiple_of(Self::ALIGN)
+    }
+
+    /// Makes a set of `worker_count` busy workers at `address`, for other processes to [attach](Self::attach) to.
+    ///
+    /// # Safety
+    /// [`bytes`](Self::bytes) from `address` on are zeros, aligned, live as long as `memory` does, and nobody uses them yet.
+    pub unsafe fn create(
+        address: NonNull<u8>,
+        worker_count: usize,
+        memory: Arc<dyn Any + Send + Sync>,
+    ) -> Self {
+        // SAFETY: within the bytes that the caller has given.
+        let cells = unsafe { address.add(Self::cells_at(worker_count)) };
+        // SAFETY: aligned by the layout, and else as the caller says.
+        let cells = unsafe { SyncTable::create(cells, worker_count, Arc::clone(&memory)) };
+        drop(cells);
+        // SAFETY: as the caller says; zeros are a count and bits.
+        unsafe { Self::attach(address, worker_count, memory) }
+    }
+
+    /// The set that another process has made at what is `address` here.
+    ///
+    /// # Safety
+    /// A set of `worker_count` workers made by [`create`](Self::create) begins at `address` and lives as long as `memory` does; all who use it
+    /// use it as such.
+    pub unsafe fn attach(
+        address: NonNull<u8>,
+        worker_count: usize,
+        memory: Arc<dyn Any + Send + Sync>,
+    ) -> Self {
+        let keep = || Arc::clone(&memory);
+        // SAFETY: as the caller says.
+        let searching = unsafe { Placed::attach(address, 1, keep()) };
+        // SAFETY: within the set, by the layout.
+        let bits = unsafe { address.add(Self::BITS_AT) };
+        // SAFETY: as the caller says, and aligned by the layout.
+        let sleepers = unsafe { AtomicBits::attach(bits, worker_count, keep()) };
+        // SAFETY: within the set, by the layout.
+        let cells = unsafe { address.add(Self::cells_at(worker_count)) };
+        // SAFETY: as the caller says, and aligned by the layout.
+        let cells = unsafe { SyncTable::attach(cells, worker_count, keep()) };
+        Self {
+            searching,
+            sleepers,
+            cells,
+        }
+    }
+
+    /// How many workers it is of.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// True of the set of no workers.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    #[inline]
+    fn count(&self) -> &AtomicIsize {
+        &self.searching[0]
+    }
+
+    /// Wakes all workers that sleep, whoever has taken their bits: they look again. For after the end of a process that may have taken one.
+    pub fn notify_all(&self) {
+        for worker_index in self.cells.indices() {
+            let _ = self.cells.cell(worker_index).notify();
         }
     }
 
@@ -85,7 +179,7 @@ impl IdleSet {
     #[inline]
     pub fn searching(&self) -> usize {
         // Relaxed: a hint. The count may fall below zero (invariant 1).
-        usize::try_from(self.searching.load(Relaxed)).unwrap_or(0)
+        usize::try_from(self.count().load(Relaxed)).unwrap_or(0)
     }
 
     /// True when some worker is looking for work, or about to.
@@ -108,7 +202,7 @@ impl IdleSet {
         // ORDERING(I1, I2): the work is put before the count and the bits are looked at.
         fence(SeqCst);
         // Relaxed: ordered by the fence.
-        if self.searching.load(Relaxed) > 0 || self.sleepers.is_empty() {
+        if self.count().load(Relaxed) > 0 || self.sleepers.is_empty() {
             return None;
         }
         self.wake_one(near)
@@ -148,7 +242,7 @@ impl IdleSet {
     /// A busy worker has run out of work and begins to search.
     pub fn start_search(&self) {
         // Relaxed, here and wherever the count changes: the fences order it.
-        self.searching.fetch_add(1, Relaxed);
+        self.count().fetch_add(1, Relaxed);
     }
 
     /// A searching worker has found work; wakes the next worker if this was the last searcher and `has_work`.
@@ -156,7 +250,7 @@ impl IdleSet {
     /// `has_work` is asked only where somebody sleeps: whoever lies down later looks for work itself (I1).
     pub fn found(&self, worker_index: usize, has_work: impl FnOnce() -> bool) -> Option<usize> {
         // Relaxed: as in `start_search`.
-        if self.searching.fetch_sub(1, Relaxed) > 1 {
+        if self.count().fetch_sub(1, Relaxed) > 1 {
             return None;
         }
         // ORDERING(I2): counted down before looking for more.
@@ -181,15 +275,14 @@ impl IdleSet {
     ) -> Slept {
         self.sleepers.insert(worker_index);
         // Relaxed: as in `start_search`.
-        self.searching.fetch_sub(1, Relaxed);
+        self.count().fetch_sub(1, Relaxed);
         // ORDERING(I1): bit and count are out before looking for work.
         heavy_fence();
         if has_work() && self.rise(worker_index) {
             return Slept::Not;
         }
         before_sleep();
-        // A token may be an old one, left for another wait of this worker: the bit tells. Or one from another process, which knows no
-        // bits: then there is work.
+        // A token may be an old one, left for another wait of this worker, or tell of the end of a process: the bit tells, and there may be work.
         while self.sleepers.contains(worker_index) {
             self.cells.cell(worker_index).wait(watch);
             if self.sleepers.contains(worker_index) && has_work() && self.rise(worker_index) {
@@ -204,7 +297,7 @@ impl IdleSet {
         let is_taken = self.sleepers.remove(worker_index);
         if is_taken {
             // Relaxed: as in `start_search`.
-            self.searching.fetch_add(1, Relaxed);
+            self.count().fetch_add(1, Relaxed);
         }
         is_taken
     }
@@ -227,7 +320,7 @@ impl IdleSet {
     /// Wakes a worker whose bit the caller has taken (invariant 2).
     fn run_again(&self, worker_index: usize) {
         // Relaxed: as in `start_search`.
-        self.searching.fetch_add(1, Relaxed);
+        self.count().fetch_add(1, Relaxed);
         let _ = self.cells.cell(worker_index).notify();
     }
 }

@@ -43,6 +43,7 @@ pub mod lock;
 pub mod offer;
 pub mod ordered;
 pub mod per_thread;
+mod placed;
 pub mod ranks;
 pub mod returns;
 pub mod shared_vec;

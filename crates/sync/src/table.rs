@@ -16,37 +16,26 @@ use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 
+use crate::placed::Placed;
 use crate::wait::{Notified, SpinBudget, WaitCell, Way};
 
 /// Wait cells, by the number of who waits there.
 pub struct SyncTable {
-    first: NonNull<CachePadded<WaitCell>>,
-    len: usize,
-    /// What the cells lie in: it lives as long as the table.
-    _memory: Arc<dyn Any + Send + Sync>,
+    cells: Placed<CachePadded<WaitCell>>,
 }
-
-// SAFETY: the table hands out shared references to wait cells, which any thread may use.
-unsafe impl Send for SyncTable {}
-// SAFETY: as above.
-unsafe impl Sync for SyncTable {}
 
 impl fmt::Debug for SyncTable {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_list().entries(self.cells()).finish()
+        formatter.debug_list().entries(&*self.cells).finish()
     }
 }
 
 impl SyncTable {
     /// A table of this process.
     pub fn new(len: usize) -> Self {
-        let memory: Arc<[_]> = (0..len)
-            .map(|_| CachePadded::new(WaitCell::new()))
-            .collect();
+        let cells = (0..len).map(|_| CachePadded::new(WaitCell::new()));
         Self {
-            first: NonNull::from(&memory[..]).cast(),
-            len,
-            _memory: Arc::new(memory),
+            cells: Placed::new(cells),
         }
     }
 
@@ -68,15 +57,10 @@ impl SyncTable {
         len: usize,
         memory: Arc<dyn Any + Send + Sync>,
     ) -> Self {
-        let first = address.cast::<CachePadded<WaitCell>>();
-        for index in 0..len {
-            // SAFETY: within the bytes that the caller has given.
-            let place = unsafe { first.add(index) };
-            // SAFETY: as above, and nobody reads it yet.
-            unsafe { place.write(CachePadded::new(WaitCell::new_shared())) };
-        }
-        // SAFETY: as the caller says, and the cells are made now.
-        unsafe { Self::attach(address, len, memory) }
+        let make = || CachePadded::new(WaitCell::new_shared());
+        // SAFETY: as the caller says.
+        let cells = unsafe { Placed::create(address, len, memory, make) };
+        Self { cells }
     }
 
     /// The table of `len` cells that another process has made at what is `address` here.
@@ -89,26 +73,24 @@ impl SyncTable {
         len: usize,
         memory: Arc<dyn Any + Send + Sync>,
     ) -> Self {
-        Self {
-            first: address.cast(),
-            len,
-            _memory: memory,
-        }
+        // SAFETY: as the caller says.
+        let cells = unsafe { Placed::attach(address, len, memory) };
+        Self { cells }
     }
 
     /// How many cells there are.
-    pub const fn len(&self) -> usize {
-        self.len
+    pub fn len(&self) -> usize {
+        self.cells.len()
     }
 
     /// True of a table without cells.
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
     }
 
     /// The numbers of all cells.
-    pub const fn indices(&self) -> Range<usize> {
-        0..self.len
+    pub fn indices(&self) -> Range<usize> {
+        0..self.len()
     }
 
     /// The cell of waiter `index`: its only place to wait, whatever for.
@@ -117,7 +99,7 @@ impl SyncTable {
     /// When there is none of that number.
     #[inline]
     pub fn cell(&self, index: usize) -> &WaitCell {
-        &self.cells()[index]
+        &self.cells[index]
     }
 
     /// Wakes waiter `index` if it has stopped looking for what the caller has just done: see [`WaitCell::ring`].
@@ -141,12 +123,6 @@ impl SyncTable {
         budget.wait_until(self.cell(index), Way::Auto, || ready().is_some());
         // What a source has is the waiter's to take: it is still there.
         ready().expect("a source has something until its waiter takes it")
-    }
-
-    fn cells(&self) -> &[CachePadded<WaitCell>] {
-        let cells = NonNull::slice_from_raw_parts(self.first, self.len);
-        // SAFETY: that many cells lie there as long as the memory is kept; they change through atomics alone.
-        unsafe { cells.as_ref() }
     }
 }
 

@@ -149,6 +149,12 @@ impl WaitCell {
     pub fn ring(&self) -> Notified {
         // ORDERING(W2): the news is out before the look at the state.
         fence(SeqCst);
+        self.ring_after_fence()
+    }
+
+    /// As [`ring`](Self::ring), for who has put a fence SeqCst after what the owner looks for.
+    #[inline]
+    pub fn ring_after_fence(&self) -> Notified {
         // Relaxed: ordered by the fence.
         match self.futex.word().load(Relaxed) {
             WATCHING | ASLEEP => self.notify(),

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | 0..4096 | head: [`Head`] |
 //! | one page or more | the sync table: a wait cell for each port |
+//! | one page or more | the idle set: who of the node's workers sleep, and their wait cells |
 //! | one page or more | for each port, a bit for each port of the program that has begun to send to it |
 //! | the rest | lanes, by receiving port, then by sending port |
 //!
@@ -14,6 +15,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use raddle_sync::CachePadded;
+use raddle_sync::idle::IdleSet;
 use raddle_sync::lane::{Lane, LaneReceiver, LaneRef, LaneSender};
 use raddle_sync::prim::{AtomicU64, Mutex};
 use raddle_sync::table::SyncTable;
@@ -23,8 +25,8 @@ use super::Memory;
 use crate::address::{PORTS_MAX, PortId, Shape};
 
 const PAGE: usize = 4096;
-/// "raddle 1", little-endian.
-const MAGIC: u64 = u64::from_le_bytes(*b"raddle 1");
+/// "raddle 2", little-endian.
+const MAGIC: u64 = u64::from_le_bytes(*b"raddle 2");
 /// Words of bits of a port.
 pub(crate) const WORDS: usize = PORTS_MAX / 64;
 
@@ -37,6 +39,7 @@ pub(crate) struct Region {
     memory: Arc<Memory>,
     shape: Shape,
     table: SyncTable,
+    idle: IdleSet,
     /// Ends of lanes that this process has taken: there is one of each.
     taken: Mutex<HashSet<(End, usize)>>,
 }
@@ -64,6 +67,7 @@ impl Head {
 /// Where in a region its parts begin.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
+    idle: usize,
     openings: usize,
     lanes: usize,
     len: usize,
@@ -75,9 +79,11 @@ impl Layout {
 
     fn of(shape: Shape) -> Self {
         let ports = usize::from(shape.ports);
-        let openings = Self::TABLE + SyncTable::bytes(ports).next_multiple_of(PAGE);
+        let idle = Self::TABLE + SyncTable::bytes(ports).next_multiple_of(PAGE);
+        let openings = idle + IdleSet::bytes(shape.idlers()).next_multiple_of(PAGE);
         let lanes = openings + (ports * size_of::<Openings>()).next_multiple_of(PAGE);
         Self {
+            idle,
             openings,
             lanes,
             len: lanes + ports * shape.port_count() * Self::LANE,
@@ -96,9 +102,15 @@ impl Region {
         let memory = Arc::new(memory);
         // SAFETY: within the region by the layout.
         let address = unsafe { memory.address().add(Layout::TABLE) };
+        let keep = Arc::clone(&memory);
         // SAFETY: at the beginning of a page, and nobody else has the memory yet.
-        let table = unsafe { SyncTable::create(address, shape.ports.into(), memory) };
+        let table = unsafe { SyncTable::create(address, shape.ports.into(), keep) };
         drop(table);
+        // SAFETY: within the region by the layout.
+        let address = unsafe { memory.address().add(Layout::of(shape).idle) };
+        // SAFETY: as for the table; new memory is zeros.
+        let idle = unsafe { IdleSet::create(address, shape.idlers(), memory) };
+        drop(idle);
         Ok(file)
     }
 
@@ -123,10 +135,12 @@ impl Region {
         let keep = Arc::clone(&memory);
         // SAFETY: `create` has made a table of so many cells there; the program uses them as such.
         let table = unsafe { SyncTable::attach(address, shape.ports.into(), keep) };
+        let idle = idle_in(&memory, shape);
         Ok(Self {
             memory,
             shape,
             table,
+            idle,
             taken: Mutex::default(),
         })
     }
@@ -134,6 +148,32 @@ impl Region {
     /// The wait cells of the node's ports.
     pub(crate) const fn table(&self) -> &SyncTable {
         &self.table
+    }
+
+    /// Tells of a message for port `index` the thread that waits there; of one for the first port also a worker that sleeps, if none looks for work.
+    #[inline]
+    pub(crate) fn ring(&self, index: usize) {
+        if index > 0 {
+            let _ = self.table.ring(index);
+            return;
+        }
+        // It begins with the fence that the ring needs.
+        self.idle.work_came(0);
+        let _ = self.table.cell(0).ring_after_fence();
+    }
+
+    /// The end of a node: all look, since it may have ended while it was waking one of them.
+    pub(crate) fn notify_all(&self) {
+        for index in self.table.indices() {
+            let _ = self.table.ring(index);
+        }
+        self.idle.notify_all();
+        self.idle.work_came(0);
+    }
+
+    /// Another view of who of the node's workers sleep.
+    pub(crate) fn idle(&self) -> IdleSet {
+        idle_in(&self.memory, self.shape)
     }
 
     /// Who has begun to send to port `index` of the node.
@@ -176,8 +216,21 @@ impl Region {
     }
 }
 
+/// The idle set in the memory of a region.
+fn idle_in(memory: &Arc<Memory>, shape: Shape) -> IdleSet {
+    // SAFETY: within the region by the layout.
+    let address = unsafe { memory.address().add(Layout::of(shape).idle) };
+    let keep = Arc::clone(memory);
+    // SAFETY: `create` has made a set of so many there; the program uses it as such.
+    unsafe { IdleSet::attach(address, shape.idlers(), keep) }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use raddle_sync::prim::{Relaxed, thread};
+
     use super::*;
 
     const SHAPE: Shape = Shape { nodes: 3, ports: 2 };
@@ -216,5 +269,30 @@ mod tests {
         assert_eq!(found, Ok(Some((b"short".to_vec(), b"long".to_vec()))));
         let _ = there.table().cell(1).notify();
         assert!(here.table().cell(1).try_take());
+    }
+
+    #[test]
+    fn a_ring_of_the_first_port_wakes_one_who_sleeps_unless_somebody_searches() {
+        let file = Region::create(SHAPE).expect("memory");
+        let (here, there) = (Region::open(&file, SHAPE), Region::open(&file, SHAPE));
+        let (here, there) = (here.expect("a region"), there.expect("a region"));
+        let idle = here.idle();
+        assert_eq!(idle.len(), SHAPE.idlers());
+        thread::scope(|scope| {
+            let came = &AtomicU64::new(0);
+            let (idle, last) = (&idle, SHAPE.idlers() - 1);
+            scope.spawn(move || {
+                idle.start_search();
+                let has_work = || came.load(Relaxed) > 0;
+                while !has_work() {
+                    let _ = idle.sleep(last, Duration::ZERO, has_work, || ());
+                }
+                idle.found(last, || false);
+            });
+            came.store(1, Relaxed);
+            there.ring(0);
+        });
+        assert_eq!(idle.searching(), 0);
+        assert!(!idle.anyone_sleeps());
     }
 }

@@ -74,7 +74,7 @@ impl Link for LaneLink {
         let sent = self.lane.send(outgoing.short, long);
         sent.map_err(|Full| SendError::Full)?;
         if outgoing.doorbell {
-            let _ = self.region.table().ring(self.to);
+            self.region.ring(self.to);
         }
         Ok(())
     }

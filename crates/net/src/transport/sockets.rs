@@ -41,6 +41,8 @@ struct Way {
     socket: OwnedFd,
     /// The other end is closed, and all that it had sent is in the lanes.
     is_drained: AtomicBool,
+    /// The packet that came last has found no room yet.
+    is_stuck: AtomicBool,
     /// Packets sent, modulo 2³².
     sent: Mutex<u32>,
     inbound: Mutex<Inbound>,
@@ -69,6 +71,7 @@ impl BySockets {
             Arc::new(Way {
                 socket,
                 is_drained: AtomicBool::new(false),
+                is_stuck: AtomicBool::new(false),
                 sent: Mutex::new(0),
                 inbound: Mutex::new(Inbound {
                     buffer: vec![0; PACKET_BYTES_MAX],
@@ -106,7 +109,10 @@ impl BySockets {
                     None => return count > 0,
                 },
             };
-            if inbound.deliver(self, node, len).is_err() {
+            let is_stuck = inbound.deliver(self, node, len).is_err();
+            // Relaxed: a hint for the listening thread, which has pumped itself before it looks or has found another pumping.
+            way.is_stuck.store(is_stuck, Relaxed);
+            if is_stuck {
                 inbound.stuck = Some(len);
                 return count > 0;
             }
@@ -149,6 +155,12 @@ impl Transport for BySockets {
             .flatten()
             .filter(|way| !way.is_drained.load(Relaxed));
         open.map(|way| way.socket.as_fd()).collect()
+    }
+
+    fn is_stuck(&self) -> bool {
+        let mut ways = self.ways.iter().flatten();
+        // Relaxed: as in `pump_way`.
+        ways.any(|way| way.is_stuck.load(Relaxed))
     }
 
     fn is_drained(&self, node: NodeId) -> bool {

@@ -1,0 +1,175 @@
+//! The thread of a node that listens for what is no message: connections that others open, and their ends. It pumps while those sleep who else would.
+
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use raddle_sync::prim::{Acquire, Release, thread};
+use rustix::io::Errno;
+
+use super::{DIED, LEAVING, LEFT, PAGE, Shared};
+use crate::address::NodeId;
+use crate::control::{self, Frame};
+use crate::mapped::Memory;
+use crate::segment::{Remote, RemoteWindow};
+use crate::transport::TransportKind;
+
+/// How long the listening thread rests when it can do nothing with what there is.
+const PAUSE: Duration = Duration::from_micros(50);
+
+/// Has the listening thread of a node take what comes to it while those who do that sleep; for nothing where memory is shared.
+#[derive(Clone, Debug)]
+pub struct Pump(pub(super) Arc<Shared>);
+
+impl Pump {
+    /// The caller is about to sleep. Before its last look for messages.
+    pub fn begin(&self) {
+        self.0.begin_pumping();
+    }
+
+    /// The caller is awake again.
+    pub fn end(&self) {
+        self.0.end_pumping();
+    }
+}
+
+impl Shared {
+    /// Hears what other nodes tell until the node leaves, and pumps while somebody wants that.
+    pub(super) fn listen(&self) {
+        let mut open: Vec<_> = self
+            .shape
+            .node_ids()
+            .filter(|node| self.controls[usize::from(node.0)].is_some())
+            .collect();
+        loop {
+            // ORDERING(N3): Acquire, as there.
+            let wanted = self.wanted.load(Acquire);
+            if wanted & LEAVING != 0 {
+                return;
+            }
+            let mut sockets: Vec<_> = open
+                .iter()
+                .map(|&node| self.control(node).as_fd())
+                .collect();
+            sockets.push(self.wake.as_fd());
+            if wanted > 0 {
+                sockets.extend(self.transport.sockets());
+            }
+            // What is stuck is tried again even if nothing else comes: no socket tells of room.
+            let is_stuck = wanted > 0 && self.transport.is_stuck();
+            let ready = control::wait(&sockets, is_stuck.then_some(PAUSE)).unwrap_or_default();
+            // What has come by a socket is taken before it is known that its node has ended.
+            let has_data = ready.iter().any(|&index| index > open.len());
+            let is_over = (has_data || is_stuck) && !self.transport.pump();
+            if (ready.is_empty() && !is_stuck) || (is_over && has_data) {
+                // A lane is full, another thread pumps, or the system has no memory: that passes.
+                thread::sleep(PAUSE);
+            }
+            if ready.contains(&open.len()) {
+                // It is there to be woken, not to be counted.
+                let _ = rustix::io::read(&self.wake, &mut [0; 8]);
+            }
+            let count = open.len();
+            for index in ready.into_iter().rev().filter(|&index| index < count) {
+                if !self.hear(open[index]) {
+                    open.swap_remove(index);
+                }
+            }
+        }
+    }
+
+    /// Makes the listening thread look again; false when the system does not let us.
+    pub(super) fn wake_listener(&self) -> bool {
+        let written = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
+        // Full, it is awake already.
+        matches!(written, Ok(_) | Err(Errno::AGAIN))
+    }
+
+    /// Has the listening thread pump while `wait` waits.
+    pub(crate) fn while_pumped<R>(&self, wait: impl FnOnce() -> R) -> R {
+        self.begin_pumping();
+        let result = wait();
+        self.end_pumping();
+        result
+    }
+
+    /// The listening thread pumps, too, from now on, if somebody has to.
+    pub(crate) fn begin_pumping(&self) {
+        if !self.transport.is_pumped() {
+            return;
+        }
+        // ORDERING(N3): Release, for form's sake: the write to the event orders it. Whoever finds others there knows that they have written.
+        if self.wanted.fetch_add(1, Release) & !LEAVING == 0 {
+            self.wake_listener();
+        }
+    }
+
+    /// It need not for whoever has begun that.
+    pub(crate) fn end_pumping(&self) {
+        if self.transport.is_pumped() {
+            // ORDERING(N3): as above.
+            self.wanted.fetch_sub(1, Release);
+        }
+    }
+
+    /// Hears one thing from `node`; false when there will be no more.
+    fn hear(&self, node: NodeId) -> bool {
+        match control::receive(self.control(node)) {
+            Ok(Some(frame)) if frame.kind == control::OFFER => {
+                if let Some(remote) = remote_of(self.kind, node, frame) {
+                    let mut offers = self.offers.lock().expect("nothing panics under this lock");
+                    offers.open.push_back(remote);
+                    drop(offers);
+                    self.tell_waiting();
+                }
+                true
+            }
+            Ok(Some(frame)) if frame.kind == control::LEAVE => {
+                self.becomes(node, LEFT);
+                false
+            }
+            Ok(Some(_)) | Err(Errno::BADMSG) => true,
+            Ok(None) | Err(_) => {
+                self.becomes(node, DIED);
+                false
+            }
+        }
+    }
+
+    fn becomes(&self, node: NodeId, state: u32) {
+        // ORDERING(N1): Release, what the node has sent lies in its lanes; whoever sees the state looks there once more.
+        self.states[usize::from(node.0)].store(state, Release);
+        self.changes.fetch_add(1, Release);
+        self.own.notify_all();
+        self.tell_waiting();
+    }
+
+    fn tell_waiting(&self) {
+        let mut offers = self.offers.lock().expect("nothing panics under this lock");
+        for cell in offers.waiting.drain(..) {
+            let _ = cell.notify();
+        }
+    }
+}
+
+/// What an offer allows; none where it makes no sense.
+fn remote_of(kind: TransportKind, node: NodeId, frame: Frame) -> Option<Remote> {
+    let [connection, key, start, end, _] = frame.words;
+    let mapped = match kind {
+        TransportKind::Sockets => None,
+        TransportKind::Memory => {
+            let file = frame.files.into_iter().next()?;
+            let page = start / PAGE * PAGE;
+            let mapped = usize::try_from(page).ok()?..usize::try_from(end.max(page + 1)).ok()?;
+            let begin = usize::try_from(start - page).ok()?;
+            Some((Memory::open(file, mapped).ok()?, begin))
+        }
+    };
+    let len = end.checked_sub(start)?;
+    Some(Remote {
+        node,
+        connection: u16::try_from(connection).ok()?,
+        key,
+        window: RemoteWindow { len, mapped },
+    })
+}
