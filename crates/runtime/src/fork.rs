@@ -39,7 +39,7 @@ use raddle_sync::prim::{AtomicU64, LIGHT, Relaxed};
 
 use crate::worker::Worker;
 
-pub(crate) use current::{as_worker, current_worker, with_worker};
+pub(crate) use current::{as_nobody, as_worker, current_worker, with_worker};
 pub use join::join;
 
 /// Forks that one worker can have open at a time: far more than fit on its call stack.

@@ -25,6 +25,7 @@ mod mailbox;
 #[cfg(any(loom, shuttle))]
 #[doc(hidden)]
 pub mod model;
+mod network;
 mod placing;
 pub mod pool;
 mod post;
@@ -47,6 +48,7 @@ pub use loops::{
     Piece, for_each, for_each_chunk_mut, for_each_mut, for_each_piece, map, map_reduce,
 };
 pub use mailbox::{MailboxKind, UnknownMailbox};
+pub use network::{Network, apart};
 pub use pool::{BlockShape, PoolKind, UnknownPool, VictimOrder};
 pub use post::Post;
 pub use private::{Private, PrivateArray};

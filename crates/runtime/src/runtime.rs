@@ -64,6 +64,7 @@ impl Runtime {
             settled.mailbox,
             settled.threads,
         );
+        let shared = shared.with_network(settled.network);
         let inherits = is_on_bound_worker();
         let runtime = Self {
             shared: Arc::new(shared.with_placing(Placing::new(settled.placed))),

@@ -1,7 +1,7 @@
 //! The worker: a thread that runs work to completion, and what it does when it has none.
 //!
-//! A worker's loop: take a message from its mailbox, or else a task from the pool, and run it; without one, search for a while
-//! (asking busy workers to publish their forks), then sleep until somebody has work. The place of the network is between the two.
+//! A worker's loop: take a message from its mailbox, or else what has come from other nodes ([`crate::network`]), or else a
+//! task from the pool, and run it; without one, search for a while (asking busy workers to publish their forks), then sleep until somebody has work.
 //!
 //! # Waiting
 //! A worker waits inside a task for a stolen fork, for its scope, for a handle, or for another runtime. All of it is
@@ -61,6 +61,7 @@ use crate::config::{IdlePolicy, TaskMemory};
 use crate::fork::ForkStack;
 use crate::loops::Gains;
 use crate::mailbox::{MailboxKind, Sender};
+use crate::network::Network;
 use crate::placing::{Placing, ROUNDS_PER_CLOCK};
 use crate::pool::{Look, Mark, Outside, Pool, PoolKind, Put, Seat, Setup, Wanted};
 use crate::post::PostOffice;
@@ -75,6 +76,7 @@ pub(crate) struct Shared {
     pub(crate) outside: Arc<Outside>,
     pub(crate) post: PostOffice,
     pub(crate) idle: IdleSet,
+    pub(crate) network: Option<Arc<dyn Network>>,
     pub(crate) forks: Box<[ForkStack]>,
     pub(crate) memory: Memory,
     /// Workers that sleep inside a task; a task that comes from outside may be below what they wait for.
@@ -116,6 +118,8 @@ pub(crate) struct Worker {
     streak: Cell<u32>,
     /// Rows of messages, and tasks, until this worker looks at the clock whether workers should move; none where nobody ever looks.
     until_clock: Cell<Option<u32>>,
+    /// Rounds until this worker looks at the network though nothing is to be seen of news.
+    until_network: Cell<u32>,
     /// The runtime ends, and no message is run any more.
     is_deaf: Cell<bool>,
     /// Calls that this worker runs inside waits for them.
@@ -145,6 +149,7 @@ impl Shared {
             pool: pool.build(setup),
             outside: Arc::clone(&setup.outside),
             idle: IdleSet::new(limit),
+            network: None,
             forks: (0..limit).map(|_| ForkStack::new()).collect(),
             memory: Memory::new(limit, task_memory),
             helpers: AtomicBits::new(limit),
@@ -166,6 +171,18 @@ impl Shared {
     /// The same, with workers that are bound.
     pub(crate) fn with_placing(mut self, placing: Placing) -> Self {
         self.placing = placing;
+        self
+    }
+
+    /// The same, with workers that hear of other nodes, if there are any.
+    pub(crate) fn with_network(mut self, network: Option<Arc<dyn Network>>) -> Self {
+        if let Some(network) = &network {
+            let (idle, limit) = (network.idle(), self.idle.len());
+            let room = idle.len();
+            assert!(room >= limit, "a network has room for {room} of {limit}");
+            self.idle = idle;
+        }
+        self.network = network;
         self
     }
 
@@ -209,7 +226,13 @@ impl Shared {
 
     /// True when somebody but a worker would find work.
     fn has_work(&self) -> bool {
-        !self.outside.is_empty() || self.pool.has_work()
+        !self.outside.is_empty() || self.pool.has_work() || self.has_news()
+    }
+
+    /// True when something has come from other nodes.
+    fn has_news(&self) -> bool {
+        let network = self.network.as_ref();
+        network.is_some_and(|network| network.has_news())
     }
 
     /// Nanoseconds since the runtime came up: the clock of its counters.
@@ -302,6 +325,7 @@ impl Worker {
             urgent: RefCell::default(),
             streak: Cell::new(0),
             until_clock: Cell::new(is_watched.then_some(ROUNDS_PER_CLOCK)),
+            until_network: Cell::new(0),
             is_deaf: Cell::new(false),
             free: FreeList::new(index),
             frames: RefCell::default(),

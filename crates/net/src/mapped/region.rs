@@ -276,14 +276,13 @@ mod tests {
         let file = Region::create(SHAPE).expect("memory");
         let (here, there) = (Region::open(&file, SHAPE), Region::open(&file, SHAPE));
         let (here, there) = (here.expect("a region"), there.expect("a region"));
-        let idle = here.idle();
+        let (idle, came) = (here.idle(), AtomicU64::new(0));
         assert_eq!(idle.len(), SHAPE.idlers());
+        let last = SHAPE.idlers() - 1;
         thread::scope(|scope| {
-            let came = &AtomicU64::new(0);
-            let (idle, last) = (&idle, SHAPE.idlers() - 1);
+            let (idle, has_work) = (&idle, || came.load(Relaxed) > 0);
             scope.spawn(move || {
                 idle.start_search();
-                let has_work = || came.load(Relaxed) > 0;
                 while !has_work() {
                     let _ = idle.sleep(last, Duration::ZERO, has_work, || ());
                 }

@@ -13,6 +13,7 @@ use raddle_topology::{Affinity, Claims, Plan, PlanError, Topology};
 use super::place::{Claiming, Placed, place};
 use super::{BuildError, IdlePolicy, SeedPolicy, TaskMemory};
 use crate::mailbox::MailboxKind;
+use crate::network::Network;
 use crate::pool::{BlockShape, PoolKind, Setup, VictimOrder};
 use crate::runtime::Runtime;
 use crate::task::{OnPanic, discard};
@@ -94,6 +95,7 @@ pub struct Builder {
     thread_name: Option<String>,
     stack_bytes: Option<usize>,
     handlers: Handlers,
+    network: Option<Arc<dyn Network>>,
 }
 
 /// A builder with everything decided.
@@ -108,6 +110,7 @@ pub(crate) struct Settled {
     pub(crate) seeds: SeedPolicy,
     pub(crate) crowded: bool,
     pub(crate) threads: WorkerThreads,
+    pub(crate) network: Option<Arc<dyn Network>>,
 }
 
 impl Builder {
@@ -195,6 +198,12 @@ impl Builder {
         self
     }
 
+    /// Has the workers hear of other nodes.
+    pub fn network(mut self, network: Arc<dyn Network>) -> Self {
+        self.network = Some(network);
+        self
+    }
+
     /// Sets what every worker thread calls with its index before its first task, as the worker that it is.
     ///
     /// So do substitutes, whose indices lie beyond the number of workers.
@@ -217,11 +226,33 @@ impl Builder {
         self
     }
 
+    /// How many workers there will be.
+    ///
+    /// # Errors
+    /// [`BuildError`]: a bad environment variable, or a number of workers out of range.
+    pub fn worker_count(&self) -> Result<usize, BuildError> {
+        let topology = Topology::this_machine()?;
+        match self.worker_count {
+            Some(count) => in_range(count),
+            None => match from_environment::<NonZeroUsize>("RADDLE_WORKERS", "a number from 1")? {
+                Some(count) => blame("RADDLE_WORKERS", in_range(count.get())),
+                None => in_range(self.share_of(topology).max(1)),
+            },
+        }
+    }
+
+    /// This process's share of the CPUs.
+    fn share_of(&self, topology: &Topology) -> usize {
+        topology.worker_count_default() / self.processes.map_or(1, NonZeroUsize::get)
+    }
+
     /// Starts the workers.
     ///
     /// # Errors
     /// [`BuildError`]: a bad environment variable, a number of workers out of range, CPUs that the process may not use, or
     /// a system that gives no threads.
+    /// # Panics
+    /// When a [`Network`] has no room for the workers and their stand-ins.
     pub fn build(self) -> Result<Runtime, BuildError> {
         Runtime::start(self.settle(Claiming::Claim)?)
     }
@@ -244,19 +275,11 @@ impl Builder {
 
     pub(crate) fn settle(self, claiming: Claiming) -> Result<Settled, BuildError> {
         let topology = Topology::this_machine()?;
+        let (share, worker_count) = (self.share_of(topology), self.worker_count()?);
         let thread_name = self.thread_name.unwrap_or_else(|| "raddle".to_owned());
         if thread_name.contains('\0') {
             return Err(BuildError::ThreadName { name: thread_name });
         }
-        let processes = self.processes.map_or(1, NonZeroUsize::get);
-        let share = topology.worker_count_default() / processes;
-        let worker_count = match self.worker_count {
-            Some(count) => in_range(count)?,
-            None => match from_environment::<NonZeroUsize>("RADDLE_WORKERS", "a number from 1")? {
-                Some(count) => blame("RADDLE_WORKERS", in_range(count.get()))?,
-                None => in_range(share.max(1))?,
-            },
-        };
         let placed = settle_place(self.affinity, self.claims, topology, worker_count, claiming)?;
         let blocks = match self.blocks {
             Some(blocks) => blocks,
@@ -300,6 +323,7 @@ impl Builder {
                 stack_bytes: self.stack_bytes,
                 handlers: self.handlers,
             },
+            network: self.network,
         })
     }
 }

@@ -33,14 +33,27 @@ pub(super) fn current_forks<'a>() -> &'a ForkStack {
     unsafe { &*forks }
 }
 
+/// What the current thread was before.
+struct Leave(*const ForkStack);
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        CURRENT.with(|current| current.set(self.0));
+    }
+}
+
+/// Calls `run` with the current thread being no worker.
+pub(crate) fn as_nobody<R>(run: impl FnOnce() -> R) -> R {
+    #[cfg(not(any(loom, shuttle)))]
+    let outside = &raw const OUTSIDE;
+    #[cfg(any(loom, shuttle))]
+    let outside = OUTSIDE.with(std::ptr::from_ref);
+    let _leave = Leave(CURRENT.with(|current| current.replace(outside)));
+    run()
+}
+
 /// Calls `run` with the current thread being `worker`.
 pub(crate) fn as_worker<R>(worker: &Worker, run: impl FnOnce() -> R) -> R {
-    struct Leave(*const ForkStack);
-    impl Drop for Leave {
-        fn drop(&mut self) {
-            CURRENT.with(|current| current.set(self.0));
-        }
-    }
     let forks = worker.forks();
     forks.make_room(|| worker.shared().idle.anyone_sleeps());
     forks.private.worker.set(worker);

@@ -10,6 +10,9 @@ use crate::task::Task;
 /// So many messages in a row let a task of the pool pass.
 const STREAK_MAX: u32 = 64;
 
+/// Rounds without news until a worker looks whether the system has some: as often as it looks for work between two readings of the clock.
+const ROUNDS_PER_NETWORK: u32 = 32;
+
 impl Worker {
     /// Sends a message of so many bytes to a worker of this runtime, perhaps this one.
     #[inline]
@@ -52,6 +55,7 @@ impl Worker {
         if self.shared.may_end() {
             self.is_deaf.set(true);
         }
+        self.hear();
         self.get(Wanted::Any).or_else(|| self.next_message())
     }
 
@@ -69,6 +73,21 @@ impl Worker {
         if self.shared.placing.is_due(age_ns) {
             self.look_at_places(age_ns);
         }
+    }
+
+    /// Takes what has come from other nodes, if anything can be seen of it, and in some rounds to see whether there is: where the system has it, that
+    /// takes a call.
+    #[inline]
+    fn hear(&self) {
+        let Some(network) = &self.shared.network else {
+            return;
+        };
+        let left = self.until_network.get();
+        if left > 0 && !network.has_news() {
+            return self.until_network.set(left - 1);
+        }
+        self.until_network.set(ROUNDS_PER_NETWORK);
+        network.receive();
     }
 
     #[inline]

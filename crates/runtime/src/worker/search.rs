@@ -3,6 +3,7 @@
 use std::mem;
 use std::time::Duration;
 
+use raddle_sync::idle::Slept;
 use raddle_sync::prim::{LIGHT, spin_loop, yield_now};
 use raddle_sync::wait::{Monitor, SpinBudget};
 
@@ -90,8 +91,14 @@ impl Worker {
             let before_sleep = || {
                 self.tally().parks.add(1);
                 self.ask_everyone();
+                if let Some(network) = &self.shared.network {
+                    network.before_sleep();
+                }
             };
-            let _ = idle.sleep(self.index, self.watch_time(budget), has_work, before_sleep);
+            let slept = idle.sleep(self.index, self.watch_time(budget), has_work, before_sleep);
+            if let (Slept::Woken, Some(network)) = (slept, &self.shared.network) {
+                network.after_sleep();
+            }
             if self.is_surplus() {
                 break Searched::Nothing;
             }
