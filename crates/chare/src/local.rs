@@ -32,6 +32,8 @@ type OwnPart = (u32, Rc<dyn AnyPart>);
 /// One worker's side of the system of its runtime.
 pub(crate) struct Local {
     pub(crate) system: Arc<System>,
+    /// Whose this thread is: its system's, or nobody's while it acts as a thread that is no worker.
+    owner: Cell<u32>,
     pub(crate) worker: usize,
     /// Counts the moves of elements that this worker knows of ([`crate::migration`]).
     pub(crate) epoch: Cell<u32>,
@@ -73,7 +75,7 @@ pub(crate) fn with<R>(id: u32, call: impl FnOnce(Option<&Local>) -> R) -> R {
     let mut call = Some(call);
     let mut run = |local: Option<&Local>| call.take().map(|call| call(local));
     let result = LOCAL.try_with(|local| match local.get() {
-        Some(local) if local.system.id == id => run(Some(local)),
+        Some(local) if local.owner.get() == id => run(Some(local)),
         Some(_) => run(None),
         None => run(come_up(local, id)),
     });
@@ -84,12 +86,35 @@ pub(crate) fn with<R>(id: u32, call: impl FnOnce(Option<&Local>) -> R) -> R {
     .expect("it is called once")
 }
 
+/// The number of no system.
+const NOBODY: u32 = u32::MAX;
+
+/// Calls `call` with this thread being no worker, whatever it is and whatever it is at: what it sends goes as from outside.
+pub(crate) fn apart<R>(call: impl FnOnce() -> R) -> R {
+    struct Back<'a>(&'a Local, u32);
+    impl Drop for Back<'_> {
+        fn drop(&mut self) {
+            self.0.owner.set(self.1);
+        }
+    }
+    // As in `with`, for a thread that ends.
+    let mut call = Some(call);
+    let mut run = || call.take().map(raddle_runtime::apart);
+    let result = LOCAL.try_with(|local| {
+        let local = local.get();
+        let _back = local.map(|local| Back(local, local.owner.replace(NOBODY)));
+        run()
+    });
+    result.unwrap_or_else(|_| run()).expect("it is called once")
+}
+
 /// The first look of a thread at its system.
 #[cold]
 fn come_up(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
     let system = System::find(id)?;
     let worker = system.post.own_index()?;
     Some(local.get_or_init(|| Local {
+        owner: Cell::new(id),
         system,
         worker,
         epoch: Cell::new(0),

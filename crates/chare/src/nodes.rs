@@ -43,7 +43,7 @@ use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 pub(crate) use arrive::Reachable;
 pub use door::Door;
 #[cfg(not(any(loom, shuttle)))]
-pub use job::{Job, JobError, Setup};
+pub use job::{Job, JobError, Progress, Setup};
 pub(crate) use letter::Letter;
 pub(crate) use out::{Packed, pack, written};
 pub(crate) use quiet::{Waves, give_up, tell_when_quiet};

@@ -189,7 +189,7 @@ impl Node {
     ///
     /// A message for port 0 that has a doorbell wakes one that sleeps there, if none looks for work, so that any of them may receive what comes to
     /// that port; each looks there before it sleeps. The end of a node wakes all.
-    pub fn idle(&self) -> IdleSet {
+    pub fn idle(&self) -> &IdleSet {
         self.shared.own.idle()
     }
 

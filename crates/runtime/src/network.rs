@@ -17,10 +17,11 @@ pub trait Network: fmt::Debug + Send + Sync {
 
     /// Takes what has come, and hands it to those whom it is for by messages; nothing when another thread does so already.
     ///
-    /// A worker calls it, or a stand-in, between two tasks. What has come while it took place is taken by it, or somebody is told.
+    /// A worker calls it, or a stand-in, between two tasks.
     fn receive(&self);
 
-    /// True when there is something to be taken, as far as can be seen at once: a worker that sees nothing may sleep.
+    /// True when there is something to be taken, as far as can be seen without a call of the system, and while another thread receives: a worker that
+    /// finds neither may sleep, if it was seen to lie down before.
     fn has_news(&self) -> bool;
 
     /// A worker is about to sleep, and is told of what comes from now on as well as of what came before.

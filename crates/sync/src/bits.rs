@@ -9,8 +9,8 @@ use crate::prim::{AtomicU64, Relaxed};
 
 const BITS: usize = u64::BITS as usize;
 
-/// A shared set of numbers below its capacity. Every operation touches one word, except [`take_any`](Self::take_any).
-#[derive(Debug)]
+/// A shared set of numbers below its capacity. Every operation touches one word, except [`take_any`](Self::take_any). A clone is the same set.
+#[derive(Clone, Debug)]
 pub struct AtomicBits {
     words: Placed<AtomicU64>,
 }

@@ -56,8 +56,8 @@ use crate::prim::{AtomicIsize, Relaxed, SeqCst, fence, heavy_fence, light_fence}
 use crate::table::SyncTable;
 use crate::wait::WaitCell;
 
-/// The workers of a runtime as seen by those who have work for them.
-#[derive(Debug)]
+/// The workers of a runtime as seen by those who have work for them. A clone is of the same workers.
+#[derive(Clone, Debug)]
 pub struct IdleSet {
     /// One number.
     searching: Placed<CachePadded<AtomicIsize>>,

@@ -6,17 +6,27 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Values, and what keeps the memory in which they lie.
+/// Values, and what keeps the memory in which they lie. A clone is of the same values.
 pub(crate) struct Placed<T> {
     first: NonNull<T>,
     len: usize,
-    _memory: Arc<dyn Any + Send + Sync>,
+    memory: Arc<dyn Any + Send + Sync>,
 }
 
 // SAFETY: it hands out shared references, as an `Arc<[T]>` does, and drops no value.
 unsafe impl<T: Send + Sync> Send for Placed<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send + Sync> Sync for Placed<T> {}
+
+impl<T> Clone for Placed<T> {
+    fn clone(&self) -> Self {
+        Self {
+            first: self.first,
+            len: self.len,
+            memory: Arc::clone(&self.memory),
+        }
+    }
+}
 
 impl<T: fmt::Debug> fmt::Debug for Placed<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,7 +41,7 @@ impl<T: Send + Sync + 'static> Placed<T> {
         Self {
             first: NonNull::from(&memory[..]).cast(),
             len: memory.len(),
-            _memory: Arc::new(memory),
+            memory: Arc::new(memory),
         }
     }
 
@@ -68,7 +78,7 @@ impl<T: Send + Sync + 'static> Placed<T> {
         Self {
             first: address.cast(),
             len,
-            _memory: memory,
+            memory,
         }
     }
 }

@@ -19,7 +19,8 @@ use crossbeam_utils::CachePadded;
 use crate::placed::Placed;
 use crate::wait::{Notified, SpinBudget, WaitCell, Way};
 
-/// Wait cells, by the number of who waits there.
+/// Wait cells, by the number of who waits there. A clone is of the same cells.
+#[derive(Clone)]
 pub struct SyncTable {
     cells: Placed<CachePadded<WaitCell>>,
 }

@@ -3,9 +3,11 @@
 //! All nodes do the same set-up, in which they make the arrays over nodes; then the first runs the program's main part, and the others serve.
 
 mod carrier;
-mod office;
+mod counter;
+mod desk;
+mod open;
+mod progress;
 
-use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -19,7 +21,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use self::carrier::NetCarrier;
-use self::office::Office;
+use self::desk::Desk;
+use self::open::Open;
+pub use self::progress::Progress;
 use super::wire::reading;
 use super::{Away, Letter};
 use crate::array::{Array, ArrayOptions, Plan};
@@ -109,6 +113,7 @@ pub struct Job {
     kind: TransportKind,
     arguments: Option<Vec<OsString>>,
     is_quiet: bool,
+    progress: Progress,
     builder: Builder,
 }
 
@@ -121,11 +126,13 @@ impl Job {
             kind: TransportKind::default(),
             arguments: None,
             is_quiet: false,
+            progress: Progress::default(),
             builder: Builder::new(),
         }
     }
 
-    /// On as many nodes as `RADDLE_NODES` says, 1 if it says nothing, with the transport that `RADDLE_TRANSPORT` names.
+    /// On as many nodes as `RADDLE_NODES` says, 1 if it says nothing, with the transport that `RADDLE_TRANSPORT` names, and the progress that
+    /// `RADDLE_PROGRESS` names.
     ///
     /// # Errors
     /// [`JobError::Environment`].
@@ -139,13 +146,26 @@ impl Job {
                 .into_iter()
                 .find(|kind| kind.name() == text)
         })?;
-        Ok(Self::new(nodes.unwrap_or(1)).transport(kind.unwrap_or_default()))
+        let names = Progress::ALL.map(Progress::name).join(", ");
+        let progress = variable("RADDLE_PROGRESS", &names, |text| {
+            Progress::ALL.into_iter().find(|way| way.name() == text)
+        })?;
+        Ok(Self::new(nodes.unwrap_or(1))
+            .transport(kind.unwrap_or_default())
+            .progress(progress.unwrap_or_default()))
     }
 
     /// How messages travel between nodes; by memory that they share, if nothing else is said.
     #[must_use]
     pub fn transport(mut self, kind: TransportKind) -> Self {
         self.kind = kind;
+        self
+    }
+
+    /// Who receives what comes from other nodes, and when; [`Progress::Pending`], if nothing else is said.
+    #[must_use]
+    pub fn progress(mut self, progress: Progress) -> Self {
+        self.progress = progress;
         self
     }
 
@@ -181,22 +201,23 @@ impl Job {
         setup: impl FnOnce(&Setup<'_>) -> S,
         main: impl FnOnce(&Runtime, S) -> R,
     ) -> Result<Option<R>, JobError> {
-        let runtime = self.builder.processes(processes_of(self.nodes)?).build()?;
+        let builder = self.builder.processes(processes_of(self.nodes)?);
         if self.nodes == 1 && !Launch::is_started() {
+            let runtime = builder.build()?;
             let made = setup(&Setup {
                 runtime: &runtime,
                 system: &System::of(&runtime),
-                office: None,
+                desk: None,
             });
             return Ok(Some(main(&runtime, made)));
         }
-        let shape = shape(self.nodes, &runtime)?;
+        let shape = shape(self.nodes, &builder)?;
         let mut launch = Launch::new(shape).transport(self.kind).quiet(self.is_quiet);
         if let Some(arguments) = self.arguments {
             launch = launch.arguments(arguments);
         }
         let nodes = launch.start()?;
-        let result = run_on(nodes.node(), runtime, setup, main)?;
+        let result = run_on(nodes.node(), builder, self.progress, setup, main)?;
         nodes.finish()?;
         Ok(result)
     }
@@ -213,19 +234,16 @@ impl Job {
         main: impl FnOnce(&Runtime, S) -> R + Send,
     ) -> Result<R, JobError> {
         let builder = self.builder.processes(processes_of(self.nodes)?);
-        let build = |_| builder.clone().build();
-        let runtimes: Vec<_> = (0..self.nodes).map(build).collect::<Result<_, _>>()?;
-        let first = &runtimes[0];
-        let nodes = Node::in_process_by(self.kind, shape(self.nodes, first)?)?;
+        let progress = self.progress;
+        let nodes = Node::in_process_by(self.kind, shape(self.nodes, &builder)?)?;
         let mut mains = Some(main);
         thread::scope(|scope| {
             let threads: Vec<_> = nodes
                 .into_iter()
-                .zip(runtimes)
-                .map(|(node, runtime)| {
-                    let (setup, main) = (&setup, mains.take());
+                .map(|node| {
+                    let (setup, main, builder) = (&setup, mains.take(), builder.clone());
                     scope.spawn(move || {
-                        run_on(&node, runtime, setup, |runtime, setup| {
+                        run_on(&node, builder, progress, setup, |runtime, setup| {
                             main.map(|main| main(runtime, setup))
                         })
                     })
@@ -267,8 +285,8 @@ fn processes_of(nodes: u16) -> Result<NonZeroUsize, NetError> {
 }
 
 /// Nodes, and the ports that each has.
-fn shape(nodes: u16, runtime: &Runtime) -> Result<Shape, JobError> {
-    let workers = runtime.worker_count();
+fn shape(nodes: u16, builder: &Builder) -> Result<Shape, JobError> {
+    let workers = builder.worker_count()?;
     let ports = u16::try_from(workers + MORE_PORTS);
     let ports = ports.map_err(|_| JobError::TooMany { nodes, workers })?;
     Ok(Shape { nodes, ports })
@@ -277,29 +295,35 @@ fn shape(nodes: u16, runtime: &Runtime) -> Result<Shape, JobError> {
 /// Runs a program on the node of this process.
 fn run_on<S, R>(
     node: &Node,
-    runtime: Runtime,
+    builder: Builder,
+    progress: Progress,
     setup: impl FnOnce(&Setup<'_>) -> S,
     main: impl FnOnce(&Runtime, S) -> R,
 ) -> Result<Option<R>, JobError> {
+    let desk = Arc::new(Desk::new(node));
+    let runtime = match progress {
+        Progress::Pending | Progress::EachSend => builder.network(Arc::clone(&desk) as _),
+        Progress::Thread => builder,
+    };
+    let runtime = runtime.build()?;
     let system = System::of(&runtime);
     let me = node.id().0;
-    let carrier = Arc::new(NetCarrier::new(node, runtime.worker_count()));
-    let away = Away::new(me, node.shape().nodes, Box::new(Arc::clone(&carrier)));
+    let carrier = NetCarrier::new(node, runtime.worker_count(), &desk, progress);
+    let away = Away::new(me, node.shape().nodes, Box::new(carrier));
     system.away.set(away).expect("a new runtime has no nodes");
-    let office = RefCell::new(Office::new(node.port(0), Arc::clone(&system), carrier));
     let made = setup(&Setup {
         runtime: &runtime,
         system: &system,
-        office: Some(&office),
+        desk: Some(&desk),
     });
-    let office = office.into_inner().open()?;
+    let open = Open::new(&desk, &system, progress)?;
     if me > 0 {
-        office.serve()?;
+        open.serve()?;
         return Ok(None);
     }
     let result = main(&runtime, made);
     system.send_to_others(&Letter::Stop);
-    office.close();
+    drop(open);
     Ok(Some(result))
 }
 
@@ -307,7 +331,7 @@ fn run_on<S, R>(
 pub struct Setup<'a> {
     runtime: &'a Runtime,
     system: &'a Arc<System>,
-    office: Option<&'a RefCell<Office>>,
+    desk: Option<&'a Desk>,
 }
 
 impl fmt::Debug for Setup<'_> {
@@ -374,7 +398,7 @@ impl<'a> Setup<'a> {
     /// When it cannot be written or read, and when a node has ended.
     #[track_caller]
     pub fn readonly<V: Serialize + DeserializeOwned>(&self, make: impl FnOnce() -> V) -> V {
-        let Some(office) = self.office else {
+        let Some(desk) = self.desk else {
             return make();
         };
         if self.node() == 0 {
@@ -385,7 +409,7 @@ impl<'a> Setup<'a> {
             }
             return value;
         }
-        let bytes = match office.borrow_mut().wait_for_readonly() {
+        let bytes = match desk.wait_for_readonly() {
             Ok(bytes) => bytes,
             Err(error) => panic!("a read-only value does not come: {error}"),
         };

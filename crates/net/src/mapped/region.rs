@@ -135,7 +135,11 @@ impl Region {
         let keep = Arc::clone(&memory);
         // SAFETY: `create` has made a table of so many cells there; the program uses them as such.
         let table = unsafe { SyncTable::attach(address, shape.ports.into(), keep) };
-        let idle = idle_in(&memory, shape);
+        // SAFETY: within the region by the layout.
+        let address = unsafe { memory.address().add(Layout::of(shape).idle) };
+        let keep = Arc::clone(&memory);
+        // SAFETY: as for the table.
+        let idle = unsafe { IdleSet::attach(address, shape.idlers(), keep) };
         Ok(Self {
             memory,
             shape,
@@ -171,9 +175,9 @@ impl Region {
         self.idle.work_came(0);
     }
 
-    /// Another view of who of the node's workers sleep.
-    pub(crate) fn idle(&self) -> IdleSet {
-        idle_in(&self.memory, self.shape)
+    /// Who of the node's workers sleep.
+    pub(crate) const fn idle(&self) -> &IdleSet {
+        &self.idle
     }
 
     /// Who has begun to send to port `index` of the node.
@@ -214,15 +218,6 @@ impl Region {
         // sending ends are those of the node of `from`, the receiving ends those of the node whose region it is.
         Some(unsafe { Lane::attach(address, Arc::clone(&self.memory) as _) })
     }
-}
-
-/// The idle set in the memory of a region.
-fn idle_in(memory: &Arc<Memory>, shape: Shape) -> IdleSet {
-    // SAFETY: within the region by the layout.
-    let address = unsafe { memory.address().add(Layout::of(shape).idle) };
-    let keep = Arc::clone(memory);
-    // SAFETY: `create` has made a set of so many there; the program uses it as such.
-    unsafe { IdleSet::attach(address, shape.idlers(), keep) }
 }
 
 #[cfg(test)]
@@ -280,7 +275,7 @@ mod tests {
         assert_eq!(idle.len(), SHAPE.idlers());
         let last = SHAPE.idlers() - 1;
         thread::scope(|scope| {
-            let (idle, has_work) = (&idle, || came.load(Relaxed) > 0);
+            let has_work = || came.load(Relaxed) > 0;
             scope.spawn(move || {
                 idle.start_search();
                 while !has_work() {

@@ -1,14 +1,14 @@
 //! Letters as messages between ports: each worker sends by its own, so that what it sends keeps its order and takes no lock that another has.
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 use raddle_net::{DATA_MAX, Flags, Message, Node, NodeId, Port, PortId, SendError};
-use raddle_sync::prim::thread::{self, ThreadId};
-use raddle_sync::prim::{AtomicBool, Mutex, Relaxed, yield_now};
+use raddle_sync::prim::{Mutex, yield_now};
 
 use super::super::{Carrier, locked};
-use super::MORE_PORTS;
+use super::desk::Desk;
+use super::{MORE_PORTS, Progress};
 use crate::failure::Failure;
 
 /// A piece of a letter, of which there are more to come.
@@ -17,14 +17,10 @@ pub(super) const MORE: u32 = 1;
 /// Sends letters by the ports of a node.
 pub(super) struct NetCarrier {
     me: NodeId,
-    /// One for each worker, and the last for all other threads but the one that receives.
+    /// One for each worker, and the last for all other threads.
     ports: Box<[Mutex<Port>]>,
-    /// The thread that receives, which does not wait for room, since it makes room.
-    receiver: OnceLock<ThreadId>,
-    /// Nobody receives any more, and nobody is to wait for room elsewhere: all nodes end.
-    is_closed: AtomicBool,
-    /// What it sends, until there is room.
-    waiting: Mutex<Vec<(u16, Vec<u8>)>>,
+    desk: Arc<Desk>,
+    progress: Progress,
 }
 
 impl fmt::Debug for NetCarrier {
@@ -34,45 +30,27 @@ impl fmt::Debug for NetCarrier {
 }
 
 impl NetCarrier {
-    pub(super) fn new(node: &Node, worker_count: usize) -> Self {
+    pub(super) fn new(
+        node: &Node,
+        worker_count: usize,
+        desk: &Arc<Desk>,
+        progress: Progress,
+    ) -> Self {
         debug_assert_eq!(worker_count + MORE_PORTS, usize::from(node.shape().ports));
         let ports = (1..node.shape().ports).map(|port| Mutex::new(node.port(port)));
         Self {
             me: node.id(),
             ports: ports.collect(),
-            receiver: OnceLock::new(),
-            is_closed: AtomicBool::new(false),
-            waiting: Mutex::default(),
+            desk: Arc::clone(desk),
+            progress,
         }
-    }
-
-    /// This thread receives from now on.
-    pub(super) fn receive_here(&self) {
-        self.receiver
-            .set(thread::current().id())
-            .expect("one thread receives");
-    }
-
-    /// What the receiving thread wants to send.
-    pub(super) fn take_waiting(&self) -> Vec<(u16, Vec<u8>)> {
-        std::mem::take(&mut locked(&self.waiting))
-    }
-
-    /// Lets letters go nowhere from now on for which there is no room.
-    pub(super) fn close(&self) {
-        // Relaxed: who waits for room looks again and again.
-        self.is_closed.store(true, Relaxed);
-    }
-
-    fn is_receiver(&self) -> bool {
-        self.receiver.get() == Some(&thread::current().id())
     }
 }
 
-impl Carrier for std::sync::Arc<NetCarrier> {
+impl Carrier for NetCarrier {
     fn carry(&self, worker: Option<usize>, node: u16, letter: Vec<u8>) -> Result<(), Failure> {
-        if worker.is_none() && self.is_receiver() {
-            locked(&self.waiting).push((node, letter));
+        if Desk::is_receiving() {
+            self.desk.send_later(node, letter);
             return Ok(());
         }
         let at = worker.unwrap_or(self.ports.len() - 1);
@@ -80,25 +58,34 @@ impl Carrier for std::sync::Arc<NetCarrier> {
         let mut sent = 0;
         while let Err(error) = send(&mut port, node, &letter, &mut sent) {
             match error {
-                // Relaxed: see `close`.
-                SendError::Full if self.is_closed.load(Relaxed) => return Ok(()),
-                SendError::Full => yield_now(),
+                // Nobody receives any more, and nobody is to wait for room elsewhere: all nodes end.
+                SendError::Full if self.desk.is_over() => return Ok(()),
+                // The other side may be waiting for room here.
+                SendError::Full => {
+                    if !self.desk.try_receive() {
+                        yield_now();
+                    }
+                }
                 error => return Err(Failure::new(error.to_string())),
             }
+        }
+        drop(port);
+        if self.progress == Progress::EachSend {
+            self.desk.try_receive();
         }
         Ok(())
     }
 
     fn call(&self) {
-        if self.is_receiver() {
-            return;
+        if Desk::is_receiving() {
+            return self.desk.look_again();
         }
         let own = PortId {
             node: self.me,
             index: 0,
         };
         let mut port = locked(&self.ports[self.ports.len() - 1]);
-        // Where there is no room, the receiver has something to look at anyway.
+        // Where there is no room, there is something to look at anyway.
         let _ = port.send(own, with_doorbell(0), &[]);
     }
 }

@@ -1,0 +1,124 @@
+//! What a node receives letters with: its first port, what has come in part, and what is to be sent while it receives.
+
+use std::collections::{HashMap, VecDeque};
+
+use raddle_net::{Data, NetError, Port, PortId, SendError};
+
+use super::super::Letter;
+use super::carrier::{MORE, send};
+
+/// Where letters come in. One thread at a time uses it.
+pub(super) struct Counter {
+    port: Port,
+    /// Letters that have come in part.
+    parts: HashMap<PortId, Vec<u8>>,
+    /// Letters that have come and were not handed out.
+    kept: VecDeque<(u16, Vec<u8>)>,
+    /// Nodes that are no more, and lanes that make no sense.
+    ends: VecDeque<NetError>,
+    /// What is to be sent, of the first so much has gone.
+    outgoing: VecDeque<(u16, Vec<u8>)>,
+    sent: usize,
+}
+
+impl Counter {
+    pub(super) fn new(port: Port) -> Self {
+        Self {
+            port,
+            parts: HashMap::new(),
+            kept: VecDeque::new(),
+            ends: VecDeque::new(),
+            outgoing: VecDeque::new(),
+            sent: 0,
+        }
+    }
+
+    /// True when there is something to be done here.
+    pub(super) fn has_news(&self) -> bool {
+        self.port.has_news()
+            || !self.kept.is_empty()
+            || !self.ends.is_empty()
+            || !self.outgoing.is_empty()
+    }
+
+    /// True when something that was to be sent had no room.
+    pub(super) fn has_outgoing(&self) -> bool {
+        !self.outgoing.is_empty()
+    }
+
+    /// Waits until something comes.
+    pub(super) fn wait(&mut self) {
+        self.port.wait();
+    }
+
+    /// Takes what has come; true when there was something.
+    pub(super) fn collect(&mut self) -> bool {
+        let Self {
+            port,
+            parts,
+            kept,
+            ends,
+            ..
+        } = self;
+        let polled = port.poll(|arrival| {
+            let Data::Here(bytes) = arrival.data else {
+                return;
+            };
+            let from = arrival.from;
+            if arrival.message.user == MORE {
+                parts.entry(from).or_default().extend_from_slice(bytes);
+                return;
+            }
+            let mut letter = parts.remove(&from).unwrap_or_default();
+            letter.extend_from_slice(bytes);
+            // Without a letter it is a call to look.
+            if !letter.is_empty() {
+                kept.push_back((from.node.0, letter));
+            }
+        });
+        match polled {
+            Ok(count) => count > 0,
+            Err(error) => {
+                ends.push_back(error);
+                true
+            }
+        }
+    }
+
+    /// What is to be told of a node that is no more.
+    pub(super) fn next_end(&mut self) -> Option<NetError> {
+        self.ends.pop_front()
+    }
+
+    /// The next letter.
+    pub(super) fn next(&mut self) -> Option<(u16, Vec<u8>)> {
+        self.kept.pop_front()
+    }
+
+    /// The first read-only value of the first node, of which others are kept.
+    pub(super) fn take_readonly(&mut self) -> Option<Vec<u8>> {
+        let value_of = |(from, bytes): &(u16, Vec<u8>)| match postcard::from_bytes(bytes) {
+            Ok(Letter::Readonly(value)) if *from == 0 => Some(value.to_vec()),
+            _ => None,
+        };
+        let mut values = self.kept.iter().map(value_of).enumerate();
+        let (index, value) = values.find_map(|(index, value)| Some((index, value?)))?;
+        self.kept.remove(index);
+        Some(value)
+    }
+
+    /// Sends what there is room for, after what was to be sent before.
+    pub(super) fn send(&mut self, more: Vec<(u16, Vec<u8>)>) {
+        self.outgoing.extend(more);
+        while let Some((node, letter)) = self.outgoing.front() {
+            match send(&mut self.port, *node, letter, &mut self.sent) {
+                Err(SendError::Full) => break,
+                // Whoever is no more needs no letters; that it is, all are told.
+                Ok(()) | Err(_) => {
+                    self.outgoing.pop_front();
+                    self.sent = 0;
+                }
+            }
+        }
+    }
+}

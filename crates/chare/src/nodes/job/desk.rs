@@ -1,0 +1,282 @@
+//! Who receives letters: whichever thread is at it, one at a time, and gives them to the workers.
+//!
+//! Workers receive between two tasks, while they look for work, and when they have to wait for room for what they send; or one thread does, and nothing
+//! else ([`Progress`](super::Progress)). Whoever it is acts as a thread that is no worker: letters keep their order, since one thread at a time takes
+//! them, and hands them out in the one order of all that comes from outside. What is sent meanwhile waits until then, because who makes room does not wait
+//! for room.
+//!
+//! # No letter is left
+//! A worker that is about to sleep says so and looks here then (I1 of [`raddle_sync::idle`]). It can look only while no other thread is here; that one may
+//! have looked before a letter came of which nobody was told, since this worker still counted as one that searches. So who finds another here does not
+//! sleep, and looks again.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock, Weak};
+
+use raddle_net::{NetError, Node, NodeId, Pump};
+use raddle_runtime::{Network, Waiter};
+use raddle_sync::idle::IdleSet;
+use raddle_sync::prim::{
+    Acquire, AtomicBool, AtomicU32, Mutex, Relaxed, Release, thread_local, yield_now,
+};
+
+use super::super::arrive::Then;
+use super::super::{locked, quiet};
+use super::counter::Counter;
+use crate::failure::{Failure, contain, said};
+use crate::local;
+use crate::system::System;
+
+thread_local! {
+    /// This thread receives.
+    static RECEIVES: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Letters that a thread hands out before it lets another come.
+const TURN: usize = 64;
+
+/// Nothing is handed out yet: all do the same set-up first.
+const CLOSED: u32 = 0;
+const OPEN: u32 = 1;
+/// The program is over, and what still comes is nobody's.
+const ENDED: u32 = 2;
+
+/// Where letters are received.
+pub(super) struct Desk {
+    counter: Mutex<Counter>,
+    state: AtomicU32,
+    system: OnceLock<Weak<System>>,
+    idle: IdleSet,
+    pump: Pump,
+    /// What those who receive want to send.
+    waiting: Mutex<Vec<(u16, Vec<u8>)>>,
+    /// Who receives is to look once more whether this node is quiet.
+    looks_again: AtomicBool,
+    /// How the program ended, and who waits for that.
+    end: Mutex<End>,
+    has_ended: AtomicBool,
+}
+
+#[derive(Default)]
+struct End {
+    error: Option<NetError>,
+    waits: Option<Waiter>,
+}
+
+impl fmt::Debug for Desk {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Desk").finish_non_exhaustive()
+    }
+}
+
+impl Desk {
+    pub(super) fn new(node: &Node) -> Self {
+        Self {
+            counter: Mutex::new(Counter::new(node.port(0))),
+            state: AtomicU32::new(CLOSED),
+            system: OnceLock::new(),
+            idle: node.idle().clone(),
+            pump: node.pump(),
+            waiting: Mutex::default(),
+            looks_again: AtomicBool::new(false),
+            end: Mutex::default(),
+            has_ended: AtomicBool::new(false),
+        }
+    }
+
+    /// Hands out letters from now on, to this system.
+    pub(super) fn open(&self, system: &Arc<System>) {
+        let system = Arc::downgrade(system);
+        self.system.set(system).expect("it is opened once");
+        // ORDERING(D1): Release, the system is there for who finds it open.
+        let _ = self.state.compare_exchange(CLOSED, OPEN, Release, Relaxed);
+        // What came before has woken nobody.
+        self.idle.work_came(0);
+    }
+
+    /// Hands out nothing any more.
+    pub(super) fn close(&self) {
+        self.finish(Ok(()));
+    }
+
+    /// True when the program is over here.
+    pub(super) fn is_over(&self) -> bool {
+        // Relaxed: who waits looks again and again.
+        self.state.load(Relaxed) == ENDED
+    }
+
+    fn finish(&self, result: Result<(), NetError>) {
+        let mut end = locked(&self.end);
+        end.error = end.error.take().or(result.err());
+        // Relaxed: the lock orders it for who waits; for the others, as in `is_over`.
+        self.state.store(ENDED, Relaxed);
+        self.has_ended.store(true, Relaxed);
+        let waits = end.waits.take();
+        drop(end);
+        if let Some(waiter) = waits {
+            waiter.notify();
+        }
+    }
+
+    /// Waits until the first node says that it is done.
+    pub(super) fn wait_for_end(&self) -> Result<(), NetError> {
+        let waiter = Waiter::current();
+        locked(&self.end).waits = Some(waiter.clone());
+        // Relaxed: the result is taken under the lock.
+        waiter.wait_until(|| self.has_ended.load(Relaxed));
+        locked(&self.end).error.take().map_or(Ok(()), Err)
+    }
+
+    /// True on a thread that is receiving just now.
+    pub(super) fn is_receiving() -> bool {
+        RECEIVES.get()
+    }
+
+    /// Has the receiving thread, which calls this, look once more whether its node is quiet.
+    pub(super) fn look_again(&self) {
+        // Relaxed: as in `receive`.
+        self.looks_again.store(true, Relaxed);
+    }
+
+    /// Sends a letter later, after what is being received.
+    pub(super) fn send_later(&self, node: u16, letter: Vec<u8>) {
+        locked(&self.waiting).push((node, letter));
+    }
+
+    /// Waits for a read-only value of the first node, during the set-up; all else is kept.
+    pub(super) fn wait_for_readonly(&self) -> Result<Vec<u8>, NetError> {
+        let mut counter = locked(&self.counter);
+        loop {
+            if let Some(value) = counter.take_readonly() {
+                return Ok(value);
+            }
+            let has_come = counter.collect();
+            if let Some(error) = counter.next_end() {
+                return Err(error);
+            }
+            if !has_come {
+                counter.wait();
+            }
+        }
+    }
+
+    /// Waits until there is something to receive. For the one thread that receives.
+    pub(super) fn wait(&self) {
+        let mut counter = locked(&self.counter);
+        if !counter.has_news() {
+            counter.wait();
+        }
+    }
+
+    /// Receives what has come, unless another thread is at it; true when there was something.
+    pub(super) fn try_receive(&self) -> bool {
+        struct Leave;
+        impl Drop for Leave {
+            fn drop(&mut self) {
+                RECEIVES.set(false);
+            }
+        }
+        if RECEIVES.replace(true) {
+            return false;
+        }
+        let _leave = Leave;
+        let Ok(mut counter) = self.counter.try_lock() else {
+            return false;
+        };
+        local::apart(|| self.receive(&mut counter))
+    }
+
+    fn receive(&self, counter: &mut Counter) -> bool {
+        let has_come = counter.collect();
+        // ORDERING(D1): Acquire, as there.
+        if self.state.load(Acquire) != OPEN {
+            return has_come;
+        }
+        let system = self.system.get().and_then(Weak::upgrade);
+        let Some(system) = system else {
+            // Its runtime has ended.
+            self.close();
+            return false;
+        };
+        while let Some(error) = counter.next_end() {
+            self.hear_of_end(&system, error);
+        }
+        let mut has_done = has_come;
+        for _ in 0..TURN {
+            let Some((from, letter)) = counter.next().filter(|_| !self.is_over()) else {
+                break;
+            };
+            self.hand_out(&system, from, &letter);
+            has_done = true;
+        }
+        self.looks_again.store(true, Relaxed);
+        // Relaxed, here and there: this thread's.
+        while self.looks_again.swap(false, Relaxed) {
+            quiet::look(&system);
+        }
+        counter.send(std::mem::take(&mut *locked(&self.waiting)));
+        if !has_done && counter.has_outgoing() {
+            // Nothing tells when there is room.
+            yield_now();
+        }
+        has_done
+    }
+
+    fn hand_out(&self, system: &Arc<System>, from: u16, letter: &[u8]) {
+        let arrive = || match system.arrive(from, letter) {
+            Ok(Then::GoOn) => {}
+            Ok(Then::Stop) => self.close(),
+            Err(failure) => system.fail(failure),
+        };
+        contain(arrive, |panic| {
+            let said = said(panic);
+            system.fail(Failure::new(format!(
+                "reading what node {from} has sent panicked: {said}"
+            )));
+        });
+    }
+
+    /// A node is no more, or what comes from it makes no sense.
+    fn hear_of_end(&self, system: &Arc<System>, error: NetError) {
+        match error {
+            NetError::Left(NodeId(0)) => return self.close(),
+            NetError::Left(_) => return,
+            _ => {}
+        }
+        let failure = Failure::new(error.to_string());
+        if let (NetError::Died(NodeId(node)), Some(away)) = (&error, system.away.get()) {
+            away.lose(*node, &failure);
+        }
+        system.fail(failure);
+        if matches!(error, NetError::Died(NodeId(0))) {
+            self.finish(Err(error));
+        }
+    }
+}
+
+impl Network for Desk {
+    fn idle(&self) -> IdleSet {
+        self.idle.clone()
+    }
+
+    fn receive(&self) {
+        self.try_receive();
+    }
+
+    fn has_news(&self) -> bool {
+        // Relaxed: `open` tells those who sleep.
+        self.state.load(Relaxed) == OPEN
+            && self
+                .counter
+                .try_lock()
+                .map_or(true, |counter| counter.has_news())
+    }
+
+    fn before_sleep(&self) {
+        self.pump.begin();
+    }
+
+    fn after_sleep(&self) {
+        self.pump.end();
+    }
+}

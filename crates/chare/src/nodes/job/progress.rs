@@ -1,0 +1,38 @@
+//! Who makes progress on the network.
+
+use std::fmt;
+
+/// Who receives what comes from other nodes, and when.
+///
+/// # Source
+/// Mei, Zheng, Gioachin, Kalé, Optimizing a parallel runtime system for multicore clusters, section 3 and figure 3: the three compared there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Progress {
+    /// Workers, between two tasks, while they look for work, and when what they send has no room.
+    #[default]
+    Pending,
+    /// Workers, then and after everything that they send to another node.
+    EachSend,
+    /// One thread for each node, which does nothing else; it sleeps while nothing comes.
+    Thread,
+}
+
+impl Progress {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Pending, Self::EachSend, Self::Thread];
+
+    /// Its name: `pending`, `send` or `thread`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::EachSend => "send",
+            Self::Thread => "thread",
+        }
+    }
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
