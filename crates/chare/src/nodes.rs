@@ -63,7 +63,7 @@ pub(crate) trait Carrier: fmt::Debug + Send + Sync {
     /// When that node is no more.
     fn carry(&self, worker: Option<usize>, node: u16, letter: Vec<u8>) -> Result<(), Failure>;
 
-    /// Has the thread that receives letters look whether there is something to be done.
+    /// Has somebody who receives letters look whether there is something to be done.
     fn call(&self);
 }
 
@@ -195,7 +195,7 @@ impl Away {
         }
     }
 
-    /// Has the receiving thread look.
+    /// Has somebody who receives look.
     pub(crate) fn call(&self) {
         self.carrier.call();
     }

@@ -1,7 +1,7 @@
 //! Chares over nodes, within one process: what crosses is what crosses between processes.
 #![cfg(not(any(loom, shuttle)))]
 
-use raddle_chare::nodes::Job;
+use raddle_chare::nodes::{Job, Progress};
 use raddle_chare::reduce::{Gather, Max, Sum};
 use raddle_chare::{Chares, Cx, chare};
 use raddle_net::TransportKind;
@@ -14,11 +14,13 @@ fn job(nodes: u16, kind: TransportKind) -> Job {
     Job::new(nodes).transport(kind).runtime(builder)
 }
 
-/// Runs `check` on all numbers of nodes, by all transports.
+/// Runs `check` on all numbers of nodes, by all transports, whoever receives.
 fn everywhere(check: impl Fn(&dyn Fn() -> Job)) {
     for kind in TransportKind::ALL {
-        for nodes in NODES {
-            check(&|| job(nodes, kind));
+        for progress in Progress::ALL {
+            for nodes in NODES {
+                check(&|| job(nodes, kind).progress(progress));
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Chares over nodes that are processes: each test starts its own program again, which runs the same test as the node that it is.
 #![cfg(not(any(loom, shuttle)))]
 
-use raddle_chare::nodes::{Job, JobError};
+use raddle_chare::nodes::{Job, JobError, Progress};
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Array, Chares, Cx, chare};
 use raddle_net::{NetError, TransportKind};
@@ -93,7 +93,7 @@ fn expected() -> Vec<f64> {
 
 /// Which transport and how many nodes: a process that is started runs one test with them.
 macro_rules! on_nodes {
-    ($($name:ident: $kind:ident, $nodes:literal;)+) => {$(
+    ($($name:ident: $kind:ident, $nodes:literal, $progress:ident;)+) => {$(
         mod $name {
             #[test]
             fn the_answer_is_the_same() {
@@ -101,6 +101,7 @@ macro_rules! on_nodes {
                     concat!(stringify!($name), "::the_answer_is_the_same"),
                     super::TransportKind::$kind,
                     $nodes,
+                    super::Progress::$progress,
                 );
             }
         }
@@ -108,17 +109,21 @@ macro_rules! on_nodes {
 }
 
 on_nodes! {
-    alone: Memory, 1;
-    two_by_memory: Memory, 2;
-    three_by_memory: Memory, 3;
-    four_by_memory: Memory, 4;
-    two_by_sockets: Sockets, 2;
-    three_by_sockets: Sockets, 3;
-    four_by_sockets: Sockets, 4;
+    alone: Memory, 1, Pending;
+    two_by_memory: Memory, 2, Pending;
+    three_by_memory: Memory, 3, Pending;
+    four_by_memory: Memory, 4, Pending;
+    two_by_sockets: Sockets, 2, Pending;
+    three_by_sockets: Sockets, 3, Pending;
+    four_by_sockets: Sockets, 4, Pending;
+    three_with_each_send: Memory, 3, EachSend;
+    three_with_a_thread: Memory, 3, Thread;
+    three_by_sockets_with_each_send: Sockets, 3, EachSend;
+    three_by_sockets_with_a_thread: Sockets, 3, Thread;
 }
 
-fn the_answer_is_the_same(test: &str, kind: TransportKind, nodes: u16) {
-    let values = job(test, kind, nodes).run(
+fn the_answer_is_the_same(test: &str, kind: TransportKind, nodes: u16, progress: Progress) {
+    let values = job(test, kind, nodes).progress(progress).run(
         |setup| setup.array(LENGTH, Piece::new),
         |runtime, rod| {
             rod.all().flow(STEPS);

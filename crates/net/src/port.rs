@@ -289,6 +289,10 @@ impl Port {
         for index in 0..self.lanes.len() {
             count += self.poll_lane(index, &mut receive)?;
         }
+        if count > 0 && self.shared.transport.is_stuck() {
+            // There is room now, of which nothing tells: whoever looks next finds what had none.
+            self.shared.transport.pump();
+        }
         if count == 0 && changes != self.changes {
             self.tell_of_ends(changes)?;
         }

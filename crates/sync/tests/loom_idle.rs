@@ -8,7 +8,7 @@ use loom::thread;
 use std::time::Duration;
 
 use raddle_sync::idle::IdleSet;
-use raddle_sync::prim::{AtomicUsize, Relaxed};
+use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 
 /// A pool that is a number, without any ordering of its own: the protocol's fences must do.
 struct Runtime {
@@ -111,6 +111,40 @@ fn count_that_falls_short_says_that_nobody_searches() {
         runtime.work_once(0);
         for producer in producers {
             producer.join().expect("no panic");
+        }
+    });
+}
+
+/// Work at a desk at which one at a time looks: who is about to sleep and finds a busy worker there, who may have looked too early, looks again. (Taking the
+/// other for one that will find the work, as an early version did, loses it.)
+#[test]
+fn worker_does_not_rely_on_another_that_looks_at_the_moment() {
+    model(|| {
+        let (runtime, desk) = (Runtime::new(2), Arc::new(Mutex::new(())));
+        let busy = {
+            let (runtime, desk) = (Arc::clone(&runtime), Arc::clone(&desk));
+            thread::spawn(move || {
+                if let Ok(_desk) = desk.try_lock() {
+                    // It goes on with something else whatever it sees.
+                    let _ = runtime.has_work();
+                }
+            })
+        };
+        let worker = {
+            let runtime = Arc::clone(&runtime);
+            thread::spawn(move || {
+                let try_desk = || desk.try_lock().map_err(|_| thread::yield_now());
+                runtime.idle.start_search();
+                while !try_desk().is_ok_and(|_desk| runtime.take()) {
+                    let has_news = || try_desk().map_or(true, |_desk| runtime.has_work());
+                    let _ = runtime.idle.sleep(0, Duration::ZERO, has_news, || ());
+                }
+                runtime.idle.found(0, || false);
+            })
+        };
+        let producer = thread::spawn(move || runtime.put());
+        for thread in [busy, worker, producer] {
+            thread.join().expect("no panic");
         }
     });
 }

@@ -98,8 +98,9 @@ impl Shared {
         if !self.transport.is_pumped() {
             return;
         }
-        // ORDERING(N3): Release, for form's sake: the write to the event orders it. Whoever finds others there knows that they have written.
-        if self.wanted.fetch_add(1, Release) & !LEAVING == 0 {
+        // ORDERING(N3): Release, for form's sake: the write to the event orders it. Whoever finds others there knows that they have written; but of what
+        // has been stuck since, no socket tells the thread.
+        if self.wanted.fetch_add(1, Release) & !LEAVING == 0 || self.transport.is_stuck() {
             self.wake_listener();
         }
     }
@@ -172,4 +173,49 @@ fn remote_of(kind: TransportKind, node: NodeId, frame: Frame) -> Option<Remote> 
         key,
         window: RemoteWindow { len, mapped },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Flags, Message, Node, PortId, SendError, Shape, TransportKind};
+
+    /// A packet that had found no room stayed where it was when there was some: the threads that had made it slept, since they saw nothing, and this one, since
+    /// no socket told it of anything.
+    #[test]
+    fn what_found_no_room_is_news_once_there_is_some() {
+        let shape = Shape { nodes: 2, ports: 1 };
+        let nodes = Node::in_process_by(TransportKind::Sockets, shape).expect("the nodes come up");
+        let (mut sender, mut receiver) = (nodes[0].port(0), nodes[1].port(0));
+        let message = Message {
+            flags: Flags {
+                doorbell: true,
+                ..Flags::default()
+            },
+            ..Message::default()
+        };
+        let to = PortId {
+            node: nodes[1].id(),
+            index: 0,
+        };
+        let (mut sent, mut received) = (0, 0);
+        let mut has_been_stuck = false;
+        while sent < 1_000 {
+            match sender.send(to, message, &[1; 30_000]) {
+                Ok(()) => sent += 1,
+                Err(SendError::Full) => {
+                    nodes[1].shared.transport.pump();
+                    if nodes[1].shared.transport.is_stuck() {
+                        has_been_stuck = true;
+                        received += receiver.poll(|_| ()).expect("nobody ends");
+                        assert!(receiver.has_news() || !nodes[1].shared.transport.is_stuck());
+                    }
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert!(has_been_stuck);
+        while received < sent {
+            received += receiver.poll(|_| ()).expect("nobody ends");
+        }
+    }
 }
