@@ -106,7 +106,7 @@ impl<T: Chare> Reachable for Collection<T> {
     }
 }
 
-/// What becomes of the receiving thread after a letter.
+/// What who receives does after a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     GoOn,

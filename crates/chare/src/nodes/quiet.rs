@@ -54,7 +54,7 @@ pub(crate) struct Waves {
 /// Letters sent and received.
 type Counts = (u64, u64);
 
-/// Has the receiving thread look.
+/// Has somebody who receives look.
 struct Caller(Weak<System>);
 
 impl Wake for Caller {
@@ -119,7 +119,7 @@ pub(super) fn count(system: &Arc<System>, wave: u64) {
     away.call();
 }
 
-/// Answers the waves that wait, if this node is quiet. For the receiving thread.
+/// Answers the waves that wait, if this node is quiet. For who receives.
 pub(super) fn look(system: &Arc<System>) {
     let away = system.away.get().expect("there are other nodes");
     let asked = mem::take(&mut locked(&away.waves).asked);

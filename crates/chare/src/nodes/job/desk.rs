@@ -132,7 +132,7 @@ impl Desk {
         RECEIVES.get()
     }
 
-    /// Has the receiving thread, which calls this, look once more whether its node is quiet.
+    /// Has this thread, which is receiving, look once more whether its node is quiet.
     pub(super) fn look_again(&self) {
         // Relaxed: as in `receive`.
         self.looks_again.store(true, Relaxed);
