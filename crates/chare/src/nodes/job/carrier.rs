@@ -63,13 +63,13 @@ impl NetCarrier {
         // Relaxed: who waits for room looks again and again.
         self.is_closed.store(true, Relaxed);
     }
-
-    fn is_receiver(&self) -> bool {
-        self.receiver.get() == Some(&thread::current().id())
-    }
 }
 
 impl Carrier for std::sync::Arc<NetCarrier> {
+    fn is_receiver(&self) -> bool {
+        self.receiver.get() == Some(&thread::current().id())
+    }
+
     fn carry(&self, worker: Option<usize>, node: u16, letter: Vec<u8>) -> Result<(), Failure> {
         if worker.is_none() && self.is_receiver() {
             locked(&self.waiting).push((node, letter));
