@@ -6,8 +6,7 @@
 //!
 //! What holds within a node holds over nodes: the order of messages from one worker to one element, replies, reductions and quiescence over all, failures
 //! that are told to all, and the moves of elements, from node to node too ([`Cx::migrate_to`](crate::Cx::migrate_to)). What an array over nodes has
-//! not: elements that are put in later, sections, and scans; each is refused where it is asked for. What is measured of an array
-//! ([`Balancing`](crate::balance::Balancing)) moves elements within the node where its reductions end.
+//! not: elements that are put in later, sections, and scans; each is refused where it is asked for.
 //!
 //! # Examples
 //! At [`Job`].

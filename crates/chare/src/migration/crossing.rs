@@ -67,6 +67,11 @@ impl Local {
         one.dispatch(Leave { worker });
     }
 
+    /// Has an element leave for one of the workers of all nodes, wherever it is.
+    pub(crate) fn have_leave<T: Chare>(&self, part: &Part<T>, number: Number, worker: usize) {
+        part.one(number).dispatch(Leave { worker });
+    }
+
     /// Tells the first node where an element is to go that no entry has.
     fn leave<T: Chare>(&self, part: &Part<T>, number: Number, worker: usize) {
         let (Some(away), Some(collection)) = (self.system.away.get(), part.collection.wide) else {

@@ -109,7 +109,7 @@ impl System {
 
 impl Local {
     /// Tells the first node what is to move, and calls `done` on some worker when it has.
-    pub(super) fn wish(
+    pub(crate) fn wish(
         &self,
         collection: u32,
         wishes: Vec<Wish>,

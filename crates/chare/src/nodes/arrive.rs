@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::door::{Copies, Whose};
 use super::{Asker, Crosser, Letter, Outcome, Packed, quiet};
+use crate::balance::Measured;
 use crate::checkpoint::{self, Saved};
 use crate::collection::Collection;
 use crate::directory::Site;
@@ -49,6 +50,15 @@ pub(crate) trait Reachable: Saved {
 
     /// An element comes from another node.
     fn arrive(&self, system: &System, number: Number, crosser: Option<Crosser>);
+
+    /// The workers here are to say what they have measured.
+    fn measure(&self, system: &System);
+
+    /// A worker of another node has said it. For the root's node, as the next.
+    fn measured(&self, system: &System, measured: Measured);
+
+    /// A worker of another node says that it is time to balance.
+    fn balancing_is_due(&self, system: &System);
 
     /// What elements elsewhere have contributed to a reduction. For its root's node.
     fn share(&self, system: &System, round: u64, share: Share);
@@ -134,6 +144,29 @@ impl<T: Chare> Reachable for Collection<T> {
         };
         system.post_from_here(worker, move |local| {
             local.arrive_from_node::<T>(&local.part(id), number, crosser);
+        });
+    }
+
+    fn measure(&self, system: &System) {
+        let id = self.id;
+        for worker in 0..system.worker_count() {
+            system.post_from_here(worker, move |local| {
+                local.tell_measured::<T>(&local.part(id));
+            });
+        }
+    }
+
+    fn measured(&self, system: &System, measured: Measured) {
+        let id = self.id;
+        system.post_from_here(self.root, move |local| {
+            local.take_measured::<T>(&local.part(id), measured);
+        });
+    }
+
+    fn balancing_is_due(&self, system: &System) {
+        let id = self.id;
+        system.post_from_here(self.root, move |local| {
+            local.balancing_is_due::<T>(&local.part(id));
         });
     }
 

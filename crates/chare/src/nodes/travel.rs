@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Asker, Packed};
+use super::{Asker, Packed, Reachable};
+use crate::balance::Measured;
 use crate::local::Local;
 use crate::number::Number;
 use crate::part::Frozen;
@@ -62,6 +63,19 @@ pub(crate) enum Travel {
     },
     /// All elements of the batch have come.
     End,
+    /// The receiver's workers are to say what they have measured of an array.
+    Measure {
+        collection: u32,
+    },
+    /// That, of one of them. For the array's root.
+    Measured {
+        collection: u32,
+        measured: Measured,
+    },
+    /// It is time to balance an array. For its root.
+    BalancingIsDue {
+        collection: u32,
+    },
 }
 
 /// An element on its way between nodes, with what waits for it.
@@ -143,6 +157,24 @@ impl System {
             Travel::Known { count } => self.at_coordinator(move |local| local.is_known(count)),
             Travel::HaveCome { count } => self.at_coordinator(move |local| local.came(count)),
             Travel::End => self.at_coordinator(Local::end_batch),
+            Travel::Measure { collection } => {
+                self.with_wide(collection, |found| found.measure(self));
+            }
+            Travel::Measured {
+                collection,
+                measured,
+            } => self.with_wide(collection, |found| found.measured(self, measured)),
+            Travel::BalancingIsDue { collection } => {
+                self.with_wide(collection, |found| found.balancing_is_due(self));
+            }
+        }
+    }
+
+    /// Calls `call` with a collection over nodes, unless it was destroyed.
+    fn with_wide(&self, collection: u32, call: impl FnOnce(&dyn Reachable)) {
+        let away = self.away.get().expect("letters have come");
+        if let Some(found) = away.collection(collection) {
+            call(&*found);
         }
     }
 }
