@@ -3,6 +3,9 @@
 //!
 //! It is done where the program says that all elements have come to a point ([`Cx::balance`]), or ever so often while they run.
 //!
+//! In an array over nodes all workers of all nodes are balanced ([`Cx::migrate_to`]). An element goes to another node where `#[chare(nodes, state)]` says
+//! how it is written, and no `async` entry of it is under way when it is measured: those that wait at [`Cx::balance`] move within their node.
+//!
 //! # Source
 //! Jetley, Kalé, sect. 2: measurement-based balancing of arrays. Kalé, Krishnan: CHARM++. OOPSLA 1993, for elements that can move; the strategies
 //! are longest-processing-time-first (Graham: Bounds on multiprocessing timing anomalies. SIAM J. Applied Mathematics 17(2), 1969) and its
@@ -10,6 +13,7 @@
 
 mod by_traffic;
 mod measure;
+mod over_nodes;
 mod strategy;
 
 use std::fmt;
@@ -20,6 +24,7 @@ use std::time::Duration;
 use raddle_runtime::Instant;
 
 pub use by_traffic::ByTraffic;
+use measure::Found;
 pub(crate) use measure::{Measured, Meter, Sheet};
 pub use strategy::{ElementLoad, Greedy, LoadView, Refine, Strategy, Traffic};
 
@@ -28,7 +33,6 @@ use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::Local;
-use crate::number::Number;
 use crate::part::Part;
 use crate::reduction::{Goes, Target, tell_all};
 use crate::reply::{Reply, What, reply};
@@ -177,7 +181,7 @@ impl Local {
         done: impl FnOnce(&Self) + Send + 'static,
     ) {
         let collection = part.collection.id;
-        let worker_count = self.system.worker_count();
+        let worker_count = self.workers_of(part);
         let mut sheet = part.sheet.borrow_mut();
         if part.collection.balancing.is_none() || sheet.is_some() {
             drop(sheet);
@@ -185,10 +189,11 @@ impl Local {
         }
         *sheet = Some(Sheet::new(worker_count, done));
         drop(sheet);
+        self.ask_other_nodes(part);
         let root = self.worker;
-        for worker in 0..worker_count {
+        for worker in 0..self.system.worker_count() {
             self.post_seldom(worker, move |local| {
-                let measured = local.part::<T>(collection).take_measured(local.worker);
+                let measured = local.measure::<T>(&local.part(collection));
                 local.post_seldom(root, move |local| {
                     local.take_measured::<T>(&local.part(collection), measured);
                 });
@@ -196,7 +201,8 @@ impl Local {
         }
     }
 
-    fn take_measured<T: Chare>(&self, part: &Part<T>, measured: Measured) {
+    /// Takes in what a worker has measured. For the root of an array.
+    pub(crate) fn take_measured<T: Chare>(&self, part: &Part<T>, measured: Measured) {
         let mut sheet = part.sheet.borrow_mut();
         let Some(begun) = sheet.as_mut() else {
             // The array was destroyed meanwhile.
@@ -207,15 +213,15 @@ impl Local {
             return;
         };
         drop(sheet);
-        let (view, numbers, done) = complete.view(self.system.post.worker_cpus());
-        self.decide(part, &view, &numbers, done);
+        let (view, found, done) = complete.view(self.cpus_of(part));
+        self.decide(part, &view, &found, done);
     }
 
     fn decide<T: Chare>(
         &self,
         part: &Part<T>,
         view: &LoadView,
-        numbers: &[Number],
+        found: &[Found],
         done: impl FnOnce(&Self) + Send + 'static,
     ) {
         let balancing = part.collection.balancing.as_ref();
@@ -230,13 +236,11 @@ impl Local {
                     .fail(Failure::panicked(&who, strategy.name(), &*panic));
             }
         };
-        let moves: Vec<(Number, usize)> = view
-            .elements
-            .iter()
-            .zip(numbers)
-            .zip(&placed)
-            .filter(|((element, _), to)| element.worker != **to)
-            .map(|((_, number), &to)| (*number, to))
+        let placed = self.keep_within_nodes(part, view, found, placed);
+        let elements = view.elements.iter().zip(found).zip(&placed);
+        let moves: Vec<_> = elements
+            .map(|((element, found), &to)| (found.number, element.worker, to))
+            .filter(|&(_, from, to)| from != to)
             .collect();
         let move_count = moves.len();
         // Where nobody waits for the moves, it does not matter how long they are under way, but what they take from others.
@@ -272,7 +276,7 @@ impl Local {
             return done(self);
         }
         let (start, collection) = (Instant::now(), part.collection.id);
-        self.migrate::<T>(collection, moves, move |local| {
+        self.move_measured(part, moves, move |local| {
             let part = local.part::<T>(collection);
             part.collection
                 .learn_move_cost(start.elapsed() / move_count as u32);

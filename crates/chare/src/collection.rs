@@ -345,6 +345,14 @@ impl<T: Chare> Collection<T> {
         Number::new(0, route.generation(), position)
     }
 
+    /// What the element at a place of a grid is called.
+    pub(crate) fn index_of(&self, number: Number) -> Option<T::Index> {
+        match &self.kind {
+            Kind::Grid(grid) => Some(grid.at(u64::from(number.index()))),
+            Kind::Singles | Kind::Sparse { .. } => None,
+        }
+    }
+
     /// Gives `index` a number, for an element on worker `on`; or says why it gets none.
     pub(crate) fn insert(&self, index: T::Index, on: usize) -> Result<Number, &'static str> {
         match &self.kind {
@@ -421,10 +429,7 @@ impl<T: Chare> Collection<T> {
             let own = died.iter().find(|death| death.0 == number);
             own.map(|death| death.1.clone())
         };
-        let name = match &self.kind {
-            Kind::Grid(grid) => self.name(Some(grid.at(u64::from(number.index())))),
-            Kind::Singles | Kind::Sparse { .. } => self.name(None),
-        };
+        let name = self.name(self.index_of(number));
         Failure::gone(&name, entry, died.as_ref())
     }
 

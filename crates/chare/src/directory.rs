@@ -39,8 +39,24 @@ pub(crate) enum Whereabouts {
     Seed { has_mail: bool },
     /// On a worker, or on its way there.
     Placed,
-    /// On another node.
-    Away { node: u16 },
+    /// On another node, or on its way from node to node.
+    Away,
+}
+
+/// Where an element can be, as a node sees it: on one of its own workers, or on another node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Site {
+    Worker(usize),
+    Node(u16),
+}
+
+impl Site {
+    const fn number(self) -> usize {
+        match self {
+            Self::Worker(worker) => worker,
+            Self::Node(node) => node as usize,
+        }
+    }
 }
 
 /// Where an element is, packed into a word.
@@ -51,7 +67,8 @@ pub(crate) enum Whereabouts {
 ///  │ state │  generation  │  epoch  │   old   │   new   │
 ///  └───────┴──────────────┴─────────┴─────────┴─────────┘
 /// ```
-/// Workers in epoch `epoch` send to worker `new`, others to `old`: see [`crate::migration`]. Of an element on another node, `new` is that.
+/// Workers in epoch `epoch` send to worker `new`, others to `old`: see [`crate::migration`]. Of an element on another node, or on its way from node to
+/// node, the state says which of the two is a worker, and which a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Route(u64);
 
@@ -63,7 +80,12 @@ impl Route {
     const SEED: u64 = 1;
     const SEED_WITH_MAIL: u64 = 2;
     const PLACED: u64 = 3;
+    /// From a node to a node, both others, or there.
     const AWAY: u64 = 4;
+    /// From a worker here to a node.
+    const LEAVING: u64 = 5;
+    /// From a node to a worker here.
+    const COMING: u64 = 6;
 
     fn pack(state: u64, generation: u32, epoch: u32, old: usize, new: usize) -> Self {
         debug_assert!(old <= 4095 && new <= 4095);
@@ -76,8 +98,19 @@ impl Route {
         Self::pack(Self::PLACED, generation, 0, on, on)
     }
 
-    pub(crate) fn moving(generation: u32, epoch: u32, from: usize, to: usize) -> Self {
-        Self::pack(Self::PLACED, generation, epoch, from, to)
+    pub(crate) fn moving(generation: u32, epoch: u32, from: Site, to: Site) -> Self {
+        let state = match (from, to) {
+            (Site::Worker(_), Site::Worker(_)) => Self::PLACED,
+            (Site::Worker(_), Site::Node(_)) => Self::LEAVING,
+            (Site::Node(_), Site::Worker(_)) => Self::COMING,
+            (Site::Node(_), Site::Node(_)) => Self::AWAY,
+        };
+        Self::pack(state, generation, epoch, from.number(), to.number())
+    }
+
+    /// Of an element that has come to where it is.
+    pub(crate) fn at(generation: u32, site: Site) -> Self {
+        Self::moving(generation, 0, site, site)
     }
 
     pub(crate) fn seed(generation: u32, has_mail: bool) -> Self {
@@ -90,7 +123,7 @@ impl Route {
     }
 
     pub(crate) fn away(generation: u32, node: u16) -> Self {
-        Self::pack(Self::AWAY, generation, 0, 0, node.into())
+        Self::at(generation, Site::Node(node))
     }
 
     pub(crate) fn vacant(generation: u32) -> Self {
@@ -102,9 +135,7 @@ impl Route {
             Self::VACANT => Whereabouts::Vacant,
             Self::SEED => Whereabouts::Seed { has_mail: false },
             Self::SEED_WITH_MAIL => Whereabouts::Seed { has_mail: true },
-            Self::AWAY => Whereabouts::Away {
-                node: (self.0 & Self::WORKER_MASK) as u16,
-            },
+            Self::AWAY | Self::LEAVING | Self::COMING => Whereabouts::Away,
             _ => Whereabouts::Placed,
         }
     }
@@ -122,8 +153,11 @@ impl Route {
     /// The worker to which those in `epoch` send.
     #[inline]
     pub(crate) fn worker(self, epoch: u32) -> usize {
-        let is_new = (self.0 >> 24) & Self::EPOCH_MASK == u64::from(epoch) & Self::EPOCH_MASK;
-        let word = if is_new { self.0 } else { self.0 >> 12 };
+        let word = if self.is_of(epoch) {
+            self.0
+        } else {
+            self.0 >> 12
+        };
         (word & Self::WORKER_MASK) as usize
     }
 
@@ -133,6 +167,31 @@ impl Route {
         (old as usize, new as usize)
     }
 
+    /// The old site and the new one; none when the element waits for a worker, or is gone.
+    pub(crate) fn sites(self) -> Option<(Site, Site)> {
+        let (old, new) = self.workers();
+        // Nodes are fewer than 2^12, as far as routes lead to them.
+        let (here, there) = (Site::Worker, |node: usize| Site::Node(node as u16));
+        match self.0 >> 61 {
+            Self::PLACED => Some((here(old), here(new))),
+            Self::LEAVING => Some((here(old), there(new))),
+            Self::COMING => Some((there(old), here(new))),
+            Self::AWAY => Some((there(old), there(new))),
+            _ => None,
+        }
+    }
+
+    /// Where those in `epoch` send; none when the element waits for a worker, or is gone.
+    pub(crate) fn site(self, epoch: u32) -> Option<Site> {
+        self.sites()
+            .map(|(old, new)| if self.is_of(epoch) { new } else { old })
+    }
+
+    #[inline]
+    fn is_of(self, epoch: u32) -> bool {
+        (self.0 >> 24) & Self::EPOCH_MASK == u64::from(epoch) & Self::EPOCH_MASK
+    }
+
     /// The worker where the element is, or to which it goes; none when it waits for a worker, or is gone.
     fn last_worker(self) -> Option<usize> {
         self.is_placed().then(|| self.workers().1)
@@ -140,8 +199,9 @@ impl Route {
 
     /// True when some send to `worker`, whatever epoch they are in.
     fn leads_to(self, worker: usize) -> bool {
-        let (old, new) = self.workers();
-        worker == old || worker == new
+        let own = Site::Worker(worker);
+        self.sites()
+            .is_some_and(|(old, new)| old == own || new == own)
     }
 }
 
@@ -208,7 +268,7 @@ impl Place {
     /// True when somebody may send to `worker` what is for the element `number`.
     pub(crate) fn leads_to(&self, number: Number, worker: usize) -> bool {
         let route = self.route();
-        route.is_placed() && route.generation() == number.generation() && route.leads_to(worker)
+        route.generation() == number.generation() && route.leads_to(worker)
     }
 }
 
@@ -450,14 +510,19 @@ mod tests {
 
     #[test]
     fn who_is_in_the_epoch_of_a_move_sends_to_the_new_worker() {
-        let route = Route::moving(5, (1 << 17) + 3, 7, 4095);
+        let (from, to) = (Site::Worker(7), Site::Worker(4095));
+        let route = Route::moving(5, (1 << 17) + 3, from, to);
         assert_eq!(
             (route.worker(2), route.worker(3), route.generation()),
             (7, 4095, 5)
         );
         assert_eq!(route.whereabouts(), Whereabouts::Placed);
         let away = Route::away(LAST_GENERATION, 1023);
-        assert_eq!(away.whereabouts(), Whereabouts::Away { node: 1023 });
+        assert_eq!(away.whereabouts(), Whereabouts::Away);
+        assert_eq!(away.site(0), Some(Site::Node(1023)));
+        let leaving = Route::moving(1, 9, Site::Worker(3), Site::Node(3));
+        assert_eq!(leaving.site(8), Some(Site::Worker(3)));
+        assert_eq!(leaving.site(9), Some(Site::Node(3)));
         assert_eq!(away.generation(), LAST_GENERATION);
         for has_mail in [false, true] {
             let seed = Route::seed(LAST_GENERATION, has_mail);

@@ -16,6 +16,7 @@
 //!
 //! What is sent to all carries its sender's epoch: an element counts as being where that epoch says. So it is skipped at its old worker by what was
 //! sent in the new epoch, and at its new worker by what was sent before.
+//! Of a program over nodes the batches are those of all nodes, with one epoch; the first node begins them ([`wide`]).
 //! # Invariants
 //! 1. At most one batch is under way: a route whose old and new workers differ is of this batch, and each sender is in its epoch or in the
 //!    one before.
@@ -23,7 +24,9 @@
 //!    threads outside are in one order, since they send under a lock; worker 0 sends their marker as one of them.
 
 mod arrivals;
+mod crossing;
 mod departures;
+mod wide;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,12 +36,15 @@ use std::sync::Arc;
 
 use raddle_sync::prim::Mutex;
 
+pub(crate) use crossing::Leave;
 pub(crate) use departures::Departures;
+use wide::Main;
 
 use crate::cx::Cx;
-use crate::directory::Route;
+use crate::directory::{Route, Site};
 use crate::entry::Chare;
 use crate::local::Local;
+use crate::nodes::Travel;
 use crate::number::Number;
 use crate::priority::RanksOf;
 
@@ -74,12 +80,14 @@ pub(crate) struct Coordinator {
     /// Elements of the batch under way that have not come yet, and what is done when they have.
     awaited: usize,
     when_come: Vec<Request>,
+    /// What the first of several nodes knows besides.
+    main: Main,
 }
 
 /// Elements of one array, and the workers to which they are to go.
 struct Wanted {
     of: Box<dyn Journey>,
-    moves: Vec<(Number, usize)>,
+    moves: Vec<(Number, Site)>,
 }
 
 /// Moves that are made together.
@@ -87,6 +95,8 @@ pub(crate) struct Batch {
     epoch: u32,
     /// The workers that elements leave.
     sources: Vec<usize>,
+    /// The other nodes that have such workers.
+    nodes: Vec<u16>,
     groups: Vec<MovesOf>,
 }
 
@@ -98,21 +108,31 @@ struct MovesOf {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Move {
+pub(crate) struct Move {
     number: Number,
-    from: usize,
-    to: usize,
+    from: Site,
+    to: Site,
+}
+
+impl Move {
+    /// The worker that the element leaves, if that is here.
+    fn source(&self) -> Option<usize> {
+        match self.from {
+            Site::Worker(worker) => Some(worker),
+            Site::Node(_) => None,
+        }
+    }
 }
 
 /// What moving means for the elements of an array, whatever they are.
-trait Journey: Send + Sync {
+pub(crate) trait Journey: Send + Sync {
     /// Writes old and new worker into the routes of those that are elsewhere than they are to be.
     fn begin(
         &self,
         local: &Local,
         collection: u32,
         epoch: u32,
-        wanted: Vec<(Number, usize)>,
+        wanted: Vec<(Number, Site)>,
     ) -> Vec<Move>;
     /// This worker goes over.
     fn go_over(&self, local: &Local, collection: u32, epoch: u32, moves: &[Move]);
@@ -133,25 +153,60 @@ trait Journey: Send + Sync {
 /// The journeys of chares `T`.
 struct JourneyOf<T>(PhantomData<fn() -> T>);
 
+/// That, whatever they are.
+pub(crate) fn journey<T: Chare>() -> Box<dyn Journey> {
+    Box::new(JourneyOf::<T>(PhantomData))
+}
+
 impl<T: Chare> Cx<T> {
     /// Moves this element to another worker, soon. Messages that are under way find it.
     ///
     /// Who is called to several workers goes to the last one. All that want to move at about the same time move together: some 1 µs each.
     ///
+    /// In an array over nodes the workers of all nodes are counted through, those of the first node first. An element that goes to another node is
+    /// written and read again, by what `#[chare(nodes, state)]` says of it: it goes when no `async` entry of it is under way, and gets no
+    /// messages until it has come. One that cannot be written, or has not received all messages that it is to wait for, stays, and the
+    /// program fails.
+    ///
     /// # Panics
-    /// When there is no such worker, and for an element of a group or a node group.
+    /// When there is no such worker, for an element of a group or a node group, and for one that is to go to another node where nothing says how
+    /// it is written.
     pub fn migrate_to(&self, worker: usize) {
         let one = self.one();
         self.with_part(|local, part| {
-            local.system.check_worker(worker);
             assert!(
                 !part.collection.stays,
                 "elements of a group stay where they are"
             );
+            if part.collection.wide.is_some() {
+                return local.migrate_over_nodes(one, worker);
+            }
+            local.system.check_worker(worker);
             local.post(COORDINATOR, move |local| {
                 local.want::<T>(one.collection, [(one.number, worker)], None);
             });
         });
+    }
+}
+
+impl Batch {
+    fn new(epoch: u32, groups: Vec<MovesOf>, nodes: Vec<u16>) -> Self {
+        let moves = groups.iter().flat_map(|group| &group.moves);
+        let mut sources: Vec<_> = moves.filter_map(Move::source).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        Self {
+            epoch,
+            sources,
+            nodes,
+            groups,
+        }
+    }
+
+    /// How many elements leave workers of this node.
+    fn count(&self) -> usize {
+        let moves = self.groups.iter().flat_map(|group| &group.moves);
+        moves.filter_map(Move::source).count()
     }
 }
 
@@ -175,18 +230,30 @@ impl Local {
         moves: impl IntoIterator<Item = (Number, usize)>,
         done: Option<Request>,
     ) {
+        let number = self.part::<T>(collection).collection.wide;
+        if let (Some(number), Some(away)) = (number, self.system.away.get()) {
+            let me = away.me;
+            let wish = |(number, to): (Number, usize)| (number.bits(), me, to as u16);
+            let wishes = moves.into_iter().map(wish).collect();
+            return self.wish(number, wishes, false, done);
+        }
+        let moves = moves.into_iter();
+        let moves = moves.map(|(number, to)| (number, Site::Worker(to)));
         let mut coordinator = self.coordinator.borrow_mut();
         let wanted = coordinator
             .wanted
             .entry(collection)
             .or_insert_with(|| Wanted {
-                of: Box::new(JourneyOf::<T>(PhantomData)),
+                of: journey::<T>(),
                 moves: Vec::new(),
             });
         wanted.moves.extend(moves);
         coordinator.when_made.extend(done);
         drop(coordinator);
-        self.begin_next();
+        match self.system.away.get() {
+            None => self.begin_next(),
+            Some(_) => self.system.send_travel(0, Travel::WantWithin),
+        }
     }
 
     /// Begins the next batch that moves anything, at the coordinator, unless one is under way.
@@ -200,20 +267,31 @@ impl Local {
             let when_made = mem::take(&mut coordinator.when_made);
             drop(coordinator);
             let epoch = self.epoch.get() + 1;
-            let groups = wanted
-                .into_iter()
-                .map(|(collection, Wanted { of, moves })| MovesOf {
-                    collection,
-                    moves: of.begin(self, collection, epoch, moves),
-                    of,
-                });
-            let groups: Vec<_> = groups.filter(|group| !group.moves.is_empty()).collect();
+            let wanted = wanted.into_iter();
+            let groups = self.groups(
+                epoch,
+                wanted.map(|(of, wanted)| (of, wanted.of, wanted.moves)),
+            );
             if groups.is_empty() {
                 self.call_all(when_made);
             } else {
                 self.begin_batch(epoch, groups, when_made);
             }
         }
+    }
+
+    /// Writes the routes of those that are to move.
+    fn groups(
+        &self,
+        epoch: u32,
+        wanted: impl Iterator<Item = (u32, Box<dyn Journey>, Vec<(Number, Site)>)>,
+    ) -> Vec<MovesOf> {
+        let groups = wanted.map(|(collection, of, moves)| MovesOf {
+            collection,
+            moves: of.begin(self, collection, epoch, moves),
+            of,
+        });
+        groups.filter(|group| !group.moves.is_empty()).collect()
     }
 
     fn call_all(&self, requests: Vec<Request>) {
@@ -223,19 +301,11 @@ impl Local {
     }
 
     fn begin_batch(&self, epoch: u32, groups: Vec<MovesOf>, when_come: Vec<Request>) {
-        let moves = || groups.iter().flat_map(|group| &group.moves);
-        let mut sources: Vec<_> = moves().map(|one| one.from).collect();
-        sources.sort_unstable();
-        sources.dedup();
+        let batch = Arc::new(Batch::new(epoch, groups, Vec::new()));
         let mut coordinator = self.coordinator.borrow_mut();
-        coordinator.awaited = moves().count();
+        coordinator.awaited = batch.count();
         coordinator.when_come = when_come;
         drop(coordinator);
-        let batch = Arc::new(Batch {
-            epoch,
-            sources,
-            groups,
-        });
         *self.system.moves.under_way() = Some(Arc::clone(&batch));
         let mut outside = self.system.outside();
         outside.epoch = epoch;
@@ -273,12 +343,15 @@ impl Local {
         for &source in &batch.sources {
             self.post(source, move |local| local.take_marker());
         }
+        for &node in &batch.nodes {
+            self.system.send_travel(node, Travel::Marker);
+        }
     }
 
     /// A sender has gone over: no more comes from it for what leaves. The last marker shows that this worker has gone over too.
     fn take_marker(&self) {
         self.markers.set(self.markers.get() + 1);
-        if self.markers.get() == self.system.worker_count() + 1 {
+        if self.markers.get() == self.system.marker_count() {
             self.markers.set(0);
             self.ship(&self.batch_under_way());
         }
@@ -291,8 +364,14 @@ impl Local {
         if coordinator.awaited > 0 {
             return;
         }
-        let when_come = mem::take(&mut coordinator.when_come);
         drop(coordinator);
+        self.end_batch();
+        self.begin_next();
+    }
+
+    /// All of the batch have come.
+    pub(crate) fn end_batch(&self) {
+        let when_come = mem::take(&mut self.coordinator.borrow_mut().when_come);
         for MovesOf {
             collection,
             of,
@@ -303,7 +382,6 @@ impl Local {
         }
         *self.system.moves.under_way() = None;
         self.call_all(when_come);
-        self.begin_next();
     }
 }
 
@@ -313,7 +391,7 @@ impl<T: Chare> Journey for JourneyOf<T> {
         local: &Local,
         collection: u32,
         epoch: u32,
-        mut wanted: Vec<(Number, usize)>,
+        mut wanted: Vec<(Number, Site)>,
     ) -> Vec<Move> {
         wanted.sort_by_key(|one| one.0);
         wanted.dedup_by(|later, kept| {
@@ -326,14 +404,19 @@ impl<T: Chare> Journey for JourneyOf<T> {
         let part = local.part::<T>(collection);
         let directory = &part.collection.directory;
         let sections = part.collection.sections.lock();
-        let begin = |(number, to): (Number, usize)| {
+        let begin = |(number, to): (Number, Site)| {
             let place = directory.place(number);
             let route = place.route();
-            let from = place.worker_of(number, local.epoch.get())?;
+            let (_, from) = route.sites()?;
+            if route.generation() != number.generation() {
+                return None;
+            }
             let moving = Route::moving(number.generation(), epoch, from, to);
             let moves = from != to && place.change_route(route, moving);
             moves.then(|| {
-                sections.will_come(number, to);
+                if let Site::Worker(to) = to {
+                    sections.will_come(number, to);
+                }
                 Move { number, from, to }
             })
         };
@@ -343,9 +426,9 @@ impl<T: Chare> Journey for JourneyOf<T> {
     fn go_over(&self, local: &Local, collection: u32, epoch: u32, moves: &[Move]) {
         let part = local.part::<T>(collection);
         for one in moves {
-            if one.from == local.worker {
+            if one.from == Site::Worker(local.worker) {
                 part.leaving.borrow_mut().insert(one.number, epoch);
-            } else if one.to == local.worker {
+            } else if one.to == Site::Worker(local.worker) {
                 part.expected.borrow_mut().insert(one.number, epoch);
             }
         }
@@ -371,10 +454,12 @@ impl<T: Chare> Journey for JourneyOf<T> {
         for &Move { number, from, to } in moves {
             let place = part.collection.directory.place(number);
             let route = place.route();
-            if place.worker_of(number, local.epoch.get()).is_some() {
+            if route.sites().is_some() && route.generation() == number.generation() {
                 // Should it end at this moment, it has no route to change.
-                let _ = place.change_route(route, Route::placed(number.generation(), to));
-                sections.has_left(number, from);
+                let _ = place.change_route(route, Route::at(number.generation(), to));
+                if let Site::Worker(from) = from {
+                    sections.has_left(number, from);
+                }
             }
         }
     }

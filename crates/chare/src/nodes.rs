@@ -5,8 +5,8 @@
 //! arguments are written, with serde, as bytes. All other ways are as within a node, and cost what they cost there.
 //!
 //! What holds within a node holds over nodes: the order of messages from one worker to one element, replies, reductions and quiescence over all, failures
-//! that are told to all. What an array over nodes has not: elements that are put in later, sections, scans and moves from node to node; each is
-//! refused where it is asked for. Within its node an element moves as others do.
+//! that are told to all, and the moves of elements, from node to node too ([`Cx::migrate_to`](crate::Cx::migrate_to)). What an array over nodes has
+//! not: elements that are put in later, sections, and scans; each is refused where it is asked for.
 //!
 //! # Examples
 //! At [`Job`].
@@ -19,6 +19,7 @@
 //! | `out` | letters on their way out |
 //! | `arrive` | what a letter does where it comes |
 //! | `reducers` | reducers as bytes |
+//! | `travel` | what nodes tell each other about elements that move |
 //! | `quiet` | when all nodes are quiet |
 //! | `addresses` | proxies as bytes |
 //! | `job` | a program's nodes, from their start to their end |
@@ -32,6 +33,7 @@ mod letter;
 mod out;
 mod quiet;
 mod reducers;
+mod travel;
 mod wire;
 
 use std::collections::HashMap;
@@ -42,12 +44,14 @@ use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 
 pub(crate) use arrive::Reachable;
 pub use door::Door;
+pub(crate) use door::Whose;
 #[cfg(not(any(loom, shuttle)))]
 pub use job::{Job, JobError, Progress, Setup};
 pub(crate) use letter::Letter;
 pub(crate) use out::{Packed, pack, written};
 pub(crate) use quiet::{Waves, give_up, tell_when_quiet};
 pub(crate) use reducers::Reducers;
+pub(crate) use travel::{Crosser, Travel, Waiting, Wish};
 pub use wire::{Across, Crossing};
 pub(crate) use wire::{reader, reading};
 
@@ -65,6 +69,9 @@ pub(crate) trait Carrier: fmt::Debug + Send + Sync {
 
     /// Has somebody who receives letters look whether there is something to be done.
     fn call(&self);
+
+    /// True on a thread that is receiving letters.
+    fn is_receiver(&self) -> bool;
 }
 
 /// What a system has of the other nodes.
@@ -72,6 +79,8 @@ pub(crate) struct Away {
     pub(crate) me: u16,
     pub(crate) node_count: u16,
     carrier: Box<dyn Carrier>,
+    /// Held by a thread that is no worker from its look where an element is until its letter has gone.
+    gate: Mutex<()>,
     /// Collections over nodes, by the number that all know them by.
     collections: Mutex<Vec<Option<Arc<dyn Reachable>>>>,
     replies: Mutex<Replies>,
@@ -113,6 +122,7 @@ impl Away {
             me,
             node_count,
             carrier,
+            gate: Mutex::default(),
             collections: Mutex::default(),
             replies: Mutex::default(),
             reducers: Reducers::new(),
@@ -172,6 +182,29 @@ impl Away {
         let take = Box::new(take);
         replies.awaited.insert(number, Awaited { from, take });
         number
+    }
+
+    /// The reply comes from another node than was thought when it was asked for.
+    pub(crate) fn redirect(&self, reply: Option<u64>, from: u16) {
+        let Some(reply) = reply else { return };
+        if let Some(awaited) = locked(&self.replies).awaited.get_mut(&reply) {
+            awaited.from = from;
+        }
+    }
+
+    /// Has this thread, which is no worker, send letters before or after a marker; none for one that is receiving them, which goes over by itself.
+    pub(crate) fn enter(&self) -> Option<impl Sized + use<'_>> {
+        (!self.carrier.is_receiver()).then(|| locked(&self.gate))
+    }
+
+    /// Sends the marker of the threads that are no workers and do not receive letters.
+    pub(crate) fn send_outside_marker(&self, node: u16) -> Result<(), Failure> {
+        let letter = Letter::Travel(Travel::Marker);
+        let bytes = postcard::to_allocvec(&letter).expect("letters are plain");
+        // Relaxed: as in `counts`.
+        self.sent.fetch_add(1, Relaxed);
+        let _gate = locked(&self.gate);
+        self.carrier.carry(None, node, bytes)
     }
 
     /// A reply has come.

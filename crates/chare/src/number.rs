@@ -12,6 +12,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 const INDEX_BITS: u32 = 32;
 const GENERATION_BITS: u32 = 20;
 
@@ -19,7 +21,7 @@ const GENERATION_BITS: u32 = 20;
 pub(crate) const LAST_GENERATION: u32 = (1 << GENERATION_BITS) - 1;
 
 /// The number of an element. See the module's header.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Number(u64);
 
 impl Number {

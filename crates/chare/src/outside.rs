@@ -2,6 +2,7 @@
 
 use crate::entry::Chare;
 use crate::local::{Arrival, Local, on_arrival};
+use crate::nodes::Away;
 use crate::parcel::Parcel;
 use crate::priority::{Key, ranked};
 use crate::proxy::{All, One};
@@ -45,6 +46,11 @@ impl System {
 /// Sends a parcel to where its element is.
 #[cold]
 pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: Box<dyn Parcel<T>>) {
+    dispatch_in(one, parcel, None);
+}
+
+/// The same, for a sender on another node in `epoch`.
+pub(crate) fn dispatch_in<T: Chare>(one: One<T>, parcel: Box<dyn Parcel<T>>, epoch: Option<u32>) {
     // Without a system its runtime has ended: dropping the parcel tells who waits for a reply.
     let Some(system) = System::find(one.system) else {
         return;
@@ -54,7 +60,7 @@ pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: Box<dyn Parcel<T>>) {
         return system.to_node(&collection, one.number, one.priority, parcel);
     }
     let mut outside = system.outside();
-    let epoch = outside.epoch;
+    let epoch = epoch.unwrap_or(outside.epoch);
     match way(&collection, one.number, epoch, &mut outside.detours) {
         Way::Straight(worker) => {
             let One {
@@ -79,7 +85,7 @@ pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: Box<dyn Parcel<T>>) {
         }
         Way::Away(node) => {
             drop(outside);
-            system.send_one_away(&collection, one, node, parcel);
+            system.send_one_from_outside(&collection, one, node, parcel);
         }
         Way::Gone => {
             drop(outside);
@@ -92,6 +98,11 @@ pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: Box<dyn Parcel<T>>) {
 /// Sends a message to all elements of a collection, or of a section.
 #[cold]
 pub(crate) fn spread<T: Chare>(all: All<T>, spread: impl Spread<T>) {
+    spread_in(all, spread, None);
+}
+
+/// The same, for a sender on another node in `epoch`.
+pub(crate) fn spread_in<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Option<u32>) {
     let Some(system) = System::find(all.system) else {
         return;
     };
@@ -107,11 +118,13 @@ pub(crate) fn spread<T: Chare>(all: All<T>, spread: impl Spread<T>) {
         Ok(Through::Workers(members)) => members,
         Err(failure) => return system.fail(failure),
     };
-    system.spread_away(&shared, all, &spread);
+    let crossed = system.cross_spread(&shared, all, &spread);
     // Clones are the program's code, and are made before the lock is taken.
     let mut spreads: Vec<_> = (0..system.worker_count()).map(|_| spread.clone()).collect();
+    // As long as this is held no marker goes to other nodes.
+    let _gate = system.away.get().and_then(Away::enter);
     let outside = system.outside();
-    let epoch = outside.epoch;
+    let epoch = epoch.unwrap_or(outside.epoch);
     for worker in workers_with(members.as_deref(), system.worker_count()) {
         let spread = spreads.pop().expect("there is one for each worker");
         let arrival = move |local: &Local| {
@@ -119,4 +132,6 @@ pub(crate) fn spread<T: Chare>(all: All<T>, spread: impl Spread<T>) {
         };
         system.post_outside_with(priority, None, worker, Box::new(arrival));
     }
+    drop(outside);
+    system.spread_away(crossed, epoch);
 }

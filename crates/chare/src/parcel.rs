@@ -192,7 +192,7 @@ impl<E: Entry, F: Finish<E::Output>> Parcel<E::Chare> for Call<E, F> {
 
     fn cross(self: Box<Self>, system: &System, node: u16) -> Option<Packed> {
         let Self { args, finish } = *self;
-        pack::<E::Chare, _, _>(E::ACROSS, E::NAME, &args, finish, system, node)
+        pack::<E::Chare, _, _, _>(E::ACROSS, E::NAME, &args, finish, system, node)
     }
 }
 

@@ -24,7 +24,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
-pub(crate) use slots::{Body, Slot, Slots, State};
+pub(crate) use slots::{Body, Frozen, Slot, Slots, State};
 
 use crate::balance::{Meter, Sheet};
 use crate::collection::Collection;

@@ -322,6 +322,9 @@ impl Local {
                     );
                     self.system.fail(Failure::new(text));
                 }
+                Some(Ok(output)) if share.is_for_others() => {
+                    self.tell_other_nodes(part, round, &*output);
+                }
                 Some(Ok(output)) => self.end_round(part, group, round, share.target, output),
                 Some(Err(misfit)) => {
                     let text = format!("reduction {round} of {}: {misfit}", T::NAME);

@@ -183,8 +183,9 @@ impl Local {
             Ok(Through::Workers(members)) => members,
             Err(failure) => return self.system.fail(failure),
         };
-        self.system.spread_away(&part.collection, all, &spread);
         let epoch = self.epoch.get();
+        let crossed = self.system.cross_spread(&part.collection, all, &spread);
+        self.system.spread_away(crossed, epoch);
         for worker in workers_with(members.as_deref(), self.system.worker_count()) {
             let spread = spread.clone();
             self.post_with(priority, None, worker, move |local| {

@@ -259,7 +259,7 @@ impl<E: AsyncEntry, F: Finish<E::Output>> Parcel<E::Chare> for Start<E, F> {
 
     fn cross(self: Box<Self>, system: &System, node: u16) -> Option<Packed> {
         let Self { args, finish } = *self;
-        pack::<E::Chare, _, _>(E::ACROSS, E::NAME, &args, finish, system, node)
+        pack::<E::Chare, _, _, _>(E::ACROSS, E::NAME, &args, finish, system, node)
     }
 }
 
@@ -277,7 +277,8 @@ impl<M: Message, F: Finish<()>> Parcel<M::Chare> for File<M, F> {
     fn deliver(self, local: &Local, part: &Part<M::Chare>, number: Number) {
         let at = part.slot_of(number);
         let mut slots = part.slots.borrow_mut();
-        let Some(slot) = slots.get_mut(at, number) else {
+        let slot = slots.get_mut(at, number);
+        let Some(slot) = slot.filter(|slot| !matches!(slot.state, State::Frozen(_))) else {
             drop(slots);
             return part.keep(local, number, Box::new(self));
         };
@@ -300,7 +301,7 @@ impl<M: Message, F: Finish<()>> Parcel<M::Chare> for File<M, F> {
 
     fn cross(self: Box<Self>, system: &System, node: u16) -> Option<Packed> {
         let Self { content, finish } = *self;
-        pack::<M::Chare, _, _>(M::ACROSS, M::NAME, &content, finish, system, node)
+        pack::<M::Chare, _, _, _>(M::ACROSS, M::NAME, &content, finish, system, node)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Array, ArrayOptions};
 use crate::collection::Collection;
-use crate::directory::{Directory, Route, Whereabouts};
+use crate::directory::{Directory, Route, Site, Whereabouts};
 use crate::entry::Chare;
 use crate::index::{Index, Shaped};
 use crate::local::Local;
@@ -161,8 +161,8 @@ impl Sites {
 
     /// The node to which a route leads.
     fn node(&self, route: Route) -> u16 {
-        match route.whereabouts() {
-            Whereabouts::Away { node } => node,
+        match route.site(0) {
+            Some(Site::Node(node)) => node,
             _ => self.me,
         }
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use raddle_runtime::Instant;
 use raddle_topology::CpuId;
+use serde::{Deserialize, Serialize};
 
 use super::Balancing;
 use super::strategy::{ElementLoad, LoadView, Traffic};
@@ -30,10 +31,28 @@ pub(crate) struct Meter {
 }
 
 /// What one worker says.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Measured {
-    worker: usize,
-    loads: Vec<(Number, Duration)>,
+    /// Of an array over nodes, of those of all nodes.
+    pub(super) worker: usize,
+    loads: Vec<Loaded>,
     traffic: Vec<((Number, Number), Sent)>,
+}
+
+/// What a worker says of an element.
+#[derive(Debug, Serialize, Deserialize)]
+struct Loaded {
+    number: Number,
+    load: Duration,
+    is_busy: bool,
+}
+
+/// An element that was measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) number: Number,
+    /// An asynchronous entry of it is under way, or it goes to another node: it cannot go to another node now.
+    pub(super) is_busy: bool,
 }
 
 impl Meter {
@@ -55,7 +74,7 @@ type Done = Box<dyn FnOnce(&Local) + Send>;
 /// What all workers say.
 pub(crate) struct Sheet {
     missing: usize,
-    loads: Vec<(Number, ElementLoad)>,
+    loads: Vec<(Found, ElementLoad)>,
     traffic: Vec<((Number, Number), Sent)>,
     done: Done,
 }
@@ -74,20 +93,29 @@ impl Sheet {
     pub(super) fn add(&mut self, measured: Measured) -> bool {
         let worker = measured.worker;
         let loads = measured.loads.into_iter();
-        self.loads
-            .extend(loads.map(|(number, load)| (number, ElementLoad { worker, load })));
+        self.loads.extend(loads.map(|loaded| {
+            let Loaded {
+                number,
+                load,
+                is_busy,
+            } = loaded;
+            (Found { number, is_busy }, ElementLoad { worker, load })
+        }));
         self.traffic.extend(measured.traffic);
         self.missing -= 1;
         self.missing == 0
     }
 
     /// What a strategy looks at, the numbers of its elements, and what is to be done afterwards.
-    pub(super) fn view(mut self, cpus: Vec<Option<CpuId>>) -> (LoadView, Vec<Number>, Done) {
-        self.loads.sort_by_key(|entry| entry.0);
+    pub(super) fn view(mut self, cpus: Vec<Option<CpuId>>) -> (LoadView, Vec<Found>, Done) {
+        self.loads.sort_by_key(|entry| entry.0.number);
         // One that moves is here and there: where it is later counts.
-        self.loads.dedup_by_key(|entry| entry.0);
-        let numbers: Vec<_> = self.loads.iter().map(|entry| entry.0).collect();
-        let position = |number| numbers.binary_search(&number).ok();
+        self.loads.dedup_by_key(|entry| entry.0.number);
+        let found: Vec<_> = self.loads.iter().map(|entry| entry.0).collect();
+        let position = |number| {
+            let at = found.binary_search_by_key(&number, |found| found.number);
+            at.ok()
+        };
         let traffic = self
             .traffic
             .iter()
@@ -105,7 +133,7 @@ impl Sheet {
             traffic: traffic.collect(),
             elements: self.loads.iter().map(|entry| entry.1).collect(),
         };
-        (view, numbers, self.done)
+        (view, found, self.done)
     }
 }
 
@@ -162,14 +190,11 @@ impl<T: Chare> Part<T> {
         }
         meter.checked = Some(start);
         drop(meter);
-        let collection = self.collection.id;
-        local.post_seldom(self.collection.root, move |local| {
-            local.part::<T>(collection).balance_if_due(local, period);
-        });
+        local.say_that_balancing_is_due(self, period);
     }
 
     /// Some worker finds that it is time. For the root.
-    fn balance_if_due(&self, local: &Local, period: Duration) {
+    pub(super) fn balance_if_due(&self, local: &Local, period: Duration) {
         let mut meter = self.meter.borrow_mut();
         let now = Instant::now();
         if meter.begun.is_some_and(|begun| now - begun < period) {
@@ -196,10 +221,13 @@ impl<T: Chare> Part<T> {
         let mut at = 0;
         let mut loads = Vec::new();
         while let Some(number) = self.next_number(&mut at, u32::MAX) {
-            loads.push((
+            let slot_at = self.slot_of(number);
+            let mut slots = self.slots.borrow_mut();
+            loads.push(Loaded {
                 number,
-                meter.loads.get(&number).copied().unwrap_or_default(),
-            ));
+                load: meter.loads.get(&number).copied().unwrap_or_default(),
+                is_busy: slots.ready(slot_at, number).is_none(),
+            });
         }
         meter.loads.clear();
         Measured {

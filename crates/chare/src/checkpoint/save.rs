@@ -77,6 +77,12 @@ fn save_slot<T: Chare>(
                 part.collection.name(slot.index)
             )));
         }
+        State::Frozen(_) => {
+            return Err(Failure::new(format!(
+                "{} cannot be written: it is on its way to another node",
+                part.collection.name(slot.index)
+            )));
+        }
     };
     let fail = |why: String| {
         let name = part.collection.name(slot.index);

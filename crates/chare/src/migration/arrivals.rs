@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{Batch, COORDINATOR, Move, MovesOf, Request};
+use crate::directory::Site;
 use crate::entry::Chare;
 use crate::local::{Arrival, Local};
+use crate::nodes::Travel;
 use crate::number::Number;
 use crate::part::{Part, Slot};
 use crate::priority::RanksOf;
@@ -53,12 +55,13 @@ impl Local {
         let part = self.part::<T>(collection);
         let is_here = |one: &&Move| {
             let is_late = !part.has(one.number) && part.collection.has(one.number);
-            if is_late {
-                part.late.borrow_mut().insert(one.number, one.to);
+            if is_late && let Site::Worker(to) = one.to {
+                part.late.borrow_mut().insert(one.number, to);
             }
             !is_late
         };
-        let own = moves.iter().filter(|one| one.from == self.worker);
+        let own = Some(self.worker);
+        let own = moves.iter().filter(|one| one.source() == own);
         own.filter(is_here).copied().collect()
     }
 
@@ -73,8 +76,17 @@ impl Local {
         let mut groups = BTreeMap::<usize, Vec<Traveller<T>>>::new();
         for one in leaving {
             let urgent = ranked.remove(&(collection, one.number));
-            let traveller = self.pack(part, one.number, urgent.unwrap_or_default());
-            groups.entry(one.to).or_default().push(traveller);
+            let urgent = urgent.unwrap_or_default();
+            match one.to {
+                Site::Worker(to) => {
+                    let traveller = self.pack(part, one.number, urgent);
+                    groups.entry(to).or_default().push(traveller);
+                }
+                Site::Node(to) => {
+                    let crosser = self.freeze_whole(part, one.number, to, urgent);
+                    self.depart_away(part, one.number, to, crosser);
+                }
+            }
         }
         let arrive = |(to, travellers)| -> (usize, Request) {
             let arrive =
@@ -99,6 +111,17 @@ impl Local {
         Traveller { number, element }
     }
 
+    /// Says that elements have come here.
+    pub(super) fn report_come(&self, count: usize) {
+        match self.system.away.get() {
+            None => self.post(COORDINATOR, move |local| local.have_come(count)),
+            Some(_) => {
+                let count = count as u64;
+                self.system.send_travel(0, Travel::HaveCome { count });
+            }
+        }
+    }
+
     fn arrive<T: Chare>(&self, part: &Part<T>, epoch: u32, travellers: Vec<Traveller<T>>) {
         debug_assert!(self.epoch.get() == epoch, "its own marker went before them");
         let count = travellers.len();
@@ -113,7 +136,7 @@ impl Local {
             self.guard(|| part.settle(self, luggage.slot, epoch, luggage.urgent));
             self.guard(|| self.go_on_without_result(part, number));
         }
-        self.post(COORDINATOR, move |local| local.have_come(count));
+        self.report_come(count);
     }
 
     /// Sends an element on that was made here, or could not be made, after the markers for it had come.
@@ -123,7 +146,7 @@ impl Local {
     pub(crate) fn ship_late<T: Chare>(&self, part: &Part<T>, number: Number) {
         let late = part.late.borrow_mut().remove(&number);
         if let Some(to) = late {
-            let from = self.worker;
+            let (from, to) = (Site::Worker(self.worker), Site::Worker(to));
             let mut ranked = self.take_ranked([(part.collection.id, number)].into_iter());
             for (to, arrive) in self.take_off(part, &[Move { number, from, to }], &mut ranked) {
                 self.depart(to, arrive);

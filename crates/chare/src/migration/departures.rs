@@ -7,16 +7,26 @@
 //!   after all others.
 //! - As long as messages of the old worker to some element are under way by that one's home ([`crate::seeds`]), the new worker sends to it by
 //!   the home too: what the old worker has under way then is its legacy, which arrives when all of that has.
+//!
+//! Of several nodes, each worker has its own way to the others: an element departs, be it to a worker of its node, when all that its old worker has
+//! sent has arrived in all other nodes too. One that goes to another node leaves no legacy: seeds are known to their own node alone.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::mem;
 
 use super::Request;
+use crate::entry::Chare;
 use crate::local::Local;
+use crate::nodes::{Away, Crosser, Travel};
+use crate::number::Number;
+use crate::part::Part;
 
-/// What is sent to a worker.
-type Departure = (usize, Request);
+/// What is sent to a worker, or to another node.
+enum Departure {
+    Here(usize, Request),
+    Away(u16, Travel),
+}
 
 /// Elements that have no place here any more, and have not departed yet.
 #[derive(Default)]
@@ -42,22 +52,55 @@ impl Local {
     /// Calls `arrive` on worker `to`, once [`let_go`](Self::let_go) has been called.
     pub(super) fn depart(&self, to: usize, arrive: impl FnOnce(&Self) + Send + 'static) {
         let mut departures = self.departures.borrow_mut();
-        departures.ready.push((to, Box::new(arrive)));
+        let departure = Departure::Here(to, Box::new(arrive));
+        departures.ready.push(departure);
+    }
+
+    /// Sends an element to another node, once [`let_go`](Self::let_go) has been called.
+    pub(super) fn depart_away<T: Chare>(
+        &self,
+        part: &Part<T>,
+        number: Number,
+        node: u16,
+        crosser: Option<Crosser>,
+    ) {
+        let Some(collection) = part.collection.wide else {
+            // Its array was destroyed, and it with that.
+            return self.report_come(1);
+        };
+        let travel = Travel::Arrive {
+            collection,
+            number: number.bits(),
+            crosser,
+        };
+        let mut departures = self.departures.borrow_mut();
+        departures.ready.push(Departure::Away(node, travel));
     }
 
     /// Lets those depart that are ready, as soon as they may.
     pub(super) fn let_go(&self) {
         let mut departures = self.departures.borrow_mut();
         let ready = mem::take(&mut departures.ready);
-        if self.system.post.is_one_queue() {
+        let away = self.system.away.get();
+        let nodes: Vec<_> = away.into_iter().flat_map(Away::others).collect();
+        let worker_count = match self.system.post.is_one_queue() {
+            true => 0,
+            false => self.system.worker_count(),
+        };
+        if nodes.is_empty() && worker_count == 0 {
             drop(departures);
             return self.send_off(ready);
         }
-        let (group, worker_count) = (departures.count, self.system.worker_count());
+        let group = departures.count;
         departures.count = group.wrapping_add(1);
-        departures.waiting.insert(group, (worker_count, ready));
+        let missing = worker_count + nodes.len();
+        departures.waiting.insert(group, (missing, ready));
         drop(departures);
         let own = self.worker;
+        for node in nodes {
+            let worker = own as u16;
+            self.system.send_travel(node, Travel::Ask { worker, group });
+        }
         for worker in 0..worker_count {
             self.post(worker, move |local| {
                 local.post(own, move |local| local.take_answer(group));
@@ -65,8 +108,8 @@ impl Local {
         }
     }
 
-    /// All that this worker had sent to some other one has arrived there.
-    fn take_answer(&self, group: u32) {
+    /// All that this worker had sent to some other one, or to another node, has arrived there.
+    pub(crate) fn take_answer(&self, group: u32) {
         let mut departures = self.departures.borrow_mut();
         let (missing, _) = departures
             .waiting
@@ -85,12 +128,17 @@ impl Local {
 
     fn send_off(&self, ready: Vec<Departure>) {
         let mut heirs = Vec::new();
-        for (to, arrive) in ready {
-            if !heirs.contains(&to) {
-                heirs.push(to);
-                self.leave_to(to);
+        for departure in ready {
+            match departure {
+                Departure::Here(to, arrive) => {
+                    if !heirs.contains(&to) {
+                        heirs.push(to);
+                        self.leave_to(to);
+                    }
+                    self.post(to, arrive);
+                }
+                Departure::Away(node, travel) => self.system.send_travel(node, travel),
             }
-            self.post(to, arrive);
         }
     }
 

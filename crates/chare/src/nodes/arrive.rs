@@ -7,14 +7,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::door::{Copies, Whose};
-use super::{Asker, Letter, Outcome, Packed, quiet};
+use super::{Asker, Crosser, Letter, Outcome, Packed, quiet};
+use crate::balance::Measured;
 use crate::checkpoint::{self, Saved};
 use crate::collection::Collection;
+use crate::directory::Site;
 use crate::entry::Chare;
 use crate::failure::Failure;
+use crate::migration::{Journey, Leave, journey};
 use crate::number::Number;
 use crate::outside;
-use crate::parcel::End;
+use crate::parcel::{End, Parcel};
 use crate::proxy::{All, One};
 use crate::reduction::Share;
 use crate::system::System;
@@ -25,10 +28,37 @@ pub(crate) trait Reachable: Saved {
     fn id(&self) -> u32;
 
     /// A message for one element.
-    fn one(&self, number: Number, priority: i32, door: u16, whose: Whose, args: &[u8]) -> Arrived;
+    ///
+    /// `to` is its number, and the priority; `epoch` the sender's, if he is on another node.
+    fn one(
+        &self,
+        to: (Number, i32),
+        epoch: Option<u32>,
+        door: u16,
+        whose: Whose,
+        args: &[u8],
+    ) -> Arrived;
 
-    /// A message for all elements here.
-    fn all(&self, priority: i32, door: u16, args: &[u8]) -> Arrived;
+    /// A message for all elements here, from a sender in `epoch`.
+    fn all(&self, priority: i32, epoch: u32, door: u16, args: &[u8]) -> Arrived;
+
+    /// What moving means for its elements.
+    fn journey(&self) -> Box<dyn Journey>;
+
+    /// The other node where an element is, or to which it goes, or `me`; none for one that has ended here.
+    fn node_of(&self, number: Number, me: u16) -> Option<u16>;
+
+    /// An element comes from another node.
+    fn arrive(&self, system: &System, number: Number, crosser: Option<Crosser>);
+
+    /// The workers here are to say what they have measured.
+    fn measure(&self, system: &System);
+
+    /// A worker of another node has said it. For the root's node, as the next.
+    fn measured(&self, system: &System, measured: Measured);
+
+    /// A worker of another node says that it is time to balance.
+    fn balancing_is_due(&self, system: &System);
 
     /// What elements elsewhere have contributed to a reduction. For its root's node.
     fn share(&self, system: &System, round: u64, share: Share);
@@ -43,6 +73,26 @@ pub(crate) trait Reachable: Saved {
 type Arrived = Result<(), Failure>;
 
 impl<T: Chare> Collection<T> {
+    /// The message that has come by a door.
+    ///
+    /// # Errors
+    /// When it makes no sense.
+    pub(crate) fn open(
+        &self,
+        door: u16,
+        args: &[u8],
+        whose: Whose,
+    ) -> Result<Box<dyn Parcel<T>>, Failure> {
+        match door {
+            Packed::END_DOOR => Ok(Box::new(End)),
+            Packed::LEAVE_DOOR => match postcard::from_bytes(args) {
+                Ok(worker) => Ok(Box::new(Leave { worker })),
+                Err(error) => Err(Failure::new(format!("where to go makes no sense: {error}"))),
+            },
+            door => self.door(door)?.open(self.system, args, whose),
+        }
+    }
+
     fn door(&self, door: u16) -> Result<&'static crate::nodes::Door<T>, Failure> {
         T::DOORS.get(usize::from(door)).ok_or_else(|| {
             let (name, count) = (T::NAME, T::DOORS.len());
@@ -58,17 +108,69 @@ impl<T: Chare> Reachable for Collection<T> {
         self.id
     }
 
-    fn one(&self, number: Number, priority: i32, door: u16, whose: Whose, args: &[u8]) -> Arrived {
-        let parcel = match door {
-            Packed::END_DOOR => Box::new(End),
-            door => self.door(door)?.open(self.system, args, whose)?,
-        };
+    fn one(
+        &self,
+        (number, priority): (Number, i32),
+        epoch: Option<u32>,
+        door: u16,
+        whose: Whose,
+        args: &[u8],
+    ) -> Arrived {
+        let parcel = self.open(door, args, whose)?;
         let one = One::new(self.system, self.id, number);
-        outside::dispatch(one.with_priority(priority), parcel);
+        outside::dispatch_in(one.with_priority(priority), parcel, epoch);
         Ok(())
     }
 
-    fn all(&self, priority: i32, door: u16, args: &[u8]) -> Arrived {
+    fn journey(&self) -> Box<dyn Journey> {
+        journey::<T>()
+    }
+
+    fn node_of(&self, number: Number, me: u16) -> Option<u16> {
+        let (_, new) = self.directory.place(number).route().sites()?;
+        Some(match new {
+            Site::Worker(_) => me,
+            Site::Node(node) => node,
+        })
+    }
+
+    fn arrive(&self, system: &System, number: Number, crosser: Option<Crosser>) {
+        let id = self.id;
+        let sites = self.directory.place(number).route().sites();
+        let worker = match sites {
+            Some((_, Site::Worker(worker))) => worker,
+            // It has no route any more where its array has been destroyed.
+            _ => 0,
+        };
+        system.post_from_here(worker, move |local| {
+            local.arrive_from_node::<T>(&local.part(id), number, crosser);
+        });
+    }
+
+    fn measure(&self, system: &System) {
+        let id = self.id;
+        for worker in 0..system.worker_count() {
+            system.post_from_here(worker, move |local| {
+                local.tell_measured::<T>(&local.part(id));
+            });
+        }
+    }
+
+    fn measured(&self, system: &System, measured: Measured) {
+        let id = self.id;
+        system.post_from_here(self.root, move |local| {
+            local.take_measured::<T>(&local.part(id), measured);
+        });
+    }
+
+    fn balancing_is_due(&self, system: &System) {
+        let id = self.id;
+        system.post_from_here(self.root, move |local| {
+            local.balancing_is_due::<T>(&local.part(id));
+        });
+    }
+
+    fn all(&self, priority: i32, epoch: u32, door: u16, args: &[u8]) -> Arrived {
         let spread = Copies {
             system: self.system,
             door: self.door(door)?,
@@ -76,7 +178,7 @@ impl<T: Chare> Reachable for Collection<T> {
             of: PhantomData,
         };
         let all = All::new(self.system, self.id, None);
-        outside::spread(all.at_priority(priority), spread);
+        outside::spread_in(all.at_priority(priority), spread, Some(epoch));
         Ok(())
     }
 
@@ -131,10 +233,7 @@ impl System {
     }
 
     fn open(self: &Arc<Self>, from: u16, letter: Letter<'_>) -> Result<Then, Failure> {
-        let away = self
-            .away
-            .get()
-            .expect("letters come to who has other nodes");
+        let away = self.away.get().expect("there are other nodes");
         let find = |collection| {
             away.collection(collection).ok_or_else(|| {
                 Failure::new(format!(
@@ -148,6 +247,7 @@ impl System {
                 collection,
                 number,
                 priority,
+                epoch,
                 door,
                 reply,
                 args,
@@ -155,14 +255,17 @@ impl System {
                 let asker = reply.map(|reply| Asker::new(self.id, from, reply));
                 let whose = asker.map_or(Whose::Nobody, Whose::Asker);
                 let number = Number::from_bits(number);
-                find(collection)?.one(number, priority, door, whose, args)?;
+                let to = (number, priority);
+                find(collection)?.one(to, Some(epoch), door, whose, args)?;
             }
             Letter::All {
                 collection,
                 priority,
+                epoch,
                 door,
                 args,
-            } => find(collection)?.all(priority, door, args)?,
+            } => find(collection)?.all(priority, epoch, door, args)?,
+            Letter::Travel(travel) => self.travel(from, travel),
             Letter::Reply {
                 reply,
                 outcome,

@@ -4,8 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::Asker;
 use super::wire::{Crossing, reading};
+use super::{Asker, Outcome};
 use crate::entry::{AsyncEntry, Chare, Entry, Message};
 use crate::failure::Failure;
 use crate::parcel::{Call, Finish, NoReply, Parcel, ToAll};
@@ -151,6 +151,17 @@ impl<O: Send + 'static> Finish<O> for Answer<O> {
 
     fn gone(self, _system: &System, failure: Failure) {
         self.asker.tell(Err(&failure), false);
+    }
+
+    /// What the element replies that has moved on goes by here to who asked.
+    fn cross(self, system: &System, node: u16, _output: Crossing<O>) -> Option<u64> {
+        let away = system.away.get()?;
+        let asker = self.asker;
+        Some(away.await_reply(node, move |outcome| match outcome {
+            Outcome::Bytes(bytes) => asker.tell(Ok(bytes), false),
+            Outcome::Failed(failure) => asker.tell(Err(&failure), false),
+            Outcome::Panicked(failure) => asker.tell(Err(&failure), true),
+        }))
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Travel;
+
 /// A message between the systems of two nodes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Letter<'a> {
@@ -11,6 +13,8 @@ pub(crate) enum Letter<'a> {
         collection: u32,
         number: u64,
         priority: i32,
+        /// The sender's, as in those to all: it says where the element is ([`crate::migration`]).
+        epoch: u32,
         door: u16,
         /// Under which the sender waits for a reply.
         reply: Option<u64>,
@@ -20,6 +24,7 @@ pub(crate) enum Letter<'a> {
     All {
         collection: u32,
         priority: i32,
+        epoch: u32,
         door: u16,
         args: &'a [u8],
     },
@@ -48,6 +53,8 @@ pub(crate) enum Letter<'a> {
     },
     /// From a reduction on there are more contributions, or fewer; for its root.
     Population { collection: u32, from: u64, by: i64 },
+    /// About elements that move.
+    Travel(Travel),
     /// An array is no more.
     Destroy { collection: u32 },
     /// Somebody wants to know when all is quiet; for the first node.
@@ -84,6 +91,7 @@ impl Letter<'_> {
                 | Self::Share { .. }
                 | Self::Result { .. }
                 | Self::Population { .. }
+                | Self::Travel(_)
                 | Self::Destroy { .. }
         )
     }

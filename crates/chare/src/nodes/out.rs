@@ -1,7 +1,10 @@
 //! Letters on their way out.
 
-use super::{Away, Letter, Outcome};
+use super::arrive::Reachable;
+use super::door::Whose;
+use super::{Asker, Away, Letter, Outcome, Travel};
 use crate::collection::Collection;
+use crate::directory::Site;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local;
@@ -20,18 +23,34 @@ pub(crate) struct Packed {
     pub(crate) door: u16,
     pub(crate) reply: Option<u64>,
     pub(crate) args: Vec<u8>,
+    /// It was for all that there are.
+    pub(crate) is_to_all: bool,
 }
 
 impl Packed {
     /// By which an element is told to end: no entry has it.
     pub(super) const END_DOOR: u16 = u16::MAX;
 
-    /// That.
-    pub(crate) const END: Self = Self {
-        door: Self::END_DOOR,
-        reply: None,
-        args: Vec::new(),
-    };
+    /// By which an element is told to go to another node.
+    pub(super) const LEAVE_DOOR: u16 = u16::MAX - 1;
+
+    /// That it is to end.
+    pub(crate) const END: Self = Self::without_entry(Self::END_DOOR, Vec::new());
+
+    /// That it is to go.
+    pub(crate) fn leave(worker: usize) -> Self {
+        let worker = postcard::to_allocvec(&worker).expect("a number is plain");
+        Self::without_entry(Self::LEAVE_DOOR, worker)
+    }
+
+    const fn without_entry(door: u16, args: Vec<u8>) -> Self {
+        Self {
+            door,
+            reply: None,
+            args,
+            is_to_all: false,
+        }
+    }
 }
 
 impl System {
@@ -49,70 +68,135 @@ impl System {
         }
     }
 
+    /// Sends a letter about elements that move.
+    pub(crate) fn send_travel(&self, node: u16, travel: Travel) {
+        self.send_away(node, &Letter::Travel(travel));
+    }
+
     /// Sends a letter to all other nodes.
     pub(crate) fn send_to_others(&self, letter: &Letter<'_>) {
         let others = self.away.get().into_iter().flat_map(Away::others);
         others.for_each(|node| self.send_away(node, letter));
     }
 
-    /// Sends a message to the element that lives on another node.
+    /// Sends a message of a worker in `epoch` to the element that lives on another node.
     #[cold]
     pub(crate) fn send_one_away<T: Chare>(
+        &self,
+        collection: &Collection<T>,
+        one: One<T>,
+        (node, epoch): (u16, u32),
+        parcel: Box<dyn Parcel<T>>,
+    ) {
+        if let Some(packed) = parcel.cross(self, node) {
+            self.send_packed(collection, one, (node, epoch), &packed);
+        }
+    }
+
+    fn send_packed<T: Chare>(
+        &self,
+        collection: &Collection<T>,
+        one: One<T>,
+        (node, epoch): (u16, u32),
+        packed: &Packed,
+    ) {
+        let number = collection.wide;
+        let letter = Letter::One {
+            collection: number.expect("only elements of these live elsewhere"),
+            number: one.number.bits(),
+            priority: one.priority,
+            epoch,
+            door: packed.door,
+            reply: packed.reply,
+            args: &packed.args,
+        };
+        self.send_away(node, &letter);
+    }
+
+    /// The same for a thread that is no worker, which found the element on `node`.
+    ///
+    /// It may have moved while its message was written, and is looked for again where no epoch can end.
+    #[cold]
+    pub(crate) fn send_one_from_outside<T: Chare>(
         &self,
         collection: &Collection<T>,
         one: One<T>,
         node: u16,
         parcel: Box<dyn Parcel<T>>,
     ) {
-        let number = collection
-            .wide
-            .expect("only elements of these live elsewhere");
-        let Some(Packed { door, reply, args }) = parcel.cross(self, node) else {
+        let away = self.away.get().expect("there are other nodes");
+        let Some(packed) = parcel.cross(self, node) else {
             return;
         };
-        self.send_away(
-            node,
-            &Letter::One {
-                collection: number,
-                number: one.number.bits(),
-                priority: one.priority,
-                door,
-                reply,
-                args: &args,
-            },
-        );
+        let gate = away.enter();
+        let outside = self.outside();
+        let epoch = outside.epoch;
+        let site = collection.directory.place(one.number).route().site(epoch);
+        drop(outside);
+        if let Some(Site::Node(now)) = site {
+            away.redirect(packed.reply, now);
+            return self.send_packed(collection, one, (now, epoch), &packed);
+        }
+        drop(gate);
+        let asker = packed
+            .reply
+            .map(|reply| Asker::new(self.id, away.me, reply));
+        let whose = asker.map_or(Whose::Nobody, Whose::Asker);
+        let (door, args) = (packed.door, &packed.args);
+        let sent = collection.one((one.number, one.priority), None, door, whose, args);
+        sent.unwrap_or_else(|failure| self.fail(failure));
     }
 
-    /// Sends a message to the elements of a collection that other nodes have, if it is over nodes.
-    pub(crate) fn spread_away<T: Chare>(
+    /// A message to all elements of a collection as it goes to other nodes; none if it is not over nodes, or has come from one.
+    pub(crate) fn cross_spread<T: Chare>(
         &self,
         collection: &Collection<T>,
         all: All<T>,
         spread: &impl Spread<T>,
-    ) {
-        let (Some(number), None) = (collection.wide, all.section) else {
-            return;
-        };
-        match spread.cross() {
-            // It has come from another node.
-            None => {}
-            Some(Ok((door, args))) => self.send_to_others(&Letter::All {
-                collection: number,
+    ) -> Option<Crossed> {
+        let collection = collection.wide.filter(|_| all.section.is_none())?;
+        match spread.cross()? {
+            Ok((door, args)) => Some(Crossed {
+                collection,
                 priority: all.priority,
                 door,
-                args: &args,
+                args,
             }),
-            Some(Err(failure)) => self.fail(failure),
+            Err(failure) => {
+                self.fail(failure);
+                None
+            }
+        }
+    }
+
+    /// Sends it, from a sender in `epoch`.
+    pub(crate) fn spread_away(&self, crossed: Option<Crossed>, epoch: u32) {
+        if let Some(crossed) = crossed {
+            self.send_to_others(&Letter::All {
+                collection: crossed.collection,
+                priority: crossed.priority,
+                epoch,
+                door: crossed.door,
+                args: &crossed.args,
+            });
         }
     }
 }
 
+/// A message to all elements, on its way to other nodes.
+pub(crate) struct Crossed {
+    collection: u32,
+    priority: i32,
+    door: u16,
+    args: Vec<u8>,
+}
+
 /// What a message for an entry of `T` crosses as; none where it cannot, of which whoever waits is told.
-pub(crate) fn pack<T: Chare, A, O>(
+pub(crate) fn pack<T: Chare, A, O, F: Finish<O>>(
     across: Option<Across<A, O>>,
     entry: &str,
     args: &A,
-    finish: impl Finish<O>,
+    finish: F,
     system: &System,
     node: u16,
 ) -> Option<Packed> {
@@ -121,6 +205,7 @@ pub(crate) fn pack<T: Chare, A, O>(
             door,
             reply: finish.cross(system, node, across.output),
             args,
+            is_to_all: F::IS_TO_ALL,
         }),
         (Err(failure), _) => {
             finish.gone(system, failure);

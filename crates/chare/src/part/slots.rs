@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::mem;
 
+use serde::{Deserialize, Serialize};
+
 use super::Parcels;
 use crate::cx::Cx;
 use crate::entry::Chare;
@@ -59,6 +61,15 @@ pub(crate) enum State<T: Chare> {
     Running,
     /// An asynchronous entry waits.
     Suspended(Suspended<T>),
+    /// The element is bytes, and waits to go to another node. Messages wait with it.
+    Frozen(Frozen),
+}
+
+/// An element that goes to another node: what it contributes to next, and its value.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Frozen {
+    pub(crate) rounds: (u64, u64),
+    pub(crate) value: Vec<u8>,
 }
 
 impl<T: Chare> Default for Slots<T> {
@@ -172,6 +183,12 @@ impl<T: Chare> Slot<T> {
         matches!(self.state, State::Ready(_)).then(|| aside.backlog.pop_front())?
     }
 
+    /// The messages that wait.
+    pub(crate) fn take_backlog(&mut self) -> Parcels<T> {
+        let aside = self.aside.as_mut();
+        aside.map_or_else(VecDeque::new, |aside| mem::take(&mut aside.backlog))
+    }
+
     pub(super) fn take_aside(&mut self) -> Option<Box<Aside<T>>> {
         self.aside.take()
     }
@@ -202,6 +219,7 @@ impl<T: Chare> Slot<T> {
     pub(crate) fn next_rounds(&self) -> NextRounds {
         match (&self.state, &self.aside) {
             (State::Ready(body), _) => body.cx.rounds().clone(),
+            (State::Frozen(frozen), _) => NextRounds::of(frozen.rounds),
             (_, Some(aside)) => aside.rounds.clone(),
             (_, None) => NextRounds::default(),
         }

@@ -211,6 +211,15 @@ impl NextRounds {
         }
     }
 
+    /// Those of an element of an array without sections: its reduction and its scan.
+    pub(crate) const fn of((array, scan): (u64, u64)) -> Self {
+        Self {
+            array,
+            scan,
+            sections: Vec::new(),
+        }
+    }
+
     /// The scan to which the element contributes next.
     pub(crate) fn scan_of(&self, group: Group) -> u64 {
         match group {

@@ -204,10 +204,12 @@ impl Share {
 
     /// A result goes to a call that no contributor here has named.
     pub(super) const fn lacks_its_call(&self) -> bool {
-        matches!(
-            (self.goes, &self.target),
-            (Some(Goes::Call | Goes::All), None)
-        )
+        matches!((self.goes, &self.target), (Some(Goes::Call), None))
+    }
+
+    /// A result goes to all who have contributed, who are on other nodes.
+    pub(super) const fn is_for_others(&self) -> bool {
+        matches!((self.goes, &self.target), (Some(Goes::All), None))
     }
 
     /// Adds other contributions. What does not fit together is told by [`finish`](Self::finish).

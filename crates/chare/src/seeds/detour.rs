@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::collection::Collection;
-use crate::directory::{Route, Whereabouts};
+use crate::directory::{Route, Site, Whereabouts};
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::{self, Local};
@@ -149,8 +149,11 @@ pub(crate) fn way<T: Chare>(
     if whereabouts == Whereabouts::Vacant || route.generation() != number.generation() {
         return Way::Gone;
     }
-    if let Whereabouts::Away { node } = whereabouts {
-        return Way::Away(node);
+    if whereabouts == Whereabouts::Away {
+        return match route.site(epoch) {
+            Some(Site::Node(node)) => Way::Away(node),
+            _ => Way::Straight(route.worker(epoch)),
+        };
     }
     let key = (collection.id, number);
     let is_seed = matches!(whereabouts, Whereabouts::Seed { .. });
@@ -257,9 +260,11 @@ impl Local {
                     local.relay(&local.part(collection), number, parcel, from);
                 });
             }
-            Way::Away(node) => self
-                .system
-                .send_one_away(&part.collection, one, node, parcel),
+            Way::Away(node) => {
+                let epoch = self.epoch.get();
+                self.system
+                    .send_one_away(&part.collection, one, (node, epoch), parcel);
+            }
             Way::Gone => {
                 let failure = part.collection.gone(number, parcel.entry());
                 parcel.fail(&self.system, failure);

@@ -48,8 +48,12 @@ impl NetCarrier {
 }
 
 impl Carrier for NetCarrier {
+    fn is_receiver(&self) -> bool {
+        Desk::is_receiving()
+    }
+
     fn carry(&self, worker: Option<usize>, node: u16, letter: Vec<u8>) -> Result<(), Failure> {
-        if Desk::is_receiving() {
+        if self.is_receiver() {
             self.desk.send_later(node, letter);
             return Ok(());
         }
@@ -77,7 +81,7 @@ impl Carrier for NetCarrier {
     }
 
     fn call(&self) {
-        if Desk::is_receiving() {
+        if self.is_receiver() {
             return self.desk.look_again();
         }
         let own = PortId {

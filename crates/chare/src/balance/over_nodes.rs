@@ -1,0 +1,138 @@
+//! Balancing arrays over nodes: the root hears from the workers of all nodes, which are counted through.
+
+use std::time::Duration;
+
+use raddle_topology::CpuId;
+
+use super::measure::{Found, Measured};
+use super::strategy::LoadView;
+use crate::entry::Chare;
+use crate::local::Local;
+use crate::nodes::Travel;
+use crate::number::Number;
+use crate::part::Part;
+
+impl Local {
+    /// How many workers an array's elements can be on.
+    pub(super) fn workers_of<T: Chare>(&self, part: &Part<T>) -> usize {
+        self.nodes_of(part) * self.system.worker_count()
+    }
+
+    fn nodes_of<T: Chare>(&self, part: &Part<T>) -> usize {
+        let away = self.system.away.get();
+        let away = away.filter(|_| part.collection.wide.is_some());
+        away.map_or(1, |away| away.node_count.into())
+    }
+
+    /// The first of this node's workers, of those that an array's elements can be on.
+    fn first_worker<T: Chare>(&self, part: &Part<T>) -> usize {
+        let away = self.system.away.get();
+        let away = away.filter(|_| part.collection.wide.is_some());
+        away.map_or(0, |away| usize::from(away.me) * self.system.worker_count())
+    }
+
+    /// The CPUs of these workers: those of other nodes are not known here.
+    pub(super) fn cpus_of<T: Chare>(&self, part: &Part<T>) -> Vec<Option<CpuId>> {
+        let (own, first) = (self.system.post.worker_cpus(), self.first_worker(part));
+        let mut cpus = vec![None; self.workers_of(part)];
+        cpus[first..first + own.len()].copy_from_slice(&own);
+        cpus
+    }
+
+    /// What this worker has measured.
+    pub(super) fn measure<T: Chare>(&self, part: &Part<T>) -> Measured {
+        part.take_measured(self.first_worker(part) + self.worker)
+    }
+
+    /// Has the workers of the other nodes say what they have measured.
+    pub(super) fn ask_other_nodes<T: Chare>(&self, part: &Part<T>) {
+        let (Some(collection), Some(away)) = (part.collection.wide, self.system.away.get()) else {
+            return;
+        };
+        for node in away.others() {
+            self.system
+                .send_travel(node, Travel::Measure { collection });
+        }
+    }
+
+    /// Tells the array's root, on another node, what this worker has measured.
+    pub(crate) fn tell_measured<T: Chare>(&self, part: &Part<T>) {
+        if let Some(collection) = part.collection.wide {
+            let measured = self.measure(part);
+            let travel = Travel::Measured {
+                collection,
+                measured,
+            };
+            self.system.send_travel(part.collection.root_node, travel);
+        }
+    }
+
+    /// Leaves those where they are, of the elements that would go to other nodes, that cannot.
+    pub(super) fn keep_within_nodes<T: Chare>(
+        &self,
+        part: &Part<T>,
+        view: &LoadView,
+        found: &[Found],
+        mut placed: Vec<usize>,
+    ) -> Vec<usize> {
+        let own = self.system.worker_count();
+        if self.nodes_of(part) > 1 {
+            let elements = view.elements.iter().zip(found);
+            for ((element, found), to) in elements.zip(&mut placed) {
+                let goes_away = element.worker / own != *to / own;
+                if goes_away && (found.is_busy || T::STATE.is_none()) {
+                    *to = element.worker;
+                }
+            }
+        }
+        placed
+    }
+
+    /// Moves elements from workers to workers; calls `done` when those have come that stay on their nodes. The others go as soon as they can.
+    pub(super) fn move_measured<T: Chare>(
+        &self,
+        part: &Part<T>,
+        moves: Vec<(Number, usize, usize)>,
+        done: impl FnOnce(&Self) + Send + 'static,
+    ) {
+        let own = self.system.worker_count();
+        let Some(collection) = part.collection.wide else {
+            let moves = moves.into_iter().map(|(number, _, to)| (number, to));
+            return self.migrate::<T>(part.collection.id, moves.collect(), done);
+        };
+        let (near, far): (Vec<_>, Vec<_>) = moves
+            .into_iter()
+            .partition(|&(_, from, to)| from / own == to / own);
+        for (number, _, to) in far {
+            self.have_leave(part, number, to);
+        }
+        // All are smaller than the number of ports.
+        let wish = |(number, _, to): (Number, usize, usize)| {
+            (number.bits(), (to / own) as u16, (to % own) as u16)
+        };
+        let wishes = near.into_iter().map(wish).collect();
+        self.wish(collection, wishes, false, Some(Box::new(done)));
+    }
+
+    /// This worker finds that it is time to balance: says so to the array's root.
+    pub(super) fn say_that_balancing_is_due<T: Chare>(&self, part: &Part<T>, period: Duration) {
+        let (root_node, collection) = (part.collection.root_node, part.collection.id);
+        if let (Some(collection), Some(away)) = (part.collection.wide, self.system.away.get())
+            && away.me != root_node
+        {
+            let travel = Travel::BalancingIsDue { collection };
+            return self.system.send_travel(root_node, travel);
+        }
+        self.post_seldom(part.collection.root, move |local| {
+            local.part::<T>(collection).balance_if_due(local, period);
+        });
+    }
+
+    /// A worker of another node finds so. For the root of an array.
+    pub(crate) fn balancing_is_due<T: Chare>(&self, part: &Part<T>) {
+        let balancing = part.collection.balancing.as_ref();
+        if let Some(period) = balancing.and_then(|balancing| balancing.period()) {
+            part.balance_if_due(self, period);
+        }
+    }
+}

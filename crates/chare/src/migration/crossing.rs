@@ -1,0 +1,211 @@
+//! Elements that go from node to node: each becomes bytes, with the messages that wait for it.
+//!
+//! One that is to go sends itself the message [`Leave`], which has its turn when no entry of it is under way. From then on it is frozen, and
+//! what comes waits with it: so nothing that cannot be written begins any more. Then it is moved as others are.
+
+use crate::cx::Cx;
+use crate::entry::Chare;
+use crate::failure::Failure;
+use crate::local::{Arrival, Local};
+use crate::nodes::{Asker, Crosser, Packed, Waiting, Whose, reading};
+use crate::number::Number;
+use crate::parcel::Parcel;
+use crate::part::{Body, Frozen, Part, Slot, State};
+use crate::proxy::One;
+use crate::reduction::NextRounds;
+use crate::system::System;
+
+/// Has an element leave for another node, once no entry of it is under way.
+pub(crate) struct Leave {
+    /// Of those of all nodes.
+    pub(crate) worker: usize,
+}
+
+impl<T: Chare> Parcel<T> for Leave {
+    fn entry(&self) -> &'static str {
+        "migrate_to"
+    }
+
+    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
+        let is_ready = {
+            let mut slots = part.slots.borrow_mut();
+            slots.ready(part.slot_of(number), number).is_some()
+        };
+        match is_ready {
+            true => local.leave(part, number, self.worker),
+            false => part.keep(local, number, Box::new(self)),
+        }
+    }
+
+    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
+        self.deliver(local, part, number);
+    }
+
+    /// It has ended, and goes nowhere.
+    fn fail(self: Box<Self>, _system: &System, _failure: Failure) {}
+
+    fn cross(self: Box<Self>, _system: &System, _node: u16) -> Option<Packed> {
+        Some(Packed::leave(self.worker))
+    }
+}
+
+impl Local {
+    /// Moves an element of an array over nodes to one of the workers of all nodes.
+    pub(super) fn migrate_over_nodes<T: Chare>(&self, one: One<T>, worker: usize) {
+        let away = self.system.away.get().expect("it is over nodes");
+        let own = self.system.worker_count();
+        let worker_count = own * usize::from(away.node_count);
+        assert!(
+            worker < worker_count,
+            "there is no worker {worker}: there are {worker_count}"
+        );
+        assert!(
+            worker / own == usize::from(away.me) || T::STATE.is_some(),
+            "a {} would go to another node: write `#[chare(nodes, state)]` for its values to cross",
+            T::NAME
+        );
+        one.dispatch(Leave { worker });
+    }
+
+    /// Has an element leave for one of the workers of all nodes, wherever it is.
+    pub(crate) fn have_leave<T: Chare>(&self, part: &Part<T>, number: Number, worker: usize) {
+        part.one(number).dispatch(Leave { worker });
+    }
+
+    /// Tells the first node where an element is to go that no entry has.
+    fn leave<T: Chare>(&self, part: &Part<T>, number: Number, worker: usize) {
+        let (Some(away), Some(collection)) = (self.system.away.get(), part.collection.wide) else {
+            return;
+        };
+        let own = self.system.worker_count();
+        // Both are smaller than the number of ports.
+        let (node, worker) = ((worker / own) as u16, (worker % own) as u16);
+        let goes_away = node != away.me;
+        if goes_away && let Err(why) = self.freeze(part, number) {
+            let name = part.collection.name(part.collection.index_of(number));
+            let text = format!("{name} cannot go to another node: {why}");
+            return self.system.fail(Failure::new(text));
+        }
+        let wish = (number.bits(), node, worker);
+        self.wish(collection, vec![wish], goes_away, None);
+    }
+
+    /// Makes bytes of an element.
+    fn freeze<T: Chare>(&self, part: &Part<T>, number: Number) -> Result<(), String> {
+        let mut slots = part.slots.borrow_mut();
+        let slot = slots.get_mut(part.slot_of(number), number);
+        let slot = slot.expect("the caller has looked");
+        if let Some(kind) = slot.waits_in_inbox() {
+            return Err(format!("it has not received `{kind}`"));
+        }
+        let State::Ready(body) = &slot.state else {
+            unreachable!("the caller has looked");
+        };
+        let rounds = body.cx.rounds();
+        let state = T::STATE.ok_or("its values cannot be written")?;
+        let frozen = Frozen {
+            rounds: (rounds.array(), rounds.scan_of(None)),
+            value: (state.write)(&body.me).map_err(|error| error.to_string())?,
+        };
+        let body = std::mem::replace(&mut slot.state, State::Frozen(frozen));
+        drop(slots);
+        // Its destructor is the program's.
+        self.guard(|| drop(body));
+        Ok(())
+    }
+
+    /// Takes off an element that goes to node `to`, with what waits for it.
+    pub(super) fn freeze_whole<T: Chare>(
+        &self,
+        part: &Part<T>,
+        number: Number,
+        to: u16,
+        urgent: Vec<Arrival>,
+    ) -> Option<Crosser> {
+        // It is frozen: they wait behind what has come before them.
+        for arrival in urgent {
+            self.guard(|| arrival(self));
+        }
+        part.leaving.borrow_mut().remove(&number);
+        let mut slot = part.take(number)?;
+        self.leaves(part, number, &slot.next_rounds());
+        let me = self.system.away.get().map_or(0, |away| away.me);
+        let backlog = slot.take_backlog().into_iter();
+        let packed = backlog.filter_map(|parcel| parcel.cross(&self.system, to));
+        let backlog = packed.map(|packed| Waiting::new(packed, me)).collect();
+        match slot.state {
+            State::Frozen(element) => Some(Crosser { element, backlog }),
+            _ => unreachable!("those alone go to other nodes that are frozen"),
+        }
+    }
+
+    /// An element comes from another node, or had ended there.
+    pub(crate) fn arrive_from_node<T: Chare>(
+        &self,
+        part: &Part<T>,
+        number: Number,
+        crosser: Option<Crosser>,
+    ) {
+        match crosser.map(|crosser| self.thaw(part, number, crosser)) {
+            Some(Ok((slot, rounds, backlog))) => {
+                self.comes(part, number, &rounds);
+                let epoch = self.epoch.get();
+                // What waits for it runs, and may panic; it has come all the same.
+                self.guard(|| part.settle(self, slot, epoch, backlog));
+            }
+            outcome => {
+                if let Some(Err(failure)) = outcome {
+                    part.collection.note_death(number, &failure);
+                    self.system.fail(failure);
+                }
+                part.collection.remove(number, None);
+                self.guard(|| part.fail_early(self, number));
+            }
+        }
+        self.report_come(1);
+    }
+
+    /// Makes an element of bytes.
+    fn thaw<T: Chare>(
+        &self,
+        part: &Part<T>,
+        number: Number,
+        crosser: Crosser,
+    ) -> Result<(Slot<T>, NextRounds, Vec<Arrival>), Failure> {
+        let Crosser { element, backlog } = crosser;
+        let collection = &part.collection;
+        let index = collection.index_of(number);
+        let unread = |why: String| {
+            let name = collection.name(index);
+            Failure::new(format!("{name} cannot come from another node: {why}"))
+        };
+        let state = T::STATE.ok_or_else(|| unread("its values cannot be read".to_owned()))?;
+        let me = reading(self.system.id, || (state.read)(&element.value));
+        let me = me.map_err(|error| unread(error.to_string()))?;
+        let mut cx = Cx::new(part.one(number), index);
+        let rounds = NextRounds::of(element.rounds);
+        cx.set_rounds(rounds.clone());
+        let slot = Slot::new(number, index, State::Ready(Body { me, cx }));
+        let backlog = backlog.into_iter().map(|waiting| -> Arrival {
+            let id = collection.id;
+            Box::new(move |local: &Local| local.thaw_message::<T>(&local.part(id), number, waiting))
+        });
+        Ok((slot, rounds, backlog.collect()))
+    }
+
+    /// Runs a message that has come with its element.
+    fn thaw_message<T: Chare>(&self, part: &Part<T>, number: Number, waiting: Waiting) {
+        let asker = waiting
+            .reply
+            .map(|(node, reply)| Asker::new(self.system.id, node, reply));
+        let whose = match asker {
+            Some(asker) => Whose::Asker(asker),
+            None if waiting.is_to_all => Whose::All,
+            None => Whose::Nobody,
+        };
+        match part.collection.open(waiting.door, &waiting.args, whose) {
+            Ok(parcel) => parcel.run(self, part, number),
+            Err(failure) => self.system.fail(failure),
+        }
+    }
+}
