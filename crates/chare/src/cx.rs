@@ -75,12 +75,12 @@ impl<T: Chare> Cx<T> {
         T::All::from(All::new(self.one.system, self.one.collection, None))
     }
 
-    /// The worker that runs the entry.
+    /// The worker that runs the entry, of those of its node.
     pub fn worker(&self) -> usize {
         self.with_local(|local| local.worker)
     }
 
-    /// The number of workers.
+    /// The number of workers of the node.
     pub fn worker_count(&self) -> usize {
         self.with_local(|local| local.system.worker_count())
     }

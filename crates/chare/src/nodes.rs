@@ -5,8 +5,8 @@
 //! arguments are written, with serde, as bytes. All other ways are as within a node, and cost what they cost there.
 //!
 //! What holds within a node holds over nodes: the order of messages from one worker to one element, replies, reductions and quiescence over all, failures
-//! that are told to all, and the moves of elements, from node to node too ([`Cx::migrate_to`](crate::Cx::migrate_to)). What an array over nodes has
-//! not: elements that are put in later, sections, and scans; each is refused where it is asked for.
+//! that are told to all, scans, and the moves of elements, from node to node too ([`Cx::migrate_to`](crate::Cx::migrate_to)). What an array over nodes
+//! has not: elements that are put in later, and sections; each is refused where it is asked for.
 //!
 //! # Examples
 //! At [`Job`].
@@ -108,6 +108,16 @@ pub(crate) enum Outcome<'a> {
     Bytes(&'a [u8]),
     Failed(Failure),
     Panicked(Failure),
+}
+
+impl<'a> Outcome<'a> {
+    fn of(outcome: Result<&'a [u8], &str>, panicked: bool) -> Self {
+        match outcome {
+            Ok(bytes) => Self::Bytes(bytes),
+            Err(text) if panicked => Self::Panicked(Failure::new(text)),
+            Err(text) => Self::Failed(Failure::new(text)),
+        }
+    }
 }
 
 impl fmt::Debug for Away {

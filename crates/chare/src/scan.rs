@@ -8,7 +8,8 @@
 //! an element, one after the other at that worker.
 //!
 //! *Recursive doubling*: in step k each element sends what it has merged so far to the one 2ᵏ after it. Log₂ n messages an element, all
-//! elements at once. It is quicker where there are more workers than steps.
+//! elements at once. It is quicker where there are more workers than steps, and an array over nodes scans by it alone: a step crosses as other
+//! messages for an element do.
 //!
 //! # Source
 //! Jetley, Kalé, sect. 5.D. Hillis, Steele: Data parallel algorithms. Communications of the ACM 29(12), 1986, for recursive doubling.
@@ -26,12 +27,13 @@ use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::{self, Local};
+use crate::nodes::Packed;
 use crate::number::Number;
 use crate::parcel::Parcel;
-use crate::part::Part;
+use crate::part::{Part, State};
 use crate::proxy::One;
 use crate::reduce::{Monoid, Reducer};
-use crate::reduction::{Group, name_of};
+use crate::reduction::{Group, Merged, name_of};
 use crate::reply::{Replier, What, reply};
 use crate::section::{Loss, Members, Section};
 use crate::suspended::{go_on, with_own_slot};
@@ -95,7 +97,8 @@ impl<T: Chare> Cx<T> {
         self.scan_with(ScanForm::Auto, reducer).await
     }
 
-    /// As [`scan`](Self::scan), in a form of one's own choice, which is the same for all.
+    /// As [`scan`](Self::scan), in a form of one's own choice, which is the same for all. An array over nodes scans by recursive doubling, whatever is
+    /// named.
     ///
     /// # Panics
     /// As [`scan`](Self::scan).
@@ -179,10 +182,11 @@ impl<T: Chare> Cx<T> {
     }
 
     async fn scan_row<R: Monoid>(&mut self, row: Row, form: ScanForm, reducer: R) -> R::Output {
-        if row.group.is_none() {
-            self.with_part(|_, part| part.collection.check_within("scan"));
-        }
-        let form = form.settle(row.count, self.worker_count());
+        let form = match self.with_part(|_, part| part.collection.wide) {
+            // From element to element, which may be anywhere.
+            Some(_) => ScanForm::RecursiveDoubling,
+            None => form.settle(row.count, self.worker_count()),
+        };
         let scan = self.next_scan(row.group);
         let lost = self.with_part(|_, part| part.scan_loss(row.group, scan));
         if let Some(failure) = lost {
@@ -281,13 +285,48 @@ fn break_scan<T: Chare>(one: One<T>, (group, scan): Key, failure: Failure) -> ! 
 type Key = (Group, u64);
 
 /// What an element has got in the steps of scans.
-pub(crate) type Steps = HashMap<(Group, u64, u32), Box<dyn Any + Send>>;
+pub(crate) type Steps = HashMap<(Group, u64, u32), Box<dyn Merged>>;
 
 /// The contribution of another element.
-struct Step {
+pub(crate) struct Step {
     key: Key,
     step: u32,
-    value: Box<dyn Any + Send>,
+    value: Box<dyn Merged>,
+}
+
+impl Step {
+    /// As it goes to another node.
+    fn write(&self, system: &System) -> Result<Packed, Failure> {
+        let (Some(away), (None, scan)) = (system.away.get(), self.key) else {
+            return Err(Failure::new("scans of sections do not cross nodes"));
+        };
+        let (kind, bytes) = away.reducers.write(&*self.value)?;
+        Ok(Packed::step(&(scan, self.step, kind, bytes)))
+    }
+
+    /// The reverse of [`write`](Self::write).
+    ///
+    /// # Errors
+    /// When it makes no sense.
+    pub(crate) fn read(system: &System, args: &[u8]) -> Result<Self, Failure> {
+        let read = postcard::from_bytes::<(u64, u32, u64, Vec<u8>)>(args);
+        let (scan, step, kind, bytes) = read
+            .map_err(|error| Failure::new(format!("a step of a scan cannot be read: {error}")))?;
+        let away = system.away.get().expect("it comes from another node");
+        Ok(Self {
+            key: (None, scan),
+            step,
+            value: away.reducers.read_merged(system.id, kind, &bytes)?,
+        })
+    }
+}
+
+/// What an element has got, as messages again.
+pub(crate) fn messages_of<T: Chare>(steps: Steps) -> impl Iterator<Item = Box<dyn Parcel<T>>> {
+    steps.into_iter().map(|((group, scan, step), value)| {
+        let key = (group, scan);
+        Box::new(Step { key, step, value }) as Box<dyn Parcel<T>>
+    })
 }
 
 impl<T: Chare> Parcel<T> for Step {
@@ -302,7 +341,8 @@ impl<T: Chare> Parcel<T> for Step {
         }
         let at = part.slot_of(number);
         let mut slots = part.slots.borrow_mut();
-        let Some(slot) = slots.get_mut(at, number) else {
+        let slot = slots.get_mut(at, number);
+        let Some(slot) = slot.filter(|slot| !matches!(slot.state, State::Frozen(_))) else {
             drop(slots);
             return part.keep(local, number, Box::new(self));
         };
@@ -322,6 +362,11 @@ impl<T: Chare> Parcel<T> for Step {
 
     fn fail(self: Box<Self>, system: &System, failure: Failure) {
         system.fail(failure);
+    }
+
+    fn cross(self: Box<Self>, system: &System, _node: u16) -> Option<Packed> {
+        let written = self.write(system);
+        written.map_err(|failure| system.fail(failure)).ok()
     }
 }
 
@@ -346,7 +391,7 @@ fn next_step<T: Chare, R: Monoid>(
             aside.awaits_step = value.is_none().then_some(key);
             value
         });
-        match value.map(|value| value.downcast::<R>()) {
+        match value.map(|value| value.into_any().downcast::<R>()) {
             Some(Ok(value)) => Poll::Ready(*value),
             Some(Err(_)) => break_scan(one, key, unlike::<T>(key, some_are::<R>())),
             None => Poll::Pending,

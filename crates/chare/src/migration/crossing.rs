@@ -13,6 +13,7 @@ use crate::parcel::Parcel;
 use crate::part::{Body, Frozen, Part, Slot, State};
 use crate::proxy::One;
 use crate::reduction::NextRounds;
+use crate::scan::messages_of;
 use crate::system::System;
 
 /// Has an element leave for another node, once no entry of it is under way.
@@ -130,7 +131,8 @@ impl Local {
         let mut slot = part.take(number)?;
         self.leaves(part, number, &slot.next_rounds());
         let me = self.system.away.get().map_or(0, |away| away.me);
-        let backlog = slot.take_backlog().into_iter();
+        let steps = messages_of(slot.take_all_steps());
+        let backlog = steps.chain(slot.take_backlog());
         let packed = backlog.filter_map(|parcel| parcel.cross(&self.system, to));
         let backlog = packed.map(|packed| Waiting::new(packed, me)).collect();
         match slot.state {

@@ -20,6 +20,7 @@ use crate::outside;
 use crate::parcel::{End, Parcel};
 use crate::proxy::{All, One};
 use crate::reduction::Share;
+use crate::scan::Step;
 use crate::system::System;
 
 /// A collection over nodes, whatever its elements are: where letters for it arrive.
@@ -50,6 +51,9 @@ pub(crate) trait Reachable: Saved {
 
     /// An element comes from another node.
     fn arrive(&self, system: &System, number: Number, crosser: Option<Crosser>);
+
+    /// Scans from `from` on have no results.
+    fn lose_scans(&self, system: &System, from: u64, why: Failure);
 
     /// The workers here are to say what they have measured.
     fn measure(&self, system: &System);
@@ -88,6 +92,10 @@ impl<T: Chare> Collection<T> {
             Packed::LEAVE_DOOR => match postcard::from_bytes(args) {
                 Ok(worker) => Ok(Box::new(Leave { worker })),
                 Err(error) => Err(Failure::new(format!("where to go makes no sense: {error}"))),
+            },
+            Packed::STEP_DOOR => match System::find(self.system) {
+                Some(system) => Ok(Box::new(Step::read(&system, args)?)),
+                None => Err(Failure::new("the runtime has ended")),
             },
             door => self.door(door)?.open(self.system, args, whose),
         }
@@ -144,6 +152,15 @@ impl<T: Chare> Reachable for Collection<T> {
         };
         system.post_from_here(worker, move |local| {
             local.arrive_from_node::<T>(&local.part(id), number, crosser);
+        });
+    }
+
+    fn lose_scans(&self, system: &System, from: u64, why: Failure) {
+        let id = self.id;
+        system.post_from_here(self.root, move |local| {
+            local
+                .part::<T>(id)
+                .break_scans_here(local, None, from, &why);
         });
     }
 
@@ -266,18 +283,16 @@ impl System {
                 args,
             } => find(collection)?.all(priority, epoch, door, args)?,
             Letter::Travel(travel) => self.travel(from, travel),
+            Letter::ScanLoss {
+                collection,
+                from,
+                why,
+            } => find(collection)?.lose_scans(self, from, Failure::new(why)),
             Letter::Reply {
                 reply,
                 outcome,
                 panicked,
-            } => away.reply(
-                reply,
-                match outcome {
-                    Ok(bytes) => Outcome::Bytes(bytes),
-                    Err(text) if panicked => Outcome::Panicked(Failure::new(text)),
-                    Err(text) => Outcome::Failed(Failure::new(text)),
-                },
-            ),
+            } => away.reply(reply, Outcome::of(outcome, panicked)),
             Letter::Share {
                 collection,
                 round,

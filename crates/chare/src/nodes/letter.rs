@@ -53,6 +53,12 @@ pub(crate) enum Letter<'a> {
     },
     /// From a reduction on there are more contributions, or fewer; for its root.
     Population { collection: u32, from: u64, by: i64 },
+    /// Scans from `from` on have no results.
+    ScanLoss {
+        collection: u32,
+        from: u64,
+        why: &'a str,
+    },
     /// About elements that move.
     Travel(Travel),
     /// An array is no more.
@@ -91,6 +97,7 @@ impl Letter<'_> {
                 | Self::Share { .. }
                 | Self::Result { .. }
                 | Self::Population { .. }
+                | Self::ScanLoss { .. }
                 | Self::Travel(_)
                 | Self::Destroy { .. }
         )

@@ -34,6 +34,9 @@ impl Packed {
     /// By which an element is told to go to another node.
     pub(super) const LEAVE_DOOR: u16 = u16::MAX - 1;
 
+    /// By which a step of a scan comes to an element.
+    pub(super) const STEP_DOOR: u16 = u16::MAX - 2;
+
     /// That it is to end.
     pub(crate) const END: Self = Self::without_entry(Self::END_DOOR, Vec::new());
 
@@ -41,6 +44,12 @@ impl Packed {
     pub(crate) fn leave(worker: usize) -> Self {
         let worker = postcard::to_allocvec(&worker).expect("a number is plain");
         Self::without_entry(Self::LEAVE_DOOR, worker)
+    }
+
+    /// A step of a scan: its numbers, and the kind and the bytes of what was contributed.
+    pub(crate) fn step(step: &(u64, u32, u64, Vec<u8>)) -> Self {
+        let step = postcard::to_allocvec(step).expect("numbers and bytes are plain");
+        Self::without_entry(Self::STEP_DOOR, step)
     }
 
     const fn without_entry(door: u16, args: Vec<u8>) -> Self {

@@ -169,15 +169,25 @@ impl Reducers {
     ) -> Result<Share, Failure> {
         let goes = Goes::from_number(goes).ok_or_else(|| senseless("a share"))?;
         let merged = match merged {
-            Ok((number, bytes)) => {
-                let kind = locked(&self.0).merged.by_number.get(&number).cloned();
-                let kind = kind.ok_or_else(|| senseless("a reducer"))?;
-                let read = reading(system, || (kind.read)(bytes));
-                Ok(read.map_err(|error| unread(kind.name, error))?)
-            }
+            Ok((number, bytes)) => Ok(self.read_merged(system, number, bytes)?),
             Err(misfit) => Err(misfit.to_owned()),
         };
         Ok(Share::from_elsewhere(count, goes, merged))
+    }
+
+    /// What was contributed there, merged.
+    ///
+    /// # Errors
+    /// As [`read_share`](Self::read_share).
+    pub(crate) fn read_merged(
+        &self,
+        system: u32,
+        number: u64,
+        bytes: &[u8],
+    ) -> Result<Box<dyn Merged>, Failure> {
+        let kind = locked(&self.0).merged.by_number.get(&number).cloned();
+        let kind = kind.ok_or_else(|| senseless("a reducer"))?;
+        reading(system, || (kind.read)(bytes)).map_err(|error| unread(kind.name, error))
     }
 
     /// What a reduction on another node results in.

@@ -7,6 +7,7 @@ use super::{Part, Slot};
 use crate::entry::Chare;
 use crate::failure::{Failure, contain};
 use crate::local::Local;
+use crate::nodes::Letter;
 use crate::number::Number;
 use crate::reduction::{Group, NextRounds};
 
@@ -96,10 +97,28 @@ impl<T: Chare> Part<T> {
 
     /// Scans of a group from `from` on have no results: whoever waits for one, or will, is told why.
     pub(crate) fn break_scans(&self, local: &Local, group: Group, from: u64, failure: &Failure) {
+        let is_first = self.break_scans_here(local, group, from, failure);
+        if let (true, None, Some(collection)) = (is_first, group, self.collection.wide) {
+            local.system.send_to_others(&Letter::ScanLoss {
+                collection,
+                from,
+                why: &failure.to_string(),
+            });
+        }
+    }
+
+    /// The same for those on this node; false where they know.
+    pub(crate) fn break_scans_here(
+        &self,
+        local: &Local,
+        group: Group,
+        from: u64,
+        failure: &Failure,
+    ) -> bool {
         // What is no more has told all who wait already.
         let is_first = self.with_scan_loss(group, |loss| loss.note(from, failure));
         if is_first != Ok(true) {
-            return;
+            return false;
         }
         let collection = self.collection.id;
         for worker in 0..local.system.worker_count() {
@@ -107,6 +126,7 @@ impl<T: Chare> Part<T> {
                 local.lose_scans::<T>(&local.part(collection), group);
             });
         }
+        true
     }
 
     /// Nobody waits any more for contributions of an element, which contributes to `rounds` next.

@@ -183,6 +183,12 @@ impl<T: Chare> Slot<T> {
         matches!(self.state, State::Ready(_)).then(|| aside.backlog.pop_front())?
     }
 
+    /// What has come for scans.
+    pub(crate) fn take_all_steps(&mut self) -> Steps {
+        let aside = self.aside.as_mut();
+        aside.map_or_else(Steps::new, |aside| mem::take(&mut aside.steps))
+    }
+
     /// The messages that wait.
     pub(crate) fn take_backlog(&mut self) -> Parcels<T> {
         let aside = self.aside.as_mut();

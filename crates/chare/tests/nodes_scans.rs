@@ -1,0 +1,116 @@
+//! Scans over nodes, of elements that move meanwhile: each gets what all before it have contributed, in order.
+#![cfg(not(any(loom, shuttle)))]
+
+use raddle_chare::nodes::{Job, Setup};
+use raddle_chare::reduce::{Concat, Sum};
+use raddle_chare::{Array, Chares, Cx, chare};
+use raddle_net::TransportKind;
+use raddle_runtime::Runtime;
+use serde::{Deserialize, Serialize};
+
+const COUNT: usize = 11;
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    random: u64,
+    begins: Vec<u64>,
+    before: Vec<Vec<u64>>,
+}
+
+#[chare(nodes, state)]
+impl Line {
+    /// Scans twice, and goes somewhere else.
+    #[entry]
+    async fn scan(&mut self, cx: &mut Cx<Self>, left: u64) {
+        let index = cx.index() as u64;
+        let begin: u64 = cx.scan(Sum(index + left)).await;
+        self.begins.push(begin);
+        let before = cx.scan(Concat::new(vec![index, left])).await;
+        self.before.push(before);
+        self.random = self
+            .random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(index);
+        let workers = cx.worker_count() * cx.node_count();
+        cx.migrate_to((self.random >> 33) as usize % workers);
+        if left > 0 {
+            cx.this().scan(left - 1);
+        }
+    }
+
+    #[entry]
+    fn story(&self) -> (Vec<u64>, Vec<Vec<u64>>) {
+        (self.begins.clone(), self.before.clone())
+    }
+
+    #[entry]
+    async fn scan_once(&mut self, cx: &mut Cx<Self>) -> u64 {
+        cx.scan(Sum(1_u64)).await
+    }
+
+    #[entry]
+    fn leave(&mut self, cx: &mut Cx<Self>) {
+        cx.end();
+    }
+}
+
+fn lines(seed: u64) -> impl Fn(&Setup<'_>) -> Array<Line> {
+    move |setup| {
+        setup.array(COUNT, move |index| Line {
+            random: seed * 1_000 + index as u64,
+            begins: Vec::new(),
+            before: Vec::new(),
+        })
+    }
+}
+
+fn job(nodes: u16, kind: TransportKind) -> Job {
+    let builder = Runtime::builder().workers(2);
+    Job::new(nodes).transport(kind).runtime(builder)
+}
+
+#[test]
+fn each_gets_what_all_before_it_have_contributed() {
+    const LAST: u64 = 20;
+    for kind in TransportKind::ALL {
+        for nodes in 1..=4 {
+            let seed = u64::from(nodes);
+            let stories = job(nodes, kind).run_within(lines(seed), |runtime, lines| {
+                lines.all().scan(LAST);
+                runtime.quiescence().wait();
+                let stories = (0..COUNT).map(|at| lines.at(at).story().wait());
+                stories.collect::<Vec<_>>()
+            });
+            for (at, (begins, before)) in (0_u64..).zip(stories.expect("the nodes come up")) {
+                let rounds = || (0..=LAST).rev();
+                let sum = |left| (0..at).map(|index| index + left).sum::<u64>();
+                assert_eq!(begins, rounds().map(sum).collect::<Vec<_>>());
+                let all = |left| (0..at).flat_map(move |index| [index, left]).collect();
+                assert_eq!(before, rounds().map(all).collect::<Vec<Vec<_>>>());
+            }
+        }
+    }
+}
+
+#[test]
+fn who_waits_for_one_that_has_ended_is_told_on_all_nodes() {
+    for nodes in 1..=4 {
+        for gone in [0, 5, COUNT - 1] {
+            let told = job(nodes, TransportKind::Memory).run_within(lines(0), |runtime, lines| {
+                let scan = |at: usize| lines.at(at).scan_once();
+                let asked: Vec<_> = (0..COUNT).filter(|&at| at != gone).map(scan).collect();
+                lines.at(gone).leave();
+                let told = asked.into_iter().map(|asked| asked.try_wait().err());
+                let told: Vec<_> = told.collect();
+                let _ = runtime.quiescence().try_wait();
+                told
+            });
+            let told = told.expect("the nodes come up");
+            // Where its scan fails, or by what the ended one has not got: both name it.
+            let told: Vec<_> = told.iter().flatten().map(ToString::to_string).collect();
+            let name = format!("Line[{gone}]");
+            assert!(!told.is_empty(), "{nodes} nodes, without {gone}");
+            assert!(told.iter().all(|why| why.contains(&name)), "{told:?}");
+        }
+    }
+}
