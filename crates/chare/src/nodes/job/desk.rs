@@ -50,7 +50,7 @@ pub(super) struct Desk {
     pump: Pump,
     /// What those who receive want to send.
     waiting: Mutex<Vec<(u16, Vec<u8>)>>,
-    /// Who receives is to look once more whether this node is quiet.
+    /// Somebody is to look once more whether this node is quiet.
     looks_again: AtomicBool,
     /// How the program ended, and who waits for that.
     end: Mutex<End>,
@@ -132,9 +132,9 @@ impl Desk {
         RECEIVES.get()
     }
 
-    /// Has this thread, which is receiving, look once more whether its node is quiet.
+    /// Has somebody look once more whether this node is quiet, when this thread, which is receiving, has sent what it has to.
     pub(super) fn look_again(&self) {
-        // Relaxed: as in `receive`.
+        // Relaxed: the lock of the counter orders it.
         self.looks_again.store(true, Relaxed);
     }
 
@@ -163,7 +163,8 @@ impl Desk {
     /// Waits until there is something to receive. For the one thread that receives.
     pub(super) fn wait(&self) {
         let mut counter = locked(&self.counter);
-        if !counter.has_news() {
+        // Relaxed: the lock orders it.
+        if !counter.has_news() && !self.looks_again.load(Relaxed) {
             counter.wait();
         }
     }
@@ -209,17 +210,15 @@ impl Desk {
             self.hand_out(&system, from, &letter);
             has_done = true;
         }
-        self.looks_again.store(true, Relaxed);
-        // Relaxed, here and there: this thread's.
-        while self.looks_again.swap(false, Relaxed) {
-            quiet::look(&system);
-        }
+        // Relaxed: whoever comes next looks again if it is not this thread.
+        self.looks_again.store(false, Relaxed);
+        quiet::look(&system);
         counter.send(std::mem::take(&mut *locked(&self.waiting)));
         if !has_done && counter.has_outgoing() {
             // Nothing tells when there is room.
             yield_now();
         }
-        has_done
+        has_done || self.looks_again.load(Relaxed)
     }
 
     fn hand_out(&self, system: &Arc<System>, from: u16, letter: &[u8]) {
@@ -266,10 +265,10 @@ impl Network for Desk {
     fn has_news(&self) -> bool {
         // Relaxed: `open` tells those who sleep.
         self.state.load(Relaxed) == OPEN
-            && self
-                .counter
-                .try_lock()
-                .map_or(true, |counter| counter.has_news())
+            && self.counter.try_lock().map_or(true, |counter| {
+                // Relaxed: the lock orders it.
+                counter.has_news() || self.looks_again.load(Relaxed)
+            })
     }
 
     fn before_sleep(&self) {
