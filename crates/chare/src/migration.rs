@@ -344,7 +344,7 @@ impl Local {
             self.post(source, move |local| local.take_marker());
         }
         for &node in &batch.nodes {
-            self.system.send_travel(node, Travel::Marker);
+            self.system.send_travel(node, Travel::Marker { epoch });
         }
     }
 

@@ -208,8 +208,8 @@ impl Away {
     }
 
     /// Sends the marker of the threads that are no workers and do not receive letters.
-    pub(crate) fn send_outside_marker(&self, node: u16) -> Result<(), Failure> {
-        let letter = Letter::Travel(Travel::Marker);
+    pub(crate) fn send_outside_marker(&self, node: u16, epoch: u32) -> Result<(), Failure> {
+        let letter = Letter::Travel(Travel::Marker { epoch });
         let bytes = postcard::to_allocvec(&letter).expect("letters are plain");
         // Relaxed: as in `counts`.
         self.sent.fetch_add(1, Relaxed);

@@ -84,7 +84,7 @@ impl System {
         }
         drop(outside);
         for &node in &batch.nodes {
-            self.send_travel(node, Travel::Marker);
+            self.send_travel(node, Travel::Marker { epoch });
         }
         for worker in 0..self.worker_count() {
             self.post_from_here(worker, move |local| local.go_over(epoch));
@@ -92,15 +92,16 @@ impl System {
         let nodes = batch.nodes.clone();
         self.at_coordinator(move |local| {
             for node in nodes {
-                let sent = local.system.nodes().send_outside_marker(node);
+                let sent = local.system.nodes().send_outside_marker(node, epoch);
                 sent.unwrap_or_else(|failure| local.system.fail_here(failure));
             }
         });
     }
 
-    /// A marker of another node has come.
-    pub(crate) fn pass_marker_on(&self) {
+    /// A marker of another node has come; perhaps one for a batch that is over, for which no element had to leave this node after all.
+    pub(crate) fn pass_marker_on(&self, epoch: u32) {
         let batch = self.moves.under_way().clone();
+        let batch = batch.filter(|batch| batch.epoch == epoch);
         for &source in batch.iter().flat_map(|batch| &batch.sources) {
             self.post_outside(source, Box::new(Local::take_marker));
         }

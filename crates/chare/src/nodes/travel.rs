@@ -40,8 +40,10 @@ pub(crate) enum Travel {
     GoOver {
         epoch: u32,
     },
-    /// A sender has gone over: no more comes from it by the old routes.
-    Marker,
+    /// A sender has gone over to this epoch: no more comes from it by the old routes.
+    Marker {
+        epoch: u32,
+    },
     /// The sender's worker asks whether all that it has sent has arrived; that is the answer.
     Ask {
         worker: u16,
@@ -118,7 +120,7 @@ impl System {
     pub(super) fn travel(&self, from: u16, travel: Travel) {
         match travel {
             Travel::GoOver { epoch } => self.go_over_to(epoch),
-            Travel::Marker => self.pass_marker_on(),
+            Travel::Marker { epoch } => self.pass_marker_on(epoch),
             Travel::Ask { worker, group } => {
                 self.send_travel(from, Travel::Answer { worker, group });
             }
