@@ -218,6 +218,7 @@ impl Desk {
             // Nothing tells when there is room.
             yield_now();
         }
+        // Relaxed: as above.
         has_done || self.looks_again.load(Relaxed)
     }
 
