@@ -375,7 +375,7 @@ fn triangles_without_memory_for_them_are_one_line() {
             "to build the tree in",
         ),
         (
-            200_000,
+            230_000,
             ["--depth=auto", path],
             "large.stl: byte 84: no memory for 240000000 more bytes",
         ),

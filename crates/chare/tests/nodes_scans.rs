@@ -109,7 +109,12 @@ fn who_waits_for_one_that_has_ended_is_told_on_all_nodes() {
             // Where its scan fails, or by what the ended one has not got: both name it.
             let told: Vec<_> = told.iter().flatten().map(ToString::to_string).collect();
             let name = format!("Line[{gone}]");
-            assert!(!told.is_empty(), "{nodes} nodes, without {gone}");
+            // Nobody needs what the last has: all others may be done before it ends.
+            let is_needed = gone + 1 < COUNT;
+            assert!(
+                !is_needed || !told.is_empty(),
+                "{nodes} nodes, without {gone}"
+            );
             assert!(told.iter().all(|why| why.contains(&name)), "{told:?}");
         }
     }
