@@ -36,6 +36,7 @@ pub fn runtime(
         mailbox,
         seeds,
         threads: WorkerThreads::default(),
+        network: None,
     })
     .expect("workers that are bound nowhere start")
 }
