@@ -17,6 +17,8 @@
 //! Parker, Efficient user-level event notification, section 3.4.1 and figures 5 and 6. Source and destination node are known from the lane or
 //! connection that a message comes by; source addresses do not travel.
 
+use raddle_sync::hand_over::Reader;
+
 use crate::connection::Refusal;
 
 /// Bytes of a descriptor.
@@ -43,7 +45,7 @@ pub(crate) struct Descriptor {
 pub struct Flags {
     /// The receiver is woken if it sleeps.
     pub doorbell: bool,
-    /// The receiver is about to read the data: they belong into its cache.
+    /// The receiver is about to read the data. Else long ones go past the caches, where the sender writes them to where they are read.
     pub cache_hint: bool,
 }
 
@@ -53,6 +55,17 @@ impl Default for Flags {
         Self {
             doorbell: true,
             cache_hint: true,
+        }
+    }
+}
+
+impl Flags {
+    /// Who reads the data, and when.
+    pub(crate) const fn reader(self) -> Reader {
+        if self.cache_hint {
+            Reader::Soon
+        } else {
+            Reader::Later
         }
     }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use raddle_sync::hand_over::Reader;
 use raddle_sync::lane::{LONG_MAX, LaneReceiver, SHORT_MAX};
 use raddle_sync::prim::{Acquire, Instant, spin_loop, yield_now};
 use raddle_sync::wait::{SpinBudget, WaitCell, Way};
@@ -154,7 +155,7 @@ impl Port {
         data: &[u8],
         message: Message<'_>,
     ) -> Result<(), SendError> {
-        remote.put(at, data)?;
+        remote.put(at, data, message.flags.reader())?;
         let to = PortId {
             node: remote.node,
             index,
@@ -183,6 +184,7 @@ impl Port {
                 long: part,
                 kind: Kind::Part,
                 doorbell: false,
+                reader: Reader::Soon,
             };
             loop {
                 match self.link_to(to)?.send(outgoing) {
@@ -234,6 +236,7 @@ impl Port {
                 Kind::Message
             },
             doorbell: descriptor.flags.doorbell,
+            reader: descriptor.flags.reader(),
         })
     }
 
@@ -251,6 +254,7 @@ impl Port {
             long,
             kind: Kind::Message,
             doorbell: true,
+            reader: Reader::Soon,
         })
     }
 

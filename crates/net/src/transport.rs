@@ -10,6 +10,8 @@ mod sockets;
 use std::fmt;
 use std::os::fd::BorrowedFd;
 
+use raddle_sync::hand_over::Reader;
+
 use crate::address::{NodeId, PortId};
 use crate::error::SendError;
 use crate::packet::Kind;
@@ -91,4 +93,6 @@ pub(crate) struct Outgoing<'a> {
     /// What is to be done with the long part; where memory is shared it has been put.
     pub(crate) kind: Kind,
     pub(crate) doorbell: bool,
+    /// Who reads the long part, where the sender writes it to where it is read.
+    pub(crate) reader: Reader,
 }

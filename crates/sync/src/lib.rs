@@ -12,6 +12,7 @@
 //! | [`biased`] | a value that its owner uses for nothing, and others dearly |
 //! | [`per_thread`] | a variable of which each thread has a value |
 //! | [`lock`] | simple, ticket, CLH, MCS and Pthreads locks |
+//! | [`hand_over`] | copying to where another core reads next |
 //! | [`lane`] | messages from one to one, through memory that both can reach |
 //! | [`stack`] | a lock-free stack with a version against ABA |
 //! | [`shared_vec`] | a vector that many fill at once, each a part of its own |
@@ -37,6 +38,7 @@ pub mod deque;
 pub mod ever;
 pub mod fifo;
 pub mod gates;
+pub mod hand_over;
 pub mod idle;
 pub mod lane;
 pub mod lock;

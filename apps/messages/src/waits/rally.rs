@@ -11,7 +11,7 @@ use rustix::time::{ClockId, clock_gettime};
 use super::line::{Ear, Line};
 use super::{Late, Waits, WaitsError};
 
-/// Round trips before the clock runs: both threads are awake then, and have learnt from some gaps.
+/// Round trips before the clock runs: both threads are awake then. They are answered at once, so that they take no time where answers are late by seconds.
 const WARM_UP: u64 = 20;
 /// What ends a rally; no number of a round trip comes near it.
 const END: u64 = u64::MAX;
@@ -177,14 +177,14 @@ impl<'lines> Server<'lines> {
     }
 }
 
-/// Throws back what comes, until the end.
+/// Throws back what comes, until the end: after a pause, if there is to be one, once both are warm.
 fn give_back(lines: &Lines, mut ear: Ear, pause: Option<Duration>) {
     loop {
         let number = lines.there.hear(&mut ear);
         if number == END {
             return;
         }
-        if let Some(pause) = pause {
+        if let Some(pause) = pause.filter(|_| number > WARM_UP) {
             thread::sleep(pause);
             lines.back.decide(clock_ns());
         }

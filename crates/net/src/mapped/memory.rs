@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 use std::slice;
 
 use memmap2::{MmapOptions, MmapRaw};
+use raddle_sync::hand_over::{Reader, hand_over};
 use rustix::fs::{
     MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate, memfd_create,
 };
@@ -57,14 +58,14 @@ impl Memory {
         NonNull::new(self.map.as_mut_ptr()).expect("nothing is mapped at address zero")
     }
 
-    /// Copies `bytes` to `at`.
+    /// Copies `bytes` to `at`, for `reader`.
     ///
     /// # Panics
     /// When they do not lie within.
-    pub(crate) fn write(&self, at: usize, bytes: &[u8]) {
+    pub(crate) fn write(&self, at: usize, bytes: &[u8], reader: Reader) {
         let place = self.place(&(at..at.saturating_add(bytes.len())));
         // SAFETY: `place` has checked that they lie within what is mapped; whoever reads it meanwhile has been promised nothing.
-        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len()) }
+        unsafe { hand_over(bytes, place, reader) }
     }
 
     /// Calls `read` with some of the bytes. Who writes them meanwhile, here or in another process, changes what is read.

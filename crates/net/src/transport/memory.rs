@@ -71,7 +71,7 @@ impl Link for LaneLink {
             Kind::Put => &[],
             Kind::Part => return Ok(()),
         };
-        let sent = self.lane.send(outgoing.short, long);
+        let sent = self.lane.send_for(outgoing.short, long, outgoing.reader);
         sent.map_err(|Full| SendError::Full)?;
         if outgoing.doorbell {
             self.region.ring(self.to);

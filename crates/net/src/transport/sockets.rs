@@ -8,6 +8,7 @@ use std::collections::hash_map::Entry;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
+use raddle_sync::hand_over::Reader;
 use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Relaxed, Release};
 use rustix::io::{Errno, IoSlice, retry_on_intr};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, sendmsg};
@@ -218,6 +219,8 @@ impl Inbound {
             long: packet.long,
             kind: header.kind,
             doorbell: header.doorbell,
+            // Most often whoever pumps.
+            reader: Reader::Here,
         })?;
         self.received = header.number.wrapping_add(1);
         Ok(())
@@ -240,7 +243,7 @@ fn put(
     // Within the segment, which is memory of this process.
     window
         .memory
-        .write(window.bytes.start as usize, packet.long);
+        .write(window.bytes.start as usize, packet.long, Reader::Here);
     Ok(())
 }
 

@@ -1,8 +1,9 @@
 //! The bytes of a lane in which long parts lie.
 
-use std::{fmt, ptr, slice};
+use std::{fmt, slice};
 
 use super::{LONG_ALIGN, LONG_BYTES};
+use crate::hand_over::{Reader, hand_over};
 use crate::prim::UnsafeCell;
 
 /// One piece of memory, in pieces that a model tells apart.
@@ -24,13 +25,13 @@ impl Long {
     ///
     /// # Safety
     /// So many bytes from there on lie within, and nobody else touches them.
-    pub(super) unsafe fn write(&self, place: usize, bytes: &[u8]) {
+    pub(super) unsafe fn write(&self, place: usize, bytes: &[u8], reader: Reader) {
         if bytes.is_empty() {
             return;
         }
         self.begin(place, |address| {
             // SAFETY: as the caller says; the source is ordinary memory.
-            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), address, bytes.len()) }
+            unsafe { hand_over(bytes, address, reader) }
         });
     }
 

@@ -1,6 +1,7 @@
 //! The sending end of a lane.
 
 use super::{GivenBack, Head, LONG_BYTES, LONG_MAX, LaneRef, SHORT_MAX, SLOTS, Slot};
+use crate::hand_over::Reader;
 use crate::prim::{Acquire, Release};
 
 /// The one who sends.
@@ -38,6 +39,17 @@ impl LaneSender {
     /// When `short` is longer than [`SHORT_MAX`] or `long` than [`LONG_MAX`].
     #[inline]
     pub fn send(&mut self, short: &[&[u8]], long: &[u8]) -> Result<(), Full> {
+        self.send_for(short, long, Reader::Soon)
+    }
+
+    /// As [`send`](Self::send), for who reads the long part then.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    /// # Panics
+    /// As [`send`](Self::send).
+    #[inline]
+    pub fn send_for(&mut self, short: &[&[u8]], long: &[u8], reader: Reader) -> Result<(), Full> {
         let short_len: usize = short.iter().map(|piece| piece.len()).sum();
         assert!(
             short_len <= SHORT_MAX,
@@ -51,7 +63,7 @@ impl LaneSender {
         let head = self.head_for(short_len as u32, long.len() as u32)?;
         let lane = self.lane.lane();
         // SAFETY: the bytes are ours until they are given away with a slot (invariant 1).
-        unsafe { lane.long.write(head.place(), long) };
+        unsafe { lane.long.write(head.place(), long, reader) };
         let slot = Slot::of(lane, self.sent);
         slot.content.with_mut(|content| {
             // SAFETY: the slot is ours (invariant 1).

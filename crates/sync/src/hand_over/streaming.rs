@@ -1,0 +1,48 @@
+//! Streaming on x86-64: stores that write whole lines past the caches.
+
+use std::arch::x86_64::{__cpuid, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+use std::ptr;
+use std::sync::OnceLock;
+
+const LINE: usize = 64;
+/// What one instruction stores.
+const PIECE: usize = 16;
+
+/// True on processors where what is streamed is there sooner for another core that reads all of it.
+#[inline]
+pub(super) fn pays() -> bool {
+    static PAYS: OnceLock<bool> = OnceLock::new();
+    *PAYS.get_or_init(|| {
+        let vendor = __cpuid(0);
+        let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
+        // Hygon's are of AMD's design.
+        [b"AuthenticAMD", b"HygonGenuine"]
+            .iter()
+            .any(|vendor| name.as_flattened() == *vendor)
+    })
+}
+
+/// Copies whole lines by streaming, and what lies before and behind them plainly.
+///
+/// # Safety
+/// As [`hand_over`](super::hand_over).
+pub(super) unsafe fn copy(bytes: &[u8], to: *mut u8) {
+    let before = to.align_offset(LINE).min(bytes.len());
+    let (head, rest) = bytes.split_at(before);
+    let (lines, tail) = rest.split_at(rest.len() / LINE * LINE);
+    // SAFETY: as the caller says, for the first of these bytes,
+    unsafe { ptr::copy_nonoverlapping(head.as_ptr(), to, head.len()) };
+    let mut at = to.wrapping_add(before);
+    for piece in lines.chunks_exact(PIECE) {
+        // SAFETY: a piece has as many bytes as are loaded, wherever it lies.
+        let piece = unsafe { _mm_loadu_si128(piece.as_ptr().cast()) };
+        // SAFETY: as the caller says, for these; they begin with a line, and pieces divide it.
+        unsafe { _mm_stream_si128(at.cast(), piece) };
+        at = at.wrapping_add(PIECE);
+    }
+    // SAFETY: as the caller says, for the last of them.
+    unsafe { ptr::copy_nonoverlapping(tail.as_ptr(), at, tail.len()) };
+    // Streaming stores are not ordered by a store Release: they are out before it.
+    // SAFETY: every x86-64 has it.
+    unsafe { _mm_sfence() };
+}
