@@ -237,6 +237,85 @@ fn what_cannot_be_written_is_said_and_leaves_the_checkpoint_before() {
     );
 }
 
+/// The files of elements stayed where the manifest could not be written, as on a disk that is full.
+#[test]
+fn a_manifest_without_room_leaves_the_checkpoint_before_and_nothing_else() {
+    let folder = Folder::new("manifest");
+    let before = write(3, &folder.0);
+    let mut files = folder.files();
+    let full = folder.0.join("manifest.json.partial");
+    std::os::unix::fs::symlink("/dev/full", &full).expect("a link to the full device");
+    let refused = job(2).run_within(
+        |setup| setup.array(SHAPE, counter),
+        |_, counters| {
+            counters
+                .checkpoint(&folder.0)
+                .expect_err("there is no room")
+        },
+    );
+    let refused = refused.expect("the nodes come up").to_string();
+    assert!(
+        refused.contains("manifest.json.partial: cannot be written: No space left"),
+        "{refused}"
+    );
+    let mut left = folder.files();
+    files.sort();
+    left.sort();
+    assert_eq!(left, files);
+    let counters = runtime().restore::<Counter>(&folder.0);
+    assert!(counters.is_ok(), "{counters:?}");
+    assert_eq!(write(1, &folder.0), before);
+}
+
+/// Set in the process whose files may not become long.
+const SHORT_OF_ROOM: &str = "RADDLE_TEST_SHORT_OF_ROOM";
+
+#[test]
+fn elements_without_room_leave_the_checkpoint_before_and_nothing_else() {
+    if let Some(folder) = std::env::var_os(SHORT_OF_ROOM) {
+        return write_without_room(Path::new(&folder));
+    }
+    let folder = Folder::new("room");
+    write(2, &folder.0);
+    let mut files = folder.files();
+    let test = std::env::current_exe().expect("it has a path");
+    // Files of 16 MB at most, which is enough for the memory that nodes share: the system's answer to a longer one is an error, where the signal is ignored.
+    let script = "trap '' XFSZ; ulimit -f 32768; exec \"$0\" --exact \
+                  elements_without_room_leave_the_checkpoint_before_and_nothing_else >&2";
+    let output = std::process::Command::new("sh")
+        .args(["-c", script])
+        .arg(test)
+        .env(SHORT_OF_ROOM, &folder.0)
+        .output()
+        .expect("there is a shell");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let mut left = folder.files();
+    files.sort();
+    left.sort();
+    assert_eq!(left, files);
+    let counters = runtime().restore::<Counter>(&folder.0);
+    assert!(counters.is_ok(), "{counters:?}");
+}
+
+/// Writes more than may be written, on two nodes: the first fails by itself, and hears that the second has.
+fn write_without_room(folder: &Path) {
+    let refused = job(2).run_within(
+        |setup| {
+            setup.array(SHAPE, |place| Counter {
+                name: "x".repeat(1_500_000),
+                ..counter(place)
+            })
+        },
+        |_, counters| counters.checkpoint(folder).expect_err("there is no room"),
+    );
+    let refused = refused.expect("the nodes come up").to_string();
+    assert!(
+        refused.contains(".elements: cannot be written: File too large"),
+        "{refused}"
+    );
+}
+
 #[test]
 fn what_is_no_checkpoint_is_refused() {
     let folder = Folder::new("broken");

@@ -30,7 +30,7 @@ pub(crate) struct Manifest {
 }
 
 /// One file of elements.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) elements: u64,
@@ -49,28 +49,35 @@ impl Manifest {
         }
     }
 
-    /// Makes this the checkpoint of a folder, and removes the files of the one before.
+    /// Makes this the checkpoint of a folder, and removes the files of the one before; where that fails, its own.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), CheckpointError> {
-        let path = folder.join(MANIFEST);
-        let partial = folder.join(format!("{MANIFEST}.partial"));
-        let text = serde_json::to_vec_pretty(self).expect("it is plain");
-        let written = File::create(&partial).and_then(|mut file| {
-            file.write_all(&text)?;
-            file.sync_all()
-        });
-        written.map_err(CheckpointError::io(&partial, "cannot be written"))?;
         let before = Self::read(folder);
-        fs::rename(&partial, &path)
-            .map_err(CheckpointError::io(&path, "cannot be put in its place"))?;
+        let partial = folder.join(format!("{MANIFEST}.partial"));
+        if let Err(error) = self.put_in_place(folder, &partial) {
+            // What stays only takes room.
+            let _ = fs::remove_file(partial);
+            self.files.iter().for_each(|file| file.remove(folder));
+            return Err(error);
+        }
         let synced = File::open(folder).and_then(|folder| folder.sync_all());
         synced.map_err(CheckpointError::io(folder, "cannot be written through"))?;
         for file in before.into_iter().flat_map(|before| before.files) {
             if self.files.iter().all(|own| own.name != file.name) {
-                // What stays only takes room.
-                let _ = fs::remove_file(folder.join(file.name));
+                file.remove(folder);
             }
         }
         Ok(())
+    }
+
+    fn put_in_place(&self, folder: &Path, partial: &Path) -> Result<(), CheckpointError> {
+        let text = serde_json::to_vec_pretty(self).expect("it is plain");
+        let written = File::create(partial).and_then(|mut file| {
+            file.write_all(&text)?;
+            file.sync_all()
+        });
+        written.map_err(CheckpointError::io(partial, "cannot be written"))?;
+        let path = folder.join(MANIFEST);
+        fs::rename(partial, &path).map_err(CheckpointError::io(&path, "cannot be put in its place"))
     }
 
     /// The checkpoint of a folder.
@@ -100,11 +107,12 @@ impl Manifest {
     }
 }
 
-/// A file of elements that is being written.
+/// A file of elements that is being written; it is removed again unless it is [finished](Self::finish).
 pub(crate) struct Elements<'a> {
     folder: &'a Path,
     part: Part,
     file: BufWriter<File>,
+    is_finished: bool,
 }
 
 impl<'a> Elements<'a> {
@@ -119,7 +127,12 @@ impl<'a> Elements<'a> {
             crc32c: 0,
         };
         let file = BufWriter::with_capacity(BUFFER_BYTES, file);
-        Ok(Self { folder, part, file })
+        Ok(Self {
+            folder,
+            part,
+            file,
+            is_finished: false,
+        })
     }
 
     pub(crate) fn put(&mut self, position: u64, element: &[u8]) -> Result<(), CheckpointError> {
@@ -134,28 +147,29 @@ impl<'a> Elements<'a> {
         Ok(())
     }
 
-    /// Removes it again.
-    pub(crate) fn give_up(&self) {
-        self.part.remove(self.folder);
-    }
-
     /// Has it on the disk.
     pub(crate) fn finish(mut self) -> Result<Part, CheckpointError> {
         let written = self
             .file
             .flush()
             .and_then(|()| self.file.get_ref().sync_all());
-        match written {
-            Ok(()) => Ok(self.part),
-            Err(error) => Err(self.failed(error)),
-        }
+        written.map_err(|error| self.failed(error))?;
+        self.is_finished = true;
+        Ok(std::mem::take(&mut self.part))
     }
 
     fn failed(&self, error: io::Error) -> CheckpointError {
         let path = self.folder.join(&self.part.name);
-        // Half of it is of no use, and its room may be what is missing.
-        let _ = fs::remove_file(&path);
         CheckpointError::io(&path, "cannot be written")(error)
+    }
+}
+
+impl Drop for Elements<'_> {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            // Half of it is of no use, and its room may be what is missing.
+            self.part.remove(self.folder);
+        }
     }
 }
 

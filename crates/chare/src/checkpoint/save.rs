@@ -122,11 +122,10 @@ fn save_here(
         let part = collection
             .save_part(system, worker)
             .wait_through_failures()?;
-        let part = part.inspect_err(|_| file.give_up())?;
+        let part = part?;
         if let (Some(one), Some(other)) = (next, part.next)
             && one != other
         {
-            file.give_up();
             return Err(not_alike(one, other));
         }
         next = next.or(part.next);
