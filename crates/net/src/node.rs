@@ -95,8 +95,7 @@ impl Node {
         let transport: Box<dyn Transport> = match kind {
             TransportKind::Memory => Box::new(ByMemory::new(shape, regions)),
             TransportKind::Sockets => {
-                let (own, rights) = (Arc::clone(&own), Arc::clone(&rights));
-                Box::new(BySockets::new(shape, own, rights, sockets))
+                Box::new(BySockets::new(shape, Arc::clone(&own), &rights, sockets))
             }
         };
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;

@@ -4,6 +4,7 @@
 //! memory is shared the sender writes into the lane itself; else somebody in the receiving node has to *pump*: to take what has come from the
 //! system, and write it into the lanes.
 
+mod inbound;
 mod memory;
 mod sockets;
 
