@@ -51,21 +51,21 @@ impl TransportKind {
         }
     }
 
-    /// True where this process can have nodes by it: by `mpi` where MPI has started it, and its program was built with that, by the others where not.
+    /// True where this process can have nodes by it: by `mpi` where MPI has started it, and its program was built with that, by the others where MPI has
+    /// not started it beside others, each of which would have nodes of its own.
     pub fn is_here(self) -> bool {
-        let is_by_mpi = Launch::rank_count().is_some();
         match self {
-            Self::Memory | Self::Sockets => !is_by_mpi,
-            Self::Mpi => cfg!(feature = "mpi") && is_by_mpi,
+            Self::Memory | Self::Sockets => Self::here() != Self::Mpi,
+            Self::Mpi => cfg!(feature = "mpi") && Launch::rank_count().is_some(),
         }
     }
 
-    /// By which a process has its nodes if nothing else is said: by `mpi` where MPI has started it, else by memory.
+    /// By which a process has its nodes if nothing else is said: by `mpi` where MPI has started it beside others, else by memory. (Whoever works in a shell
+    /// that `srun` has started is one, and alone.)
     pub fn here() -> Self {
-        if Launch::rank_count().is_some() {
-            Self::Mpi
-        } else {
-            Self::Memory
+        match Launch::rank_count() {
+            None | Some(..2) => Self::Memory,
+            Some(_) => Self::Mpi,
         }
     }
 

@@ -134,7 +134,7 @@ impl Job {
     /// On as many nodes as `RADDLE_NODES` says, 1 if it says nothing, with the transport that `RADDLE_TRANSPORT` names, and the progress that
     /// `RADDLE_PROGRESS` names.
     ///
-    /// A program that `mpirun` or `srun` has started has its nodes by [`TransportKind::Mpi`] if no transport is named, and by that as many as processes
+    /// A program that `mpirun` or `srun` has started as several processes has its nodes by [`TransportKind::Mpi`] if no transport is named, and by that as many as processes
     /// if no number is.
     ///
     /// # Errors

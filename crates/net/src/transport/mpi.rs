@@ -161,8 +161,8 @@ impl Transport for ByMpi {
         let is_stuck =
             |incoming: &Option<Incoming>| incoming.as_ref().is_some_and(|it| it.inbound.is_stuck());
         let mut has_pumped = false;
-        if incoming.iter().any(is_stuck) {
-            // What comes next may be of a node that has to wait: all are asked.
+        if self.shape.nodes == 2 || incoming.iter().any(is_stuck) {
+            // There is no question of whom to ask, or what comes next may be of a node that has to wait.
             for node in self.ranks.others() {
                 if let Some(incoming) = &mut incoming[usize::from(node.0)] {
                     has_pumped |= self.pump_node(node, incoming);
