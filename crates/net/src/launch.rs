@@ -33,6 +33,9 @@ const GRACE: Duration = Duration::from_secs(5);
 const RANK_COUNT_VARIABLES: [&str; 3] =
     ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
 
+/// The same of those on this machine; Slurm does not say.
+const LOCAL_COUNT_VARIABLES: [&str; 2] = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"];
+
 /// A program on several nodes, each a process, of this machine where the program itself starts them.
 ///
 /// # Examples
@@ -101,8 +104,12 @@ impl Launch {
     /// How many processes MPI has started of this program, if it was started so, by `mpirun` or `srun`; as the environment tells, whether or not the
     /// program was built with MPI.
     pub fn rank_count() -> Option<u16> {
-        let count = |name| env::var(name).ok()?.parse().ok();
-        RANK_COUNT_VARIABLES.into_iter().find_map(count)
+        first_of(&RANK_COUNT_VARIABLES)
+    }
+
+    /// How many of these run on this machine, where that is told.
+    pub fn local_rank_count() -> Option<u16> {
+        first_of(&LOCAL_COUNT_VARIABLES)
     }
 
     /// Starts the other nodes, or in one of these, joins them. By MPI the processes that it has started join each other, each of which has to come here.
@@ -182,6 +189,12 @@ impl Launch {
             error,
         })
     }
+}
+
+/// What the first of these variables says that says a number.
+fn first_of(names: &[&str]) -> Option<u16> {
+    let mut names = names.iter();
+    names.find_map(|name| env::var(name).ok()?.parse().ok())
 }
 
 /// Tells a node that was started who it is, and gives it what it needs.

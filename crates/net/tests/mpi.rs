@@ -32,7 +32,6 @@ fn as_nodes_that_fail(test: &str, ranks: u16, run: impl FnOnce(Nodes)) -> Option
     let output = mpirun::again(test, ranks);
     let told = mpirun::told(&output);
     assert!(!output.status.success(), "{told}");
-    assert!(!told.contains("timed out"), "{told}");
     Some(told)
 }
 
@@ -258,7 +257,8 @@ fn another_number_of_processes_than_nodes_is_told_by_all() {
 fn processes_that_are_not_alike_are_told_by_all() {
     let test = "processes_that_are_not_alike_are_told_by_all";
     if Launch::rank_count().is_some() {
-        let is_first = std::env::var("OMPI_COMM_WORLD_RANK").as_deref() == Ok("0");
+        let rank = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"].map(std::env::var);
+        let is_first = rank.into_iter().flatten().any(|rank| rank == "0");
         let ports = if is_first { 1 } else { 2 };
         let error = start(2, ports).expect_err("they are not");
         let NetError::Unlike {

@@ -206,7 +206,9 @@ impl Job {
         setup: impl FnOnce(&Setup<'_>) -> S,
         main: impl FnOnce(&Runtime, S) -> R,
     ) -> Result<Option<R>, JobError> {
-        let builder = self.builder.processes(processes_of(self.nodes)?);
+        let local = Launch::local_rank_count().filter(|_| self.kind == TransportKind::Mpi);
+        let processes = processes_of(local.unwrap_or(self.nodes))?;
+        let builder = self.builder.processes(processes);
         let is_alone = self.nodes == 1 && !Launch::is_started();
         // By MPI one node is one, too, of as many as it has started.
         if is_alone && self.kind != TransportKind::Mpi {
@@ -286,7 +288,7 @@ fn variable<V>(
     })
 }
 
-/// How many processes there are.
+/// How many processes share the machine.
 fn processes_of(nodes: u16) -> Result<NonZeroUsize, NetError> {
     NonZeroUsize::new(nodes.into()).ok_or(NetError::Shape(Shape { nodes: 0, ports: 1 }))
 }

@@ -31,7 +31,12 @@ pub(crate) fn mpirun<'a>(
     command.envs(VARIABLES).envs(variables);
     command.args(["-n", &ranks.to_string()]).arg(program);
     let output = command.args(arguments).output();
-    output.expect("mpirun is there: the feature `mpi` needs an MPI library")
+    let output = output.expect("mpirun is there: the feature `mpi` needs an MPI library");
+    // As Open MPI says it, and MPICH.
+    let said = String::from_utf8_lossy(&output.stderr).to_lowercase();
+    let has_hung = said.contains("the user-provided time limit") || said.contains("timed out");
+    assert!(!has_hung, "a program hangs: {}", told(&output));
+    output
 }
 
 /// Runs one test of this program again, as so many processes.
