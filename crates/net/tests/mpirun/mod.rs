@@ -40,6 +40,7 @@ pub(crate) fn mpirun<'a>(
 }
 
 /// Runs one test of this program again, as so many processes.
+#[allow(dead_code, reason = "some have MPI start another program")]
 pub(crate) fn again(test: &str, ranks: u16) -> Output {
     let program = env::current_exe().expect("this program is a file");
     mpirun(ranks, program, &["--exact", test, "--nocapture"], [])
