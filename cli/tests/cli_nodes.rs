@@ -52,6 +52,13 @@ fn a_message_goes_from_process_to_process_and_back_in_every_way() {
     }
 }
 
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn a_transport_that_was_not_built_says_how_to_build_it() {
+    let told = run_badly(["pingpong", "--nodes", "2", "--transport", "mpi"]);
+    assert!(told.contains("build it with `--features mpi`"), "{told}");
+}
+
 #[test]
 fn three_nodes_on_one_cpu_play_to_the_end() {
     let one = json(&run_well([

@@ -64,7 +64,7 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
 /// What a process does that another has started as its node.
 pub(crate) fn follow() -> ExitCode {
     let named = std::env::args().nth(1);
-    let kind = TransportKind::ALL
+    let kind = TransportKind::LOCAL
         .into_iter()
         .find(|kind| Some(kind.name()) == named.as_deref());
     let done = Crew::start(kind.unwrap_or_default(), 2, Seats::default(), None);
@@ -125,7 +125,7 @@ fn kneighbor(measurement: &mut Measurement<'_>, bytes: usize) -> Result<(), Benc
         tolerance: 0,
     };
     let mut peers: Vec<Box<dyn Contender>> = Vec::new();
-    for kind in TransportKind::ALL {
+    for kind in TransportKind::LOCAL {
         let mut nodes = OnNodes::new(kind);
         peers.push(Box::new(Local::new(kind.name(), move |_| {
             let exchange = nodes.with(|crew| crew.exchange(ring))?;

@@ -84,6 +84,14 @@ impl Mode {
         }
     }
 
+    /// Whether this process can have nodes of that kind.
+    fn is_here(self) -> bool {
+        match self {
+            Self::Threads => true,
+            Self::Nodes(kind) => kind.is_here(),
+        }
+    }
+
     /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let nodes = TransportKind::ALL.into_iter().map(Self::Nodes);
@@ -101,7 +109,7 @@ fn modes_parser() -> impl TypedValueParser<Value = Modes> {
         let is_named = |mode: &Mode| name.eq_ignore_ascii_case(mode.name());
         let one: Vec<_> = Mode::all().filter(is_named).collect();
         Modes(if one.is_empty() {
-            Mode::all().collect()
+            Mode::all().filter(|mode| mode.is_here()).collect()
         } else {
             one
         })

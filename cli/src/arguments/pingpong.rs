@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use raddle::net::TransportKind;
+use raddle::net::{Launch, TransportKind};
 use raddle_messages::waits::Kind;
 
 use super::nodes::{NODES_MAX, ReceiveChoice, transport_parser};
@@ -19,6 +19,7 @@ Examples:
   raddle pingpong --wait auto --trips 1e4 --late 2ms --affinity 0,1 --json
   raddle pingpong --nodes 2 --transport socket --receive notify --size 1,3456,64K
   raddle pingpong --nodes 2 --overheads
+  mpirun -n 2 raddle pingpong --nodes 2 --transport mpi
   raddle pingpong --nodes 2 --symmetric --compute 50us
 
 The message goes from the first worker to the last and back, and nothing else is under way. The
@@ -76,9 +77,9 @@ pub(crate) struct PingpongArguments {
     /// Measure between so many nodes instead, each a process: from the first to the last
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=NODES_MAX), conflicts_with_all = BESIDE_NODES)]
     pub(crate) nodes: Option<u16>,
-    /// How messages come from node to node
-    #[arg(long, value_name = "NAME", default_value = "shm", ignore_case = true, value_parser = transport_parser(), requires = "nodes")]
-    pub(crate) transport: TransportKind,
+    /// How messages come from node to node [default: shm; mpi where mpirun or srun has started the program]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = transport_parser(), requires = "nodes")]
+    pub(crate) transport: Option<TransportKind>,
     /// How nodes receive
     #[arg(
         long,
@@ -97,6 +98,20 @@ pub(crate) struct PingpongArguments {
     /// How long a node computes before it asks, such as 5us or 1ms
     #[arg(long, value_name = "DURATION", default_value = "10us", value_parser = values::pause, requires = "symmetric")]
     pub(crate) compute: Duration,
+}
+
+impl PingpongArguments {
+    /// Between how many nodes it is measured: as was said, or as many as MPI has started, where it is not said who sends.
+    pub(crate) fn nodes(&self) -> Option<u16> {
+        let says_nothing = self.wait.is_none() && self.layer == LayerChoice::All;
+        let ranks = || Launch::rank_count().filter(|&count| says_nothing && count > 1);
+        self.nodes.or_else(ranks)
+    }
+
+    /// How messages come from node to node.
+    pub(crate) fn transport(&self) -> TransportKind {
+        self.transport.unwrap_or_else(TransportKind::here)
+    }
 }
 
 /// What is of no use with `--wait`: there are no messages then, and no workers.

@@ -26,13 +26,14 @@ pub(super) fn start(
     let builder = workers::builder(options).workers(nodes.into());
     let plan = builder.claims(claims).plan();
     let plan = plan.map_err(|error| workers::refused(error, options))?;
-    if options.show_binding && !options.json {
-        output::print(&format!("{plan}\n"))?;
-    }
     let seats = Seats::of_plan(Topology::this_machine()?, &plan);
     let arguments = arguments.map(|words| words.iter().map(Into::into).collect());
     let started = Crew::start(kind, nodes, seats, arguments);
-    started.map_err(|source| failed(kind, source))
+    let started = started.map_err(|source| failed(kind, source))?;
+    if started.is_some() && options.show_binding && !options.json {
+        output::print(&format!("{plan}\n"))?;
+    }
+    Ok(started)
 }
 
 /// What ended a measurement.

@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &PingpongArguments, options: &Options) -> Result<()
     if let Some(wait) = arguments.wait {
         return waits::run(wait, arguments, options);
     }
-    if let Some(count) = arguments.nodes {
+    if let Some(count) = arguments.nodes() {
         return nodes::run(count, arguments, options);
     }
     let runtime = workers::start(options)?;

@@ -1,6 +1,10 @@
 //! Chares over nodes that are processes: each test starts its own program again, which runs the same test as the node that it is.
 #![cfg(not(any(loom, shuttle)))]
 
+#[cfg(feature = "mpi")]
+#[path = "../../net/tests/mpirun/mod.rs"]
+mod mpirun;
+
 use raddle_chare::nodes::{Job, JobError, Progress};
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Array, Chares, Cx, chare};
@@ -120,6 +124,47 @@ on_nodes! {
     three_with_a_thread: Memory, 3, Thread;
     three_by_sockets_with_each_send: Sockets, 3, EachSend;
     three_by_sockets_with_a_thread: Sockets, 3, Thread;
+}
+
+/// The same as processes that `mpirun` has started.
+#[cfg(feature = "mpi")]
+mod by_mpi {
+    use raddle_net::{Launch, TransportKind};
+
+    use super::{Progress, mpirun};
+
+    fn the_answer_is_the_same(test: &str, nodes: u16, progress: Progress) {
+        if Launch::rank_count().is_some() {
+            return super::the_answer_is_the_same(test, TransportKind::Mpi, nodes, progress);
+        }
+        let output = mpirun::again(test, nodes);
+        assert!(output.status.success(), "{}", mpirun::told(&output));
+    }
+
+    #[test]
+    fn one() {
+        the_answer_is_the_same("by_mpi::one", 1, Progress::Pending);
+    }
+
+    #[test]
+    fn two() {
+        the_answer_is_the_same("by_mpi::two", 2, Progress::Pending);
+    }
+
+    #[test]
+    fn four() {
+        the_answer_is_the_same("by_mpi::four", 4, Progress::Pending);
+    }
+
+    #[test]
+    fn two_with_each_send() {
+        the_answer_is_the_same("by_mpi::two_with_each_send", 2, Progress::EachSend);
+    }
+
+    #[test]
+    fn two_with_a_thread() {
+        the_answer_is_the_same("by_mpi::two_with_a_thread", 2, Progress::Thread);
+    }
 }
 
 fn the_answer_is_the_same(test: &str, kind: TransportKind, nodes: u16, progress: Progress) {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::error::NetError;
+
 /// A node: one address space, with a number from 0 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u16);
@@ -51,6 +53,14 @@ impl Shape {
     /// The ports of all nodes.
     pub const fn port_count(self) -> usize {
         self.nodes as usize * self.ports as usize
+    }
+
+    /// Whether there can be a program of this shape.
+    pub(crate) const fn check(self) -> Result<(), NetError> {
+        if self.nodes == 0 || self.ports == 0 || self.port_count() > PORTS_MAX {
+            return Err(NetError::Shape(self));
+        }
+        Ok(())
     }
 
     /// The number of a port among those of all nodes.

@@ -1,10 +1,12 @@
 //! What nodes tell each other besides messages: who has opened a connection, who leaves; and the thread that hears it, or that a node has died.
 //!
 //! Each two nodes share a socket without a name, which nobody else can reach. Its end is how a node's death is noticed, whatever it died of: the system
-//! closes what a process had open.
+//! closes what a process had open. Nodes by MPI have no sockets: what they tell each other are messages of MPI.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+#[cfg(feature = "mpi")]
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -14,10 +16,16 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 
+use crate::address::NodeId;
+#[cfg(feature = "mpi")]
+use crate::transport::Ranks;
+
 /// Descriptors that one frame can carry: the system allows 253.
 pub(crate) const FILES_MAX: usize = 128;
 /// Words of a frame.
 const WORDS: usize = 6;
+/// Its bytes.
+pub(crate) const FRAME_BYTES: usize = 8 * WORDS;
 
 /// One thing that a node tells another, and descriptors that go with it.
 #[derive(Debug)]
@@ -34,8 +42,68 @@ pub(crate) const WELCOME: u64 = 1;
 pub(crate) const FILES: u64 = 2;
 /// A connection was opened for whom this is sent to: its number, its key, and where the window lies in the file.
 pub(crate) const OFFER: u64 = 3;
-/// The node leaves, and its end is no death.
+/// The node leaves, and its end is no death: how many packets the other was sent, where no end of a socket says that these were all.
 pub(crate) const LEAVE: u64 = 4;
+
+impl Frame {
+    /// The bytes of a frame.
+    pub(crate) fn write(kind: u64, words: [u64; WORDS - 1]) -> [u8; FRAME_BYTES] {
+        let mut bytes = [0; FRAME_BYTES];
+        let places = bytes.as_chunks_mut().0.iter_mut();
+        for (place, word) in places.zip([kind].into_iter().chain(words)) {
+            *place = word.to_ne_bytes();
+        }
+        bytes
+    }
+
+    /// The frame that `bytes` are.
+    pub(crate) fn read(bytes: &[u8; FRAME_BYTES], files: Vec<OwnedFd>) -> Self {
+        let word =
+            |index: usize| u64::from_ne_bytes(std::array::from_fn(|byte| bytes[8 * index + byte]));
+        Self {
+            kind: word(0),
+            words: std::array::from_fn(|index| word(index + 1)),
+            files,
+        }
+    }
+}
+
+/// The ways by which a node tells others what is no message.
+#[derive(Debug)]
+pub(crate) enum Controls {
+    /// By node; none to itself.
+    Sockets(Vec<Option<OwnedFd>>),
+    /// The processes that MPI has started.
+    #[cfg(feature = "mpi")]
+    Ranks(Arc<Ranks>),
+}
+
+impl Controls {
+    /// Tells `node` something.
+    ///
+    /// # Panics
+    /// When there is no way to it.
+    pub(crate) fn send(
+        &self,
+        node: NodeId,
+        kind: u64,
+        words: [u64; WORDS - 1],
+        files: &[BorrowedFd<'_>],
+    ) -> Result<(), Errno> {
+        match self {
+            Self::Sockets(sockets) => {
+                let socket = sockets.get(usize::from(node.0)).and_then(Option::as_ref);
+                let socket = socket.unwrap_or_else(|| panic!("there is no way to {node}"));
+                send(socket, kind, words, files)
+            }
+            #[cfg(feature = "mpi")]
+            Self::Ranks(ranks) => {
+                ranks.tell(node, Frame::write(kind, words));
+                Ok(())
+            }
+        }
+    }
+}
 
 /// The two ends of a control socket.
 pub(crate) fn pair() -> Result<(OwnedFd, OwnedFd), Errno> {
@@ -50,8 +118,7 @@ pub(crate) fn send(
     words: [u64; WORDS - 1],
     files: &[BorrowedFd<'_>],
 ) -> Result<(), Errno> {
-    let mut bytes = kind.to_ne_bytes().to_vec();
-    bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
+    let bytes = Frame::write(kind, words);
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     if !files.is_empty() {
@@ -73,7 +140,7 @@ pub(crate) fn send(
 /// # Errors
 /// `EBADMSG` for bytes that are no frame.
 pub(crate) fn receive(socket: impl AsFd) -> Result<Option<Frame>, Errno> {
-    let mut bytes = [0; 8 * WORDS];
+    let mut bytes = [0; FRAME_BYTES];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let received = retry_on_intr(|| {
@@ -88,16 +155,7 @@ pub(crate) fn receive(socket: impl AsFd) -> Result<Option<Frame>, Errno> {
     }
     match received.bytes {
         0 => Ok(None),
-        found if found == bytes.len() => {
-            let word = |index: usize| {
-                u64::from_ne_bytes(std::array::from_fn(|byte| bytes[8 * index + byte]))
-            };
-            Ok(Some(Frame {
-                kind: word(0),
-                words: std::array::from_fn(|index| word(index + 1)),
-                files,
-            }))
-        }
+        FRAME_BYTES => Ok(Some(Frame::read(&bytes, files))),
         _ => Err(Errno::BADMSG),
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use rustix::io::Errno;
 
 use crate::address::{NodeId, PORTS_MAX, PortId, Shape};
+use crate::transport::TransportKind;
 
 /// Why nodes could not be brought up, or what happened to one.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +40,44 @@ pub enum NetError {
         /// What was found.
         found: String,
     },
+    /// The transport was asked for of a program that was built without it.
+    #[error("this program was built without MPI; build it with `--features mpi`")]
+    WithoutMpi,
+    /// MPI brings together processes that it has started, and it has not started this one.
+    #[error(
+        "the nodes by mpi are processes that MPI starts, and it has not started this one; start the program by `mpirun -n {0} PROGRAM …`"
+    )]
+    NotByMpi(u16),
+    /// MPI has started more processes, or fewer, than there are to be nodes.
+    #[error("{found} processes were started by MPI, for {expected} nodes; expected one for each")]
+    RankCount {
+        /// How many were started.
+        found: usize,
+        /// How many nodes there are to be.
+        expected: u16,
+    },
+    /// A process that MPI has started is of another program, or has other options.
+    #[error(
+        "{node} is one of {} nodes with {} ports each; expected {} with {}, as here: all have to be started alike",
+        .found.nodes, .found.ports, .expected.nodes, .expected.ports
+    )]
+    Unlike {
+        /// Which.
+        node: NodeId,
+        /// What it is one of.
+        found: Shape,
+        /// What this process is one of.
+        expected: Shape,
+    },
+    /// MPI cannot be used.
+    #[error("MPI cannot be used: {0}")]
+    Mpi(&'static str),
+    /// Nodes by MPI are processes of their own.
+    #[error("nodes by {0} cannot be within one process")]
+    OneProcess(TransportKind),
+    /// A node does not leave, though the first has left.
+    #[error("{0} does not end, though it is over")]
+    Stays(NodeId),
     /// A node has ended without leaving.
     #[error("{0} has died")]
     Died(NodeId),

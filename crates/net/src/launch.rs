@@ -1,6 +1,8 @@
 //! Starting a program's nodes: the first starts the others, which run the same program with the same arguments.
 //!
-//! What a node needs it gets from the first one through its standard input, which is a socket without a name: nothing is written to any
+//! Or MPI starts them all, and each finds out which it is (the transport `mpi`).
+//!
+//! What a node that the first one starts needs it gets from the first one through its standard input, which is a socket without a name: nothing is written to any
 //! file system, no process that was not started so can reach a node, and with the last node all is gone, however it ended.
 
 use std::env;
@@ -11,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::address::{NodeId, Shape};
@@ -26,7 +29,14 @@ pub const NODE_VARIABLE: &str = "RADDLE_NODE";
 /// How long a node may take to end once the first has left, before it is killed.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// A program on several nodes, each a process of this machine.
+/// How many processes `mpirun` or `srun` has started, where they say so: Open MPI, what has Hydra or PMI (MPICH, Intel MPI), Slurm.
+const RANK_COUNT_VARIABLES: [&str; 3] =
+    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
+
+/// The same of those on this machine; Slurm does not say.
+const LOCAL_COUNT_VARIABLES: [&str; 2] = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"];
+
+/// A program on several nodes, each a process, of this machine where the program itself starts them.
 ///
 /// # Examples
 /// Every process runs this; the first also starts the others.
@@ -91,11 +101,27 @@ impl Launch {
         env::var_os(NODE_VARIABLE).is_some()
     }
 
-    /// Starts the other nodes, or in one of these, joins them.
+    /// How many processes MPI has started of this program, if it was started so, by `mpirun` or `srun`; as the environment tells, whether or not the
+    /// program was built with MPI.
+    pub fn rank_count() -> Option<u16> {
+        first_of(&RANK_COUNT_VARIABLES)
+    }
+
+    /// How many of these run on this machine, where that is told.
+    pub fn local_rank_count() -> Option<u16> {
+        first_of(&LOCAL_COUNT_VARIABLES)
+    }
+
+    /// Starts the other nodes, or in one of these, joins them. By MPI the processes that it has started join each other, each of which has to come here.
     ///
     /// # Errors
-    /// [`NetError::Shape`], [`NetError::System`], [`NetError::Start`]; in a node that was started, [`NetError::NotStarted`].
+    /// [`NetError::Shape`], [`NetError::System`], [`NetError::Start`]; in a node that was started, [`NetError::NotStarted`]. By MPI
+    /// [`NetError::WithoutMpi`], [`NetError::NotByMpi`], [`NetError::RankCount`], [`NetError::Unlike`] and [`NetError::Mpi`]: it can be started once in a
+    /// process.
     pub fn start(self) -> Result<Nodes, NetError> {
+        if self.kind == TransportKind::Mpi {
+            return self.join_ranks();
+        }
         if Self::is_started() {
             let node = join(self.kind, self.shape)?;
             let others = Others(Vec::new());
@@ -112,6 +138,25 @@ impl Launch {
                 .map_err(NetError::system("a message to a node that was started"))?;
         }
         let node = Node::assemble(ours)?;
+        Ok(Nodes { node, others })
+    }
+
+    /// Becomes the node that this process is of those that MPI has started.
+    fn join_ranks(self) -> Result<Nodes, NetError> {
+        if cfg!(not(feature = "mpi")) {
+            return Err(NetError::WithoutMpi);
+        }
+        if Self::rank_count().is_none() {
+            return Err(NetError::NotByMpi(self.shape.nodes));
+        }
+        let node = Node::by_mpi(self.shape)?;
+        if self.is_quiet && node.id() != NodeId(0) {
+            let nothing = nothing(OFlags::WRONLY);
+            nothing
+                .and_then(rustix::stdio::dup2_stdout)
+                .map_err(NetError::system("an empty standard output"))?;
+        }
+        let others = Others(Vec::new());
         Ok(Nodes { node, others })
     }
 
@@ -144,6 +189,12 @@ impl Launch {
             error,
         })
     }
+}
+
+/// What the first of these variables says that says a number.
+fn first_of(names: &[&str]) -> Option<u16> {
+    let mut names = names.iter();
+    names.find_map(|name| env::var(name).ok()?.parse().ok())
 }
 
 /// Tells a node that was started who it is, and gives it what it needs.
@@ -198,12 +249,7 @@ fn join(kind: TransportKind, shape: Shape) -> Result<Node, NetError> {
         files.extend(frame()?.files);
     }
     // From here on nobody reads what was for this node alone.
-    let nothing = rustix::fs::open(
-        "/dev/null",
-        rustix::fs::OFlags::RDONLY,
-        rustix::fs::Mode::empty(),
-    );
-    nothing
+    nothing(OFlags::RDONLY)
         .and_then(rustix::stdio::dup2_stdin)
         .map_err(NetError::system("an empty standard input"))?;
     // Below the number of nodes.
@@ -214,6 +260,11 @@ fn join(kind: TransportKind, shape: Shape) -> Result<Node, NetError> {
         key,
         files,
     ))
+}
+
+/// A file that is empty, and stays so.
+fn nothing(flags: OFlags) -> Result<OwnedFd, Errno> {
+    rustix::fs::open("/dev/null", flags, Mode::empty())
 }
 
 /// A program's nodes, as seen from one of them: itself, and in the first, the processes of the others.
@@ -237,20 +288,26 @@ impl Nodes {
             .map(|(node, child)| (*node, child.id()))
     }
 
-    /// Leaves, and in the first node waits for the others; one that does not end some seconds after it is killed.
+    /// Leaves, and in the first node waits for the others; one that does not end some seconds after it is killed. By MPI all wait until all have left.
     ///
     /// # Errors
-    /// [`NetError::Failed`] of the first of them that ended with an error.
+    /// [`NetError::Failed`] of the first of them that ended with an error; by MPI [`NetError::Stays`] in the first node of one that has not left in time.
     pub fn finish(mut self) -> Result<(), NetError> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), NetError> {
         self.node.leave();
-        self.others.wait()
+        let is_first = self.node.id() == NodeId(0);
+        let ended = self.node.finish(is_first.then_some(GRACE));
+        self.others.wait().and(ended)
     }
 }
 
 impl Drop for Nodes {
     fn drop(&mut self) {
-        // Before the others are waited for, who learn by it that it is over.
-        self.node.leave();
+        // Who wants to know how the others ended calls `finish`.
+        let _ = self.end();
     }
 }
 

@@ -12,13 +12,18 @@
 //! | `connection` | who may write where; the receiver decides |
 //! | `segment` | memory that others may put data into |
 //! | `port` | sending, receiving, waiting |
-//! | `transport` | how messages come from node to node: by memory that they share, or by sockets |
+//! | `transport` | how messages come from node to node: by memory that they share, by sockets, or by MPI |
 //! | `packet` | how they travel where no memory is shared |
 //! | `node` | what the ports of a node share; who has died or left |
 //! | `control` | what nodes tell each other besides messages |
 //! | `share` | what a node is made of |
 //! | `launch` | starting the processes of a program |
-//! | `mapped` | the memory that nodes share; the only place with unsafe code |
+//! | `mapped` | the memory that nodes share; besides what lends bytes to MPI the only place with unsafe code |
+//!
+//! # Nodes by MPI
+//! With the feature `mpi`, which needs an MPI library and libclang to build, a program that `mpirun -n 4 PROGRAM` or `srun` has started has a node in each process
+//! ([`TransportKind::Mpi`]). Whoever [finishes](Nodes::finish) waits there until all do. MPI tells nobody of a death, so a process that ends without finishing ends the whole
+//! program, by `mpirun`'s doing, and so does a panic that drops its [`Nodes`]. Messages to a node that has left are dropped.
 //!
 //! # Source
 //! Parker, Efficient user-level event notification, chapter 3: sender-based one-sided messages, notification without the kernel.

@@ -3,8 +3,11 @@
 //! | module | what it is |
 //! |---|---|
 //! | `listen` | the thread that listens for what is no message |
+//! | `naps` | the same where nothing wakes it: by MPI |
 
 mod listen;
+#[cfg(feature = "mpi")]
+mod naps;
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
@@ -19,13 +22,15 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use crate::address::{NodeId, PortId, Shape};
 use crate::connection::{Connection, Refusal, Rights, Window};
-use crate::control;
+use crate::control::{self, Controls};
 use crate::error::{NetError, SendError};
 use crate::mapped::{Memory, Region};
 use crate::port::Port;
 use crate::segment::{Remote, Segment, SegmentId};
 use crate::share::{Share, random};
 use crate::transport::{ByMemory, BySockets, Transport, TransportKind};
+#[cfg(feature = "mpi")]
+use crate::transport::{ByMpi, Ranks};
 
 pub use self::listen::Pump;
 
@@ -45,6 +50,17 @@ pub struct Node {
     listener: Option<JoinHandle<()>>,
 }
 
+/// What a node is put together of.
+struct Parts {
+    me: NodeId,
+    shape: Shape,
+    kind: TransportKind,
+    own: Arc<Region>,
+    rights: Arc<Rights>,
+    transport: Box<dyn Transport>,
+    controls: Controls,
+}
+
 /// What ports and the listening thread have of a node.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -57,7 +73,7 @@ pub(crate) struct Shared {
     /// How each node is, and how often that has changed.
     states: Vec<AtomicU32>,
     pub(crate) changes: AtomicU32,
-    controls: Vec<Option<OwnedFd>>,
+    controls: Controls,
     /// Wakes the listening thread, and how many wait for it to pump; the highest bit says that the node leaves.
     wake: OwnedFd,
     wanted: AtomicU32,
@@ -92,13 +108,66 @@ impl Node {
         // By sockets a node has its own region alone.
         let own = regions.get(usize::from(me.0)).unwrap_or(&regions[0]);
         let own = Arc::clone(own);
-        let transport: Box<dyn Transport> = match kind {
-            TransportKind::Memory => Box::new(ByMemory::new(shape, regions)),
-            TransportKind::Sockets => {
-                let (own, rights) = (Arc::clone(&own), Arc::clone(&rights));
-                Box::new(BySockets::new(shape, own, rights, sockets))
-            }
+        let transport: Box<dyn Transport> = if kind.shares_memory() {
+            Box::new(ByMemory::new(shape, regions))
+        } else {
+            Box::new(BySockets::new(shape, Arc::clone(&own), &rights, sockets))
         };
+        let controls = Controls::Sockets(controls);
+        let parts = Parts {
+            me,
+            shape,
+            kind,
+            own,
+            rights,
+            transport,
+            controls,
+        };
+        Self::of_parts(parts)
+    }
+
+    /// One of the nodes that are processes which MPI has started.
+    ///
+    /// # Errors
+    /// As [`Launch::start`](crate::Launch::start).
+    #[cfg(feature = "mpi")]
+    pub(crate) fn by_mpi(shape: Shape) -> Result<Self, NetError> {
+        shape.check()?;
+        let (ranks, key) = Ranks::start(shape)?;
+        let ranks = Arc::new(ranks);
+        let system = NetError::system("the memory of a node");
+        let region = Region::create(shape).map_err(&system)?;
+        let own = Arc::new(Region::open(&region, shape).map_err(&system)?);
+        let rights = Arc::new(Rights::new(key));
+        let transport = ByMpi::new(shape, Arc::clone(&own), &rights, Arc::clone(&ranks));
+        let parts = Parts {
+            me: ranks.me(),
+            shape,
+            kind: TransportKind::Mpi,
+            own,
+            rights,
+            transport: Box::new(transport),
+            controls: Controls::Ranks(ranks),
+        };
+        Self::of_parts(parts)
+    }
+
+    /// None: this program was built without MPI.
+    #[cfg(not(feature = "mpi"))]
+    pub(crate) fn by_mpi(_shape: Shape) -> Result<Self, NetError> {
+        Err(NetError::WithoutMpi)
+    }
+
+    fn of_parts(parts: Parts) -> Result<Self, NetError> {
+        let Parts {
+            me,
+            shape,
+            kind,
+            own,
+            rights,
+            transport,
+            controls,
+        } = parts;
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let shared = Arc::new(Shared {
             me,
@@ -228,7 +297,11 @@ impl Node {
             "bytes {bytes:?} of a segment of {}",
             segment.len()
         );
-        let control = self.shared.control(peer);
+        assert!(
+            peer != self.id() && peer.0 < self.shape().nodes,
+            "{peer} of {} opens nothing for {peer}",
+            self.shape().nodes
+        );
         let window = bytes.start as u64..bytes.end as u64;
         let key = random()?;
         let entry = Connection {
@@ -244,11 +317,13 @@ impl Node {
         let number = number.map_err(NetError::TooManyConnections)?;
         let words = [number.into(), key, window.start, window.end, 0];
         let file = segment.file().as_fd();
-        let files = match self.shared.kind {
-            TransportKind::Memory => &[file][..],
-            TransportKind::Sockets => &[],
+        let files = if self.shared.kind.shares_memory() {
+            &[file][..]
+        } else {
+            &[]
         };
-        let told = control::send(control, control::OFFER, words, files);
+        let controls = &self.shared.controls;
+        let told = controls.send(peer, control::OFFER, words, files);
         if let Err(error) = told {
             self.shared.rights.close(number);
             self.shared.check_alive(peer)?;
@@ -298,16 +373,25 @@ impl Node {
         self.shared.rights.refused(reason)
     }
 
+    /// Ends the transport of a node that has left; one of which the others do not leave within `limit` is an error.
+    pub(crate) fn finish(&self, limit: Option<Duration>) -> Result<(), NetError> {
+        self.shared.transport.finish(limit)
+    }
+
     /// Leaves the program: what the others have not received yet they can still receive.
     pub(crate) fn leave(&mut self) {
         let Some(listener) = self.listener.take() else {
             return;
         };
         // A node that leaves because of a panic has died.
-        if !thread::panicking() {
-            for control in self.shared.controls.iter().flatten() {
+        if thread::panicking() {
+            self.shared.transport.abort();
+        } else {
+            let others = self.shared.shape.node_ids();
+            for node in others.filter(|&node| node != self.shared.me) {
+                let words = [self.shared.transport.close(node), 0, 0, 0, 0];
                 // Who is gone need not know.
-                let _ = control::send(control, control::LEAVE, [0; 5], &[]);
+                let _ = self.shared.controls.send(node, control::LEAVE, words, &[]);
             }
         }
         // ORDERING(N3): Release, for form's sake: nothing goes with it.
@@ -330,13 +414,6 @@ impl Drop for Node {
 pub struct ConnectionId(pub(crate) u16);
 
 impl Shared {
-    fn control(&self, peer: NodeId) -> &OwnedFd {
-        let control = self.controls.get(usize::from(peer.0));
-        control
-            .and_then(Option::as_ref)
-            .unwrap_or_else(|| panic!("{} has no way to {peer} of {}", self.me, self.shape.nodes))
-    }
-
     /// How a node has ended, if it has.
     pub(crate) fn ended(&self, node: NodeId) -> Option<Ended> {
         // ORDERING(N1): Acquire, as there.

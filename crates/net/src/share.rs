@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use crate::address::{NodeId, PORTS_MAX, Shape};
+use crate::address::{NodeId, Shape};
 use crate::control;
 use crate::error::NetError;
 use crate::mapped::Region;
@@ -33,25 +33,27 @@ impl Share {
     /// # Errors
     /// [`NetError::Shape`] and [`NetError::System`].
     pub(crate) fn of_all(kind: TransportKind, shape: Shape) -> Result<Vec<Self>, NetError> {
-        if shape.nodes == 0 || shape.ports == 0 || shape.port_count() > PORTS_MAX {
-            return Err(NetError::Shape(shape));
+        shape.check()?;
+        if kind == TransportKind::Mpi {
+            return Err(NetError::OneProcess(kind));
         }
         let key = random()?;
         let region = |_| Region::create(shape).map_err(NetError::system("the memory of a node"));
         let regions: Vec<_> = shape.node_ids().map(region).collect::<Result<_, _>>()?;
         let controls = sockets(shape).map_err(NetError::system("a socket"))?;
-        let by_sockets = match kind {
-            TransportKind::Memory => shape.node_ids().map(|_| Vec::new()).collect(),
-            TransportKind::Sockets => sockets(shape).map_err(NetError::system("a socket"))?,
+        let by_sockets = if kind.shares_memory() {
+            shape.node_ids().map(|_| Vec::new()).collect()
+        } else {
+            sockets(shape).map_err(NetError::system("a socket"))?
         };
         let parts = shape.node_ids().zip(controls).zip(by_sockets);
         parts
             .map(|((me, controls), sockets)| {
-                let regions = match kind {
-                    TransportKind::Memory => regions.iter().map(OwnedFd::try_clone).collect(),
-                    TransportKind::Sockets => regions[usize::from(me.0)]
-                        .try_clone()
-                        .map(|region| vec![region]),
+                let regions = if kind.shares_memory() {
+                    regions.iter().map(OwnedFd::try_clone).collect()
+                } else {
+                    let own = &regions[usize::from(me.0)];
+                    own.try_clone().map(|region| vec![region])
                 };
                 Ok(Self {
                     me,
@@ -78,9 +80,10 @@ impl Share {
     /// How many files the share of a node that was started has.
     pub(crate) const fn file_count(kind: TransportKind, shape: Shape) -> usize {
         let nodes = shape.nodes as usize;
-        match kind {
-            TransportKind::Memory => nodes + nodes - 1,
-            TransportKind::Sockets => 1 + 2 * (nodes - 1),
+        if kind.shares_memory() {
+            nodes + nodes - 1
+        } else {
+            1 + 2 * (nodes - 1)
         }
     }
 
@@ -96,9 +99,10 @@ impl Share {
         files: Vec<OwnedFd>,
     ) -> Self {
         let mut files = files.into_iter();
-        let region_count = match kind {
-            TransportKind::Memory => shape.nodes.into(),
-            TransportKind::Sockets => 1,
+        let region_count = if kind.shares_memory() {
+            shape.nodes.into()
+        } else {
+            1
         };
         let regions = files.by_ref().take(region_count).collect();
         let mut to_others = || {
@@ -106,9 +110,10 @@ impl Share {
             shape.node_ids().map(next).collect()
         };
         let controls = to_others();
-        let sockets = match kind {
-            TransportKind::Memory => Vec::new(),
-            TransportKind::Sockets => to_others(),
+        let sockets = if kind.shares_memory() {
+            Vec::new()
+        } else {
+            to_others()
         };
         Self {
             me,

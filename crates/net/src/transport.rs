@@ -4,19 +4,26 @@
 //! memory is shared the sender writes into the lane itself; else somebody in the receiving node has to *pump*: to take what has come from the
 //! system, and write it into the lanes.
 
+mod inbound;
 mod memory;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod sockets;
 
 use std::fmt;
 use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
 use raddle_sync::hand_over::Reader;
 
 use crate::address::{NodeId, PortId};
-use crate::error::SendError;
+use crate::error::{NetError, SendError};
+use crate::launch::Launch;
 use crate::packet::Kind;
 
 pub(crate) use memory::ByMemory;
+#[cfg(feature = "mpi")]
+pub(crate) use mpi::{ByMpi, Ranks};
 pub(crate) use sockets::BySockets;
 
 /// How messages come from one node to another.
@@ -27,18 +34,46 @@ pub enum TransportKind {
     Memory,
     /// The sender hands them to the kernel, the receiver gets them from there: what runtimes without shared memory do on one machine.
     Sockets,
+    /// The nodes are processes that `mpirun` or `srun` has started, here or on several machines, and MPI brings the messages. Needs the feature `mpi`.
+    Mpi,
 }
 
 impl TransportKind {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Memory, Self::Sockets];
+    pub const ALL: [Self; 3] = [Self::Memory, Self::Sockets, Self::Mpi];
+    /// Those of which a program brings up its nodes itself, as processes or within one.
+    pub const LOCAL: [Self; 2] = [Self::Memory, Self::Sockets];
 
-    /// Its name: `shm` or `socket`.
+    /// Its name: `shm`, `socket` or `mpi`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Memory => "shm",
             Self::Sockets => "socket",
+            Self::Mpi => "mpi",
         }
+    }
+
+    /// True where this process can have nodes by it: by `mpi` where MPI has started it, and its program was built with that, by the others where MPI has
+    /// not started it beside others, each of which would have nodes of its own.
+    pub fn is_here(self) -> bool {
+        match self {
+            Self::Memory | Self::Sockets => Self::here() != Self::Mpi,
+            Self::Mpi => cfg!(feature = "mpi") && Launch::rank_count().is_some(),
+        }
+    }
+
+    /// By which a process has its nodes if nothing else is said: by `mpi` where MPI has started it beside others, else by memory. (Whoever works in a shell
+    /// that `srun` has started is one, and alone.)
+    pub fn here() -> Self {
+        match Launch::rank_count() {
+            None | Some(..2) => Self::Memory,
+            Some(_) => Self::Mpi,
+        }
+    }
+
+    /// True where nodes write into each other's memory.
+    pub(crate) const fn shares_memory(self) -> bool {
+        matches!(self, Self::Memory)
     }
 }
 
@@ -77,6 +112,25 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
     fn is_pumped(&self) -> bool {
         false
     }
+
+    /// This node leaves, and sends nothing more to `node`, where it has to say how many packets it has sent: as many as this.
+    fn close(&self, _node: NodeId) -> u64 {
+        0
+    }
+
+    /// `node` has left, and has sent so many packets in all.
+    fn ends_after(&self, _node: NodeId, _packets: u64) {}
+
+    /// Ends the transport of a node that has left, when those of all nodes can end.
+    ///
+    /// # Errors
+    /// [`NetError::Stays`] when others have not left in time.
+    fn finish(&self, _limit: Option<Duration>) -> Result<(), NetError> {
+        Ok(())
+    }
+
+    /// This node has died: ends the others where they do not notice by themselves.
+    fn abort(&self) {}
 }
 
 /// The way from one port to another.

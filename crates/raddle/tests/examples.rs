@@ -3,9 +3,13 @@
 //! `cargo test` builds the examples, as programs of their own since their harness is off in `Cargo.toml`, but tells nobody where they are.
 //! They lie beside the folder of this program, under their names or under their names and a hash; the newest is that of this build.
 
+#[cfg(feature = "mpi")]
+#[path = "../../net/tests/mpirun/mod.rs"]
+mod mpirun;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::time::SystemTime;
 
 /// The text block of an example's header.
@@ -53,32 +57,39 @@ fn check(source: &Path) {
         panic!("{name} was not built since it was changed: `cargo test -p raddle` builds it");
     };
     let runs_on_nodes = fs::read_to_string(source).is_ok_and(|text| text.contains("RADDLE_NODES"));
-    let nodes = if runs_on_nodes {
-        &["1", "2", "4"][..]
-    } else {
-        &["1"]
-    };
-    for (workers, nodes) in ["1", "2", "3"]
-        .iter()
-        .flat_map(|workers| nodes.iter().map(move |nodes| (workers, nodes)))
-    {
-        let output = Command::new(&program)
-            .env("RADDLE_WORKERS", workers)
-            .env("RADDLE_NODES", nodes)
-            .output()
-            .expect("a program starts");
-        let (printed, told) = (output.stdout, output.stderr);
-        let told = String::from_utf8_lossy(&told);
-        assert!(
-            output.status.success(),
-            "{name} on {nodes} nodes of {workers} workers: {told}"
-        );
-        let printed = String::from_utf8(printed).expect("an example prints text");
-        assert_eq!(
-            printed, promised,
-            "{name} on {nodes} nodes of {workers} workers"
-        );
+    let ways = [
+        ("1", "shm"),
+        ("2", "shm"),
+        ("4", "shm"),
+        ("2", "socket"),
+        ("4", "socket"),
+    ];
+    let ways = if runs_on_nodes { &ways } else { &ways[..1] };
+    for workers in ["1", "2", "3"] {
+        for (nodes, transport) in ways {
+            let output = Command::new(&program)
+                .env("RADDLE_WORKERS", workers)
+                .env("RADDLE_NODES", nodes)
+                .env("RADDLE_TRANSPORT", transport)
+                .output();
+            let how = format!("{name} on {nodes} nodes of {workers} workers by {transport}");
+            expect(&how, output.expect("a program starts"), &promised);
+        }
     }
+    #[cfg(feature = "mpi")]
+    for ranks in [2, 4].into_iter().filter(|_| runs_on_nodes) {
+        let output = mpirun::mpirun(ranks, &program, &[], [("RADDLE_WORKERS", "1")]);
+        let how = format!("{name} as {ranks} processes that MPI has started");
+        expect(&how, output, &promised);
+    }
+}
+
+/// A program that ran like that has ended well, and has printed what was promised.
+fn expect(how: &str, output: Output, promised: &str) {
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{how}: {told}");
+    let printed = String::from_utf8(output.stdout).expect("an example prints text");
+    assert_eq!(printed, promised, "{how}");
 }
 
 #[test]

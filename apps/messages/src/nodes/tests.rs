@@ -17,7 +17,7 @@ fn crew(kind: TransportKind, nodes: u16) -> Crew {
 
 fn transports() -> impl Iterator<Item = TransportKind> {
     // What runs in one process.
-    [TransportKind::Memory, TransportKind::Sockets].into_iter()
+    TransportKind::LOCAL.into_iter()
 }
 
 #[test]

@@ -134,6 +134,9 @@ impl Job {
     /// On as many nodes as `RADDLE_NODES` says, 1 if it says nothing, with the transport that `RADDLE_TRANSPORT` names, and the progress that
     /// `RADDLE_PROGRESS` names.
     ///
+    /// A program that `mpirun` or `srun` has started as several processes has its nodes by [`TransportKind::Mpi`] if no transport is named, and by that as many as processes
+    /// if no number is.
+    ///
     /// # Errors
     /// [`JobError::Environment`].
     pub fn from_environment() -> Result<Self, JobError> {
@@ -150,8 +153,10 @@ impl Job {
         let progress = variable("RADDLE_PROGRESS", &names, |text| {
             Progress::ALL.into_iter().find(|way| way.name() == text)
         })?;
-        Ok(Self::new(nodes.unwrap_or(1))
-            .transport(kind.unwrap_or_default())
+        let kind = kind.unwrap_or_else(TransportKind::here);
+        let ranks = Launch::rank_count().filter(|_| kind == TransportKind::Mpi);
+        Ok(Self::new(nodes.or(ranks).unwrap_or(1))
+            .transport(kind)
             .progress(progress.unwrap_or_default()))
     }
 
@@ -201,8 +206,12 @@ impl Job {
         setup: impl FnOnce(&Setup<'_>) -> S,
         main: impl FnOnce(&Runtime, S) -> R,
     ) -> Result<Option<R>, JobError> {
-        let builder = self.builder.processes(processes_of(self.nodes)?);
-        if self.nodes == 1 && !Launch::is_started() {
+        let local = Launch::local_rank_count().filter(|_| self.kind == TransportKind::Mpi);
+        let processes = processes_of(local.unwrap_or(self.nodes))?;
+        let builder = self.builder.processes(processes);
+        let is_alone = self.nodes == 1 && !Launch::is_started();
+        // By MPI one node is one, too, of as many as it has started.
+        if is_alone && self.kind != TransportKind::Mpi {
             let runtime = builder.build()?;
             let made = setup(&Setup {
                 runtime: &runtime,
@@ -279,7 +288,7 @@ fn variable<V>(
     })
 }
 
-/// How many processes there are.
+/// How many processes share the machine.
 fn processes_of(nodes: u16) -> Result<NonZeroUsize, NetError> {
     NonZeroUsize::new(nodes.into()).ok_or(NetError::Shape(Shape { nodes: 0, ports: 1 }))
 }

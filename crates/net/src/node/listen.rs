@@ -1,6 +1,6 @@
 //! The thread of a node that listens for what is no message: connections that others open, and their ends. It pumps while those sleep who else would.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use super::{DIED, LEAVING, LEFT, PAGE, Shared};
 use crate::address::NodeId;
-use crate::control::{self, Frame};
+use crate::control::{self, Controls, Frame};
 use crate::mapped::Memory;
 use crate::segment::{Remote, RemoteWindow};
 use crate::transport::TransportKind;
@@ -36,10 +36,17 @@ impl Pump {
 impl Shared {
     /// Hears what other nodes tell until the node leaves, and pumps while somebody wants that.
     pub(super) fn listen(&self) {
-        let mut open: Vec<_> = self
-            .shape
-            .node_ids()
-            .filter(|node| self.controls[usize::from(node.0)].is_some())
+        match &self.controls {
+            Controls::Sockets(sockets) => self.listen_to(sockets),
+            #[cfg(feature = "mpi")]
+            Controls::Ranks(ranks) => self.listen_between_naps(ranks),
+        }
+    }
+
+    fn listen_to(&self, controls: &[Option<OwnedFd>]) {
+        let controls = self.shape.node_ids().zip(controls);
+        let mut open: Vec<_> = controls
+            .filter_map(|(node, control)| Some((node, control.as_ref()?)))
             .collect();
         loop {
             // ORDERING(N3): Acquire, as there.
@@ -47,10 +54,7 @@ impl Shared {
             if wanted & LEAVING != 0 {
                 return;
             }
-            let mut sockets: Vec<_> = open
-                .iter()
-                .map(|&node| self.control(node).as_fd())
-                .collect();
+            let mut sockets: Vec<_> = open.iter().map(|(_, control)| control.as_fd()).collect();
             sockets.push(self.wake.as_fd());
             if wanted > 0 {
                 sockets.extend(self.transport.sockets());
@@ -66,16 +70,21 @@ impl Shared {
                 thread::sleep(PAUSE);
             }
             if ready.contains(&open.len()) {
-                // It is there to be woken, not to be counted.
-                let _ = rustix::io::read(&self.wake, &mut [0; 8]);
+                self.take_wake();
             }
             let count = open.len();
             for index in ready.into_iter().rev().filter(|&index| index < count) {
-                if !self.hear(open[index]) {
+                let (node, control) = open[index];
+                if !self.hear(node, control::receive(control)) {
                     open.swap_remove(index);
                 }
             }
         }
+    }
+
+    /// Takes what the listening thread was woken by: it is there to wake, not to be counted.
+    pub(super) fn take_wake(&self) {
+        let _ = rustix::io::read(&self.wake, &mut [0; 8]);
     }
 
     /// Makes the listening thread look again; false when the system does not let us.
@@ -113,9 +122,9 @@ impl Shared {
         }
     }
 
-    /// Hears one thing from `node`; false when there will be no more.
-    fn hear(&self, node: NodeId) -> bool {
-        match control::receive(self.control(node)) {
+    /// Hears what `node` tells, none at its end; false when there will be no more.
+    pub(super) fn hear(&self, node: NodeId, told: Result<Option<Frame>, Errno>) -> bool {
+        match told {
             Ok(Some(frame)) if frame.kind == control::OFFER => {
                 if let Some(remote) = remote_of(self.kind, node, frame) {
                     let mut offers = self.offers.lock().expect("nothing panics under this lock");
@@ -126,6 +135,7 @@ impl Shared {
                 true
             }
             Ok(Some(frame)) if frame.kind == control::LEAVE => {
+                self.transport.ends_after(node, frame.words[0]);
                 self.becomes(node, LEFT);
                 false
             }
@@ -156,15 +166,14 @@ impl Shared {
 /// What an offer allows; none where it makes no sense.
 fn remote_of(kind: TransportKind, node: NodeId, frame: Frame) -> Option<Remote> {
     let [connection, key, start, end, _] = frame.words;
-    let mapped = match kind {
-        TransportKind::Sockets => None,
-        TransportKind::Memory => {
-            let file = frame.files.into_iter().next()?;
-            let page = start / PAGE * PAGE;
-            let mapped = usize::try_from(page).ok()?..usize::try_from(end.max(page + 1)).ok()?;
-            let begin = usize::try_from(start - page).ok()?;
-            Some((Memory::open(file, mapped).ok()?, begin))
-        }
+    let mapped = if kind.shares_memory() {
+        let file = frame.files.into_iter().next()?;
+        let page = start / PAGE * PAGE;
+        let mapped = usize::try_from(page).ok()?..usize::try_from(end.max(page + 1)).ok()?;
+        let begin = usize::try_from(start - page).ok()?;
+        Some((Memory::open(file, mapped).ok()?, begin))
+    } else {
+        None
     };
     let len = end.checked_sub(start)?;
     Some(Remote {

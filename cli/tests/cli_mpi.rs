@@ -1,0 +1,71 @@
+//! The commands between nodes that MPI has started.
+#![cfg(feature = "mpi")]
+
+mod common;
+#[path = "../../crates/net/tests/mpirun/mod.rs"]
+mod mpirun;
+
+use std::process::Output;
+
+use common::run_badly;
+
+/// Has MPI start the program twice.
+fn by_mpi(arguments: &[&str]) -> Output {
+    mpirun::mpirun(2, env!("CARGO_BIN_EXE_raddle"), arguments, [])
+}
+
+#[track_caller]
+fn expect(output: &Output, parts: &[&str]) {
+    let told = mpirun::told(output);
+    assert!(output.status.success(), "{told}");
+    for part in parts {
+        assert_eq!(told.matches(part).count(), 1, "{part:?} in:\n{told}");
+    }
+}
+
+#[test]
+fn a_message_goes_from_process_to_process_and_back() {
+    let few = [
+        "--trips",
+        "50",
+        "--size",
+        "1,64K,200000",
+        "--receive",
+        "all",
+    ];
+    let said = by_mpi(
+        &[
+            &["pingpong", "--nodes", "2", "--transport", "mpi"],
+            &few[..],
+        ]
+        .concat(),
+    );
+    expect(&said, &["2 nodes by mpi", "99.9 %"]);
+    // The same where nothing is said but that MPI has started it.
+    let said = by_mpi(&["pingpong", "--trips", "50", "--size", "1,3456"]);
+    expect(&said, &["2 nodes by mpi"]);
+}
+
+#[test]
+fn another_number_of_nodes_than_processes_is_told() {
+    let said = by_mpi(&["pingpong", "--nodes", "3"]);
+    let told = mpirun::told(&said);
+    assert!(!said.status.success(), "{told}");
+    let expected = "error: --transport mpi: 2 processes were started by MPI, for 3 nodes";
+    assert!(told.contains(expected), "{told}");
+}
+
+#[test]
+fn a_ring_of_processes_exchanges_messages() {
+    let few = ["--iterations", "50", "--repeat", "1", "--size", "16,4K"];
+    for mode in ["mpi", "all"] {
+        let said = by_mpi(&[&["kneighbor", "--mode", mode], &few[..]].concat());
+        expect(&said, &[]);
+    }
+}
+
+#[test]
+fn who_was_not_started_by_mpi_is_told_how() {
+    let told = run_badly(["pingpong", "--nodes", "2", "--transport", "mpi"]);
+    assert!(told.contains("mpirun -n 2 PROGRAM"), "{told}");
+}

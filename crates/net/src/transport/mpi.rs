@@ -1,0 +1,244 @@
+//! Nodes that MPI has started: each message is a packet, and each packet a message of MPI.
+//!
+//! MPI delivers every message, those of one node to another in order, and tells of nothing: it has to be asked. So who pumps asks for packets, and the
+//! listening thread for what nodes tell each other besides (`node/naps`).
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `ranks` | the processes that MPI has started, and all calls of it |
+//! | `untaken` | packets on their way to one node, a bounded number |
+//! | `sending` | one of them: bytes that MPI reads |
+//!
+//! # The end
+//! Who leaves tells all others how many packets they were sent. He takes, and drops, what still comes, until all have left, all of theirs has come, and MPI has
+//! read all of his; then nothing is under way, and MPI ends in all processes together. Where a process ends without that, `mpirun` ends the others: MPI has
+//! no other way to tell of a death.
+
+mod ranks;
+mod sending;
+mod untaken;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use raddle_sync::prim::{Acquire, AtomicBool, AtomicU64, Instant, Mutex, Relaxed, Release, thread};
+
+use super::inbound::Inbound;
+use super::memory::LaneLink;
+use super::{Link, Outgoing, Transport};
+use crate::address::{NodeId, PortId, Shape};
+use crate::connection::Rights;
+use crate::control;
+use crate::error::{NetError, SendError};
+use crate::mapped::Region;
+use crate::packet::PACKET_BYTES_MAX;
+
+pub(crate) use self::ranks::Ranks;
+
+/// Of the packets that a node was going to send in all: not known.
+const UNKNOWN: u64 = u64::MAX;
+/// How long a node that has left rests before it looks again whether the others have, at first and at last.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
+
+/// The messages of MPI to and from all other nodes.
+#[derive(Debug)]
+pub(crate) struct ByMpi {
+    shape: Shape,
+    own: Arc<Region>,
+    ranks: Arc<Ranks>,
+    /// By node.
+    ends: Vec<End>,
+    is_stuck: AtomicBool,
+    /// By node, none of this one; whoever pumps has them all.
+    incoming: Mutex<Vec<Option<Incoming>>>,
+}
+
+/// How far what a node sends has come. Counts are modulo 2³².
+#[derive(Debug)]
+struct End {
+    /// Packets that have been dealt with.
+    done: AtomicU64,
+    /// Packets that it sends in all, once it has left.
+    all: AtomicU64,
+}
+
+/// What comes from one node.
+#[derive(Debug)]
+struct Incoming {
+    inbound: Inbound,
+    taken: u32,
+}
+
+impl ByMpi {
+    pub(crate) fn new(
+        shape: Shape,
+        own: Arc<Region>,
+        rights: &Arc<Rights>,
+        ranks: Arc<Ranks>,
+    ) -> Self {
+        let incoming = |node| {
+            (node != ranks.me()).then(|| Incoming {
+                inbound: Inbound::new(shape, node, &own, rights),
+                taken: 0,
+            })
+        };
+        let end = |_| End {
+            done: AtomicU64::new(0),
+            all: AtomicU64::new(UNKNOWN),
+        };
+        Self {
+            ends: shape.node_ids().map(end).collect(),
+            is_stuck: AtomicBool::new(false),
+            incoming: Mutex::new(shape.node_ids().map(incoming).collect()),
+            shape,
+            own,
+            ranks,
+        }
+    }
+
+    /// Pumps what has come from one node; true when there was something.
+    fn pump_node(&self, node: NodeId, incoming: &mut Incoming) -> bool {
+        let Incoming { inbound, taken } = incoming;
+        let has_pumped = inbound.pump(|buffer| {
+            let len = self.ranks.receive(node, buffer)?;
+            *taken = taken.wrapping_add(1);
+            Some(len)
+        });
+        let done = taken.wrapping_sub(inbound.is_stuck().into());
+        // ORDERING(N4): Release, they are in the lanes.
+        self.ends[usize::from(node.0)]
+            .done
+            .store(done.into(), Release);
+        has_pumped
+    }
+
+    /// Takes what still comes; true when all is over.
+    fn is_over(&self) -> bool {
+        while let Some((node, frame)) = self.ranks.hear() {
+            if frame.kind == control::LEAVE {
+                self.ends_after(node, frame.words[0]);
+            }
+        }
+        let mut incoming = self
+            .incoming
+            .lock()
+            .expect("nothing panics under this lock");
+        let mut buffer = vec![0; PACKET_BYTES_MAX];
+        let mut have_come = true;
+        for node in self.ranks.others() {
+            let index = usize::from(node.0);
+            let taken = incoming[index].as_mut().map(|incoming| &mut incoming.taken);
+            let taken = taken.expect("it is another node");
+            while self.ranks.receive(node, &mut buffer).is_some() {
+                *taken = taken.wrapping_add(1);
+            }
+            // Relaxed: this thread has stored it, or the listening thread, which has ended.
+            have_come &= self.ends[index].all.load(Relaxed) == u64::from(*taken);
+        }
+        have_come && self.ranks.is_read()
+    }
+}
+
+impl Transport for ByMpi {
+    fn link(&self, from: PortId, to: PortId) -> Box<dyn Link> {
+        if to.node == self.ranks.me() {
+            // A node sends to itself by memory.
+            let own = Arc::clone(&self.own);
+            return Box::new(LaneLink::new(own, self.shape, from, to.index));
+        }
+        Box::new(MpiLink {
+            ranks: Arc::clone(&self.ranks),
+            from: from.index,
+            to,
+        })
+    }
+
+    fn pump(&self) -> bool {
+        let Ok(mut incoming) = self.incoming.try_lock() else {
+            // Somebody does it already.
+            return false;
+        };
+        let is_stuck =
+            |incoming: &Option<Incoming>| incoming.as_ref().is_some_and(|it| it.inbound.is_stuck());
+        let mut has_pumped = false;
+        if self.shape.nodes == 2 || incoming.iter().any(is_stuck) {
+            // There is no question of whom to ask, or what comes next may be of a node that has to wait.
+            for node in self.ranks.others() {
+                if let Some(incoming) = &mut incoming[usize::from(node.0)] {
+                    has_pumped |= self.pump_node(node, incoming);
+                }
+            }
+        } else if let Some(node) = self.ranks.sender()
+            && let Some(incoming) = &mut incoming[usize::from(node.0)]
+        {
+            has_pumped = self.pump_node(node, incoming);
+        }
+        // Relaxed: a hint for the listening thread, which has pumped itself before it looks or has found another pumping.
+        self.is_stuck.store(incoming.iter().any(is_stuck), Relaxed);
+        has_pumped
+    }
+
+    fn is_stuck(&self) -> bool {
+        // Relaxed: as in `pump`.
+        self.is_stuck.load(Relaxed)
+    }
+
+    fn is_drained(&self, node: NodeId) -> bool {
+        let end = &self.ends[usize::from(node.0)];
+        // Relaxed: who has seen that the node has left sees this. ORDERING(N4): Acquire, the lanes are looked at after it.
+        node == self.ranks.me() || end.all.load(Relaxed) == end.done.load(Acquire)
+    }
+
+    fn is_pumped(&self) -> bool {
+        true
+    }
+
+    fn close(&self, node: NodeId) -> u64 {
+        self.ranks.close(node).into()
+    }
+
+    fn ends_after(&self, node: NodeId, packets: u64) {
+        // Relaxed: the state of the node, which is stored after it, publishes it.
+        self.ends[usize::from(node.0)].all.store(packets, Relaxed);
+    }
+
+    fn finish(&self, limit: Option<Duration>) -> Result<(), NetError> {
+        if self.ranks.have_ended() {
+            return Ok(());
+        }
+        let start = Instant::now();
+        let (mut pause, longest) = PAUSES;
+        while !self.is_over() {
+            if limit.is_some_and(|limit| start.elapsed() >= limit) {
+                // Relaxed: as in `is_over`.
+                let stays =
+                    |&node: &NodeId| self.ends[usize::from(node.0)].all.load(Relaxed) == UNKNOWN;
+                let found = self.ranks.others().find(stays);
+                self.ranks.end();
+                return Err(NetError::Stays(found.unwrap_or(self.ranks.me())));
+            }
+            thread::sleep(pause);
+            pause = longest.min(2 * pause);
+        }
+        self.ranks.finalise();
+        Ok(())
+    }
+
+    fn abort(&self) {
+        self.ranks.abort();
+    }
+}
+
+/// The way from one port to another, among all others of MPI.
+#[derive(Debug)]
+struct MpiLink {
+    ranks: Arc<Ranks>,
+    from: u16,
+    to: PortId,
+}
+
+impl Link for MpiLink {
+    fn send(&mut self, outgoing: Outgoing<'_>) -> Result<(), SendError> {
+        self.ranks.send(self.from, self.to, outgoing)
+    }
+}

@@ -1,0 +1,248 @@
+//! The processes that MPI has started, a node each, and all calls of MPI.
+//!
+//! One thread at a time calls MPI, under a lock. That is quicker than to have MPI keep threads apart, and asks less of the library.
+//!
+//! Messages have two tags: packets, and frames, which are what nodes tell each other besides. MPI keeps the order of those with one tag.
+
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ops::DerefMut;
+
+use mpi::Threading;
+use mpi::environment::Universe;
+use mpi::point_to_point::{Message, Source, Status};
+use mpi::traits::{Communicator, CommunicatorCollectives, Equivalence};
+use raddle_sync::prim::Mutex;
+
+use super::sending::{Done, Sending};
+use super::untaken::Untaken;
+use crate::address::{NodeId, PortId, Shape};
+use crate::control::{FRAME_BYTES, Frame};
+use crate::error::{NetError, SendError};
+use crate::share::random;
+use crate::transport::Outgoing;
+
+/// The tag of packets.
+pub(super) const PACKET: mpi::Tag = 1;
+/// The tag of frames.
+const FRAME: mpi::Tag = 2;
+/// The exit code of a program of which a node panics: that of a panic.
+const ABORTED: i32 = 101;
+/// What a process says of itself: nodes, ports, and a key that nobody guesses.
+const WORDS: usize = 3;
+
+/// All processes of a program that MPI has started, as seen from one of them.
+#[derive(Debug)]
+pub(crate) struct Ranks {
+    me: NodeId,
+    shape: Shape,
+    world: Mutex<Option<World>>,
+}
+
+/// What is used under the lock.
+struct World {
+    /// Is finalised only when all processes are about to: that waits for the others.
+    universe: ManuallyDrop<Universe>,
+    /// By node.
+    packets: Vec<Untaken>,
+    frames: Vec<Sending>,
+}
+
+impl Ranks {
+    /// Becomes one of the processes that MPI has started, one for each node; returns the key of connection 0 beside them.
+    ///
+    /// # Errors
+    /// The same in all processes: [`NetError::RankCount`] and [`NetError::Unlike`]. [`NetError::Mpi`], as after the first call in a process.
+    pub(crate) fn start(shape: Shape) -> Result<(Self, u64), NetError> {
+        let key = random()?;
+        let started = mpi::initialize_with_threading(Threading::Serialized);
+        let (universe, level) = started.ok_or(NetError::Mpi(
+            "it has been started in this process before, and that can be once",
+        ))?;
+        if level < Threading::Serialized {
+            return Err(NetError::Mpi("it was built for one thread"));
+        }
+        let world = universe.world();
+        let rank_count = world.size() as usize;
+        let mut all = vec![0_u64; WORDS * rank_count];
+        let own = [shape.nodes.into(), shape.ports.into(), key];
+        world.all_gather_into(&own[..], &mut all[..]);
+        // Dropped here, MPI is finalised, in all processes alike.
+        check(shape, &all)?;
+        let world = World {
+            universe: ManuallyDrop::new(universe),
+            packets: shape.node_ids().map(|_| Untaken::default()).collect(),
+            frames: Vec::new(),
+        };
+        let ranks = Self {
+            // Below the number of nodes.
+            me: NodeId(world.universe.world().rank() as u16),
+            shape,
+            world: Mutex::new(Some(world)),
+        };
+        Ok((ranks, all[WORDS - 1]))
+    }
+
+    /// Which of the nodes this process is.
+    pub(crate) const fn me(&self) -> NodeId {
+        self.me
+    }
+
+    /// All others.
+    pub(crate) fn others(&self) -> impl Iterator<Item = NodeId> {
+        let me = self.me;
+        self.shape.node_ids().filter(move |&node| node != me)
+    }
+
+    /// Sends a message; errors as those of [`Port::send`](crate::Port::send).
+    pub(super) fn send(
+        &self,
+        from: u16,
+        to: PortId,
+        outgoing: Outgoing<'_>,
+    ) -> Result<(), SendError> {
+        let from = PortId {
+            node: self.me,
+            index: from,
+        };
+        let mut world = self.lock();
+        let world = world.as_mut().ok_or(SendError::Left(self.me))?;
+        let communicator = world.universe.world();
+        let process = communicator.process_at_rank(to.node.0.into());
+        world.packets[usize::from(to.node.0)].send(from, process, to.index, outgoing)
+    }
+
+    /// Sends no packets to `node` from here on; returns how many it was sent, modulo 2³².
+    pub(super) fn close(&self, node: NodeId) -> u32 {
+        let mut world = self.lock();
+        let world = world.as_mut();
+        world.map_or(0, |world| world.packets[usize::from(node.0)].close())
+    }
+
+    /// A node of which a packet is there, if there is one.
+    pub(super) fn sender(&self) -> Option<NodeId> {
+        let world = self.lock();
+        let world = world.as_ref()?.universe.world();
+        let status = world.any_process().immediate_probe_with_tag(PACKET)?;
+        Some(node_of(&status))
+    }
+
+    /// Receives the next packet of `node`, if it is there; returns its bytes, 0 of one that does not fit.
+    pub(super) fn receive(&self, node: NodeId, buffer: &mut [u8]) -> Option<usize> {
+        let world = self.lock();
+        let world = world.as_ref()?.universe.world();
+        let process = world.process_at_rank(node.0.into());
+        let found = process.immediate_matched_probe_with_tag(PACKET)?;
+        Some(receive(found, buffer).unwrap_or_default())
+    }
+
+    /// Tells `node` what is no message.
+    pub(crate) fn tell(&self, node: NodeId, frame: [u8; FRAME_BYTES]) {
+        let mut world = self.lock();
+        let Some(world) = world.as_mut() else { return };
+        let communicator = world.universe.world();
+        let process = communicator.process_at_rank(node.0.into());
+        world.frames.retain_mut(|sending| !sending.is_done());
+        let sending = Sending::new(frame.to_vec(), process, FRAME, Done::Read);
+        world.frames.push(sending);
+    }
+
+    /// What another node has told, if there is something.
+    pub(crate) fn hear(&self) -> Option<(NodeId, Frame)> {
+        let world = self.lock();
+        let world = world.as_ref()?.universe.world();
+        let process = world.any_process();
+        let found = process.immediate_matched_probe_with_tag(FRAME)?;
+        let node = node_of(&found.1);
+        let mut bytes = [0; FRAME_BYTES];
+        receive(found, &mut bytes)?;
+        Some((node, Frame::read(&bytes, Vec::new())))
+    }
+
+    /// True when MPI has read all that was sent.
+    pub(super) fn is_read(&self) -> bool {
+        let mut world = self.lock();
+        world.as_mut().is_none_or(|world| {
+            let frames = world.frames.iter_mut().all(Sending::is_done);
+            world.packets.iter_mut().all(Untaken::is_read) && frames
+        })
+    }
+
+    /// Calls MPI no more: where processes end like that, `mpirun` ends all.
+    pub(super) fn end(&self) {
+        self.lock().take();
+    }
+
+    /// True when nothing calls MPI any more.
+    pub(super) fn have_ended(&self) -> bool {
+        self.lock().is_none()
+    }
+
+    /// Ends MPI, which waits until all processes do. Nothing calls it from here on.
+    pub(super) fn finalise(&self) {
+        let mut world = self.lock();
+        if let Some(world) = world.take() {
+            drop(ManuallyDrop::into_inner(world.universe));
+        }
+    }
+
+    /// Ends all processes.
+    pub(super) fn abort(&self) {
+        if let Some(world) = &*self.lock() {
+            world.universe.world().abort(ABORTED);
+        }
+    }
+
+    fn lock(&self) -> impl DerefMut<Target = Option<World>> {
+        self.world.lock().expect("nothing panics under this lock")
+    }
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut world = formatter.debug_struct("World");
+        world.field("packets", &self.packets);
+        world.field("frames", &self.frames).finish_non_exhaustive()
+    }
+}
+
+/// Whether what all processes say of themselves is one program of this shape.
+fn check(expected: Shape, all: &[u64]) -> Result<(), NetError> {
+    let found = all.len() / WORDS;
+    if found != usize::from(expected.nodes) {
+        let expected = expected.nodes;
+        return Err(NetError::RankCount { found, expected });
+    }
+    for (node, words) in expected.node_ids().zip(all.chunks_exact(WORDS)) {
+        let found = Shape {
+            // As that process has written them.
+            nodes: words[0] as u16,
+            ports: words[1] as u16,
+        };
+        if found != expected {
+            return Err(NetError::Unlike {
+                node,
+                found,
+                expected,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn node_of(status: &Status) -> NodeId {
+    // Below the number of nodes.
+    NodeId(status.source_rank() as u16)
+}
+
+/// Receives a message that was found; none where it does not fit.
+fn receive((message, status): (Message, Status), buffer: &mut [u8]) -> Option<usize> {
+    let len = status.count(u8::equivalent_datatype()) as usize;
+    let Some(place) = buffer.get_mut(..len) else {
+        // It has to be received all the same.
+        let _ = message.matched_receive_into(&mut vec![0_u8; len][..]);
+        return None;
+    };
+    let _ = message.matched_receive_into(place);
+    Some(len)
+}

@@ -1,0 +1,352 @@
+//! Nodes that MPI has started: each test has `mpirun` run its own program, as processes that run the same test as nodes.
+#![cfg(feature = "mpi")]
+
+mod mpirun;
+
+use std::cell::Cell;
+use std::collections::HashMap;
+
+use raddle_net::{
+    Arrival, DATA_MAX, Data, Flags, Launch, Message, NetError, Node, NodeId, Nodes, Port, PortId,
+    Refusal, SendError, Shape, TransportKind, descriptor_of_put,
+};
+
+/// Messages from each node to each other one.
+const MESSAGES: u32 = 2_000;
+
+/// Has MPI start so many processes of this test, which come here, too, and run their nodes.
+fn as_nodes(test: &str, ranks: u16, run: impl FnOnce(Nodes)) {
+    if Launch::rank_count().is_some() {
+        return run(start(ranks, 1).expect("all processes come here"));
+    }
+    let output = mpirun::again(test, ranks);
+    assert!(output.status.success(), "{}", mpirun::told(&output));
+}
+
+/// The same of nodes that do not come to a good end; returns what was printed, and none in these.
+fn as_nodes_that_fail(test: &str, ranks: u16, run: impl FnOnce(Nodes)) -> Option<String> {
+    if Launch::rank_count().is_some() {
+        run(start(ranks, 1).expect("all processes come here"));
+        return None;
+    }
+    let output = mpirun::again(test, ranks);
+    let told = mpirun::told(&output);
+    assert!(!output.status.success(), "{told}");
+    Some(told)
+}
+
+fn start(nodes: u16, ports: u16) -> Result<Nodes, NetError> {
+    let shape = Shape { nodes, ports };
+    Launch::new(shape).transport(TransportKind::Mpi).start()
+}
+
+const fn port_of(node: NodeId) -> PortId {
+    PortId { node, index: 0 }
+}
+
+/// Receives what there is, waiting for it; the end of node `of` is an error, that of others is not.
+fn receive(
+    port: &mut Port,
+    of: NodeId,
+    mut each: impl FnMut(Arrival<'_>),
+) -> Result<usize, NetError> {
+    loop {
+        port.wait();
+        match port.poll(&mut each) {
+            Ok(0) => {}
+            Err(NetError::Left(node)) if node != of => {}
+            other => return other,
+        }
+    }
+}
+
+fn here(data: Data<'_>) -> &[u8] {
+    match data {
+        Data::Here(bytes) => bytes,
+        Data::Put { .. } => panic!("nothing was put"),
+    }
+}
+
+#[test]
+fn messages_of_two_nodes_arrive_in_order() {
+    as_nodes("messages_of_two_nodes_arrive_in_order", 2, exchange);
+}
+
+#[test]
+fn messages_of_four_nodes_arrive_in_order() {
+    as_nodes("messages_of_four_nodes_arrive_in_order", 4, exchange);
+}
+
+/// Few bytes, as many as a message can have, or something between.
+const fn len_of(number: u32) -> usize {
+    match number % 100 {
+        7 => DATA_MAX,
+        13 => 5_000,
+        other => other as usize,
+    }
+}
+
+/// Each node sends to all others, and receives while there is no room.
+fn exchange(nodes: Nodes) {
+    let node = nodes.node();
+    let mut port = node.port(0);
+    let others: Vec<_> = node
+        .shape()
+        .node_ids()
+        .filter(|&id| id != node.id())
+        .collect();
+    let (mut next, sum) = (HashMap::new(), Cell::new(0));
+    let mut take = |arrival: Arrival<'_>| {
+        let number: &mut u32 = next.entry(arrival.from.node).or_default();
+        assert_eq!(arrival.message.user, *number, "of {}", arrival.from);
+        let bytes = here(arrival.data);
+        assert_eq!(bytes.len(), len_of(*number));
+        assert!(bytes.iter().all(|&byte| byte == *number as u8));
+        *number += 1;
+        sum.set(sum.get() + u64::from(arrival.message.user));
+    };
+    for number in 0..MESSAGES {
+        let data = vec![number as u8; len_of(number)];
+        let message = Message {
+            flags: Flags {
+                doorbell: number % 3 == 0 || number + 1 == MESSAGES,
+                ..Flags::default()
+            },
+            user: number,
+            ..Message::default()
+        };
+        for &other in &others {
+            while let Err(error) = port.send(port_of(other), message, &data) {
+                assert_eq!(error, SendError::Full);
+                // One that has all from all may have left.
+                let _ = port.poll(&mut take);
+            }
+        }
+    }
+    let numbers = u64::from(MESSAGES);
+    let expected = numbers * (numbers - 1) / 2 * others.len() as u64;
+    while sum.get() < expected {
+        receive(&mut port, node.id(), &mut take).expect("none has died");
+    }
+    assert_eq!(sum.get(), expected);
+    assert!(Refusal::ALL.iter().all(|&reason| node.refused(reason) == 0));
+    drop(port);
+    nodes.finish().expect("all nodes leave");
+}
+
+#[test]
+fn data_are_put_into_a_segment_of_another_process() {
+    let test = "data_are_put_into_a_segment_of_another_process";
+    as_nodes(test, 2, |nodes| {
+        let node = nodes.node();
+        let mut port = node.port(0);
+        if node.id() == NodeId(0) {
+            let segment = node.segment(1 << 20).expect("memory");
+            let opened = node.open(NodeId(1), &segment, 4_096..1 << 20);
+            opened.expect("the other is there");
+            receive(&mut port, NodeId(1), |arrival| {
+                let range = arrival.data.range().expect("put");
+                assert_eq!(range, 4_096 + 1_234..4_096 + 301_234);
+                segment.read(range, |bytes| {
+                    let mut bytes = bytes.iter().enumerate();
+                    assert!(bytes.all(|(index, &byte)| byte == (index % 253) as u8));
+                });
+            })
+            .expect("the other has not left before it put");
+        } else {
+            let remote = node.accept(NodeId(0)).expect("the first is there");
+            let data: Vec<_> = (0..300_000).map(|index| (index % 253) as u8).collect();
+            let put = port.put(&remote, 0, 1_234, &data, Message::default());
+            put.expect("room");
+        }
+        drop(port);
+        nodes.finish().expect("both leave");
+    });
+}
+
+#[test]
+fn a_wrong_key_is_refused_and_what_comes_next_is_not() {
+    let test = "a_wrong_key_is_refused_and_what_comes_next_is_not";
+    as_nodes(test, 2, |nodes| {
+        let node = nodes.node();
+        let mut port = node.port(0);
+        if node.id() == NodeId(0) {
+            let segment = node.segment(4_096).expect("memory");
+            let opened = node.open(NodeId(1), &segment, 0..4_096);
+            opened.expect("the other is there");
+            let mut found = Vec::new();
+            let received = receive(&mut port, NodeId(1), |arrival| {
+                found.extend_from_slice(here(arrival.data));
+            });
+            received.expect("the other has not left before it sent");
+            assert_eq!(found, b"good");
+            assert_eq!(node.refused(Refusal::WrongKey), 1);
+        } else {
+            let remote = node.accept(NodeId(0)).expect("the first is there");
+            let mut short = descriptor_of_put(&remote, 0, 100, Message::default());
+            // A byte of the key.
+            short[8] ^= 1;
+            let first = port_of(NodeId(0));
+            port.send_raw(first, &short, &[]).expect("room");
+            let good = port.send(first, Message::default(), b"good");
+            good.expect("room");
+        }
+        drop(port);
+        nodes.finish().expect("both leave");
+    });
+}
+
+#[test]
+fn who_does_not_receive_is_sent_a_bounded_number_of_messages() {
+    let test = "who_does_not_receive_is_sent_a_bounded_number_of_messages";
+    as_nodes(test, 2, |nodes| {
+        let node = nodes.node();
+        let mut port = node.port(0);
+        if node.id() == NodeId(1) {
+            let (first, mut sent) = (port_of(NodeId(0)), 0_u64);
+            // For a while after the last for which there was room.
+            let mut refusals = 0;
+            while refusals < 10_000 {
+                match port.send(first, Message::default(), &sent.to_le_bytes()) {
+                    Ok(()) => (sent, refusals) = (sent + 1, 0),
+                    Err(SendError::Full) => refusals += 1,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            let segment = node.segment(8).expect("memory");
+            segment.write(0, &sent.to_le_bytes());
+            // Tells the first that it may receive.
+            node.open(NodeId(0), &segment, 0..8).expect("it is there");
+        } else {
+            node.accept(NodeId(1)).expect("it sends");
+            let mut received = 0_u64;
+            let ended = loop {
+                let polled = receive(&mut port, NodeId(1), |arrival| {
+                    assert_eq!(here(arrival.data), received.to_le_bytes());
+                    received += 1;
+                });
+                if let Err(error) = polled {
+                    break error;
+                }
+            };
+            // All that was sent before it left, which comes first.
+            assert!(matches!(ended, NetError::Left(NodeId(1))), "{ended}");
+            assert!((64..10_000).contains(&received), "{received}");
+        }
+        drop(port);
+        nodes.finish().expect("both leave");
+    });
+}
+
+#[test]
+fn another_number_of_processes_than_nodes_is_told_by_all() {
+    let test = "another_number_of_processes_than_nodes_is_told_by_all";
+    if Launch::rank_count().is_some() {
+        let error = start(3, 1).expect_err("there are two").to_string();
+        let expected = "2 processes were started by MPI, for 3 nodes; expected one for each";
+        assert_eq!(error, expected);
+        let error = start(2, 1).expect_err("it was started").to_string();
+        assert!(error.contains("started in this process before"), "{error}");
+        return;
+    }
+    let output = mpirun::again(test, 2);
+    assert!(output.status.success(), "{}", mpirun::told(&output));
+}
+
+#[test]
+fn processes_that_are_not_alike_are_told_by_all() {
+    let test = "processes_that_are_not_alike_are_told_by_all";
+    if Launch::rank_count().is_some() {
+        let rank = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"].map(std::env::var);
+        let is_first = rank.into_iter().flatten().any(|rank| rank == "0");
+        let ports = if is_first { 1 } else { 2 };
+        let error = start(2, ports).expect_err("they are not");
+        let NetError::Unlike {
+            found, expected, ..
+        } = error
+        else {
+            panic!("{error}");
+        };
+        assert_eq!((found.ports, expected.ports), (3 - ports, ports));
+        return;
+    }
+    let output = mpirun::again(test, 2);
+    assert!(output.status.success(), "{}", mpirun::told(&output));
+}
+
+#[test]
+fn a_program_that_mpi_has_not_started_says_so() {
+    let error = start(2, 1).expect_err("nobody has").to_string();
+    assert!(error.contains("mpirun -n 2 PROGRAM"), "{error}");
+    let error = Node::in_process_by(TransportKind::Mpi, Shape { nodes: 2, ports: 1 });
+    let error = error.expect_err("MPI starts them").to_string();
+    assert_eq!(error, "nodes by mpi cannot be within one process");
+}
+
+/// Sends to all and receives, until something is wrong.
+fn exchange_for_ever(port: &mut Port, nodes: &Nodes) -> String {
+    loop {
+        for id in nodes.node().shape().node_ids() {
+            match port.send(port_of(id), Message::default(), &[1; 500]) {
+                Ok(()) | Err(SendError::Full) => {}
+                Err(error) => return error.to_string(),
+            }
+        }
+        if let Err(error) = port.poll(|_| ()) {
+            return error.to_string();
+        }
+    }
+}
+
+#[test]
+fn a_node_that_is_killed_ends_the_others() {
+    let test = "a_node_that_is_killed_ends_the_others";
+    let told = as_nodes_that_fail(test, 3, |nodes| {
+        let mut port = nodes.node().port(0);
+        if nodes.node().id() == NodeId(1) {
+            receive(&mut port, NodeId(0), |_| ()).expect("it sends");
+            let own = rustix::process::getpid();
+            rustix::process::kill_process(own, rustix::process::Signal::KILL).expect("it lives");
+        }
+        let error = exchange_for_ever(&mut port, &nodes);
+        panic!("goes on: {error}");
+    });
+    if let Some(told) = told {
+        assert!(told.contains("signal 9"), "{told}");
+        assert!(!told.contains("goes on"), "{told}");
+    }
+}
+
+#[test]
+fn a_node_that_panics_ends_the_others() {
+    let test = "a_node_that_panics_ends_the_others";
+    let told = as_nodes_that_fail(test, 3, |nodes| {
+        let mut port = nodes.node().port(0);
+        if nodes.node().id() == NodeId(1) {
+            receive(&mut port, NodeId(0), |_| ()).expect("it sends");
+            panic!("it falls");
+        }
+        let error = exchange_for_ever(&mut port, &nodes);
+        panic!("goes on: {error}");
+    });
+    if let Some(told) = told {
+        assert!(told.contains("it falls"), "{told}");
+        assert!(!told.contains("goes on"), "{told}");
+    }
+}
+
+/// A program that returns an error in one of its processes: the others hear that it has left.
+#[test]
+fn a_node_that_leaves_too_early_is_told() {
+    let test = "a_node_that_leaves_too_early_is_told";
+    as_nodes(test, 3, |nodes| {
+        let mut port = nodes.node().port(0);
+        if nodes.node().id() != NodeId(1) {
+            let error = exchange_for_ever(&mut port, &nodes);
+            // Of the other, too, when it has heard of it first.
+            assert!(error.ends_with("has left"), "{error}");
+        }
+        drop(port);
+        drop(nodes);
+    });
+}
