@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use raddle_net::{DATA_MAX, Flags, Message, Node, NodeId, Port, PortId, SendError};
-use raddle_sync::prim::{Mutex, yield_now};
+use raddle_sync::backoff::Backoff;
+use raddle_sync::prim::Mutex;
 
 use super::super::{Carrier, locked};
 use super::desk::Desk;
@@ -52,24 +53,21 @@ impl Carrier for NetCarrier {
         Desk::is_receiving()
     }
 
-    fn carry(&self, worker: Option<usize>, node: u16, letter: Vec<u8>) -> Result<(), Failure> {
+    fn carry(&self, worker: Option<usize>, node: u16, letter: &[u8]) -> Result<(), Failure> {
         if self.is_receiver() {
-            self.desk.send_later(node, letter);
+            self.desk.send_later(node, letter.to_vec());
             return Ok(());
         }
         let at = worker.unwrap_or(self.ports.len() - 1);
         let mut port = locked(&self.ports[at]);
-        let mut sent = 0;
-        while let Err(error) = send(&mut port, node, &letter, &mut sent) {
+        let (mut sent, mut backoff) = (0, Backoff::new());
+        while let Err(error) = send(&mut port, node, letter, &mut sent) {
             match error {
                 // Nobody receives any more, and nobody is to wait for room elsewhere: all nodes end.
                 SendError::Full if self.desk.is_over() => return Ok(()),
-                // The other side may be waiting for room here.
-                SendError::Full => {
-                    if !self.desk.try_receive() {
-                        yield_now();
-                    }
-                }
+                // The other side may be waiting for room here; mostly it is about to make some there.
+                SendError::Full if self.desk.try_receive() => backoff = Backoff::new(),
+                SendError::Full => backoff.pause(),
                 error => return Err(Failure::new(error.to_string())),
             }
         }
