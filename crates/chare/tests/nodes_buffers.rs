@@ -38,7 +38,8 @@ impl Store {
     /// Buffers between other arguments.
     #[entry]
     fn put(&mut self, before: u32, floats: Vec<f64>, bytes: Box<[u8]>, words: Vec<String>) -> bool {
-        let is_whole = before == 7 && bytes[..] == self::bytes(bytes.len())[..];
+        let expected = self::bytes(bytes.len());
+        let is_whole = before == 7 && bytes.into_vec() == expected.into_vec();
         (self.floats, self.words) = (floats, words);
         is_whole
     }

@@ -25,11 +25,12 @@ use crate::reduction::{Goes, Merged, Output, Share};
 struct Kind<V: ?Sized> {
     name: &'static str,
     number: u64,
-    write: Box<dyn Fn(&dyn Any) -> Written + Send + Sync>,
-    read: Box<dyn Fn(&[u8]) -> Result<Box<V>, CrossingError> + Send + Sync>,
+    write: Box<Write>,
+    read: Box<Read<V>>,
 }
 
-type Written = Result<Vec<u8>, CrossingError>;
+type Write = dyn Fn(&dyn Any) -> Result<Vec<u8>, CrossingError> + Send + Sync;
+type Read<V> = dyn Fn(&[u8]) -> Result<Box<V>, CrossingError> + Send + Sync;
 
 impl<V: ?Sized> Kind<V> {
     fn of<T: 'static>(crossing: Crossing<T>, boxed: fn(T) -> Box<V>) -> Self

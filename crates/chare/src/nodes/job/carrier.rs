@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use raddle_net::{DATA_MAX, Flags, Message, Node, NodeId, Port, PortId, SendError};
-use raddle_sync::backoff::Backoff;
-use raddle_sync::prim::Mutex;
+use raddle_sync::prim::{Instant, Mutex, spin_loop, yield_now};
+use raddle_sync::wait::wake_price;
 
 use super::super::{Carrier, locked};
 use super::desk::Desk;
@@ -60,14 +60,14 @@ impl Carrier for NetCarrier {
         }
         let at = worker.unwrap_or(self.ports.len() - 1);
         let mut port = locked(&self.ports[at]);
-        let (mut sent, mut backoff) = (0, Backoff::new());
+        let (mut sent, mut waits_since) = (0, None);
         while let Err(error) = send(&mut port, node, letter, &mut sent) {
             match error {
                 // Nobody receives any more, and nobody is to wait for room elsewhere: all nodes end.
                 SendError::Full if self.desk.is_over() => return Ok(()),
-                // The other side may be waiting for room here; mostly it is about to make some there.
-                SendError::Full if self.desk.try_receive() => backoff = Backoff::new(),
-                SendError::Full => backoff.pause(),
+                // The other side may be waiting for room here.
+                SendError::Full if self.desk.try_receive() => waits_since = None,
+                SendError::Full => pause(*waits_since.get_or_insert_with(Instant::now)),
                 error => return Err(Failure::new(error.to_string())),
             }
         }
@@ -89,6 +89,15 @@ impl Carrier for NetCarrier {
         let mut port = locked(&self.ports[self.ports.len() - 1]);
         // Where there is no room, there is something to look at anyway.
         let _ = port.send(own, with_doorbell(0), &[]);
+    }
+}
+
+/// Waits a moment for room, of which nothing tells. Mostly the other side is about to make some, by a copy that takes less than the kernel would.
+fn pause(since: Instant) {
+    if since.elapsed() < wake_price() {
+        spin_loop();
+    } else {
+        yield_now();
     }
 }
 
