@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use raddle_net::{DATA_MAX, Flags, Message, Node, NodeId, Port, PortId, SendError};
 use raddle_sync::prim::{Instant, Mutex, spin_loop, yield_now};
-use raddle_sync::wait::wake_price;
 
 use super::super::{Carrier, locked};
 use super::desk::Desk;
@@ -14,6 +14,9 @@ use crate::failure::Failure;
 
 /// A piece of a letter, of which there are more to come.
 pub(super) const MORE: u32 = 1;
+
+/// How long who has no room keeps its CPU: a few copies of a long piece from core to core, of about 30 µs each.
+const PATIENCE: Duration = Duration::from_micros(100);
 
 /// Sends letters by the ports of a node.
 pub(super) struct NetCarrier {
@@ -92,9 +95,10 @@ impl Carrier for NetCarrier {
     }
 }
 
-/// Waits a moment for room, of which nothing tells. Mostly the other side is about to make some, by a copy that takes less than the kernel would.
+/// Waits a moment for room, of which nothing tells. Mostly the other side is about to make some, and who gave the CPU away to others that want it would
+/// miss that.
 fn pause(since: Instant) {
-    if since.elapsed() < wake_price() {
+    if since.elapsed() < PATIENCE {
         spin_loop();
     } else {
         yield_now();
