@@ -119,6 +119,14 @@ pub(crate) enum CliError {
         /// What was found.
         source: raddle::Failure,
     },
+    /// A program over nodes that did not come up, or ended early.
+    #[error("{what}: {source}")]
+    Job {
+        /// The options.
+        what: String,
+        /// What was found.
+        source: raddle::chare::nodes::JobError,
+    },
     /// Nodes that did not come up, ended early or sent something else.
     #[error("{what}: {source}")]
     Nodes {

@@ -161,6 +161,52 @@ fn neighbours_exchange_messages_between_threads_and_between_processes() {
 }
 
 #[test]
+fn neighbours_exchange_messages_whoever_receives_and_however_many_there_are() {
+    let arguments = [
+        "kneighbor",
+        "--mode",
+        "all",
+        "--progress",
+        "all",
+        "--nodes",
+        "2",
+        "--workers",
+        "2",
+        "--elements",
+        "7",
+        "--iterations",
+        "20",
+        "--repeat",
+        "1",
+        "--touch",
+        "--size",
+        "16,200000",
+    ];
+    let value = json(&run_well([&arguments[..], &["--json"]].concat()));
+    assert_eq!(
+        (&value["nodes"], &value["workers"], &value["elements"]),
+        (&2.into(), &2.into(), &7.into())
+    );
+    for line in rows(&value, "sizes") {
+        let modes = rows(line, "modes");
+        let progress = |mode: &str| {
+            let of_mode = modes.iter().filter(|row| row["mode"] == mode);
+            of_mode
+                .map(|row| row["progress"].as_str().unwrap_or_default().to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(progress("threads"), [""]);
+        for mode in ["shm", "socket"] {
+            assert_eq!(progress(mode), ["pending", "send", "thread"], "{line}");
+        }
+    }
+    let text = run_well(arguments);
+    for part in ["7 elements", "shm thread", "socket send"] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+#[test]
 fn nodes_that_memory_is_too_small_for_are_one_line() {
     let line = run_badly(["pingpong", "--nodes", "2", "--size", "16,1000000M"]);
     assert!(

@@ -7,8 +7,13 @@
 //! A neighbour may be one iteration ahead, and no more: it cannot end an iteration to which this element has not sent. So two counters
 //! of messages are enough, one for even iterations and one for odd ones.
 //!
+//! The program is the same wherever the elements are: on the workers of one runtime, or on nodes, which are processes. Between workers of one process a
+//! buffer goes from hand to hand; where it goes to another node it is copied, and the element there gets one of its own.
+//!
 //! # Source
 //! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010, sect. 3.
+
+mod jobs;
 
 use std::time::{Duration, Instant};
 
@@ -16,6 +21,8 @@ use raddle::chare::balance::Balancing;
 use raddle::chare::{Array, ArrayOptions, Chares, Cx, Failure};
 use raddle::reduce::{Max, Sum};
 use raddle::{Runtime, chare};
+
+pub use self::jobs::{claims, together};
 
 /// What a message takes besides its bytes: a place in two lists of its element, its allocation, and cells for it and for the one after it.
 const MESSAGE_BYTES: u64 = 384;
@@ -66,7 +73,7 @@ pub struct Exchange {
     pub messages: u64,
 }
 
-/// A ring of elements on the workers of a runtime.
+/// A ring of elements on the workers of a runtime, or of those of several nodes.
 ///
 /// # Examples
 /// ```
@@ -118,7 +125,7 @@ impl<'runtime> KNeighbor<'runtime> {
         }
     }
 
-    /// The runtime on which it runs.
+    /// The runtime on which it runs; over nodes, this node's.
     pub fn runtime(&self) -> &'runtime Runtime {
         self.runtime
     }
@@ -126,9 +133,17 @@ impl<'runtime> KNeighbor<'runtime> {
     /// Runs so many iterations, after some that are not counted.
     ///
     /// # Errors
-    /// [`Failure`] when a message came in a wrong iteration, or with other bytes than were sent.
+    /// [`Failure`] when a message came in a wrong iteration, or with other bytes than were sent; when a node has ended.
     pub fn run(&self, iterations: u64) -> Result<Exchange, Failure> {
-        self.ring.all().begin(iterations);
+        self.run_with(self.shape.bytes, iterations)
+    }
+
+    /// The same, with messages of so many bytes from now on.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_with(&self, bytes: usize, iterations: u64) -> Result<Exchange, Failure> {
+        self.ring.all().begin(bytes, iterations);
         let (time_ns, messages): (u64, u64) = self.ring.reduction().try_wait()?;
         Ok(Exchange {
             time: Duration::from_nanos(time_ns),
@@ -167,20 +182,28 @@ struct Element {
 
 impl Element {
     fn new(shape: Shape) -> Self {
-        let count = 2 * shape.k;
-        // Those of this iteration and of the next.
-        let mut buffers = Vec::with_capacity(2 * count);
-        buffers.resize_with(count, || vec![0; shape.bytes].into_boxed_slice());
-        Self {
+        let mut element = Self {
             shape,
             neighbours: Vec::new(),
-            buffers,
+            // Those of this iteration and of the next.
+            buffers: Vec::with_capacity(4 * shape.k),
             iteration: 0,
             end: None,
             heard: [0; 2],
             messages: 0,
             began: Instant::now(),
-        }
+        };
+        element.make_buffers();
+        element
+    }
+
+    /// Makes those of an iteration, instead of those of another size. What neighbours have sent that began before has the right one.
+    fn make_buffers(&mut self) {
+        let Shape { k, bytes, .. } = self.shape;
+        self.buffers.retain(|buffer| buffer.len() == bytes);
+        let count = self.buffers.len() + 2 * k;
+        let buffer = || vec![0; bytes].into_boxed_slice();
+        self.buffers.resize_with(count, buffer);
     }
 
     /// The proxies of the neighbours: the nearest first, left and right in turn.
@@ -232,12 +255,16 @@ impl Element {
     }
 }
 
-#[chare]
+#[chare(nodes)]
 impl Element {
     #[entry]
-    fn begin(&mut self, cx: &mut Cx<Self>, iterations: u64) {
+    fn begin(&mut self, cx: &mut Cx<Self>, bytes: usize, iterations: u64) {
         if self.neighbours.is_empty() {
             self.find_neighbours(cx);
+        }
+        if self.shape.bytes != bytes {
+            self.shape.bytes = bytes;
+            self.make_buffers();
         }
         self.end = Some(WARM_UP + iterations);
         self.send();

@@ -7,7 +7,6 @@
 //! | program | order |
 //! |---|---|
 //! | ping-pong between the first node and the last | [`Crew::rally`] |
-//! | kNeighbor, a worker for each node | [`Crew::exchange`] |
 //! | the symmetrical kernel: every node asks and answers | [`Crew::serve`] |
 //! | what each step of a message costs | [`Crew::overheads`] |
 //!
@@ -15,8 +14,7 @@
 //! arrives at the second, which the receiving thread has where there is one.
 //!
 //! # Source
-//! Parker: Efficient user-level event notification. 2013, sect. 4.2, 4.3 and 4.5. Mei, Zheng, Gioachin, Kalé: Optimizing a parallel
-//! runtime system for multicore clusters. 2010, sect. 3.
+//! Parker: Efficient user-level event notification. 2013, sect. 4.2, 4.3 and 4.5.
 
 mod answer;
 mod ball;
@@ -24,7 +22,6 @@ mod crew;
 mod order;
 mod overheads;
 mod rally;
-mod ring;
 mod seats;
 mod symmetric;
 mod watch;
@@ -38,7 +35,6 @@ use crate::waits::WaitsError;
 
 pub use self::crew::Crew;
 pub use self::overheads::{Overheads, SIMULATED, Simulated};
-pub use self::ring::{BYTES_MAX, NodeRing};
 pub use self::seats::Seats;
 pub use self::symmetric::{Kernel, Served, work};
 

@@ -3,11 +3,11 @@
 //! | case | measured | unit | peers |
 //! |---|---|---|---|
 //! | `pingpong-1B`, `pingpong-3456B`, `pingpong-64K` | a round trip between two processes, polling and notified | ns | `openmpi` |
-//! | `kneighbor` | an iteration of kNeighbor, 2 elements, k = 3, over the size: `raddle` is two workers of one process | us | `shm`, `socket`: a process for each element |
+//! | `kneighbor` | an iteration of kNeighbor, 2 elements, k = 3, over the size: `raddle` is two workers of one process | us | `shm`, `socket`: the same program, a process of one worker for each element |
 //!
 //! `openmpi` is two processes of Open MPI, which poll; both they and ours are bound to the first two CPUs. The data go from a buffer of the sender to where the
 //! receiver has them whole, and are sent back from there. Both look at all bytes in the first trip and in the last, at both ends in every one. In
-//! `kneighbor` nobody looks at more than both ends; between workers a buffer goes from hand to hand, between processes it is copied.
+//! `kneighbor` nobody looks at any; between workers a buffer goes from hand to hand, between processes it is copied.
 //!
 //! # Source
 //! Parker: Efficient user-level event notification. 2013, sect. 4.3. Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime
@@ -17,15 +17,15 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use raddle::Runtime;
+use raddle::chare::nodes::Job;
 use raddle::net::TransportKind;
-use raddle_messages::kneighbor::{KNeighbor, Shape};
-use raddle_messages::nodes::{Crew, NodeRing, NodesError, Receive, Seats};
+use raddle_messages::kneighbor::{KNeighbor, Shape, claims, together};
+use raddle_messages::nodes::{Crew, NodesError, Receive, Seats};
 use raddle_topology::{Affinity, CpuId, Topology};
 
 use crate::error::BenchError;
 use crate::harness::{Case, Contender, Local, Sample, Unit};
 use crate::peer::OPENMPI;
-use crate::pools::RaddlePools;
 use crate::probe;
 use crate::suites::Measurement;
 
@@ -40,7 +40,9 @@ const SIZES: [usize; 4] = [16, 1_024, 8_192, 65_536];
 const BYTES_SENT: u64 = 300_000_000;
 const ITERATIONS: u64 = 20_000;
 /// Neighbours on each side.
-const K: u32 = 3;
+const K: usize = 3;
+/// What tells a process that it is a node of kNeighbor.
+const RING: &str = "kneighbor";
 
 /// Runs the suite, between two processes at whatever numbers of workers were asked for.
 ///
@@ -54,24 +56,27 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
         }
     }
     if measurement.wants("kneighbor") {
-        for bytes in SIZES {
-            kneighbor(measurement, bytes)?;
-        }
+        kneighbor(measurement)?;
     }
     Ok(())
 }
 
 /// What a process does that another has started as its node.
 pub(crate) fn follow() -> ExitCode {
-    let named = std::env::args().nth(1);
-    let kind = TransportKind::LOCAL
-        .into_iter()
-        .find(|kind| Some(kind.name()) == named.as_deref());
-    let done = Crew::start(kind.unwrap_or_default(), 2, Seats::default(), None);
+    let words: Vec<_> = std::env::args().skip(1).collect();
+    let is_named = |kind: &TransportKind| words.first().is_some_and(|word| word == kind.name());
+    let kind = TransportKind::LOCAL.into_iter().find(is_named);
+    let kind = kind.unwrap_or_default();
     // What went wrong the first process says.
-    match done {
-        Ok(_) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
+    let has_followed = if words.iter().any(|word| word == RING) {
+        together([job(kind)], ring(SIZES[0]), |_| ()).is_ok()
+    } else {
+        Crew::start(kind, 2, Seats::default(), None).is_ok()
+    };
+    if has_followed {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 
@@ -106,53 +111,76 @@ fn rally(
     Ok(())
 }
 
-fn kneighbor(measurement: &mut Measurement<'_>, bytes: usize) -> Result<(), BenchError> {
-    let sent = 2 * u64::from(K) * bytes as u64;
-    let ring = NodeRing {
-        k: K,
-        bytes,
-        iterations: ITERATIONS.min(BYTES_SENT / sent),
-        touch: false,
-    };
-    let name = format!("kneighbor/{bytes}");
+/// Each size between threads and by each transport; all are up from the first to the last.
+fn kneighbor(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    let builder = Runtime::builder().workers(2).claims(claims("threads"));
+    let threads = Job::new(1).runtime(builder);
+    let jobs = TransportKind::LOCAL.map(job);
+    let jobs = [threads].into_iter().chain(jobs);
+    let measured = together(jobs, ring(SIZES[0]), |rings| {
+        SIZES
+            .into_iter()
+            .try_for_each(|bytes| of_size(measurement, rings, bytes))
+    });
+    let measured = measured.map_err(|error| refused(&error))?;
+    measured.ok_or_else(|| refused(&"this process is not the first node"))?
+}
+
+fn of_size(
+    measurement: &mut Measurement<'_>,
+    rings: &[KNeighbor<'_>],
+    bytes: usize,
+) -> Result<(), BenchError> {
+    let sent = (2 * K * bytes) as u64;
+    let iterations = ITERATIONS.min(BYTES_SENT / sent);
+    let name = format!("{RING}/{bytes}");
     let case = Case {
         suite: "nodes",
         name: &name,
         unit: Unit::Microseconds,
-        repetitions: ring.iterations,
+        repetitions: iterations,
         file: None,
-        expected: ring.messages(2) * ring.iterations,
+        expected: ring(bytes).messages() * iterations,
         tolerance: 0,
     };
-    let mut peers: Vec<Box<dyn Contender>> = Vec::new();
-    for kind in TransportKind::LOCAL {
-        let mut nodes = OnNodes::new(kind);
-        peers.push(Box::new(Local::new(kind.name(), move |_| {
-            let exchange = nodes.with(|crew| crew.exchange(ring))?;
-            Ok(Sample {
-                time: exchange.time,
-                result: exchange.messages,
-            })
-        })));
+    let names = TransportKind::LOCAL.map(TransportKind::name);
+    let mut all = ["raddle"]
+        .into_iter()
+        .chain(names)
+        .zip(rings)
+        .map(|(name, ring)| {
+            Box::new(Local::new(name, move |_| {
+                let exchange = ring.run_with(bytes, iterations);
+                let exchange = exchange.map_err(|error| refused(&error))?;
+                Ok(Sample {
+                    time: exchange.time,
+                    result: exchange.messages,
+                })
+            })) as Box<dyn Contender + '_>
+        });
+    let mut raddle = all.next().expect("threads come first");
+    let mut peers: Vec<_> = all.collect();
+    measurement.compare(&case, &mut *raddle, &mut peers)
+}
+
+/// The ring of both sides.
+const fn ring(bytes: usize) -> Shape {
+    Shape {
+        elements: 2,
+        k: K,
+        bytes,
+        touch: false,
     }
-    let mut runtimes = RaddlePools::of(Runtime::builder());
-    let mut raddle = Local::new("raddle", |request| {
-        let shape = Shape {
-            elements: 2,
-            k: K as usize,
-            bytes,
-            touch: false,
-        };
-        let elements = KNeighbor::new(runtimes.of_workers(request.workers)?, shape);
-        let exchange = elements
-            .run(ring.iterations)
-            .map_err(|error| refused(&error))?;
-        Ok(Sample {
-            time: exchange.time,
-            result: exchange.messages,
-        })
-    });
-    measurement.compare(&case, &mut raddle, &mut peers)
+}
+
+/// Two nodes of one worker each.
+fn job(kind: TransportKind) -> Job {
+    let builder = Runtime::builder().workers(1).claims(claims(kind.name()));
+    Job::new(2)
+        .transport(kind)
+        .runtime(builder)
+        .arguments([kind.name(), RING])
+        .quiet(true)
 }
 
 /// Two nodes that come up when they are first asked.

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use raddle::chare::nodes::Progress;
 use raddle::net::TransportKind;
 use raddle_messages::nodes::Receive;
 
@@ -21,11 +22,13 @@ Examples:
   raddle kneighbor --workers 4 --affinity 0,2,1,3 --touch --json
   raddle kneighbor --mode all --size all
   raddle kneighbor --mode shm --nodes 4 -k 2 --size 16,4K
+  raddle kneighbor --mode shm --progress all --workers 2
 
 Each element sends a message to each of its K left and K right neighbours and begins the next
-iteration when it has received theirs. Between threads messages carry buffers that go from hand to
-hand: nothing is copied or allocated. Between nodes, which are processes with an element each,
-messages are copied once by shm, and by socket into the kernel and out of it.
+iteration when it has received theirs. The program is the same in all modes. Between the workers of
+one process messages carry buffers that go from hand to hand: nothing is copied or allocated. What
+goes to another node, which is a process, is copied: into what is sent, into memory that both share
+(shm) or the kernel and out of it (socket), and from there into a buffer of the receiver.
 
 With several sizes or modes the runs of all modes take turns, a factor is the median over them, and
 no run has more iterations than it takes for an element to send 300 MB.";
@@ -106,14 +109,27 @@ pub(crate) struct Modes(pub(crate) Vec<Mode>);
 fn modes_parser() -> impl TypedValueParser<Value = Modes> {
     let names = Mode::all().map(Mode::name).chain(["all"]);
     PossibleValuesParser::new(names.collect::<Vec<_>>()).map(|name| {
+        if name.eq_ignore_ascii_case("all") {
+            return Modes(Mode::all().filter(|mode| mode.is_here()).collect());
+        }
         let is_named = |mode: &Mode| name.eq_ignore_ascii_case(mode.name());
-        let one: Vec<_> = Mode::all().filter(is_named).collect();
-        Modes(if one.is_empty() {
-            Mode::all().filter(|mode| mode.is_here()).collect()
-        } else {
-            one
-        })
+        Modes(Mode::all().filter(is_named).collect())
     })
+}
+
+/// One way to receive, or all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ProgressChoice(pub(crate) Vec<Progress>);
+
+fn progress_parser() -> impl TypedValueParser<Value = ProgressChoice> {
+    PossibleValuesParser::new(Progress::ALL.map(Progress::name).into_iter().chain(["all"])).map(
+        |name| {
+            let is_named = |way: &Progress| {
+                name.eq_ignore_ascii_case("all") || name.eq_ignore_ascii_case(way.name())
+            };
+            ProgressChoice(Progress::ALL.into_iter().filter(is_named).collect())
+        },
+    )
 }
 
 /// The sizes of the study's figures.
@@ -159,11 +175,14 @@ pub(crate) struct KneighborArguments {
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repeat: u32,
     /// Between whom: the workers of one process, nodes by a transport, or all of these
-    #[arg(long, value_name = "NAME", default_value = "threads", ignore_case = true, value_parser = modes_parser())]
+    #[arg(long, value_name = "NAME", default_value = "threads", ignore_case = true, overrides_with = "mode", value_parser = modes_parser())]
     pub(crate) mode: Modes,
-    /// Nodes, with an element each; of threads, as many workers [default: 2]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=NODES_MAX), conflicts_with_all = ["elements", "workers"])]
+    /// Nodes, each with as many workers as --workers says, 1 by default; of threads, as many in one process [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=NODES_MAX))]
     pub(crate) nodes: Option<u16>,
+    /// Who receives what comes from other nodes: workers in passing, also after each send, or a thread; or one after the other
+    #[arg(long, value_name = "NAME", default_value = "pending", ignore_case = true, overrides_with = "progress", value_parser = progress_parser())]
+    pub(crate) progress: ProgressChoice,
 }
 
 impl KneighborArguments {

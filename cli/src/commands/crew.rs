@@ -9,7 +9,7 @@ use crate::arguments::Options;
 use crate::error::CliError;
 use crate::{output, table, workers};
 
-/// Starts nodes as processes with the arguments of this one, or those given; each computes on a CPU of its own where there are as many.
+/// Starts nodes as processes with the arguments of this one; each computes on a CPU of its own where there are as many.
 ///
 /// Returns nothing in the processes that were started, when they are through with what they were told.
 ///
@@ -19,7 +19,6 @@ pub(super) fn start(
     kind: TransportKind,
     nodes: u16,
     options: &Options,
-    arguments: Option<&[&str]>,
 ) -> Result<Option<Crew>, CliError> {
     // As if nobody else were on the machine: the nodes are gone in a moment.
     let claims = Claims::in_group(format!("raddle-nodes-{}", std::process::id()));
@@ -27,8 +26,7 @@ pub(super) fn start(
     let plan = builder.claims(claims).plan();
     let plan = plan.map_err(|error| workers::refused(error, options))?;
     let seats = Seats::of_plan(Topology::this_machine()?, &plan);
-    let arguments = arguments.map(|words| words.iter().map(Into::into).collect());
-    let started = Crew::start(kind, nodes, seats, arguments);
+    let started = Crew::start(kind, nodes, seats, None);
     let started = started.map_err(|source| failed(kind, source))?;
     if started.is_some() && options.show_binding && !options.json {
         output::print(&format!("{plan}\n"))?;

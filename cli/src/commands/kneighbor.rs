@@ -4,11 +4,12 @@ mod sweep;
 
 use std::time::Duration;
 
+use raddle::chare::nodes::Progress;
 use raddle::{MailboxKind, Runtime};
 use raddle_messages::kneighbor::{KNeighbor, Shape};
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{KneighborArguments, Options};
+use crate::arguments::{KneighborArguments, Mode, Options};
 use crate::error::CliError;
 use crate::output;
 use crate::table::{self, Table};
@@ -20,6 +21,13 @@ use crate::{memory, workers};
 /// # Errors
 /// [`CliError`]: buffers that memory is too small for, messages that did not come as they were sent, an output that fails.
 pub(crate) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(), CliError> {
+    if arguments.progress.0 != [Progress::Pending] && arguments.mode.0 == [Mode::Threads] {
+        return Err(CliError::WrongCall {
+            options: "--progress".to_owned(),
+            reason: "workers of one process receive nothing from other nodes; expected --mode"
+                .to_owned(),
+        });
+    }
     if arguments.compares() {
         return sweep::run(arguments, options);
     }

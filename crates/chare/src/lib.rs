@@ -299,7 +299,8 @@
 //! # Nodes, and checkpoints
 //! A program that is a [`Job`](nodes::Job) runs on one process or on several. What all of them do alike is the set-up, which makes the arrays; what
 //! follows is said once. Only what goes to another node is written as bytes, by serde: `#[chare(nodes)]` asks for arguments and replies that can be, and
-//! `#[chare(state)]` for values that can be, which is what a checkpoint consists of.
+//! `#[chare(state)]` for values that can be, which is what a checkpoint consists of. Buffers of plain numbers, `Vec<f64>` or `Box<[u8]>`, cross as they lie where they
+//! are arguments, replies or contributions of their own; within another type [`nodes::plain`] says so.
 //! ```
 //! # use raddle_chare::nodes::Job;
 //! # use raddle_chare::{Chares, chare};

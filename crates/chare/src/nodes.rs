@@ -14,6 +14,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | `wire` | values as bytes |
+//! | [`plain`] | buffers of numbers as bytes |
 //! | `letter` | what nodes tell each other |
 //! | `door` | how a letter finds its entry |
 //! | `out` | letters on their way out |
@@ -31,6 +32,7 @@ mod door;
 mod job;
 mod letter;
 mod out;
+pub mod plain;
 mod quiet;
 mod reducers;
 mod travel;
@@ -49,10 +51,11 @@ pub(crate) use door::Whose;
 pub use job::{Job, JobError, Progress, Setup};
 pub(crate) use letter::Letter;
 pub(crate) use out::{Packed, pack, written};
+pub(crate) use plain::Whole;
 pub(crate) use quiet::{Waves, give_up, tell_when_quiet};
 pub(crate) use reducers::Reducers;
 pub(crate) use travel::{Crosser, Travel, Waiting, Wish};
-pub use wire::{Across, Crossing};
+pub use wire::{Across, BySerde, Crossing, CrossingError};
 pub(crate) use wire::{reader, reading};
 
 use crate::failure::Failure;
@@ -65,7 +68,7 @@ pub(crate) trait Carrier: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// When that node is no more.
-    fn carry(&self, worker: Option<usize>, node: u16, letter: Vec<u8>) -> Result<(), Failure>;
+    fn carry(&self, worker: Option<usize>, node: u16, letter: &[u8]) -> Result<(), Failure>;
 
     /// Has somebody who receives letters look whether there is something to be done.
     fn call(&self);
@@ -210,11 +213,11 @@ impl Away {
     /// Sends the marker of the threads that are no workers and do not receive letters.
     pub(crate) fn send_outside_marker(&self, node: u16, epoch: u32) -> Result<(), Failure> {
         let letter = Letter::Travel(Travel::Marker { epoch });
-        let bytes = postcard::to_allocvec(&letter).expect("letters are plain");
+        let bytes = letter.seal(Vec::new());
         // Relaxed: as in `counts`.
         self.sent.fetch_add(1, Relaxed);
         let _gate = locked(&self.gate);
-        self.carrier.carry(None, node, bytes)
+        self.carrier.carry(None, node, &bytes)
     }
 
     /// A reply has come.
@@ -276,25 +279,22 @@ impl Asker {
     }
 
     /// Tells him.
-    pub(crate) fn tell(mut self, outcome: Result<&[u8], &Failure>, panicked: bool) {
+    pub(crate) fn tell(mut self, outcome: Result<Vec<u8>, &Failure>, panicked: bool) {
         self.send(outcome, panicked);
     }
 
-    fn send(&mut self, outcome: Result<&[u8], &Failure>, panicked: bool) {
+    fn send(&mut self, outcome: Result<Vec<u8>, &Failure>, panicked: bool) {
         // Without a system its runtime has ended, and with it the node.
         let (Some(reply), Some(system)) = (self.reply.take(), registry::find(self.system)) else {
             return;
         };
-        let text = outcome.map_err(Failure::to_string);
-        let outcome = text.as_ref().map(|bytes| *bytes).map_err(String::as_str);
-        system.send_away(
-            self.node,
-            &Letter::Reply {
-                reply,
-                outcome,
-                panicked,
-            },
-        );
+        let text = outcome.as_ref().err().map(ToString::to_string);
+        let letter = Letter::Reply {
+            reply,
+            outcome: text.as_deref().map_or(Ok(()), Err),
+            panicked,
+        };
+        system.send_away_with(self.node, &letter, outcome.unwrap_or_default());
     }
 }
 

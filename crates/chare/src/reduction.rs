@@ -385,12 +385,14 @@ impl Local {
             return;
         };
         match away.reducers.write_output(output) {
-            Ok((of, output)) => self.system.send_to_others(&Letter::Result {
-                collection,
-                round,
-                of,
-                output: &output,
-            }),
+            Ok((of, output)) => {
+                let letter = Letter::Result {
+                    collection,
+                    round,
+                    of,
+                };
+                self.system.send_to_others_with(&letter, output);
+            }
             Err(failure) => self.system.fail(failure),
         }
     }

@@ -27,7 +27,7 @@ use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::{self, Local};
-use crate::nodes::Packed;
+use crate::nodes::{Packed, Whole};
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::{Part, State};
@@ -301,7 +301,7 @@ impl Step {
             return Err(Failure::new("scans of sections do not cross nodes"));
         };
         let (kind, bytes) = away.reducers.write(&*self.value)?;
-        Ok(Packed::step(&(scan, self.step, kind, bytes)))
+        Ok(Packed::step(&(scan, self.step, kind, Whole(bytes))))
     }
 
     /// The reverse of [`write`](Self::write).
@@ -309,8 +309,8 @@ impl Step {
     /// # Errors
     /// When it makes no sense.
     pub(crate) fn read(system: &System, args: &[u8]) -> Result<Self, Failure> {
-        let read = postcard::from_bytes::<(u64, u32, u64, Vec<u8>)>(args);
-        let (scan, step, kind, bytes) = read
+        let read = postcard::from_bytes::<(u64, u32, u64, Whole<Vec<u8>>)>(args);
+        let (scan, step, kind, Whole(bytes)) = read
             .map_err(|error| Failure::new(format!("a step of a scan cannot be read: {error}")))?;
         let away = system.away.get().expect("it comes from another node");
         Ok(Self {

@@ -3,9 +3,9 @@
 mod proxies;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
-use quote::{format_ident, quote};
-use syn::Generics;
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
+use syn::{Generics, Path};
 
 use crate::block::{Block, Entry, Function, Message};
 use crate::options::Options;
@@ -133,13 +133,26 @@ impl Writer<'_> {
         })
     }
 
-    /// How messages with these arguments cross nodes.
-    fn across(&self, door: u16, args: &TokenStream, output: &TokenStream) -> Option<TokenStream> {
+    /// How messages that carry this cross nodes: each part in the best way of its type, which is known where that stands written.
+    fn across(
+        &self,
+        door: u16,
+        carried: &Carried<'_>,
+        output: &TokenStream,
+    ) -> Option<TokenStream> {
         let library = &self.options.library;
+        let all = &carried.all;
         self.options.nodes.then(|| {
+            let crossing = carried.crossing(library);
             quote! {
-                const ACROSS: ::core::option::Option<#library::nodes::Across<#args, #output>> =
-                    ::core::option::Option::Some(#library::nodes::Across::new(#door));
+                const ACROSS: ::core::option::Option<#library::nodes::Across<#all, #output>> = {
+                    use #library::nodes::BySerde as _;
+                    ::core::option::Option::Some(#library::nodes::Across::new(
+                        #door,
+                        #crossing,
+                        #library::nodes::Crossing::<#output>::BEST,
+                    ))
+                };
             }
         })
     }
@@ -164,7 +177,11 @@ impl Writer<'_> {
         let passed_cx = entry.takes_cx.then(|| quote!(#cx,));
         let unit = quote!(());
         let output = entry.output.as_ref().unwrap_or(&unit);
-        let across = self.across(door, &args, output);
+        let carried = Carried {
+            all: args.clone(),
+            parts: Some(&types),
+        };
+        let across = self.across(door, &carried, output);
         let (of_trait, call) = if entry.is_async {
             let call = quote! {
                 #[allow(clippy::manual_async_fn, reason = "written by an attribute")]
@@ -242,9 +259,14 @@ impl Writer<'_> {
         } = &message.function;
         let (arguments, types) = (message.function.names(), message.function.types());
         let marker = message.function.kind("message");
-        let (phantom, content) = (phantom(self.generics()), content(&message.function));
+        let phantom = phantom(self.generics());
+        let content = content(&message.function);
+        let carried = Carried {
+            all: content.clone(),
+            parts: (types.len() != 1).then_some(&types),
+        };
         let label = name.unraw().to_string();
-        let across = self.across(door, &content, &quote!(()));
+        let across = self.across(door, &carried, &quote!(()));
         let value = match arguments.as_slice() {
             [argument] => quote!(#argument),
             arguments => quote!((#(#arguments),*)),
@@ -313,6 +335,44 @@ fn content(function: &Function) -> TokenStream {
     match function.types().as_slice() {
         [of] => quote!(#of),
         types => tuple(&function.name, types),
+    }
+}
+
+/// What a message carries: a tuple of parts, or, without these, one value.
+struct Carried<'a> {
+    all: TokenStream,
+    parts: Option<&'a [&'a TokenStream]>,
+}
+
+impl Carried<'_> {
+    /// How it is written and read.
+    fn crossing(&self, library: &Path) -> TokenStream {
+        let all = &self.all;
+        let Some(types) = self.parts else {
+            return quote!(#library::nodes::Crossing::<#all>::BEST);
+        };
+        let parts = (0..types.len()).map(|index| format_ident!("part_{index}"));
+        let parts: Vec<_> = parts.collect();
+        // Their errors point to where the types stand.
+        let of_type = types.iter().map(|of| {
+            let first = TokenStream::clone(of).into_iter().next();
+            let span = first.map_or_else(Span::call_site, |first| first.span());
+            quote_spanned!(span=> #library::nodes::Crossing::<#of>::BEST)
+        });
+        let of_type: Vec<_> = of_type.collect();
+        quote! {
+            #library::nodes::Crossing::by(
+                |(#(#parts,)*), to| {
+                    let _ = &to;
+                    #(#of_type.write(#parts, to)?;)*
+                    ::core::result::Result::Ok(())
+                },
+                |from| {
+                    let _ = &from;
+                    ::core::result::Result::Ok((#(#of_type.read(from)?,)*))
+                },
+            )
+        }
     }
 }
 

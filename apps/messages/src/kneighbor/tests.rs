@@ -1,6 +1,8 @@
 //! Every message comes, in its iteration, with the bytes that were sent, whoever has the elements.
 
 use raddle::MailboxKind;
+use raddle::chare::nodes::{Job, Progress};
+use raddle::net::TransportKind;
 
 use super::*;
 
@@ -36,6 +38,62 @@ fn all_messages_come_whatever_the_mailboxes_are() {
             }
         }
     }
+}
+
+/// Runs `check` with a ring over nodes that are threads of this process.
+fn over_nodes(job: Job, shape: Shape, check: impl FnOnce(&KNeighbor<'_>) + Send) {
+    let ran = job.run_within(
+        |setup| jobs::set_up(setup, shape),
+        |runtime, ring| {
+            check(&KNeighbor {
+                runtime,
+                shape,
+                ring,
+            });
+        },
+    );
+    ran.expect("all nodes agree");
+}
+
+#[test]
+fn all_messages_come_over_nodes_whoever_receives() {
+    for kind in [TransportKind::Memory, TransportKind::Sockets] {
+        for progress in Progress::ALL {
+            for (nodes, workers, elements, k) in [(1, 2, 2, 3), (2, 1, 2, 3), (3, 2, 7, 2)] {
+                let shape = Shape {
+                    elements,
+                    k,
+                    bytes: 16,
+                    touch: true,
+                };
+                let builder = Runtime::builder().workers(workers);
+                let job = Job::new(nodes).transport(kind).progress(progress);
+                over_nodes(job.runtime(builder), shape, |ring| {
+                    // Letters of one piece and of several.
+                    for bytes in [16, 0, 3_000, 100_000] {
+                        let exchange = ring.run_with(bytes, 20).expect("nothing is lost");
+                        let expected = shape.messages() * 20;
+                        assert_eq!(exchange.messages, expected, "{kind} {progress} {shape:?}");
+                    }
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn bytes_that_nobody_sent_are_found_out_at_another_node() {
+    let shape = Shape {
+        elements: 2,
+        k: 1,
+        bytes: 8,
+        touch: true,
+    };
+    over_nodes(Job::new(2), shape, |ring| {
+        ring.ring.at(1).hear(0, vec![0, 1].into());
+        let failure = ring.run(10).expect_err("the second byte is no zero");
+        assert!(failure.to_string().contains("nobody sent"), "{failure}");
+    });
 }
 
 #[test]

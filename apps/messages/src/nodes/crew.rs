@@ -12,12 +12,10 @@ use raddle::net::{
 
 use super::order::{Order, Outcome, Rally, Task, Told};
 use super::overheads::{self, Overheads};
-use super::ring::{self, NodeRing};
 use super::seats::{Seats, sit_down};
 use super::symmetric::{self, Kernel, Served};
 use super::watch::{Watch, send};
-use super::{COMPUTE, NodesError, PORTS, RECEIVE, Receive, expect, rally};
-use crate::kneighbor::Exchange;
+use super::{COMPUTE, NodesError, PORTS, RECEIVE, Receive, rally};
 
 /// The nodes of a program, as seen from the first.
 ///
@@ -176,25 +174,6 @@ impl Crew {
         Ok(own.told.time)
     }
 
-    /// Runs kNeighbor, an element in each node, after some iterations that are not counted.
-    ///
-    /// # Errors
-    /// As [`rally`](Self::rally); messages that are too long.
-    pub fn exchange(&self, ring: NodeRing) -> Result<Exchange, NodesError> {
-        let (own, others) = self.all_do(Task::Ring(ring))?;
-        let all = || others.iter().chain([&own.told]);
-        let messages: u64 = all().map(|told| told.messages).sum();
-        expect(
-            "messages that came:",
-            messages,
-            ring.messages(self.node_count()) * ring.iterations,
-        )?;
-        Ok(Exchange {
-            time: all().map(|told| told.time).max().unwrap_or_default(),
-            messages,
-        })
-    }
-
     /// Runs the symmetrical kernel.
     ///
     /// # Errors
@@ -307,7 +286,6 @@ impl Part<'_> {
         sit_down(self.order.seat.compute)?;
         match self.order.task {
             Task::Rally(rally) => rally::run(&mut self, rally),
-            Task::Ring(ring) => ring::run(&mut self, ring),
             Task::Kernel(kernel) => symmetric::run(&mut self, kernel),
             Task::Overheads { samples } => overheads::run(&mut self, samples),
             Task::End => Ok(Outcome::default()),

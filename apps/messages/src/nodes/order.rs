@@ -5,7 +5,6 @@ use std::time::Duration;
 use raddle_topology::CpuId;
 
 use super::Receive;
-use super::ring::NodeRing;
 use super::seats::Seat;
 use super::symmetric::Kernel;
 
@@ -26,8 +25,6 @@ pub(super) struct Order {
 pub(super) enum Task {
     /// Ping-pong between the first node and the last.
     Rally(Rally),
-    /// kNeighbor.
-    Ring(NodeRing),
     /// The symmetrical kernel.
     Kernel(Kernel),
     /// Steps of a message from the first node to the last, so often.
@@ -61,7 +58,6 @@ pub(super) struct Outcome {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Told {
     pub(super) time: Duration,
-    pub(super) messages: u64,
     /// What else there is to say, as the program means it.
     pub(super) more: [Duration; 5],
 }
@@ -109,23 +105,15 @@ impl Task {
                 nanos(rally.limit),
                 rally.each.into(),
             ],
-            Self::Ring(ring) => [
-                2,
-                ring.k.into(),
-                ring.bytes as u64,
-                ring.iterations,
-                ring.touch.into(),
-                0,
-            ],
             Self::Kernel(kernel) => [
-                3,
+                2,
                 kernel.receive as u64,
                 kernel.requests,
                 kernel.steps,
                 nanos(kernel.limit),
                 0,
             ],
-            Self::Overheads { samples } => [4, samples, 0, 0, 0, 0],
+            Self::Overheads { samples } => [3, samples, 0, 0, 0, 0],
         }
     }
 
@@ -140,19 +128,13 @@ impl Task {
                 limit: Duration::from_nanos(limit_ns),
                 each: each != 0,
             }),
-            [2, k, bytes, iterations, touch, _] => Self::Ring(NodeRing {
-                k: k.try_into().ok()?,
-                bytes: bytes.try_into().ok()?,
-                iterations,
-                touch: touch != 0,
-            }),
-            [3, how, requests, steps, limit_ns, _] => Self::Kernel(Kernel {
+            [2, how, requests, steps, limit_ns, _] => Self::Kernel(Kernel {
                 receive: receive(how)?,
                 requests,
                 steps,
                 limit: Duration::from_nanos(limit_ns),
             }),
-            [4, samples, ..] => Self::Overheads { samples },
+            [3, samples, ..] => Self::Overheads { samples },
             _ => return None,
         })
     }
@@ -162,8 +144,7 @@ impl Told {
     pub(super) fn write(&self) -> Bytes {
         let mut words = [0; WORDS];
         words[0] = nanos(self.time);
-        words[1] = self.messages;
-        for (word, more) in words[2..].iter_mut().zip(self.more) {
+        for (word, more) in words[1..].iter_mut().zip(self.more) {
             *word = nanos(more);
         }
         bytes_of(words)
@@ -173,8 +154,7 @@ impl Told {
         let words = words_of(bytes)?;
         Some(Self {
             time: Duration::from_nanos(words[0]),
-            messages: words[1],
-            more: std::array::from_fn(|index| Duration::from_nanos(words[2 + index])),
+            more: std::array::from_fn(|index| Duration::from_nanos(words[1 + index])),
         })
     }
 }

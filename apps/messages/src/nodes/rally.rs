@@ -159,7 +159,6 @@ fn serve(rally: Rally, server: &mut impl Server) -> Result<Outcome, NodesError> 
     server.check_all()?;
     let told = Told {
         time,
-        messages: 2 * number,
         ..Told::default()
     };
     Ok(Outcome { times, told })

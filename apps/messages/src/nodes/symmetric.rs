@@ -156,7 +156,6 @@ impl Tally {
         Outcome {
             told: Told {
                 time: self.elapsed,
-                messages: self.round_trips.len() as u64,
                 more: [alone, self.worked / pieces, receiver_cpu, zero, zero],
             },
             times: self.round_trips,

@@ -62,43 +62,6 @@ fn two_nodes_on_one_cpu_play_in_every_way_to_receive() {
 }
 
 #[test]
-fn every_message_of_every_iteration_comes() {
-    for kind in transports() {
-        for (nodes, k) in [(1, 2), (2, 3), (3, 1), (4, 3)] {
-            let crew = crew(kind, nodes);
-            for bytes in [1, 16, 4_096, BYTES_MAX] {
-                let ring = NodeRing {
-                    k,
-                    bytes,
-                    iterations: 20,
-                    touch: bytes < 5_000,
-                };
-                let exchange = crew.exchange(ring).expect("all messages come");
-                assert_eq!(
-                    exchange.messages,
-                    20 * ring.messages(nodes),
-                    "{kind} {ring:?}"
-                );
-            }
-            crew.finish().expect("all nodes agree");
-        }
-    }
-}
-
-#[test]
-fn a_message_that_is_too_long_is_told() {
-    let crew = crew(TransportKind::Memory, 1);
-    let ring = NodeRing {
-        k: 1,
-        bytes: BYTES_MAX + 1,
-        iterations: 1,
-        touch: false,
-    };
-    let error = crew.exchange(ring).expect_err("too long");
-    assert!(error.to_string().contains("at most"), "{error}");
-}
-
-#[test]
 fn all_who_ask_are_answered() {
     for kind in transports() {
         for nodes in [1, 2, 3] {
@@ -161,12 +124,6 @@ fn orders_and_outcomes_travel_whole() {
         limit: Duration::from_millis(5),
         each: true,
     };
-    let ring = NodeRing {
-        k: 3,
-        bytes: 16,
-        iterations: 9,
-        touch: true,
-    };
     let kernel = Kernel {
         receive: Receive::Poll,
         requests: 7,
@@ -176,7 +133,6 @@ fn orders_and_outcomes_travel_whole() {
     for task in [
         Task::End,
         Task::Rally(rally),
-        Task::Ring(ring),
         Task::Kernel(kernel),
         Task::Overheads { samples: 4 },
     ] {
@@ -187,7 +143,6 @@ fn orders_and_outcomes_travel_whole() {
     assert_eq!(Order::read(&[0xff; 96]), None);
     let told = Told {
         time: Duration::from_nanos(1),
-        messages: 2,
         more: [3, 4, 5, 6, 7].map(Duration::from_nanos),
     };
     assert_eq!(Told::read(&told.write()), Some(told));

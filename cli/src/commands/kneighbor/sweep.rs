@@ -1,15 +1,14 @@
 //! `raddle kneighbor --mode` and `--size`: the same exchange between threads and between nodes, over the size of a message.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use raddle::net::TransportKind;
-use raddle::{Failure, Runtime};
-use raddle_messages::kneighbor::{KNeighbor, Shape};
-use raddle_messages::nodes::{BYTES_MAX, Crew, NodeRing};
+use raddle::chare::nodes::{Job, Progress};
+use raddle::net::Launch;
+use raddle_messages::kneighbor::{KNeighbor, Shape, claims, together};
 use serde_json::{Map, Value, json};
 
-use super::super::crew;
 use super::check_memory;
 use crate::arguments::{KneighborArguments, Mode, Options};
 use crate::error::CliError;
@@ -22,47 +21,45 @@ const BYTES_SENT: u64 = 300_000_000;
 /// Runs all sizes in all modes, in turns, and reports.
 ///
 /// # Errors
-/// [`CliError`]: messages that are too long between nodes, nodes that do not come up, messages that did not come as they were sent.
+/// [`CliError`]: nodes that do not come up, messages that did not come as they were sent.
 pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(), CliError> {
-    let count = arguments.nodes.unwrap_or(2);
-    let elements = match (arguments.elements, options.workers) {
-        (None, None) => count.into(),
-        // Without nodes the ring may be any, as for one run.
-        (elements, workers) if arguments.mode.0 == [Mode::Threads] => elements
-            .map(|count| count as usize)
-            .or(workers.map(usize::from))
-            .unwrap_or(2),
-        _ => {
-            return Err(CliError::WrongCall {
-                options: "--elements and --workers".to_owned(),
-                reason: "between nodes there is an element each; expected --nodes".to_owned(),
-            });
-        }
-    };
-    let rings = rings(arguments, elements)?;
-    let mut teams = Vec::new();
-    for &mode in &arguments.mode.0 {
-        let team = Team::start(mode, count, arguments, options)?;
-        // A process that was started for one transport is through with it.
-        let Some(team) = team else { return Ok(()) };
-        teams.push(team);
-    }
-    let mut lines = Vec::new();
-    for ring in rings {
-        lines.push(Line::measure(&mut teams, ring, elements, arguments.repeat)?);
-    }
-    for team in teams {
-        if let Team::Nodes(crew) = team {
-            crew::finish(*crew)?;
-        }
-    }
-    let report = Report {
-        elements,
-        k: arguments.k,
+    let crew = Crew::new(arguments, options)?;
+    let shape = Shape {
+        elements: arguments
+            .elements
+            .map_or(crew.worker_count(), |count| count as usize),
+        k: arguments.k as usize,
+        bytes: arguments.bytes.0[0].0,
         touch: arguments.touch,
+    };
+    let runs = runs(arguments, shape)?;
+    let teams = Team::all(arguments);
+    let jobs = teams.iter().map(|team| team.job(&crew, options));
+    let measured = together(jobs, shape, |rings| {
+        let teams: Vec<_> = teams.iter().zip(rings).collect();
+        for (_, ring) in teams
+            .iter()
+            .filter(|_| options.show_binding && !options.json)
+        {
+            output::print(&format!("{}\n", ring.runtime().plan()))?;
+        }
+        let lines = runs
+            .iter()
+            .map(|&run| Line::measure(&teams, run, arguments.repeat));
+        lines.collect::<Result<Vec<_>, _>>()
+    });
+    let measured = measured.map_err(|source| CliError::Job {
+        what: format!("--nodes {} --workers {}", crew.nodes, crew.workers),
+        source,
+    })?;
+    // A process that was started as a node is through.
+    let Some(lines) = measured else { return Ok(()) };
+    let report = Report {
+        shape,
+        crew,
         repeat: arguments.repeat,
-        modes: arguments.mode.0.clone(),
-        lines,
+        teams,
+        lines: lines?,
     };
     if options.json {
         output::print(&format!("{}\n", Value::Object(report.json())))
@@ -73,119 +70,142 @@ pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
     }
 }
 
-/// A ring for each size.
-fn rings(arguments: &KneighborArguments, elements: usize) -> Result<Vec<NodeRing>, CliError> {
-    let has_nodes = arguments.mode.0.iter().any(|mode| *mode != Mode::Threads);
-    let ring = |bytes: usize| {
-        let sent = 2 * u64::from(arguments.k) * bytes as u64;
-        NodeRing {
-            k: arguments.k,
-            bytes,
-            iterations: arguments.iterations.min((BYTES_SENT / sent).max(1)),
-            touch: arguments.touch,
-        }
-    };
-    let mut rings = Vec::new();
+/// Messages of one size, and iterations of them in a run.
+#[derive(Clone, Copy)]
+struct Run {
+    bytes: usize,
+    iterations: u64,
+}
+
+/// One for each size.
+fn runs(arguments: &KneighborArguments, shape: Shape) -> Result<Vec<Run>, CliError> {
+    let mut runs = Vec::new();
     for bytes in &arguments.bytes.0 {
-        let name = || format!("--bytes {}", bytes.0);
-        if has_nodes && bytes.0 > BYTES_MAX {
-            return Err(CliError::WrongCall {
-                options: name(),
-                reason: format!("expected at most {BYTES_MAX} bytes between nodes"),
-            });
+        let shape = Shape {
+            bytes: bytes.0,
+            ..shape
+        };
+        // The first node does so for all.
+        if !Launch::is_started() {
+            check_memory(shape.memory_bytes(), || format!("--bytes {}", bytes.0))?;
         }
-        check_memory(shape(ring(bytes.0), elements).memory_bytes(), name)?;
-        rings.push(ring(bytes.0));
+        let sent = 2 * u64::from(arguments.k) * bytes.0.max(1) as u64;
+        runs.push(Run {
+            bytes: bytes.0,
+            iterations: arguments.iterations.min((BYTES_SENT / sent).max(1)),
+        });
     }
-    Ok(rings)
+    Ok(runs)
 }
 
-/// The same ring of threads.
-const fn shape(ring: NodeRing, elements: usize) -> Shape {
-    Shape {
-        elements,
-        k: ring.k as usize,
-        bytes: ring.bytes,
-        touch: ring.touch,
+/// How many run a ring, in every mode.
+#[derive(Clone, Copy)]
+struct Crew {
+    nodes: u16,
+    /// Of each node.
+    workers: usize,
+}
+
+impl Crew {
+    fn new(arguments: &KneighborArguments, options: &Options) -> Result<Self, CliError> {
+        let are_threads_alone = arguments.mode.0 == [Mode::Threads];
+        let nodes = arguments.nodes.unwrap_or(1 + u16::from(!are_threads_alone));
+        let workers = match options.workers {
+            Some(workers) => workers.get(),
+            // As for one run.
+            None if are_threads_alone && arguments.nodes.is_none() => {
+                workers::builder(options).worker_count()?
+            }
+            None => 1,
+        };
+        Ok(Self { nodes, workers })
+    }
+
+    fn worker_count(self) -> usize {
+        usize::from(self.nodes) * self.workers
     }
 }
 
-/// Who exchanges.
-enum Team {
-    Threads(Runtime),
-    Nodes(Box<Crew>),
+/// Who exchanges, and who receives.
+#[derive(Clone, Copy)]
+struct Team {
+    mode: Mode,
+    progress: Progress,
 }
 
 impl Team {
-    fn start(
-        mode: Mode,
-        count: u16,
-        arguments: &KneighborArguments,
-        options: &Options,
-    ) -> Result<Option<Self>, CliError> {
+    /// One for threads, and of nodes one for each way to receive.
+    fn all(arguments: &KneighborArguments) -> Vec<Self> {
+        let ways = |mode| match mode {
+            Mode::Threads => &[Progress::Pending],
+            Mode::Nodes(_) => &arguments.progress.0[..],
+        };
+        let of_mode = |&mode: &Mode| {
+            ways(mode)
+                .iter()
+                .map(move |&progress| Self { mode, progress })
+        };
+        arguments.mode.0.iter().flat_map(of_mode).collect()
+    }
+
+    /// Brings it up: in one process, or in several, which come here with the words that say for which team they are.
+    fn job(self, crew: &Crew, options: &Options) -> Job {
+        let Self { mode, progress } = self;
+        let claims = claims(&format!("{}-{progress}", mode.name()));
+        let builder = workers::builder(options).claims(claims);
         match mode {
-            Mode::Threads => {
-                let workers = options.workers.map_or(count.into(), usize::from);
-                let builder = workers::builder(options).workers(workers);
-                let runtime = builder.build();
-                let runtime = runtime.map_err(|error| workers::refused(error, options))?;
-                Ok(Some(Self::Threads(runtime)))
-            }
+            Mode::Threads => Job::new(1).runtime(builder.workers(crew.worker_count())),
             Mode::Nodes(kind) => {
-                let nodes = arguments.nodes.unwrap_or(2).to_string();
-                let words = ["kneighbor", "--mode", kind.name(), "--nodes", &nodes];
-                Ok(crew::start(kind, count, options, Some(&words))?
-                    .map(Box::new)
-                    .map(Self::Nodes))
+                let which = ["--mode", kind.name(), "--progress", progress.name()];
+                let own = std::env::args_os().skip(1);
+                Job::new(crew.nodes)
+                    .transport(kind)
+                    .progress(progress)
+                    .runtime(builder.workers(crew.workers))
+                    .arguments(own.chain(which.map(OsString::from)))
+                    .quiet(true)
             }
+        }
+    }
+
+    /// Its name, where others of the same mode receive in another way.
+    fn name(self, has_ways: bool) -> String {
+        match self.mode {
+            Mode::Nodes(kind) if has_ways => format!("{kind} {}", self.progress),
+            mode => mode.name().to_owned(),
         }
     }
 
     /// What an iteration takes.
-    fn run(&self, ring: NodeRing, elements: usize) -> Result<Duration, CliError> {
-        let time = match self {
-            Self::Threads(runtime) => {
-                let wrong = |source: Failure| CliError::MessagesWrong {
-                    what: format!("--mode threads --bytes {}", ring.bytes),
-                    source,
-                };
-                let ring_of_threads = KNeighbor::new(runtime, shape(ring, elements));
-                ring_of_threads.run(ring.iterations).map_err(wrong)?.time
-            }
-            Self::Nodes(crew) => {
-                let kind: TransportKind = crew.transport();
-                let failed = |source| crew::failed(kind, source);
-                crew.exchange(ring).map_err(failed)?.time
-            }
-        };
-        Ok(time.div_f64(ring.iterations as f64))
+    fn measure(self, ring: &KNeighbor<'_>, run: Run) -> Result<Duration, CliError> {
+        let exchange = ring.run_with(run.bytes, run.iterations);
+        let exchange = exchange.map_err(|source| CliError::MessagesWrong {
+            what: format!("--mode {} --bytes {}", self.mode.name(), run.bytes),
+            source,
+        })?;
+        Ok(exchange.time.div_f64(run.iterations as f64))
     }
 }
 
 /// What was found for one size.
 struct Line {
-    ring: NodeRing,
-    /// Of an iteration, in each mode.
+    run: Run,
+    /// Of an iteration, of each team.
     times: Vec<Times>,
-    /// In each mode over the first, where that is threads.
+    /// Of each team over the first, where that is threads.
     factors: Vec<f64>,
 }
 
 impl Line {
-    fn measure(
-        teams: &mut [Team],
-        ring: NodeRing,
-        elements: usize,
-        repeat: u32,
-    ) -> Result<Self, CliError> {
+    fn measure(teams: &[(&Team, &KNeighbor<'_>)], run: Run, repeat: u32) -> Result<Self, CliError> {
         let mut times = vec![Vec::new(); teams.len()];
         for _ in 0..repeat {
-            for (team, times) in teams.iter().zip(&mut times) {
-                times.push(team.run(ring, elements)?);
+            for ((team, ring), times) in teams.iter().zip(&mut times) {
+                times.push(team.measure(ring, run)?);
             }
         }
-        let factor = |of_mode: &Vec<Duration>| {
-            let pairs = of_mode.iter().zip(&times[0]);
+        let factor = |of_team: &Vec<Duration>| {
+            let pairs = of_team.iter().zip(&times[0]);
             let mut ratios: Vec<_> = pairs
                 .map(|(time, first)| time.as_secs_f64() / first.as_secs_f64().max(1e-9))
                 .collect();
@@ -193,7 +213,7 @@ impl Line {
             ratios[ratios.len() / 2]
         };
         Ok(Self {
-            ring,
+            run,
             factors: times.iter().map(factor).collect(),
             times: times.into_iter().map(Times::of).collect(),
         })
@@ -202,26 +222,28 @@ impl Line {
 
 /// All that was found.
 struct Report {
-    elements: usize,
-    k: u32,
-    touch: bool,
+    shape: Shape,
+    crew: Crew,
     repeat: u32,
-    modes: Vec<Mode>,
+    teams: Vec<Team>,
     lines: Vec<Line>,
 }
 
 impl Report {
-    /// Whether there are factors over threads, which are the first mode of several.
+    /// Whether there are factors over threads, which are the first of several.
     fn has_factors(&self) -> bool {
-        self.modes.len() > 1 && self.modes[0] == Mode::Threads
+        self.teams.len() > 1 && self.teams[0].mode == Mode::Threads
     }
 
     fn json(&self) -> Map<String, Value> {
         let line = |line: &Line| {
-            let modes = self.modes.iter().zip(&line.times).zip(&line.factors);
-            let modes = modes.map(|((mode, times), factor)| {
+            let teams = self.teams.iter().zip(&line.times).zip(&line.factors);
+            let teams = teams.map(|((team, times), factor)| {
                 let mut value = Map::new();
-                value.insert("mode".to_owned(), json!(mode.name()));
+                value.insert("mode".to_owned(), json!(team.mode.name()));
+                if let Mode::Nodes(_) = team.mode {
+                    value.insert("progress".to_owned(), json!(team.progress.name()));
+                }
                 value.insert("iteration_s".to_owned(), json!(times.json()));
                 if self.has_factors() {
                     value.insert("over_threads".to_owned(), json!(factor));
@@ -229,16 +251,18 @@ impl Report {
                 Value::Object(value)
             });
             json!({
-                "bytes": line.ring.bytes,
-                "iterations": line.ring.iterations,
-                "modes": modes.collect::<Vec<_>>(),
+                "bytes": line.run.bytes,
+                "iterations": line.run.iterations,
+                "modes": teams.collect::<Vec<_>>(),
             })
         };
         let entries = [
             ("command", json!("kneighbor")),
-            ("elements", json!(self.elements)),
-            ("k", json!(self.k)),
-            ("touch", json!(self.touch)),
+            ("nodes", json!(self.crew.nodes)),
+            ("workers", json!(self.crew.workers)),
+            ("elements", json!(self.shape.elements)),
+            ("k", json!(self.shape.k)),
+            ("touch", json!(self.shape.touch)),
             ("sizes", self.lines.iter().map(line).collect()),
         ];
         let entries = entries.map(|(key, value)| (key.to_owned(), value));
@@ -246,13 +270,13 @@ impl Report {
     }
 
     fn text(&self) -> String {
+        let Shape { elements, k, .. } = self.shape;
         let mut text = format!(
-            "{} {}, each with {} {} on either side{}; an iteration, median of {}\n\n{:>8}",
-            table::grouped(self.elements as u64),
-            table::plural(self.elements, "element"),
-            self.k,
-            table::plural(self.k as usize, "neighbour"),
-            if self.touch {
+            "{} {}, each with {k} {} on either side{}; an iteration, median of {}\n\n{:>8}",
+            table::grouped(elements as u64),
+            table::plural(elements, "element"),
+            table::plural(k, "neighbour"),
+            if self.shape.touch {
                 ", all bytes written and read"
             } else {
                 ""
@@ -260,19 +284,25 @@ impl Report {
             self.repeat,
             "size"
         );
+        let has_ways = self
+            .teams
+            .iter()
+            .any(|team| team.progress != self.teams[0].progress);
+        let names: Vec<_> = self.teams.iter().map(|team| team.name(has_ways)).collect();
+        let width = names.iter().map(String::len).fold(9, usize::max);
         let has_factor = |index: usize| self.has_factors() && index > 0;
-        for (index, mode) in self.modes.iter().enumerate() {
+        for (index, name) in names.iter().enumerate() {
             // Writing to a string cannot fail, here and below.
-            let _infallible = write!(text, " {:>9}", mode.name());
+            let _infallible = write!(text, " {name:>width$}");
             if has_factor(index) {
                 let _infallible = write!(text, " {:>8}", "/threads");
             }
         }
         text.push('\n');
         for line in &self.lines {
-            let _infallible = write!(text, "{:>8}", table::bytes(line.ring.bytes as u64));
+            let _infallible = write!(text, "{:>8}", table::bytes(line.run.bytes as u64));
             for (index, (times, factor)) in line.times.iter().zip(&line.factors).enumerate() {
-                let _infallible = write!(text, " {:>9}", table::time(times.median));
+                let _infallible = write!(text, " {:>width$}", table::time(times.median));
                 if has_factor(index) {
                     let _infallible = write!(text, " {factor:>8.2}");
                 }
@@ -291,21 +321,30 @@ mod tests {
     fn columns_stand_below_their_heads() {
         let times = || Times::of([1_500, 512, 900].map(Duration::from_nanos).to_vec());
         let line = Line {
-            ring: NodeRing {
-                k: 3,
+            run: Run {
                 bytes: 16_384,
                 iterations: 10,
-                touch: false,
             },
             times: vec![times(), times(), times()],
             factors: vec![1.0, 2.5, 13.25],
         };
-        let report = Report {
-            elements: 2,
-            k: 3,
-            touch: true,
+        let teams = Mode::all().take(3).map(|mode| Team {
+            mode,
+            progress: Progress::Pending,
+        });
+        let mut report = Report {
+            shape: Shape {
+                elements: 2,
+                k: 3,
+                bytes: 16_384,
+                touch: true,
+            },
+            crew: Crew {
+                nodes: 2,
+                workers: 1,
+            },
             repeat: 3,
-            modes: Mode::all().take(3).collect(),
+            teams: teams.collect(),
             lines: vec![line],
         };
         let text = report.text();
@@ -316,5 +355,10 @@ mod tests {
             text.contains("16.4 kB    900 ns    900 ns     2.50"),
             "{text}"
         );
+        report.teams[2].progress = Progress::Thread;
+        let text = report.text();
+        assert!(text.contains("socket thread"), "{text}");
+        let rows: Vec<_> = text.lines().map(|row| row.chars().count()).collect();
+        assert_eq!(rows[2], rows[3], "{text}");
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn run(
     check_memory(of_times.saturating_add(of_bytes), || {
         "--bytes and --trips".to_owned()
     })?;
-    let Some(crew) = crew::start(arguments.transport(), nodes, options, None)? else {
+    let Some(crew) = crew::start(arguments.transport(), nodes, options)? else {
         return Ok(());
     };
     let (text, json) = if arguments.overheads {

@@ -97,7 +97,9 @@ fn save_slot<T: Chare>(
         return Err(fail(different(saved.next.unwrap_or(next), next)));
     }
     let state = T::STATE.expect("whoever asks has looked");
-    let value = (state.write)(&body.me).map_err(|error| fail(error.to_string()))?;
+    let value = state
+        .bytes_of(&body.me)
+        .map_err(|error| fail(error.to_string()))?;
     saved.elements.push((slot.number.index().into(), value));
     Ok(())
 }
@@ -248,7 +250,7 @@ pub(crate) fn answer(
             let saved = save_here(&own, &*collection, &folder, name);
             let saved = saved.map_err(|error| error.to_string());
             match postcard::to_allocvec(&saved) {
-                Ok(bytes) => asker.tell(Ok(&bytes), false),
+                Ok(bytes) => asker.tell(Ok(bytes), false),
                 Err(error) => asker.tell(Err(&Failure::new(error.to_string())), false),
             }
         });

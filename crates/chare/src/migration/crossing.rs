@@ -106,7 +106,9 @@ impl Local {
         let state = T::STATE.ok_or("its values cannot be written")?;
         let frozen = Frozen {
             rounds: (rounds.array(), rounds.scan_of(None)),
-            value: (state.write)(&body.me).map_err(|error| error.to_string())?,
+            value: state
+                .bytes_of(&body.me)
+                .map_err(|error| error.to_string())?,
         };
         let body = std::mem::replace(&mut slot.state, State::Frozen(frozen));
         drop(slots);
@@ -182,7 +184,7 @@ impl Local {
             Failure::new(format!("{name} cannot come from another node: {why}"))
         };
         let state = T::STATE.ok_or_else(|| unread("its values cannot be read".to_owned()))?;
-        let me = reading(self.system.id, || (state.read)(&element.value));
+        let me = reading(self.system.id, || state.read(&mut &*element.value));
         let me = me.map_err(|error| unread(error.to_string()))?;
         let mut cx = Cx::new(part.one(number), index);
         let rounds = NextRounds::of(element.rounds);

@@ -291,6 +291,6 @@ impl Local {
 
 fn tell_all(askers: Vec<Asker>) {
     for asker in askers {
-        asker.tell(Ok(&[]), false);
+        asker.tell(Ok(Vec::new()), false);
     }
 }

@@ -238,18 +238,18 @@ impl System {
     /// # Errors
     /// When it makes no sense.
     pub(crate) fn arrive(self: &Arc<Self>, from: u16, bytes: &[u8]) -> Result<Then, Failure> {
-        let letter: Letter<'_> = postcard::from_bytes(bytes).map_err(|error| {
+        let (letter, body) = Letter::read(bytes).map_err(|error| {
             Failure::new(format!("a letter of node {from} cannot be read: {error}"))
         })?;
         let is_counted = letter.is_counted();
-        let then = self.open(from, letter)?;
+        let then = self.open(from, letter, body)?;
         if is_counted {
             self.away.get().expect("letters have come").count_received();
         }
         Ok(then)
     }
 
-    fn open(self: &Arc<Self>, from: u16, letter: Letter<'_>) -> Result<Then, Failure> {
+    fn open(self: &Arc<Self>, from: u16, letter: Letter<'_>, body: &[u8]) -> Result<Then, Failure> {
         let away = self.away.get().expect("there are other nodes");
         let find = |collection| {
             away.collection(collection).ok_or_else(|| {
@@ -267,21 +267,19 @@ impl System {
                 epoch,
                 door,
                 reply,
-                args,
             } => {
                 let asker = reply.map(|reply| Asker::new(self.id, from, reply));
                 let whose = asker.map_or(Whose::Nobody, Whose::Asker);
                 let number = Number::from_bits(number);
                 let to = (number, priority);
-                find(collection)?.one(to, Some(epoch), door, whose, args)?;
+                find(collection)?.one(to, Some(epoch), door, whose, body)?;
             }
             Letter::All {
                 collection,
                 priority,
                 epoch,
                 door,
-                args,
-            } => find(collection)?.all(priority, epoch, door, args)?,
+            } => find(collection)?.all(priority, epoch, door, body)?,
             Letter::Travel(travel) => self.travel(from, travel),
             Letter::ScanLoss {
                 collection,
@@ -292,7 +290,7 @@ impl System {
                 reply,
                 outcome,
                 panicked,
-            } => away.reply(reply, Outcome::of(outcome, panicked)),
+            } => away.reply(reply, Outcome::of(outcome.map(|()| body), panicked)),
             Letter::Share {
                 collection,
                 round,
@@ -300,6 +298,7 @@ impl System {
                 goes,
                 merged,
             } => {
+                let merged = merged.map(|kind| (kind, body));
                 let share = away.reducers.read_share(self.id, count, goes, merged)?;
                 find(collection)?.share(self, round, share);
             }
@@ -307,8 +306,7 @@ impl System {
                 collection,
                 round,
                 of,
-                output,
-            } => find(collection)?.result(self, round, of, output),
+            } => find(collection)?.result(self, round, of, body),
             Letter::Population {
                 collection,
                 from,
@@ -339,7 +337,7 @@ impl System {
             Letter::Failed(text) => self.fail_here(Failure::new(text)),
             Letter::Exit => self.exit_here(),
             Letter::Stop => return Ok(Then::Stop),
-            Letter::Readonly(_) => {
+            Letter::Readonly => {
                 return Err(Failure::new(format!(
                     "node {from} has a read-only value that this node does not ask for: all nodes do the same in the set-up"
                 )));

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::wire::{Crossing, reading};
+use super::wire::{Crossing, CrossingError, reading};
 use super::{Asker, Outcome};
 use crate::entry::{AsyncEntry, Chare, Entry, Message};
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ pub(crate) enum Whose {
     Asker(Asker),
 }
 
-type Opened<T> = Result<Box<dyn Parcel<T>>, postcard::Error>;
+type Opened<T> = Result<Box<dyn Parcel<T>>, CrossingError>;
 
 /// The way in of messages for an entry.
 pub struct Door<T: Chare> {
@@ -40,9 +40,9 @@ impl<T: Chare> Door<T> {
     pub const fn entry<E: Entry<Chare = T>>() -> Self {
         Self {
             name: E::NAME,
-            open: |args, whose| {
+            open: |mut args, whose| {
                 let across = E::ACROSS.as_ref().expect("an entry with a door");
-                let args = (across.args.read)(args)?;
+                let args = across.args.read(&mut args)?;
                 Ok(match whose {
                     Whose::Nobody => call::<E>(args, NoReply),
                     Whose::All => call::<E>(args, ToAll),
@@ -57,9 +57,9 @@ impl<T: Chare> Door<T> {
     pub const fn start<E: AsyncEntry<Chare = T>>() -> Self {
         Self {
             name: E::NAME,
-            open: |args, whose| {
+            open: |mut args, whose| {
                 let across = E::ACROSS.as_ref().expect("an entry with a door");
-                let args = (across.args.read)(args)?;
+                let args = across.args.read(&mut args)?;
                 Ok(match whose {
                     Whose::Nobody => start::<E>(args, NoReply),
                     Whose::All => start::<E>(args, ToAll),
@@ -74,9 +74,9 @@ impl<T: Chare> Door<T> {
     pub const fn message<M: Message<Chare = T>>() -> Self {
         Self {
             name: M::NAME,
-            open: |content, whose| {
+            open: |mut content, whose| {
                 let across = M::ACROSS.as_ref().expect("a message with a door");
-                let content = (across.args.read)(content)?;
+                let content = across.args.read(&mut content)?;
                 Ok(match whose {
                     Whose::All => Box::new(File::<M, _> {
                         content,
@@ -135,8 +135,8 @@ impl<O> Answer<O> {
 
 impl<O: Send + 'static> Finish<O> for Answer<O> {
     fn done(self, output: O) {
-        match (self.output.write)(&output) {
-            Ok(bytes) => self.asker.tell(Ok(&bytes), false),
+        match self.output.bytes_of(&output) {
+            Ok(bytes) => self.asker.tell(Ok(bytes), false),
             Err(error) => {
                 let of = std::any::type_name::<O>();
                 let text = format!("a reply, which is a {of}, cannot cross nodes: {error}");
@@ -158,7 +158,7 @@ impl<O: Send + 'static> Finish<O> for Answer<O> {
         let away = system.away.get()?;
         let asker = self.asker;
         Some(away.await_reply(node, move |outcome| match outcome {
-            Outcome::Bytes(bytes) => asker.tell(Ok(bytes), false),
+            Outcome::Bytes(bytes) => asker.tell(Ok(bytes.to_vec()), false),
             Outcome::Failed(failure) => asker.tell(Err(&failure), false),
             Outcome::Panicked(failure) => asker.tell(Err(&failure), true),
         }))

@@ -413,7 +413,7 @@ impl<'a> Setup<'a> {
         if self.node() == 0 {
             let value = make();
             match postcard::to_allocvec(&value) {
-                Ok(bytes) => self.system.send_to_others(&Letter::Readonly(&bytes)),
+                Ok(bytes) => self.system.send_to_others_with(&Letter::Readonly, bytes),
                 Err(error) => panic!("a read-only value cannot cross nodes: {error}"),
             }
             return value;

@@ -1,13 +1,25 @@
 //! What nodes tell each other about chares.
+//!
+//! # As bytes
+//! ```text
+//! body, written first and into the same memory: a message's arguments, a reply, what was contributed
+//! what the letter is, which is known when the body is written
+//! how many bytes that is: 4, little end first
+//! ```
+//! So the body is written once, and read where it lies.
 
 use serde::{Deserialize, Serialize};
 
 use super::Travel;
+use super::wire::{CrossingError, read, write};
+
+/// Bytes that say how long what stands before them is.
+const LEN_BYTES: usize = size_of::<u32>();
 
 /// A message between the systems of two nodes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Letter<'a> {
-    /// For one element.
+    /// For one element. Its arguments are the body, as in those to all.
     One {
         /// By the number that all nodes know it by, as in all letters.
         collection: u32,
@@ -18,7 +30,6 @@ pub(crate) enum Letter<'a> {
         door: u16,
         /// Under which the sender waits for a reply.
         reply: Option<u64>,
-        args: &'a [u8],
     },
     /// For all elements that the receiver has.
     All {
@@ -26,12 +37,11 @@ pub(crate) enum Letter<'a> {
         priority: i32,
         epoch: u32,
         door: u16,
-        args: &'a [u8],
     },
-    /// What an entry has replied, or why it has not.
+    /// What an entry has replied, as the body, or why it has not.
     Reply {
         reply: u64,
-        outcome: Result<&'a [u8], &'a str>,
+        outcome: Result<(), &'a str>,
         /// It has panicked.
         panicked: bool,
     },
@@ -41,15 +51,14 @@ pub(crate) enum Letter<'a> {
         round: u64,
         count: u64,
         goes: u8,
-        /// Which reducer merged them, and what it has; or why they do not fit together.
-        merged: Result<(u64, &'a [u8]), &'a str>,
+        /// Which reducer merged them, and what it has is the body; or why they do not fit together.
+        merged: Result<u64, &'a str>,
     },
-    /// What a reduction results in, for those who have contributed.
+    /// What a reduction results in, as the body, for those who have contributed.
     Result {
         collection: u32,
         round: u64,
         of: u64,
-        output: &'a [u8],
     },
     /// From a reduction on there are more contributions, or fewer; for its root.
     Population { collection: u32, from: u64, by: i64 },
@@ -82,11 +91,34 @@ pub(crate) enum Letter<'a> {
     Exit,
     /// The first node is done with everything.
     Stop,
-    /// A value that all nodes are to know before they go on.
-    Readonly(&'a [u8]),
+    /// A value that all nodes are to know before they go on: the body.
+    Readonly,
 }
 
-impl Letter<'_> {
+impl<'a> Letter<'a> {
+    /// The letter as bytes, with this body.
+    pub(crate) fn seal(&self, body: Vec<u8>) -> Vec<u8> {
+        let mut bytes = body;
+        let start = bytes.len();
+        write(self, &mut bytes).expect("letters are plain");
+        // What it is has a text of the program at most, which is shorter.
+        let len = (bytes.len() - start) as u32;
+        bytes.extend(len.to_le_bytes());
+        bytes
+    }
+
+    /// The letter that these bytes are, and its body.
+    ///
+    /// # Errors
+    /// When they are none.
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), CrossingError> {
+        let cut = || CrossingError::from(postcard::Error::DeserializeUnexpectedEnd);
+        let (rest, len) = bytes.split_last_chunk::<LEN_BYTES>().ok_or_else(cut)?;
+        let start = rest.len().checked_sub(u32::from_le_bytes(*len) as usize);
+        let (body, mut what) = rest.split_at(start.ok_or_else(cut)?);
+        Ok((read(&mut what)?, body))
+    }
+
     /// Whether it is of the program, or about it: only those of the program are counted.
     pub(crate) const fn is_counted(&self) -> bool {
         matches!(

@@ -14,6 +14,7 @@ use crate::reply::Replier;
 use crate::spread::Spread;
 use crate::system::System;
 
+use super::plain::Whole;
 use super::wire::{Across, Crossing, reading};
 
 use raddle_sync::prim::Relaxed;
@@ -47,7 +48,7 @@ impl Packed {
     }
 
     /// A step of a scan: its numbers, and the kind and the bytes of what was contributed.
-    pub(crate) fn step(step: &(u64, u32, u64, Vec<u8>)) -> Self {
+    pub(crate) fn step(step: &(u64, u32, u64, Whole<Vec<u8>>)) -> Self {
         let step = postcard::to_allocvec(step).expect("numbers and bytes are plain");
         Self::without_entry(Self::STEP_DOOR, step)
     }
@@ -65,15 +66,13 @@ impl Packed {
 impl System {
     /// Sends a letter to another node; should that be no more, it has been told.
     pub(crate) fn send_away(&self, node: u16, letter: &Letter<'_>) {
-        let Some(away) = self.away.get() else { return };
-        let bytes = postcard::to_allocvec(letter).expect("letters are plain");
-        if letter.is_counted() {
-            // Relaxed: read when this node has been found quiet, after whoever sends.
-            away.sent.fetch_add(1, Relaxed);
-        }
-        let worker = local::with(self.id, |local| local.map(|local| local.worker));
-        if let Err(failure) = away.carrier.carry(worker, node, bytes) {
-            self.fail_here(failure);
+        self.send_away_with(node, letter, Vec::new());
+    }
+
+    /// The same, with a body.
+    pub(crate) fn send_away_with(&self, node: u16, letter: &Letter<'_>, body: Vec<u8>) {
+        if let Some(away) = self.away.get() {
+            self.send_sealed(away, [node], letter, body);
         }
     }
 
@@ -84,8 +83,34 @@ impl System {
 
     /// Sends a letter to all other nodes.
     pub(crate) fn send_to_others(&self, letter: &Letter<'_>) {
-        let others = self.away.get().into_iter().flat_map(Away::others);
-        others.for_each(|node| self.send_away(node, letter));
+        self.send_to_others_with(letter, Vec::new());
+    }
+
+    /// The same, with a body.
+    pub(crate) fn send_to_others_with(&self, letter: &Letter<'_>, body: Vec<u8>) {
+        if let Some(away) = self.away.get() {
+            self.send_sealed(away, away.others(), letter, body);
+        }
+    }
+
+    fn send_sealed(
+        &self,
+        away: &Away,
+        nodes: impl IntoIterator<Item = u16>,
+        letter: &Letter<'_>,
+        body: Vec<u8>,
+    ) {
+        let bytes = letter.seal(body);
+        let worker = local::with(self.id, |local| local.map(|local| local.worker));
+        for node in nodes {
+            if letter.is_counted() {
+                // Relaxed: read when this node has been found quiet, after whoever sends.
+                away.sent.fetch_add(1, Relaxed);
+            }
+            if let Err(failure) = away.carrier.carry(worker, node, &bytes) {
+                self.fail_here(failure);
+            }
+        }
     }
 
     /// Sends a message of a worker in `epoch` to the element that lives on another node.
@@ -98,7 +123,7 @@ impl System {
         parcel: Box<dyn Parcel<T>>,
     ) {
         if let Some(packed) = parcel.cross(self, node) {
-            self.send_packed(collection, one, (node, epoch), &packed);
+            self.send_packed(collection, one, (node, epoch), packed);
         }
     }
 
@@ -107,7 +132,7 @@ impl System {
         collection: &Collection<T>,
         one: One<T>,
         (node, epoch): (u16, u32),
-        packed: &Packed,
+        packed: Packed,
     ) {
         let number = collection.wide;
         let letter = Letter::One {
@@ -117,9 +142,8 @@ impl System {
             epoch,
             door: packed.door,
             reply: packed.reply,
-            args: &packed.args,
         };
-        self.send_away(node, &letter);
+        self.send_away_with(node, &letter, packed.args);
     }
 
     /// The same for a thread that is no worker, which found the element on `node`.
@@ -144,7 +168,7 @@ impl System {
         drop(outside);
         if let Some(Site::Node(now)) = site {
             away.redirect(packed.reply, now);
-            return self.send_packed(collection, one, (now, epoch), &packed);
+            return self.send_packed(collection, one, (now, epoch), packed);
         }
         drop(gate);
         let asker = packed
@@ -181,13 +205,13 @@ impl System {
     /// Sends it, from a sender in `epoch`.
     pub(crate) fn spread_away(&self, crossed: Option<Crossed>, epoch: u32) {
         if let Some(crossed) = crossed {
-            self.send_to_others(&Letter::All {
+            let letter = Letter::All {
                 collection: crossed.collection,
                 priority: crossed.priority,
                 epoch,
                 door: crossed.door,
-                args: &crossed.args,
-            });
+            };
+            self.send_to_others_with(&letter, crossed.args);
         }
     }
 }
@@ -239,7 +263,7 @@ pub(crate) fn written<T: Chare, A, O>(
             "a message for `{name}::{entry}` would go to another node: write `#[chare(nodes)]` for its messages to cross"
         )));
     };
-    let args = (across.args.write)(args).map_err(|error| {
+    let args = across.args.bytes_of(args).map_err(|error| {
         Failure::new(format!(
             "a message for `{name}::{entry}` cannot go to another node: {error}"
         ))
@@ -254,7 +278,7 @@ impl<O: Send + 'static> Replier<O> {
         let id = system.id;
         Some(away.await_reply(node, move |outcome| match outcome {
             Outcome::Bytes(bytes) => {
-                let read = reading(id, || (output.read)(bytes));
+                let read = reading(id, || output.read(&mut &*bytes));
                 self.give(read.map_err(|error| {
                     Failure::new(format!("a reply from another node cannot be read: {error}"))
                 }));

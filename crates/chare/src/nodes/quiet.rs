@@ -28,7 +28,7 @@ impl Told {
         match self {
             Self::Here(replier) => replier.give(outcome),
             Self::There(asker) => {
-                let outcome = outcome.as_ref().map(|()| &[][..]);
+                let outcome = outcome.as_ref().map(|()| Vec::new());
                 asker.tell(outcome, false);
             }
         }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::locked;
-use super::wire::reading;
+use super::wire::{BySerde as _, Crossing, CrossingError, reading};
 use crate::failure::Failure;
 use crate::reduce::{
     self, Any as AnyOf, BitAnd, BitOr, BitXor, Concat, Count, Gather, Max, MaxAt, Min, MinAt,
@@ -25,12 +25,18 @@ use crate::reduction::{Goes, Merged, Output, Share};
 struct Kind<V: ?Sized> {
     name: &'static str,
     number: u64,
-    write: fn(&dyn Any) -> Result<Vec<u8>, postcard::Error>,
-    read: fn(&[u8]) -> Result<Box<V>, postcard::Error>,
+    write: Box<Write>,
+    read: Box<Read<V>>,
 }
 
+type Write = dyn Fn(&dyn Any) -> Result<Vec<u8>, CrossingError> + Send + Sync;
+type Read<V> = dyn Fn(&[u8]) -> Result<Box<V>, CrossingError> + Send + Sync;
+
 impl<V: ?Sized> Kind<V> {
-    fn of<T: Serialize + 'static>(read: fn(&[u8]) -> Result<Box<V>, postcard::Error>) -> Self {
+    fn of<T: 'static>(crossing: Crossing<T>, boxed: fn(T) -> Box<V>) -> Self
+    where
+        V: 'static,
+    {
         let name = type_name::<T>();
         // The same in all nodes, which run the same program.
         let mut hasher = DefaultHasher::new();
@@ -38,8 +44,10 @@ impl<V: ?Sized> Kind<V> {
         Self {
             name,
             number: hasher.finish(),
-            write: |value| postcard::to_allocvec(value.downcast_ref::<T>().expect("of this kind")),
-            read,
+            write: Box::new(move |value| {
+                crossing.bytes_of(value.downcast_ref().expect("of this kind"))
+            }),
+            read: Box::new(move |mut bytes| crossing.read(&mut bytes).map(boxed)),
         }
     }
 }
@@ -91,7 +99,10 @@ macro_rules! for_numbers {
     )+};
     (@ $known:ident, $number:ty, $($reducer:ident)+) => {$(
         $known.add::<$reducer<$number>>();
-        $known.add::<$reducer<Vec<$number>>>();
+        $known.add_by::<$reducer<Vec<$number>>>(
+            Crossing::<$reducer<Vec<$number>>>::BEST,
+            Crossing::<<$reducer<Vec<$number>> as Reducer>::Output>::BEST,
+        );
     )+};
     (@alone $known:ident, $number:ty, $($reducer:ident)+) => {$(
         $known.add::<$reducer<$number>>();
@@ -211,13 +222,13 @@ impl Known {
     where
         R: Reducer<Output: Serialize + DeserializeOwned> + Serialize + DeserializeOwned,
     {
-        let merged = Kind::<dyn Merged>::of::<R>(|bytes| {
-            Ok(Box::new(postcard::from_bytes::<R>(bytes)?) as Box<dyn Merged>)
-        });
+        self.add_by::<R>(Crossing::new(), Crossing::new());
+    }
+
+    fn add_by<R: Reducer>(&mut self, merged: Crossing<R>, output: Crossing<R::Output>) {
+        let merged = Kind::of(merged, |value| Box::new(value) as Box<dyn Merged>);
         self.merged.add::<R>(merged);
-        let output = Kind::<dyn Output>::of::<R::Output>(|bytes| {
-            Ok(Box::new(postcard::from_bytes::<R::Output>(bytes)?) as Box<dyn Output>)
-        });
+        let output = Kind::of(output, |value| Box::new(value) as Box<dyn Output>);
         self.outputs.add::<R::Output>(output);
     }
 }
@@ -244,7 +255,7 @@ fn senseless(what: &str) -> Failure {
     ))
 }
 
-fn unread(name: &str, error: postcard::Error) -> Failure {
+fn unread(name: &str, error: CrossingError) -> Failure {
     Failure::new(format!(
         "a {name} from another node cannot be read: {error}"
     ))

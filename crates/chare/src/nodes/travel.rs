@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Asker, Packed, Reachable};
+use super::{Asker, Packed, Reachable, plain};
 use crate::balance::Measured;
 use crate::local::Local;
 use crate::number::Number;
@@ -94,6 +94,7 @@ pub(crate) struct Waiting {
     /// Under which the node that the element leaves waits for a reply.
     pub(crate) reply: Option<(u16, u64)>,
     pub(crate) is_to_all: bool,
+    #[serde(with = "plain")]
     pub(crate) args: Vec<u8>,
 }
 

@@ -6,18 +6,32 @@
 use std::cell::Cell;
 use std::fmt;
 
-use serde::Serialize;
+use postcard::ser_flavors::Flavor;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::plain::{Buffer, Whole, WholeOf};
+
+/// Room for what comes behind a value: a few more, and what a letter is. So what is long is not moved for what is short.
+const ROOM: usize = 96;
 
 std::thread_local! {
     static READER: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
+/// Why a value cannot be written, or bytes are none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct CrossingError(#[from] postcard::Error);
+
 /// How values of a type are written and read.
 pub struct Crossing<T> {
-    pub(crate) write: fn(&T) -> Result<Vec<u8>, postcard::Error>,
-    pub(crate) read: fn(&[u8]) -> Result<T, postcard::Error>,
+    write: Write<T>,
+    read: Read<T>,
 }
+
+type Write<T> = fn(&T, &mut Vec<u8>) -> Result<(), CrossingError>;
+type Read<T> = fn(&mut &[u8]) -> Result<T, CrossingError>;
 
 impl<T> Clone for Crossing<T> {
     fn clone(&self) -> Self {
@@ -33,20 +47,105 @@ impl<T> fmt::Debug for Crossing<T> {
     }
 }
 
+impl<T> Crossing<T> {
+    /// By functions: one adds a value's bytes to those that are there, the other takes them off the front.
+    #[must_use]
+    pub const fn by(write: Write<T>, read: Read<T>) -> Self {
+        Self { write, read }
+    }
+
+    /// Adds a value's bytes to those that are there.
+    ///
+    /// # Errors
+    /// [`CrossingError`].
+    pub fn write(self, value: &T, to: &mut Vec<u8>) -> Result<(), CrossingError> {
+        (self.write)(value, to)
+    }
+
+    /// Takes a value's bytes off the front.
+    ///
+    /// # Errors
+    /// [`CrossingError`] when they are no value's.
+    pub fn read(self, from: &mut &[u8]) -> Result<T, CrossingError> {
+        (self.read)(from)
+    }
+
+    /// The bytes of a value.
+    pub(crate) fn bytes_of(self, value: &T) -> Result<Vec<u8>, CrossingError> {
+        let mut bytes = Vec::with_capacity(ROOM);
+        self.write(value, &mut bytes)?;
+        Ok(bytes)
+    }
+}
+
 impl<T: Serialize + DeserializeOwned> Crossing<T> {
     /// By what serde says of the type.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            write: postcard::to_allocvec::<T>,
-            read: |bytes| postcard::from_bytes(bytes),
-        }
+        Self::by(write, |from| read(from))
     }
 }
 
 impl<T: Serialize + DeserializeOwned> Default for Crossing<T> {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// A type's best way, where it stands written: the compiler takes this one if the type has what it asks for, and [`BySerde`]'s otherwise.
+impl<B: Buffer> Crossing<B> {
+    /// The numbers as they lie.
+    pub const BEST: Self = Self::by(
+        |buffer, to| write(&WholeOf(buffer), to),
+        |from| read::<Whole<B>>(from).map(|whole| whole.0),
+    );
+}
+
+/// The way of every type that serde knows. With this in scope, `Crossing::<T>::BEST` is the best way of a type that stands there written, and not of one that is a
+/// parameter.
+pub trait BySerde {
+    /// By what serde says of the type.
+    const BEST: Self;
+}
+
+impl<T: Serialize + DeserializeOwned> BySerde for Crossing<T> {
+    const BEST: Self = Self::new();
+}
+
+/// Adds the bytes of a value, as serde says.
+pub(crate) fn write<T: Serialize>(value: &T, to: &mut Vec<u8>) -> Result<(), CrossingError> {
+    postcard::serialize_with_flavor(value, Behind(to))?;
+    Ok(())
+}
+
+/// Takes a value off the front, as serde says.
+pub(crate) fn read<'de, T: Deserialize<'de>>(from: &mut &'de [u8]) -> Result<T, CrossingError> {
+    let (value, rest) = postcard::take_from_bytes(from)?;
+    *from = rest;
+    Ok(value)
+}
+
+/// Where bytes are added to those that are there.
+struct Behind<'a>(&'a mut Vec<u8>);
+
+impl Flavor for Behind<'_> {
+    type Output = ();
+
+    #[inline]
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.0.reserve(bytes.len() + ROOM);
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    #[inline]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<()> {
+        Ok(())
     }
 }
 
@@ -63,19 +162,11 @@ impl<A, O> fmt::Debug for Across<A, O> {
     }
 }
 
-impl<A, O> Across<A, O>
-where
-    A: Serialize + DeserializeOwned,
-    O: Serialize + DeserializeOwned,
-{
+impl<A, O> Across<A, O> {
     /// By the door with this number.
     #[must_use]
-    pub const fn new(door: u16) -> Self {
-        Self {
-            door,
-            args: Crossing::new(),
-            output: Crossing::new(),
-        }
+    pub const fn new(door: u16, args: Crossing<A>, output: Crossing<O>) -> Self {
+        Self { door, args, output }
     }
 }
 

@@ -69,6 +69,7 @@ pub(crate) enum State<T: Chare> {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Frozen {
     pub(crate) rounds: (u64, u64),
+    #[serde(with = "crate::nodes::plain")]
     pub(crate) value: Vec<u8>,
 }
 

@@ -188,17 +188,18 @@ impl Share {
             (Some(misfit), _) => Err(misfit.as_str()),
             (None, None) => return Ok(()),
         };
-        let merged = written.as_ref().map(|(kind, bytes)| (*kind, &bytes[..]));
-        system.send_away(
-            node,
-            &Letter::Share {
-                collection,
-                round,
-                count: self.count,
-                goes: goes.number(),
-                merged: merged.map_err(|misfit| *misfit),
-            },
-        );
+        let (merged, body) = match written {
+            Ok((kind, bytes)) => (Ok(kind), bytes),
+            Err(misfit) => (Err(misfit), Vec::new()),
+        };
+        let letter = Letter::Share {
+            collection,
+            round,
+            count: self.count,
+            goes: goes.number(),
+            merged,
+        };
+        system.send_away_with(node, &letter, body);
         Ok(())
     }
 

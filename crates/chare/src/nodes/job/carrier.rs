@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use raddle_net::{DATA_MAX, Flags, Message, Node, NodeId, Port, PortId, SendError};
-use raddle_sync::prim::{Mutex, yield_now};
+use raddle_sync::prim::{Instant, Mutex, spin_loop, yield_now};
 
 use super::super::{Carrier, locked};
 use super::desk::Desk;
@@ -13,6 +14,9 @@ use crate::failure::Failure;
 
 /// A piece of a letter, of which there are more to come.
 pub(super) const MORE: u32 = 1;
+
+/// How long who has no room keeps its CPU: a few copies of a long piece from core to core, of about 30 µs each.
+const PATIENCE: Duration = Duration::from_micros(100);
 
 /// Sends letters by the ports of a node.
 pub(super) struct NetCarrier {
@@ -52,24 +56,21 @@ impl Carrier for NetCarrier {
         Desk::is_receiving()
     }
 
-    fn carry(&self, worker: Option<usize>, node: u16, letter: Vec<u8>) -> Result<(), Failure> {
+    fn carry(&self, worker: Option<usize>, node: u16, letter: &[u8]) -> Result<(), Failure> {
         if self.is_receiver() {
-            self.desk.send_later(node, letter);
+            self.desk.send_later(node, letter.to_vec());
             return Ok(());
         }
         let at = worker.unwrap_or(self.ports.len() - 1);
         let mut port = locked(&self.ports[at]);
-        let mut sent = 0;
-        while let Err(error) = send(&mut port, node, &letter, &mut sent) {
+        let (mut sent, mut waits_since) = (0, None);
+        while let Err(error) = send(&mut port, node, letter, &mut sent) {
             match error {
                 // Nobody receives any more, and nobody is to wait for room elsewhere: all nodes end.
                 SendError::Full if self.desk.is_over() => return Ok(()),
                 // The other side may be waiting for room here.
-                SendError::Full => {
-                    if !self.desk.try_receive() {
-                        yield_now();
-                    }
-                }
+                SendError::Full if self.desk.try_receive() => waits_since = None,
+                SendError::Full => pause(*waits_since.get_or_insert_with(Instant::now)),
                 error => return Err(Failure::new(error.to_string())),
             }
         }
@@ -91,6 +92,16 @@ impl Carrier for NetCarrier {
         let mut port = locked(&self.ports[self.ports.len() - 1]);
         // Where there is no room, there is something to look at anyway.
         let _ = port.send(own, with_doorbell(0), &[]);
+    }
+}
+
+/// Waits a moment for room, of which nothing tells. Mostly the other side is about to make some, and who gave the CPU away to others that want it would
+/// miss that.
+fn pause(since: Instant) {
+    if since.elapsed() < PATIENCE {
+        spin_loop();
+    } else {
+        yield_now();
     }
 }
 

@@ -51,14 +51,10 @@ impl Counter {
         self.port.wait();
     }
 
-    /// Takes what has come; true when there was something.
-    pub(super) fn collect(&mut self) -> bool {
+    /// Gives what has come to `take`, where it lies; true when there was something.
+    pub(super) fn collect(&mut self, mut take: impl FnMut(u16, &[u8])) -> bool {
         let Self {
-            port,
-            parts,
-            kept,
-            ends,
-            ..
+            port, parts, ends, ..
         } = self;
         let polled = port.poll(|arrival| {
             let Data::Here(bytes) = arrival.data else {
@@ -69,11 +65,14 @@ impl Counter {
                 parts.entry(from).or_default().extend_from_slice(bytes);
                 return;
             }
-            let mut letter = parts.remove(&from).unwrap_or_default();
-            letter.extend_from_slice(bytes);
-            // Without a letter it is a call to look.
-            if !letter.is_empty() {
-                kept.push_back((from.node.0, letter));
+            match parts.remove(&from) {
+                Some(mut letter) => {
+                    letter.extend_from_slice(bytes);
+                    take(from.node.0, &letter);
+                }
+                // Without a letter it is a call to look.
+                None if bytes.is_empty() => {}
+                None => take(from.node.0, bytes),
             }
         });
         match polled {
@@ -85,20 +84,28 @@ impl Counter {
         }
     }
 
+    /// Keeps what has come until it is asked for; true when there was something.
+    pub(super) fn keep(&mut self) -> bool {
+        let mut kept = std::mem::take(&mut self.kept);
+        let has_come = self.collect(|from, letter| kept.push_back((from, letter.to_vec())));
+        self.kept = kept;
+        has_come
+    }
+
     /// What is to be told of a node that is no more.
     pub(super) fn next_end(&mut self) -> Option<NetError> {
         self.ends.pop_front()
     }
 
-    /// The next letter.
-    pub(super) fn next(&mut self) -> Option<(u16, Vec<u8>)> {
+    /// The next letter that was kept.
+    pub(super) fn next_kept(&mut self) -> Option<(u16, Vec<u8>)> {
         self.kept.pop_front()
     }
 
     /// The first read-only value of the first node, of which others are kept.
     pub(super) fn take_readonly(&mut self) -> Option<Vec<u8>> {
-        let value_of = |(from, bytes): &(u16, Vec<u8>)| match postcard::from_bytes(bytes) {
-            Ok(Letter::Readonly(value)) if *from == 0 => Some(value.to_vec()),
+        let value_of = |(from, bytes): &(u16, Vec<u8>)| match Letter::read(bytes) {
+            Ok((Letter::Readonly, value)) if *from == 0 => Some(value.to_vec()),
             _ => None,
         };
         let mut values = self.kept.iter().map(value_of).enumerate();

@@ -32,9 +32,6 @@ thread_local! {
     static RECEIVES: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Letters that a thread hands out before it lets another come.
-const TURN: usize = 64;
-
 /// Nothing is handed out yet: all do the same set-up first.
 const CLOSED: u32 = 0;
 const OPEN: u32 = 1;
@@ -150,7 +147,7 @@ impl Desk {
             if let Some(value) = counter.take_readonly() {
                 return Ok(value);
             }
-            let has_come = counter.collect();
+            let has_come = counter.keep();
             if let Some(error) = counter.next_end() {
                 return Err(error);
             }
@@ -188,10 +185,9 @@ impl Desk {
     }
 
     fn receive(&self, counter: &mut Counter) -> bool {
-        let has_come = counter.collect();
         // ORDERING(D1): Acquire, as there.
         if self.state.load(Acquire) != OPEN {
-            return has_come;
+            return counter.keep();
         }
         let system = self.system.get().and_then(Weak::upgrade);
         let Some(system) = system else {
@@ -199,16 +195,14 @@ impl Desk {
             self.close();
             return false;
         };
-        while let Some(error) = counter.next_end() {
-            self.hear_of_end(&system, error);
-        }
-        let mut has_done = has_come;
-        for _ in 0..TURN {
-            let Some((from, letter)) = counter.next().filter(|_| !self.is_over()) else {
-                break;
-            };
+        let mut has_done = false;
+        while let Some((from, letter)) = counter.next_kept() {
             self.hand_out(&system, from, &letter);
             has_done = true;
+        }
+        has_done |= counter.collect(|from, letter| self.hand_out(&system, from, letter));
+        while let Some(error) = counter.next_end() {
+            self.hear_of_end(&system, error);
         }
         // Relaxed: whoever comes next looks again if it is not this thread.
         self.looks_again.store(false, Relaxed);
@@ -223,6 +217,9 @@ impl Desk {
     }
 
     fn hand_out(&self, system: &Arc<System>, from: u16, letter: &[u8]) {
+        if self.is_over() {
+            return;
+        }
         let arrive = || match system.arrive(from, letter) {
             Ok(Then::GoOn) => {}
             Ok(Then::Stop) => self.close(),

@@ -1,0 +1,181 @@
+//! Buffers of plain numbers, which cross as they lie: one length, and then all of their bytes at once.
+//!
+//! serde knows a vector by its elements, and its formats write them one after the other, a number in as many bytes as it needs. That is right for few
+//! values, and slow for a buffer. Rust has no way to ask within generic code whether the elements of a vector are numbers, but where a type stands written it
+//! has: so the attribute `#[chare(nodes)]` writes and reads each argument, each reply and each message that is a [`Buffer`] in this way, and nothing has to be
+//! said. Contributions of vectors of numbers to the reducers of the library go so too.
+//!
+//! A buffer *within* another type is seen by that type's `Serialize` alone, which says it with `#[serde(with = …)]`:
+//! ```
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Serialize, Deserialize)]
+//! struct Block {
+//!     row: usize,
+//!     #[serde(with = "raddle_chare::nodes::plain")]
+//!     values: Vec<f64>,
+//! }
+//! # let block = Block { row: 3, values: vec![0.5; 10] };
+//! # let text = serde_json::to_string(&block).unwrap();
+//! # assert_eq!(serde_json::from_str::<Block>(&text).unwrap().values, block.values);
+//! ```
+//! Bytes have the order of the machines that nodes run on, little end first; one that has another turns them around, so that a checkpoint may come from anywhere.
+//! `usize` and `isize` are no plain numbers: they have other lengths elsewhere, and cross as serde says.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use bytemuck::Pod;
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::reduce::{BitAnd, BitOr, BitXor, Max, Min, Product, Sum};
+
+/// A number whose bytes cross as they lie.
+pub trait Plain: sealed::Number {}
+
+/// What has plain numbers in a row, and nothing else.
+pub trait Buffer: Sized {
+    /// Of which kind they are.
+    type Number: Plain;
+
+    /// All of them.
+    fn numbers(&self) -> &[Self::Number];
+
+    /// Of these.
+    fn of(numbers: Vec<Self::Number>) -> Self;
+}
+
+mod sealed {
+    /// Every sequence of as many bytes is one, and there is nothing between two.
+    pub trait Number: super::Pod {}
+}
+
+macro_rules! plain {
+    ($($number:ty)+) => {$(
+        impl sealed::Number for $number {}
+        impl Plain for $number {}
+    )+};
+}
+
+plain!(u8 u16 u32 u64 u128 i8 i16 i32 i64 i128 f32 f64);
+
+macro_rules! buffers {
+    ($($buffer:ty)+) => {$(
+        impl<N: Plain> Buffer for $buffer {
+            type Number = N;
+
+            fn numbers(&self) -> &[N] {
+                self
+            }
+
+            fn of(numbers: Vec<N>) -> Self {
+                numbers.into()
+            }
+        }
+    )+};
+}
+
+buffers!(Vec<N> Box<[N]> Arc<[N]>);
+
+macro_rules! contributions {
+    ($($reducer:ident)+) => {$(
+        impl<N: Plain> Buffer for $reducer<Vec<N>> {
+            type Number = N;
+
+            fn numbers(&self) -> &[N] {
+                &self.0
+            }
+
+            fn of(numbers: Vec<N>) -> Self {
+                Self(numbers)
+            }
+        }
+    )+};
+}
+
+contributions!(Sum Product Min Max BitAnd BitOr BitXor);
+
+/// Writes a buffer: for `#[serde(with = …)]`.
+///
+/// # Errors
+/// The format's.
+pub fn serialize<B: Buffer, S: Serializer>(buffer: &B, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bytes(&little_end_first::<B::Number>(bytemuck::cast_slice(
+        buffer.numbers(),
+    )))
+}
+
+/// Reads a buffer: for `#[serde(with = …)]`. The numbers are copied once, wherever they lie.
+///
+/// # Errors
+/// When the bytes are no whole number of numbers, and the format's.
+pub fn deserialize<'de, B: Buffer, D: Deserializer<'de>>(deserializer: D) -> Result<B, D::Error> {
+    deserializer
+        .deserialize_bytes(Bytes(PhantomData))
+        .map(B::of)
+}
+
+/// A buffer by itself.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "B: Buffer")]
+pub(crate) struct Whole<B>(#[serde(with = "self")] pub(crate) B);
+
+/// One that belongs to somebody else.
+pub(crate) struct WholeOf<'a, B>(pub(crate) &'a B);
+
+impl<B: Buffer> Serialize for WholeOf<'_, B> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize(self.0, serializer)
+    }
+}
+
+/// Makes numbers of bytes.
+struct Bytes<N>(PhantomData<N>);
+
+impl<'de, N: Plain> Visitor<'de> for Bytes<N> {
+    type Value = Vec<N>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "the bytes of numbers of {} each", size_of::<N>())
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<N>, E> {
+        let bytes = little_end_first::<N>(bytes);
+        let numbers = bytes.chunks_exact(size_of::<N>());
+        if !numbers.remainder().is_empty() {
+            return Err(E::invalid_length(bytes.len(), &self));
+        }
+        Ok(numbers.map(bytemuck::pod_read_unaligned).collect())
+    }
+
+    /// From a format that has no bytes, and writes them as numbers.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut bytes: A) -> Result<Vec<N>, A::Error> {
+        let mut all = Vec::<u8>::new();
+        while let Some(byte) = bytes.next_element()? {
+            all.push(byte);
+        }
+        self.visit_bytes(&all)
+    }
+}
+
+/// Turns the bytes of each number around, where they lie the other way.
+fn little_end_first<N>(bytes: &[u8]) -> Cow<'_, [u8]> {
+    if cfg!(target_endian = "little") {
+        return Cow::Borrowed(bytes);
+    }
+    Cow::Owned(turned_around(bytes, size_of::<N>()))
+}
+
+fn turned_around(bytes: &[u8], each: usize) -> Vec<u8> {
+    let numbers = bytes.chunks(each);
+    numbers
+        .flat_map(|number| number.iter().rev())
+        .copied()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;
