@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use raddle_sync::hand_over::Reader;
+use raddle_sync::hand_over::{Copier, Reader};
 use raddle_sync::lane::{LONG_MAX, LaneReceiver, SHORT_MAX};
 use raddle_sync::prim::{Acquire, Instant, spin_loop, yield_now};
 use raddle_sync::wait::{SpinBudget, WaitCell, Way};
@@ -49,6 +49,8 @@ pub struct Port {
     told: Vec<bool>,
     changes: u32,
     budget: SpinBudget,
+    /// For what is put into segments.
+    copier: Copier,
 }
 
 /// What is sent besides data.
@@ -111,6 +113,7 @@ impl Port {
             told: vec![false; shared.shape.nodes.into()],
             changes: 0,
             budget: SpinBudget::default(),
+            copier: Copier::default(),
             shared,
         }
     }
@@ -155,7 +158,7 @@ impl Port {
         data: &[u8],
         message: Message<'_>,
     ) -> Result<(), SendError> {
-        remote.put(at, data, message.flags.reader())?;
+        remote.put(at, data, &mut self.copier, message.flags.reader())?;
         let to = PortId {
             node: remote.node,
             index,

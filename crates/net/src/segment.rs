@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use raddle_sync::hand_over::Reader;
+use raddle_sync::hand_over::{Copier, Reader};
 
 use crate::address::NodeId;
 use crate::error::SendError;
@@ -61,7 +61,7 @@ impl Segment {
     /// # Panics
     /// When they do not lie within.
     pub fn write(&self, at: usize, bytes: &[u8]) {
-        self.memory.write(at, bytes, Reader::Here);
+        self.memory.write(at, bytes);
     }
 
     pub(crate) fn file(&self) -> &OwnedFd {
@@ -110,7 +110,13 @@ impl Remote {
     ///
     /// # Errors
     /// [`SendError::OutOfBounds`], and nothing is written.
-    pub(crate) fn put(&self, at: u64, data: &[u8], reader: Reader) -> Result<(), SendError> {
+    pub(crate) fn put(
+        &self,
+        at: u64,
+        data: &[u8],
+        copier: &mut Copier,
+        reader: Reader,
+    ) -> Result<(), SendError> {
         let bounds = self.window.len;
         let len = data.len() as u64;
         if at.checked_add(len).is_none_or(|end| end > bounds) {
@@ -118,7 +124,7 @@ impl Remote {
         }
         if let Some((memory, begin)) = &self.window.mapped {
             // Below the length of what is mapped.
-            memory.write(begin + at as usize, data, reader);
+            memory.hand_over(begin + at as usize, data, copier, reader);
         }
         Ok(())
     }

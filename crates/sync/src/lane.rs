@@ -1,8 +1,8 @@
 //! A lane: messages from one sender to one receiver, in order, through memory that both can reach, be it in one process or in two.
 //!
 //! A message has a short part, which lies in the slot that announces it, and a long part, which the sender writes straight to where the receiver
-//! reads it. The sender alone decides where that is: it owns the long bytes until it gives them away with a slot, and the receiver gives them back in
-//! order. No step is a read-modify-write, nobody locks, and a message whose short part fits beside the slot's head moves one cache line.
+//! reads it. The sender alone decides where that is (`places`): it owns the long bytes until it gives them away with a slot, and the receiver gives slots back in
+//! order, each with its bytes. No step is a read-modify-write, nobody locks, and a message whose short part fits beside the slot's head moves one cache line.
 //!
 //! # States
 //! ```text
@@ -25,6 +25,7 @@
 //! (FastForward: Giacomoni, Moseley, Vachharajani, PPoPP 2008). The sender owns the memory at the receiver: Parker, section 3.4.
 
 mod long;
+mod places;
 mod receiver;
 mod sender;
 
@@ -35,7 +36,7 @@ use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 
-use crate::prim::{AtomicU32, AtomicU64, LIGHT, UnsafeCell};
+use crate::prim::{AtomicU32, LIGHT, UnsafeCell};
 
 use long::Long;
 pub use receiver::{BrokenLane, LaneReceiver, Received};
@@ -43,22 +44,25 @@ pub use sender::{Full, LaneSender};
 
 /// Messages under way at most; a power of two, so that numbers may wrap around.
 const SLOTS: usize = if LIGHT { 2 } else { 64 };
-/// Bytes for long parts; a power of two as well.
-const LONG_BYTES: usize = if LIGHT { 256 } else { 256 * 1024 };
+/// Bytes for long parts.
+const LONG_BYTES: usize = if LIGHT { 256 } else { 512 * 1024 };
+/// Long parts lie within about so many of them while the receiver keeps up: half of a first-level cache.
+const CLOSE_BYTES: usize = if LIGHT { 128 } else { 16 * 1024 };
 /// Long parts begin at a multiple of this, so that two do not share a cache line.
 const LONG_ALIGN: usize = 64;
 
 /// The longest short part.
 pub const SHORT_MAX: usize = 240;
-/// The longest long part: of half the bytes there is always a piece, sooner or later, whatever came before.
-pub const LONG_MAX: usize = LONG_BYTES / 2;
+/// The longest long part, of which there may be a few under way.
+pub const LONG_MAX: usize = if LIGHT { 128 } else { 128 * 1024 };
+const _: () = assert!(LONG_MAX <= LONG_BYTES, "an empty lane has room for it");
 
 /// What both sides see.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Lane {
-    /// How far the receiver is: slots in the low half, long bytes in the high one.
-    given_back: CachePadded<AtomicU64>,
+    /// How many messages the receiver is done with, modulo 2³².
+    given_back: CachePadded<AtomicU32>,
     slots: [Slot; SLOTS],
     long: Long,
 }
@@ -84,7 +88,7 @@ struct Content {
 struct Head {
     short_len: u32,
     long_len: u32,
-    /// Where the long part begins, of all long bytes that there ever were, modulo 2³².
+    /// Where the long part begins among the lane's bytes.
     long_at: u32,
 }
 
@@ -105,7 +109,7 @@ impl Lane {
             short: [0; SHORT_MAX],
         };
         Self {
-            given_back: CachePadded::new(AtomicU64::new(0)),
+            given_back: CachePadded::new(AtomicU32::new(0)),
             slots: std::array::from_fn(|_| Slot {
                 turn: AtomicU32::new(0),
                 content: UnsafeCell::new(nothing),
@@ -167,22 +171,13 @@ impl LaneRef {
 }
 
 impl Head {
-    /// Where the long part lies among the lane's bytes.
-    const fn place(self) -> usize {
-        self.long_at as usize % LONG_BYTES
-    }
-
-    /// The long bytes that there were up to the end of this message.
-    const fn long_end(self) -> u32 {
-        self.long_at
-            .wrapping_add(self.long_len.next_multiple_of(LONG_ALIGN as u32))
-    }
-
     /// True when both parts lie within.
     fn is_sound(self) -> bool {
+        let (place, len) = (self.long_at as usize, self.long_len as usize);
         self.short_len as usize <= SHORT_MAX
-            && self.place().is_multiple_of(LONG_ALIGN)
-            && self.long_len as usize <= LONG_MAX.min(LONG_BYTES - self.place())
+            && place.is_multiple_of(LONG_ALIGN)
+            && place <= LONG_BYTES
+            && len <= LONG_MAX.min(LONG_BYTES - place)
     }
 }
 
@@ -190,26 +185,6 @@ impl Slot {
     /// The slot of message `number`.
     fn of(lane: &Lane, number: u32) -> &Self {
         &lane.slots[number as usize % SLOTS]
-    }
-}
-
-/// How far the receiver is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct GivenBack {
-    slots: u32,
-    long_bytes: u32,
-}
-
-impl GivenBack {
-    const fn of(word: u64) -> Self {
-        Self {
-            slots: word as u32,
-            long_bytes: (word >> 32) as u32,
-        }
-    }
-
-    const fn word(self) -> u64 {
-        (self.long_bytes as u64) << 32 | self.slots as u64
     }
 }
 

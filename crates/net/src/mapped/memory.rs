@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::slice;
 
 use memmap2::{MmapOptions, MmapRaw};
-use raddle_sync::hand_over::{Reader, hand_over};
+use raddle_sync::hand_over::{Copier, Reader};
 use rustix::fs::{
     MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate, memfd_create,
 };
@@ -58,14 +58,23 @@ impl Memory {
         NonNull::new(self.map.as_mut_ptr()).expect("nothing is mapped at address zero")
     }
 
+    /// Copies `bytes` to `at`, for this thread or one that shares its caches.
+    ///
+    /// # Panics
+    /// When they do not lie within.
+    pub(crate) fn write(&self, at: usize, bytes: &[u8]) {
+        self.hand_over(at, bytes, &mut Copier::default(), Reader::Here);
+    }
+
     /// Copies `bytes` to `at`, for `reader`.
     ///
     /// # Panics
     /// When they do not lie within.
-    pub(crate) fn write(&self, at: usize, bytes: &[u8], reader: Reader) {
+    pub(crate) fn hand_over(&self, at: usize, bytes: &[u8], copier: &mut Copier, reader: Reader) {
         let place = self.place(&(at..at.saturating_add(bytes.len())));
+        let copying = copier.choose(bytes.len(), reader);
         // SAFETY: `place` has checked that they lie within what is mapped; whoever reads it meanwhile has been promised nothing.
-        unsafe { hand_over(bytes, place, reader) }
+        unsafe { copier.copy(copying, bytes, place) }
     }
 
     /// Calls `read` with some of the bytes. Who writes them meanwhile, here or in another process, changes what is read.

@@ -15,7 +15,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use raddle_sync::CachePadded;
-use raddle_sync::hand_over::Reader;
 use raddle_sync::idle::IdleSet;
 use raddle_sync::lane::{Lane, LaneReceiver, LaneRef, LaneSender};
 use raddle_sync::prim::{AtomicU64, Mutex};
@@ -98,7 +97,7 @@ impl Region {
         let (memory, file) = Memory::create("raddle-node", Layout::of(shape).len)?;
         let Head(words) = Head::of(shape);
         for (index, word) in words.into_iter().enumerate() {
-            memory.write(8 * index, &word.to_ne_bytes(), Reader::Here);
+            memory.write(8 * index, &word.to_ne_bytes());
         }
         let memory = Arc::new(memory);
         // SAFETY: within the region by the layout.

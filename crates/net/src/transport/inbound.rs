@@ -140,6 +140,6 @@ fn put(
     // Within the segment, which is memory of this process.
     window
         .memory
-        .write(window.bytes.start as usize, packet.long, Reader::Here);
+        .write(window.bytes.start as usize, packet.long);
     Ok(())
 }

@@ -1,31 +1,22 @@
 //! Streaming on x86-64: stores that write whole lines past the caches.
 
-use std::arch::x86_64::{__cpuid, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+use std::arch::x86_64::{_mm_loadu_si128, _mm_sfence, _mm_stream_si128, _rdtsc};
 use std::ptr;
-use std::sync::OnceLock;
 
 const LINE: usize = 64;
 /// What one instruction stores.
 const PIECE: usize = 16;
 
-/// True on processors where what is streamed is there sooner for another core that reads all of it.
-#[inline]
-pub(super) fn pays() -> bool {
-    static PAYS: OnceLock<bool> = OnceLock::new();
-    *PAYS.get_or_init(|| {
-        let vendor = __cpuid(0);
-        let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
-        // Hygon's are of AMD's design.
-        [b"AuthenticAMD", b"HygonGenuine"]
-            .iter()
-            .any(|vendor| name.as_flattened() == *vendor)
-    })
+/// The time stamp counter.
+pub(super) fn ticks() -> u64 {
+    // SAFETY: reads a counter.
+    unsafe { _rdtsc() }
 }
 
 /// Copies whole lines by streaming, and what lies before and behind them plainly.
 ///
 /// # Safety
-/// As [`hand_over`](super::hand_over).
+/// As [`Copier::copy`](super::Copier::copy).
 pub(super) unsafe fn copy(bytes: &[u8], to: *mut u8) {
     let before = to.align_offset(LINE).min(bytes.len());
     let (head, rest) = bytes.split_at(before);

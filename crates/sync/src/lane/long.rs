@@ -3,7 +3,6 @@
 use std::{fmt, slice};
 
 use super::{LONG_ALIGN, LONG_BYTES};
-use crate::hand_over::{Reader, hand_over};
 use crate::prim::UnsafeCell;
 
 /// One piece of memory, in pieces that a model tells apart.
@@ -21,18 +20,11 @@ impl Long {
         Self(std::array::from_fn(|_| UnsafeCell::new([0; LONG_ALIGN])))
     }
 
-    /// Copies `bytes` to `place`, a multiple of the alignment.
-    ///
-    /// # Safety
-    /// So many bytes from there on lie within, and nobody else touches them.
-    pub(super) unsafe fn write(&self, place: usize, bytes: &[u8], reader: Reader) {
-        if bytes.is_empty() {
-            return;
+    /// Calls `write` with the address of `place`, a multiple of the alignment, for who owns so many bytes from there on; not for none.
+    pub(super) fn write(&self, place: usize, len: usize, write: impl FnOnce(*mut u8)) {
+        if len > 0 {
+            self.begin(place, write);
         }
-        self.begin(place, |address| {
-            // SAFETY: as the caller says; the source is ordinary memory.
-            unsafe { hand_over(bytes, address, reader) }
-        });
     }
 
     /// Calls `read` with the `len` bytes from `place` on, a multiple of the alignment.

@@ -2,14 +2,15 @@
 
 use std::{fmt, ptr};
 
-use super::{GivenBack, Head, LONG_MAX, LaneRef, SHORT_MAX, Slot};
+use super::{Head, LONG_MAX, LaneRef, SHORT_MAX, Slot};
 use crate::prim::{Acquire, Release};
 
 /// The one who receives.
 #[derive(Debug)]
 pub struct LaneReceiver {
     lane: LaneRef,
-    given_back: GivenBack,
+    /// Messages received, modulo 2³².
+    given_back: u32,
 }
 
 /// A message, where the sender has put it.
@@ -47,7 +48,7 @@ impl LaneReceiver {
     pub fn new(lane: LaneRef) -> Self {
         Self {
             lane,
-            given_back: GivenBack::default(),
+            given_back: 0,
         }
     }
 
@@ -59,7 +60,7 @@ impl LaneReceiver {
     /// True when a message has come. Cost: a load, of a line that only a message takes away.
     #[inline]
     pub fn has_message(&self) -> bool {
-        let number = self.given_back.slots;
+        let number = self.given_back;
         // ORDERING(L1): Acquire, both parts are read next.
         Slot::of(self.lane.lane(), number).turn.load(Acquire) == number.wrapping_add(1)
     }
@@ -77,8 +78,8 @@ impl LaneReceiver {
             return Ok(None);
         }
         let lane = self.lane.lane();
-        let slot = Slot::of(lane, self.given_back.slots);
-        let (result, long_end) = slot.content.with(|content| {
+        let slot = Slot::of(lane, self.given_back);
+        let result = slot.content.with(|content| {
             // SAFETY: the slot is ours (invariant 1). Read once, so that what is checked is what is used.
             let head = unsafe { ptr::read_volatile(content.cast::<Head>()) };
             if !head.is_sound() {
@@ -93,16 +94,13 @@ impl LaneReceiver {
             // SAFETY: within, as was checked, and ours (invariant 1).
             let result = unsafe {
                 lane.long
-                    .read(head.place(), head.long_len as usize, with_long)
+                    .read(head.long_at as usize, head.long_len as usize, with_long)
             };
-            Ok((result, head.long_end()))
+            Ok(result)
         })?;
-        self.given_back = GivenBack {
-            slots: self.given_back.slots.wrapping_add(1),
-            long_bytes: long_end,
-        };
+        self.given_back = self.given_back.wrapping_add(1);
         // ORDERING(L2): Release, both parts have been read.
-        lane.given_back.store(self.given_back.word(), Release);
+        lane.given_back.store(self.given_back, Release);
         Ok(Some(result))
     }
 }

@@ -1,7 +1,8 @@
 //! The sending end of a lane.
 
-use super::{GivenBack, Head, LONG_BYTES, LONG_MAX, LaneRef, SHORT_MAX, SLOTS, Slot};
-use crate::hand_over::Reader;
+use super::places::Places;
+use super::{Head, LONG_MAX, LaneRef, SHORT_MAX, SLOTS, Slot};
+use crate::hand_over::{Copier, Copying, Reader};
 use crate::prim::{Acquire, Release};
 
 /// The one who sends.
@@ -10,10 +11,10 @@ pub struct LaneSender {
     lane: LaneRef,
     /// Messages sent, modulo 2³².
     sent: u32,
-    /// Long bytes given away, modulo 2³².
-    long_at: u32,
-    /// How far the receiver was when last looked.
-    seen: GivenBack,
+    /// How many of them had been given back when last looked.
+    seen: u32,
+    places: Places,
+    copier: Copier,
 }
 
 /// The receiver has not taken enough yet: the message is still the caller's.
@@ -26,8 +27,9 @@ impl LaneSender {
         Self {
             lane,
             sent: 0,
-            long_at: 0,
-            seen: GivenBack::default(),
+            seen: 0,
+            places: Places::new(),
+            copier: Copier::default(),
         }
     }
 
@@ -60,10 +62,19 @@ impl LaneSender {
             "{} bytes are too many at once",
             long.len()
         );
-        let head = self.head_for(short_len as u32, long.len() as u32)?;
+        let copying = self.copier.choose(long.len(), reader);
+        let place = self.room_for(long.len(), copying).ok_or(Full)?;
+        let head = Head {
+            short_len: short_len as u32,
+            long_len: long.len() as u32,
+            long_at: place as u32,
+        };
         let lane = self.lane.lane();
-        // SAFETY: the bytes are ours until they are given away with a slot (invariant 1).
-        unsafe { lane.long.write(head.place(), long, reader) };
+        let copy = |address| {
+            // SAFETY: the bytes are ours until they are given away with a slot (invariant 1).
+            unsafe { self.copier.copy(copying, long, address) };
+        };
+        lane.long.write(place, long.len(), copy);
         let slot = Slot::of(lane, self.sent);
         slot.content.with_mut(|content| {
             // SAFETY: the slot is ours (invariant 1).
@@ -75,45 +86,45 @@ impl LaneSender {
                 at += piece.len();
             }
         });
+        self.places.take(self.sent, place, long.len());
         self.sent = self.sent.wrapping_add(1);
-        self.long_at = head.long_end();
         // ORDERING(L1): Release, both parts are written.
         slot.turn.store(self.sent, Release);
         Ok(())
     }
 
-    /// What the slot will say, once there is room for the long part and for a slot.
-    fn head_for(&mut self, short_len: u32, long_len: u32) -> Result<Head, Full> {
-        let mut head = Head {
-            short_len,
-            long_len,
-            long_at: self.long_at,
-        };
-        // A part lies in one piece: what is left before the end is given away with it.
-        let left = LONG_BYTES - head.place();
-        if long_len as usize > left {
-            head.long_at = head.long_at.wrapping_add(left as u32);
+    /// A place for the long part, where there is a slot as well.
+    fn room_for(&mut self, len: usize, copying: Copying) -> Option<usize> {
+        // Lines that are streamed should not be such as the receiver has just had.
+        if len > 0 && self.places.are_far() && !copying.is_streamed() {
+            self.look();
+            self.places.begin_anew(self.is_under_way());
         }
-        if !self.fits(head) {
-            // ORDERING(L2): Acquire, what was given back is read by nobody.
-            self.seen = GivenBack::of(self.lane.lane().given_back.load(Acquire));
-            if !self.fits(head) {
-                return Err(Full);
-            }
-        }
-        Ok(head)
+        self.try_room_for(len).or_else(|| {
+            self.look();
+            self.try_room_for(len)
+        })
     }
 
-    /// True when there is a slot, and no byte of the long part is still the receiver's.
-    fn fits(&self, head: Head) -> bool {
-        let under_way = self.sent.wrapping_sub(self.seen.slots);
-        let long_under_way = head.long_end().wrapping_sub(self.seen.long_bytes);
-        (under_way as usize) < SLOTS && long_under_way as usize <= LONG_BYTES
+    fn try_room_for(&self, len: usize) -> Option<usize> {
+        let has_slot = (self.sent.wrapping_sub(self.seen) as usize) < SLOTS;
+        let oldest = self.is_under_way().then_some(self.seen);
+        has_slot.then(|| self.places.find(len, oldest)).flatten()
+    }
+
+    const fn is_under_way(&self) -> bool {
+        self.seen != self.sent
+    }
+
+    /// Sees how far the receiver is.
+    fn look(&mut self) {
+        // ORDERING(L2): Acquire, what was given back is read by nobody.
+        self.seen = self.lane.lane().given_back.load(Acquire);
     }
 
     /// True when the receiver has given back all that was sent.
     pub fn is_taken(&self) -> bool {
         // ORDERING(L2): Acquire, as for who sends.
-        GivenBack::of(self.lane.lane().given_back.load(Acquire)).slots == self.sent
+        self.lane.lane().given_back.load(Acquire) == self.sent
     }
 }

@@ -80,7 +80,8 @@ proptest! {
         let found = receiver.receive(|found| (found.short.len(), found.long.len()));
         let makes_sense = short_len as usize <= SHORT_MAX
             && (long_at as usize).is_multiple_of(LONG_ALIGN)
-            && long_len as usize <= LONG_MAX.min(LONG_BYTES - long_at as usize % LONG_BYTES);
+            && long_at as usize <= LONG_BYTES
+            && long_len as usize <= LONG_MAX.min(LONG_BYTES - long_at as usize);
         if makes_sense {
             prop_assert_eq!(found, Ok(Some((short_len as usize, long_len as usize))));
         } else {
