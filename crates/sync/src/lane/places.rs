@@ -1,7 +1,8 @@
 //! Where the long parts of messages lie: the sender's book, of which the receiver knows nothing.
 //!
 //! Parts lie one behind the other, and begin anew at the end. Messages are given back in order, so that what is taken reaches from the oldest one that is under way
-//! to where the next one begins. While the receiver keeps up, parts also begin anew after a few: whatever lies where another lay a moment ago is in caches already.
+//! to where the next one begins. While the receiver keeps up, parts also begin anew after a few: whatever lies where another lay a moment ago is in caches already. Where that is no
+//! advantage, because parts are written past the caches, they go where none has been for longest.
 
 use super::{CLOSE_BYTES, LONG_ALIGN, LONG_BYTES, SLOTS};
 
@@ -13,6 +14,8 @@ pub(super) struct Places {
     at: usize,
     /// From where on it is looked whether parts may begin anew.
     look_at: usize,
+    /// Where the last part ended that went past the caches.
+    cold: usize,
 }
 
 impl Places {
@@ -21,28 +24,35 @@ impl Places {
             begins: [0; SLOTS],
             at: 0,
             look_at: CLOSE_BYTES,
+            cold: CLOSE_BYTES,
         }
     }
 
-    /// A place for so many bytes; `oldest` is the number of the first message that has not been given back.
-    pub(super) fn find(&self, len: usize, oldest: Option<u32>) -> Option<usize> {
+    /// A place for so many bytes, which are streamed or not; `oldest` is the number of the first message that has not been given back.
+    pub(super) fn find(&self, len: usize, is_streamed: bool, oldest: Option<u32>) -> Option<usize> {
         let end = self.at + len.next_multiple_of(LONG_ALIGN);
         let taken_from = oldest.map(|oldest| self.begins[oldest as usize % SLOTS]);
         match taken_from {
             // What is taken lies behind: it never comes up to itself, so that it is seen to be something.
             Some(taken_from) if taken_from > self.at => (end < taken_from).then_some(self.at),
+            _ if is_streamed && self.cold > self.at && self.cold + end - self.at <= LONG_BYTES => {
+                Some(self.cold)
+            }
             _ if end <= LONG_BYTES => Some(self.at),
             _ => (end - self.at < taken_from.unwrap_or(LONG_BYTES + 1)).then_some(0),
         }
     }
 
     /// Message `number` has its part at `place`.
-    pub(super) fn take(&mut self, number: u32, place: usize, len: usize) {
+    pub(super) fn take(&mut self, number: u32, place: usize, len: usize, is_streamed: bool) {
         self.begins[number as usize % SLOTS] = place;
         if place < self.at {
             self.look_at = CLOSE_BYTES;
         }
         self.at = place + len.next_multiple_of(LONG_ALIGN);
+        if is_streamed {
+            self.cold = self.at;
+        }
     }
 
     /// True when it is to be looked whether parts may [begin anew](Self::begin_anew).
@@ -74,12 +84,15 @@ mod tests {
     proptest! {
         #[test]
         fn parts_under_way_lie_apart(
-            steps in prop::collection::vec((0_u8..3, prop_oneof![0..=LONG_MAX, 0_usize..200, Just(64 << 10)]), 1..400),
+            steps in prop::collection::vec(
+                (0_u8..3, prop_oneof![0..=LONG_MAX, 0_usize..200, Just(64 << 10)], any::<bool>()),
+                1..400,
+            ),
         ) {
             let mut places = Places::new();
             let mut under_way: VecDeque<Range<usize>> = VecDeque::new();
             let mut sent = 0_u32;
-            for (step, len) in steps {
+            for (step, len, is_streamed) in steps {
                 let oldest = sent - under_way.len() as u32;
                 let oldest = (oldest < sent).then_some(oldest);
                 match step {
@@ -87,7 +100,7 @@ mod tests {
                     1 if places.are_far() => places.begin_anew(oldest.is_some()),
                     _ if under_way.len() == SLOTS => {}
                     _ => {
-                        let Some(place) = places.find(len, oldest) else {
+                        let Some(place) = places.find(len, is_streamed, oldest) else {
                             prop_assert!(oldest.is_some(), "an empty lane has room");
                             continue;
                         };
@@ -95,7 +108,7 @@ mod tests {
                         prop_assert!(bytes.end <= LONG_BYTES && place.is_multiple_of(LONG_ALIGN));
                         let meets = |other: &Range<usize>| bytes.start < other.end && other.start < bytes.end;
                         prop_assert!(!under_way.iter().any(meets), "{bytes:?} meets one of {under_way:?}");
-                        places.take(sent, place, len);
+                        places.take(sent, place, len, is_streamed);
                         under_way.push_back(bytes);
                         sent += 1;
                     }
@@ -112,10 +125,35 @@ mod tests {
             if places.are_far() {
                 places.begin_anew(false);
             }
-            let place = places.find(3_456, None).expect("an empty lane has room");
-            places.take(number, place, 3_456);
+            let place = places
+                .find(3_456, false, None)
+                .expect("an empty lane has room");
+            places.take(number, place, 3_456, false);
             end = end.max(place + 3_456);
         }
         assert!(end <= CLOSE_BYTES + 3_456, "{end}");
+    }
+
+    #[test]
+    fn streamed_parts_among_others_go_where_none_was_for_long() {
+        let mut places = Places::new();
+        let mut streamed = Vec::new();
+        for number in 0..60 {
+            if places.are_far() {
+                places.begin_anew(false);
+            }
+            let is_streamed = number % 10 == 0;
+            let place = places.find(3_456, is_streamed, None);
+            let place = place.expect("an empty lane has room");
+            places.take(number, place, 3_456, is_streamed);
+            if is_streamed {
+                streamed.push(place);
+            }
+        }
+        assert!(
+            streamed.is_sorted_by(|one, next| one + 3_456 <= *next),
+            "{streamed:?}"
+        );
+        assert!(streamed[0] >= CLOSE_BYTES);
     }
 }

@@ -86,7 +86,8 @@ impl LaneSender {
                 at += piece.len();
             }
         });
-        self.places.take(self.sent, place, long.len());
+        self.places
+            .take(self.sent, place, long.len(), copying.is_streamed());
         self.sent = self.sent.wrapping_add(1);
         // ORDERING(L1): Release, both parts are written.
         slot.turn.store(self.sent, Release);
@@ -100,16 +101,17 @@ impl LaneSender {
             self.look();
             self.places.begin_anew(self.is_under_way());
         }
-        self.try_room_for(len).or_else(|| {
+        self.try_room_for(len, copying).or_else(|| {
             self.look();
-            self.try_room_for(len)
+            self.try_room_for(len, copying)
         })
     }
 
-    fn try_room_for(&self, len: usize) -> Option<usize> {
+    fn try_room_for(&self, len: usize, copying: Copying) -> Option<usize> {
         let has_slot = (self.sent.wrapping_sub(self.seen) as usize) < SLOTS;
         let oldest = self.is_under_way().then_some(self.seen);
-        has_slot.then(|| self.places.find(len, oldest)).flatten()
+        let find = || self.places.find(len, copying.is_streamed(), oldest);
+        has_slot.then(find).flatten()
     }
 
     const fn is_under_way(&self) -> bool {
