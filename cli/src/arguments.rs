@@ -1,6 +1,7 @@
 //! The command line: commands, options and what the help says about them.
 
 mod kdtree;
+mod launch;
 mod nodes;
 mod numerics;
 mod pingpong;
@@ -20,6 +21,7 @@ use raddle_topology::Affinity;
 use self::values::{SceneChoice, Size};
 
 pub(crate) use self::kdtree::{BuilderChoice, KdtreeArguments};
+pub(crate) use self::launch::LaunchArguments;
 pub(crate) use self::nodes::{KneighborArguments, Mode};
 pub(crate) use self::numerics::{BlockPlacement, Lk23Arguments, MatmulArguments, ProgramArguments};
 pub(crate) use self::pingpong::{LayerChoice, PingpongArguments, WaitChoice};
@@ -42,6 +44,7 @@ Examples:
   raddle kneighbor --mode all --size all        the same between threads and between processes
   raddle pingpong                               what one message takes, there and back
   raddle pingpong --nodes 2                     the same from process to process
+  raddle launch -n 4 ./program                  a program of yours on four processes
   raddle topology                               the machine, its caches and its CPUs
   raddle place traffic.csv                      who should run where, by who talks to whom
   raddle place --program lk23                   the same for a program, and how long it would take
@@ -118,6 +121,9 @@ pub(crate) enum Command {
     /// Send one message there and back, and report what that takes
     #[command(after_help = pingpong::EXAMPLES)]
     Pingpong(PingpongArguments),
+    /// Run a program of yours on several nodes, which are processes
+    #[command(after_help = launch::EXAMPLES)]
+    Launch(LaunchArguments),
     /// Show this machine, a synthetic one or one from an XML file
     #[command(after_help = TOPOLOGY_EXAMPLES)]
     Topology(TopologyArguments),

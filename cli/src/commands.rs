@@ -6,6 +6,7 @@ mod crew;
 pub(crate) mod demo;
 pub(crate) mod kdtree;
 pub(crate) mod kneighbor;
+pub(crate) mod launch;
 pub(crate) mod lk23;
 pub(crate) mod matmul;
 pub(crate) mod pingpong;

@@ -30,6 +30,14 @@ pub(crate) enum CliError {
         /// The system's answer.
         source: io::Error,
     },
+    /// A program cannot be started.
+    #[error("{}: cannot be started: {source}; expected a program", program.display())]
+    Launch {
+        /// The program.
+        program: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
     /// An output path that leads to a directory.
     #[error("{}: found a directory; expected a file to write", path.display())]
     OutputIsDirectory {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{json, run_badly, run_well};
+use common::{json, run, run_badly, run_well};
 use serde_json::Value;
 
 fn rows<'value>(value: &'value Value, key: &str) -> &'value Vec<Value> {
@@ -212,5 +212,35 @@ fn nodes_that_memory_is_too_small_for_are_one_line() {
     assert!(
         line.contains("--bytes") && line.contains("expected"),
         "{line}"
+    );
+}
+
+#[test]
+fn a_program_is_launched_in_the_place_of_the_command() {
+    let script = "echo $RADDLE_NODES $RADDLE_TRANSPORT $RADDLE_PROGRESS $RADDLE_WORKERS $RADDLE_AFFINITY $0 $1; exit 7";
+    let said = run([
+        "launch",
+        "-n",
+        "3",
+        "--transport",
+        "socket",
+        "--progress",
+        "thread",
+        "--workers",
+        "2",
+        "--affinity",
+        "none",
+        "sh",
+        "-c",
+        script,
+        "a",
+        "--json",
+    ]);
+    assert_eq!(said.output, "3 socket thread 2 none a --json\n");
+    assert_eq!(said.code, Some(7));
+    let nowhere = run_badly(["launch", "-n", "2", "no-such-program"]);
+    assert!(
+        nowhere.contains("no-such-program: cannot be started"),
+        "{nowhere}"
     );
 }

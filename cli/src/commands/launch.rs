@@ -1,0 +1,84 @@
+//! `raddle launch`: a program on several nodes.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use raddle::net::TransportKind;
+
+use crate::arguments::{LaunchArguments, Options};
+use crate::error::CliError;
+
+/// Becomes the program, which starts the other nodes, or `mpirun`, which starts them all. Returns where that fails.
+///
+/// # Errors
+/// [`CliError::Launch`]; [`CliError::WrongCall`] with options that are for what this program computes itself.
+pub(crate) fn run(arguments: &LaunchArguments, options: &Options) -> Result<(), CliError> {
+    let ours = [
+        ("--json", options.json),
+        ("--stats", options.stats),
+        ("--show-binding", options.show_binding),
+    ];
+    if let Some((name, _)) = ours.into_iter().find(|(_, is_there)| *is_there) {
+        return Err(CliError::WrongCall {
+            options: name.to_owned(),
+            reason:
+                "what is printed is the launched program's business; expected a call without it"
+                    .to_owned(),
+        });
+    }
+    let mut words = match arguments.transport {
+        Some(TransportKind::Mpi) => {
+            let nodes = arguments.nodes.to_string();
+            ["mpirun".into(), "-n".into(), OsString::from(nodes)].to_vec()
+        }
+        _ => Vec::new(),
+    };
+    words.extend_from_slice(&arguments.program);
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    for (name, value) in variables(arguments, options) {
+        if let Some(value) = value {
+            command.env(name, value);
+        }
+    }
+    let source = command.exec();
+    Err(CliError::Launch {
+        program: PathBuf::from(&words[0]),
+        source,
+    })
+}
+
+/// What the program is told by; what was not asked for it has from its environment.
+fn variables(
+    arguments: &LaunchArguments,
+    options: &Options,
+) -> [(&'static str, Option<String>); 11] {
+    let told = |value: Option<&dyn ToString>| value.map(ToString::to_string);
+    [
+        ("RADDLE_NODES", Some(arguments.nodes.to_string())),
+        (
+            "RADDLE_TRANSPORT",
+            arguments.transport.map(|it| it.to_string()),
+        ),
+        (
+            "RADDLE_PROGRESS",
+            arguments.progress.map(|it| it.to_string()),
+        ),
+        ("RADDLE_WORKERS", options.workers.map(|it| it.to_string())),
+        ("RADDLE_POOL", options.pool.map(|it| it.to_string())),
+        ("RADDLE_BLOCKS", options.blocks.map(|it| it.to_string())),
+        ("RADDLE_VICTIMS", options.victims.map(|it| it.to_string())),
+        (
+            "RADDLE_AFFINITY",
+            told(options.affinity.as_ref().map(|it| it as _)),
+        ),
+        ("RADDLE_IDLE", options.idle.map(|it| it.to_string())),
+        (
+            "RADDLE_TASK_MEMORY",
+            options.task_memory.map(|it| it.to_string()),
+        ),
+        ("RADDLE_MAILBOX", options.mailbox.map(|it| it.to_string())),
+    ]
+}
