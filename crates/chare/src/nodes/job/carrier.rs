@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use raddle_net::{DATA_MAX, Flags, Message, Node, NodeId, Port, PortId, SendError};
 use raddle_sync::prim::{Mutex, yield_now};
 
+use super::super::net::{DATA_MAX, Flags, Message, Node, NodeId, Port, PortId, SendError};
 use super::super::{Carrier, locked};
 use super::desk::Desk;
 use super::{MORE_PORTS, Progress};
