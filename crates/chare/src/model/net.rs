@@ -1,8 +1,9 @@
 //! Nodes that all run in one schedule: what `raddle-net` is in production, under the same names and with the same promises, by queues in memory.
 //!
 //! A lane leads from each port to the first port of each node, the only one that receives here. What one lane brings comes in order, what different
-//! ones bring in any: each look begins at another lane, and leaves the rest of a long one for the next. Lanes have little room and messages are short, so that
-//! letters go in pieces and whoever sends them has to wait. No node dies here, and none leaves before all are done.
+//! ones bring in any: each look takes one from each, beginning at another lane, and for a while nothing from a lane that is slow, unless there is nothing
+//! else. Lanes have little room and messages are short, so that letters go in pieces and whoever sends them has to wait. No node dies here, and none leaves
+//! before all are done.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -20,8 +21,8 @@ use crate::nodes::locked;
 pub const DATA_MAX: usize = 64;
 /// Ports of all nodes together, at most.
 pub const PORTS_MAX: usize = 1024;
-/// Messages that are taken from one lane before the next has its turn.
-const TURN: usize = 2;
+/// Looks for which a lane is slow, before the next one is.
+const SLOW_LOOKS: usize = 32;
 /// Threads of a node that may sleep without work besides one for each port: those that stand in for workers that wait.
 const STANDINS_MAX: usize = 3;
 
@@ -259,33 +260,41 @@ impl Port {
             return Ok(0);
         }
         self.looks += 1;
-        let (inbox, ports) = (self.node.inbox(self.node.me), self.node.shape.ports);
+        let inbox = self.node.inbox(self.node.me);
         let lane_count = inbox.lanes.len();
+        let slow = self.looks / SLOW_LOOKS % lane_count;
         let mut count = 0;
         for lane in (0..lane_count).map(|lane| (self.looks + lane) % lane_count) {
-            // A schedule has few ports.
-            let number = lane as u16;
-            let from = PortId {
-                node: NodeId(number / ports),
-                index: number % ports,
-            };
-            for _ in 0..TURN {
-                let Some(piece) = inbox.take(lane) else {
-                    break;
-                };
-                count += 1;
-                receive(Arrival {
-                    from,
-                    message: Message {
-                        flags: Flags::default(),
-                        user: piece.user,
-                        metadata: &[],
-                    },
-                    data: Data::Here(&piece.data),
-                });
+            if lane != slow {
+                count += self.poll_lane(lane, &mut receive);
             }
         }
+        if count == 0 {
+            count = self.poll_lane(slow, &mut receive);
+        }
         Ok(count)
+    }
+
+    /// Receives a message of a lane, if there is one; returns how many.
+    fn poll_lane(&self, lane: usize, receive: &mut impl FnMut(Arrival<'_>)) -> usize {
+        let Some(piece) = self.node.inbox(self.node.me).take(lane) else {
+            return 0;
+        };
+        // A schedule has few ports.
+        let (number, ports) = (lane as u16, self.node.shape.ports);
+        receive(Arrival {
+            from: PortId {
+                node: NodeId(number / ports),
+                index: number % ports,
+            },
+            message: Message {
+                flags: Flags::default(),
+                user: piece.user,
+                metadata: &[],
+            },
+            data: Data::Here(&piece.data),
+        });
+        1
     }
 
     /// Waits until there is something to be received.

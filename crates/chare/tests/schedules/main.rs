@@ -14,6 +14,7 @@ mod order;
 mod over_nodes;
 mod over_nodes_quiet;
 mod over_nodes_sums;
+mod over_nodes_wander;
 mod priorities;
 mod quiet;
 mod reductions;

@@ -1,11 +1,11 @@
-//! Programs over nodes, all of them in one schedule: elements move from node to node while they are sent to, asked, called together and ended; none of it is
-//! lost, none comes twice, and the order of each sender stays.
+//! Programs over nodes, all of them in one schedule: elements move from node to node while they are asked, called together and ended; none of it is lost, none
+//! comes twice, and the order of each sender stays. What is sent to elements that are always on the way is in [`crate::over_nodes_wander`].
 
 use raddle_chare::model::{self, Nodes};
 use raddle_chare::nodes::{Progress, Setup};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Reply, chare};
 use raddle_runtime::Runtime;
-use raddle_runtime::model::explore::{Setting, beside, explore_some};
+use raddle_runtime::model::explore::{Setting, explore_some};
 use serde::{Deserialize, Serialize};
 
 /// Seeds of a test.
@@ -220,30 +220,6 @@ fn what_is_sent_to_all_comes_once_and_in_order_to_elements_that_move_meanwhile()
                 assert_eq!(next, [2, 4, 0, 6]);
                 assert_eq!(called, [0, 2, 0, 3]);
             }
-        });
-    });
-}
-
-/// A thread that is no worker finds where an element is, and writes its letter when that may have changed.
-#[test]
-fn threads_outside_of_all_workers_send_in_order_to_an_element_that_goes_to_and_fro() {
-    explore_some(2 * SEEDS, |setting| {
-        over_nodes(setting, walkers(setting), |runtime, walkers| {
-            let send = move || {
-                for number in 0..10 {
-                    walkers.at(1).hear(COUNT, number);
-                }
-            };
-            let go = || {
-                for worker in 0..4 {
-                    walkers.at(1).go(worker);
-                }
-            };
-            beside(send, go);
-            runtime.quiescence().wait();
-            assert_eq!(walkers.at(1).story().wait().0, [0, 0, 0, 10]);
-            let workers = nodes_of(setting).workers * usize::from(nodes_of(setting).nodes);
-            assert_eq!(walkers.at(1).place().wait(), 3 % workers);
         });
     });
 }

@@ -1,0 +1,148 @@
+//! Elements that are always on the way from node to node, or say that they go and stay where they are, while workers and threads of all kinds send to them.
+
+use std::sync::Arc;
+
+use raddle_chare::nodes::Setup;
+use raddle_chare::{Array, Chares, Cx, chare};
+use raddle_runtime::model::explore::{Setting, beside, explore_some};
+use serde::{Deserialize, Serialize};
+
+use crate::over_nodes::{Dice, SEEDS, dealt, over_nodes};
+
+/// Who wander. There are as many who cry, and the threads outside are one more sender.
+const COUNT: usize = 2;
+const OUTSIDE: usize = 2 * COUNT;
+
+/// Hears numbered messages, sees to it that those of each sender come in order, and goes on and on.
+#[derive(Serialize, Deserialize)]
+struct Wanderer {
+    dice: Dice,
+    next: Vec<u32>,
+    sent: u32,
+}
+
+#[chare(nodes, state)]
+impl Wanderer {
+    /// Goes somewhere, or stays, `left` times.
+    #[entry]
+    fn wander(&mut self, cx: &mut Cx<Self>, left: u32) {
+        cx.migrate_to(self.dice.worker(cx));
+        if left > 1 {
+            cx.this().wander(left - 1);
+        }
+    }
+
+    /// Sends several messages to each before it goes.
+    #[entry]
+    fn wander_and_tell(&mut self, cx: &mut Cx<Self>, left: u32) {
+        for _ in 0..4 {
+            for to in 0..COUNT {
+                cx.array().at(to).hear(cx.index(), self.sent);
+            }
+            self.sent += 1;
+        }
+        cx.migrate_to(self.dice.worker(cx));
+        if left > 1 {
+            cx.this().wander_and_tell(left - 1);
+        }
+    }
+
+    #[entry]
+    fn hear(&mut self, from: usize, number: u32) {
+        assert_eq!(self.next[from], number, "from {from}");
+        self.next[from] += 1;
+    }
+
+    #[entry]
+    fn next(&self) -> Vec<u32> {
+        self.next.clone()
+    }
+}
+
+/// Sends to those who wander, and stays.
+struct Crier {
+    wanderers: Array<Wanderer>,
+    sent: u32,
+}
+
+#[chare(nodes)]
+impl Crier {
+    #[entry]
+    fn cry(&mut self, cx: &mut Cx<Self>, left: u32) {
+        for to in 0..COUNT {
+            self.wanderers.at(to).hear(COUNT + cx.index(), self.sent);
+        }
+        self.sent += 1;
+        if left > 1 {
+            cx.this().cry(left - 1);
+        }
+    }
+}
+
+type Criers = (Array<Wanderer>, Array<Crier>);
+
+fn criers(setting: Setting) -> impl Fn(&Setup<'_>) -> Criers + Clone + Send + 'static {
+    move |setup| {
+        let wanderers = setup.array_with(dealt(setup, COUNT), move |index| Wanderer {
+            dice: Dice::new(setting, index),
+            next: vec![0; OUTSIDE + 1],
+            sent: 0,
+        });
+        let crier = move |_| Crier { wanderers, sent: 0 };
+        (wanderers, setup.array_with(dealt(setup, COUNT), crier))
+    }
+}
+
+fn have_heard(wanderers: Array<Wanderer>, expected: [u32; OUTSIDE + 1]) {
+    for at in 0..COUNT {
+        assert_eq!(wanderers.at(at).next().wait(), expected);
+    }
+}
+
+/// A marker that was late for its batch, at a node that no element left after all, was counted for the next: that ended before all had gone over.
+#[test]
+fn who_sends_all_the_time_is_heard_in_order() {
+    explore_some(2 * SEEDS, |setting| {
+        over_nodes(setting, criers(setting), |runtime, (wanderers, criers)| {
+            wanderers.all().wander(8);
+            criers.all().cry(16);
+            runtime.quiescence().wait();
+            have_heard(wanderers, [0, 0, 16, 16, 0]);
+        });
+    });
+}
+
+#[test]
+fn who_sends_on_the_way_is_heard_in_order() {
+    explore_some(2 * SEEDS, |setting| {
+        over_nodes(setting, criers(setting), |runtime, (wanderers, _)| {
+            wanderers.all().wander_and_tell(4);
+            runtime.quiescence().wait();
+            have_heard(wanderers, [16, 16, 0, 0, 0]);
+        });
+    });
+}
+
+/// A thread that is no worker finds where an element is, and its letter goes when that may have changed.
+#[test]
+fn threads_outside_of_all_workers_are_heard_in_order() {
+    explore_some(4 * SEEDS, |setting| {
+        over_nodes(setting, criers(setting), |runtime, (wanderers, _)| {
+            let next = Arc::new(raddle_sync::prim::Mutex::new(0));
+            let other = Arc::clone(&next);
+            let send = move |next: &raddle_sync::prim::Mutex<u32>| {
+                for _ in 0..12 {
+                    let mut next = next.lock().expect("nothing panics under this lock");
+                    for to in 0..COUNT {
+                        wanderers.at(to).hear(OUTSIDE, *next);
+                    }
+                    *next += 1;
+                }
+            };
+            wanderers.all().wander(8);
+            beside(move || send(&other), || send(&next));
+            runtime.quiescence().wait();
+            have_heard(wanderers, [0, 0, 0, 0, 24]);
+        });
+    });
+}
