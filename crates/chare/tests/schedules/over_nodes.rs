@@ -28,7 +28,16 @@ pub(crate) fn over_nodes<S, R>(
     setup: impl Fn(&Setup<'_>) -> S + Clone + Send + 'static,
     main: impl FnOnce(&Runtime, S) -> R,
 ) -> R {
-    let nodes = nodes_of(setting);
+    over(nodes_of(setting), setting, setup, main)
+}
+
+/// The same on nodes of a test's own.
+pub(crate) fn over<S, R>(
+    nodes: Nodes,
+    setting: Setting,
+    setup: impl Fn(&Setup<'_>) -> S + Clone + Send + 'static,
+    main: impl FnOnce(&Runtime, S) -> R,
+) -> R {
     let build = move |network| setting.runtime_on(nodes.workers, network);
     model::over_nodes(nodes, build, setup, main)
 }

@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
-use raddle_chare::nodes::Setup;
+use raddle_chare::model::Nodes;
+use raddle_chare::nodes::{Progress, Setup};
 use raddle_chare::{Array, Chares, Cx, chare};
 use raddle_runtime::model::explore::{Setting, beside, explore_some};
 use serde::{Deserialize, Serialize};
 
-use crate::over_nodes::{Dice, SEEDS, dealt, over_nodes};
+use crate::over_nodes::{Dice, SEEDS, dealt, nodes_of, over};
 
-/// Who wander. There are as many who cry, and the threads outside are one more sender.
+/// Who wander.
 const COUNT: usize = 2;
-const OUTSIDE: usize = 2 * COUNT;
+/// Who cry: one on each worker, of up to four. The threads outside are one more sender.
+const CRIERS: usize = 4;
+const OUTSIDE: usize = COUNT + CRIERS;
 
 /// Hears numbered messages, sees to it that those of each sender come in order, and goes on and on.
 #[derive(Serialize, Deserialize)]
@@ -89,7 +92,21 @@ fn criers(setting: Setting) -> impl Fn(&Setup<'_>) -> Criers + Clone + Send + 's
             sent: 0,
         });
         let crier = move |_| Crier { wanderers, sent: 0 };
-        (wanderers, setup.array_with(dealt(setup, COUNT), crier))
+        (wanderers, setup.array_with(dealt(setup, CRIERS), crier))
+    }
+}
+
+/// Two nodes, on which workers may be slow while others receive.
+fn two(setting: Setting) -> Nodes {
+    let nodes = nodes_of(setting);
+    let progress = match nodes.workers {
+        1 => Progress::Thread,
+        _ => nodes.progress,
+    };
+    Nodes {
+        nodes: 2,
+        progress,
+        ..nodes
     }
 }
 
@@ -103,23 +120,33 @@ fn have_heard(wanderers: Array<Wanderer>, expected: [u32; OUTSIDE + 1]) {
 #[test]
 fn who_sends_all_the_time_is_heard_in_order() {
     explore_some(2 * SEEDS, |setting| {
-        over_nodes(setting, criers(setting), |runtime, (wanderers, criers)| {
-            wanderers.all().wander(8);
-            criers.all().cry(16);
-            runtime.quiescence().wait();
-            have_heard(wanderers, [0, 0, 16, 16, 0]);
-        });
+        over(
+            two(setting),
+            setting,
+            criers(setting),
+            |runtime, (wanderers, criers)| {
+                wanderers.all().wander(8);
+                criers.all().cry(12);
+                runtime.quiescence().wait();
+                have_heard(wanderers, [0, 0, 12, 12, 12, 12, 0]);
+            },
+        );
     });
 }
 
 #[test]
 fn who_sends_on_the_way_is_heard_in_order() {
     explore_some(2 * SEEDS, |setting| {
-        over_nodes(setting, criers(setting), |runtime, (wanderers, _)| {
-            wanderers.all().wander_and_tell(4);
-            runtime.quiescence().wait();
-            have_heard(wanderers, [16, 16, 0, 0, 0]);
-        });
+        over(
+            two(setting),
+            setting,
+            criers(setting),
+            |runtime, (wanderers, _)| {
+                wanderers.all().wander_and_tell(4);
+                runtime.quiescence().wait();
+                have_heard(wanderers, [16, 16, 0, 0, 0, 0, 0]);
+            },
+        );
     });
 }
 
@@ -127,22 +154,27 @@ fn who_sends_on_the_way_is_heard_in_order() {
 #[test]
 fn threads_outside_of_all_workers_are_heard_in_order() {
     explore_some(4 * SEEDS, |setting| {
-        over_nodes(setting, criers(setting), |runtime, (wanderers, _)| {
-            let next = Arc::new(raddle_sync::prim::Mutex::new(0));
-            let other = Arc::clone(&next);
-            let send = move |next: &raddle_sync::prim::Mutex<u32>| {
-                for _ in 0..12 {
-                    let mut next = next.lock().expect("nothing panics under this lock");
-                    for to in 0..COUNT {
-                        wanderers.at(to).hear(OUTSIDE, *next);
+        over(
+            two(setting),
+            setting,
+            criers(setting),
+            |runtime, (wanderers, _)| {
+                let next = Arc::new(raddle_sync::prim::Mutex::new(0));
+                let other = Arc::clone(&next);
+                let send = move |next: &raddle_sync::prim::Mutex<u32>| {
+                    for _ in 0..12 {
+                        let mut next = next.lock().expect("nothing panics under this lock");
+                        for to in 0..COUNT {
+                            wanderers.at(to).hear(OUTSIDE, *next);
+                        }
+                        *next += 1;
                     }
-                    *next += 1;
-                }
-            };
-            wanderers.all().wander(8);
-            beside(move || send(&other), || send(&next));
-            runtime.quiescence().wait();
-            have_heard(wanderers, [0, 0, 0, 0, 24]);
-        });
+                };
+                wanderers.all().wander(8);
+                beside(move || send(&other), || send(&next));
+                runtime.quiescence().wait();
+                have_heard(wanderers, [0, 0, 0, 0, 0, 0, 24]);
+            },
+        );
     });
 }
