@@ -25,6 +25,8 @@ pub struct Nodes {
     pub progress: Progress,
     /// For how many pieces of letters there is room between two ports.
     pub room: usize,
+    /// From which port messages come late first, of the ports of all nodes.
+    pub slow: usize,
 }
 
 /// Runs a program over nodes, as [`Job`](crate::nodes) does: `setup` on all of them, with the runtimes that `build` makes, then `main` on the first.
@@ -42,7 +44,7 @@ pub fn over_nodes<S, R>(
         // A model has few workers.
         ports: (nodes.workers + MORE_PORTS) as u16,
     };
-    let mut all = Node::all(shape, nodes.room).into_iter();
+    let mut all = Node::all(shape, nodes.room, nodes.slow).into_iter();
     let first = all.next().expect("there is a first node");
     let serve = |node| {
         let (build, setup) = (build.clone(), setup.clone());

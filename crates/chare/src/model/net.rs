@@ -129,6 +129,8 @@ pub struct Node {
     shape: Shape,
     /// Messages for which a lane has room.
     room: usize,
+    /// The lane that is slow first.
+    slow: usize,
     inboxes: Arc<[Inbox]>,
 }
 
@@ -151,8 +153,8 @@ struct Piece {
 }
 
 impl Node {
-    /// All nodes of a schedule, with lanes that have room for so many messages.
-    pub fn all(shape: Shape, room: usize) -> Vec<Self> {
+    /// All nodes of a schedule, with lanes that have room for so many messages; which of each node is slow first.
+    pub fn all(shape: Shape, room: usize, slow: usize) -> Vec<Self> {
         let (nodes, ports) = (usize::from(shape.nodes), usize::from(shape.ports));
         let inbox = |_| Inbox {
             lanes: (0..nodes * ports).map(|_| Mutex::default()).collect(),
@@ -165,6 +167,7 @@ impl Node {
             me: NodeId(me),
             shape,
             room,
+            slow,
             inboxes: Arc::clone(&inboxes),
         };
         (0..shape.nodes).map(node).collect()
@@ -262,7 +265,7 @@ impl Port {
         self.looks += 1;
         let inbox = self.node.inbox(self.node.me);
         let lane_count = inbox.lanes.len();
-        let slow = self.looks / SLOW_LOOKS % lane_count;
+        let slow = (self.node.slow + self.looks / SLOW_LOOKS) % lane_count;
         let mut count = 0;
         for lane in (0..lane_count).map(|lane| (self.looks + lane) % lane_count) {
             if lane != slow {
