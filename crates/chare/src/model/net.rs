@@ -89,6 +89,8 @@ pub struct Shape {
 pub struct Flags {
     /// The receiver is woken if it sleeps.
     pub doorbell: bool,
+    /// For nothing here.
+    pub cache_hint: bool,
 }
 
 /// What is sent besides data.

@@ -251,12 +251,13 @@ fn replies_find_who_asks_and_asynchronous_entries_end_before_their_element_goes(
 fn an_element_may_end_while_it_moves_and_is_asked() {
     explore_some(SEEDS, |setting| {
         over_nodes(setting, walkers(setting), |runtime, walkers| {
-            let before = walkers.at(1).double(1);
+            let ending = walkers.at(1);
+            let before = ending.double(1);
             let asked = walkers.at(0).ask_one(1);
-            walkers.at(1).go(3);
+            ending.go(3);
             walkers.at(2).go(0);
-            walkers.at(1).leave();
-            let after = walkers.at(1).double(2).try_wait();
+            ending.leave();
+            let after = ending.double(2).try_wait();
             assert_eq!(before.wait(), 2);
             let after = after.expect_err("it has ended").to_string();
             assert!(after.contains("Walker[1]"), "{after}");
