@@ -402,10 +402,7 @@ mod misuse;
 #[doc(hidden)]
 pub mod model;
 mod node;
-#[cfg_attr(
-    any(loom, shuttle),
-    allow(dead_code, reason = "the models have no other nodes")
-)]
+#[cfg_attr(loom, allow(dead_code, reason = "the models have no other nodes"))]
 pub mod nodes;
 mod number;
 mod outside;

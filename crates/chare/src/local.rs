@@ -87,7 +87,6 @@ pub(crate) fn with<R>(id: u32, call: impl FnOnce(Option<&Local>) -> R) -> R {
 }
 
 /// Calls `call` with this thread being no worker, whatever it is and whatever it is at: what it sends goes as from outside.
-#[cfg_attr(shuttle, allow(dead_code, reason = "the models have no other nodes"))]
 pub(crate) fn apart<R>(call: impl FnOnce() -> R) -> R {
     /// The number of no system.
     const NOBODY: u32 = u32::MAX;

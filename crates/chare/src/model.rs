@@ -1,11 +1,73 @@
 //! What seeded schedules need of chares besides the public interface.
 
-use raddle_runtime::Runtime;
+pub mod net;
 
+use std::sync::Arc;
+
+use raddle_runtime::{Network, Runtime};
+use raddle_sync::prim::thread;
+
+use self::net::{Node, Shape};
 use crate::array::Array;
 use crate::entry::Chare;
+use crate::nodes::{MORE_PORTS, Progress, Setup, run_on};
 use crate::reply::{Reply, What, reply};
 use crate::system::System;
+
+/// The nodes of a program that runs in one schedule.
+#[derive(Clone, Copy, Debug)]
+pub struct Nodes {
+    /// How many there are.
+    pub nodes: u16,
+    /// How many workers each of them has.
+    pub workers: usize,
+    /// Who receives.
+    pub progress: Progress,
+    /// For how many pieces of letters there is room between two ports.
+    pub room: usize,
+    /// From which port messages come late first, of the ports of all nodes.
+    pub slow: usize,
+}
+
+/// Runs a program over nodes, as [`Job`](crate::nodes) does: `setup` on all of them, with the runtimes that `build` makes, then `main` on the first.
+///
+/// # Panics
+/// When one of these does.
+pub fn over_nodes<S, R>(
+    nodes: Nodes,
+    build: impl Fn(Option<Arc<dyn Network>>) -> Runtime + Clone + Send + 'static,
+    setup: impl Fn(&Setup<'_>) -> S + Clone + Send + 'static,
+    main: impl FnOnce(&Runtime, S) -> R,
+) -> R {
+    let shape = Shape {
+        nodes: nodes.nodes,
+        // A model has few workers.
+        ports: (nodes.workers + MORE_PORTS) as u16,
+    };
+    let mut all = Node::all(shape, nodes.room, nodes.slow).into_iter();
+    let first = all.next().expect("there is a first node");
+    let serve = |node| {
+        let (build, setup) = (build.clone(), setup.clone());
+        thread::spawn(move || {
+            let build = |network| Ok(build(network));
+            let served = run_on(&node, build, nodes.progress, setup, |_, _| ());
+            served.expect("no node fails");
+        })
+    };
+    let others: Vec<_> = all.map(serve).collect();
+    let first = run_on(
+        &first,
+        |network| Ok(build(network)),
+        nodes.progress,
+        setup,
+        main,
+    );
+    for other in others {
+        other.join().expect("no node panics");
+    }
+    let result = first.expect("no node fails");
+    result.expect("the first node runs the main part")
+}
 
 /// Moves elements to the workers beside their indices, in one batch; those that there are not are left out.
 ///

@@ -28,7 +28,7 @@
 mod addresses;
 mod arrive;
 mod door;
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(loom))]
 mod job;
 mod letter;
 mod out;
@@ -42,13 +42,19 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+#[cfg(not(any(loom, shuttle)))]
+use raddle_net as net;
 use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 
 pub(crate) use arrive::Reachable;
 pub use door::Door;
 pub(crate) use door::Whose;
 #[cfg(not(any(loom, shuttle)))]
-pub use job::{Job, JobError, Progress, Setup};
+pub use job::Job;
+#[cfg(not(loom))]
+pub use job::{JobError, Progress, Setup};
+#[cfg(shuttle)]
+pub(crate) use job::{MORE_PORTS, run_on};
 pub(crate) use letter::Letter;
 pub(crate) use out::{Packed, pack, written};
 pub(crate) use plain::Whole;
@@ -59,6 +65,8 @@ pub use wire::{Across, BySerde, Crossing, CrossingError};
 pub(crate) use wire::{reader, reading};
 
 use crate::failure::Failure;
+#[cfg(shuttle)]
+use crate::model::net;
 use crate::registry;
 use crate::system::System;
 
@@ -308,6 +316,6 @@ impl Drop for Asker {
 /// The place of what a system has of other nodes: none, for a program on one.
 pub(crate) type AwayCell = OnceLock<Away>;
 
-fn locked<T>(lock: &Mutex<T>) -> impl std::ops::DerefMut<Target = T> {
+pub(crate) fn locked<T>(lock: &Mutex<T>) -> impl std::ops::DerefMut<Target = T> {
     lock.lock().expect("nothing panics under this lock")
 }

@@ -11,7 +11,9 @@ use crate::config::{Placed, Settled};
 use crate::fork::as_worker;
 use crate::pool::Setup;
 use crate::worker::{SUBSTITUTES_MAX, Shared, Worker, WorkerThreads};
-use crate::{BlockShape, IdlePolicy, MailboxKind, PoolKind, Runtime, SeedPolicy, TaskMemory};
+use crate::{
+    BlockShape, IdlePolicy, MailboxKind, Network, PoolKind, Runtime, SeedPolicy, TaskMemory,
+};
 
 /// A runtime whose workers are bound nowhere: a model asks neither the machine nor the environment.
 ///
@@ -26,6 +28,23 @@ pub fn runtime(
     crowded: bool,
     seeds: SeedPolicy,
 ) -> Runtime {
+    runtime_on(worker_count, pool, mailbox, idle, crowded, seeds, None)
+}
+
+/// As [`runtime`], whose workers hear of other nodes by a network, if there is one.
+///
+/// # Panics
+/// As [`runtime`].
+#[must_use]
+pub fn runtime_on(
+    worker_count: usize,
+    pool: PoolKind,
+    mailbox: MailboxKind,
+    idle: IdlePolicy,
+    crowded: bool,
+    seeds: SeedPolicy,
+    network: Option<Arc<dyn Network>>,
+) -> Runtime {
     Runtime::start(Settled {
         placed: Placed::nowhere(worker_count),
         pool,
@@ -36,7 +55,7 @@ pub fn runtime(
         mailbox,
         seeds,
         threads: WorkerThreads::default(),
-        network: None,
+        network,
     })
     .expect("workers that are bound nowhere start")
 }

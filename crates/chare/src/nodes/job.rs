@@ -10,12 +10,17 @@ mod progress;
 
 use std::ffi::OsString;
 use std::fmt;
+#[cfg(not(shuttle))]
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use raddle_net::{Launch, NetError, Node, Shape, TransportKind};
-use raddle_runtime::{BuildError, Builder, Runtime};
+#[cfg(not(shuttle))]
+use raddle_net::{Launch, Shape, TransportKind};
+#[cfg(not(shuttle))]
+use raddle_runtime::Builder;
+use raddle_runtime::{BuildError, Network, Runtime};
+#[cfg(not(shuttle))]
 use raddle_sync::prim::thread;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -24,6 +29,7 @@ use self::carrier::NetCarrier;
 use self::desk::Desk;
 use self::open::Open;
 pub use self::progress::Progress;
+use super::net::{NetError, Node, PORTS_MAX};
 use super::wire::reading;
 use super::{Away, Letter};
 use crate::array::{Array, ArrayOptions, Plan};
@@ -35,7 +41,7 @@ use crate::reduce::Reducer;
 use crate::system::System;
 
 /// Ports of a node besides those of its workers: where letters come in, and what threads that are no workers send by.
-const MORE_PORTS: usize = 2;
+pub(crate) const MORE_PORTS: usize = 2;
 
 /// Why a program over nodes could not begin, or go on.
 #[derive(Debug, thiserror::Error)]
@@ -63,7 +69,7 @@ pub enum JobError {
     /// More workers than can be told apart.
     #[error(
         "{nodes} nodes of {workers} workers each are more than {} ports",
-        raddle_net::PORTS_MAX
+        PORTS_MAX
     )]
     TooMany {
         /// How many nodes.
@@ -107,6 +113,7 @@ pub enum JobError {
 /// }
 /// # Ok::<(), raddle_chare::nodes::JobError>(())
 /// ```
+#[cfg(not(shuttle))]
 #[derive(Debug)]
 pub struct Job {
     nodes: u16,
@@ -117,6 +124,7 @@ pub struct Job {
     builder: Builder,
 }
 
+#[cfg(not(shuttle))]
 impl Job {
     /// On so many nodes.
     #[must_use]
@@ -226,7 +234,13 @@ impl Job {
             launch = launch.arguments(arguments);
         }
         let nodes = launch.start()?;
-        let result = run_on(nodes.node(), builder, self.progress, setup, main)?;
+        let result = run_on(
+            nodes.node(),
+            builder_of(builder),
+            self.progress,
+            setup,
+            main,
+        )?;
         nodes.finish()?;
         Ok(result)
     }
@@ -252,9 +266,13 @@ impl Job {
                 .map(|node| {
                     let (setup, main, builder) = (&setup, mains.take(), builder.clone());
                     scope.spawn(move || {
-                        run_on(&node, builder, progress, setup, |runtime, setup| {
-                            main.map(|main| main(runtime, setup))
-                        })
+                        run_on(
+                            &node,
+                            builder_of(builder),
+                            progress,
+                            setup,
+                            |runtime, setup| main.map(|main| main(runtime, setup)),
+                        )
                     })
                 })
                 .collect();
@@ -272,6 +290,7 @@ impl Job {
 }
 
 /// Reads a variable; an unset or empty one is none.
+#[cfg(not(shuttle))]
 fn variable<V>(
     name: &'static str,
     expected: &str,
@@ -289,11 +308,13 @@ fn variable<V>(
 }
 
 /// How many processes share the machine.
+#[cfg(not(shuttle))]
 fn processes_of(nodes: u16) -> Result<NonZeroUsize, NetError> {
     NonZeroUsize::new(nodes.into()).ok_or(NetError::Shape(Shape { nodes: 0, ports: 1 }))
 }
 
 /// Nodes, and the ports that each has.
+#[cfg(not(shuttle))]
 fn shape(nodes: u16, builder: &Builder) -> Result<Shape, JobError> {
     let workers = builder.worker_count()?;
     let ports = u16::try_from(workers + MORE_PORTS);
@@ -301,20 +322,30 @@ fn shape(nodes: u16, builder: &Builder) -> Result<Shape, JobError> {
     Ok(Shape { nodes, ports })
 }
 
-/// Runs a program on the node of this process.
-fn run_on<S, R>(
-    node: &Node,
+/// Makes the runtime of a node, whose workers hear of others by a network, if they are who receives.
+#[cfg(not(shuttle))]
+fn builder_of(
     builder: Builder,
+) -> impl FnOnce(Option<Arc<dyn Network>>) -> Result<Runtime, BuildError> {
+    |network| match network {
+        Some(network) => builder.network(network).build(),
+        None => builder.build(),
+    }
+}
+
+/// Runs a program on the node of this process, with the runtime that `build` makes.
+pub(crate) fn run_on<S, R>(
+    node: &Node,
+    build: impl FnOnce(Option<Arc<dyn Network>>) -> Result<Runtime, BuildError>,
     progress: Progress,
     setup: impl FnOnce(&Setup<'_>) -> S,
     main: impl FnOnce(&Runtime, S) -> R,
 ) -> Result<Option<R>, JobError> {
     let desk = Arc::new(Desk::new(node));
-    let runtime = match progress {
-        Progress::Pending | Progress::EachSend => builder.network(Arc::clone(&desk) as _),
-        Progress::Thread => builder,
-    };
-    let runtime = runtime.build()?;
+    let runtime = build(match progress {
+        Progress::Pending | Progress::EachSend => Some(Arc::clone(&desk) as _),
+        Progress::Thread => None,
+    })?;
     let system = System::of(&runtime);
     let me = node.id().0;
     let carrier = NetCarrier::new(node, runtime.worker_count(), &desk, progress);

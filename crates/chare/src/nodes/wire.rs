@@ -15,7 +15,7 @@ use super::plain::{Buffer, Whole, WholeOf};
 /// Room for what comes behind a value: a few more, and what a letter is. So what is long is not moved for what is short.
 const ROOM: usize = 96;
 
-std::thread_local! {
+raddle_sync::prim::thread_local! {
     static READER: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
@@ -177,15 +177,15 @@ pub(crate) fn reading<R>(system: u32, read: impl FnOnce() -> R) -> R {
 
     impl Drop for Before {
         fn drop(&mut self) {
-            READER.set(self.0);
+            READER.with(|reader| reader.set(self.0));
         }
     }
 
-    let _before = Before(READER.replace(Some(system)));
+    let _before = Before(READER.with(|reader| reader.replace(Some(system))));
     read()
 }
 
 /// The system for which this thread reads.
 pub(crate) fn reader() -> Option<u32> {
-    READER.get()
+    READER.with(Cell::get)
 }

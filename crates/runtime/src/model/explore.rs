@@ -22,7 +22,7 @@ use raddle_sync::prim::{AtomicBool, SeqCst, thread, yield_now};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, MaxSteps, Runner};
 
-use crate::{IdlePolicy, MailboxKind, PoolKind, Runtime, SeedPolicy};
+use crate::{IdlePolicy, MailboxKind, Network, PoolKind, Runtime, SeedPolicy};
 
 /// Schedules that one seed makes: the first of a PCT batch only counts the steps.
 const BATCH: usize = 12;
@@ -98,6 +98,11 @@ impl Setting {
 
     /// As [`runtime`](Self::runtime), with a number of workers of its own.
     pub fn runtime_of(&self, worker_count: usize) -> Runtime {
+        self.runtime_on(worker_count, None)
+    }
+
+    /// The same, of a node whose workers hear of other nodes by `network`, if they are who receives.
+    pub fn runtime_on(&self, worker_count: usize, network: Option<Arc<dyn Network>>) -> Runtime {
         let Self {
             pool,
             mailbox,
@@ -106,7 +111,7 @@ impl Setting {
             ..
         } = *self;
         let seeds = self.one_of(&SeedPolicy::ALL);
-        super::runtime(worker_count, pool, mailbox, idle, crowded, seeds)
+        super::runtime_on(worker_count, pool, mailbox, idle, crowded, seeds, network)
     }
 }
 

@@ -8,7 +8,7 @@ use std::ops::Sub;
 use std::time::Duration;
 
 use shuttle::rand::{RngCore, thread_rng};
-use shuttle::sync::{Condvar, LockResult, MutexGuard, PoisonError};
+use shuttle::sync::{Condvar, LockResult, MutexGuard, PoisonError, TryLockError, TryLockResult};
 
 pub use shuttle::hint::spin_loop;
 pub use shuttle::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -151,6 +151,17 @@ impl<T> Mutex<T> {
     /// None; the type is that of the standard library.
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Locks the mutex, unless somebody has it.
+    ///
+    /// # Errors
+    /// When somebody has it.
+    pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            result => result,
+        }
     }
 
     /// Takes the value out.

@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use raddle_net::{DATA_MAX, Flags, Message, Node, NodeId, Port, PortId, SendError};
 use raddle_sync::prim::{Instant, Mutex, spin_loop, yield_now};
 
+use super::super::net::{DATA_MAX, Flags, Message, Node, NodeId, Port, PortId, SendError};
 use super::super::{Carrier, locked};
 use super::desk::Desk;
 use super::{MORE_PORTS, Progress};

@@ -2,9 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use raddle_net::{Data, NetError, Port, PortId, SendError};
-
 use super::super::Letter;
+use super::super::net::{Data, NetError, Port, PortId, SendError};
 use super::carrier::{MORE, send};
 
 /// Where letters come in. One thread at a time uses it.

@@ -13,7 +13,6 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
 
-use raddle_net::{NetError, Node, NodeId, Pump};
 use raddle_runtime::{Network, Waiter};
 use raddle_sync::idle::IdleSet;
 use raddle_sync::prim::{
@@ -21,6 +20,7 @@ use raddle_sync::prim::{
 };
 
 use super::super::arrive::Then;
+use super::super::net::{NetError, Node, NodeId, Pump};
 use super::super::{locked, quiet};
 use super::counter::Counter;
 use crate::failure::{Failure, contain, said};
@@ -126,7 +126,7 @@ impl Desk {
 
     /// True on a thread that is receiving just now.
     pub(super) fn is_receiving() -> bool {
-        RECEIVES.get()
+        RECEIVES.with(std::cell::Cell::get)
     }
 
     /// Has somebody look once more whether this node is quiet, when this thread, which is receiving, has sent what it has to.
@@ -171,10 +171,10 @@ impl Desk {
         struct Leave;
         impl Drop for Leave {
             fn drop(&mut self) {
-                RECEIVES.set(false);
+                RECEIVES.with(|receives| receives.set(false));
             }
         }
-        if RECEIVES.replace(true) {
+        if RECEIVES.with(|receives| receives.replace(true)) {
             return false;
         }
         let _leave = Leave;

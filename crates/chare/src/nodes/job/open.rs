@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use raddle_net::NetError;
 use raddle_sync::prim::thread;
 
+use super::super::net::NetError;
 use super::desk::Desk;
 use super::{JobError, Progress};
 use crate::system::System;

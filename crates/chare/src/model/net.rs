@@ -1,0 +1,326 @@
+//! Nodes that all run in one schedule: what `raddle-net` is in production, under the same names and with the same promises, by queues in memory.
+//!
+//! A lane leads from each port to the first port of each node, the only one that receives here. What one lane brings comes in order, what different
+//! ones bring in any: each look takes one from each, beginning at another lane, and for a while nothing from a lane that is slow, unless there is nothing
+//! else. Lanes have little room and messages are short, so that letters go in pieces and whoever sends them has to wait. No node dies here, and none leaves
+//! before all are done.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use raddle_sync::idle::IdleSet;
+use raddle_sync::prim::{AtomicUsize, Mutex, SeqCst};
+use raddle_sync::wait::{WaitCell, Way};
+
+use crate::nodes::locked;
+
+/// Bytes of one message, at most.
+pub const DATA_MAX: usize = 64;
+/// Ports of all nodes together, at most.
+pub const PORTS_MAX: usize = 1024;
+/// Looks for which a lane is slow, before the next one is.
+const SLOW_LOOKS: usize = 32;
+/// Threads of a node that may sleep without work besides one for each port: those that stand in for workers that wait.
+const STANDINS_MAX: usize = 3;
+
+/// Why nodes could not be brought up, or what happened to one.
+#[derive(Debug, thiserror::Error)]
+pub enum NetError {
+    /// The system refused memory, a socket or a thread.
+    #[error("the system refused {what}: {error}")]
+    System {
+        /// What it refused.
+        what: &'static str,
+        /// Why.
+        error: io::Error,
+    },
+    /// A node has ended without leaving.
+    #[error("{0} has died")]
+    Died(NodeId),
+    /// A node has left the program.
+    #[error("{0} has left")]
+    Left(NodeId),
+}
+
+/// Why a message was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// The receiver is behind.
+    #[error("the lane is full")]
+    Full,
+    /// The node has died.
+    #[error("{0} has died")]
+    Died(NodeId),
+}
+
+/// A node, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NodeId(pub u16);
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "node {}", self.0)
+    }
+}
+
+/// A port of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PortId {
+    /// Whose it is.
+    pub node: NodeId,
+    /// Its number there.
+    pub index: u16,
+}
+
+/// How many nodes there are, and how many ports each has.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// At least one.
+    pub nodes: u16,
+    /// Of each node.
+    pub ports: u16,
+}
+
+/// What happens where a message arrives.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Flags {
+    /// The receiver is woken if it sleeps.
+    pub doorbell: bool,
+    /// For nothing here.
+    pub cache_hint: bool,
+}
+
+/// What is sent besides data.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    /// What happens where it arrives.
+    pub flags: Flags,
+    /// For the program.
+    pub user: u32,
+    /// Nothing here.
+    pub metadata: &'a [u8],
+}
+
+/// A message that has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival<'a> {
+    /// Who has sent it.
+    pub from: PortId,
+    /// What was sent besides data.
+    pub message: Message<'a>,
+    /// The data.
+    pub data: Data<'a>,
+}
+
+/// Where the data of a message are.
+#[derive(Clone, Copy, Debug)]
+pub enum Data<'a> {
+    /// Here.
+    Here(&'a [u8]),
+    /// Put somewhere, as nobody does here.
+    Put,
+}
+
+/// A node of a schedule.
+#[derive(Clone, Debug)]
+pub struct Node {
+    me: NodeId,
+    shape: Shape,
+    /// Messages for which a lane has room.
+    room: usize,
+    /// The lane that is slow first.
+    slow: usize,
+    inboxes: Arc<[Inbox]>,
+}
+
+/// Where a node receives.
+#[derive(Debug)]
+struct Inbox {
+    /// One from each port of all nodes.
+    lanes: Box<[Mutex<VecDeque<Piece>>]>,
+    /// How many messages are in them.
+    count: AtomicUsize,
+    /// Where the one thread that receives waits, if there is one, and where workers sleep.
+    cell: WaitCell,
+    idle: IdleSet,
+}
+
+#[derive(Debug)]
+struct Piece {
+    user: u32,
+    data: Vec<u8>,
+}
+
+impl Node {
+    /// All nodes of a schedule, with lanes that have room for so many messages; which of each node is slow first.
+    pub fn all(shape: Shape, room: usize, slow: usize) -> Vec<Self> {
+        let (nodes, ports) = (usize::from(shape.nodes), usize::from(shape.ports));
+        let inbox = |_| Inbox {
+            lanes: (0..nodes * ports).map(|_| Mutex::default()).collect(),
+            count: AtomicUsize::new(0),
+            cell: WaitCell::new(),
+            idle: IdleSet::new(ports + STANDINS_MAX),
+        };
+        let inboxes: Arc<[Inbox]> = (0..nodes).map(inbox).collect();
+        let node = |me| Self {
+            me: NodeId(me),
+            shape,
+            room,
+            slow,
+            inboxes: Arc::clone(&inboxes),
+        };
+        (0..shape.nodes).map(node).collect()
+    }
+
+    /// Which it is.
+    pub const fn id(&self) -> NodeId {
+        self.me
+    }
+
+    /// How many nodes and ports there are.
+    pub const fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// A port of this node.
+    pub fn port(&self, index: u16) -> Port {
+        Port {
+            node: self.clone(),
+            index,
+            looks: 0,
+        }
+    }
+
+    /// Where its workers sleep.
+    pub fn idle(&self) -> &IdleSet {
+        &self.inbox(self.me).idle
+    }
+
+    /// What has somebody receive while workers sleep: nothing, since memory is shared.
+    pub const fn pump(&self) -> Pump {
+        Pump
+    }
+
+    fn inbox(&self, node: NodeId) -> &Inbox {
+        &self.inboxes[usize::from(node.0)]
+    }
+}
+
+/// What has somebody receive while workers sleep.
+#[derive(Clone, Copy, Debug)]
+pub struct Pump;
+
+impl Pump {
+    /// A worker is about to sleep.
+    pub const fn begin(self) {}
+
+    /// It is awake again.
+    pub const fn end(self) {}
+}
+
+/// A port, for one thread at a time.
+#[derive(Debug)]
+pub struct Port {
+    node: Node,
+    index: u16,
+    /// How often it has looked.
+    looks: usize,
+}
+
+impl Port {
+    /// Sends a message to the first port of a node.
+    ///
+    /// # Errors
+    /// [`SendError::Full`].
+    pub fn send(&mut self, to: PortId, message: Message<'_>, data: &[u8]) -> Result<(), SendError> {
+        let inbox = self.node.inbox(to.node);
+        let number = self.node.me.0 * self.node.shape.ports + self.index;
+        let mut lane = locked(&inbox.lanes[usize::from(number)]);
+        if lane.len() >= self.node.room {
+            return Err(SendError::Full);
+        }
+        lane.push_back(Piece {
+            user: message.user,
+            data: data.to_vec(),
+        });
+        // ORDERING: schedules know no other.
+        inbox.count.fetch_add(1, SeqCst);
+        drop(lane);
+        if message.flags.doorbell {
+            inbox.idle.work_came(0);
+            let _ = inbox.cell.ring_after_fence();
+        }
+        Ok(())
+    }
+
+    /// Receives what has come; returns how many messages.
+    ///
+    /// # Errors
+    /// None here.
+    pub fn poll(&mut self, mut receive: impl FnMut(Arrival<'_>)) -> Result<usize, NetError> {
+        if !self.has_news() {
+            return Ok(0);
+        }
+        self.looks += 1;
+        let inbox = self.node.inbox(self.node.me);
+        let lane_count = inbox.lanes.len();
+        let slow = (self.node.slow + self.looks / SLOW_LOOKS) % lane_count;
+        let mut count = 0;
+        for lane in (0..lane_count).map(|lane| (self.looks + lane) % lane_count) {
+            if lane != slow {
+                count += self.poll_lane(lane, &mut receive);
+            }
+        }
+        if count == 0 {
+            count = self.poll_lane(slow, &mut receive);
+        }
+        Ok(count)
+    }
+
+    /// Receives a message of a lane, if there is one; returns how many.
+    fn poll_lane(&self, lane: usize, receive: &mut impl FnMut(Arrival<'_>)) -> usize {
+        let Some(piece) = self.node.inbox(self.node.me).take(lane) else {
+            return 0;
+        };
+        // A schedule has few ports.
+        let (number, ports) = (lane as u16, self.node.shape.ports);
+        receive(Arrival {
+            from: PortId {
+                node: NodeId(number / ports),
+                index: number % ports,
+            },
+            message: Message {
+                flags: Flags::default(),
+                user: piece.user,
+                metadata: &[],
+            },
+            data: Data::Here(&piece.data),
+        });
+        1
+    }
+
+    /// Waits until there is something to be received.
+    pub fn wait(&mut self) {
+        let cell = &self.node.inbox(self.node.me).cell;
+        cell.wait_until(Way::Futex, Duration::ZERO, || self.has_news());
+    }
+
+    /// True when there is something to be received.
+    pub fn has_news(&self) -> bool {
+        // ORDERING: as in `send`.
+        self.node.inbox(self.node.me).count.load(SeqCst) > 0
+    }
+}
+
+impl Inbox {
+    fn take(&self, lane: usize) -> Option<Piece> {
+        let mut lane = locked(&self.lanes[lane]);
+        let piece = lane.pop_front()?;
+        // ORDERING: as in `send`.
+        self.count.fetch_sub(1, SeqCst);
+        Some(piece)
+    }
+}

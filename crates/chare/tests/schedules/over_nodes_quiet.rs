@@ -1,0 +1,252 @@
+//! Quiescence over nodes is told when no letter and no message is under way at any of them, never before, and always in the end; arrays are balanced over
+//! all nodes.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use raddle_chare::balance::{Balancing, LoadView, Strategy};
+use raddle_chare::nodes::Setup;
+use raddle_chare::{Array, ArrayOptions, Chares, Cx, Reply, chare};
+use raddle_runtime::model::explore::{Setting, explore_some};
+use serde::{Deserialize, Serialize};
+
+use crate::over_nodes::{Dice, SEEDS, dealt, over_nodes, place};
+
+const COUNT: usize = 3;
+
+/// What elements of all nodes count together, who know it by a number since they go as bytes.
+///
+/// The lock is one of `std`: no schedule sees it, and nobody gives way to another thread under it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Tally(usize);
+
+static TALLIES: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+impl Tally {
+    fn with<R>(call: impl FnOnce(&mut BTreeMap<usize, usize>) -> R) -> R {
+        call(&mut TALLIES.lock().expect("nothing panics under this lock"))
+    }
+
+    fn new() -> Self {
+        Self::with(|tallies| {
+            let number = tallies.last_key_value().map_or(0, |(last, _)| last + 1);
+            tallies.insert(number, 0);
+            Self(number)
+        })
+    }
+
+    fn add(self) {
+        Self::with(|tallies| *tallies.entry(self.0).or_default() += 1);
+    }
+
+    fn get(self) -> usize {
+        Self::with(|tallies| tallies[&self.0])
+    }
+}
+
+/// Sends on what it is sent, and counts it.
+#[derive(Serialize, Deserialize)]
+struct Relay {
+    dice: Dice,
+    tally: Tally,
+}
+
+#[chare(nodes, state)]
+impl Relay {
+    /// Sends to both others, who have `left - 1`, and counts.
+    #[entry]
+    fn run(&mut self, cx: &mut Cx<Self>, left: u32) {
+        if left > 0 {
+            for other in 1..COUNT {
+                cx.array().at((cx.index() + other) % COUNT).run(left - 1);
+            }
+        }
+        self.tally.add();
+    }
+
+    /// The same, and goes somewhere.
+    #[entry]
+    fn run_and_go(&mut self, cx: &mut Cx<Self>, left: u32) {
+        if left > 0 {
+            cx.migrate_to(self.dice.worker(cx));
+            for other in 1..COUNT {
+                cx.array()
+                    .at((cx.index() + other) % COUNT)
+                    .run_and_go(left - 1);
+            }
+        }
+        self.tally.add();
+    }
+
+    /// Replies how many have been counted when all is quiet.
+    #[entry]
+    async fn wait(&mut self, cx: &mut Cx<Self>) -> usize {
+        cx.quiescence().await;
+        self.tally.get()
+    }
+
+    /// Waits `times` times.
+    #[entry]
+    async fn wait_often(&mut self, cx: &mut Cx<Self>, times: usize) {
+        for _ in 0..times {
+            cx.quiescence().await;
+        }
+    }
+}
+
+/// Two arrays that count together: one runs, the other waits.
+type Relays = (Array<Relay>, Array<Relay>);
+
+fn relays(setting: Setting, tally: Tally) -> impl Fn(&Setup<'_>) -> Relays + Clone + Send {
+    move |setup| {
+        let array = || {
+            setup.array_with(dealt(setup, COUNT), move |index| Relay {
+                dice: Dice::new(setting, index),
+                tally,
+            })
+        };
+        (array(), array())
+    }
+}
+
+#[test]
+fn all_is_done_at_all_nodes_when_it_is_told() {
+    explore_some(2 * SEEDS, |setting| {
+        let tally = Tally::new();
+        over_nodes(setting, relays(setting, tally), |runtime, (relays, _)| {
+            for round in 1..=2 {
+                relays.at(round).run(3);
+                runtime.quiescence().wait();
+                assert_eq!(tally.get(), 15 * round);
+            }
+            runtime.quiescence().wait();
+        });
+    });
+}
+
+#[test]
+fn what_moves_is_under_way() {
+    explore_some(SEEDS, |setting| {
+        let tally = Tally::new();
+        over_nodes(setting, relays(setting, tally), |runtime, (relays, _)| {
+            relays.at(1).run_and_go(2);
+            runtime.quiescence().wait();
+            assert_eq!(tally.get(), 7);
+        });
+    });
+}
+
+#[test]
+fn it_is_told_at_all_nodes() {
+    explore_some(SEEDS, |setting| {
+        let tally = Tally::new();
+        over_nodes(
+            setting,
+            relays(setting, tally),
+            |runtime, (relays, waiting)| {
+                relays.at(0).run(2);
+                let told = [0, 1, 2].map(|at| waiting.at(at).wait());
+                runtime.quiescence().wait();
+                assert_eq!(tally.get(), 7);
+                assert_eq!(told.map(Reply::wait), [7; 3]);
+            },
+        );
+    });
+}
+
+#[test]
+fn who_begins_to_wait_is_not_told_of_what_was_before() {
+    explore_some(SEEDS, |setting| {
+        let tally = Tally::new();
+        over_nodes(
+            setting,
+            relays(setting, tally),
+            |runtime, (relays, waiting)| {
+                waiting.at(1).wait_often(6);
+                for round in 1..=3 {
+                    relays.at(round % COUNT).run(1);
+                    runtime.quiescence().wait();
+                    assert_eq!(tally.get(), 3 * round);
+                }
+            },
+        );
+    });
+}
+
+/// Goes where it is dealt to.
+#[derive(Serialize, Deserialize)]
+struct Load {
+    turns: u32,
+    heard: u32,
+}
+
+#[chare(nodes, state)]
+impl Load {
+    /// To the point where elements move.
+    #[entry]
+    fn turn(&mut self, cx: &mut Cx<Self>) {
+        self.turns += 1;
+        drop(cx.balance());
+    }
+
+    #[entry]
+    fn hear(&mut self, number: u32) {
+        assert_eq!(self.heard, number);
+        self.heard += 1;
+    }
+
+    #[entry]
+    fn story(&self, cx: &mut Cx<Self>) -> (usize, u32, u32) {
+        (place(cx), self.turns, self.heard)
+    }
+}
+
+/// Deals elements to workers in turn, beginning with another one each time.
+struct Deal;
+
+impl Strategy for Deal {
+    fn name(&self) -> &'static str {
+        "deal"
+    }
+
+    fn place(&self, view: &LoadView) -> Vec<usize> {
+        let first = view.elements[0].worker + 1;
+        let deal = |at| (first + at) % view.worker_count;
+        (0..view.elements.len()).map(deal).collect()
+    }
+
+    fn gain(&self, _view: &LoadView, _placed: &[usize]) -> Duration {
+        Duration::from_secs(1_000_000)
+    }
+}
+
+#[test]
+fn elements_go_to_the_workers_that_the_strategy_names() {
+    explore_some(SEEDS, |setting| {
+        let loads = |setup: &Setup<'_>| {
+            let options = ArrayOptions::new(COUNT).placed(|_| 0);
+            let loads = setup.array_with(options.balanced(Balancing::new(Deal)), |_| Load {
+                turns: 0,
+                heard: 0,
+            });
+            let workers = setup.runtime().worker_count() * setup.node_count();
+            (loads, workers)
+        };
+        over_nodes(setting, loads, |runtime, (loads, workers)| {
+            for turn in 1..=2_usize {
+                loads.all().turn();
+                for at in 0..COUNT {
+                    loads.at(at).hear(2 * (turn as u32 - 1));
+                    loads.at(at).hear(2 * turn as u32 - 1);
+                }
+                runtime.quiescence().wait();
+                for at in 0..COUNT {
+                    let (turns, heard) = (turn as u32, 2 * turn as u32);
+                    let expected = ((turn + at) % workers, turns, heard);
+                    assert_eq!(loads.at(at).story().wait(), expected);
+                }
+            }
+        });
+    });
+}
