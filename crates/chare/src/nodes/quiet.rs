@@ -12,6 +12,8 @@ use std::mem;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
+use raddle_sync::prim::yield_now;
+
 use super::{Asker, Letter, locked};
 use crate::failure::Failure;
 use crate::reply::{Replier, Reply, What, reply};
@@ -166,14 +168,20 @@ pub(super) fn counted(system: &Arc<System>, wave: u64, (sent, received): Counts)
     } else {
         Vec::new()
     };
+    let has_missed = waves.received_before.is_some_and(|before| before != sent);
     waves.received_before = Some(received);
-    if waves.told.is_empty() {
-        drop(waves);
-    } else {
-        begin(system, waves);
-    }
+    drop(waves);
     for (_, told) in told {
         told.tell(Ok(()));
+    }
+    if has_missed {
+        // A letter has been counted and is under way, or about to be: whoever has it goes first, or waves would follow each other until then.
+        yield_now();
+    }
+    let waves = locked(&away.waves);
+    // Whoever has asked meanwhile has begun one.
+    if waves.wave == wave && !waves.told.is_empty() {
+        begin(system, waves);
     }
 }
 

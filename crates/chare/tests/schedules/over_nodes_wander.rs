@@ -128,7 +128,8 @@ fn have_heard(wanderers: Array<Wanderer>, expected: [u32; SENDERS]) {
     }
 }
 
-/// A marker that was late for its batch, at a node that no element left after all, was counted for the next: that ended before all had gone over.
+/// Whatever is late for a batch of moves is not taken for a part of the next. (A marker that is late, at a node that no element left after all, was counted for the next once, which programs
+/// on real cores found; no schedule makes one so late.)
 #[test]
 fn who_sends_all_the_time_is_heard_in_order() {
     explore_some(2 * SEEDS, |setting| {
@@ -192,7 +193,8 @@ fn threads_outside_of_all_workers_are_heard_in_order() {
     });
 }
 
-/// What an element has sent from where it was is still on its way, to a node that has nothing else to do with its move, when it sends from elsewhere.
+/// What an element has sent from where it was may still be on its way, to a node that has nothing else to do with its move, when it sends from elsewhere. (Without the question and answer
+/// that see to this no schedule has failed yet.)
 #[test]
 fn who_goes_on_does_not_overtake_what_it_has_sent() {
     explore_some(2 * SEEDS, |setting| {
