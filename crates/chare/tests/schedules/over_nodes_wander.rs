@@ -167,7 +167,7 @@ fn who_sends_on_the_way_is_heard_in_order() {
 /// no room.
 #[test]
 fn threads_outside_of_all_workers_are_heard_in_order() {
-    explore_some(4 * SEEDS, |setting| {
+    explore_some(2 * SEEDS, |setting| {
         let nodes = Nodes {
             room: 1,
             ..two(setting)
