@@ -7,7 +7,7 @@
 //! 64 KB it takes 15 and 7 µs, and 59 and 7 µs.
 //!
 //! So a [`Copier`] finds out: of the copies of each length, in powers of two, it times one now and then, in turns of either kind, and streams where that took it
-//! three quarters of the time at most. What the reader saves or loses is not seen from here; it is less than what the writer saves, since the reader's loads overlap.
+//! seven eighths of the time at most. What the reader saves or loses is not seen from here; it is less than what the writer saves, since the reader's loads overlap.
 //! Where nobody is about to read ([`Reader::Later`]) long copies are streamed in any case: they push nothing out of the caches.
 //!
 //! # Source
