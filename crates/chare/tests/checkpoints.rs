@@ -300,7 +300,9 @@ fn elements_without_room_leave_the_checkpoint_before_and_nothing_else() {
 
 /// Writes more than may be written, on two nodes: the first fails by itself, and hears that the second has.
 fn write_without_room(folder: &Path) {
-    let refused = job(2).run_within(
+    // Fewer workers, so that what nodes share is small enough.
+    let builder = Runtime::builder().workers(1);
+    let refused = job(2).runtime(builder).run_within(
         |setup| {
             setup.array(SHAPE, |place| Counter {
                 name: "x".repeat(1_500_000),
