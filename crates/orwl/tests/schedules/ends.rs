@@ -5,9 +5,12 @@ use std::ops::ControlFlow;
 use raddle_orwl::{Program, RunError, Turns};
 use raddle_runtime::model::explore::{explore_some, fail_with};
 
+use crate::alone;
+
 /// A source, a task between, which is a future or has a thread, and a sink that counts; the source ends in the third turn.
 #[test]
 fn all_have_the_turns_before_the_one_that_broke() {
+    let _alone = alone();
     explore_some(192, |setting| {
         let runtime = setting.runtime();
         let mut program = Program::new("pipeline");
@@ -61,6 +64,7 @@ fn all_have_the_turns_before_the_one_that_broke() {
 /// One of three tasks in a ring fails in its second turn, inside a section or outside: the run says which, and ends.
 #[test]
 fn who_waits_for_a_task_that_failed_is_told() {
+    let _alone = alone();
     explore_some(192, |setting| {
         let runtime = setting.runtime();
         let mut program = Program::new("ring");

@@ -9,3 +9,13 @@
 mod common;
 mod ends;
 mod programs;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One test explores at a time. Programs and operations are numbered over the whole process, and an atomic of `shuttle` that lies in a static is one for all schedules, which it
+/// takes to be of one thread: two tests that met there failed with a cell that was borrowed already.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    // A test that fails has told so itself.
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}

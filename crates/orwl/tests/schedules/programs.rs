@@ -2,6 +2,7 @@
 
 use raddle_runtime::model::explore::explore;
 
+use crate::alone;
 use crate::common::{Plan, Random, Size};
 
 const SIZE: Size = Size {
@@ -14,6 +15,7 @@ const SIZE: Size = Size {
 
 #[test]
 fn random_programs_compute_what_their_tasks_would_one_after_the_other() {
+    let _alone = alone();
     explore(|setting| {
         let seeds: [u64; 256] = std::array::from_fn(|seed| seed as u64);
         let seed = Random(setting.one_of(&seeds)).below(1 << 20) as u64;
