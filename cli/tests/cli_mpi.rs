@@ -69,3 +69,32 @@ fn who_was_not_started_by_mpi_is_told_how() {
     let told = run_badly(["pingpong", "--nodes", "2", "--transport", "mpi"]);
     assert!(told.contains("mpirun -n 2 PROGRAM"), "{told}");
 }
+
+/// `mpirun` refused more nodes than there are CPUs, and bound those of which there were as many to one each.
+#[test]
+fn a_program_is_launched_on_more_nodes_than_cpus() {
+    let nodes = std::thread::available_parallelism().map_or(4, |cpus| cpus.get() + 2);
+    let script = "echo $RADDLE_NODES $RADDLE_TRANSPORT; grep Cpus_allowed_list /proc/self/status";
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_raddle"))
+        .args(["launch", "--transport", "mpi", "-n", &nodes.to_string()])
+        .args(["sh", "-c", script])
+        .envs([
+            ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+            ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+        ])
+        .output()
+        .expect("it starts");
+    let told = mpirun::told(&output);
+    assert!(output.status.success(), "{told}");
+    assert_eq!(
+        told.matches(&format!("{nodes} mpi")).count(),
+        nodes,
+        "{told}"
+    );
+    let own = std::fs::read_to_string("/proc/self/status").expect("the system tells");
+    let own = own
+        .lines()
+        .find(|line| line.starts_with("Cpus_allowed_list"));
+    let own = own.expect("it tells which CPUs");
+    assert_eq!(told.matches(own).count(), nodes, "{told}");
+}

@@ -10,6 +10,13 @@ use raddle::net::TransportKind;
 use crate::arguments::{LaunchArguments, Options};
 use crate::error::CliError;
 
+/// What Open MPI's `mpirun` is told by its environment: to bind nobody, since nodes bind their workers, and to start more nodes than there are CPUs, as by the other transports. MPICH's
+/// does both unasked.
+const MPIRUN: [(&str, &str); 2] = [
+    ("OMPI_MCA_hwloc_base_binding_policy", "none"),
+    ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+];
+
 /// Becomes the program, which starts the other nodes, or `mpirun`, which starts them all. Returns where that fails.
 ///
 /// # Errors
@@ -38,6 +45,9 @@ pub(crate) fn run(arguments: &LaunchArguments, options: &Options) -> Result<(), 
     words.extend_from_slice(&arguments.program);
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]);
+    if arguments.transport == Some(TransportKind::Mpi) {
+        command.envs(MPIRUN);
+    }
     for (name, value) in variables(arguments, options) {
         if let Some(value) = value {
             command.env(name, value);

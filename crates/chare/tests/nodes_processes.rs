@@ -8,8 +8,9 @@ mod mpirun;
 use raddle_chare::nodes::{Job, JobError, Progress};
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Array, Chares, Cx, chare};
-use raddle_net::{NetError, TransportKind};
+use raddle_net::{Launch, NetError, TransportKind};
 use raddle_runtime::Runtime;
+use raddle_topology::{Affinity, CpuId};
 
 const LENGTH: usize = 64;
 const STEPS: u32 = 20;
@@ -231,5 +232,33 @@ fn a_node_that_dies_is_told(test: &str, kind: TransportKind) {
         }
         // A node that was started, and is done.
         None => assert!(matches!(ended, Ok(None)), "{ended:?}"),
+    }
+}
+
+/// A node whose runtime could not be built left, which the first took for its end in order: it waited for ever for what that node was to do.
+#[test]
+fn a_node_that_does_not_come_up_fails_the_program() {
+    let test = "a_node_that_does_not_come_up_fails_the_program";
+    let nowhere = Runtime::builder()
+        .workers(2)
+        .affinity(Affinity::Explicit(vec![CpuId(1 << 20), CpuId(1 << 20)]));
+    let mut job = job(test, TransportKind::Memory, 2);
+    if Launch::is_started() {
+        job = job.runtime(nowhere);
+    }
+    let done = job.run(
+        |setup| setup.array(LENGTH, Piece::new),
+        |_, rod| rod.at(LENGTH - 1).value().try_wait(),
+    );
+    if Launch::is_started() {
+        assert!(matches!(done, Err(JobError::Build(_))), "{done:?}");
+        return;
+    }
+    match done {
+        Ok(Some(Err(failure))) => {
+            let told = failure.to_string();
+            assert!(told.contains("node 1 has left"), "{told}");
+        }
+        done => panic!("{done:?}"),
     }
 }

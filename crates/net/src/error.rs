@@ -34,7 +34,7 @@ pub enum NetError {
     },
     /// What the program's first node says to this one makes no sense.
     #[error(
-        "standard input is no socket of the program's first node ({found}); expected to be started by it"
+        "RADDLE_NODE is set, but standard input is no socket of the program's first node ({found}); expected to be started by it, or RADDLE_NODE not to be set"
     )]
     NotStarted {
         /// What was found.

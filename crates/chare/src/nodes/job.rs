@@ -362,6 +362,7 @@ pub(crate) fn run_on<S, R>(
         return Ok(None);
     }
     let result = main(&runtime, made);
+    desk.stop();
     system.send_to_others(&Letter::Stop);
     drop(open);
     Ok(Some(result))

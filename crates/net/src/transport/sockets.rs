@@ -122,7 +122,7 @@ impl Transport for BySockets {
 
     fn is_stuck(&self) -> bool {
         let mut ways = self.ways.iter().flatten();
-        // Relaxed: as in `pump_way`.
+        // Relaxed: as in `pump`.
         ways.any(|way| way.is_stuck.load(Relaxed))
     }
 

@@ -54,7 +54,8 @@ impl Pace {
     /// True when it takes seven eighths of the time of the other way at most.
     #[inline]
     fn streaming_pays(&self) -> bool {
-        8 * self.streamed < 7 * self.plain
+        // Both have been timed, and not merely chosen: where there was no room, no copy was made.
+        self.streamed > 0 && 8 * self.streamed < 7 * self.plain
     }
 }
 

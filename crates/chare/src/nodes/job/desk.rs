@@ -52,6 +52,8 @@ pub(super) struct Desk {
     /// How the program ended, and who waits for that.
     end: Mutex<End>,
     has_ended: AtomicBool,
+    /// The first node has told all to stop, or is about to: from then on they leave.
+    stops: AtomicBool,
 }
 
 #[derive(Default)]
@@ -78,6 +80,7 @@ impl Desk {
             looks_again: AtomicBool::new(false),
             end: Mutex::default(),
             has_ended: AtomicBool::new(false),
+            stops: AtomicBool::new(false),
         }
     }
 
@@ -89,6 +92,12 @@ impl Desk {
         let _ = self.state.compare_exchange(CLOSED, OPEN, Release, Relaxed);
         // What came before has woken nobody.
         self.idle.work_came(0);
+    }
+
+    /// The program is over: from now on the other nodes may leave. For the first.
+    pub(super) fn stop(&self) {
+        // Relaxed: the letters by which the others hear of it go after this, and they leave after those.
+        self.stops.store(true, Relaxed);
     }
 
     /// Hands out nothing any more.
@@ -216,6 +225,10 @@ impl Desk {
         has_done || self.looks_again.load(Relaxed)
     }
 
+    fn is_first(system: &System) -> bool {
+        system.away.get().is_some_and(|away| away.me == 0)
+    }
+
     fn hand_out(&self, system: &Arc<System>, from: u16, letter: &[u8]) {
         if self.is_over() {
             return;
@@ -237,12 +250,21 @@ impl Desk {
     fn hear_of_end(&self, system: &Arc<System>, error: NetError) {
         match error {
             NetError::Left(NodeId(0)) => return self.close(),
-            NetError::Left(_) => return,
+            // Others than the first may hear of that before they are told to stop; too early, the first says so.
+            // Relaxed: as in `stop`.
+            NetError::Left(_) if !Self::is_first(system) || self.stops.load(Relaxed) => return,
             _ => {}
         }
-        let failure = Failure::new(error.to_string());
-        if let (NetError::Died(NodeId(node)), Some(away)) = (&error, system.away.get()) {
-            away.lose(*node, &failure);
+        let failure = match error {
+            NetError::Left(node) => {
+                Failure::new(format!("{node} has left before the program was over"))
+            }
+            _ => Failure::new(error.to_string()),
+        };
+        if let (NetError::Died(node) | NetError::Left(node), Some(away)) =
+            (&error, system.away.get())
+        {
+            away.lose(node.0, &failure);
         }
         system.fail(failure);
         if matches!(error, NetError::Died(NodeId(0))) {
