@@ -18,6 +18,9 @@ use crate::packet::{Kind, PACKET_BYTES_MAX, Packet};
 /// Packets that are taken from one node before the next has its turn.
 const TURN: usize = 16;
 
+/// Numbers that are further ahead are of packets that have been here.
+const AHEAD_MAX: u32 = u32::MAX / 2;
+
 /// What comes from one node.
 #[derive(Debug)]
 pub(crate) struct Inbound {
@@ -82,9 +85,20 @@ impl Inbound {
             return Ok(());
         };
         let header = packet.header;
-        let is_next = header.number == self.received;
-        if !is_next || header.from >= self.shape.ports || header.to >= self.shape.ports {
-            // One that is missing is counted when the next comes, and so is one that comes again.
+        match header.number.wrapping_sub(self.received) {
+            0 => {}
+            1..=AHEAD_MAX => {
+                // Those that are missing are counted once; this one is as good as if they had not been.
+                self.received = header.number;
+                self.rights.count_refused(Refusal::Malformed);
+            }
+            _ => {
+                // It comes again.
+                self.rights.count_refused(Refusal::Malformed);
+                return Ok(());
+            }
+        }
+        if header.from >= self.shape.ports || header.to >= self.shape.ports {
             self.received = header.number.wrapping_add(1);
             self.rights.count_refused(Refusal::Malformed);
             return Ok(());
@@ -142,4 +156,116 @@ fn put(
         .memory
         .write(window.bytes.start as usize, packet.long);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+    use raddle_sync::lane::LaneReceiver;
+
+    use super::*;
+    use crate::packet::Header;
+
+    const SHAPE: Shape = Shape { nodes: 2, ports: 1 };
+
+    /// What node 0 receives of node 1.
+    struct Receiving {
+        inbound: Inbound,
+        lane: LaneReceiver,
+        rights: Arc<Rights>,
+    }
+
+    impl Receiving {
+        fn new() -> Self {
+            let file = Region::create(SHAPE).expect("there is memory");
+            let own = Arc::new(Region::open(&file, SHAPE).expect("it is a region"));
+            let rights = Arc::new(Rights::new(7));
+            let from = PortId {
+                node: NodeId(1),
+                index: 0,
+            };
+            let lane = own.receiver(from, 0);
+            Self {
+                inbound: Inbound::new(SHAPE, NodeId(1), &own, &rights),
+                lane: lane.expect("it is taken once"),
+                rights,
+            }
+        }
+
+        /// Pumps these packets, and returns the short parts of what comes of it.
+        fn pump(&mut self, packets: impl IntoIterator<Item = Vec<u8>>) -> Vec<Vec<u8>> {
+            let mut packets: VecDeque<_> = packets.into_iter().collect();
+            let mut came = Vec::new();
+            loop {
+                let has_pumped = self.inbound.pump(|buffer| {
+                    let packet = packets.pop_front()?;
+                    buffer[..packet.len()].copy_from_slice(&packet);
+                    Some(packet.len())
+                });
+                while let Ok(Some(short)) = self.lane.receive(|found| found.short.to_vec()) {
+                    came.push(short);
+                }
+                if !has_pumped {
+                    return came;
+                }
+            }
+        }
+    }
+
+    fn packet(number: u32, kind: Kind, short: &[u8]) -> Vec<u8> {
+        let header = Header {
+            number,
+            kind,
+            doorbell: false,
+            from: 0,
+            to: 0,
+        };
+        [&header.write(&[short], &[])[..], short].concat()
+    }
+
+    /// A packet that had been changed on its way took the next one along: that was not the one that was waited for, and was dropped, too.
+    #[test]
+    fn a_packet_arrives_whatever_came_before_it() {
+        let mut receiving = Receiving::new();
+        let good = |number: u32| packet(number, Kind::Message, &[number as u8]);
+        let mut changed = good(1);
+        changed[25 - 1] ^= 1;
+        let packets = [
+            good(0),
+            changed,
+            good(2),
+            good(0),
+            good(2),
+            good(5),
+            good(3),
+            good(6),
+        ];
+        let came = receiving.pump(packets);
+        assert_eq!(came, [[0], [2], [5], [6]]);
+        // The changed one, its gap, three that came again or late, and the gap before number 5.
+        assert_eq!(receiving.rights.refused(Refusal::Malformed), 6);
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_of_any_kind_stop_nothing(
+            packets in prop::collection::vec(prop_oneof![
+                prop::collection::vec(any::<u8>(), 0..300),
+                (any::<u32>(), 16_u8..19, prop::collection::vec(any::<u8>(), 0..100)).prop_map(|(number, kind, short)| {
+                    let kind = [Kind::Message, Kind::Put, Kind::Part][usize::from(kind - 16)];
+                    packet(number % 20, kind, &short)
+                }),
+            ], 0..40),
+        ) {
+            let mut receiving = Receiving::new();
+            let count = packets.len() as u64;
+            let came = receiving.pump(packets).len() as u64;
+            let refused = Refusal::ALL.map(|why| receiving.rights.refused(why)).iter().sum::<u64>();
+            prop_assert!(came + refused >= count, "{came} of {count}, {refused} refused");
+            let after = receiving.pump([packet(1_000, Kind::Message, b"after")]);
+            prop_assert_eq!(after, [b"after"]);
+        }
+    }
 }
