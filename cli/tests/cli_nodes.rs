@@ -244,3 +244,15 @@ fn a_program_is_launched_in_the_place_of_the_command() {
         "{nowhere}"
     );
 }
+
+/// Each two nodes share a socket, of which the first has both ends at first: more files than programs may have open unless they say so.
+#[test]
+fn more_nodes_than_a_program_has_files_at_first() {
+    let script = "ulimit -S -n 256; exec \"$0\" kneighbor --mode shm --nodes 20 --iterations 5 --repeat 1 --json";
+    let output = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_raddle")])
+        .output()
+        .expect("there is a shell");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+}

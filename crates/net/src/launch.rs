@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit, setrlimit};
 
 use crate::address::{NodeId, Shape};
 use crate::control::{self, FILES_MAX};
@@ -127,6 +128,7 @@ impl Launch {
             let others = Others(Vec::new());
             return Ok(Nodes { node, others });
         }
+        allow_files();
         let mut shares = Share::of_all(self.kind, self.shape)?.into_iter();
         let ours = shares.next().expect("a program has a first node");
         // From the first that was started on: whatever fails, they are waited for.
@@ -195,6 +197,14 @@ impl Launch {
 fn first_of(names: &[&str]) -> Option<u16> {
     let mut names = names.iter();
     names.find_map(|name| env::var(name).ok()?.parse().ok())
+}
+
+/// Lets this process have as many files open as the system allows it: each two nodes share sockets, of which the first node has both ends at first, and what is usual is few.
+fn allow_files() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // Refused, it is as before.
+    let _ = setrlimit(Resource::Nofile, limit);
 }
 
 /// Tells a node that was started who it is, and gives it what it needs.
