@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::slice;
 
 use memmap2::{MmapOptions, MmapRaw};
@@ -58,22 +58,24 @@ impl Memory {
         NonNull::new(self.map.as_mut_ptr()).expect("nothing is mapped at address zero")
     }
 
-    /// Copies `bytes` to `at`, for this thread or one that shares its caches.
+    /// Copies `bytes` to `at`.
     ///
     /// # Panics
     /// When they do not lie within.
     pub(crate) fn write(&self, at: usize, bytes: &[u8]) {
-        self.hand_over(at, bytes, &mut Copier::default(), Reader::Here);
+        let place = self.place(&(at..at.saturating_add(bytes.len())));
+        // SAFETY: `place` has checked that they lie within what is mapped; whoever reads it meanwhile has been promised nothing.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len()) }
     }
 
-    /// Copies `bytes` to `at`, for `reader`.
+    /// The same, for who reads them on another core, or later.
     ///
     /// # Panics
     /// When they do not lie within.
     pub(crate) fn hand_over(&self, at: usize, bytes: &[u8], copier: &mut Copier, reader: Reader) {
         let place = self.place(&(at..at.saturating_add(bytes.len())));
         let copying = copier.choose(bytes.len(), reader);
-        // SAFETY: `place` has checked that they lie within what is mapped; whoever reads it meanwhile has been promised nothing.
+        // SAFETY: as above.
         unsafe { copier.copy(copying, bytes, place) }
     }
 
