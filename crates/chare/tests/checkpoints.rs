@@ -85,9 +85,10 @@ impl Folder {
 
     fn files(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(&self.0).expect("it is there");
-        entries
-            .map(|entry| entry.expect("it is there").path())
-            .collect()
+        let paths = entries.map(|entry| entry.expect("it is there").path());
+        let mut files: Vec<_> = paths.collect();
+        files.sort();
+        files
     }
 
     /// The one file of elements.
@@ -242,7 +243,7 @@ fn what_cannot_be_written_is_said_and_leaves_the_checkpoint_before() {
 fn a_manifest_without_room_leaves_the_checkpoint_before_and_nothing_else() {
     let folder = Folder::new("manifest");
     let before = write(3, &folder.0);
-    let mut files = folder.files();
+    let files = folder.files();
     let full = folder.0.join("manifest.json.partial");
     std::os::unix::fs::symlink("/dev/full", &full).expect("a link to the full device");
     let refused = job(2).run_within(
@@ -258,10 +259,7 @@ fn a_manifest_without_room_leaves_the_checkpoint_before_and_nothing_else() {
         refused.contains("manifest.json.partial: cannot be written: No space left"),
         "{refused}"
     );
-    let mut left = folder.files();
-    files.sort();
-    left.sort();
-    assert_eq!(left, files);
+    assert_eq!(folder.files(), files);
     let counters = runtime().restore::<Counter>(&folder.0);
     assert!(counters.is_ok(), "{counters:?}");
     assert_eq!(write(1, &folder.0), before);
@@ -277,7 +275,7 @@ fn elements_without_room_leave_the_checkpoint_before_and_nothing_else() {
     }
     let folder = Folder::new("room");
     write(2, &folder.0);
-    let mut files = folder.files();
+    let files = folder.files();
     let test = std::env::current_exe().expect("it has a path");
     // Files of 16 MB at most, which is enough for the memory that nodes share: the system's answer to a longer one is an error, where the signal is ignored.
     let script = "trap '' XFSZ; ulimit -f 32768; exec \"$0\" --exact \
@@ -290,10 +288,7 @@ fn elements_without_room_leave_the_checkpoint_before_and_nothing_else() {
         .expect("there is a shell");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    let mut left = folder.files();
-    files.sort();
-    left.sort();
-    assert_eq!(left, files);
+    assert_eq!(folder.files(), files);
     let counters = runtime().restore::<Counter>(&folder.0);
     assert!(counters.is_ok(), "{counters:?}");
 }
