@@ -35,6 +35,14 @@ pub(crate) struct Window {
     pub(crate) bytes: Range<u64>,
 }
 
+/// Where in a window a message has put its data.
+#[derive(Clone, Debug)]
+pub(crate) struct Put<'view> {
+    pub(crate) window: &'view Window,
+    /// Within the window, and as offsets into its segment.
+    pub(crate) bytes: Range<u64>,
+}
+
 /// Why a message was not delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -144,7 +152,7 @@ impl ConnectionView {
         rights: &Rights,
         peer: NodeId,
         descriptor: &Descriptor,
-    ) -> Result<Option<Window>, Refusal> {
+    ) -> Result<Option<Put<'_>>, Refusal> {
         let Some(index) = usize::from(descriptor.connection).checked_sub(1) else {
             return match (descriptor.key == rights.key, descriptor.put) {
                 (false, _) => Err(Refusal::WrongKey),
@@ -174,10 +182,7 @@ impl ConnectionView {
         };
         let window = entry.window.as_ref().ok_or(Refusal::OutOfBounds)?;
         let bytes = part_of(&window.bytes, at, len).ok_or(Refusal::OutOfBounds)?;
-        Ok(Some(Window {
-            bytes,
-            ..window.clone()
-        }))
+        Ok(Some(Put { window, bytes }))
     }
 }
 

@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use raddle_sync::hand_over::{Copier, Reader};
+use raddle_sync::hand_over::{Copier, Reader, fetch};
 use raddle_sync::lane::{LONG_MAX, LaneReceiver, SHORT_MAX};
 use raddle_sync::prim::{Acquire, Instant, spin_loop, yield_now};
 use raddle_sync::wait::{SpinBudget, WaitCell, Way};
 
 use crate::address::{NodeId, PortId};
-use crate::connection::{ConnectionView, Refusal};
+use crate::connection::{ConnectionView, Put, Refusal};
 use crate::descriptor::{DESCRIPTOR_BYTES, Descriptor, Flags};
 use crate::error::{NetError, SendError};
 use crate::mapped::WORDS;
@@ -380,12 +380,16 @@ impl Port {
                     Err(refusal) => return self.shared.rights.count_refused(refusal),
                 };
                 let data = match put {
-                    // Within a segment of this process.
-                    Some(put) => Data::Put {
-                        segment: put.segment,
-                        start: put.bytes.start as usize,
-                        len: (put.bytes.end - put.bytes.start) as usize,
-                    },
+                    Some(Put { window, bytes }) => {
+                        // Within a segment of this process.
+                        let bytes = bytes.start as usize..bytes.end as usize;
+                        window.memory.read(bytes.clone(), fetch);
+                        Data::Put {
+                            segment: window.segment,
+                            start: bytes.start,
+                            len: bytes.len(),
+                        }
+                    }
                     None if found.long.is_empty() => Data::Here(few),
                     None => Data::Here(found.long),
                 };

@@ -24,6 +24,8 @@ use self::pace::Pace;
 
 /// Copies of so many bytes may be streamed: for fewer, the wait at the end costs more than it saves.
 const STREAMED_FROM: usize = 1024;
+/// So many bytes are asked for at once when a message has come; what lies behind them the processor sees coming.
+const FETCHED_MAX: usize = 4096;
 /// Powers of two from there on that are told apart; longer copies are as the last.
 const CLASSES: usize = 8;
 /// Whether there is a streaming copy.
@@ -101,6 +103,19 @@ impl Copier {
         let took = ticks().saturating_sub(start);
         self.paces[class_of(bytes.len())].observe(copying.is_streamed, took);
     }
+}
+
+/// Asks for the first 4 KB of `bytes`, which another core has just written, all lines at once.
+///
+/// Who copies them on finds each line missing as it comes, and no further than its stores are: they wait for lines, too, and then the loads for them. On a Zen 4
+/// a round trip of 3,456 bytes, each time from where they came to where the other reads them, takes 0.69 µs so, and 0.83 without.
+///
+/// Cost: an instruction for each line; none of those that are here already is fetched again.
+#[inline]
+pub fn fetch(bytes: &[u8]) {
+    #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
+    streaming::fetch(&bytes[..bytes.len().min(FETCHED_MAX)]);
+    let _ = bytes;
 }
 
 /// Which power of two.

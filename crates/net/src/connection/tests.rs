@@ -38,8 +38,9 @@ fn message(connection: u16, key: u64, put: Option<(u64, u64)>) -> Descriptor {
 }
 
 fn check(peer: NodeId, descriptor: &Descriptor) -> Result<Option<Range<u64>>, Refusal> {
-    let found = ConnectionView::default().check(&table().0, peer, descriptor)?;
-    Ok(found.map(|window| window.bytes))
+    let mut view = ConnectionView::default();
+    let found = view.check(&table().0, peer, descriptor)?;
+    Ok(found.map(|put| put.bytes))
 }
 
 #[test]

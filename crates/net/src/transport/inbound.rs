@@ -9,7 +9,7 @@ use raddle_sync::hand_over::Reader;
 use super::memory::LaneLink;
 use super::{Link, Outgoing};
 use crate::address::{NodeId, PortId, Shape};
-use crate::connection::{ConnectionView, Refusal, Rights};
+use crate::connection::{ConnectionView, Put, Refusal, Rights};
 use crate::descriptor::Descriptor;
 use crate::error::SendError;
 use crate::mapped::Region;
@@ -146,15 +146,13 @@ fn put(
     packet: &Packet<'_>,
 ) -> Result<(), Refusal> {
     let (descriptor, ..) = Descriptor::read(packet.short)?;
-    let window = view.check(rights, node, &descriptor)?;
-    let window = window.ok_or(Refusal::Malformed)?;
-    if window.bytes.end - window.bytes.start != packet.long.len() as u64 {
+    let put = view.check(rights, node, &descriptor)?;
+    let Put { window, bytes } = put.ok_or(Refusal::Malformed)?;
+    if bytes.end - bytes.start != packet.long.len() as u64 {
         return Err(Refusal::Malformed);
     }
     // Within the segment, which is memory of this process.
-    window
-        .memory
-        .write(window.bytes.start as usize, packet.long);
+    window.memory.write(bytes.start as usize, packet.long);
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! Streaming on x86-64: stores that write whole lines past the caches.
 
-use std::arch::x86_64::{_mm_loadu_si128, _mm_sfence, _mm_stream_si128, _rdtsc};
+use std::arch::x86_64::{
+    _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm_sfence, _mm_stream_si128, _rdtsc,
+};
 use std::ptr;
 
 const LINE: usize = 64;
@@ -11,6 +13,15 @@ const PIECE: usize = 16;
 pub(super) fn ticks() -> u64 {
     // SAFETY: reads a counter.
     unsafe { _rdtsc() }
+}
+
+/// Asks for all lines of `bytes`.
+#[inline]
+pub(super) fn fetch(bytes: &[u8]) {
+    for line in bytes.chunks(LINE) {
+        // SAFETY: asks for memory that may be read, and reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
 }
 
 /// Copies whole lines by streaming, and what lies before and behind them plainly.
