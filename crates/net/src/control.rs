@@ -12,8 +12,9 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, IoSlice, IoSliceMut, retry_on_intr};
 use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags,
+    SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg,
+    sendmsg, socketpair,
 };
 
 use crate::address::NodeId;
@@ -34,6 +35,8 @@ pub(crate) struct Frame {
     pub(crate) kind: u64,
     pub(crate) words: [u64; WORDS - 1],
     pub(crate) files: Vec<OwnedFd>,
+    /// More descriptors were sent than this process may have open.
+    pub(crate) lacks_files: bool,
 }
 
 /// The first node to one that it has started: who it is.
@@ -64,6 +67,7 @@ impl Frame {
             kind: word(0),
             words: std::array::from_fn(|index| word(index + 1)),
             files,
+            lacks_files: false,
         }
     }
 }
@@ -155,7 +159,10 @@ pub(crate) fn receive(socket: impl AsFd) -> Result<Option<Frame>, Errno> {
     }
     match received.bytes {
         0 => Ok(None),
-        FRAME_BYTES => Ok(Some(Frame::read(&bytes, files))),
+        FRAME_BYTES => Ok(Some(Frame {
+            lacks_files: received.flags.contains(ReturnFlags::CTRUNC),
+            ..Frame::read(&bytes, files)
+        })),
         _ => Err(Errno::BADMSG),
     }
 }

@@ -9,7 +9,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ use crate::transport::TransportKind;
 /// Which node a process is: set for those that the first one starts.
 pub const NODE_VARIABLE: &str = "RADDLE_NODE";
 
-/// How long a node may take to end once the first has left, before it is killed.
+/// How long the others may take to end where the first has failed, before they are killed.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// How many processes `mpirun` or `srun` has started, where they say so: Open MPI, what has Hydra or PMI (MPICH, Intel MPI), Slurm.
@@ -63,6 +63,7 @@ pub struct Launch {
     kind: TransportKind,
     arguments: Option<Vec<OsString>>,
     is_quiet: bool,
+    grace: Option<Duration>,
 }
 
 impl Launch {
@@ -73,6 +74,7 @@ impl Launch {
             kind: TransportKind::Memory,
             arguments: None,
             is_quiet: false,
+            grace: None,
         }
     }
 
@@ -94,6 +96,14 @@ impl Launch {
     #[must_use]
     pub const fn quiet(mut self, is_quiet: bool) -> Self {
         self.is_quiet = is_quiet;
+        self
+    }
+
+    /// How long the others may take to end once the first has [finished](Nodes::finish); who takes longer is killed. If nothing is said, they are waited for
+    /// however long they take.
+    #[must_use]
+    pub const fn grace(mut self, limit: Duration) -> Self {
+        self.grace = Some(limit);
         self
     }
 
@@ -126,7 +136,7 @@ impl Launch {
         if Self::is_started() {
             let node = join(self.kind, self.shape)?;
             let others = Others(Vec::new());
-            return Ok(Nodes { node, others });
+            return Ok(self.nodes(node, others));
         }
         allow_files();
         let mut shares = Share::of_all(self.kind, self.shape)?.into_iter();
@@ -140,7 +150,16 @@ impl Launch {
                 .map_err(NetError::system("a message to a node that was started"))?;
         }
         let node = Node::assemble(ours)?;
-        Ok(Nodes { node, others })
+        Ok(self.nodes(node, others))
+    }
+
+    const fn nodes(&self, node: Node, others: Others) -> Nodes {
+        let grace = self.grace;
+        Nodes {
+            node,
+            others,
+            grace,
+        }
     }
 
     /// Becomes the node that this process is of those that MPI has started.
@@ -159,7 +178,7 @@ impl Launch {
                 .map_err(NetError::system("an empty standard output"))?;
         }
         let others = Others(Vec::new());
-        Ok(Nodes { node, others })
+        Ok(self.nodes(node, others))
     }
 
     /// Starts a process whose standard input is `control`.
@@ -256,7 +275,13 @@ fn join(kind: TransportKind, shape: Shape) -> Result<Node, NetError> {
     }
     let mut files = Vec::new();
     while files.len() < Share::file_count(kind, shape) {
-        files.extend(frame()?.files);
+        let frame = frame()?;
+        if frame.lacks_files {
+            return Err(NetError::system("as many open files as a node needs")(
+                Errno::MFILE,
+            ));
+        }
+        files.extend(frame.files);
     }
     // From here on nobody reads what was for this node alone.
     nothing(OFlags::RDONLY)
@@ -282,6 +307,7 @@ fn nothing(flags: OFlags) -> Result<OwnedFd, Errno> {
 pub struct Nodes {
     node: Node,
     others: Others,
+    grace: Option<Duration>,
 }
 
 impl Nodes {
@@ -298,26 +324,29 @@ impl Nodes {
             .map(|(node, child)| (*node, child.id()))
     }
 
-    /// Leaves, and in the first node waits for the others; one that does not end some seconds after it is killed. By MPI all wait until all have left.
+    /// Leaves, and in the first node waits for the others, as long as [`Launch::grace`] says. By MPI all wait until all have left.
+    ///
+    /// Where nodes are dropped without this, the first gives the others five seconds, and kills who is still there.
     ///
     /// # Errors
     /// [`NetError::Failed`] of the first of them that ended with an error; by MPI [`NetError::Stays`] in the first node of one that has not left in time.
     pub fn finish(mut self) -> Result<(), NetError> {
-        self.end()
+        let grace = self.grace;
+        self.end(grace)
     }
 
-    fn end(&mut self) -> Result<(), NetError> {
+    fn end(&mut self, grace: Option<Duration>) -> Result<(), NetError> {
         self.node.leave();
         let is_first = self.node.id() == NodeId(0);
-        let ended = self.node.finish(is_first.then_some(GRACE));
-        self.others.wait().and(ended)
+        let ended = self.node.finish(grace.filter(|_| is_first));
+        self.others.wait(grace).and(ended)
     }
 }
 
 impl Drop for Nodes {
     fn drop(&mut self) {
         // Who wants to know how the others ended calls `finish`.
-        let _ = self.end();
+        let _ = self.end(Some(GRACE));
     }
 }
 
@@ -326,21 +355,14 @@ impl Drop for Nodes {
 struct Others(Vec<(NodeId, Child)>);
 
 impl Others {
-    fn wait(&mut self) -> Result<(), NetError> {
-        let end = Instant::now() + GRACE;
+    /// Waits for all; who is still there after `grace` is killed.
+    fn wait(&mut self, grace: Option<Duration>) -> Result<(), NetError> {
+        let end = grace.map(|grace| Instant::now() + grace);
         let mut failed = Ok(());
         for (node, mut child) in self.0.drain(..) {
-            let status = loop {
-                match child.try_wait() {
-                    Ok(None) if Instant::now() < end => thread::sleep(Duration::from_millis(1)),
-                    Ok(None) => {
-                        // It may have ended since; then there is nothing to kill.
-                        let _ = child.kill();
-                        break child.wait();
-                    }
-                    Ok(Some(status)) => break Ok(status),
-                    Err(error) => break Err(error),
-                }
+            let status = match end {
+                Some(end) => wait_or_kill(&mut child, end),
+                None => child.wait(),
             };
             let result = match status {
                 Ok(status) if status.success() => Ok(()),
@@ -359,6 +381,19 @@ impl Others {
 impl Drop for Others {
     fn drop(&mut self) {
         // Who wants to know how they ended calls `finish`.
-        let _ = self.wait();
+        let _ = self.wait(Some(GRACE));
     }
+}
+
+/// Waits for a process until `end`, and then no more.
+fn wait_or_kill(child: &mut Child, end: Instant) -> io::Result<ExitStatus> {
+    while Instant::now() < end {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    // It may have ended since; then there is nothing to kill.
+    let _ = child.kill();
+    child.wait()
 }

@@ -85,7 +85,7 @@ pub(crate) struct Shared {
 /// Connections that others have opened for this node, and who waits for one.
 #[derive(Debug, Default)]
 struct Offers {
-    open: VecDeque<Remote>,
+    open: VecDeque<(NodeId, Result<Remote, NetError>)>,
     waiting: Vec<Arc<WaitCell>>,
 }
 
@@ -340,7 +340,8 @@ impl Node {
     /// Waits for the next connection that `peer` opens for this node.
     ///
     /// # Errors
-    /// [`NetError::Died`] or [`NetError::Left`] when there will be none.
+    /// [`NetError::Died`] or [`NetError::Left`] when there will be none; [`NetError::System`] where its memory cannot be had here: this process has too many files
+    /// open, or too much memory mapped.
     pub fn accept(&self, peer: NodeId) -> Result<Remote, NetError> {
         let cell = Arc::new(WaitCell::new());
         let mut waits = false;
@@ -352,9 +353,9 @@ impl Node {
                 .offers
                 .lock()
                 .expect("nothing panics under this lock");
-            let found = offers.open.iter().position(|offer| offer.node == peer);
+            let found = offers.open.iter().position(|(node, _)| *node == peer);
             if let Some(found) = found {
-                return Ok(offers.open.remove(found).expect("it was found there"));
+                return offers.open.remove(found).expect("it was found there").1;
             }
             if !waits {
                 offers.waiting.push(Arc::clone(&cell));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use raddle_sync::hand_over::{Copier, Reader, fetch};
 use raddle_sync::lane::{LONG_MAX, LaneReceiver, SHORT_MAX};
-use raddle_sync::prim::{Acquire, Instant, spin_loop, yield_now};
+use raddle_sync::prim::{Acquire, Instant, spin_loop};
 use raddle_sync::wait::{SpinBudget, WaitCell, Way};
 
 use crate::address::{NodeId, PortId};
@@ -51,6 +51,19 @@ pub struct Port {
     budget: SpinBudget,
     /// For what is put into segments.
     copier: Copier,
+    /// The put that had no room for all of its packets.
+    begun: Option<Begun>,
+}
+
+/// A put whose data travel in several packets, and how many bytes of them have been sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Begun {
+    to: PortId,
+    connection: u16,
+    at: u64,
+    /// The address of the first byte, and how many there are: what is put next may be something else.
+    data: (usize, usize),
+    sent: usize,
 }
 
 /// What is sent besides data.
@@ -114,6 +127,7 @@ impl Port {
             changes: 0,
             budget: SpinBudget::default(),
             copier: Copier::default(),
+            begun: None,
             shared,
         }
     }
@@ -147,7 +161,8 @@ impl Port {
     /// They are copied once, into the memory of the receiver, who finds them there when the message arrives.
     ///
     /// # Errors
-    /// As [`send`](Self::send), and [`SendError::OutOfBounds`]. On [`SendError::Full`] the data have been put already, and nobody has been told.
+    /// As [`send`](Self::send), and [`SendError::OutOfBounds`]. On [`SendError::Full`] the data have been put already, in part at least, and nobody has been told;
+    /// the same call goes on from there. So they must be the same bytes then: others are put from another address, or after another put.
     /// # Panics
     /// As [`send`](Self::send).
     pub fn put(
@@ -166,12 +181,14 @@ impl Port {
         let descriptor = descriptor_by(remote, message, Some((at, data.len() as u64)));
         if self.shared.transport.is_pumped() && data.len() > DATA_MAX {
             self.put_in_parts(remote, to, at, data)?;
-            return self.send_by(to, descriptor, message.metadata, &[]);
+            self.send_by(to, descriptor, message.metadata, &[])?;
+            self.begun = None;
+            return Ok(());
         }
         self.send_by(to, descriptor, message.metadata, data)
     }
 
-    /// Puts data that are too many for one packet. Waits for room between two parts: what was put once need not be put again.
+    /// Puts data that are too many for one packet, those that have not been put yet.
     fn put_in_parts(
         &mut self,
         remote: &Remote,
@@ -179,27 +196,33 @@ impl Port {
         at: u64,
         data: &[u8],
     ) -> Result<(), SendError> {
-        for (index, part) in data.chunks(DATA_MAX).enumerate() {
-            let put = (at + (index * DATA_MAX) as u64, part.len() as u64);
-            let head = descriptor_by(remote, Message::default(), Some(put)).write();
-            let outgoing = Outgoing {
+        let mut put = Begun {
+            to,
+            connection: remote.connection,
+            at,
+            data: (data.as_ptr().addr(), data.len()),
+            sent: 0,
+        };
+        if let Some(begun) = self.begun.take() {
+            let sent = begun.sent;
+            if begun == (Begun { sent, ..put }) {
+                put.sent = sent;
+            }
+        }
+        for part in data[put.sent..].chunks(DATA_MAX) {
+            let place = (at + put.sent as u64, part.len() as u64);
+            let head = descriptor_by(remote, Message::default(), Some(place)).write();
+            self.begun = Some(put);
+            self.link_to(to)?.send(Outgoing {
                 short: &[&head],
                 long: part,
                 kind: Kind::Part,
                 doorbell: false,
                 reader: Reader::Soon,
-            };
-            loop {
-                match self.link_to(to)?.send(outgoing) {
-                    Err(SendError::Full) => {
-                        // The other side may be waiting for room, too.
-                        self.shared.transport.pump();
-                        yield_now();
-                    }
-                    other => break other?,
-                }
-            }
+            })?;
+            put.sent += part.len();
         }
+        self.begun = Some(put);
         Ok(())
     }
 

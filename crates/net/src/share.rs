@@ -9,7 +9,7 @@ use crate::address::{NodeId, Shape};
 use crate::control;
 use crate::error::NetError;
 use crate::mapped::Region;
-use crate::transport::TransportKind;
+use crate::transport::{TransportKind, allow_packets};
 
 /// What one node needs to be put together.
 #[derive(Debug)]
@@ -44,7 +44,10 @@ impl Share {
         let by_sockets = if kind.shares_memory() {
             shape.node_ids().map(|_| Vec::new()).collect()
         } else {
-            sockets(shape).map_err(NetError::system("a socket"))?
+            let all = sockets(shape).map_err(NetError::system("a socket"))?;
+            let allowed = all.iter().flatten().flatten().try_for_each(allow_packets);
+            allowed.map_err(NetError::system("sockets that hold a whole packet"))?;
+            all
         };
         let parts = shape.node_ids().zip(controls).zip(by_sockets);
         parts

@@ -24,7 +24,7 @@ use crate::packet::Kind;
 pub(crate) use memory::ByMemory;
 #[cfg(feature = "mpi")]
 pub(crate) use mpi::{ByMpi, Ranks};
-pub(crate) use sockets::BySockets;
+pub(crate) use sockets::{BySockets, allow_packets};
 
 /// How messages come from one node to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

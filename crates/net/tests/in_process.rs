@@ -150,6 +150,88 @@ fn what_is_put_lies_where_it_was_put() {
     });
 }
 
+/// Who put more than there was room for waited for it, and took nothing meanwhile: two who did so waited for each other.
+#[test]
+fn two_who_put_more_than_there_is_room_for_both_go_on() {
+    by_each_transport(|kind| {
+        const LEN: usize = 3_000_000;
+        let [first, second] = nodes(kind, PAIR);
+        let segments = [&first, &second].map(|node| node.segment(LEN).expect("memory"));
+        first
+            .open(NodeId(1), &segments[0], 0..LEN)
+            .expect("the second is there");
+        second
+            .open(NodeId(0), &segments[1], 0..LEN)
+            .expect("the first is there");
+        let mut sides = [(&first, NodeId(1)), (&second, NodeId(0))].map(|(node, peer)| {
+            let remote = node.accept(peer).expect("it has opened");
+            (node.port(0), remote, false, 0)
+        });
+        let data: Vec<_> = (0..LEN as u32).map(|index| (index % 251) as u8).collect();
+        while sides
+            .iter()
+            .any(|(.., has_put, received)| !has_put || *received == 0)
+        {
+            for (port, remote, has_put, _) in &mut sides {
+                *has_put = *has_put
+                    || match port.put(remote, 0, 0, &data, Message::default()) {
+                        Ok(()) => true,
+                        Err(SendError::Full) => false,
+                        Err(error) => panic!("{error}"),
+                    };
+            }
+            for (port, .., received) in &mut sides {
+                *received += port
+                    .poll(|arrival| assert_eq!(arrival.data.range(), Some(0..LEN)))
+                    .expect("nobody ends");
+            }
+        }
+        for segment in segments {
+            segment.read(0..LEN, |found| assert!(found == data));
+        }
+        assert!(sides.iter().all(|(.., received)| *received == 1));
+    });
+}
+
+/// A put that had no room, and was given up, says nothing of another one.
+#[test]
+fn another_put_begins_anew() {
+    const LEN: usize = 1_000_000;
+    let [first, second] = nodes(TransportKind::Sockets, PAIR);
+    let segment = second.segment(LEN).expect("memory");
+    second
+        .open(NodeId(0), &segment, 0..LEN)
+        .expect("the first is there");
+    let remote = first.accept(NodeId(1)).expect("it has opened");
+    let (mut sender, mut receiver) = (first.port(0), second.port(0));
+    let (given_up, data) = (vec![1; LEN], vec![2; LEN]);
+    let found = sender.put(&remote, 0, 0, &given_up, Message::default());
+    assert_eq!(found, Err(SendError::Full));
+    while let Err(error) = sender.put(&remote, 0, 0, &data, Message::default()) {
+        assert_eq!(error, SendError::Full);
+        assert_eq!(receiver.poll(|_| ()).expect("nobody ends"), 0);
+    }
+    receive(&mut receiver, 1, |_| ());
+    segment.read(0..LEN, |found| assert!(found == data));
+}
+
+/// By sockets the end of the other node was its death, whatever it had said.
+#[test]
+fn who_sends_to_a_node_that_has_left_is_told_that_it_left() {
+    by_each_transport(|kind| {
+        let [first, second] = nodes(kind, PAIR);
+        let mut sender = first.port(0);
+        drop(second);
+        let error = loop {
+            match sender.send(at(1, 0), Message::default(), b"late") {
+                Ok(()) | Err(SendError::Full) => std::thread::yield_now(),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error, SendError::Left(NodeId(1)));
+    });
+}
+
 #[test]
 fn what_lies_outside_is_not_put() {
     by_each_transport(|kind| {

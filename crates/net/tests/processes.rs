@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use raddle_net::{
@@ -32,6 +33,7 @@ by_each_transport! {
     a_number_goes_round_through_all_processes
     data_are_put_into_the_memory_of_another_process
     a_node_that_fails_is_told
+    a_node_that_takes_its_time_is_waited_for_as_long_as_was_said
     a_node_that_is_killed_leaves_no_hang_and_nothing_behind
 }
 
@@ -135,8 +137,10 @@ fn data_are_put_into_the_memory_of_another_process(test: &str, kind: TransportKi
     } else {
         let remote = node.accept(NodeId(0)).expect("the first is there");
         let data: Vec<_> = (0..300_000).map(|index| (index % 253) as u8).collect();
-        port.put(&remote, 0, 1_234, &data, Message::default())
-            .expect("room");
+        while let Err(error) = port.put(&remote, 0, 1_234, &data, Message::default()) {
+            assert_eq!(error, SendError::Full);
+            std::thread::yield_now();
+        }
     }
     drop(port);
     nodes.finish().expect("both nodes agree");
@@ -157,6 +161,35 @@ fn a_node_that_fails_is_told(test: &str, kind: TransportKind) {
     ));
     let error = nodes.finish().expect_err("it failed").to_string();
     assert_eq!(error, "node 1 failed: exit status: 7");
+}
+
+/// The first waited for five seconds, and killed whoever was still writing its results.
+fn a_node_that_takes_its_time_is_waited_for_as_long_as_was_said(test: &str, kind: TransportKind) {
+    let launch = Launch::new(Shape { nodes: 3, ports: 1 })
+        .transport(kind)
+        .arguments(["--exact", test, "--nocapture"])
+        .quiet(true)
+        .grace(Duration::from_millis(300));
+    let nodes = launch.start().expect("processes can be started");
+    match nodes.node().id() {
+        NodeId(1) => std::thread::sleep(Duration::from_millis(50)),
+        NodeId(2) => std::thread::sleep(Duration::from_secs(3_600)),
+        _ => {}
+    }
+    if nodes.node().id() != NodeId(0) {
+        return;
+    }
+    let error = nodes.finish().expect_err("one takes too long");
+    assert!(
+        matches!(
+            &error,
+            NetError::Failed {
+                node: NodeId(2),
+                ..
+            }
+        ),
+        "{error}"
+    );
 }
 
 /// Whatever a node is doing when it is killed, the others hear of it, and nothing of it stays.
@@ -233,6 +266,34 @@ fn shared_memory() -> BTreeSet<std::ffi::OsString> {
     entries
         .map(|entry| entry.expect("an entry").file_name())
         .collect()
+}
+
+/// What could not be mapped was waited for without end.
+#[test]
+fn a_node_that_may_open_no_more_files_says_so() {
+    let test = "a_node_that_may_open_no_more_files_says_so";
+    let nodes = start(test, TransportKind::Memory, 2);
+    let node = nodes.node();
+    let mut port = node.port(0);
+    if node.id() == NodeId(1) {
+        // The lowest number that is free: all below it are taken.
+        let last = fs::File::open("/dev/null").expect("a file");
+        let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+        limit.current = Some(u64::from(last.as_raw_fd().unsigned_abs()) + 1);
+        rustix::process::setrlimit(rustix::process::Resource::Nofile, limit).expect("it is less");
+        send(&mut port, port_of(0), b"now").expect("the first is there");
+        let error = node.accept(NodeId(0)).expect_err("no file can be had");
+        let expected = "the system refused memory that another node has allowed this one: ";
+        assert!(error.to_string().starts_with(expected), "{error}");
+        assert!(error.to_string().contains("Too many open files"), "{error}");
+    } else {
+        receive(&mut port, 1, |_| ()).expect("it has not left before it sent");
+        let segment = node.segment(4_096).expect("memory");
+        node.open(NodeId(1), &segment, 0..4_096)
+            .expect("the other is there");
+    }
+    drop(port);
+    nodes.finish().expect("both nodes agree");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use super::{DIED, LEAVING, LEFT, PAGE, Shared};
 use crate::address::NodeId;
 use crate::control::{self, Controls, Frame};
+use crate::error::NetError;
 use crate::mapped::Memory;
 use crate::segment::{Remote, RemoteWindow};
 use crate::transport::TransportKind;
@@ -126,12 +127,12 @@ impl Shared {
     pub(super) fn hear(&self, node: NodeId, told: Result<Option<Frame>, Errno>) -> bool {
         match told {
             Ok(Some(frame)) if frame.kind == control::OFFER => {
-                if let Some(remote) = remote_of(self.kind, node, frame) {
-                    let mut offers = self.offers.lock().expect("nothing panics under this lock");
-                    offers.open.push_back(remote);
-                    drop(offers);
-                    self.tell_waiting();
-                }
+                // What cannot be taken is told to who waits for it.
+                let remote = remote_of(self.kind, node, frame);
+                let mut offers = self.offers.lock().expect("nothing panics under this lock");
+                offers.open.push_back((node, remote));
+                drop(offers);
+                self.tell_waiting();
                 true
             }
             Ok(Some(frame)) if frame.kind == control::LEAVE => {
@@ -163,22 +164,35 @@ impl Shared {
     }
 }
 
-/// What an offer allows; none where it makes no sense.
-fn remote_of(kind: TransportKind, node: NodeId, frame: Frame) -> Option<Remote> {
+/// What an offer allows.
+///
+/// # Errors
+/// [`NetError::System`] where the memory cannot be had, or the offer makes no sense.
+fn remote_of(kind: TransportKind, node: NodeId, frame: Frame) -> Result<Remote, NetError> {
+    let refused = NetError::system("memory that another node has allowed this one");
     let [connection, key, start, end, _] = frame.words;
+    let len = end.checked_sub(start).ok_or(Errno::INVAL);
+    let len = len.map_err(&refused)?;
+    let connection = u16::try_from(connection).map_err(|_| refused(Errno::INVAL))?;
     let mapped = if kind.shares_memory() {
-        let file = frame.files.into_iter().next()?;
+        let lacking = if frame.lacks_files {
+            Errno::MFILE
+        } else {
+            Errno::BADF
+        };
+        let file = frame.files.into_iter().next();
+        let file = file.ok_or_else(|| refused(lacking))?;
         let page = start / PAGE * PAGE;
-        let mapped = usize::try_from(page).ok()?..usize::try_from(end.max(page + 1)).ok()?;
-        let begin = usize::try_from(start - page).ok()?;
-        Some((Memory::open(file, mapped).ok()?, begin))
+        // As many as an address has.
+        let mapped = page as usize..end.max(page + 1) as usize;
+        let memory = Memory::open(file, mapped).map_err(&refused)?;
+        Some((memory, (start - page) as usize))
     } else {
         None
     };
-    let len = end.checked_sub(start)?;
-    Some(Remote {
+    Ok(Remote {
         node,
-        connection: u16::try_from(connection).ok()?,
+        connection,
         key,
         window: RemoteWindow { len, mapped },
     })

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Relaxed, Release};
 use rustix::io::{Errno, IoSlice, retry_on_intr};
+use rustix::net::sockopt::{set_socket_send_buffer_size, socket_send_buffer_size};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, sendmsg};
 
 use super::inbound::Inbound;
@@ -17,10 +18,12 @@ use crate::address::{NodeId, PortId, Shape};
 use crate::connection::Rights;
 use crate::error::SendError;
 use crate::mapped::Region;
-use crate::packet::Header;
+use crate::packet::{Header, PACKET_BYTES_MAX};
 
 /// Pieces of a short part, at most.
 const PIECES_MAX: usize = 4;
+/// What a socket has to hold: a packet, and what the system writes beside it.
+const HELD_BYTES: usize = PACKET_BYTES_MAX + 4096;
 
 /// Sockets to all other nodes.
 #[derive(Debug)]
@@ -147,6 +150,20 @@ fn receive(socket: &OwnedFd, buffer: &mut [u8]) -> Option<usize> {
     }
 }
 
+/// Lets a socket hold the longest packet: the system refuses one that is longer than what it holds for the receiver.
+pub(crate) fn allow_packets(socket: &OwnedFd) -> Result<(), Errno> {
+    if socket_send_buffer_size(socket)? >= HELD_BYTES {
+        return Ok(());
+    }
+    // The system takes twice as much, and what it allows at most.
+    set_socket_send_buffer_size(socket, HELD_BYTES)?;
+    if socket_send_buffer_size(socket)? >= HELD_BYTES {
+        Ok(())
+    } else {
+        Err(Errno::NOBUFS)
+    }
+}
+
 /// The way from one port to another, beside those of others in the same socket.
 #[derive(Debug)]
 struct SocketLink {
@@ -187,7 +204,8 @@ impl Link for SocketLink {
                 Ok(())
             }
             Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM) => Err(SendError::Full),
-            // Whether it has left or died will be heard in a moment.
+            // The other end is closed. Whether its node has left or died is heard in a moment; until then there is no room.
+            Err(Errno::PIPE | Errno::CONNRESET) => Err(SendError::Full),
             Err(_) => Err(SendError::Died(self.to.node)),
         }
     }
