@@ -38,6 +38,17 @@ impl Times {
         })
     }
 
+    /// What [`json`](Self::json) has told.
+    pub(crate) fn of_json(value: &Value) -> Option<Self> {
+        let seconds = |name: &str| Duration::try_from_secs_f64(value[name].as_f64()?).ok();
+        Some(Self {
+            median: seconds("median")?,
+            min: seconds("min")?,
+            max: seconds("max")?,
+            count: usize::try_from(value["repeats"].as_u64()?).ok()?,
+        })
+    }
+
     /// For people; of a single time there is only one thing to say.
     pub(crate) fn text(&self) -> String {
         let median = table::time(self.median);
@@ -62,6 +73,8 @@ mod tests {
             "25.0 ms (median of 4, from 10.0 ms to 40.0 ms)"
         );
         assert_eq!(times.json()["max"], 0.04);
+        let again = Times::of_json(&times.json()).expect("it is as it was told");
+        assert_eq!(again.json(), times.json());
     }
 
     #[test]

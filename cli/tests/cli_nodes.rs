@@ -52,11 +52,41 @@ fn a_message_goes_from_process_to_process_and_back_in_every_way() {
     }
 }
 
-#[cfg(not(feature = "mpi"))]
+/// By threads of one process there is nothing to start.
 #[test]
-fn a_transport_that_was_not_built_says_how_to_build_it() {
-    let told = run_badly(["pingpong", "--nodes", "2", "--transport", "mpi"]);
-    assert!(told.contains("build it with `--features mpi`"), "{told}");
+fn nodes_that_are_threads_play_as_others_do() {
+    let arguments = [
+        "pingpong",
+        "--nodes",
+        "2",
+        "--transport",
+        "threads",
+        "--trips",
+        "50",
+    ];
+    let value = json(&run_well([&arguments[..], &["--json"]].concat()));
+    assert_eq!(value["transport"], "threads");
+    for line in rows(&value, "round_trips") {
+        assert!(
+            line["trips"].as_u64().is_some_and(|trips| trips > 0),
+            "{line}"
+        );
+    }
+    let overheads = [
+        "pingpong",
+        "--nodes",
+        "2",
+        "--transport",
+        "threads",
+        "--overheads",
+    ];
+    let text = run_well(overheads);
+    assert!(text.contains("threads"), "{text}");
+    let said = run(["launch", "--transport", "threads", "-n", "2", "true"]);
+    assert!(
+        said.errors.contains("[possible values: shm, socket, mpi]"),
+        "{said:?}"
+    );
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(crate) struct LaunchArguments {
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=NODES_MAX))]
     pub(crate) nodes: u16,
     /// How messages travel between nodes [default: shm]
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = transport_parser())]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = transport_parser(&TransportKind::OF_PROCESSES))]
     pub(crate) transport: Option<TransportKind>,
     /// Who receives what comes from other nodes: workers in passing, also after each send, or a thread [default: pending]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = progress_parser())]

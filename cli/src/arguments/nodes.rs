@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use raddle::chare::nodes::Progress;
-use raddle::net::TransportKind;
+use raddle::net::{Launch, TransportKind};
 use raddle_messages::nodes::Receive;
 
 use super::values::{self, Bytes};
@@ -64,8 +64,11 @@ fn transport_of(name: &str) -> Option<TransportKind> {
     all.find(|kind| kind.name().eq_ignore_ascii_case(name))
 }
 
-pub(super) fn transport_parser() -> impl TypedValueParser<Value = TransportKind> {
-    PossibleValuesParser::new(TransportKind::ALL.map(TransportKind::name))
+/// One of these transports.
+pub(super) fn transport_parser(
+    kinds: &'static [TransportKind],
+) -> impl TypedValueParser<Value = TransportKind> {
+    PossibleValuesParser::new(kinds.iter().map(|kind| kind.name()))
         .try_map(|name| transport_of(&name).ok_or("no such transport"))
 }
 
@@ -87,17 +90,27 @@ impl Mode {
         }
     }
 
-    /// Whether this process can have nodes of that kind.
-    fn is_here(self) -> bool {
-        match self {
-            Self::Threads => true,
-            Self::Nodes(kind) => kind.is_here(),
+    /// Why this process cannot exchange messages so, if it cannot.
+    pub(crate) fn why_not(self) -> Option<String> {
+        let transport = match self {
+            Self::Threads => TransportKind::Threads,
+            Self::Nodes(kind) => kind,
+        };
+        if transport.is_here() {
+            return None;
         }
+        Some(match Launch::rank_count() {
+            _ if transport != TransportKind::Mpi => {
+                "this process is one of several that MPI has started, each of which would have its own".to_owned()
+            }
+            None => "MPI has not started this process".to_owned(),
+            Some(_) => "this program was built without MPI; build it with --features mpi".to_owned(),
+        })
     }
 
     /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let nodes = TransportKind::ALL.into_iter().map(Self::Nodes);
+        let nodes = TransportKind::OF_PROCESSES.into_iter().map(Self::Nodes);
         [Self::Threads].into_iter().chain(nodes)
     }
 }
@@ -109,10 +122,9 @@ pub(crate) struct Modes(pub(crate) Vec<Mode>);
 fn modes_parser() -> impl TypedValueParser<Value = Modes> {
     let names = Mode::all().map(Mode::name).chain(["all"]);
     PossibleValuesParser::new(names.collect::<Vec<_>>()).map(|name| {
-        if name.eq_ignore_ascii_case("all") {
-            return Modes(Mode::all().filter(|mode| mode.is_here()).collect());
-        }
-        let is_named = |mode: &Mode| name.eq_ignore_ascii_case(mode.name());
+        let is_named = |mode: &Mode| {
+            name.eq_ignore_ascii_case("all") || name.eq_ignore_ascii_case(mode.name())
+        };
         Modes(Mode::all().filter(is_named).collect())
     })
 }

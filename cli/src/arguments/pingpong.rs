@@ -74,11 +74,11 @@ pub(crate) struct PingpongArguments {
     /// How long the other side sleeps before a late answer, such as 500us or 1ms
     #[arg(long, value_name = "DURATION", default_value = "500us", value_parser = values::pause, requires = "wait")]
     pub(crate) late: Duration,
-    /// Measure between so many nodes instead, each a process: from the first to the last
+    /// Measure between so many nodes instead, each a process, or a thread with --transport threads: from the first to the last
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=NODES_MAX), conflicts_with_all = BESIDE_NODES)]
     pub(crate) nodes: Option<u16>,
     /// How messages come from node to node [default: shm; mpi where mpirun or srun has started the program]
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = transport_parser(), requires = "nodes")]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = transport_parser(&TransportKind::ALL), requires = "nodes")]
     pub(crate) transport: Option<TransportKind>,
     /// How nodes receive
     #[arg(

@@ -1,5 +1,6 @@
 //! `raddle kneighbor`: messages between neighbours in a ring, and what an iteration of them takes.
 
+mod by_mpi;
 mod sweep;
 
 use std::time::Duration;

@@ -12,7 +12,7 @@ use crate::error::CliError;
 
 /// What Open MPI's `mpirun` is told by its environment: to bind nobody, since nodes bind their workers, and to start more nodes than there are CPUs, as by the other transports. MPICH's
 /// does both unasked.
-const MPIRUN: [(&str, &str); 2] = [
+pub(super) const MPIRUN: [(&str, &str); 2] = [
     ("OMPI_MCA_hwloc_base_binding_policy", "none"),
     ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
 ];

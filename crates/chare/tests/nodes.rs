@@ -16,7 +16,7 @@ fn job(nodes: u16, kind: TransportKind) -> Job {
 
 /// Runs `check` on all numbers of nodes, by all transports, whoever receives.
 fn everywhere(check: impl Fn(&dyn Fn() -> Job)) {
-    for kind in TransportKind::LOCAL {
+    for kind in TransportKind::WITHIN {
         for progress in Progress::ALL {
             for nodes in NODES {
                 check(&|| job(nodes, kind).progress(progress));

@@ -91,7 +91,7 @@ fn dealt(setup: &Setup<'_>) -> Array<Load> {
 
 #[test]
 fn elements_go_to_the_workers_that_the_strategy_names() {
-    for kind in TransportKind::LOCAL {
+    for kind in TransportKind::WITHIN {
         for nodes in 1..=4_u16 {
             let placed = job(nodes, kind).run_within(dealt, |runtime, loads| {
                 let turn = |_| {

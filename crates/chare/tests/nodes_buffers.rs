@@ -89,7 +89,7 @@ impl Store {
 
 #[test]
 fn buffers_come_as_they_were_sent_in_every_way() {
-    for kind in TransportKind::LOCAL {
+    for kind in TransportKind::WITHIN {
         let job = Job::new(2)
             .transport(kind)
             .runtime(Runtime::builder().workers(1));

@@ -72,7 +72,7 @@ fn job(nodes: u16, kind: TransportKind) -> Job {
 #[test]
 fn each_gets_what_all_before_it_have_contributed() {
     const LAST: u64 = 20;
-    for kind in TransportKind::LOCAL {
+    for kind in TransportKind::WITHIN {
         for nodes in 1..=4 {
             let seed = u64::from(nodes);
             let stories = job(nodes, kind).run_within(lines(seed), |runtime, lines| {

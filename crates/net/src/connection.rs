@@ -127,6 +127,13 @@ impl Rights {
         Ok(number)
     }
 
+    /// The memory that a connection speaks of.
+    pub(crate) fn memory_of(&self, number: u16) -> Option<Arc<Memory>> {
+        let entries = self.entries.lock().expect("nothing panics under this lock");
+        let entry = entries.get(usize::from(number).wrapping_sub(1))?.as_ref()?;
+        Some(Arc::clone(&entry.window.as_ref()?.memory))
+    }
+
     /// Allows it no more.
     pub(crate) fn close(&self, number: u16) {
         let mut entries = self.entries.lock().expect("nothing panics under this lock");

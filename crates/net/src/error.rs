@@ -75,6 +75,9 @@ pub enum NetError {
     /// Nodes by MPI are processes of their own.
     #[error("nodes by {0} cannot be within one process")]
     OneProcess(TransportKind),
+    /// Nodes by threads are within one process, which brings them up ([`Node::in_process`](crate::Node::in_process)).
+    #[error("nodes by {0} cannot be processes; by shm, socket and mpi they can")]
+    NoProcess(TransportKind),
     /// A node does not leave, though the first has left.
     #[error("{0} does not end, though it is over")]
     Stays(NodeId),

@@ -126,12 +126,14 @@ impl Launch {
     /// Starts the other nodes, or in one of these, joins them. By MPI the processes that it has started join each other, each of which has to come here.
     ///
     /// # Errors
-    /// [`NetError::Shape`], [`NetError::System`], [`NetError::Start`]; in a node that was started, [`NetError::NotStarted`]. By MPI
+    /// [`NetError::Shape`], [`NetError::System`], [`NetError::Start`]; [`NetError::NoProcess`] by threads; in a node that was started, [`NetError::NotStarted`]. By MPI
     /// [`NetError::WithoutMpi`], [`NetError::NotByMpi`], [`NetError::RankCount`], [`NetError::Unlike`] and [`NetError::Mpi`]: it can be started once in a
     /// process.
     pub fn start(self) -> Result<Nodes, NetError> {
-        if self.kind == TransportKind::Mpi {
-            return self.join_ranks();
+        match self.kind {
+            TransportKind::Mpi => return self.join_ranks(),
+            TransportKind::Threads => return Err(NetError::NoProcess(self.kind)),
+            TransportKind::Memory | TransportKind::Sockets => {}
         }
         if Self::is_started() {
             let node = join(self.kind, self.shape)?;

@@ -90,26 +90,45 @@ struct Offers {
 }
 
 impl Node {
-    /// Puts a node together.
+    /// Puts a node together that is a process.
     pub(crate) fn assemble(share: Share) -> Result<Self, NetError> {
+        let regions = share.open_regions()?;
+        let rights = Arc::new(Rights::new(share.key));
+        Self::of_share(share, regions, rights, Vec::new())
+    }
+
+    /// Puts the nodes together that are threads of this process, and have the same regions.
+    fn assemble_threads(shares: Vec<Share>) -> Result<Vec<Self>, NetError> {
+        let regions = shares[0].open_regions()?;
+        let rights = |share: &Share| Arc::new(Rights::new(share.key));
+        let rights: Vec<_> = shares.iter().map(rights).collect();
+        let assemble = |share: Share| {
+            let own = Arc::clone(&rights[usize::from(share.me.0)]);
+            Self::of_share(share, regions.clone(), own, rights.clone())
+        };
+        shares.into_iter().map(assemble).collect()
+    }
+
+    /// Puts a node together; `all_rights` are those of all nodes, where they are in this process.
+    fn of_share(
+        share: Share,
+        regions: Vec<Arc<Region>>,
+        rights: Arc<Rights>,
+        all_rights: Vec<Arc<Rights>>,
+    ) -> Result<Self, NetError> {
         let Share {
             me,
             shape,
             kind,
-            key,
-            regions,
             controls,
             sockets,
+            ..
         } = share;
-        let open = |file: &OwnedFd| Region::open(file, shape).map(Arc::new);
-        let regions: Result<Vec<_>, _> = regions.iter().map(open).collect();
-        let regions = regions.map_err(NetError::system("the memory of a node"))?;
-        let rights = Arc::new(Rights::new(key));
         // By sockets a node has its own region alone.
         let own = regions.get(usize::from(me.0)).unwrap_or(&regions[0]);
         let own = Arc::clone(own);
         let transport: Box<dyn Transport> = if kind.shares_memory() {
-            Box::new(ByMemory::new(shape, regions))
+            Box::new(ByMemory::new(shape, regions, all_rights))
         } else {
             Box::new(BySockets::new(shape, Arc::clone(&own), &rights, sockets))
         };
@@ -201,20 +220,26 @@ impl Node {
         })
     }
 
-    /// So many nodes in this process: each has its memory, its ports and its listening thread, and they meet nowhere else.
+    /// So many nodes in this process: each has its memory, its ports and its listening thread, and pointers to the memory of the others.
     ///
     /// # Errors
     /// [`NetError::Shape`], and [`NetError::System`] when there is no memory, socket or thread for them.
     pub fn in_process(shape: Shape) -> Result<Vec<Self>, NetError> {
-        Self::in_process_by(TransportKind::Memory, shape)
+        Self::in_process_by(TransportKind::Threads, shape)
     }
 
-    /// The same, by a given transport.
+    /// The same, by a given transport: nodes that meet as if they were processes.
     ///
     /// # Errors
-    /// As [`in_process`](Self::in_process).
+    /// As [`in_process`](Self::in_process); [`NetError::OneProcess`] by MPI.
     pub fn in_process_by(kind: TransportKind, shape: Shape) -> Result<Vec<Self>, NetError> {
+        if kind == TransportKind::Mpi {
+            return Err(NetError::OneProcess(kind));
+        }
         let shares = Share::of_all(kind, shape)?;
+        if kind == TransportKind::Threads {
+            return Self::assemble_threads(shares);
+        }
         shares.into_iter().map(Self::assemble).collect()
     }
 
@@ -317,7 +342,7 @@ impl Node {
         let number = number.map_err(NetError::TooManyConnections)?;
         let words = [number.into(), key, window.start, window.end, 0];
         let file = segment.file().as_fd();
-        let files = if self.shared.kind.shares_memory() {
+        let files = if self.shared.kind == TransportKind::Memory {
             &[file][..]
         } else {
             &[]

@@ -87,7 +87,7 @@ pub struct Remote {
 pub(crate) struct RemoteWindow {
     pub(crate) len: u64,
     /// Where memory is shared: as it is mapped here, and where in that the window begins, since what is mapped begins with a page.
-    pub(crate) mapped: Option<(Memory, usize)>,
+    pub(crate) mapped: Option<(Arc<Memory>, usize)>,
 }
 
 impl Remote {

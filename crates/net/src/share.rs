@@ -1,6 +1,7 @@
 //! What a node is made of: its share of what all nodes of a program have.
 
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -34,9 +35,6 @@ impl Share {
     /// [`NetError::Shape`] and [`NetError::System`].
     pub(crate) fn of_all(kind: TransportKind, shape: Shape) -> Result<Vec<Self>, NetError> {
         shape.check()?;
-        if kind == TransportKind::Mpi {
-            return Err(NetError::OneProcess(kind));
-        }
         let key = random()?;
         let region = |_| Region::create(shape).map_err(NetError::system("the memory of a node"));
         let regions: Vec<_> = shape.node_ids().map(region).collect::<Result<_, _>>()?;
@@ -72,6 +70,16 @@ impl Share {
                 })
             })
             .collect()
+    }
+
+    /// The regions of which it has the files, mapped here.
+    ///
+    /// # Errors
+    /// [`NetError::System`].
+    pub(crate) fn open_regions(&self) -> Result<Vec<Arc<Region>>, NetError> {
+        let open = |file: &OwnedFd| Region::open(file, self.shape).map(Arc::new);
+        let regions: Result<Vec<_>, _> = self.regions.iter().map(open).collect();
+        regions.map_err(NetError::system("the memory of a node"))
     }
 
     /// The files of a share, in an order that [`take_files`](Self::take_files) knows.

@@ -12,6 +12,7 @@ mod sockets;
 
 use std::fmt;
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_sync::hand_over::Reader;
@@ -19,6 +20,7 @@ use raddle_sync::hand_over::Reader;
 use crate::address::{NodeId, PortId};
 use crate::error::{NetError, SendError};
 use crate::launch::Launch;
+use crate::mapped::Memory;
 use crate::packet::Kind;
 
 pub(crate) use memory::ByMemory;
@@ -29,6 +31,8 @@ pub(crate) use sockets::{BySockets, allow_packets};
 /// How messages come from one node to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TransportKind {
+    /// The nodes are in one process, and have pointers to each other's memory.
+    Threads,
     /// The sender writes to memory that the receiver shares.
     #[default]
     Memory,
@@ -40,13 +44,18 @@ pub enum TransportKind {
 
 impl TransportKind {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Memory, Self::Sockets, Self::Mpi];
+    pub const ALL: [Self; 4] = [Self::Threads, Self::Memory, Self::Sockets, Self::Mpi];
+    /// Those by which nodes can be processes.
+    pub const OF_PROCESSES: [Self; 3] = [Self::Memory, Self::Sockets, Self::Mpi];
+    /// Those by which nodes can be [within one process](crate::Node::in_process).
+    pub const WITHIN: [Self; 3] = [Self::Threads, Self::Memory, Self::Sockets];
     /// Those of which a program brings up its nodes itself, as processes or within one.
     pub const LOCAL: [Self; 2] = [Self::Memory, Self::Sockets];
 
-    /// Its name: `shm`, `socket` or `mpi`.
+    /// Its name: `threads`, `shm`, `socket` or `mpi`.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Threads => "threads",
             Self::Memory => "shm",
             Self::Sockets => "socket",
             Self::Mpi => "mpi",
@@ -57,7 +66,7 @@ impl TransportKind {
     /// not started it beside others, each of which would have nodes of its own.
     pub fn is_here(self) -> bool {
         match self {
-            Self::Memory | Self::Sockets => Self::here() != Self::Mpi,
+            Self::Threads | Self::Memory | Self::Sockets => Self::here() != Self::Mpi,
             Self::Mpi => cfg!(feature = "mpi") && Launch::rank_count().is_some(),
         }
     }
@@ -73,7 +82,7 @@ impl TransportKind {
 
     /// True where nodes write into each other's memory.
     pub(crate) const fn shares_memory(self) -> bool {
-        matches!(self, Self::Memory)
+        matches!(self, Self::Threads | Self::Memory)
     }
 }
 
@@ -87,6 +96,11 @@ impl fmt::Display for TransportKind {
 pub(crate) trait Transport: fmt::Debug + Send + Sync {
     /// The way from a port of this node to any port. There is one of each pair.
     fn link(&self, from: PortId, to: PortId) -> Box<dyn Link>;
+
+    /// The memory that `node` allows by that connection, where it has no need to be mapped.
+    fn memory_of(&self, _node: NodeId, _connection: u16) -> Option<Arc<Memory>> {
+        None
+    }
 
     /// Writes what has come into the lanes of this node, unless another thread does so already; true when there was something.
     fn pump(&self) -> bool {

@@ -1,8 +1,8 @@
 //! Nodes of one process: what is sent arrives once and in order, what is put lies where it was put, and what is not allowed is counted.
 
 use raddle_net::{
-    Arrival, DATA_MAX, Data, Flags, METADATA_MAX, Message, NetError, Node, NodeId, PORTS_MAX, Port,
-    PortId, Refusal, SendError, Shape, TransportKind,
+    Arrival, DATA_MAX, Data, Flags, Launch, METADATA_MAX, Message, NetError, Node, NodeId,
+    PORTS_MAX, Port, PortId, Refusal, SendError, Shape, TransportKind,
 };
 
 const PAIR: Shape = Shape { nodes: 2, ports: 1 };
@@ -20,7 +20,7 @@ fn nodes<const COUNT: usize>(kind: TransportKind, shape: Shape) -> [Node; COUNT]
 }
 
 fn by_each_transport(test: impl Fn(TransportKind)) {
-    TransportKind::LOCAL.into_iter().for_each(test);
+    TransportKind::WITHIN.into_iter().for_each(test);
 }
 
 /// Sends, waiting for room.
@@ -230,6 +230,29 @@ fn who_sends_to_a_node_that_has_left_is_told_that_it_left() {
         };
         assert_eq!(error, SendError::Left(NodeId(1)));
     });
+}
+
+#[test]
+fn a_program_that_starts_processes_says_by_what_it_cannot() {
+    let start = |kind| Launch::new(PAIR).transport(kind).start();
+    let error = start(TransportKind::Threads).expect_err("they are within one");
+    assert_eq!(
+        error.to_string(),
+        "nodes by threads cannot be processes; by shm, socket and mpi they can"
+    );
+    #[cfg(not(feature = "mpi"))]
+    {
+        let error = start(TransportKind::Mpi).expect_err("it was not built");
+        assert_eq!(
+            error.to_string(),
+            "this program was built without MPI; build it with `--features mpi`"
+        );
+    }
+    let error = Node::in_process_by(TransportKind::Mpi, PAIR).expect_err("they are processes");
+    assert_eq!(
+        error.to_string(),
+        "nodes by mpi cannot be within one process"
+    );
 }
 
 #[test]

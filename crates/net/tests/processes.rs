@@ -1,9 +1,11 @@
 //! Nodes that are processes: each test starts its own program again, which runs the same test as the node that it is.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::os::fd::AsRawFd;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::Duration;
+use std::{fs, io};
 
 use raddle_net::{
     Arrival, Data, Launch, Message, NetError, NodeId, Nodes, Port, PortId, SendError, Shape,
@@ -35,6 +37,7 @@ by_each_transport! {
     a_node_that_fails_is_told
     a_node_that_takes_its_time_is_waited_for_as_long_as_was_said
     a_node_that_is_killed_leaves_no_hang_and_nothing_behind
+    a_first_node_that_is_killed_takes_the_others_along
 }
 
 /// Starts, or joins, the nodes of a test.
@@ -218,23 +221,7 @@ fn a_node_that_is_killed_leaves_no_hang_and_nothing_behind(test: &str, kind: Tra
                 .expect("it lives, or waits to be waited for");
             });
         }
-        // All send to all until somebody is gone.
-        let others: Vec<_> = (0..3).filter(|&node| node != me).map(port_of).collect();
-        let gone = 'gone: loop {
-            for &other in &others {
-                match port.send(other, Message::default(), &[me as u8; 500]) {
-                    Ok(()) | Err(SendError::Full) => {}
-                    Err(error) => break 'gone error.to_string(),
-                }
-            }
-            let polled = port.poll(|arrival| {
-                let bytes = here(arrival.data);
-                assert_eq!(bytes, [arrival.from.node.0 as u8; 500]);
-            });
-            if let Err(error) = polled {
-                break error.to_string();
-            }
-        };
+        let gone = send_to_all_until_one_is_gone(&nodes, &mut port);
         assert!(
             gone.ends_with("has died") || gone.ends_with("has left"),
             "{gone}"
@@ -258,6 +245,64 @@ fn a_node_that_is_killed_leaves_no_hang_and_nothing_behind(test: &str, kind: Tra
         assert!(open < before + 40, "{open} files are open, {before} were");
     }
     assert_eq!(shared_memory(), shared_before);
+}
+
+/// All of three send to all; returns what is told of the first that ends.
+fn send_to_all_until_one_is_gone(nodes: &Nodes, port: &mut Port) -> String {
+    let me = nodes.node().id().0;
+    let others: Vec<_> = (0..3).filter(|&node| node != me).map(port_of).collect();
+    loop {
+        for &other in &others {
+            match port.send(other, Message::default(), &[me as u8; 500]) {
+                Ok(()) | Err(SendError::Full) => {}
+                Err(error) => return error.to_string(),
+            }
+        }
+        let polled = port.poll(|arrival| {
+            let bytes = here(arrival.data);
+            assert_eq!(bytes, [arrival.from.node.0 as u8; 500]);
+        });
+        if let Err(error) = polled {
+            return error.to_string();
+        }
+    }
+}
+
+/// It is the one that has started the others, and waits for them.
+fn a_first_node_that_is_killed_takes_the_others_along(test: &str, kind: TransportKind) {
+    const IS_FIRST: &str = "RADDLE_TEST_FIRST";
+    if Launch::is_started() || std::env::var_os(IS_FIRST).is_some() {
+        let launch = Launch::new(Shape { nodes: 3, ports: 1 }).transport(kind);
+        // They keep the standard output of the first, whose other end tells when the last has ended.
+        let nodes = launch.start().expect("processes can be started");
+        let mut port = nodes.node().port(0);
+        let gone = send_to_all_until_one_is_gone(&nodes, &mut port);
+        assert!(nodes.node().id() != NodeId(0), "{gone}");
+        return;
+    }
+    for round in 0..50_u64 {
+        let mut first = Command::new(std::env::current_exe().expect("a name"))
+            .args(["--exact", test, "--nocapture"])
+            .env(IS_FIRST, "1")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let mut output = first.stdout.take().expect("it is piped");
+        let (over, is_over) = mpsc::channel();
+        std::thread::spawn(move || {
+            let _whatever_was_printed = io::copy(&mut output, &mut io::sink());
+            let _ = over.send(());
+        });
+        std::thread::sleep(Duration::from_micros(round * 7_919 % 20_000));
+        first.kill().expect("it lives, or waits to be waited for");
+        first.wait().expect("it was started here");
+        let limit = Duration::from_secs(60);
+        assert!(
+            is_over.recv_timeout(limit).is_ok(),
+            "a node stays, round {round}"
+        );
+    }
 }
 
 /// The names in the shared-memory directory.
@@ -309,11 +354,11 @@ fn a_process_that_nobody_started_says_so() {
         );
         return;
     }
-    let status = std::process::Command::new(std::env::current_exe().expect("a name"))
+    let status = Command::new(std::env::current_exe().expect("a name"))
         .args(["--exact", test])
         .env(raddle_net::NODE_VARIABLE, "1")
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::null())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
         .status();
     assert!(status.expect("it starts").success());
 }

@@ -3,11 +3,11 @@
 //! A plain copy brings each line that it writes into the writer's cache, where it takes it away from the core that read there before; and that core fetches it
 //! back when it reads again. A *streaming* copy writes whole lines past the caches, and who reads them has them from memory, or from a cache that all share.
 //! Which of the two is sooner depends on the processor, on how far the two cores are apart at the moment, and on the length. On a Zen 4, a round trip of
-//! 3,456 bytes that are copied once each way takes 0.9 µs plainly and 1.3 µs by streaming between cores that share a cache, 3.6 and 1.6 µs between others; with
-//! 64 KB it takes 15 and 7 µs, and 59 and 7 µs.
+//! 3,456 bytes that are copied once each way takes 0.6 µs plainly and 1.3 µs by streaming between cores that share a cache, 3.9 and 1.8 µs between others; with
+//! 64 KB it takes 15 and 8 µs, and 67 and 10 µs.
 //!
-//! So a [`Copier`] finds out: of the copies of each length, in powers of two, it times one now and then, in turns of either kind, and streams where that took it
-//! seven eighths of the time at most. What the reader saves or loses is not seen from here; it is less than what the writer saves, since the reader's loads overlap.
+//! So a [`Copier`] finds out: of the copies of each length, in powers of two, it times one of sixteen, now and then makes four the other way, and streams where that takes it so
+//! much less time that what the reader loses by it, which is not seen from here, is little beside it (`PAYS_BELOW`).
 //! Where nobody is about to read ([`Reader::Later`]) long copies are streamed in any case: they push nothing out of the caches.
 //!
 //! # Source
@@ -22,8 +22,8 @@ use std::ptr;
 
 use self::pace::Pace;
 
-/// Copies of so many bytes may be streamed: for fewer, the wait at the end costs more than it saves.
-const STREAMED_FROM: usize = 1024;
+/// So many bytes are worth an instruction that waits: copies of fewer are not streamed, nor are they asked for at once.
+const LONG_FROM: usize = 1024;
 /// So many bytes are asked for at once when a message has come; what lies behind them the processor sees coming.
 const FETCHED_MAX: usize = 4096;
 /// Powers of two from there on that are told apart; longer copies are as the last.
@@ -43,10 +43,30 @@ pub enum Reader {
     Later,
 }
 
+/// How many eighths of the time of a plain copy a streamed one takes the writer at most where it is worth it, by power of two: since the reader has to fetch from afar what was
+/// streamed, it has to be far fewer while all the bytes are in caches that the two cores have for themselves.
+///
+/// | bytes | writer's ticks, cores near each other | round trip | cores far from each other | round trip |
+/// |---|---|---|---|---|
+/// | 3,456 | 165 plain, 300 streamed | 0.62, 1.3 µs | 1,040–2,560, 330–620 | 3.9, 1.8 µs |
+/// | 16 KB | 3,400, 1,900–4,300 | 3.2, 5.9 µs | 16,000, 6,000 | 16, 6.0 µs |
+/// | 32 KB | 8,700, 5,900 | 7.5, 5.7 µs | 40,000, 7,500 | 33, 7.3 µs |
+///
+/// (Zen 4, two cores.)
+const PAYS_BELOW: [u64; CLASSES] = [5, 5, 5, 4, 4, 7, 7, 7];
+
 /// Copies bytes for one reader, and learns which way is the sooner one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Copier {
     paces: [Pace; CLASSES],
+}
+
+impl Default for Copier {
+    fn default() -> Self {
+        Self {
+            paces: PAYS_BELOW.map(Pace::new),
+        }
+    }
 }
 
 /// How some bytes are to be copied.
@@ -72,7 +92,7 @@ impl Copier {
     /// How the next `len` bytes are to be copied. Cost: a few instructions.
     #[inline]
     pub fn choose(&mut self, len: usize, reader: Reader) -> Copying {
-        if !CAN_STREAM || len < STREAMED_FROM {
+        if !CAN_STREAM || len < LONG_FROM {
             return Copying::PLAIN;
         }
         match reader {
@@ -107,21 +127,24 @@ impl Copier {
 
 /// Asks for the first 4 KB of `bytes`, which another core has just written, all lines at once.
 ///
-/// Who copies them on finds each line missing as it comes, and no further than its stores are: they wait for lines, too, and then the loads for them. On a Zen 4
-/// a round trip of 3,456 bytes, each time from where they came to where the other reads them, takes 0.69 µs so, and 0.83 without.
+/// Who copies them on finds each line missing as it comes, and no further than its stores are: they wait for lines, too, and then the loads for them. So nothing
+/// that follows begins before all lines are asked for: stores that do compete with them. On a Zen 4 a round trip of 3,456 bytes, each time from where they came to
+/// where the other reads them, takes 0.60 µs so, 0.75 where what follows begins at once, and 0.78 without.
 ///
-/// Cost: an instruction for each line; none of those that are here already is fetched again.
+/// Cost: an instruction for each line, and some nanoseconds; none of the lines that are here already is fetched again. Fewer than 1 KB are left as they are.
 #[inline]
 pub fn fetch(bytes: &[u8]) {
     #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
-    streaming::fetch(&bytes[..bytes.len().min(FETCHED_MAX)]);
+    if bytes.len() >= LONG_FROM {
+        streaming::fetch(&bytes[..bytes.len().min(FETCHED_MAX)]);
+    }
     let _ = bytes;
 }
 
 /// Which power of two.
 #[inline]
 fn class_of(len: usize) -> usize {
-    ((len / STREAMED_FROM).max(1).ilog2() as usize).min(CLASSES - 1)
+    ((len / LONG_FROM).max(1).ilog2() as usize).min(CLASSES - 1)
 }
 
 /// # Safety
@@ -157,7 +180,7 @@ mod tests {
         fn all_bytes_arrive_and_no_others_are_touched(
             begin in 0_usize..200,
             skip in 0_usize..40,
-            len in prop_oneof![0_usize..300, STREAMED_FROM - 70..STREAMED_FROM + 200, Just(9_000)],
+            len in prop_oneof![0_usize..300, LONG_FROM - 70..LONG_FROM + 200, Just(9_000)],
             (is_streamed, is_timed) in any::<(bool, bool)>(),
         ) {
             let copying = Copying { is_streamed: is_streamed && CAN_STREAM, is_timed };
@@ -174,9 +197,9 @@ mod tests {
     #[test]
     fn who_reads_here_has_a_plain_copy_and_who_reads_later_a_streamed_one() {
         let mut copier = Copier::default();
-        for len in [0, STREAMED_FROM - 1, STREAMED_FROM, 1 << 20] {
+        for len in [0, LONG_FROM - 1, LONG_FROM, 1 << 20] {
             assert!(!copier.choose(len, Reader::Here).is_streamed());
-            let is_long = len >= STREAMED_FROM;
+            let is_long = len >= LONG_FROM;
             assert_eq!(
                 copier.choose(len, Reader::Later).is_streamed(),
                 is_long && CAN_STREAM

@@ -8,7 +8,7 @@ use loom::sync::Arc;
 use loom::thread;
 use raddle_sync::prim::{AtomicUsize, Relaxed, UnsafeCell};
 use raddle_sync::table::SyncTable;
-use raddle_sync::wait::{WaitCell, Way};
+use raddle_sync::wait::{SpinBudget, WaitCell, Way};
 
 /// W1, and invariant 2: the owner comes back from the futex and sees the data, at whatever moment the token comes.
 #[test]
@@ -136,5 +136,35 @@ fn waiters_of_a_table_hear_each_what_is_theirs() {
             .wait_until(Way::Auto, Duration::ZERO, has_come);
         second.join().expect("no panic");
         third.join().expect("no panic");
+    });
+}
+
+/// One waits for any of two, each of whom makes one thing true: it hears of both, in whatever order they come, and of neither twice.
+#[test]
+fn who_waits_for_any_hears_of_each() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(|| {
+        let shared = Arc::new((SyncTable::new(1), [0, 1].map(AtomicUsize::new)));
+        let come = |index: usize| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                shared.1[index].store(7, Relaxed);
+                let _ = shared.0.ring(0);
+            })
+        };
+        let threads = [come(0), come(1)];
+        let mut budget = SpinBudget::default();
+        for _ in 0..2 {
+            let [first, second] = [0, 1].map(|index| {
+                let source: &AtomicUsize = &shared.1[index];
+                move || source.load(Relaxed) == 7
+            });
+            let found = shared.0.wait_for_any(0, &mut budget, &[&first, &second]);
+            shared.1[found].store(0, Relaxed);
+        }
+        for thread in threads {
+            thread.join().expect("no panic");
+        }
     });
 }

@@ -63,7 +63,8 @@ enum Team {
 }
 
 impl Crew {
-    /// Brings nodes up as processes of this program, which are given these arguments, or those of this process, and come here, too.
+    /// Brings nodes up as processes of this program, which are given these arguments, or those of this process, and come here, too; by threads, as
+    /// [threads of this one](Self::in_process).
     ///
     /// Returns nothing in the other nodes: they have done what they were told to the end, by which time there is nothing left to do.
     ///
@@ -75,6 +76,9 @@ impl Crew {
         seats: Seats,
         arguments: Option<Vec<OsString>>,
     ) -> Result<Option<Self>, NodesError> {
+        if kind == TransportKind::Threads {
+            return Self::in_process(kind, nodes, seats).map(Some);
+        }
         let mut launch = Launch::new(shape(nodes)).transport(kind).quiet(true);
         if let Some(arguments) = arguments {
             launch = launch.arguments(arguments);

@@ -17,7 +17,7 @@ fn crew(kind: TransportKind, nodes: u16) -> Crew {
 
 fn transports() -> impl Iterator<Item = TransportKind> {
     // What runs in one process.
-    TransportKind::LOCAL.into_iter()
+    TransportKind::WITHIN.into_iter()
 }
 
 #[test]

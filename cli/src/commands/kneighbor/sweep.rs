@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use raddle::chare::nodes::{Job, Progress};
-use raddle::net::Launch;
+use raddle::net::{Launch, TransportKind};
 use raddle_messages::kneighbor::{KNeighbor, Shape, claims, together};
 use serde_json::{Map, Value, json};
 
-use super::check_memory;
+use super::{by_mpi, check_memory};
 use crate::arguments::{KneighborArguments, Mode, Options};
 use crate::error::CliError;
 use crate::times::Times;
@@ -23,6 +23,7 @@ const BYTES_SENT: u64 = 300_000_000;
 /// # Errors
 /// [`CliError`]: nodes that do not come up, messages that did not come as they were sent.
 pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(), CliError> {
+    let mut left_out = left_out(&arguments.mode.0)?;
     let crew = Crew::new(arguments, options)?;
     let shape = Shape {
         elements: arguments
@@ -33,7 +34,7 @@ pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
         touch: arguments.touch,
     };
     let runs = runs(arguments, shape)?;
-    let teams = Team::all(arguments);
+    let teams = Team::all(arguments, &left_out);
     let jobs = teams.iter().map(|team| team.job(&crew, options));
     let measured = together(jobs, shape, |rings| {
         let teams: Vec<_> = teams.iter().zip(rings).collect();
@@ -54,19 +55,55 @@ pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
     })?;
     // A process that was started as a node is through.
     let Some(lines) = measured else { return Ok(()) };
-    let report = Report {
+    let mut report = Report {
         shape,
         crew,
         repeat: arguments.repeat,
         teams,
         lines: lines?,
+        left_out: Vec::new(),
     };
+    let by_mpi = Mode::Nodes(TransportKind::Mpi);
+    // Where it has not started this process, it can start others.
+    if let Some(index) = left_out.iter().position(|(mode, _)| *mode == by_mpi)
+        && Launch::rank_count().is_none()
+    {
+        let own = std::env::args_os().skip(1);
+        match by_mpi::measure(own, crew.nodes, &arguments.progress.0) {
+            Ok(columns) => {
+                left_out.swap_remove(index);
+                columns
+                    .into_iter()
+                    .for_each(|(progress, times)| report.add(by_mpi, progress, times));
+            }
+            Err(why) => left_out[index].1 = why,
+        }
+    }
+    report.left_out = left_out;
     if options.json {
         output::print(&format!("{}\n", Value::Object(report.json())))
     } else if options.quiet {
         Ok(())
     } else {
         output::print(&report.text())
+    }
+}
+
+/// Of all modes those that this process has not, and why.
+///
+/// # Errors
+/// [`CliError::WrongCall`] where there was one to be, and it is such a one.
+fn left_out(modes: &[Mode]) -> Result<Vec<(Mode, String)>, CliError> {
+    let why_not = |&mode: &Mode| Some((mode, mode.why_not()?));
+    let found: Vec<_> = modes.iter().filter_map(why_not).collect();
+    match (modes, &found[..]) {
+        // Each process has threads; and who asks for MPI is told how to have it.
+        ([Mode::Threads | Mode::Nodes(TransportKind::Mpi)], _) => Ok(Vec::new()),
+        ([mode @ Mode::Nodes(_)], [(_, why)]) => Err(CliError::WrongCall {
+            options: format!("--mode {}", mode.name()),
+            reason: format!("{why}; expected --mode mpi"),
+        }),
+        _ => Ok(found),
     }
 }
 
@@ -135,7 +172,7 @@ struct Team {
 
 impl Team {
     /// One for threads, and of nodes one for each way to receive.
-    fn all(arguments: &KneighborArguments) -> Vec<Self> {
+    fn all(arguments: &KneighborArguments, left_out: &[(Mode, String)]) -> Vec<Self> {
         let ways = |mode| match mode {
             Mode::Threads => &[Progress::Pending],
             Mode::Nodes(_) => &arguments.progress.0[..],
@@ -145,7 +182,9 @@ impl Team {
                 .iter()
                 .map(move |&progress| Self { mode, progress })
         };
-        arguments.mode.0.iter().flat_map(of_mode).collect()
+        let is_here = |mode: &&Mode| left_out.iter().all(|(other, _)| other != *mode);
+        let modes = arguments.mode.0.iter().filter(is_here);
+        modes.flat_map(of_mode).collect()
     }
 
     /// Brings it up: in one process, or in several, which come here with the words that say for which team they are.
@@ -227,9 +266,22 @@ struct Report {
     repeat: u32,
     teams: Vec<Team>,
     lines: Vec<Line>,
+    /// Modes that are not among them, and why.
+    left_out: Vec<(Mode, String)>,
 }
 
 impl Report {
+    /// Another team, which was measured after the others: its factor is that of the medians.
+    fn add(&mut self, mode: Mode, progress: Progress, times: Vec<Times>) {
+        self.teams.push(Team { mode, progress });
+        for (line, times) in self.lines.iter_mut().zip(times) {
+            let first = line.times[0].median.as_secs_f64();
+            line.factors
+                .push(times.median.as_secs_f64() / first.max(1e-9));
+            line.times.push(times);
+        }
+    }
+
     /// Whether there are factors over threads, which are the first of several.
     fn has_factors(&self) -> bool {
         self.teams.len() > 1 && self.teams[0].mode == Mode::Threads
@@ -256,6 +308,7 @@ impl Report {
                 "modes": teams.collect::<Vec<_>>(),
             })
         };
+        let left_out = |(mode, why): &(Mode, String)| json!({ "mode": mode.name(), "why": why });
         let entries = [
             ("command", json!("kneighbor")),
             ("nodes", json!(self.crew.nodes)),
@@ -264,6 +317,7 @@ impl Report {
             ("k", json!(self.shape.k)),
             ("touch", json!(self.shape.touch)),
             ("sizes", self.lines.iter().map(line).collect()),
+            ("left_out", self.left_out.iter().map(left_out).collect()),
         ];
         let entries = entries.map(|(key, value)| (key.to_owned(), value));
         Map::from_iter(entries)
@@ -309,6 +363,9 @@ impl Report {
             }
             text.push('\n');
         }
+        for (mode, why) in &self.left_out {
+            let _infallible = write!(text, "\n{} is left out: {why}\n", mode.name());
+        }
         text
     }
 }
@@ -346,6 +403,10 @@ mod tests {
             repeat: 3,
             teams: teams.collect(),
             lines: vec![line],
+            left_out: vec![(
+                Mode::Nodes(TransportKind::Mpi),
+                "it is not there".to_owned(),
+            )],
         };
         let text = report.text();
         let rows: Vec<_> = text.lines().map(|row| row.chars().count()).collect();
@@ -355,6 +416,17 @@ mod tests {
             text.contains("16.4 kB    900 ns    900 ns     2.50"),
             "{text}"
         );
+        assert!(
+            text.ends_with("\nmpi is left out: it is not there\n"),
+            "{text}"
+        );
+        let more = Times::of(vec![Duration::from_micros(9)]);
+        report.add(
+            Mode::Nodes(TransportKind::Mpi),
+            Progress::Pending,
+            vec![more],
+        );
+        assert!(report.text().contains("9.00 µs    10.00"), "{text}");
         report.teams[2].progress = Progress::Thread;
         let text = report.text();
         assert!(text.contains("socket thread"), "{text}");

@@ -151,9 +151,11 @@ impl Job {
         let nodes = variable("RADDLE_NODES", "a number from 1", |text| {
             text.parse().ok().filter(|&nodes| nodes > 0)
         })?;
-        let names = TransportKind::ALL.map(TransportKind::name).join(", ");
+        let names = TransportKind::OF_PROCESSES
+            .map(TransportKind::name)
+            .join(", ");
         let kind = variable("RADDLE_TRANSPORT", &names, |text| {
-            TransportKind::ALL
+            TransportKind::OF_PROCESSES
                 .into_iter()
                 .find(|kind| kind.name() == text)
         })?;

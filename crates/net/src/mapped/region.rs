@@ -38,6 +38,7 @@ pub(crate) type Openings = CachePadded<[AtomicU64; WORDS]>;
 pub(crate) struct Region {
     memory: Arc<Memory>,
     shape: Shape,
+    layout: Layout,
     table: SyncTable,
     idle: IdleSet,
     /// Ends of lanes that this process has taken: there is one of each.
@@ -119,7 +120,8 @@ impl Region {
     /// # Errors
     /// `EINVAL` for memory that is none of a program of this shape.
     pub(crate) fn open(file: impl AsFd, shape: Shape) -> Result<Self, Errno> {
-        let memory = Memory::open(file, 0..Layout::of(shape).len)?;
+        let layout = Layout::of(shape);
+        let memory = Memory::open(file, 0..layout.len)?;
         let word = |index: usize| {
             let bytes = 8 * index..8 * index + 8;
             memory.read(bytes, |bytes| {
@@ -136,13 +138,14 @@ impl Region {
         // SAFETY: `create` has made a table of so many cells there; the program uses them as such.
         let table = unsafe { SyncTable::attach(address, shape.ports.into(), keep) };
         // SAFETY: within the region by the layout.
-        let address = unsafe { memory.address().add(Layout::of(shape).idle) };
+        let address = unsafe { memory.address().add(layout.idle) };
         let keep = Arc::clone(&memory);
         // SAFETY: as for the table.
         let idle = unsafe { IdleSet::attach(address, shape.idlers(), keep) };
         Ok(Self {
             memory,
             shape,
+            layout,
             table,
             idle,
             taken: Mutex::default(),
@@ -181,9 +184,10 @@ impl Region {
     }
 
     /// Who has begun to send to port `index` of the node.
+    #[inline]
     pub(crate) fn openings(&self, index: u16) -> &Openings {
         assert!(index < self.shape.ports, "port {index} of {:?}", self.shape);
-        let at = Layout::of(self.shape).openings + usize::from(index) * size_of::<Openings>();
+        let at = self.layout.openings + usize::from(index) * size_of::<Openings>();
         // SAFETY: within the region by the layout.
         let address = unsafe { self.memory.address().add(at) };
         // SAFETY: aligned; zeros are words of atomics, and nobody uses them as anything else.
@@ -211,7 +215,7 @@ impl Region {
         if !taken.insert((end, lane)) {
             return None;
         }
-        let at = Layout::of(self.shape).lanes + lane * Layout::LANE;
+        let at = self.layout.lanes + lane * Layout::LANE;
         // SAFETY: within the region by the layout.
         let address = unsafe { self.memory.address().add(at) };
         // SAFETY: zeros at first, at the beginning of a page. This process has just taken the end for the first time, and no other takes it: the

@@ -13,7 +13,6 @@ use crate::control::{self, Controls, Frame};
 use crate::error::NetError;
 use crate::mapped::Memory;
 use crate::segment::{Remote, RemoteWindow};
-use crate::transport::TransportKind;
 
 /// How long the listening thread rests when it can do nothing with what there is.
 const PAUSE: Duration = Duration::from_micros(50);
@@ -128,7 +127,7 @@ impl Shared {
         match told {
             Ok(Some(frame)) if frame.kind == control::OFFER => {
                 // What cannot be taken is told to who waits for it.
-                let remote = remote_of(self.kind, node, frame);
+                let remote = self.remote_of(node, frame);
                 let mut offers = self.offers.lock().expect("nothing panics under this lock");
                 offers.open.push_back((node, remote));
                 drop(offers);
@@ -148,6 +147,42 @@ impl Shared {
         }
     }
 
+    /// What an offer allows.
+    ///
+    /// # Errors
+    /// [`NetError::System`] where the memory cannot be had, or the offer makes no sense.
+    fn remote_of(&self, node: NodeId, frame: Frame) -> Result<Remote, NetError> {
+        let refused = NetError::system("memory that another node has allowed this one");
+        let [connection, key, start, end, _] = frame.words;
+        let len = end.checked_sub(start).ok_or(Errno::INVAL);
+        let len = len.map_err(&refused)?;
+        let connection = u16::try_from(connection).map_err(|_| refused(Errno::INVAL))?;
+        let mapped = if let Some(memory) = self.transport.memory_of(node, connection) {
+            Some((memory, start as usize))
+        } else if self.kind.shares_memory() {
+            let lacking = if frame.lacks_files {
+                Errno::MFILE
+            } else {
+                Errno::BADF
+            };
+            let file = frame.files.into_iter().next();
+            let file = file.ok_or_else(|| refused(lacking))?;
+            let page = start / PAGE * PAGE;
+            // As many as an address has.
+            let mapped = page as usize..end.max(page + 1) as usize;
+            let memory = Memory::open(file, mapped).map_err(&refused)?;
+            Some((Arc::new(memory), (start - page) as usize))
+        } else {
+            None
+        };
+        Ok(Remote {
+            node,
+            connection,
+            key,
+            window: RemoteWindow { len, mapped },
+        })
+    }
+
     fn becomes(&self, node: NodeId, state: u32) {
         // ORDERING(N1): Release, what the node has sent lies in its lanes; whoever sees the state looks there once more.
         self.states[usize::from(node.0)].store(state, Release);
@@ -162,40 +197,6 @@ impl Shared {
             let _ = cell.notify();
         }
     }
-}
-
-/// What an offer allows.
-///
-/// # Errors
-/// [`NetError::System`] where the memory cannot be had, or the offer makes no sense.
-fn remote_of(kind: TransportKind, node: NodeId, frame: Frame) -> Result<Remote, NetError> {
-    let refused = NetError::system("memory that another node has allowed this one");
-    let [connection, key, start, end, _] = frame.words;
-    let len = end.checked_sub(start).ok_or(Errno::INVAL);
-    let len = len.map_err(&refused)?;
-    let connection = u16::try_from(connection).map_err(|_| refused(Errno::INVAL))?;
-    let mapped = if kind.shares_memory() {
-        let lacking = if frame.lacks_files {
-            Errno::MFILE
-        } else {
-            Errno::BADF
-        };
-        let file = frame.files.into_iter().next();
-        let file = file.ok_or_else(|| refused(lacking))?;
-        let page = start / PAGE * PAGE;
-        // As many as an address has.
-        let mapped = page as usize..end.max(page + 1) as usize;
-        let memory = Memory::open(file, mapped).map_err(&refused)?;
-        Some((memory, (start - page) as usize))
-    } else {
-        None
-    };
-    Ok(Remote {
-        node,
-        connection,
-        key,
-        window: RemoteWindow { len, mapped },
-    })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Nodes that share memory: the sender writes into the receiver's lanes, and rings its cells.
+//! Nodes that share memory, as processes or as threads of one: the sender writes into the receiver's lanes, and rings its cells.
 
 use std::sync::Arc;
 
@@ -6,21 +6,32 @@ use raddle_sync::lane::{Full, LaneSender};
 use raddle_sync::prim::Release;
 
 use super::{Link, Outgoing, Transport};
-use crate::address::{PortId, Shape};
+use crate::address::{NodeId, PortId, Shape};
+use crate::connection::Rights;
 use crate::error::SendError;
-use crate::mapped::Region;
+use crate::mapped::{Memory, Region};
 use crate::packet::Kind;
 
-/// The regions of all nodes, as they are mapped here.
+/// The regions of all nodes: of processes, as they are mapped here; of threads, the same ones for all.
 #[derive(Debug)]
 pub(crate) struct ByMemory {
     shape: Shape,
     regions: Vec<Arc<Region>>,
+    /// What each node allows, where all are in this process; else nothing.
+    rights: Vec<Arc<Rights>>,
 }
 
 impl ByMemory {
-    pub(crate) const fn new(shape: Shape, regions: Vec<Arc<Region>>) -> Self {
-        Self { shape, regions }
+    pub(crate) const fn new(
+        shape: Shape,
+        regions: Vec<Arc<Region>>,
+        rights: Vec<Arc<Rights>>,
+    ) -> Self {
+        Self {
+            shape,
+            regions,
+            rights,
+        }
     }
 }
 
@@ -33,6 +44,10 @@ impl Transport for ByMemory {
             from,
             to.index,
         ))
+    }
+
+    fn memory_of(&self, node: NodeId, connection: u16) -> Option<Arc<Memory>> {
+        self.rights.get(usize::from(node.0))?.memory_of(connection)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Streaming on x86-64: stores that write whole lines past the caches.
 
 use std::arch::x86_64::{
-    _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm_sfence, _mm_stream_si128, _rdtsc,
+    _MM_HINT_T0, _mm_lfence, _mm_loadu_si128, _mm_prefetch, _mm_sfence, _mm_stream_si128, _rdtsc,
 };
 use std::ptr;
 
@@ -15,13 +15,16 @@ pub(super) fn ticks() -> u64 {
     unsafe { _rdtsc() }
 }
 
-/// Asks for all lines of `bytes`.
+/// Asks for all lines of `bytes`, before anything that follows.
 #[inline]
 pub(super) fn fetch(bytes: &[u8]) {
     for line in bytes.chunks(LINE) {
         // SAFETY: asks for memory that may be read, and reads nothing.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
     }
+    // A prefetch is done with when it has been asked for; this waits for that.
+    // SAFETY: every x86-64 has it.
+    unsafe { _mm_lfence() };
 }
 
 /// Copies whole lines by streaming, and what lies before and behind them plainly.

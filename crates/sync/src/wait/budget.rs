@@ -42,7 +42,15 @@ impl SpinBudget {
     /// Learns from a wait that took `gap` in all.
     ///
     /// A gap that ended in the kernel contains the wake-up itself: up to twice its price still counts as short.
+    #[inline]
     pub fn observe(&mut self, gap: Duration) {
+        if !gap.is_zero() || self.without > 0 {
+            return self.observe_wait(gap);
+        }
+        self.halvings = 0;
+    }
+
+    fn observe_wait(&mut self, gap: Duration) {
         self.without = self.without.saturating_sub(1);
         self.halvings = if gap <= 2 * wake_price() {
             0

@@ -1,0 +1,59 @@
+//! The mode `mpi` beside others: `mpirun` starts this program again, as the nodes of that mode alone.
+
+use std::ffi::OsString;
+use std::process::{Command, Stdio};
+
+use raddle::chare::nodes::Progress;
+use serde_json::Value;
+
+use crate::commands::launch::MPIRUN;
+use crate::times::Times;
+
+/// What an iteration took, for each size, where nodes receive in one way.
+pub(super) type Column = (Progress, Vec<Times>);
+
+/// Measures what these arguments of this program ask for, on so many nodes.
+///
+/// # Errors
+/// Why there is nothing to show.
+pub(super) fn measure(
+    arguments: impl Iterator<Item = OsString>,
+    nodes: u16,
+    ways: &[Progress],
+) -> Result<Vec<Column>, String> {
+    if cfg!(not(feature = "mpi")) {
+        return Err("this program was built without MPI; build it with --features mpi".to_owned());
+    }
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new("mpirun");
+    command.args(["-n", &nodes.to_string()]).arg(program);
+    // They are for what this process prints.
+    let is_ours = |word: &OsString| ["--json", "--show-binding"].iter().any(|own| word == own);
+    command.args(arguments.filter(|word| !is_ours(word)));
+    command.args(["--mode", "mpi", "--json"]).envs(MPIRUN);
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.map_err(|error| {
+        format!("mpirun cannot be started: {error}; on Debian: apt-get install openmpi-bin")
+    })?;
+    if !output.status.success() {
+        let told = String::from_utf8_lossy(&output.stderr);
+        let last = told.lines().rfind(|line| !line.trim().is_empty());
+        return Err(format!("mpirun: {}", last.unwrap_or("it failed")));
+    }
+    let told = String::from_utf8_lossy(&output.stdout);
+    ways.iter()
+        .map(|&way| Some((way, column(&told, way)?)))
+        .collect::<Option<_>>()
+        .ok_or_else(|| "what was printed by the nodes makes no sense".to_owned())
+}
+
+/// Of what was printed, what concerns one way to receive.
+fn column(told: &str, way: Progress) -> Option<Vec<Times>> {
+    let told: Value = serde_json::from_str(told.lines().next_back()?).ok()?;
+    let times = |size: &Value| {
+        let mut modes = size["modes"].as_array()?.iter();
+        let found = modes.find(|mode| mode["progress"] == way.name())?;
+        Times::of_json(&found["iteration_s"])
+    };
+    told["sizes"].as_array()?.iter().map(times).collect()
+}
