@@ -122,7 +122,8 @@ enum Suite {
     /// seeds; mailbox, send, section, scan, access, update: curves.
     Messages,
     /// pingpong-1B, pingpong-3456B, pingpong-64K: a message between two processes there and back, polling and notified, against Open MPI;
-    /// kneighbor: an exchange between two workers against the same between two processes, by shared memory and by sockets.
+    /// kneighbor: an exchange between two workers against the same between two processes, by shared memory and by sockets; mpi: messages
+    /// of MPI against its windows.
     Nodes,
     /// dragon-d15, bunny-d15: kd-trees by messages against other builders; for every mesh: grain, balance, sync, scans, arrays,
     /// speedup, relative.

@@ -132,6 +132,18 @@ pub(crate) const OPENMPI: PeerSource = PeerSource {
     ..IN_CPP
 };
 
+/// The same as raddle-net's transport sends by MPI.
+pub(crate) const OPENMPI_MESSAGES: PeerSource = PeerSource {
+    name: "openmpi-messages",
+    ..OPENMPI
+};
+
+/// The same by windows of MPI.
+pub(crate) const OPENMPI_WINDOW: PeerSource = PeerSource {
+    name: "openmpi-window",
+    ..OPENMPI
+};
+
 /// Held while a peer is compiled: whoever else wants it waits until it is there.
 static COMPILING: Mutex<()> = Mutex::new(());
 

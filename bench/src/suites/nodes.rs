@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | `pingpong-1B`, `pingpong-3456B`, `pingpong-64K` | a round trip between two processes, polling and notified | ns | `openmpi` |
 //! | `kneighbor` | an iteration of kNeighbor, 2 elements, k = 3, over the size: `raddle` is two workers of one process | us | `shm`, `socket`: the same program, a process of one worker for each element |
+//! | `mpi` | `openmpi-messages`, a round trip as raddle-net's transport sends by MPI | ns | `openmpi-window`: into memory of the other process |
 //!
 //! `openmpi` is two processes of Open MPI, which poll; both they and ours are bound to the first two CPUs. The data go from a buffer of the sender to where the
 //! receiver has them whole, and are sent back from there. Both look at all bytes in the first trip and in the last, at both ends in every one. In
@@ -25,12 +26,18 @@ use raddle_topology::{Affinity, CpuId, Topology};
 
 use crate::error::BenchError;
 use crate::harness::{Case, Contender, Local, Sample, Unit};
-use crate::peer::OPENMPI;
+use crate::peer::{OPENMPI, OPENMPI_MESSAGES, OPENMPI_WINDOW};
 use crate::probe;
 use crate::suites::Measurement;
 
 /// The names of the cases.
-pub(crate) const CASES: [&str; 4] = ["pingpong-1B", "pingpong-3456B", "pingpong-64K", "kneighbor"];
+pub(crate) const CASES: [&str; 5] = [
+    "pingpong-1B",
+    "pingpong-3456B",
+    "pingpong-64K",
+    "kneighbor",
+    "mpi",
+];
 
 /// Bytes and round trips of the first three: some milliseconds, so that others who want a CPU miss most runs, and the median does not show them.
 const RALLIES: [(usize, u64); 3] = [(1, 10_000), (3_456, 2_000), (65_536, 250)];
@@ -57,6 +64,9 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     }
     if measurement.wants("kneighbor") {
         kneighbor(measurement)?;
+    }
+    if measurement.wants("mpi") {
+        by_mpi(measurement)?;
     }
     Ok(())
 }
@@ -107,6 +117,29 @@ fn rally(
             })
         });
         measurement.compare(&case, &mut raddle, &mut peers)?;
+    }
+    Ok(())
+}
+
+/// By which of MPI's two ways bytes come to another process sooner: it is the one that raddle-net takes.
+fn by_mpi(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    let ways = [OPENMPI_MESSAGES, OPENMPI_WINDOW].map(|way| measurement.peer(way));
+    let [Some(mut messages), Some(window)] = ways else {
+        return Ok(());
+    };
+    let mut windows = [window];
+    for (name, (_, trips)) in CASES.into_iter().zip(RALLIES) {
+        let name = name.replace("pingpong", "mpi");
+        let case = Case {
+            suite: "nodes",
+            name: &name,
+            unit: Unit::Nanoseconds,
+            repetitions: trips,
+            file: None,
+            expected: trips,
+            tolerance: 0,
+        };
+        measurement.compare(&case, &mut *messages, &mut windows)?;
     }
     Ok(())
 }
@@ -238,13 +271,19 @@ mod tests {
 
     #[test]
     fn open_mpi_throws_the_ball_back_or_is_named() {
-        let mut peer = match crate::peer::Peer::start(OPENMPI) {
-            Ok(peer) => peer,
-            Err(missing) => {
-                assert!(missing.to_string().contains("openmpi"), "{missing}");
-                return;
-            }
-        };
+        for way in [OPENMPI, OPENMPI_MESSAGES, OPENMPI_WINDOW] {
+            let mut peer = match crate::peer::Peer::start(way) {
+                Ok(peer) => peer,
+                Err(missing) => {
+                    assert!(missing.to_string().contains("openmpi"), "{missing}");
+                    return;
+                }
+            };
+            throw(&mut peer);
+        }
+    }
+
+    fn throw(peer: &mut crate::peer::Peer) {
         for name in [
             "pingpong-1B/poll",
             "pingpong-3456B/notify",

@@ -1,0 +1,38 @@
+// Peer `openmpi-messages`: as raddle-net's transport sends by MPI, without knowing who will receive what: MPI_Isend, MPI_Improbe, MPI_Mrecv.
+#include <vector>
+
+#include "openmpi.hpp"
+
+namespace {
+
+class Messages {
+public:
+    Messages(std::size_t bytes, int peer) : buffer(bytes), peer(peer) {}
+
+    unsigned char *ball() { return buffer.data(); }
+
+    void send(std::uint64_t) {
+        MPI_Request request;
+        MPI_Isend(buffer.data(), size(), MPI_BYTE, peer, rally::BALL, MPI_COMM_WORLD, &request);
+        // The next one changes the buffer, and comes when the other side has had this one.
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+
+    void receive(std::uint64_t) {
+        int has_come = 0;
+        MPI_Message message;
+        MPI_Status status;
+        while (!has_come) MPI_Improbe(peer, rally::BALL, MPI_COMM_WORLD, &has_come, &message, &status);
+        MPI_Mrecv(buffer.data(), size(), MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    }
+
+private:
+    int size() const { return static_cast<int>(buffer.size()); }
+
+    std::vector<unsigned char> buffer;
+    int peer;
+};
+
+}  // namespace
+
+int main(int count, char **words) { return rally::run<Messages>(count, words); }
