@@ -64,6 +64,63 @@ fn a_ring_of_processes_exchanges_messages() {
     }
 }
 
+/// Each process brought up nodes of its own, and all of them reported.
+#[test]
+fn nodes_of_another_kind_are_refused_to_processes_of_mpi() {
+    for call in [
+        &["kneighbor", "--mode", "shm"][..],
+        &["pingpong", "--nodes", "2", "--transport", "socket"],
+    ] {
+        let said = by_mpi(call);
+        let told = mpirun::told(&said);
+        assert!(!said.status.success(), "{told}");
+        assert!(
+            told.contains("each of which would have its own; expected"),
+            "{told}"
+        );
+    }
+}
+
+/// `mpirun` is started where this process is none of its own.
+#[test]
+fn all_modes_are_in_one_table() {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_raddle"))
+        .args([
+            "kneighbor",
+            "--mode",
+            "all",
+            "--progress",
+            "all",
+            "--iterations",
+            "30",
+        ])
+        .args(["--repeat", "1", "--size", "16,4K", "--json"])
+        .envs([
+            ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+            ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+        ])
+        .output()
+        .expect("it starts");
+    let told = mpirun::told(&output);
+    assert!(output.status.success(), "{told}");
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&told);
+    for line in value["sizes"].as_array().expect(&told) {
+        let modes = line["modes"].as_array().expect(&told).iter();
+        let names: Vec<_> = modes
+            .map(|mode| mode["mode"].as_str().expect(&told))
+            .collect();
+        let expected = [
+            "threads", "shm", "shm", "shm", "socket", "socket", "socket", "mpi", "mpi", "mpi",
+        ];
+        assert_eq!(names, expected);
+    }
+    assert_eq!(
+        value["left_out"].as_array().map(Vec::len),
+        Some(0),
+        "{told}"
+    );
+}
+
 #[test]
 fn who_was_not_started_by_mpi_is_told_how() {
     let told = run_badly(["pingpong", "--nodes", "2", "--transport", "mpi"]);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{json, run, run_badly, run_well};
+use common::{json, raddle, run, run_badly, run_well};
 use serde_json::Value;
 
 fn rows<'value>(value: &'value Value, key: &str) -> &'value Vec<Value> {
@@ -86,6 +86,60 @@ fn nodes_that_are_threads_play_as_others_do() {
     assert!(
         said.errors.contains("[possible values: shm, socket, mpi]"),
         "{said:?}"
+    );
+}
+
+/// As `raddle launch` sets it; the commands that measure between nodes had to be told once more.
+#[test]
+fn what_the_environment_says_is_done() {
+    let said = |arguments: &[&str]| {
+        let output = raddle()
+            .args(arguments)
+            .args(["--json"])
+            .envs([("RADDLE_NODES", "2"), ("RADDLE_TRANSPORT", "socket")])
+            .output()
+            .expect("it starts");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{told}");
+        json(&String::from_utf8_lossy(&output.stdout))
+    };
+    let value = said(&["pingpong", "--trips", "20"]);
+    assert_eq!(
+        (&value["nodes"], &value["transport"]),
+        (&2.into(), &"socket".into())
+    );
+    let value = said(&["kneighbor", "--iterations", "20", "--repeat", "1"]);
+    assert_eq!(value["nodes"], 2);
+    assert_eq!(value["sizes"][0]["modes"][0]["mode"], "socket");
+    let value = said(&[
+        "kneighbor",
+        "--iterations",
+        "20",
+        "--repeat",
+        "1",
+        "--mode",
+        "shm",
+    ]);
+    assert_eq!(value["sizes"][0]["modes"][0]["mode"], "shm");
+    let value = said(&[
+        "kneighbor",
+        "--iterations",
+        "20",
+        "--repeat",
+        "1",
+        "--mode",
+        "threads",
+    ]);
+    assert_eq!(value["sizes"], serde_json::Value::Null, "{value}");
+    let output = raddle()
+        .arg("kneighbor")
+        .env("RADDLE_NODES", "many")
+        .output()
+        .expect("it starts");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        told.contains("RADDLE_NODES: found \"many\"; expected a number from 1"),
+        "{told}"
     );
 }
 

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use raddle::chare::nodes::Progress;
+use raddle::chare::nodes::{JobEnvironment, JobError, Progress};
 use raddle::net::{Launch, TransportKind};
 use raddle_messages::nodes::Receive;
 
@@ -186,20 +186,56 @@ pub(crate) struct KneighborArguments {
     /// Run so often and report median, smallest and largest time
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repeat: u32,
-    /// Between whom: the workers of one process, nodes by a transport, or all of these
-    #[arg(long, value_name = "NAME", default_value = "threads", ignore_case = true, overrides_with = "mode", value_parser = modes_parser())]
-    pub(crate) mode: Modes,
+    /// Between whom: the workers of one process, nodes by a transport, or all of these [default: threads; nodes where RADDLE_NODES or mpirun says so]
+    #[arg(long, value_name = "NAME", ignore_case = true, overrides_with = "mode", value_parser = modes_parser())]
+    pub(crate) mode: Option<Modes>,
     /// Nodes, each with as many workers as --workers says, 1 by default; of threads, as many in one process [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=NODES_MAX))]
     pub(crate) nodes: Option<u16>,
-    /// Who receives what comes from other nodes: workers in passing, also after each send, or a thread; or one after the other
-    #[arg(long, value_name = "NAME", default_value = "pending", ignore_case = true, overrides_with = "progress", value_parser = progress_parser())]
-    pub(crate) progress: ProgressChoice,
+    /// Who receives what comes from other nodes: workers in passing, also after each send, or a thread; or one after the other [default: pending]
+    #[arg(long, value_name = "NAME", ignore_case = true, overrides_with = "progress", value_parser = progress_parser())]
+    pub(crate) progress: Option<ProgressChoice>,
 }
 
 impl KneighborArguments {
+    /// The same, where nothing is said as the environment says.
+    ///
+    /// # Errors
+    /// [`JobError::Environment`].
+    pub(crate) fn or_environment(mut self) -> Result<Self, JobError> {
+        let said = JobEnvironment::read()?;
+        let nodes = said.nodes.filter(|&nodes| nodes > 1);
+        let kind = said.transport.unwrap_or_default();
+        // Of nodes that are asked for on the command line there are threads, if it does not say which.
+        if self.mode.is_none() && self.nodes.is_none() && nodes.is_some() {
+            self.mode = Some(Modes(vec![Mode::Nodes(kind)]));
+        }
+        if self.modes() != [Mode::Threads] {
+            self.nodes = self.nodes.or(nodes);
+        }
+        if let (None, Some(way)) = (&self.progress, said.progress)
+            && self.modes() != [Mode::Threads]
+        {
+            self.progress = Some(ProgressChoice(vec![way]));
+        }
+        Ok(self)
+    }
+
+    /// Between whom.
+    pub(crate) fn modes(&self) -> &[Mode] {
+        self.mode
+            .as_ref()
+            .map_or(&[Mode::Threads], |modes| &modes.0)
+    }
+
+    /// Who receives.
+    pub(crate) fn ways(&self) -> &[Progress] {
+        let ways = self.progress.as_ref();
+        ways.map_or(&[Progress::Pending], |ways| &ways.0)
+    }
+
     /// Whether there is one run of the workers that the options describe, or many to compare.
     pub(crate) fn compares(&self) -> bool {
-        self.mode.0 != [Mode::Threads] || self.bytes.0.len() > 1 || self.nodes.is_some()
+        self.modes() != [Mode::Threads] || self.bytes.0.len() > 1 || self.nodes.is_some()
     }
 }

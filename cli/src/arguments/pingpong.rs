@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use raddle::net::{Launch, TransportKind};
+use raddle::chare::nodes::{JobEnvironment, JobError};
+use raddle::net::TransportKind;
 use raddle_messages::waits::Kind;
 
 use super::nodes::{NODES_MAX, ReceiveChoice, transport_parser};
@@ -101,16 +102,22 @@ pub(crate) struct PingpongArguments {
 }
 
 impl PingpongArguments {
-    /// Between how many nodes it is measured: as was said, or as many as MPI has started, where it is not said who sends.
-    pub(crate) fn nodes(&self) -> Option<u16> {
+    /// The same, where nothing is said as the environment says.
+    ///
+    /// # Errors
+    /// [`JobError::Environment`].
+    pub(crate) fn or_environment(mut self) -> Result<Self, JobError> {
+        let said = JobEnvironment::read()?;
         let says_nothing = self.wait.is_none() && self.layer == LayerChoice::All;
-        let ranks = || Launch::rank_count().filter(|&count| says_nothing && count > 1);
-        self.nodes.or_else(ranks)
+        let nodes = said.nodes.filter(|&nodes| says_nothing && nodes > 1);
+        self.nodes = self.nodes.or(nodes);
+        self.transport = self.transport.or(said.transport);
+        Ok(self)
     }
 
     /// How messages come from node to node.
     pub(crate) fn transport(&self) -> TransportKind {
-        self.transport.unwrap_or_else(TransportKind::here)
+        self.transport.unwrap_or_default()
     }
 }
 

@@ -20,6 +20,12 @@ pub(super) fn start(
     nodes: u16,
     options: &Options,
 ) -> Result<Option<Crew>, CliError> {
+    if kind != TransportKind::Mpi && !kind.is_here() {
+        return Err(CliError::WrongCall {
+            options: format!("--transport {kind}"),
+            reason: "this process is one of several that MPI has started, each of which would have its own; expected mpi".to_owned(),
+        });
+    }
     // As if nobody else were on the machine: the nodes are gone in a moment.
     let claims = Claims::in_group(format!("raddle-nodes-{}", std::process::id()));
     let builder = workers::builder(options).workers(nodes.into());

@@ -22,7 +22,14 @@ use crate::{memory, workers};
 /// # Errors
 /// [`CliError`]: buffers that memory is too small for, messages that did not come as they were sent, an output that fails.
 pub(crate) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(), CliError> {
-    if arguments.progress.0 != [Progress::Pending] && arguments.mode.0 == [Mode::Threads] {
+    let arguments = &arguments
+        .clone()
+        .or_environment()
+        .map_err(|source| CliError::Job {
+            what: "kneighbor".to_owned(),
+            source,
+        })?;
+    if arguments.ways() != [Progress::Pending] && arguments.modes() == [Mode::Threads] {
         return Err(CliError::WrongCall {
             options: "--progress".to_owned(),
             reason: "workers of one process receive nothing from other nodes; expected --mode"

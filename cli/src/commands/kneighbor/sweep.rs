@@ -23,7 +23,7 @@ const BYTES_SENT: u64 = 300_000_000;
 /// # Errors
 /// [`CliError`]: nodes that do not come up, messages that did not come as they were sent.
 pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(), CliError> {
-    let mut left_out = left_out(&arguments.mode.0)?;
+    let mut left_out = left_out(arguments.modes())?;
     let crew = Crew::new(arguments, options)?;
     let shape = Shape {
         elements: arguments
@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
         && Launch::rank_count().is_none()
     {
         let own = std::env::args_os().skip(1);
-        match by_mpi::measure(own, crew.nodes, &arguments.progress.0) {
+        match by_mpi::measure(own, crew.nodes, arguments.ways()) {
             Ok(columns) => {
                 left_out.swap_remove(index);
                 columns
@@ -145,7 +145,7 @@ struct Crew {
 
 impl Crew {
     fn new(arguments: &KneighborArguments, options: &Options) -> Result<Self, CliError> {
-        let are_threads_alone = arguments.mode.0 == [Mode::Threads];
+        let are_threads_alone = arguments.modes() == [Mode::Threads];
         let nodes = arguments.nodes.unwrap_or(1 + u16::from(!are_threads_alone));
         let workers = match options.workers {
             Some(workers) => workers.get(),
@@ -175,7 +175,7 @@ impl Team {
     fn all(arguments: &KneighborArguments, left_out: &[(Mode, String)]) -> Vec<Self> {
         let ways = |mode| match mode {
             Mode::Threads => &[Progress::Pending],
-            Mode::Nodes(_) => &arguments.progress.0[..],
+            Mode::Nodes(_) => arguments.ways(),
         };
         let of_mode = |&mode: &Mode| {
             ways(mode)
@@ -183,7 +183,7 @@ impl Team {
                 .map(move |&progress| Self { mode, progress })
         };
         let is_here = |mode: &&Mode| left_out.iter().all(|(other, _)| other != *mode);
-        let modes = arguments.mode.0.iter().filter(is_here);
+        let modes = arguments.modes().iter().filter(is_here);
         modes.flat_map(of_mode).collect()
     }
 

@@ -5,6 +5,8 @@
 mod carrier;
 mod counter;
 mod desk;
+#[cfg(not(shuttle))]
+mod environment;
 mod open;
 mod progress;
 
@@ -27,6 +29,8 @@ use serde::de::DeserializeOwned;
 
 use self::carrier::NetCarrier;
 use self::desk::Desk;
+#[cfg(not(shuttle))]
+pub use self::environment::JobEnvironment;
 use self::open::Open;
 pub use self::progress::Progress;
 use super::net::{NetError, Node, PORTS_MAX};
@@ -148,26 +152,10 @@ impl Job {
     /// # Errors
     /// [`JobError::Environment`].
     pub fn from_environment() -> Result<Self, JobError> {
-        let nodes = variable("RADDLE_NODES", "a number from 1", |text| {
-            text.parse().ok().filter(|&nodes| nodes > 0)
-        })?;
-        let names = TransportKind::OF_PROCESSES
-            .map(TransportKind::name)
-            .join(", ");
-        let kind = variable("RADDLE_TRANSPORT", &names, |text| {
-            TransportKind::OF_PROCESSES
-                .into_iter()
-                .find(|kind| kind.name() == text)
-        })?;
-        let names = Progress::ALL.map(Progress::name).join(", ");
-        let progress = variable("RADDLE_PROGRESS", &names, |text| {
-            Progress::ALL.into_iter().find(|way| way.name() == text)
-        })?;
-        let kind = kind.unwrap_or_else(TransportKind::here);
-        let ranks = Launch::rank_count().filter(|_| kind == TransportKind::Mpi);
-        Ok(Self::new(nodes.or(ranks).unwrap_or(1))
-            .transport(kind)
-            .progress(progress.unwrap_or_default()))
+        let said = JobEnvironment::read()?;
+        Ok(Self::new(said.nodes.unwrap_or(1))
+            .transport(said.transport.unwrap_or_default())
+            .progress(said.progress.unwrap_or_default()))
     }
 
     /// How messages travel between nodes; by memory that they share, if nothing else is said.
@@ -289,24 +277,6 @@ impl Job {
             Ok(first.flatten().expect("the first node runs the main part"))
         })
     }
-}
-
-/// Reads a variable; an unset or empty one is none.
-#[cfg(not(shuttle))]
-fn variable<V>(
-    name: &'static str,
-    expected: &str,
-    read: impl FnOnce(&str) -> Option<V>,
-) -> Result<Option<V>, JobError> {
-    let Some(found) = std::env::var_os(name).filter(|value| !value.is_empty()) else {
-        return Ok(None);
-    };
-    let value = found.to_str().and_then(|text| read(text.trim()));
-    value.map(Some).ok_or_else(|| JobError::Environment {
-        name,
-        found,
-        expected: expected.to_owned(),
-    })
 }
 
 /// How many processes share the machine.

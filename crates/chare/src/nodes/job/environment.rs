@@ -1,0 +1,65 @@
+//! What the environment says of a program's nodes.
+
+use raddle_net::{Launch, TransportKind};
+
+use super::{JobError, Progress};
+
+/// How many nodes there are to be, and how they are to work: what `RADDLE_NODES`, `RADDLE_TRANSPORT` and `RADDLE_PROGRESS` say, as `raddle launch` sets them, and whether MPI has
+/// started this program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JobEnvironment {
+    /// As many as was said, or as MPI has started; none where nothing is said, or of one process alone.
+    pub nodes: Option<u16>,
+    /// As was said, or by MPI where that has started this process beside others.
+    pub transport: Option<TransportKind>,
+    /// As was said.
+    pub progress: Option<Progress>,
+}
+
+impl JobEnvironment {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// [`JobError::Environment`].
+    pub fn read() -> Result<Self, JobError> {
+        let nodes = variable("RADDLE_NODES", "a number from 1", |text| {
+            text.parse().ok().filter(|&nodes| nodes > 0)
+        })?;
+        let names = TransportKind::OF_PROCESSES
+            .map(TransportKind::name)
+            .join(", ");
+        let transport = variable("RADDLE_TRANSPORT", &names, |text| {
+            let mut kinds = TransportKind::OF_PROCESSES.into_iter();
+            kinds.find(|kind| kind.name() == text)
+        })?;
+        let names = Progress::ALL.map(Progress::name).join(", ");
+        let progress = variable("RADDLE_PROGRESS", &names, |text| {
+            Progress::ALL.into_iter().find(|way| way.name() == text)
+        })?;
+        let here = TransportKind::here();
+        let transport = transport.or((here == TransportKind::Mpi).then_some(here));
+        let ranks = || Launch::rank_count().filter(|_| transport == Some(TransportKind::Mpi));
+        Ok(Self {
+            nodes: nodes.or_else(ranks),
+            transport,
+            progress,
+        })
+    }
+}
+
+/// Reads a variable; an unset or empty one is none.
+fn variable<V>(
+    name: &'static str,
+    expected: &str,
+    read: impl FnOnce(&str) -> Option<V>,
+) -> Result<Option<V>, JobError> {
+    let Some(found) = std::env::var_os(name).filter(|value| !value.is_empty()) else {
+        return Ok(None);
+    };
+    let value = found.to_str().and_then(|text| read(text.trim()));
+    value.map(Some).ok_or_else(|| JobError::Environment {
+        name,
+        found,
+        expected: expected.to_owned(),
+    })
+}
