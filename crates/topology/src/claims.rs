@@ -74,6 +74,9 @@ pub struct Others {
     pub processes: CpuSet,
     /// CPUs that this process has claimed already, for other runtimes.
     pub runtimes: CpuSet,
+    /// How many workers of other processes of this program come before: they have the first places of a list, and of [`Affinity::Compact`](crate::Affinity::Compact) and
+    /// [`Affinity::Scatter`](crate::Affinity::Scatter).
+    pub before: usize,
     /// False in a container, which shares CPUs with processes that it cannot see.
     pub sees_everybody: bool,
     /// Why it cannot be told, or is not told to others; usually nothing.
@@ -180,6 +183,7 @@ impl Claims {
         let mut others = Others {
             processes: CpuSet::new(),
             runtimes: own::held(&self.group),
+            before: 0,
             sees_everybody: sees_everybody(),
             note: None,
         };
@@ -234,6 +238,7 @@ impl Others {
         Self {
             processes: CpuSet::new(),
             runtimes: CpuSet::new(),
+            before: 0,
             sees_everybody: true,
             note: None,
         }

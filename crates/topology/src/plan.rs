@@ -64,7 +64,7 @@ impl Plan {
     pub fn of(topology: &Topology, rule: &str, cpus: &[Option<CpuId>], others: &Others) -> Self {
         Self {
             summary: summary::placed_by(topology, rule, cpus, others),
-            entries: entries(cpus, reason::reasons(topology, &Affinity::Auto, cpus)),
+            entries: entries(cpus, reason::reasons(topology, &Affinity::Auto, cpus, 0)),
         }
     }
 
@@ -154,6 +154,7 @@ pub fn plan_beside(
             .copied()
             .map(Some)
             .cycle()
+            .skip(others.before % order.len().max(1))
             .take(worker_count)
             .collect(),
     };
@@ -174,7 +175,10 @@ fn describe(
 ) -> Plan {
     Plan {
         summary: summary::summary(topology, affinity, cpus, others),
-        entries: entries(cpus, reason::reasons(topology, affinity, cpus)),
+        entries: entries(
+            cpus,
+            reason::reasons(topology, affinity, cpus, others.before),
+        ),
     }
 }
 

@@ -226,7 +226,7 @@ impl Job {
         let nodes = launch.start()?;
         let result = run_on(
             nodes.node(),
-            builder_of(builder),
+            builder_of(of_node(builder, nodes.node(), processes)),
             self.progress,
             setup,
             main,
@@ -246,7 +246,8 @@ impl Job {
         setup: impl Fn(&Setup<'_>) -> S + Sync,
         main: impl FnOnce(&Runtime, S) -> R + Send,
     ) -> Result<R, JobError> {
-        let builder = self.builder.processes(processes_of(self.nodes)?);
+        let processes = processes_of(self.nodes)?;
+        let builder = self.builder.processes(processes);
         let progress = self.progress;
         let nodes = Node::in_process_by(self.kind, shape(self.nodes, &builder)?)?;
         let mut mains = Some(main);
@@ -258,7 +259,7 @@ impl Job {
                     scope.spawn(move || {
                         run_on(
                             &node,
-                            builder_of(builder),
+                            builder_of(of_node(builder, &node, processes)),
                             progress,
                             setup,
                             |runtime, setup| main.map(|main| main(runtime, setup)),
@@ -283,6 +284,12 @@ impl Job {
 #[cfg(not(shuttle))]
 fn processes_of(nodes: u16) -> Result<NonZeroUsize, NetError> {
     NonZeroUsize::new(nodes.into()).ok_or(NetError::Shape(Shape { nodes: 0, ports: 1 }))
+}
+
+/// Says which of the processes on this machine a node is: MPI has as many on each, one after the other.
+#[cfg(not(shuttle))]
+fn of_node(builder: Builder, node: &Node, processes: NonZeroUsize) -> Builder {
+    builder.process_index(usize::from(node.id().0) % processes)
 }
 
 /// Nodes, and the ports that each has.

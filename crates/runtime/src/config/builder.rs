@@ -83,6 +83,8 @@ pub struct Builder {
     worker_count: Option<usize>,
     /// So many processes share the machine.
     processes: Option<NonZeroUsize>,
+    /// And this one is that of them.
+    process_index: usize,
     affinity: Option<Affinity>,
     claims: Option<Claims>,
     pool: Option<PoolKind>,
@@ -129,6 +131,13 @@ impl Builder {
     /// of the CPUs, and 1 at least.
     pub fn processes(mut self, processes: NonZeroUsize) -> Self {
         self.processes = Some(processes);
+        self
+    }
+
+    /// Says which of the [processes](Self::processes) this is, from 0: by [`Affinity::Compact`], [`Affinity::Scatter`] and a list, those before it have the first
+    /// places, each as many as it has workers.
+    pub fn process_index(mut self, process_index: usize) -> Self {
+        self.process_index = process_index;
         self
     }
 
@@ -280,7 +289,8 @@ impl Builder {
         if thread_name.contains('\0') {
             return Err(BuildError::ThreadName { name: thread_name });
         }
-        let placed = settle_place(self.affinity, self.claims, topology, worker_count, claiming)?;
+        let workers = (self.process_index * worker_count, worker_count);
+        let placed = settle_place(self.affinity, self.claims, topology, workers, claiming)?;
         let blocks = match self.blocks {
             Some(blocks) => blocks,
             None => from_environment("RADDLE_BLOCKS", BlockShape::EXPECTED)?.unwrap_or_default(),
@@ -328,12 +338,12 @@ impl Builder {
     }
 }
 
-/// Where the workers shall begin; a variable that asks for what cannot be is to blame.
+/// Where the workers shall begin, of which others come before them; a variable that asks for what cannot be is to blame.
 fn settle_place(
     affinity: Option<Affinity>,
     claims: Option<Claims>,
     topology: &'static Topology,
-    worker_count: usize,
+    (before, worker_count): (usize, usize),
     claiming: Claiming,
 ) -> Result<Placed, BuildError> {
     let claims = match claims {
@@ -342,7 +352,7 @@ fn settle_place(
             .map_or_else(Claims::default, Claims::in_group),
     };
     let place = |affinity| -> Result<Placed, PlanError> {
-        place(topology, affinity, worker_count, claims, claiming)
+        place(topology, affinity, worker_count, before, claims, claiming)
     };
     match affinity {
         Some(affinity) => Ok(place(affinity)?),

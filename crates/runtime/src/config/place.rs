@@ -58,11 +58,12 @@ pub(crate) enum Claiming {
 /// Plans beside others, and claims what was planned.
 ///
 /// By [`Affinity::Auto`], whoever claims one of its CPUs in between has it, and the plan is made anew without it: each turn leaves a CPU
-/// out, so there are at most as many turns as CPUs. Other rules are obeyed, and claim what is free.
+/// out, so there are at most as many turns as CPUs. Other rules are obeyed, and claim what is free; `before` workers of other processes have the first places by these.
 pub(super) fn place(
     topology: &'static Topology,
     affinity: Affinity,
     worker_count: usize,
+    before: usize,
     claims: Claims,
     claiming: Claiming,
 ) -> Result<Placed, PlanError> {
@@ -72,6 +73,7 @@ pub(super) fn place(
     } else {
         Others::nobody()
     };
+    others.before = before;
     let mut held: Vec<Claim> = Vec::new();
     let plan = loop {
         let mut plan = plan_beside(topology, &affinity, worker_count, &others)?;

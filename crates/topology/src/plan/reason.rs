@@ -12,6 +12,7 @@ pub(super) fn reasons(
     topology: &Topology,
     affinity: &Affinity,
     cpus: &[Option<CpuId>],
+    before: usize,
 ) -> Vec<String> {
     let mut workers_on: BTreeMap<CpuId, Vec<usize>> = BTreeMap::new();
     for (worker, cpu) in cpus.iter().enumerate() {
@@ -37,11 +38,11 @@ pub(super) fn reasons(
         };
         let mut reason = crowd.place(cpu);
         match listed {
-            Some(length) if worker >= length => {
-                let turn = worker % length + 1;
+            Some(length) if before + worker >= length => {
+                let turn = (before + worker) % length + 1;
                 reason = format!("entry {turn} of the list again: {reason}");
             }
-            Some(_) => reason = format!("entry {} of the list: {reason}", worker + 1),
+            Some(_) => reason = format!("entry {} of the list: {reason}", before + worker + 1),
             None => {}
         }
         reason + "; " + &crowd.company(worker, cpu)

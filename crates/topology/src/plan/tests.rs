@@ -269,3 +269,31 @@ proptest::proptest! {
         assert!(!(doubled && idle));
     }
 }
+
+/// Nodes on one machine that were given one list all began at its first CPU.
+#[test]
+fn processes_of_one_program_share_a_list_and_an_order() {
+    let topology = Topology::synthetic("package:1 core:4 pu:1").expect("it is one");
+    let of_process = |affinity: &Affinity, process: usize| {
+        let mut others = Others::nobody();
+        others.before = 2 * process;
+        plan_beside(&topology, affinity, 2, &others).expect("there are CPUs")
+    };
+    let list = Affinity::Explicit([3, 1, 0].map(CpuId).to_vec());
+    let cpus = |affinity: &Affinity, process| {
+        let plan = of_process(affinity, process);
+        plan.cpus().map(|cpu| cpu.0).collect::<Vec<_>>()
+    };
+    assert_eq!(cpus(&list, 0), [3, 1]);
+    assert_eq!(cpus(&list, 1), [0, 3]);
+    assert_eq!(cpus(&Affinity::Compact, 1), [2, 3]);
+    let reasons = of_process(&list, 1).entries;
+    assert!(
+        reasons[0].reason.starts_with("entry 3 of the list: "),
+        "{reasons:?}"
+    );
+    assert!(
+        reasons[1].reason.starts_with("entry 1 of the list again: "),
+        "{reasons:?}"
+    );
+}
