@@ -111,6 +111,17 @@ const MESSAGES: [&[u8]; 4] = [
     &[3, 0, 1, 2, 3],
     &[1, 0, 0, 100, 8, 4, 0, 0, 0, 0, 6, 0, 1, 2, 3, 4, 5, 6],
 ];
+/// Packets for a receiver: a message, one that was put, a part that was put, one whose header was changed, and what is none.
+const PACKETS: [&[u8]; 5] = [
+    &[1, 0, 2, 0, 7, 7],
+    &[2, 0, 3, 0, 1, 2, 3],
+    &[2, 0, 3, 0, 1, 2, 3, 7, 1, 1, 0, 9],
+    &[3, 0, 1, 1, 5, 8, 1, 2, 1, 0, 0],
+    &[
+        0, 0, 30, 0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0,
+    ],
+];
 
 fn main() -> std::io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
@@ -170,13 +181,15 @@ fn main() -> std::io::Result<()> {
             std::fs::write(folder.join(format!("seed-{number:02}")), text)?;
         }
     }
-    for (number, bytes) in MESSAGES.iter().enumerate() {
-        let folder = corpus.join("net_messages");
+    for (target, seeds) in [("net_messages", &MESSAGES[..]), ("net_packets", &PACKETS)] {
+        let folder = corpus.join(target);
         std::fs::create_dir_all(&folder)?;
-        written += 1;
-        std::fs::write(folder.join(format!("seed-{number:02}")), bytes)?;
+        for (number, bytes) in seeds.iter().enumerate() {
+            written += 1;
+            std::fs::write(folder.join(format!("seed-{number:02}")), bytes)?;
+        }
     }
     println!("{written} seeds in {}", corpus.display());
-    assert!(written > 93, "some seeds are missing");
+    assert!(written > 98, "some seeds are missing");
     Ok(())
 }

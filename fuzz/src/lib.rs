@@ -8,7 +8,7 @@ mod topology;
 use raddle_graphics::mesh::{COORDINATE_MAX, LoadOptions, Mesh};
 
 pub use self::grain::read_grains;
-pub use self::net::receive_messages;
+pub use self::net::{receive_messages, receive_packets};
 pub use self::topology::{read_affinity, read_matrix, read_topology_synthetic, read_topology_xml};
 
 /// Reads `bytes` as a file of that name, with and without its length known, and judges what comes of it.

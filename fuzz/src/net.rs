@@ -1,7 +1,8 @@
-//! Messages between nodes: whatever bytes come by a lane, the receiver counts or delivers them, and goes on.
+//! Messages between nodes: whatever bytes come by a lane or a socket, the receiver counts or delivers them, and goes on.
 
 use raddle_net::{
-    Data, Message, Node, NodeId, Port, PortId, Refusal, Remote, Segment, Shape, descriptor_of_put,
+    Data, Message, Node, NodeId, Port, PortId, Refusal, Remote, Segment, Shape, TransportKind,
+    descriptor_of_put, packet_of,
 };
 
 const RECEIVER: PortId = PortId {
@@ -22,8 +23,8 @@ struct Ends {
 }
 
 impl Ends {
-    fn new() -> Self {
-        let nodes = Node::in_process(Shape { nodes: 2, ports: 1 }).expect("memory");
+    fn new(kind: TransportKind) -> Self {
+        let nodes = Node::in_process_by(kind, Shape { nodes: 2, ports: 1 }).expect("memory");
         let [receives, sends] = <[Node; 2]>::try_from(nodes).expect("two nodes");
         let segment = receives.segment(4_096).expect("memory");
         let opened = receives.open(NodeId(1), &segment, WINDOW);
@@ -49,6 +50,11 @@ impl Ends {
         self.sender
             .send_raw(RECEIVER, short, long)
             .expect("the receiver has taken all");
+        assert_eq!(self.receive() + self.refused() - before, 1);
+    }
+
+    /// Receives what there is, and judges where it was put; returns how many messages there were.
+    fn receive(&mut self) -> u64 {
         let mut delivered = 0;
         let polled = self.receiver.poll(|arrival| {
             delivered += 1;
@@ -59,7 +65,7 @@ impl Ends {
             }
         });
         polled.expect("nobody ends, and the lane is sound");
-        assert_eq!(delivered + self.refused() - before, 1);
+        delivered
     }
 }
 
@@ -72,7 +78,7 @@ impl Ends {
 /// When something is delivered that was not allowed, or neither delivered nor counted, or when the receiver's memory changes.
 pub fn receive_messages(bytes: &[u8]) {
     thread_local! {
-        static ENDS: std::cell::RefCell<Ends> = std::cell::RefCell::new(Ends::new());
+        static ENDS: std::cell::RefCell<Ends> = std::cell::RefCell::new(Ends::new(TransportKind::Threads));
     }
     ENDS.with_borrow_mut(|ends| {
         let mut rest = bytes;
@@ -98,4 +104,65 @@ pub fn receive_messages(bytes: &[u8]) {
         let is_zero = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0);
         assert!(ends.segment.read(0..ends.segment.len(), is_zero));
     });
+}
+
+/// Parts are put, and nobody is told of them.
+const PART: u8 = 18;
+
+/// Sends the packets that `bytes` say, and judges what the receiver makes of them.
+///
+/// Each begins with four bytes: its kind, or that the rest is no packet at all; its number; how many bytes it has; and how many bytes of its header are changed first.
+///
+/// # Panics
+/// When something is delivered that was not allowed, or neither delivered nor counted, when bytes are put outside of what was allowed, or when a good message no longer arrives.
+pub fn receive_packets(bytes: &[u8]) {
+    let mut ends = Ends::new(TransportKind::Sockets);
+    let (mut sent, mut parts, mut delivered) = (0, 0, 0);
+    let mut rest = bytes;
+    while let [kind, number, len, changes, tail @ ..] = rest {
+        let (own, mut tail) = tail.split_at(usize::from(*len).min(tail.len()));
+        let mut header = [0; 24];
+        header[4] = *number;
+        header[8] = 16 + kind % 4;
+        header[9] = kind >> 7;
+        for _ in 0..changes % 4 {
+            let [at, how, behind @ ..] = tail else { break };
+            // Numbers stay small, so that a good packet can come after them.
+            let at = 8 + usize::from(*at) % 16;
+            header[at] ^= how;
+            tail = behind;
+        }
+        let at = u64::from(*number) * 5;
+        let put = descriptor_of_put(&ends.remote, at, own.len() as u64, Message::default());
+        let packet = match kind % 5 {
+            0 => own.to_vec(),
+            1 => packet_of(&header, own, &[]),
+            _ => packet_of(&header, &put, own),
+        };
+        rest = tail;
+        // A socket ends with an empty one.
+        if packet.is_empty() {
+            continue;
+        }
+        assert!(
+            ends.sender.send_packet_raw(NodeId(0), &packet),
+            "there is room"
+        );
+        sent += 1;
+        parts += u64::from(header[8] == PART);
+        delivered += ends.receive();
+    }
+    assert!(delivered + ends.refused() + parts >= sent);
+    let mut header = [0; 24];
+    header[4..8].copy_from_slice(&1_000_u32.to_le_bytes());
+    header[8] = 16;
+    let good = descriptor_of_put(&ends.remote, 0, 0, Message::default());
+    assert!(
+        ends.sender
+            .send_packet_raw(NodeId(0), &packet_of(&header, &good, &[]))
+    );
+    assert_eq!(ends.receive(), 1);
+    let is_zero = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0);
+    assert!(ends.segment.read(0..WINDOW.start, is_zero));
+    assert!(ends.segment.read(WINDOW.end..ends.segment.len(), is_zero));
 }

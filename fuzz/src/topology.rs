@@ -60,7 +60,11 @@ pub fn read_matrix(bytes: &[u8]) {
             return;
         }
     };
-    assert!(matrix.entries().all(|(_, _, bytes)| bytes > 0.0 && bytes.is_finite()));
+    assert!(
+        matrix
+            .entries()
+            .all(|(_, _, bytes)| bytes > 0.0 && bytes.is_finite())
+    );
     if matrix.order() == 0 || matrix.order() > PARTIES_MAX {
         return;
     }

@@ -49,6 +49,8 @@ pub use error::{NetError, SendError};
 pub use launch::{Launch, NODE_VARIABLE, Nodes};
 pub use node::{ConnectionId, Node, Pump};
 #[doc(hidden)]
+pub use packet::packet_of;
+#[doc(hidden)]
 pub use port::descriptor_of_put;
 pub use port::{Arrival, DATA_MAX, Data, METADATA_MAX, Message, Port};
 pub use segment::{Remote, Segment, SegmentId};

@@ -90,6 +90,17 @@ impl Header {
     }
 }
 
+/// A packet with this header, of which the checksum is made to fit: to try what a receiver makes of it.
+#[doc(hidden)]
+pub fn packet_of(header: &[u8; HEADER_BYTES], short: &[u8], long: &[u8]) -> Vec<u8> {
+    let mut bytes = [&header[..], short, long].concat();
+    bytes[10..12].copy_from_slice(&(short.len() as u16).to_le_bytes());
+    bytes[12..16].copy_from_slice(&(long.len() as u32).to_le_bytes());
+    let crc = crc32c::crc32c(&bytes[4..]);
+    bytes[0..4].copy_from_slice(&crc.to_le_bytes());
+    bytes
+}
+
 impl<'a> Packet<'a> {
     /// The packet that `bytes` are; none where they are none, or were changed on the way.
     pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {

@@ -284,6 +284,12 @@ impl Port {
         })
     }
 
+    /// Sends bytes to a node where packets travel, be they a packet or not: to try what a receiver makes of them. False where there is no room, and by memory.
+    #[doc(hidden)]
+    pub fn send_packet_raw(&mut self, to: NodeId, bytes: &[u8]) -> bool {
+        self.shared.transport.send_bytes(to, bytes)
+    }
+
     /// The way to a port.
     #[inline]
     fn link_to(&mut self, to: PortId) -> Result<&mut dyn Link, SendError> {

@@ -143,6 +143,11 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// Sends bytes to a node as they stand, be they a packet or not; false where no packets travel, or there is no room.
+    fn send_bytes(&self, _node: NodeId, _bytes: &[u8]) -> bool {
+        false
+    }
+
     /// This node has died: ends the others where they do not notice by themselves.
     fn abort(&self) {}
 }

@@ -18,6 +18,8 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
+use std::process::ExitCode;
+
 use raddle::chare::nodes::{Job, JobError};
 use raddle::prelude::*;
 use raddle::reduce::Max;
@@ -181,7 +183,18 @@ impl Block {
     }
 }
 
-fn main() -> Result<(), JobError> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// On as many nodes as the environment says.
+fn run() -> Result<(), JobError> {
     let job = Job::from_environment()?;
     job.run(
         |setup| setup.array(BLOCKS, Block::new),

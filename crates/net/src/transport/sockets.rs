@@ -9,7 +9,7 @@ use std::sync::Arc;
 use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Relaxed, Release};
 use rustix::io::{Errno, IoSlice, retry_on_intr};
 use rustix::net::sockopt::{set_socket_send_buffer_size, socket_send_buffer_size};
-use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, sendmsg};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg};
 
 use super::inbound::Inbound;
 use super::memory::LaneLink;
@@ -137,6 +137,12 @@ impl Transport for BySockets {
 
     fn is_pumped(&self) -> bool {
         true
+    }
+
+    fn send_bytes(&self, node: NodeId, bytes: &[u8]) -> bool {
+        let way = self.ways[usize::from(node.0)].as_ref();
+        let send = |way: &Arc<Way>| send(&way.socket, bytes, SendFlags::DONTWAIT);
+        way.is_some_and(|way| send(way).is_ok())
     }
 }
 
