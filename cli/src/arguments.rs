@@ -176,6 +176,20 @@ pub(crate) struct Options {
     pub(crate) quiet: bool,
 }
 
+impl Options {
+    /// Whether something is said of the workers that nodes of a command without workers have not.
+    pub(crate) const fn says_of_workers(&self) -> bool {
+        self.workers.is_some()
+            || self.pool.is_some()
+            || self.blocks.is_some()
+            || self.victims.is_some()
+            || self.idle.is_some()
+            || self.task_memory.is_some()
+            || self.mailbox.is_some()
+            || self.stats
+    }
+}
+
 fn pool_parser() -> impl TypedValueParser<Value = PoolKind> {
     PossibleValuesParser::new(PoolKind::names()).try_map(|name| name.parse::<PoolKind>())
 }

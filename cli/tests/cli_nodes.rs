@@ -131,6 +131,13 @@ fn what_the_environment_says_is_done() {
         "threads",
     ]);
     assert_eq!(value["sizes"], serde_json::Value::Null, "{value}");
+    let value = said(&["pingpong", "--overheads"]);
+    assert_eq!(value["transport"], "socket");
+    // What is said of workers is not for nodes.
+    let value = said(&["pingpong", "--trips", "20", "--workers", "2"]);
+    assert_eq!(value["nodes"], serde_json::Value::Null, "{value}");
+    let said = run(["pingpong", "--overheads"]);
+    assert!(said.errors.contains("expected --nodes as well"), "{said:?}");
     let output = raddle()
         .arg("kneighbor")
         .env("RADDLE_NODES", "many")

@@ -31,7 +31,8 @@ goes to another node, which is a process, is copied: into what is sent, into mem
 (shm) or the kernel and out of it (socket), and from there into a buffer of the receiver.
 
 With several sizes or modes the runs of all modes take turns, a factor is the median over them, and
-no run has more iterations than it takes for an element to send 300 MB.";
+no run has more iterations than it takes for an element to send 300 MB. MPI, for which mpirun starts
+the program again, is measured after the others; its factor is that of the medians.";
 
 /// How nodes receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

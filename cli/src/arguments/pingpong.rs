@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use raddle::chare::nodes::{JobEnvironment, JobError};
+use raddle::chare::nodes::JobEnvironment;
 use raddle::net::TransportKind;
 use raddle_messages::waits::Kind;
 
+use super::Options;
 use super::nodes::{NODES_MAX, ReceiveChoice, transport_parser};
 use super::values::{self, Bytes};
+use crate::error::CliError;
 
 /// Shown below the help.
 pub(super) const EXAMPLES: &str = "\
@@ -79,22 +81,16 @@ pub(crate) struct PingpongArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=NODES_MAX), conflicts_with_all = BESIDE_NODES)]
     pub(crate) nodes: Option<u16>,
     /// How messages come from node to node [default: shm; mpi where mpirun or srun has started the program]
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = transport_parser(&TransportKind::ALL), requires = "nodes")]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = transport_parser(&TransportKind::ALL))]
     pub(crate) transport: Option<TransportKind>,
     /// How nodes receive
-    #[arg(
-        long,
-        value_enum,
-        value_name = "HOW",
-        default_value = "all",
-        requires = "nodes"
-    )]
+    #[arg(long, value_enum, value_name = "HOW", default_value = "all")]
     pub(crate) receive: ReceiveChoice,
     /// What each step of a message costs, beside the study's simulated node
-    #[arg(long, requires = "nodes", conflicts_with_all = ["bytes", "receive", "symmetric"])]
+    #[arg(long, conflicts_with_all = ["bytes", "receive", "symmetric"])]
     pub(crate) overheads: bool,
     /// Have all nodes compute, ask and answer
-    #[arg(long, requires = "nodes", conflicts_with = "bytes")]
+    #[arg(long, conflicts_with = "bytes")]
     pub(crate) symmetric: bool,
     /// How long a node computes before it asks, such as 5us or 1ms
     #[arg(long, value_name = "DURATION", default_value = "10us", value_parser = values::pause, requires = "symmetric")]
@@ -105,14 +101,32 @@ impl PingpongArguments {
     /// The same, where nothing is said as the environment says.
     ///
     /// # Errors
-    /// [`JobError::Environment`].
-    pub(crate) fn or_environment(mut self) -> Result<Self, JobError> {
-        let said = JobEnvironment::read()?;
-        let says_nothing = self.wait.is_none() && self.layer == LayerChoice::All;
+    /// [`CliError::Job`] where that makes no sense; [`CliError::WrongCall`] of options for nodes where there are none.
+    pub(crate) fn or_environment(mut self, options: &Options) -> Result<Self, CliError> {
+        let said = JobEnvironment::read().map_err(|source| CliError::Job {
+            what: "pingpong".to_owned(),
+            source,
+        })?;
+        let for_nodes = [
+            ("--overheads", self.overheads),
+            ("--symmetric", self.symmetric),
+            ("--receive", self.receive != ReceiveChoice::All),
+            ("--transport", self.transport.is_some()),
+        ];
+        let for_nodes = for_nodes.into_iter().find(|(_, is_there)| *is_there);
+        // What is said of workers is said of those of one process.
+        let says_nothing =
+            self.wait.is_none() && self.layer == LayerChoice::All && !options.says_of_workers();
         let nodes = said.nodes.filter(|&nodes| says_nothing && nodes > 1);
         self.nodes = self.nodes.or(nodes);
         self.transport = self.transport.or(said.transport);
-        Ok(self)
+        match for_nodes {
+            Some((name, _)) if self.nodes.is_none() => Err(CliError::WrongCall {
+                options: name.to_owned(),
+                reason: "it is of use between nodes; expected --nodes as well, or RADDLE_NODES, or mpirun".to_owned(),
+            }),
+            _ => Ok(self),
+        }
     }
 
     /// How messages come from node to node.

@@ -25,13 +25,7 @@ use crate::workers;
 /// # Errors
 /// [`CliError`]: messages that memory is too small for, a chare that failed, a way to wait that is not there, an output that fails.
 pub(crate) fn run(arguments: &PingpongArguments, options: &Options) -> Result<(), CliError> {
-    let arguments = &arguments
-        .clone()
-        .or_environment()
-        .map_err(|source| CliError::Job {
-            what: "pingpong".to_owned(),
-            source,
-        })?;
+    let arguments = &arguments.clone().or_environment(options)?;
     if let Some(wait) = arguments.wait {
         return waits::run(wait, arguments, options);
     }

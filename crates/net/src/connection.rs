@@ -4,6 +4,14 @@
 //! right, and what was put lies within base and bounds. Connection 0 is there from the start: it allows every other node of the program to
 //! send, and nothing to be put.
 //!
+//! Where memory is shared, who has been allowed something has all of its segment mapped, and it is that node's library that keeps to base and bounds: the receiver sees what it
+//! is told of, and does not deliver it otherwise. By packets the receiver itself puts the data, and only within.
+//!
+//! # Memory ordering
+//! | label | release side | acquire side | what it publishes |
+//! |---|---|---|---|
+//! | C1 | `open` and `close` store the version, under the lock | `check` loads it, and copies under the lock | the entries |
+//!
 //! # Source
 //! Parker, Efficient user-level event notification, sections 3.3.2 and 3.4.3.
 
@@ -127,11 +135,13 @@ impl Rights {
         Ok(number)
     }
 
-    /// The memory that a connection speaks of.
-    pub(crate) fn memory_of(&self, number: u16) -> Option<Arc<Memory>> {
+    /// The memory that `peer` may put data into by the connection of that number and key, if it is still open.
+    pub(crate) fn memory_of(&self, peer: NodeId, number: u16, key: u64) -> Option<Arc<Memory>> {
         let entries = self.entries.lock().expect("nothing panics under this lock");
         let entry = entries.get(usize::from(number).wrapping_sub(1))?.as_ref()?;
-        Some(Arc::clone(&entry.window.as_ref()?.memory))
+        let window = entry.window.as_ref()?;
+        let is_it = entry.peer == peer && entry.key == key;
+        is_it.then(|| Arc::clone(&window.memory))
     }
 
     /// Allows it no more.

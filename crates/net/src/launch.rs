@@ -141,10 +141,10 @@ impl Launch {
             return Ok(self.nodes(node, others));
         }
         allow_files();
+        // From the first that was started on: whatever fails, they are waited for, when they have seen that this one is gone.
+        let mut others = Others(Vec::new());
         let mut shares = Share::of_all(self.kind, self.shape)?.into_iter();
         let ours = shares.next().expect("a program has a first node");
-        // From the first that was started on: whatever fails, they are waited for.
-        let mut others = Others(Vec::new());
         for share in shares {
             let (here, there) = control::pair().map_err(NetError::system("a socket"))?;
             others.0.push((share.me, self.spawn(share.me, there)?));
@@ -359,7 +359,8 @@ struct Others(Vec<(NodeId, Child)>);
 impl Others {
     /// Waits for all; who is still there after `grace` is killed.
     fn wait(&mut self, grace: Option<Duration>) -> Result<(), NetError> {
-        let end = grace.map(|grace| Instant::now() + grace);
+        // Beyond what the clock can say there is no limit.
+        let end = grace.and_then(|grace| Instant::now().checked_add(grace));
         let mut failed = Ok(());
         for (node, mut child) in self.0.drain(..) {
             let status = match end {

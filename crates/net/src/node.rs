@@ -4,6 +4,14 @@
 //! |---|---|
 //! | `listen` | the thread that listens for what is no message |
 //! | `naps` | the same where nothing wakes it: by MPI |
+//!
+//! # Memory ordering
+//! | label | release side | acquire side | what it publishes |
+//! |---|---|---|---|
+//! | N1 | the listening thread stores a node's state, then counts a change | ports load the count before they look into lanes, and the state after | that what the node has sent lies in its lanes |
+//! | N2 | who begins to send sets its bit at the receiving port | the port loads the bits | the lane; it is as the region was made, so nothing depends on it |
+//! | N3 | who goes to sleep, wakes or leaves changes `wanted`, then writes to the event | the listening thread loads it | that it has to pump, or to end; the event orders it anyhow |
+//! | N4 | who pumps says that a node's packets are all in the lanes | a port that has seen the node's end loads it | what lies in the lanes |
 
 mod listen;
 #[cfg(feature = "mpi")]
@@ -440,6 +448,12 @@ impl Drop for Node {
 pub struct ConnectionId(pub(crate) u16);
 
 impl Shared {
+    /// True once this node has left.
+    pub(crate) fn has_left(&self) -> bool {
+        // ORDERING(N3): Acquire, as there.
+        self.wanted.load(Acquire) & LEAVING != 0
+    }
+
     /// How a node has ended, if it has.
     pub(crate) fn ended(&self, node: NodeId) -> Option<Ended> {
         // ORDERING(N1): Acquire, as there.

@@ -51,15 +51,16 @@ pub struct Port {
     budget: SpinBudget,
     /// For what is put into segments.
     copier: Copier,
-    /// The put that had no room for all of its packets.
+    /// The put that had no room for its message, or for all of its packets.
     begun: Option<Begun>,
 }
 
-/// A put whose data travel in several packets, and how many bytes of them have been sent.
+/// A put that nobody has been told of yet, and how many of its bytes have been put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Begun {
     to: PortId,
     connection: u16,
+    key: u64,
     at: u64,
     /// The address of the first byte, and how many there are: what is put next may be something else.
     data: (usize, usize),
@@ -161,8 +162,9 @@ impl Port {
     /// They are copied once, into the memory of the receiver, who finds them there when the message arrives.
     ///
     /// # Errors
-    /// As [`send`](Self::send), and [`SendError::OutOfBounds`]. On [`SendError::Full`] the data have been put already, in part at least, and nobody has been told;
-    /// the same call goes on from there. So they must be the same bytes then: others are put from another address, or after another put.
+    /// As [`send`](Self::send), and [`SendError::OutOfBounds`]. On [`SendError::Full`] the data have been put already, in part at least, and nobody has been told: as long
+    /// as this port puts nothing else, a put of as many bytes from the same address to the same place goes on from there. So they must be the same bytes; others come after another
+    /// put, be it of nothing.
     /// # Panics
     /// As [`send`](Self::send).
     pub fn put(
@@ -173,32 +175,14 @@ impl Port {
         data: &[u8],
         message: Message<'_>,
     ) -> Result<(), SendError> {
-        remote.put(at, data, &mut self.copier, message.flags.reader())?;
         let to = PortId {
             node: remote.node,
             index,
         };
-        let descriptor = descriptor_by(remote, message, Some((at, data.len() as u64)));
-        if self.shared.transport.is_pumped() && data.len() > DATA_MAX {
-            self.put_in_parts(remote, to, at, data)?;
-            self.send_by(to, descriptor, message.metadata, &[])?;
-            self.begun = None;
-            return Ok(());
-        }
-        self.send_by(to, descriptor, message.metadata, data)
-    }
-
-    /// Puts data that are too many for one packet, those that have not been put yet.
-    fn put_in_parts(
-        &mut self,
-        remote: &Remote,
-        to: PortId,
-        at: u64,
-        data: &[u8],
-    ) -> Result<(), SendError> {
         let mut put = Begun {
             to,
             connection: remote.connection,
+            key: remote.key,
             at,
             data: (data.as_ptr().addr(), data.len()),
             sent: 0,
@@ -209,20 +193,54 @@ impl Port {
                 put.sent = sent;
             }
         }
-        for part in data[put.sent..].chunks(DATA_MAX) {
-            let place = (at + put.sent as u64, part.len() as u64);
-            let head = descriptor_by(remote, Message::default(), Some(place)).write();
+        let told = self.put_and_tell(remote, &mut put, data, message);
+        if told == Err(SendError::Full) {
             self.begun = Some(put);
-            self.link_to(to)?.send(Outgoing {
-                short: &[&head],
-                long: part,
-                kind: Kind::Part,
-                doorbell: false,
-                reader: Reader::Soon,
-            })?;
-            put.sent += part.len();
         }
-        self.begun = Some(put);
+        told
+    }
+
+    /// Puts what has not been put yet, and tells.
+    #[inline]
+    fn put_and_tell(
+        &mut self,
+        remote: &Remote,
+        put: &mut Begun,
+        data: &[u8],
+        message: Message<'_>,
+    ) -> Result<(), SendError> {
+        let Begun { to, at, .. } = *put;
+        let descriptor = descriptor_by(remote, message, Some((at, data.len() as u64)));
+        remote.check(at, data)?;
+        if self.shared.transport.is_pumped() {
+            if data.len() <= DATA_MAX {
+                return self.send_by(to, descriptor, message.metadata, data);
+            }
+            for part in data[put.sent..].chunks(DATA_MAX) {
+                self.put_part(remote, put, part)?;
+            }
+            return self.send_by(to, descriptor, message.metadata, &[]);
+        }
+        if put.sent < data.len() {
+            remote.put(at, data, &mut self.copier, message.flags.reader());
+            put.sent = data.len();
+        }
+        self.send_by(to, descriptor, message.metadata, data)
+    }
+
+    /// Puts some of the data that are too many for one packet.
+    fn put_part(&mut self, remote: &Remote, put: &mut Begun, part: &[u8]) -> Result<(), SendError> {
+        let place = (put.at + put.sent as u64, part.len() as u64);
+        let head = descriptor_by(remote, Message::default(), Some(place)).write();
+        let sent = self.link_to(put.to)?.send(Outgoing {
+            short: &[&head],
+            long: part,
+            kind: Kind::Part,
+            doorbell: false,
+            reader: Reader::Soon,
+        });
+        sent.map_err(|error| self.or_left(error))?;
+        put.sent += part.len();
         Ok(())
     }
 
@@ -252,7 +270,7 @@ impl Port {
         } else {
             (&[][..], data)
         };
-        self.link_to(to)?.send(Outgoing {
+        let sent = self.link_to(to)?.send(Outgoing {
             short: &[&head, metadata, beside],
             long,
             // Data that travelled in parts are there.
@@ -263,7 +281,17 @@ impl Port {
             },
             doorbell: descriptor.flags.doorbell,
             reader: descriptor.flags.reader(),
-        })
+        });
+        sent.map_err(|error| self.or_left(error))
+    }
+
+    /// Where there is no room, and this node has left itself, nobody hears any more how the others are, and there may never be any.
+    #[cold]
+    fn or_left(&self, error: SendError) -> SendError {
+        if error == SendError::Full && self.shared.has_left() {
+            return SendError::Left(self.id.node);
+        }
+        error
     }
 
     /// Sends bytes as they stand, be they a message or not: to try what a receiver makes of them.
@@ -317,7 +345,7 @@ impl Port {
     /// further message can be found. Whatever else has come is delivered by the next call.
     #[inline]
     pub fn poll(&mut self, mut receive: impl FnMut(Arrival<'_>)) -> Result<usize, NetError> {
-        // Before the lanes: what a node has sent before its end is seen in them after this.
+        // ORDERING(N1): Acquire, before the lanes: what a node has sent before its end is seen in them after this.
         let changes = self.shared.changes.load(Acquire);
         self.shared.transport.pump();
         self.open_lanes();
@@ -379,6 +407,7 @@ impl Port {
     #[inline]
     pub fn has_news(&self) -> bool {
         self.lanes.iter().any(|(_, lane)| lane.has_message())
+            // ORDERING(N1): Acquire, lanes and states are looked at after it, by `poll`.
             || self.shared.changes.load(Acquire) != self.changes
             || self.unknown().is_some()
     }
@@ -395,6 +424,7 @@ impl Port {
     ) -> Result<usize, NetError> {
         let (from, lane) = &mut self.lanes[index];
         let from = *from;
+        let is_pumped = self.shared.transport.is_pumped();
         let mut count = 0;
         for _ in 0..TURN {
             let found = lane.receive(|found| {
@@ -408,11 +438,18 @@ impl Port {
                     Ok(read) => read,
                     Err(refusal) => return self.shared.rights.count_refused(refusal),
                 };
+                // Else this process has just written them.
+                let is_fetched = descriptor.flags.cache_hint && !is_pumped;
+                if is_fetched {
+                    fetch(found.long);
+                }
                 let data = match put {
                     Some(Put { window, bytes }) => {
                         // Within a segment of this process.
                         let bytes = bytes.start as usize..bytes.end as usize;
-                        window.memory.read(bytes.clone(), fetch);
+                        if is_fetched {
+                            window.memory.read(bytes.clone(), fetch);
+                        }
                         Data::Put {
                             segment: window.segment,
                             start: bytes.start,
@@ -488,32 +525,31 @@ impl Port {
         }
     }
 
-    /// Tells of the next node whose end was not told yet.
+    /// Tells of the next node whose end was not told yet, and of which nothing is still to come.
     #[cold]
     fn tell_of_ends(&mut self, changes: u32) -> Result<(), NetError> {
+        let mut is_all = true;
         for node in self.shared.shape.node_ids() {
             let told = &mut self.told[usize::from(node.0)];
-            let ended = self.shared.ended(node).filter(|_| !*told);
-            if let Some(ended) = ended {
-                if !self.shared.transport.is_drained(node) {
-                    // What it has sent comes first.
-                    return Ok(());
-                }
-                if self
-                    .lanes
-                    .iter()
-                    .any(|(from, lane)| from.node == node && lane.has_message())
-                {
-                    return Ok(());
-                }
-                *told = true;
-                return Err(match ended {
-                    Ended::Left => NetError::Left(node),
-                    Ended::Died => NetError::Died(node),
-                });
+            let Some(ended) = self.shared.ended(node).filter(|_| !*told) else {
+                continue;
+            };
+            let sent =
+                |(from, lane): &(PortId, LaneReceiver)| from.node == node && lane.has_message();
+            if !self.shared.transport.is_drained(node) || self.lanes.iter().any(sent) {
+                // What it has sent comes first.
+                is_all = false;
+                continue;
             }
+            *told = true;
+            return Err(match ended {
+                Ended::Left => NetError::Left(node),
+                Ended::Died => NetError::Died(node),
+            });
         }
-        self.changes = changes;
+        if is_all {
+            self.changes = changes;
+        }
         Ok(())
     }
 

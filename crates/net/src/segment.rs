@@ -106,26 +106,24 @@ impl Remote {
         self.window.len == 0
     }
 
-    /// Writes `data` to offset `at` of the window, in the other node's memory, where it is shared; else they go there with the message.
+    /// Whether `data` may be put at offset `at` of the window.
     ///
     /// # Errors
-    /// [`SendError::OutOfBounds`], and nothing is written.
-    pub(crate) fn put(
-        &self,
-        at: u64,
-        data: &[u8],
-        copier: &mut Copier,
-        reader: Reader,
-    ) -> Result<(), SendError> {
+    /// [`SendError::OutOfBounds`].
+    pub(crate) fn check(&self, at: u64, data: &[u8]) -> Result<(), SendError> {
         let bounds = self.window.len;
         let len = data.len() as u64;
         if at.checked_add(len).is_none_or(|end| end > bounds) {
             return Err(SendError::OutOfBounds { at, len, bounds });
         }
+        Ok(())
+    }
+
+    /// Writes `data`, which [may](Self::check) be put there, to offset `at` of the window, in the other node's memory, where it is shared.
+    pub(crate) fn put(&self, at: u64, data: &[u8], copier: &mut Copier, reader: Reader) {
         if let Some((memory, begin)) = &self.window.mapped {
             // Below the length of what is mapped.
             memory.hand_over(begin + at as usize, data, copier, reader);
         }
-        Ok(())
     }
 }

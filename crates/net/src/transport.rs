@@ -12,15 +12,14 @@ mod sockets;
 
 use std::fmt;
 use std::os::fd::BorrowedFd;
-use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_sync::hand_over::Reader;
 
 use crate::address::{NodeId, PortId};
+use crate::connection::Rights;
 use crate::error::{NetError, SendError};
 use crate::launch::Launch;
-use crate::mapped::Memory;
 use crate::packet::Kind;
 
 pub(crate) use memory::ByMemory;
@@ -97,8 +96,8 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
     /// The way from a port of this node to any port. There is one of each pair.
     fn link(&self, from: PortId, to: PortId) -> Box<dyn Link>;
 
-    /// The memory that `node` allows by that connection, where it has no need to be mapped.
-    fn memory_of(&self, _node: NodeId, _connection: u16) -> Option<Arc<Memory>> {
+    /// What `node` allows others, where it is in this process, so that its memory has no need to be mapped.
+    fn rights_of(&self, _node: NodeId) -> Option<&Rights> {
         None
     }
 
@@ -127,7 +126,7 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
         false
     }
 
-    /// This node leaves, and sends nothing more to `node`, where it has to say how many packets it has sent: as many as this.
+    /// This node leaves, and sends nothing more to `node`; how many packets it has sent, where that has to be said.
     fn close(&self, _node: NodeId) -> u64 {
         0
     }

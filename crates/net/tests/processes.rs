@@ -37,6 +37,7 @@ by_each_transport! {
     a_node_that_fails_is_told
     a_node_that_takes_its_time_is_waited_for_as_long_as_was_said
     a_node_that_is_killed_leaves_no_hang_and_nothing_behind
+    a_node_that_is_killed_wakes_all_that_sleep
     a_first_node_that_is_killed_takes_the_others_along
 }
 
@@ -211,14 +212,7 @@ fn a_node_that_is_killed_leaves_no_hang_and_nothing_behind(test: &str, kind: Tra
             let pause = Duration::from_micros((round as u64 * 7_919) % 15_000);
             std::thread::spawn(move || {
                 std::thread::sleep(pause);
-                let pid = i32::try_from(victim)
-                    .ok()
-                    .and_then(rustix::process::Pid::from_raw);
-                rustix::process::kill_process(
-                    pid.expect("a process"),
-                    rustix::process::Signal::KILL,
-                )
-                .expect("it lives, or waits to be waited for");
+                kill(victim);
             });
         }
         let gone = send_to_all_until_one_is_gone(&nodes, &mut port);
@@ -266,6 +260,50 @@ fn send_to_all_until_one_is_gone(nodes: &Nodes, port: &mut Port) -> String {
             return error.to_string();
         }
     }
+}
+
+/// Who sleeps hears of a death as well.
+fn a_node_that_is_killed_wakes_all_that_sleep(test: &str, kind: TransportKind) {
+    let rounds = if Launch::is_started() { 1 } else { 50 };
+    for round in 0..rounds {
+        let nodes = start(test, kind, 3);
+        let me = nodes.node().id().0;
+        let mut port = nodes.node().port(0);
+        let processes: Vec<_> = nodes.processes().collect();
+        if me == 0 {
+            let victim = processes[round % 2].1;
+            let pause = Duration::from_micros((round as u64 * 7_919) % 15_000);
+            std::thread::spawn(move || {
+                std::thread::sleep(pause);
+                kill(victim);
+            });
+        }
+        let error = loop {
+            port.wait();
+            match port.poll(|_| ()) {
+                Ok(_) => {}
+                Err(error) => break error.to_string(),
+            }
+        };
+        assert!(
+            error.ends_with("has died") || error.ends_with("has left"),
+            "{error}"
+        );
+        drop(port);
+        let finished = nodes.finish();
+        if me > 0 {
+            return;
+        }
+        let error = finished.expect_err("one was killed").to_string();
+        assert!(error.contains("signal: 9"), "{error}");
+    }
+}
+
+fn kill(process: u32) {
+    let pid = i32::try_from(process).ok();
+    let pid = pid.and_then(rustix::process::Pid::from_raw);
+    rustix::process::kill_process(pid.expect("a process"), rustix::process::Signal::KILL)
+        .expect("it lives, or waits to be waited for");
 }
 
 /// It is the one that has started the others, and waits for them.

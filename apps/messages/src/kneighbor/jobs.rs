@@ -85,7 +85,8 @@ pub(super) fn set_up(setup: &Setup<'_>, shape: Shape) -> Array<Element> {
 /// The claims of a job's nodes: they see each other's, and nobody else's, since the jobs that are up together take turns.
 #[must_use]
 pub fn claims(job: &str) -> Claims {
-    let first = if Launch::is_started() {
+    // What MPI has started on one machine has one parent, too.
+    let first = if Launch::is_started() || Launch::rank_count().is_some() {
         parent_id()
     } else {
         std::process::id()

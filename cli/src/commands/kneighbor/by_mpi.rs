@@ -37,14 +37,21 @@ pub(super) fn measure(
     })?;
     if !output.status.success() {
         let told = String::from_utf8_lossy(&output.stderr);
-        let last = told.lines().rfind(|line| !line.trim().is_empty());
-        return Err(format!("mpirun: {}", last.unwrap_or("it failed")));
+        return Err(format!("mpirun: {}", reason(&told)));
     }
     let told = String::from_utf8_lossy(&output.stdout);
     ways.iter()
         .map(|&way| Some((way, column(&told, way)?)))
         .collect::<Option<_>>()
         .ok_or_else(|| "what was printed by the nodes makes no sense".to_owned())
+}
+
+/// Of what was told on failing, the line that says why: an error of ours, or the last that says anything.
+fn reason(told: &str) -> &str {
+    let mut lines = told.lines().map(str::trim);
+    let says = |line: &&str| line.chars().any(char::is_alphanumeric);
+    let ours = lines.clone().find(|line| line.starts_with("error:"));
+    ours.or_else(|| lines.rfind(says)).unwrap_or("it failed")
 }
 
 /// Of what was printed, what concerns one way to receive.
@@ -56,4 +63,32 @@ fn column(told: &str, way: Progress) -> Option<Vec<Times>> {
         Times::of_json(&found["iteration_s"])
     };
     told["sizes"].as_array()?.iter().map(times).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_told_by_the_line_that_says_why() {
+        let rule = "-----------------";
+        let of_mpirun = format!("{rule}\nmpirun was unable to\nlaunch it.\n{rule}\n");
+        assert_eq!(reason(&of_mpirun), "launch it.");
+        assert_eq!(
+            reason(&format!("error: no room\n{of_mpirun}")),
+            "error: no room"
+        );
+        assert_eq!(reason("\n"), "it failed");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_no_column() {
+        for told in ["", "{}", "{\"sizes\": 3}", "{\"sizes\": [{\"modes\": []}]}"] {
+            assert!(column(told, Progress::Pending).is_none(), "{told}");
+        }
+        let told = "noise\n{\"sizes\": [{\"modes\": [{\"progress\": \"pending\", \"iteration_s\": \
+            {\"median\": 2e-6, \"min\": 1e-6, \"max\": 3e-6, \"repeats\": 5}}]}]}\n";
+        let found = column(told, Progress::Pending).expect("it makes sense");
+        assert_eq!(found[0].median, std::time::Duration::from_micros(2));
+    }
 }

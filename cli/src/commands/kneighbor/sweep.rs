@@ -18,6 +18,9 @@ use crate::{output, table, workers};
 /// Bytes that each element sends in a run, at most.
 const BYTES_SENT: u64 = 300_000_000;
 
+/// Iterations before those that are timed, at most.
+const FIRST: u64 = 100;
+
 /// Runs all sizes in all modes, in turns, and reports.
 ///
 /// # Errors
@@ -102,6 +105,14 @@ fn left_out(modes: &[Mode]) -> Result<Vec<(Mode, String)>, CliError> {
         ([mode @ Mode::Nodes(_)], [(_, why)]) => Err(CliError::WrongCall {
             options: format!("--mode {}", mode.name()),
             reason: format!("{why}; expected --mode mpi"),
+        }),
+        _ if found.len() == modes.len() => Err(CliError::WrongCall {
+            options: "--mode all".to_owned(),
+            reason: found
+                .iter()
+                .map(|(mode, why)| format!("{} is left out: {why}", mode.name()))
+                .collect::<Vec<_>>()
+                .join("; "),
         }),
         _ => Ok(found),
     }
@@ -238,6 +249,14 @@ struct Line {
 impl Line {
     fn measure(teams: &[(&Team, &KNeighbor<'_>)], run: Run, repeat: u32) -> Result<Self, CliError> {
         let mut times = vec![Vec::new(); teams.len()];
+        // Buffers, lanes and ways to copy are found by the first messages of a size.
+        let first = Run {
+            iterations: run.iterations.min(FIRST),
+            ..run
+        };
+        for (team, ring) in teams {
+            team.measure(ring, first)?;
+        }
         for _ in 0..repeat {
             for ((team, ring), times) in teams.iter().zip(&mut times) {
                 times.push(team.measure(ring, run)?);

@@ -89,6 +89,18 @@ fn a_connection_that_was_closed_allows_nothing() {
     table.close(number + 1);
 }
 
+/// Who had not heard yet of a connection that was closed, and whose number another had meanwhile, was given that one's memory.
+#[test]
+fn memory_is_had_by_whom_it_was_allowed() {
+    let (table, number) = table();
+    assert!(table.memory_of(PEER, number, KEY).is_some());
+    assert!(table.memory_of(NodeId(2), number, KEY).is_none());
+    assert!(table.memory_of(PEER, number, KEY + 1).is_none());
+    table.close(number);
+    assert!(table.memory_of(PEER, number, KEY).is_none());
+    assert!(table.memory_of(PEER, 0, START_KEY).is_none());
+}
+
 proptest! {
     #[test]
     fn what_is_allowed_lies_within(at: u64, len: u64, near in any::<bool>()) {

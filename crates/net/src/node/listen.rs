@@ -157,8 +157,10 @@ impl Shared {
         let len = end.checked_sub(start).ok_or(Errno::INVAL);
         let len = len.map_err(&refused)?;
         let connection = u16::try_from(connection).map_err(|_| refused(Errno::INVAL))?;
-        let mapped = if let Some(memory) = self.transport.memory_of(node, connection) {
-            Some((memory, start as usize))
+        let mapped = if let Some(rights) = self.transport.rights_of(node) {
+            // One that has been closed meanwhile allows nothing, and what is sent by it is refused.
+            let memory = rights.memory_of(self.me, connection, key);
+            memory.map(|memory| (memory, start as usize))
         } else if self.kind.shares_memory() {
             let lacking = if frame.lacks_files {
                 Errno::MFILE

@@ -9,7 +9,7 @@ use super::{Link, Outgoing, Transport};
 use crate::address::{NodeId, PortId, Shape};
 use crate::connection::Rights;
 use crate::error::SendError;
-use crate::mapped::{Memory, Region};
+use crate::mapped::Region;
 use crate::packet::Kind;
 
 /// The regions of all nodes: of processes, as they are mapped here; of threads, the same ones for all.
@@ -46,8 +46,8 @@ impl Transport for ByMemory {
         ))
     }
 
-    fn memory_of(&self, node: NodeId, connection: u16) -> Option<Arc<Memory>> {
-        self.rights.get(usize::from(node.0))?.memory_of(connection)
+    fn rights_of(&self, node: NodeId) -> Option<&Rights> {
+        self.rights.get(usize::from(node.0)).map(|rights| &**rights)
     }
 }
 

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Relaxed, Release};
 use rustix::io::{Errno, IoSlice, retry_on_intr};
 use rustix::net::sockopt::{set_socket_send_buffer_size, socket_send_buffer_size};
-use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg};
+use rustix::net::{
+    RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, send, sendmsg, shutdown,
+};
 
 use super::inbound::Inbound;
 use super::memory::LaneLink;
@@ -133,6 +135,14 @@ impl Transport for BySockets {
         let way = self.ways[usize::from(node.0)].as_ref();
         // ORDERING(N4): Acquire, the lanes are looked at after it.
         way.is_none_or(|way| way.is_drained.load(Acquire))
+    }
+
+    fn close(&self, node: NodeId) -> u64 {
+        if let Some(way) = &self.ways[usize::from(node.0)] {
+            // What has been sent can still be received, and its end be seen, be this process there for long. Of one that is gone nobody need know.
+            let _ = shutdown(&way.socket, Shutdown::Write);
+        }
+        0
     }
 
     fn is_pumped(&self) -> bool {

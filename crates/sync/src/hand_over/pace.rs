@@ -29,6 +29,8 @@ pub(super) struct Pace {
     to_time: u32,
     /// How many there will be between this trial and the next.
     between: u32,
+    /// In this trial, the way that is tried was the sooner one.
+    was_sooner: bool,
     /// What one takes, in ticks; zero where none was timed.
     plain: u64,
     streamed: u64,
@@ -45,6 +47,7 @@ impl Pace {
             until_next: SETTLING + 1,
             to_time: TRIED,
             between: 1,
+            was_sooner: false,
             plain: 0,
             streamed: 0,
         }
@@ -69,6 +72,15 @@ impl Pace {
             self.until_next = if self.is_trial { 1 } else { TIMED_OF };
             return true;
         }
+        if self.is_trial && self.plain > 0 && self.streamed > 0 {
+            // Where it was the sooner one, that is soon looked into again.
+            self.between = if self.was_sooner {
+                1
+            } else {
+                BETWEEN_MAX.min(2 * self.between)
+            };
+        }
+        self.was_sooner = false;
         // What has become the longer one is given up at once.
         self.is_trial = !self.is_trial && is_kept;
         self.is_streamed = self.streaming_pays() != self.is_trial;
@@ -89,20 +101,12 @@ impl Pace {
             &mut self.plain
         };
         *known = after(*known, ticks);
-        if !self.is_trial {
-            return;
-        }
         let would_stream = if is_streamed {
             self.is_worth_it(ticks, self.plain)
         } else {
             self.is_worth_it(self.streamed, ticks)
         };
-        // Where the way that is tried was the sooner one, that is soon looked into again.
-        self.between = if would_stream == is_streamed {
-            1
-        } else {
-            BETWEEN_MAX.min(2 * self.between)
-        };
+        self.was_sooner |= self.is_trial && would_stream == is_streamed;
     }
 
     const fn streaming_pays(&self) -> bool {

@@ -18,9 +18,12 @@ pub(super) fn ticks() -> u64 {
 /// Asks for all lines of `bytes`, before anything that follows.
 #[inline]
 pub(super) fn fetch(bytes: &[u8]) {
-    for line in bytes.chunks(LINE) {
-        // SAFETY: asks for memory that may be read, and reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    // The first and the last may be whole or not.
+    let before = bytes.as_ptr().addr() % LINE;
+    for at in (0..before + bytes.len()).step_by(LINE) {
+        let line = bytes.as_ptr().wrapping_sub(before).wrapping_add(at);
+        // SAFETY: asks for a line of which a byte may be read, and reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
     }
     // A prefetch is done with when it has been asked for; this waits for that.
     // SAFETY: every x86-64 has it.

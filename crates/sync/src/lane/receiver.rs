@@ -3,7 +3,6 @@
 use std::{fmt, ptr};
 
 use super::{Head, LONG_MAX, LaneRef, SHORT_MAX, Slot};
-use crate::hand_over::fetch;
 use crate::prim::{Acquire, Release};
 
 /// The one who receives.
@@ -91,10 +90,7 @@ impl LaneReceiver {
             }
             // SAFETY: as above.
             let short = unsafe { &(&(*content).short)[..head.short_len as usize] };
-            let with_long = |long: &[u8]| {
-                fetch(long);
-                read(Received { short, long })
-            };
+            let with_long = |long: &[u8]| read(Received { short, long });
             // SAFETY: within, as was checked, and ours (invariant 1).
             let result = unsafe {
                 lane.long

@@ -62,6 +62,13 @@ impl LaneSender {
             "{} bytes are too many at once",
             long.len()
         );
+        // Of a copy that is not made nothing is learnt.
+        if !self.has_slot() {
+            self.look();
+            if !self.has_slot() {
+                return Err(Full);
+            }
+        }
         let copying = self.copier.choose(long.len(), reader);
         let place = self.room_for(long.len(), copying).ok_or(Full)?;
         let head = Head {
@@ -95,7 +102,7 @@ impl LaneSender {
         Ok(())
     }
 
-    /// A place for the long part, where there is a slot as well.
+    /// A place for the long part.
     fn room_for(&mut self, len: usize, copying: Copying) -> Option<usize> {
         // Lines that are streamed should not be such as the receiver has just had.
         if len > 0 && self.places.are_far() && !copying.is_streamed() {
@@ -109,10 +116,13 @@ impl LaneSender {
     }
 
     fn try_room_for(&self, len: usize, copying: Copying) -> Option<usize> {
-        let has_slot = (self.sent.wrapping_sub(self.seen) as usize) < SLOTS;
         let oldest = self.is_under_way().then_some(self.seen);
-        let find = || self.places.find(len, copying.is_streamed(), oldest);
-        has_slot.then(find).flatten()
+        self.places.find(len, copying.is_streamed(), oldest)
+    }
+
+    /// True when another message may be under way, as far as is known.
+    const fn has_slot(&self) -> bool {
+        (self.sent.wrapping_sub(self.seen) as usize) < SLOTS
     }
 
     const fn is_under_way(&self) -> bool {

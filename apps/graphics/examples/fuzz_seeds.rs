@@ -1,11 +1,13 @@
 //! Writes the first inputs of every fuzz target: small files of each format, made here, plain and compressed, a
 //! small machine as XML, what a person may write of topologies and affinities, and what tuners have learned.
 //!
-//! Run with `cargo run --manifest-path fuzz/Cargo.toml --example seeds`; the files go to `fuzz/corpus`, and their
-//! number is printed.
+//! It stands here because most of them are meshes, and because it is then built with the tests, and not once more.
+//!
+//! Run with `cargo run -p raddle-graphics --example fuzz_seeds`; the files go to `fuzz/corpus`, and their number is printed.
 #![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, reason = "it tells how many there are")]
 
-#[path = "../../apps/graphics/tests/mesh_support/mod.rs"]
+#[path = "../tests/mesh_support/mod.rs"]
 mod mesh_support;
 
 use std::io::Write;
@@ -124,7 +126,7 @@ const PACKETS: [&[u8]; 5] = [
 ];
 
 fn main() -> std::io::Result<()> {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     let square = Mesh {
         positions: vec![Vec3::ZERO, Vec3::X, Vec3::X + Vec3::Y, Vec3::Y],
         normals: Vec::new(),
