@@ -151,10 +151,17 @@ fn write(nodes: u16, folder: &Path) -> Vec<Option<String>> {
 #[test]
 fn an_array_goes_on_on_any_number_of_nodes() {
     let folder = Folder::new("any");
+    // Other numbers of workers as well: two have written it.
+    let workers = [1, 3, 2].into_iter().cycle();
+    let mut kinds = TransportKind::WITHIN.into_iter().cycle();
     for from in [1, 4, 3] {
         let before = write(from, &folder.0);
-        for to in [1, 3, 2, 4] {
-            let after = job(to).run_within(
+        for (to, workers) in [1, 3, 2, 4].into_iter().zip(workers.clone()) {
+            let kind = kinds.next().expect("they begin again");
+            let job = job(to)
+                .transport(kind)
+                .runtime(Runtime::builder().workers(workers));
+            let after = job.run_within(
                 |setup| setup.restore::<Counter>(&folder.0).expect("it can be read"),
                 |_, counters| {
                     let after = said(counters);
@@ -164,7 +171,10 @@ fn an_array_goes_on_on_any_number_of_nodes() {
                 },
             );
             let (after, sum) = after.expect("the nodes come up");
-            assert_eq!(after, before, "from {from} to {to}");
+            assert_eq!(
+                after, before,
+                "from {from} to {to} of {workers} workers by {kind}"
+            );
             let places = (0..5).flat_map(|row| (0..7).map(move |column| 1000 + 10 * row + column));
             assert_eq!(sum, places.sum::<u64>() - 1034);
         }

@@ -37,6 +37,13 @@ const RANK_COUNT_VARIABLES: [&str; 3] =
 /// The same of those on this machine; Slurm does not say.
 const LOCAL_COUNT_VARIABLES: [&str; 2] = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"];
 
+/// Which of these a process is.
+const LOCAL_RANK_VARIABLES: [&str; 3] = [
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "MPI_LOCALRANKID",
+    "SLURM_LOCALID",
+];
+
 /// A program on several nodes, each a process, of this machine where the program itself starts them.
 ///
 /// # Examples
@@ -121,6 +128,11 @@ impl Launch {
     /// How many of these run on this machine, where that is told.
     pub fn local_rank_count() -> Option<u16> {
         first_of(&LOCAL_COUNT_VARIABLES)
+    }
+
+    /// Which of these this process is, from 0, where that is told.
+    pub fn local_rank() -> Option<u16> {
+        first_of(&LOCAL_RANK_VARIABLES)
     }
 
     /// Starts the other nodes, or in one of these, joins them. By MPI the processes that it has started join each other, each of which has to come here.

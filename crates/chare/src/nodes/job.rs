@@ -226,7 +226,7 @@ impl Job {
         let nodes = launch.start()?;
         let result = run_on(
             nodes.node(),
-            builder_of(of_node(builder, nodes.node(), processes)),
+            builder_of(of_node(builder, nodes.node(), self.kind, processes)),
             self.progress,
             setup,
             main,
@@ -248,8 +248,8 @@ impl Job {
     ) -> Result<R, JobError> {
         let processes = processes_of(self.nodes)?;
         let builder = self.builder.processes(processes);
-        let progress = self.progress;
-        let nodes = Node::in_process_by(self.kind, shape(self.nodes, &builder)?)?;
+        let (progress, kind) = (self.progress, self.kind);
+        let nodes = Node::in_process_by(kind, shape(self.nodes, &builder)?)?;
         let mut mains = Some(main);
         thread::scope(|scope| {
             let threads: Vec<_> = nodes
@@ -259,7 +259,7 @@ impl Job {
                     scope.spawn(move || {
                         run_on(
                             &node,
-                            builder_of(of_node(builder, &node, processes)),
+                            builder_of(of_node(builder, &node, kind, processes)),
                             progress,
                             setup,
                             |runtime, setup| main.map(|main| main(runtime, setup)),
@@ -286,10 +286,15 @@ fn processes_of(nodes: u16) -> Result<NonZeroUsize, NetError> {
     NonZeroUsize::new(nodes.into()).ok_or(NetError::Shape(Shape { nodes: 0, ports: 1 }))
 }
 
-/// Says which of the processes on this machine a node is: MPI has as many on each, one after the other.
+/// Says which of the processes on this machine a node is: where MPI does not say so, it has as many on each, one after the other.
 #[cfg(not(shuttle))]
-fn of_node(builder: Builder, node: &Node, processes: NonZeroUsize) -> Builder {
-    builder.process_index(usize::from(node.id().0) % processes)
+fn of_node(builder: Builder, node: &Node, kind: TransportKind, processes: NonZeroUsize) -> Builder {
+    let local_rank = Launch::local_rank().filter(|_| kind == TransportKind::Mpi);
+    let index = local_rank.map_or_else(
+        || usize::from(node.id().0) % processes,
+        |local_rank| local_rank.into(),
+    );
+    builder.process_index(index)
 }
 
 /// Nodes, and the ports that each has.
