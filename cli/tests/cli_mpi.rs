@@ -121,6 +121,75 @@ fn all_modes_are_in_one_table() {
     );
 }
 
+/// Each saw only its own workers, so that all were on the first CPU.
+#[test]
+fn workers_of_two_processes_are_on_two_cpus() {
+    if std::thread::available_parallelism().map_or(1, std::num::NonZero::get) < 2 {
+        // There is one for both.
+        return;
+    }
+    let mut run = std::process::Command::new("mpirun")
+        .args(["-n", "2", "--bind-to", "none", env!("CARGO_BIN_EXE_raddle")])
+        .args([
+            "kneighbor",
+            "--mode",
+            "mpi",
+            "--iterations",
+            "1e9",
+            "--size",
+            "16",
+        ])
+        .envs([
+            ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+            ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+        ])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let mut cpus = Vec::new();
+    for _ in 0..1_000 {
+        cpus = worker_cpus(run.id());
+        if cpus.len() == 2 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    run.kill().expect("it is there");
+    run.wait().expect("it was started here");
+    assert_eq!(cpus.len(), 2, "{cpus:?}");
+    assert_ne!(cpus[0], cpus[1]);
+}
+
+/// Of the bound first workers of a process's children, the CPUs.
+fn worker_cpus(parent: u32) -> Vec<String> {
+    let line = |status: &str, name: &str| {
+        let found = status.lines().find_map(|line| line.strip_prefix(name));
+        found.map_or_else(String::new, |value| value.trim().to_owned())
+    };
+    let mut cpus = Vec::new();
+    for process in std::fs::read_dir("/proc").expect("proc").flatten() {
+        let folder = process.path();
+        let status = std::fs::read_to_string(folder.join("status")).unwrap_or_default();
+        if line(&status, "PPid:") != parent.to_string() {
+            continue;
+        }
+        // What ends meanwhile is passed over.
+        for thread in std::fs::read_dir(folder.join("task"))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let status = std::fs::read_to_string(thread.path().join("status")).unwrap_or_default();
+            let cpu = line(&status, "Cpus_allowed_list:");
+            if line(&status, "Name:") == "raddle-0" && cpu.parse::<u32>().is_ok() {
+                cpus.push(cpu);
+            }
+        }
+    }
+    cpus
+}
+
 #[test]
 fn who_was_not_started_by_mpi_is_told_how() {
     let told = run_badly(["pingpong", "--nodes", "2", "--transport", "mpi"]);

@@ -12,7 +12,7 @@ use crate::times::Times;
 /// What an iteration took, for each size, where nodes receive in one way.
 pub(super) type Column = (Progress, Vec<Times>);
 
-/// Measures what these arguments of this program ask for, on so many nodes.
+/// Measures what these arguments of this program ask for, on so many nodes, by one way to receive after the other: a process can be a node by MPI once.
 ///
 /// # Errors
 /// Why there is nothing to show.
@@ -24,13 +24,21 @@ pub(super) fn measure(
     if cfg!(not(feature = "mpi")) {
         return Err("this program was built without MPI; build it with --features mpi".to_owned());
     }
+    // They are for what this process prints.
+    let is_ours = |word: &OsString| ["--json", "--show-binding"].iter().any(|own| word == own);
+    let arguments: Vec<_> = arguments.filter(|word| !is_ours(word)).collect();
+    let columns = ways
+        .iter()
+        .map(|&way| Ok((way, measure_way(&arguments, nodes, way)?)));
+    columns.collect()
+}
+
+fn measure_way(arguments: &[OsString], nodes: u16, way: Progress) -> Result<Vec<Times>, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new("mpirun");
     command.args(["-n", &nodes.to_string()]).arg(program);
-    // They are for what this process prints.
-    let is_ours = |word: &OsString| ["--json", "--show-binding"].iter().any(|own| word == own);
-    command.args(arguments.filter(|word| !is_ours(word)));
-    command.args(["--mode", "mpi", "--json"]).envs(MPIRUN);
+    command.args(arguments).args(["--mode", "mpi", "--json"]);
+    command.args(["--progress", way.name()]).envs(MPIRUN);
     let output = command.stdin(Stdio::null()).output();
     let output = output.map_err(|error| {
         format!("mpirun cannot be started: {error}; on Debian: apt-get install openmpi-bin")
@@ -40,10 +48,8 @@ pub(super) fn measure(
         return Err(format!("mpirun: {}", reason(&told)));
     }
     let told = String::from_utf8_lossy(&output.stdout);
-    ways.iter()
-        .map(|&way| Some((way, column(&told, way)?)))
-        .collect::<Option<_>>()
-        .ok_or_else(|| "what was printed by the nodes makes no sense".to_owned())
+    let column = column(&told, way);
+    column.ok_or_else(|| "what was printed by the nodes makes no sense".to_owned())
 }
 
 /// Of what was told on failing, the line that says why: an error of ours, or the last that says anything.
