@@ -208,12 +208,7 @@ fn a_node_that_is_killed_leaves_no_hang_and_nothing_behind(test: &str, kind: Tra
         let mut port = nodes.node().port(0);
         let processes: Vec<_> = nodes.processes().collect();
         if me == 0 {
-            let victim = processes[round % 2].1;
-            let pause = Duration::from_micros((round as u64 * 7_919) % 15_000);
-            std::thread::spawn(move || {
-                std::thread::sleep(pause);
-                kill(victim);
-            });
+            kill_one_later(&processes, round);
         }
         let gone = send_to_all_until_one_is_gone(&nodes, &mut port);
         assert!(
@@ -271,12 +266,7 @@ fn a_node_that_is_killed_wakes_all_that_sleep(test: &str, kind: TransportKind) {
         let mut port = nodes.node().port(0);
         let processes: Vec<_> = nodes.processes().collect();
         if me == 0 {
-            let victim = processes[round % 2].1;
-            let pause = Duration::from_micros((round as u64 * 7_919) % 15_000);
-            std::thread::spawn(move || {
-                std::thread::sleep(pause);
-                kill(victim);
-            });
+            kill_one_later(&processes, round);
         }
         let error = loop {
             port.wait();
@@ -299,11 +289,17 @@ fn a_node_that_is_killed_wakes_all_that_sleep(test: &str, kind: TransportKind) {
     }
 }
 
-fn kill(process: u32) {
-    let pid = i32::try_from(process).ok();
-    let pid = pid.and_then(rustix::process::Pid::from_raw);
-    rustix::process::kill_process(pid.expect("a process"), rustix::process::Signal::KILL)
-        .expect("it lives, or waits to be waited for");
+/// Kills one of two processes, sooner or later.
+fn kill_one_later(processes: &[(NodeId, u32)], round: usize) {
+    let victim = processes[round % 2].1;
+    let pause = Duration::from_micros((round as u64 * 7_919) % 15_000);
+    std::thread::spawn(move || {
+        std::thread::sleep(pause);
+        let pid = i32::try_from(victim).ok();
+        let pid = pid.and_then(rustix::process::Pid::from_raw);
+        rustix::process::kill_process(pid.expect("a process"), rustix::process::Signal::KILL)
+            .expect("it lives, or waits to be waited for");
+    });
 }
 
 /// It is the one that has started the others, and waits for them.
