@@ -9,6 +9,12 @@ use std::process::Output;
 
 use common::run_badly;
 
+/// What lets Open MPI's `mpirun` start programs for whom everything is allowed: in a container.
+const AS_ROOT: [(&str, &str); 2] = [
+    ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+    ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+];
+
 /// Has MPI start the program twice.
 fn by_mpi(arguments: &[&str]) -> Output {
     mpirun::mpirun(2, env!("CARGO_BIN_EXE_raddle"), arguments, [])
@@ -95,10 +101,7 @@ fn all_modes_are_in_one_table() {
             "30",
         ])
         .args(["--repeat", "1", "--size", "16,4K", "--json"])
-        .envs([
-            ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
-            ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
-        ])
+        .envs(AS_ROOT)
         .output()
         .expect("it starts");
     let told = mpirun::told(&output);
@@ -139,10 +142,7 @@ fn workers_of_two_processes_are_on_two_cpus() {
             "--size",
             "16",
         ])
-        .envs([
-            ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
-            ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
-        ])
+        .envs(AS_ROOT)
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .spawn()
@@ -204,10 +204,7 @@ fn a_program_is_launched_on_more_nodes_than_cpus() {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_raddle"))
         .args(["launch", "--transport", "mpi", "-n", &nodes.to_string()])
         .args(["sh", "-c", script])
-        .envs([
-            ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
-            ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
-        ])
+        .envs(AS_ROOT)
         .output()
         .expect("it starts");
     let told = mpirun::told(&output);

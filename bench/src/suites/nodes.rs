@@ -98,15 +98,7 @@ fn rally(
 ) -> Result<(), BenchError> {
     for receive in [Receive::Poll, Receive::Notify] {
         let name = format!("{name}/{receive}");
-        let case = Case {
-            suite: "nodes",
-            name: &name,
-            unit: Unit::Nanoseconds,
-            repetitions: trips,
-            file: None,
-            expected: trips,
-            tolerance: 0,
-        };
+        let case = round_trips(&name, trips);
         let mut peers: Vec<_> = measurement.peer(OPENMPI).into_iter().collect();
         let mut nodes = OnNodes::new(TransportKind::Memory);
         let mut raddle = Local::new("raddle", |_| {
@@ -121,6 +113,19 @@ fn rally(
     Ok(())
 }
 
+/// So many round trips of a message.
+const fn round_trips(name: &str, trips: u64) -> Case<'_> {
+    Case {
+        suite: "nodes",
+        name,
+        unit: Unit::Nanoseconds,
+        repetitions: trips,
+        file: None,
+        expected: trips,
+        tolerance: 0,
+    }
+}
+
 /// By which of MPI's two ways bytes come to another process sooner: it is the one that raddle-net takes.
 fn by_mpi(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let ways = [OPENMPI_MESSAGES, OPENMPI_WINDOW].map(|way| measurement.peer(way));
@@ -130,15 +135,7 @@ fn by_mpi(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let mut windows = [window];
     for (name, (_, trips)) in CASES.into_iter().zip(RALLIES) {
         let name = name.replace("pingpong", "mpi");
-        let case = Case {
-            suite: "nodes",
-            name: &name,
-            unit: Unit::Nanoseconds,
-            repetitions: trips,
-            file: None,
-            expected: trips,
-            tolerance: 0,
-        };
+        let case = round_trips(&name, trips);
         measurement.compare(&case, &mut *messages, &mut windows)?;
     }
     Ok(())

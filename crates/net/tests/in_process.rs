@@ -2,7 +2,7 @@
 
 use raddle_net::{
     Arrival, DATA_MAX, Data, Flags, Launch, METADATA_MAX, Message, NetError, Node, NodeId,
-    PORTS_MAX, Port, PortId, Refusal, SendError, Shape, TransportKind,
+    PORTS_MAX, Port, PortId, Refusal, Remote, Segment, SendError, Shape, TransportKind,
 };
 
 const PAIR: Shape = Shape { nodes: 2, ports: 1 };
@@ -21,6 +21,15 @@ fn nodes<const COUNT: usize>(kind: TransportKind, shape: Shape) -> [Node; COUNT]
 
 fn by_each_transport(test: impl Fn(TransportKind)) {
     TransportKind::WITHIN.into_iter().for_each(test);
+}
+
+/// A segment of one node, to all of which another may write.
+fn allow(node: &Node, other: &Node, len: usize) -> (Segment, Remote) {
+    let segment = node.segment(len).expect("memory");
+    let opened = node.open(other.id(), &segment, 0..len);
+    opened.expect("the other is there");
+    let remote = other.accept(node.id()).expect("it has opened");
+    (segment, remote)
 }
 
 /// Sends, waiting for room.
@@ -198,11 +207,7 @@ fn two_who_put_more_than_there_is_room_for_both_go_on() {
 fn another_put_begins_anew() {
     const LEN: usize = 1_000_000;
     let [first, second] = nodes(TransportKind::Sockets, PAIR);
-    let segment = second.segment(LEN).expect("memory");
-    second
-        .open(NodeId(0), &segment, 0..LEN)
-        .expect("the first is there");
-    let remote = first.accept(NodeId(1)).expect("it has opened");
+    let (segment, remote) = allow(&second, &first, LEN);
     let (mut sender, mut receiver) = (first.port(0), second.port(0));
     let (given_up, data) = (vec![1; LEN], vec![2; LEN]);
     let found = sender.put(&remote, 0, 0, &given_up, Message::default());
@@ -220,11 +225,7 @@ fn another_put_begins_anew() {
 fn a_short_put_ends_a_long_one_that_was_given_up() {
     const LEN: usize = 1_000_000;
     let [first, second] = nodes(TransportKind::Sockets, PAIR);
-    let segment = second.segment(LEN).expect("memory");
-    second
-        .open(NodeId(0), &segment, 0..LEN)
-        .expect("the first is there");
-    let remote = first.accept(NodeId(1)).expect("it has opened");
+    let (segment, remote) = allow(&second, &first, LEN);
     let (mut sender, mut receiver) = (first.port(0), second.port(0));
     let mut data = vec![1; LEN];
     let found = sender.put(&remote, 0, 0, &data, Message::default());

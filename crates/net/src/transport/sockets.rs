@@ -151,7 +151,8 @@ impl Transport for BySockets {
 
     fn send_bytes(&self, node: NodeId, bytes: &[u8]) -> bool {
         let way = self.ways[usize::from(node.0)].as_ref();
-        let send = |way: &Arc<Way>| send(&way.socket, bytes, SendFlags::DONTWAIT);
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        let send = |way: &Arc<Way>| send(&way.socket, bytes, flags);
         way.is_some_and(|way| send(way).is_ok())
     }
 }
