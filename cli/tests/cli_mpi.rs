@@ -47,6 +47,9 @@ fn a_message_goes_from_process_to_process_and_back() {
         .concat(),
     );
     expect(&said, &["2 nodes by mpi", "99.9 %"]);
+    let by_messages = ["pingpong", "--nodes", "2", "--transport", "mpi-messages"];
+    let said = by_mpi(&[&by_messages, &few[..]].concat());
+    expect(&said, &["2 nodes by mpi-messages", "99.9 %"]);
     // The same where nothing is said but that MPI has started it.
     let said = by_mpi(&["pingpong", "--trips", "50", "--size", "1,3456"]);
     expect(&said, &["2 nodes by mpi"]);
@@ -64,7 +67,7 @@ fn another_number_of_nodes_than_processes_is_told() {
 #[test]
 fn a_ring_of_processes_exchanges_messages() {
     let few = ["--iterations", "50", "--repeat", "1", "--size", "16,4K"];
-    for mode in ["mpi", "all"] {
+    for mode in ["mpi", "mpi-messages", "all"] {
         let said = by_mpi(&[&["kneighbor", "--mode", mode], &few[..]].concat());
         expect(&said, &[]);
     }
@@ -85,6 +88,16 @@ fn nodes_of_another_kind_are_refused_to_processes_of_mpi() {
             "{told}"
         );
     }
+}
+
+/// It said that MPI had been started before.
+#[test]
+fn more_than_one_measurement_by_mpi_is_refused_to_a_process_of_it() {
+    let said = by_mpi(&["kneighbor", "--mode", "mpi", "--progress", "all"]);
+    let told = mpirun::told(&said);
+    assert!(!said.status.success(), "{told}");
+    let expected = "a process can be a node by MPI once; expected one of them";
+    assert!(told.contains(expected), "{told}");
 }
 
 /// `mpirun` is started where this process is none of its own.
@@ -113,7 +126,19 @@ fn all_modes_are_in_one_table() {
             .map(|mode| mode["mode"].as_str().expect(&told))
             .collect();
         let expected = [
-            "threads", "shm", "shm", "shm", "socket", "socket", "socket", "mpi", "mpi", "mpi",
+            "threads",
+            "shm",
+            "shm",
+            "shm",
+            "socket",
+            "socket",
+            "socket",
+            "mpi",
+            "mpi",
+            "mpi",
+            "mpi-messages",
+            "mpi-messages",
+            "mpi-messages",
         ];
         assert_eq!(names, expected);
     }

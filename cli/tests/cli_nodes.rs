@@ -84,7 +84,8 @@ fn nodes_that_are_threads_play_as_others_do() {
     assert!(text.contains("threads"), "{text}");
     let said = run(["launch", "--transport", "threads", "-n", "2", "true"]);
     assert!(
-        said.errors.contains("[possible values: shm, socket, mpi]"),
+        said.errors
+            .contains("[possible values: shm, socket, mpi, mpi-messages]"),
         "{said:?}"
     );
 }

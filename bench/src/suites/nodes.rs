@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | `pingpong-1B`, `pingpong-3456B`, `pingpong-64K` | a round trip between two processes, polling and notified | ns | `openmpi` |
 //! | `kneighbor` | an iteration of kNeighbor, 2 elements, k = 3, over the size: `raddle` is two workers of one process | us | `shm`, `socket`: the same program, a process of one worker for each element |
-//! | `mpi` | `openmpi-messages`, a round trip as raddle-net's transport sends by MPI | ns | `openmpi-window`: into memory of the other process |
+//! | `mpi` | `openmpi-messages`, a round trip as raddle-net sends by MPI from machine to machine | ns | `openmpi-window`: into memory of the other process |
 //!
 //! `openmpi` is two processes of Open MPI, which poll; both they and ours are bound to the first two CPUs. The data go from a buffer of the sender to where the
 //! receiver has them whole, and are sent back from there. Both look at all bytes in the first trip and in the last, at both ends in every one. In
@@ -126,7 +126,7 @@ const fn round_trips(name: &str, trips: u64) -> Case<'_> {
     }
 }
 
-/// By which of MPI's two ways bytes come to another process sooner: it is the one that raddle-net takes.
+/// By which of MPI's two ways bytes come to another process sooner.
 fn by_mpi(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let ways = [OPENMPI_MESSAGES, OPENMPI_WINDOW].map(|way| measurement.peer(way));
     let [Some(mut messages), Some(window)] = ways else {

@@ -32,7 +32,8 @@ goes to another node, which is a process, is copied: into what is sent, into mem
 
 With several sizes or modes the runs of all modes take turns, a factor is the median over them, and
 no run has more iterations than it takes for an element to send 300 MB. MPI, for which mpirun starts
-the program again, is measured after the others; its factor is that of the medians.";
+the program again, is measured after the others; its factor is that of the medians. Processes of one
+machine share memory by mpi, as by shm; by mpi-messages MPI brings all messages.";
 
 /// How nodes receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -101,7 +102,7 @@ impl Mode {
             return None;
         }
         Some(match Launch::rank_count() {
-            _ if transport != TransportKind::Mpi => {
+            _ if !transport.is_by_mpi() => {
                 "this process is one of several that MPI has started, each of which would have its own".to_owned()
             }
             None => "MPI has not started this process".to_owned(),

@@ -20,7 +20,7 @@ pub(super) fn start(
     nodes: u16,
     options: &Options,
 ) -> Result<Option<Crew>, CliError> {
-    if kind != TransportKind::Mpi && !kind.is_here() {
+    if !kind.is_by_mpi() && !kind.is_here() {
         return Err(CliError::WrongCall {
             options: format!("--transport {kind}"),
             reason: "this process is one of several that MPI has started, each of which would have its own; expected mpi".to_owned(),

@@ -35,17 +35,17 @@ pub(crate) fn run(arguments: &LaunchArguments, options: &Options) -> Result<(), 
                     .to_owned(),
         });
     }
-    let mut words = match arguments.transport {
-        Some(TransportKind::Mpi) => {
-            let nodes = arguments.nodes.to_string();
-            ["mpirun".into(), "-n".into(), OsString::from(nodes)].to_vec()
-        }
-        _ => Vec::new(),
+    let is_by_mpi = arguments.transport.is_some_and(TransportKind::is_by_mpi);
+    let mut words = if is_by_mpi {
+        let nodes = arguments.nodes.to_string();
+        ["mpirun".into(), "-n".into(), OsString::from(nodes)].to_vec()
+    } else {
+        Vec::new()
     };
     words.extend_from_slice(&arguments.program);
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]);
-    if arguments.transport == Some(TransportKind::Mpi) {
+    if is_by_mpi {
         command.envs(MPIRUN);
     }
     for (name, value) in variables(arguments, options) {

@@ -130,16 +130,21 @@ on_nodes! {
 /// The same as processes that `mpirun` has started.
 #[cfg(feature = "mpi")]
 mod by_mpi {
+    use raddle_chare::nodes::JobEnvironment;
     use raddle_net::{Launch, TransportKind};
 
     use super::{Progress, mpirun};
 
     fn the_answer_is_the_same(test: &str, nodes: u16, progress: Progress) {
         if Launch::rank_count().is_some() {
-            return super::the_answer_is_the_same(test, TransportKind::Mpi, nodes, progress);
+            let environment = JobEnvironment::read().expect("it makes sense");
+            let kind = environment.transport.expect("one was said");
+            return super::the_answer_is_the_same(test, kind, nodes, progress);
         }
-        let output = mpirun::again(test, nodes);
-        assert!(output.status.success(), "{}", mpirun::told(&output));
+        for kind in TransportKind::BY_MPI {
+            let output = mpirun::again(test, nodes, [("RADDLE_TRANSPORT", kind.name())]);
+            assert!(output.status.success(), "{}", mpirun::told(&output));
+        }
     }
 
     #[test]

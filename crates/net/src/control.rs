@@ -1,7 +1,7 @@
 //! What nodes tell each other besides messages: who has opened a connection, who leaves; and the thread that hears it, or that a node has died.
 //!
 //! Each two nodes share a socket without a name, which nobody else can reach. Its end is how a node's death is noticed, whatever it died of: the system
-//! closes what a process had open. Nodes by MPI have no sockets: what they tell each other are messages of MPI.
+//! closes what a process had open. Nodes that MPI has started on several machines have none from one to the next: what they tell each other are messages of MPI.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -74,15 +74,48 @@ impl Frame {
 
 /// The ways by which a node tells others what is no message.
 #[derive(Debug)]
-pub(crate) enum Controls {
-    /// By node; none to itself.
-    Sockets(Vec<Option<OwnedFd>>),
-    /// The processes that MPI has started.
+pub(crate) struct Controls {
+    /// By node; none to itself, and to those on other machines.
+    sockets: Vec<Option<OwnedFd>>,
+    /// The processes that MPI has started, if it has.
     #[cfg(feature = "mpi")]
-    Ranks(Arc<Ranks>),
+    ranks: Option<Arc<Ranks>>,
 }
 
 impl Controls {
+    pub(crate) const fn by_sockets(sockets: Vec<Option<OwnedFd>>) -> Self {
+        Self {
+            sockets,
+            #[cfg(feature = "mpi")]
+            ranks: None,
+        }
+    }
+
+    /// By sockets where there are any, to others by MPI.
+    #[cfg(feature = "mpi")]
+    pub(crate) const fn by_mpi(sockets: Vec<Option<OwnedFd>>, ranks: Arc<Ranks>) -> Self {
+        Self {
+            sockets,
+            ranks: Some(ranks),
+        }
+    }
+
+    /// The sockets, each with whom it is to.
+    pub(crate) fn sockets(&self) -> impl Iterator<Item = (NodeId, &OwnedFd)> {
+        let nodes = (0..).map(NodeId);
+        nodes
+            .zip(&self.sockets)
+            .filter_map(|(node, socket)| Some((node, socket.as_ref()?)))
+    }
+
+    /// What one has told that has no socket to this node, if there is something.
+    pub(crate) fn hear(&self) -> Option<(NodeId, Frame)> {
+        #[cfg(feature = "mpi")]
+        return self.ranks.as_ref()?.hear();
+        #[cfg(not(feature = "mpi"))]
+        None
+    }
+
     /// Tells `node` something.
     ///
     /// # Panics
@@ -94,18 +127,15 @@ impl Controls {
         words: [u64; WORDS - 1],
         files: &[BorrowedFd<'_>],
     ) -> Result<(), Errno> {
-        match self {
-            Self::Sockets(sockets) => {
-                let socket = sockets.get(usize::from(node.0)).and_then(Option::as_ref);
-                let socket = socket.unwrap_or_else(|| panic!("there is no way to {node}"));
-                send(socket, kind, words, files)
-            }
-            #[cfg(feature = "mpi")]
-            Self::Ranks(ranks) => {
-                ranks.tell(node, Frame::write(kind, words));
-                Ok(())
-            }
+        if let Some(Some(socket)) = self.sockets.get(usize::from(node.0)) {
+            return send(socket, kind, words, files);
         }
+        #[cfg(feature = "mpi")]
+        if let Some(ranks) = &self.ranks {
+            ranks.tell(node, Frame::write(kind, words));
+            return Ok(());
+        }
+        panic!("there is no way to {node}");
     }
 }
 
@@ -165,6 +195,14 @@ pub(crate) fn receive(socket: impl AsFd) -> Result<Option<Frame>, Errno> {
         })),
         _ => Err(Errno::BADMSG),
     }
+}
+
+/// Receives a frame if there is one, or that there will be none.
+#[cfg(feature = "mpi")]
+pub(crate) fn try_receive(socket: impl AsFd) -> Option<Result<Option<Frame>, Errno>> {
+    let ready = wait(&[socket.as_fd()], Some(Duration::ZERO));
+    let is_ready = ready.is_ok_and(|ready| !ready.is_empty());
+    is_ready.then(|| receive(socket))
 }
 
 /// Waits until one of `sockets` has something to say or has ended, or for `limit`; returns which.

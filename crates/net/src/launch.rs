@@ -143,7 +143,7 @@ impl Launch {
     /// process.
     pub fn start(self) -> Result<Nodes, NetError> {
         match self.kind {
-            TransportKind::Mpi => return self.join_ranks(),
+            TransportKind::Mpi | TransportKind::MpiMessages => return self.join_ranks(),
             TransportKind::Threads => return Err(NetError::NoProcess(self.kind)),
             TransportKind::Memory | TransportKind::Sockets => {}
         }
@@ -184,7 +184,8 @@ impl Launch {
         if Self::rank_count().is_none() {
             return Err(NetError::NotByMpi(self.shape.nodes));
         }
-        let node = Node::by_mpi(self.shape)?;
+        allow_files();
+        let node = Node::by_mpi(self.kind, self.shape)?;
         if self.is_quiet && node.id() != NodeId(0) {
             let nothing = nothing(OFlags::WRONLY);
             nothing

@@ -22,7 +22,8 @@
 //!
 //! # Nodes by MPI
 //! With the feature `mpi`, which needs an MPI library and libclang to build, a program that `mpirun -n 4 PROGRAM` or `srun` has started has a node in each process
-//! ([`TransportKind::Mpi`]). Whoever [finishes](Nodes::finish) waits there until all do. MPI tells nobody of a death, so a process that ends without finishing ends the whole
+//! ([`TransportKind::Mpi`]). Those on one machine find each other, and share memory ([`Node::shares_memory_with`]); MPI brings messages from one machine to another. Whoever
+//! [finishes](Nodes::finish) waits there until all do. MPI tells nobody of a death, so a process that ends without finishing ends the whole
 //! program, by `mpirun`'s doing, and so does a panic that drops its [`Nodes`]. Messages to a node that has left are dropped.
 //!
 //! # Source

@@ -3,7 +3,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | `listen` | the thread that listens for what is no message |
-//! | `naps` | the same where nothing wakes it: by MPI |
+//! | `naps` | how it hears of what nothing tells it of: of what comes by MPI |
 //!
 //! # Memory ordering
 //! | label | release side | acquire side | what it publishes |
@@ -14,7 +14,6 @@
 //! | N4 | who pumps says that a node's packets are all in the lanes | a port that has seen the node's end loads it | what lies in the lanes |
 
 mod listen;
-#[cfg(feature = "mpi")]
 mod naps;
 
 use std::collections::VecDeque;
@@ -38,7 +37,7 @@ use crate::segment::{Remote, Segment, SegmentId};
 use crate::share::{Share, random};
 use crate::transport::{ByMemory, BySockets, Transport, TransportKind};
 #[cfg(feature = "mpi")]
-use crate::transport::{ByMpi, Ranks};
+use crate::transport::{ByMpi, Neighbour, Ranks, meet};
 
 pub use self::listen::Pump;
 
@@ -62,7 +61,6 @@ pub struct Node {
 struct Parts {
     me: NodeId,
     shape: Shape,
-    kind: TransportKind,
     own: Arc<Region>,
     rights: Arc<Rights>,
     transport: Box<dyn Transport>,
@@ -77,7 +75,6 @@ pub(crate) struct Shared {
     pub(crate) own: Arc<Region>,
     pub(crate) rights: Arc<Rights>,
     pub(crate) transport: Box<dyn Transport>,
-    kind: TransportKind,
     /// How each node is, and how often that has changed.
     states: Vec<AtomicU32>,
     pub(crate) changes: AtomicU32,
@@ -140,11 +137,10 @@ impl Node {
         } else {
             Box::new(BySockets::new(shape, Arc::clone(&own), &rights, sockets))
         };
-        let controls = Controls::Sockets(controls);
+        let controls = Controls::by_sockets(controls);
         let parts = Parts {
             me,
             shape,
-            kind,
             own,
             rights,
             transport,
@@ -158,30 +154,36 @@ impl Node {
     /// # Errors
     /// As [`Launch::start`](crate::Launch::start).
     #[cfg(feature = "mpi")]
-    pub(crate) fn by_mpi(shape: Shape) -> Result<Self, NetError> {
+    pub(crate) fn by_mpi(kind: TransportKind, shape: Shape) -> Result<Self, NetError> {
         shape.check()?;
-        let (ranks, key) = Ranks::start(shape)?;
-        let ranks = Arc::new(ranks);
         let system = NetError::system("the memory of a node");
-        let region = Region::create(shape).map_err(&system)?;
-        let own = Arc::new(Region::open(&region, shape).map_err(&system)?);
+        let file = Region::create(shape).map_err(&system)?;
+        let own = Arc::new(Region::open(&file, shape).map_err(&system)?);
+        let (ranks, key) = Ranks::start(shape)?;
+        let me = ranks.me();
+        let ranks = Arc::new(ranks);
+        let neighbours = meet(&ranks, shape, &file, kind == TransportKind::MpiMessages);
+        let of = |one: Neighbour| (Some(one.control), Some(one.region));
+        let neighbours = neighbours.into_iter();
+        let (controls, mut regions): (_, Vec<_>) =
+            neighbours.map(|one| one.map_or((None, None), of)).unzip();
+        regions[usize::from(me.0)] = Some(Arc::clone(&own));
         let rights = Arc::new(Rights::new(key));
-        let transport = ByMpi::new(shape, Arc::clone(&own), &rights, Arc::clone(&ranks));
+        let transport = ByMpi::new(shape, regions, &rights, Arc::clone(&ranks));
         let parts = Parts {
-            me: ranks.me(),
+            me,
             shape,
-            kind: TransportKind::Mpi,
             own,
             rights,
             transport: Box::new(transport),
-            controls: Controls::Ranks(ranks),
+            controls: Controls::by_mpi(controls, ranks),
         };
         Self::of_parts(parts)
     }
 
     /// None: this program was built without MPI.
     #[cfg(not(feature = "mpi"))]
-    pub(crate) fn by_mpi(_shape: Shape) -> Result<Self, NetError> {
+    pub(crate) fn by_mpi(_kind: TransportKind, _shape: Shape) -> Result<Self, NetError> {
         Err(NetError::WithoutMpi)
     }
 
@@ -189,7 +191,6 @@ impl Node {
         let Parts {
             me,
             shape,
-            kind,
             own,
             rights,
             transport,
@@ -202,7 +203,6 @@ impl Node {
             own,
             rights,
             transport,
-            kind,
             states: shape.node_ids().map(|_| AtomicU32::new(ALIVE)).collect(),
             changes: AtomicU32::new(0),
             controls,
@@ -241,7 +241,7 @@ impl Node {
     /// # Errors
     /// As [`in_process`](Self::in_process); [`NetError::OneProcess`] by MPI.
     pub fn in_process_by(kind: TransportKind, shape: Shape) -> Result<Vec<Self>, NetError> {
-        if kind == TransportKind::Mpi {
+        if kind.is_by_mpi() {
             return Err(NetError::OneProcess(kind));
         }
         let shares = Share::of_all(kind, shape)?;
@@ -259,6 +259,11 @@ impl Node {
     /// How many nodes and ports there are.
     pub fn shape(&self) -> Shape {
         self.shared.shape
+    }
+
+    /// True where this node and `peer` write into each other's memory; else their messages are packets.
+    pub fn shares_memory_with(&self, peer: NodeId) -> bool {
+        self.shared.transport.shares_memory_with(peer)
     }
 
     /// A port of this node, for the one thread that uses it.
@@ -350,7 +355,8 @@ impl Node {
         let number = number.map_err(NetError::TooManyConnections)?;
         let words = [number.into(), key, window.start, window.end, 0];
         let file = segment.file().as_fd();
-        let files = if self.shared.kind == TransportKind::Memory {
+        let transport = &self.shared.transport;
+        let files = if transport.shares_memory_with(peer) && transport.rights_of(peer).is_none() {
             &[file][..]
         } else {
             &[]
@@ -409,7 +415,8 @@ impl Node {
 
     /// Ends the transport of a node that has left; one of which the others do not leave within `limit` is an error.
     pub(crate) fn finish(&self, limit: Option<Duration>) -> Result<(), NetError> {
-        self.shared.transport.finish(limit)
+        let shared = &self.shared;
+        shared.transport.finish(&shared.controls, limit)
     }
 
     /// Leaves the program: what the others have not received yet they can still receive.

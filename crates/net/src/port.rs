@@ -212,7 +212,7 @@ impl Port {
         let Begun { to, at, .. } = *put;
         let descriptor = descriptor_by(remote, message, Some((at, data.len() as u64)));
         remote.check(at, data)?;
-        if self.shared.transport.is_pumped() {
+        if !self.shared.transport.shares_memory_with(to.node) {
             if data.len() <= DATA_MAX {
                 return self.send_by(to, descriptor, message.metadata, data);
             }
@@ -424,7 +424,7 @@ impl Port {
     ) -> Result<usize, NetError> {
         let (from, lane) = &mut self.lanes[index];
         let from = *from;
-        let is_pumped = self.shared.transport.is_pumped();
+        let is_shared = self.shared.transport.shares_memory_with(from.node);
         let mut count = 0;
         for _ in 0..TURN {
             let found = lane.receive(|found| {
@@ -439,7 +439,7 @@ impl Port {
                     Err(refusal) => return self.shared.rights.count_refused(refusal),
                 };
                 // Else this process has just written them.
-                let is_fetched = descriptor.flags.cache_hint && !is_pumped;
+                let is_fetched = descriptor.flags.cache_hint && is_shared;
                 if is_fetched {
                     fetch(found.long);
                 }

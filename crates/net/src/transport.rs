@@ -18,13 +18,14 @@ use raddle_sync::hand_over::Reader;
 
 use crate::address::{NodeId, PortId};
 use crate::connection::Rights;
+use crate::control::Controls;
 use crate::error::{NetError, SendError};
 use crate::launch::Launch;
 use crate::packet::Kind;
 
 pub(crate) use memory::ByMemory;
 #[cfg(feature = "mpi")]
-pub(crate) use mpi::{ByMpi, Ranks};
+pub(crate) use mpi::{ByMpi, Neighbour, Ranks, meet};
 pub(crate) use sockets::{BySockets, allow_packets};
 
 /// How messages come from one node to another.
@@ -37,27 +38,39 @@ pub enum TransportKind {
     Memory,
     /// The sender hands them to the kernel, the receiver gets them from there: what runtimes without shared memory do on one machine.
     Sockets,
-    /// The nodes are processes that `mpirun` or `srun` has started, here or on several machines, and MPI brings the messages. Needs the feature `mpi`.
+    /// The nodes are processes that `mpirun` or `srun` has started, on one machine or on several. Those on one machine share memory, as by [`Memory`](Self::Memory);
+    /// between machines MPI brings the messages. Needs the feature `mpi`.
     Mpi,
+    /// The same, but that MPI brings all messages, those within one machine, too: to measure what it costs, or where no memory is to be shared.
+    MpiMessages,
 }
 
 impl TransportKind {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Threads, Self::Memory, Self::Sockets, Self::Mpi];
+    pub const ALL: [Self; 5] = [
+        Self::Threads,
+        Self::Memory,
+        Self::Sockets,
+        Self::Mpi,
+        Self::MpiMessages,
+    ];
     /// Those by which nodes can be processes.
-    pub const OF_PROCESSES: [Self; 3] = [Self::Memory, Self::Sockets, Self::Mpi];
+    pub const OF_PROCESSES: [Self; 4] = [Self::Memory, Self::Sockets, Self::Mpi, Self::MpiMessages];
+    /// Those by which they are processes that MPI has started.
+    pub const BY_MPI: [Self; 2] = [Self::Mpi, Self::MpiMessages];
     /// Those by which nodes can be [within one process](crate::Node::in_process).
     pub const WITHIN: [Self; 3] = [Self::Threads, Self::Memory, Self::Sockets];
     /// Those of which a program brings up its nodes itself, as processes or within one.
     pub const LOCAL: [Self; 2] = [Self::Memory, Self::Sockets];
 
-    /// Its name: `threads`, `shm`, `socket` or `mpi`.
+    /// Its name: `threads`, `shm`, `socket`, `mpi` or `mpi-messages`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Threads => "threads",
             Self::Memory => "shm",
             Self::Sockets => "socket",
             Self::Mpi => "mpi",
+            Self::MpiMessages => "mpi-messages",
         }
     }
 
@@ -65,9 +78,16 @@ impl TransportKind {
     /// not started it beside others, each of which would have nodes of its own.
     pub fn is_here(self) -> bool {
         match self {
-            Self::Threads | Self::Memory | Self::Sockets => Self::here() != Self::Mpi,
-            Self::Mpi => cfg!(feature = "mpi") && Launch::rank_count().is_some(),
+            Self::Threads | Self::Memory | Self::Sockets => !Self::here().is_by_mpi(),
+            Self::Mpi | Self::MpiMessages => {
+                cfg!(feature = "mpi") && Launch::rank_count().is_some()
+            }
         }
+    }
+
+    /// True of those whose nodes are processes that MPI has started.
+    pub const fn is_by_mpi(self) -> bool {
+        matches!(self, Self::Mpi | Self::MpiMessages)
     }
 
     /// By which a process has its nodes if nothing else is said: by `mpi` where MPI has started it beside others, else by memory. (Whoever works in a shell
@@ -79,7 +99,7 @@ impl TransportKind {
         }
     }
 
-    /// True where nodes write into each other's memory.
+    /// True where all nodes write into each other's memory.
     pub(crate) const fn shares_memory(self) -> bool {
         matches!(self, Self::Threads | Self::Memory)
     }
@@ -101,8 +121,16 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
         None
     }
 
+    /// True where this node writes into the memory of `node`, and that one into this one's.
+    fn shares_memory_with(&self, node: NodeId) -> bool;
+
     /// Writes what has come into the lanes of this node, unless another thread does so already; true when there was something.
     fn pump(&self) -> bool {
+        false
+    }
+
+    /// True where something comes of which nothing tells, neither in this thread nor in another: somebody has to ask.
+    fn is_silent(&self) -> bool {
         false
     }
 
@@ -137,8 +165,8 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
     /// Ends the transport of a node that has left, when those of all nodes can end.
     ///
     /// # Errors
-    /// [`NetError::Stays`] when others have not left in time.
-    fn finish(&self, _limit: Option<Duration>) -> Result<(), NetError> {
+    /// [`NetError::Stays`] when others have not left in time, [`NetError::Died`] of one that will not.
+    fn finish(&self, _controls: &Controls, _limit: Option<Duration>) -> Result<(), NetError> {
         Ok(())
     }
 

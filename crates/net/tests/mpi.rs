@@ -5,6 +5,8 @@ mod mpirun;
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::env;
+use std::process::Output;
 
 use raddle_net::{
     Arrival, DATA_MAX, Data, Flags, Launch, Message, NetError, Node, NodeId, Nodes, Port, PortId,
@@ -14,30 +16,65 @@ use raddle_net::{
 /// Messages from each node to each other one.
 const MESSAGES: u32 = 2_000;
 
-/// Has MPI start so many processes of this test, which come here, too, and run their nodes.
+/// Says which nodes share memory to the processes that a test has MPI start.
+const WHO_SHARES: &str = "RADDLE_TEST_WHO_SHARES";
+/// All, as on one machine; none, as if each were on a machine of its own; and all but the last.
+const SHARINGS: [&str; 3] = ["all", "none", "all but the last"];
+
+/// Has MPI start so many processes of this test, which come here, too, and run their nodes: for each way to share memory.
 fn as_nodes(test: &str, ranks: u16, run: impl FnOnce(Nodes)) {
-    if Launch::rank_count().is_some() {
-        return run(start(ranks, 1).expect("all processes come here"));
-    }
-    let output = mpirun::again(test, ranks);
-    assert!(output.status.success(), "{}", mpirun::told(&output));
+    run_sharing(test, ranks, run, |output| {
+        assert!(output.status.success(), "{}", mpirun::told(output));
+    });
 }
 
-/// The same of nodes that do not come to a good end; returns what was printed, and none in these.
-fn as_nodes_that_fail(test: &str, ranks: u16, run: impl FnOnce(Nodes)) -> Option<String> {
-    if Launch::rank_count().is_some() {
-        run(start(ranks, 1).expect("all processes come here"));
-        return None;
-    }
-    let output = mpirun::again(test, ranks);
-    let told = mpirun::told(&output);
-    assert!(!output.status.success(), "{told}");
-    Some(told)
+/// The same of nodes that do not come to a good end; `check` has what they have printed.
+fn as_nodes_that_fail(test: &str, ranks: u16, run: impl FnOnce(Nodes), check: impl Fn(&str)) {
+    run_sharing(test, ranks, run, |output| {
+        let told = mpirun::told(output);
+        assert!(!output.status.success(), "{told}");
+        check(&told);
+    });
 }
 
-fn start(nodes: u16, ports: u16) -> Result<Nodes, NetError> {
+fn run_sharing(test: &str, ranks: u16, run: impl FnOnce(Nodes), check: impl Fn(&Output)) {
+    if Launch::rank_count().is_some() {
+        return run(start_sharing(ranks));
+    }
+    // Of two, the last is as good as all.
+    for &sharing in &SHARINGS[..usize::from(ranks).min(SHARINGS.len())] {
+        check(&mpirun::again(test, ranks, [(WHO_SHARES, sharing)]));
+    }
+}
+
+/// One of the nodes of a test.
+fn start_sharing(ranks: u16) -> Nodes {
+    let sharing = env::var(WHO_SHARES).expect("it was set for these processes");
+    let last = NodeId(ranks - 1);
+    let is_apart = |node| match &*sharing {
+        "all" => false,
+        "none" => true,
+        _ => node == last,
+    };
+    let own = NodeId(Launch::local_rank().expect("MPI says so"));
+    let kind = if is_apart(own) {
+        TransportKind::MpiMessages
+    } else {
+        TransportKind::Mpi
+    };
+    let nodes = start(kind, ranks, 1).expect("all processes come here");
+    let node = nodes.node();
+    assert_eq!(node.id(), own, "all processes are on this machine");
+    for other in node.shape().node_ids() {
+        let shares = other == own || !(is_apart(own) || is_apart(other));
+        assert_eq!(node.shares_memory_with(other), shares, "{other}");
+    }
+    nodes
+}
+
+fn start(kind: TransportKind, nodes: u16, ports: u16) -> Result<Nodes, NetError> {
     let shape = Shape { nodes, ports };
-    Launch::new(shape).transport(TransportKind::Mpi).start()
+    Launch::new(shape).transport(kind).start()
 }
 
 const fn port_of(node: NodeId) -> PortId {
@@ -243,14 +280,18 @@ fn who_does_not_receive_is_sent_a_bounded_number_of_messages() {
 fn another_number_of_processes_than_nodes_is_told_by_all() {
     let test = "another_number_of_processes_than_nodes_is_told_by_all";
     if Launch::rank_count().is_some() {
-        let error = start(3, 1).expect_err("there are two").to_string();
+        let error = start(TransportKind::Mpi, 3, 1)
+            .expect_err("there are two")
+            .to_string();
         let expected = "2 processes were started by MPI, for 3 nodes; expected one for each";
         assert_eq!(error, expected);
-        let error = start(2, 1).expect_err("it was started").to_string();
+        let error = start(TransportKind::Mpi, 2, 1)
+            .expect_err("it was started")
+            .to_string();
         assert!(error.contains("started in this process before"), "{error}");
         return;
     }
-    let output = mpirun::again(test, 2);
+    let output = mpirun::again(test, 2, []);
     assert!(output.status.success(), "{}", mpirun::told(&output));
 }
 
@@ -261,7 +302,7 @@ fn processes_that_are_not_alike_are_told_by_all() {
         let rank = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"].map(std::env::var);
         let is_first = rank.into_iter().flatten().any(|rank| rank == "0");
         let ports = if is_first { 1 } else { 2 };
-        let error = start(2, ports).expect_err("they are not");
+        let error = start(TransportKind::Mpi, 2, ports).expect_err("they are not");
         let NetError::Unlike {
             found, expected, ..
         } = error
@@ -271,13 +312,15 @@ fn processes_that_are_not_alike_are_told_by_all() {
         assert_eq!((found.ports, expected.ports), (3 - ports, ports));
         return;
     }
-    let output = mpirun::again(test, 2);
+    let output = mpirun::again(test, 2, []);
     assert!(output.status.success(), "{}", mpirun::told(&output));
 }
 
 #[test]
 fn a_program_that_mpi_has_not_started_says_so() {
-    let error = start(2, 1).expect_err("nobody has").to_string();
+    let error = start(TransportKind::Mpi, 2, 1)
+        .expect_err("nobody has")
+        .to_string();
     assert!(error.contains("mpirun -n 2 PROGRAM"), "{error}");
     let error = Node::in_process_by(TransportKind::Mpi, Shape { nodes: 2, ports: 1 });
     let error = error.expect_err("MPI starts them").to_string();
@@ -302,7 +345,7 @@ fn exchange_for_ever(port: &mut Port, nodes: &Nodes) -> String {
 #[test]
 fn a_node_that_is_killed_ends_the_others() {
     let test = "a_node_that_is_killed_ends_the_others";
-    let told = as_nodes_that_fail(test, 3, |nodes| {
+    let run = |nodes: Nodes| {
         let mut port = nodes.node().port(0);
         if nodes.node().id() == NodeId(1) {
             receive(&mut port, NodeId(0), |_| ()).expect("it sends");
@@ -311,17 +354,26 @@ fn a_node_that_is_killed_ends_the_others() {
         }
         let error = exchange_for_ever(&mut port, &nodes);
         panic!("goes on: {error}");
-    });
-    if let Some(told) = told {
+    };
+    as_nodes_that_fail(test, 3, run, |told| {
         assert!(told.contains("signal 9"), "{told}");
-        assert!(!told.contains("goes on"), "{told}");
-    }
+        knows_who_has_died(told);
+    });
+}
+
+/// Whom `mpirun` does not end at once has been told by a socket.
+fn knows_who_has_died(told: &str) {
+    let mut errors = told.split("goes on: ").skip(1);
+    assert!(
+        errors.all(|error| error.starts_with("node 1 has died")),
+        "{told}"
+    );
 }
 
 #[test]
 fn a_node_that_panics_ends_the_others() {
     let test = "a_node_that_panics_ends_the_others";
-    let told = as_nodes_that_fail(test, 3, |nodes| {
+    let run = |nodes: Nodes| {
         let mut port = nodes.node().port(0);
         if nodes.node().id() == NodeId(1) {
             receive(&mut port, NodeId(0), |_| ()).expect("it sends");
@@ -329,11 +381,11 @@ fn a_node_that_panics_ends_the_others() {
         }
         let error = exchange_for_ever(&mut port, &nodes);
         panic!("goes on: {error}");
-    });
-    if let Some(told) = told {
+    };
+    as_nodes_that_fail(test, 3, run, |told| {
         assert!(told.contains("it falls"), "{told}");
-        assert!(!told.contains("goes on"), "{told}");
-    }
+        knows_who_has_died(told);
+    });
 }
 
 /// A program that returns an error in one of its processes: the others hear that it has left.

@@ -1,4 +1,4 @@
-//! The mode `mpi` beside others: `mpirun` starts this program again, as the nodes of that mode alone.
+//! A mode by MPI beside others: `mpirun` starts this program again, as the nodes of that mode alone.
 
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use raddle::chare::nodes::Progress;
 use serde_json::Value;
 
+use crate::arguments::Mode;
 use crate::commands::launch::MPIRUN;
 use crate::times::Times;
 
@@ -17,6 +18,7 @@ pub(super) type Column = (Progress, Vec<Times>);
 /// # Errors
 /// Why there is nothing to show.
 pub(super) fn measure(
+    mode: Mode,
     arguments: impl Iterator<Item = OsString>,
     nodes: u16,
     ways: &[Progress],
@@ -29,15 +31,22 @@ pub(super) fn measure(
     let arguments: Vec<_> = arguments.filter(|word| !is_ours(word)).collect();
     let columns = ways
         .iter()
-        .map(|&way| Ok((way, measure_way(&arguments, nodes, way)?)));
+        .map(|&way| Ok((way, measure_way(mode, &arguments, nodes, way)?)));
     columns.collect()
 }
 
-fn measure_way(arguments: &[OsString], nodes: u16, way: Progress) -> Result<Vec<Times>, String> {
+fn measure_way(
+    mode: Mode,
+    arguments: &[OsString],
+    nodes: u16,
+    way: Progress,
+) -> Result<Vec<Times>, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new("mpirun");
     command.args(["-n", &nodes.to_string()]).arg(program);
-    command.args(arguments).args(["--mode", "mpi", "--json"]);
+    command
+        .args(arguments)
+        .args(["--mode", mode.name(), "--json"]);
     command.args(["--progress", way.name()]).envs(MPIRUN);
     let output = command.stdin(Stdio::null()).output();
     let output = output.map_err(|error| {

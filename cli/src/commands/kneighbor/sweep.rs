@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use raddle::chare::nodes::{Job, Progress};
-use raddle::net::{Launch, TransportKind};
+use raddle::net::Launch;
 use raddle_messages::kneighbor::{KNeighbor, Shape, claims, together};
 use serde_json::{Map, Value, json};
 
@@ -21,12 +21,15 @@ const BYTES_SENT: u64 = 300_000_000;
 /// Iterations before those that are timed, at most.
 const FIRST: u64 = 100;
 
+/// Why processes that MPI has started do not measure one thing by it after the other.
+const ONCE: &str = "a process can be a node by MPI once";
+
 /// Runs all sizes in all modes, in turns, and reports.
 ///
 /// # Errors
 /// [`CliError`]: nodes that do not come up, messages that did not come as they were sent.
 pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(), CliError> {
-    let mut left_out = left_out(arguments.modes())?;
+    let left_out = left_out(arguments)?;
     let crew = Crew::new(arguments, options)?;
     let shape = Shape {
         elements: arguments
@@ -66,23 +69,21 @@ pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
         lines: lines?,
         left_out: Vec::new(),
     };
-    let by_mpi = Mode::Nodes(TransportKind::Mpi);
-    // Where it has not started this process, it can start others.
-    if let Some(index) = left_out.iter().position(|(mode, _)| *mode == by_mpi)
-        && Launch::rank_count().is_none()
-    {
+    for (mode, why) in left_out {
+        // Where MPI has not started this process, it can start others.
+        let is_by_mpi = matches!(mode, Mode::Nodes(kind) if kind.is_by_mpi());
+        if !is_by_mpi || Launch::rank_count().is_some() {
+            report.left_out.push((mode, why));
+            continue;
+        }
         let own = std::env::args_os().skip(1);
-        match by_mpi::measure(own, crew.nodes, arguments.ways()) {
-            Ok(columns) => {
-                left_out.swap_remove(index);
-                columns
-                    .into_iter()
-                    .for_each(|(progress, times)| report.add(by_mpi, progress, times));
-            }
-            Err(why) => left_out[index].1 = why,
+        match by_mpi::measure(mode, own, crew.nodes, arguments.ways()) {
+            Ok(columns) => columns
+                .into_iter()
+                .for_each(|(progress, times)| report.add(mode, progress, times)),
+            Err(why) => report.left_out.push((mode, why)),
         }
     }
-    report.left_out = left_out;
     if options.json {
         output::print(&format!("{}\n", Value::Object(report.json())))
     } else if options.quiet {
@@ -95,13 +96,28 @@ pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
 /// Of all modes those that this process has not, and why.
 ///
 /// # Errors
-/// [`CliError::WrongCall`] where there was one to be, and it is such a one.
-fn left_out(modes: &[Mode]) -> Result<Vec<(Mode, String)>, CliError> {
+/// [`CliError::WrongCall`] where there was one to be, and it is such a one; where it was to be a node by MPI more than once.
+fn left_out(arguments: &KneighborArguments) -> Result<Vec<(Mode, String)>, CliError> {
+    let modes = arguments.modes();
     let why_not = |&mode: &Mode| Some((mode, mode.why_not()?));
-    let found: Vec<_> = modes.iter().filter_map(why_not).collect();
+    let mut found: Vec<_> = modes.iter().filter_map(why_not).collect();
+    if Launch::rank_count().is_some() {
+        let is_by_mpi = |mode: &&Mode| matches!(mode, Mode::Nodes(kind) if kind.is_by_mpi());
+        let mut by_mpi = modes.iter().filter(is_by_mpi);
+        if by_mpi.next().is_some() && arguments.ways().len() > 1 {
+            return Err(CliError::WrongCall {
+                options: "--progress all".to_owned(),
+                reason: format!(
+                    "{ONCE}; expected one of them, or a call without mpirun, which is then started for each"
+                ),
+            });
+        }
+        found.extend(by_mpi.map(|&mode| (mode, ONCE.to_owned())));
+    }
     match (modes, &found[..]) {
         // Each process has threads; and who asks for MPI is told how to have it.
-        ([Mode::Threads | Mode::Nodes(TransportKind::Mpi)], _) => Ok(Vec::new()),
+        ([Mode::Threads], _) => Ok(Vec::new()),
+        ([Mode::Nodes(kind)], _) if kind.is_by_mpi() => Ok(Vec::new()),
         ([mode @ Mode::Nodes(_)], [(_, why)]) => Err(CliError::WrongCall {
             options: format!("--mode {}", mode.name()),
             reason: format!("{why}; expected --mode mpi"),
@@ -391,6 +407,8 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
+    use raddle::net::TransportKind;
+
     use super::*;
 
     #[test]

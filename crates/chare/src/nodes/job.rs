@@ -2,6 +2,7 @@
 //!
 //! All nodes do the same set-up, in which they make the arrays over nodes; then the first runs the program's main part, and the others serve.
 
+mod allocator;
 mod carrier;
 mod counter;
 mod desk;
@@ -27,6 +28,7 @@ use raddle_sync::prim::thread;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use self::allocator::keep_freed_memory;
 use self::carrier::NetCarrier;
 use self::desk::Desk;
 #[cfg(not(shuttle))]
@@ -204,12 +206,12 @@ impl Job {
         setup: impl FnOnce(&Setup<'_>) -> S,
         main: impl FnOnce(&Runtime, S) -> R,
     ) -> Result<Option<R>, JobError> {
-        let local = Launch::local_rank_count().filter(|_| self.kind == TransportKind::Mpi);
+        let local = Launch::local_rank_count().filter(|_| self.kind.is_by_mpi());
         let processes = processes_of(local.unwrap_or(self.nodes))?;
         let builder = self.builder.processes(processes);
         let is_alone = self.nodes == 1 && !Launch::is_started();
         // By MPI one node is one, too, of as many as it has started.
-        if is_alone && self.kind != TransportKind::Mpi {
+        if is_alone && !self.kind.is_by_mpi() {
             let runtime = builder.build()?;
             let made = setup(&Setup {
                 runtime: &runtime,
@@ -289,7 +291,7 @@ fn processes_of(nodes: u16) -> Result<NonZeroUsize, NetError> {
 /// Says which of the processes on this machine a node is: where MPI does not say so, it has as many on each, one after the other.
 #[cfg(not(shuttle))]
 fn of_node(builder: Builder, node: &Node, kind: TransportKind, processes: NonZeroUsize) -> Builder {
-    let local_rank = Launch::local_rank().filter(|_| kind == TransportKind::Mpi);
+    let local_rank = Launch::local_rank().filter(|_| kind.is_by_mpi());
     let index = local_rank.map_or_else(
         || usize::from(node.id().0) % processes,
         |local_rank| local_rank.into(),
@@ -325,6 +327,7 @@ pub(crate) fn run_on<S, R>(
     setup: impl FnOnce(&Setup<'_>) -> S,
     main: impl FnOnce(&Runtime, S) -> R,
 ) -> Result<Option<R>, JobError> {
+    keep_freed_memory();
     let desk = Arc::new(Desk::new(node));
     let runtime = build(match progress {
         Progress::Pending | Progress::EachSend => Some(Arc::clone(&desk) as _),

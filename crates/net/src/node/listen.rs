@@ -1,15 +1,16 @@
 //! The thread of a node that listens for what is no message: connections that others open, and their ends. It pumps while those sleep who else would.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_sync::prim::{Acquire, Release, thread};
 use rustix::io::Errno;
 
+use super::naps::Naps;
 use super::{DIED, LEAVING, LEFT, PAGE, Shared};
 use crate::address::NodeId;
-use crate::control::{self, Controls, Frame};
+use crate::control::{self, Frame};
 use crate::error::NetError;
 use crate::mapped::Memory;
 use crate::segment::{Remote, RemoteWindow};
@@ -36,41 +37,34 @@ impl Pump {
 impl Shared {
     /// Hears what other nodes tell until the node leaves, and pumps while somebody wants that.
     pub(super) fn listen(&self) {
-        match &self.controls {
-            Controls::Sockets(sockets) => self.listen_to(sockets),
-            #[cfg(feature = "mpi")]
-            Controls::Ranks(ranks) => self.listen_between_naps(ranks),
-        }
-    }
-
-    fn listen_to(&self, controls: &[Option<OwnedFd>]) {
-        let controls = self.shape.node_ids().zip(controls);
-        let mut open: Vec<_> = controls
-            .filter_map(|(node, control)| Some((node, control.as_ref()?)))
-            .collect();
+        let mut open: Vec<_> = self.controls.sockets().collect();
+        let mut naps = self.transport.is_silent().then(Naps::new);
         loop {
             // ORDERING(N3): Acquire, as there.
             let wanted = self.wanted.load(Acquire);
             if wanted & LEAVING != 0 {
                 return;
             }
+            let nap = naps.as_mut().map(|naps| naps.look(self, wanted > 0));
             let mut sockets: Vec<_> = open.iter().map(|(_, control)| control.as_fd()).collect();
             sockets.push(self.wake.as_fd());
             if wanted > 0 {
                 sockets.extend(self.transport.sockets());
             }
             // What is stuck is tried again even if nothing else comes: no socket tells of room.
-            let is_stuck = wanted > 0 && self.transport.is_stuck();
-            let ready = control::wait(&sockets, is_stuck.then_some(PAUSE)).unwrap_or_default();
+            let is_stuck = nap.is_none() && wanted > 0 && self.transport.is_stuck();
+            let limit = nap.or(is_stuck.then_some(PAUSE));
+            let ready = control::wait(&sockets, limit).unwrap_or_default();
             // What has come by a socket is taken before it is known that its node has ended.
             let has_data = ready.iter().any(|&index| index > open.len());
             let is_over = (has_data || is_stuck) && !self.transport.pump();
-            if (ready.is_empty() && !is_stuck) || (is_over && has_data) {
+            if (ready.is_empty() && limit.is_none()) || (is_over && has_data) {
                 // A lane is full, another thread pumps, or the system has no memory: that passes.
                 thread::sleep(PAUSE);
             }
             if ready.contains(&open.len()) {
                 self.take_wake();
+                naps.iter_mut().for_each(Naps::begin_anew);
             }
             let count = open.len();
             for index in ready.into_iter().rev().filter(|&index| index < count) {
@@ -83,7 +77,7 @@ impl Shared {
     }
 
     /// Takes what the listening thread was woken by: it is there to wake, not to be counted.
-    pub(super) fn take_wake(&self) {
+    fn take_wake(&self) {
         let _ = rustix::io::read(&self.wake, &mut [0; 8]);
     }
 
@@ -161,7 +155,7 @@ impl Shared {
             // One that has been closed meanwhile allows nothing, and what is sent by it is refused.
             let memory = rights.memory_of(self.me, connection, key);
             memory.map(|memory| (memory, start as usize))
-        } else if self.kind.shares_memory() {
+        } else if self.transport.shares_memory_with(node) {
             let lacking = if frame.lacks_files {
                 Errno::MFILE
             } else {

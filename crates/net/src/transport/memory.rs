@@ -46,6 +46,10 @@ impl Transport for ByMemory {
         ))
     }
 
+    fn shares_memory_with(&self, _node: NodeId) -> bool {
+        true
+    }
+
     fn rights_of(&self, node: NodeId) -> Option<&Rights> {
         self.rights.get(usize::from(node.0)).map(|rights| &**rights)
     }

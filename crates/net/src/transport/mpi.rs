@@ -1,4 +1,5 @@
-//! Nodes that MPI has started: each message is a packet, and each packet a message of MPI.
+//! Nodes that MPI has started. Those on one machine share memory, and have sockets to each other for what is no message, as nodes have that the first one has started.
+//! Between machines each message is a packet, and each packet a message of MPI.
 //!
 //! MPI delivers every message, those of one node to another in order, and tells of nothing: it has to be asked. So who pumps asks for packets, and the
 //! listening thread for what nodes tell each other besides (`node/naps`).
@@ -6,14 +7,16 @@
 //! | module | what it is |
 //! |---|---|
 //! | `ranks` | the processes that MPI has started, and all calls of it |
+//! | `machine` | those on one machine: how they come to share memory |
 //! | `untaken` | packets on their way to one node, a bounded number |
 //! | `sending` | one of them: bytes that MPI reads |
 //!
 //! # The end
 //! Who leaves tells all others how many packets they were sent. He takes, and drops, what still comes, until all have left, all of theirs has come, and MPI has
 //! read all of his; then nothing is under way, and MPI ends in all processes together. Where a process ends without that, `mpirun` ends the others: MPI has
-//! no other way to tell of a death.
+//! no other way to tell of a death. On its own machine a socket tells of it, too.
 
+mod machine;
 mod ranks;
 mod sending;
 mod untaken;
@@ -22,17 +25,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_sync::prim::{Acquire, AtomicBool, AtomicU64, Instant, Mutex, Relaxed, Release, thread};
+use rustix::io::Errno;
 
 use super::inbound::Inbound;
 use super::memory::LaneLink;
 use super::{Link, Outgoing, Transport};
 use crate::address::{NodeId, PortId, Shape};
 use crate::connection::Rights;
-use crate::control;
+use crate::control::{self, Controls};
 use crate::error::{NetError, SendError};
 use crate::mapped::Region;
 use crate::packet::PACKET_BYTES_MAX;
 
+pub(crate) use self::machine::{Neighbour, meet};
 pub(crate) use self::ranks::Ranks;
 
 /// Of the packets that a node was going to send in all: not known.
@@ -40,16 +45,19 @@ const UNKNOWN: u64 = u64::MAX;
 /// How long a node that has left rests before it looks again whether the others have, at first and at last.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
 
-/// The messages of MPI to and from all other nodes.
+/// Memory that is shared with some nodes, this one among them, and the messages of MPI to and from all others.
 #[derive(Debug)]
 pub(crate) struct ByMpi {
     shape: Shape,
-    own: Arc<Region>,
     ranks: Arc<Ranks>,
+    /// By node, of those on this machine.
+    regions: Vec<Option<Arc<Region>>>,
+    /// Nodes on other machines.
+    far: usize,
     /// By node.
     ends: Vec<End>,
     is_stuck: AtomicBool,
-    /// By node, none of this one; whoever pumps has them all.
+    /// By node, of those on other machines; whoever pumps has them all.
     incoming: Mutex<Vec<Option<Incoming>>>,
 }
 
@@ -70,15 +78,19 @@ struct Incoming {
 }
 
 impl ByMpi {
+    /// Of `regions`, by node, there are those on this machine, this node's own among them.
     pub(crate) fn new(
         shape: Shape,
-        own: Arc<Region>,
+        regions: Vec<Option<Arc<Region>>>,
         rights: &Arc<Rights>,
         ranks: Arc<Ranks>,
     ) -> Self {
+        let own = regions[usize::from(ranks.me().0)].as_ref();
+        let own = own.expect("a node has its own region");
+        let is_far = |node: NodeId| regions[usize::from(node.0)].is_none();
         let incoming = |node| {
-            (node != ranks.me()).then(|| Incoming {
-                inbound: Inbound::new(shape, node, &own, rights),
+            is_far(node).then(|| Incoming {
+                inbound: Inbound::new(shape, node, own, rights),
                 taken: 0,
             })
         };
@@ -90,8 +102,9 @@ impl ByMpi {
             ends: shape.node_ids().map(end).collect(),
             is_stuck: AtomicBool::new(false),
             incoming: Mutex::new(shape.node_ids().map(incoming).collect()),
+            far: shape.node_ids().filter(|&node| is_far(node)).count(),
             shape,
-            own,
+            regions,
             ranks,
         }
     }
@@ -112,11 +125,33 @@ impl ByMpi {
         has_pumped
     }
 
+    /// True once `node` has left, as far as this one has heard.
+    fn has_left(&self, node: NodeId) -> bool {
+        // Relaxed: the thread that finishes has stored it, or the listening thread, which has ended.
+        self.ends[usize::from(node.0)].all.load(Relaxed) != UNKNOWN
+    }
+
     /// Takes what still comes; true when all is over.
-    fn is_over(&self) -> bool {
-        while let Some((node, frame)) = self.ranks.hear() {
+    ///
+    /// # Errors
+    /// [`NetError::Died`] of a node on this machine.
+    fn is_over(&self, controls: &Controls) -> Result<bool, NetError> {
+        while let Some((node, frame)) = controls.hear() {
             if frame.kind == control::LEAVE {
                 self.ends_after(node, frame.words[0]);
+            }
+        }
+        for (node, socket) in controls.sockets() {
+            while !self.has_left(node)
+                && let Some(told) = control::try_receive(socket)
+            {
+                match told {
+                    Ok(Some(frame)) if frame.kind == control::LEAVE => {
+                        self.ends_after(node, frame.words[0]);
+                    }
+                    Ok(Some(_)) | Err(Errno::BADMSG) => {}
+                    Ok(None) | Err(_) => return Err(NetError::Died(node)),
+                }
             }
         }
         let mut incoming = self
@@ -124,27 +159,26 @@ impl ByMpi {
             .lock()
             .expect("nothing panics under this lock");
         let mut buffer = vec![0; PACKET_BYTES_MAX];
-        let mut have_come = true;
-        for node in self.ranks.others() {
-            let index = usize::from(node.0);
-            let taken = incoming[index].as_mut().map(|incoming| &mut incoming.taken);
-            let taken = taken.expect("it is another node");
+        let mut have_come = self.ranks.others().all(|node| self.has_left(node));
+        for (node, incoming) in self.shape.node_ids().zip(&mut *incoming) {
+            let Some(Incoming { taken, .. }) = incoming else {
+                continue;
+            };
             while self.ranks.receive(node, &mut buffer).is_some() {
                 *taken = taken.wrapping_add(1);
             }
-            // Relaxed: this thread has stored it, or the listening thread, which has ended.
-            have_come &= self.ends[index].all.load(Relaxed) == u64::from(*taken);
+            // Relaxed: as in `has_left`.
+            have_come &= self.ends[usize::from(node.0)].all.load(Relaxed) == u64::from(*taken);
         }
-        have_come && self.ranks.is_read()
+        Ok(have_come && self.ranks.is_read())
     }
 }
 
 impl Transport for ByMpi {
     fn link(&self, from: PortId, to: PortId) -> Box<dyn Link> {
-        if to.node == self.ranks.me() {
-            // A node sends to itself by memory.
-            let own = Arc::clone(&self.own);
-            return Box::new(LaneLink::new(own, self.shape, from, to.index));
+        if let Some(region) = &self.regions[usize::from(to.node.0)] {
+            let region = Arc::clone(region);
+            return Box::new(LaneLink::new(region, self.shape, from, to.index));
         }
         Box::new(MpiLink {
             ranks: Arc::clone(&self.ranks),
@@ -153,7 +187,14 @@ impl Transport for ByMpi {
         })
     }
 
+    fn shares_memory_with(&self, node: NodeId) -> bool {
+        self.regions[usize::from(node.0)].is_some()
+    }
+
     fn pump(&self) -> bool {
+        if self.far == 0 {
+            return false;
+        }
         let Ok(mut incoming) = self.incoming.try_lock() else {
             // Somebody does it already.
             return false;
@@ -161,10 +202,10 @@ impl Transport for ByMpi {
         let is_stuck =
             |incoming: &Option<Incoming>| incoming.as_ref().is_some_and(|it| it.inbound.is_stuck());
         let mut has_pumped = false;
-        if self.shape.nodes == 2 || incoming.iter().any(is_stuck) {
+        if self.far == 1 || incoming.iter().any(is_stuck) {
             // There is no question of whom to ask, or what comes next may be of a node that has to wait.
-            for node in self.ranks.others() {
-                if let Some(incoming) = &mut incoming[usize::from(node.0)] {
+            for (node, incoming) in self.shape.node_ids().zip(&mut *incoming) {
+                if let Some(incoming) = incoming {
                     has_pumped |= self.pump_node(node, incoming);
                 }
             }
@@ -178,6 +219,10 @@ impl Transport for ByMpi {
         has_pumped
     }
 
+    fn is_silent(&self) -> bool {
+        self.far > 0
+    }
+
     fn is_stuck(&self) -> bool {
         // Relaxed: as in `pump`.
         self.is_stuck.load(Relaxed)
@@ -186,11 +231,11 @@ impl Transport for ByMpi {
     fn is_drained(&self, node: NodeId) -> bool {
         let end = &self.ends[usize::from(node.0)];
         // Relaxed: who has seen that the node has left sees this. ORDERING(N4): Acquire, the lanes are looked at after it.
-        node == self.ranks.me() || end.all.load(Relaxed) == end.done.load(Acquire)
+        self.shares_memory_with(node) || end.all.load(Relaxed) == end.done.load(Acquire)
     }
 
     fn is_pumped(&self) -> bool {
-        true
+        self.far > 0
     }
 
     fn close(&self, node: NodeId) -> u64 {
@@ -202,26 +247,31 @@ impl Transport for ByMpi {
         self.ends[usize::from(node.0)].all.store(packets, Relaxed);
     }
 
-    fn finish(&self, limit: Option<Duration>) -> Result<(), NetError> {
+    fn finish(&self, controls: &Controls, limit: Option<Duration>) -> Result<(), NetError> {
         if self.ranks.have_ended() {
             return Ok(());
         }
         let start = Instant::now();
         let (mut pause, longest) = PAUSES;
-        while !self.is_over() {
-            if limit.is_some_and(|limit| start.elapsed() >= limit) {
-                // Relaxed: as in `is_over`.
-                let stays =
-                    |&node: &NodeId| self.ends[usize::from(node.0)].all.load(Relaxed) == UNKNOWN;
-                let found = self.ranks.others().find(stays);
-                self.ranks.end();
-                return Err(NetError::Stays(found.unwrap_or(self.ranks.me())));
+        let ended = loop {
+            match self.is_over(controls) {
+                Ok(true) => break Ok(()),
+                Ok(false) if limit.is_some_and(|limit| start.elapsed() >= limit) => {
+                    let found = self.ranks.others().find(|&node| !self.has_left(node));
+                    break Err(NetError::Stays(found.unwrap_or(self.ranks.me())));
+                }
+                Ok(false) => {}
+                Err(died) => break Err(died),
             }
             thread::sleep(pause);
             pause = longest.min(2 * pause);
+        };
+        match ended {
+            Ok(()) => self.ranks.finalise(),
+            // The others would be waited for.
+            Err(_) => self.ranks.end(),
         }
-        self.ranks.finalise();
-        Ok(())
+        ended
     }
 
     fn abort(&self) {

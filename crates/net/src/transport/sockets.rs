@@ -108,6 +108,11 @@ impl Transport for BySockets {
         }
     }
 
+    fn shares_memory_with(&self, node: NodeId) -> bool {
+        // With itself.
+        self.ways[usize::from(node.0)].is_none()
+    }
+
     fn pump(&self) -> bool {
         let ways = self.ways.iter().flatten();
         // Relaxed: as in `sockets`.

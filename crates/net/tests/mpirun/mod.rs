@@ -39,11 +39,15 @@ pub(crate) fn mpirun<'a>(
     output
 }
 
-/// Runs one test of this program again, as so many processes.
+/// Runs one test of this program again, as so many processes; `variables` is their environment besides that of this process.
 #[allow(dead_code, reason = "some have MPI start another program")]
-pub(crate) fn again(test: &str, ranks: u16) -> Output {
+pub(crate) fn again<'a>(
+    test: &str,
+    ranks: u16,
+    variables: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Output {
     let program = env::current_exe().expect("this program is a file");
-    mpirun(ranks, program, &["--exact", test, "--nocapture"], [])
+    mpirun(ranks, program, &["--exact", test, "--nocapture"], variables)
 }
 
 /// What a program has printed, for those who look for why a test failed.

@@ -37,8 +37,9 @@ impl JobEnvironment {
             Progress::ALL.into_iter().find(|way| way.name() == text)
         })?;
         let here = TransportKind::here();
-        let transport = transport.or((here == TransportKind::Mpi).then_some(here));
-        let ranks = || Launch::rank_count().filter(|_| transport == Some(TransportKind::Mpi));
+        let transport = transport.or(here.is_by_mpi().then_some(here));
+        let is_by_mpi = transport.is_some_and(TransportKind::is_by_mpi);
+        let ranks = || Launch::rank_count().filter(|_| is_by_mpi);
         Ok(Self {
             nodes: nodes.or_else(ranks),
             transport,

@@ -83,6 +83,16 @@ impl Ranks {
         Ok((ranks, all[WORDS - 1]))
     }
 
+    /// Exchanges words with all processes, which come here together and bring as many; returns those of all, by node.
+    pub(super) fn gather(&self, own: &[u64]) -> Vec<u64> {
+        let mut all = vec![0; own.len() * usize::from(self.shape.nodes)];
+        if let Some(world) = &*self.lock() {
+            let world = world.universe.world();
+            world.all_gather_into(own, &mut all[..]);
+        }
+        all
+    }
+
     /// Which of the nodes this process is.
     pub(crate) const fn me(&self) -> NodeId {
         self.me
