@@ -1,6 +1,7 @@
 //! Nodes that are processes: each test starts its own program again, which runs the same test as the node that it is.
 
 use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
 use std::os::fd::AsRawFd;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -35,6 +36,7 @@ by_each_transport! {
     a_number_goes_round_through_all_processes
     data_are_put_into_the_memory_of_another_process
     a_node_that_fails_is_told
+    a_node_that_takes_its_time_is_waited_for
     a_node_that_takes_its_time_is_waited_for_as_long_as_was_said
     a_node_that_is_killed_leaves_no_hang_and_nothing_behind
     a_node_that_is_killed_wakes_all_that_sleep
@@ -168,6 +170,15 @@ fn a_node_that_fails_is_told(test: &str, kind: TransportKind) {
 }
 
 /// The first waited for five seconds, and killed whoever was still writing its results.
+fn a_node_that_takes_its_time_is_waited_for(test: &str, kind: TransportKind) {
+    let nodes = start(test, kind, 2);
+    if nodes.node().id() == NodeId(1) {
+        std::thread::sleep(Duration::from_millis(5_500));
+    }
+    nodes.finish().expect("it has not been killed");
+}
+
+/// The same with a limit.
 fn a_node_that_takes_its_time_is_waited_for_as_long_as_was_said(test: &str, kind: TransportKind) {
     let launch = Launch::new(Shape { nodes: 3, ports: 1 })
         .transport(kind)
@@ -200,17 +211,59 @@ fn a_node_that_takes_its_time_is_waited_for_as_long_as_was_said(test: &str, kind
 fn a_node_that_is_killed_leaves_no_hang_and_nothing_behind(test: &str, kind: TransportKind) {
     let shared_before = shared_memory();
     let mut files = None;
-    // Children of a child are children, too: they take part in one program each.
-    let rounds = if Launch::is_started() { 1 } else { 200 };
-    for round in 0..rounds {
+    kill_one(
+        test,
+        kind,
+        200,
+        send_to_all_until_one_is_gone,
+        |processes| {
+            for (node, process) in processes {
+                assert!(
+                    !fs::exists(format!("/proc/{process}")).expect("proc"),
+                    "{node} is still there"
+                );
+            }
+            let open = fs::read_dir("/proc/self/fd").expect("proc").count();
+            // Of the first round on: other tests of this program have files, too, but theirs come and go.
+            let before = *files.get_or_insert(open);
+            assert!(open < before + 40, "{open} files are open, {before} were");
+        },
+    );
+    assert_eq!(shared_memory(), shared_before);
+}
+
+/// Who sleeps hears of a death as well.
+fn a_node_that_is_killed_wakes_all_that_sleep(test: &str, kind: TransportKind) {
+    kill_one(test, kind, 50, sleep_until_one_is_gone, |_| ());
+}
+
+/// Kills one of the nodes that the first has started, so often, at times that nobody knows before, while each does `until_gone`, which returns what it is told. Then the first does `check`
+/// with the processes that it had started.
+fn kill_one(
+    test: &str,
+    kind: TransportKind,
+    rounds: u32,
+    until_gone: impl Fn(&Nodes, &mut Port) -> String,
+    mut check: impl FnMut(&[(NodeId, u32)]),
+) {
+    // Who was started takes part in one program.
+    let rounds = if Launch::is_started() { 1 } else { rounds };
+    for _ in 0..rounds {
         let nodes = start(test, kind, 3);
         let me = nodes.node().id().0;
         let mut port = nodes.node().port(0);
         let processes: Vec<_> = nodes.processes().collect();
+        let pause = random_below(15_000);
+        let victim = random_below(2);
         if me == 0 {
-            kill_one_later(&processes, round);
+            // Printed where the test fails.
+            println!(
+                "{} is killed after {pause} µs",
+                processes[victim as usize].0
+            );
+            kill_later(processes[victim as usize].1, pause);
         }
-        let gone = send_to_all_until_one_is_gone(&nodes, &mut port);
+        let gone = until_gone(&nodes, &mut port);
         assert!(
             gone.ends_with("has died") || gone.ends_with("has left"),
             "{gone}"
@@ -222,18 +275,24 @@ fn a_node_that_is_killed_leaves_no_hang_and_nothing_behind(test: &str, kind: Tra
         }
         let error = finished.expect_err("one was killed").to_string();
         assert!(error.contains("signal: 9"), "{error}");
-        for (node, process) in processes {
-            assert!(
-                !fs::exists(format!("/proc/{process}")).expect("proc"),
-                "{node} is still there"
-            );
-        }
-        let open = fs::read_dir("/proc/self/fd").expect("proc").count();
-        // Of the first round on: other tests of this program have files, too, but theirs come and go.
-        let before = *files.get_or_insert(open);
-        assert!(open < before + 40, "{open} files are open, {before} were");
+        check(&processes);
     }
-    assert_eq!(shared_memory(), shared_before);
+}
+
+fn kill_later(process: u32, pause_us: u64) {
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_micros(pause_us));
+        let pid = i32::try_from(process).ok();
+        let pid = pid.and_then(rustix::process::Pid::from_raw);
+        rustix::process::kill_process(pid.expect("a process"), rustix::process::Signal::KILL)
+            .expect("it lives, or waits to be waited for");
+    });
+}
+
+/// A number that nobody knows before.
+fn random_below(end: u64) -> u64 {
+    // Of the standard library's hashers each has keys of its own.
+    RandomState::new().hash_one(()) % end
 }
 
 /// All of three send to all; returns what is told of the first that ends.
@@ -257,49 +316,14 @@ fn send_to_all_until_one_is_gone(nodes: &Nodes, port: &mut Port) -> String {
     }
 }
 
-/// Who sleeps hears of a death as well.
-fn a_node_that_is_killed_wakes_all_that_sleep(test: &str, kind: TransportKind) {
-    let rounds = if Launch::is_started() { 1 } else { 50 };
-    for round in 0..rounds {
-        let nodes = start(test, kind, 3);
-        let me = nodes.node().id().0;
-        let mut port = nodes.node().port(0);
-        let processes: Vec<_> = nodes.processes().collect();
-        if me == 0 {
-            kill_one_later(&processes, round);
+/// Sleeps; returns what is told of the first that ends.
+fn sleep_until_one_is_gone(_nodes: &Nodes, port: &mut Port) -> String {
+    loop {
+        port.wait();
+        if let Err(error) = port.poll(|_| ()) {
+            return error.to_string();
         }
-        let error = loop {
-            port.wait();
-            match port.poll(|_| ()) {
-                Ok(_) => {}
-                Err(error) => break error.to_string(),
-            }
-        };
-        assert!(
-            error.ends_with("has died") || error.ends_with("has left"),
-            "{error}"
-        );
-        drop(port);
-        let finished = nodes.finish();
-        if me > 0 {
-            return;
-        }
-        let error = finished.expect_err("one was killed").to_string();
-        assert!(error.contains("signal: 9"), "{error}");
     }
-}
-
-/// Kills one of two processes, sooner or later.
-fn kill_one_later(processes: &[(NodeId, u32)], round: usize) {
-    let victim = processes[round % 2].1;
-    let pause = Duration::from_micros((round as u64 * 7_919) % 15_000);
-    std::thread::spawn(move || {
-        std::thread::sleep(pause);
-        let pid = i32::try_from(victim).ok();
-        let pid = pid.and_then(rustix::process::Pid::from_raw);
-        rustix::process::kill_process(pid.expect("a process"), rustix::process::Signal::KILL)
-            .expect("it lives, or waits to be waited for");
-    });
 }
 
 /// It is the one that has started the others, and waits for them.
@@ -314,7 +338,9 @@ fn a_first_node_that_is_killed_takes_the_others_along(test: &str, kind: Transpor
         assert!(nodes.node().id() != NodeId(0), "{gone}");
         return;
     }
-    for round in 0..50_u64 {
+    for _ in 0..50 {
+        let pause = random_below(20_000);
+        println!("the first is killed after {pause} µs");
         let mut first = Command::new(std::env::current_exe().expect("a name"))
             .args(["--exact", test, "--nocapture"])
             .env(IS_FIRST, "1")
@@ -328,13 +354,13 @@ fn a_first_node_that_is_killed_takes_the_others_along(test: &str, kind: Transpor
             let _whatever_was_printed = io::copy(&mut output, &mut io::sink());
             let _ = over.send(());
         });
-        std::thread::sleep(Duration::from_micros(round * 7_919 % 20_000));
+        std::thread::sleep(Duration::from_micros(pause));
         first.kill().expect("it lives, or waits to be waited for");
         first.wait().expect("it was started here");
         let limit = Duration::from_secs(60);
         assert!(
             is_over.recv_timeout(limit).is_ok(),
-            "a node stays, round {round}"
+            "a node stays, the first killed after {pause} µs"
         );
     }
 }

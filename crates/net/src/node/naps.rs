@@ -1,7 +1,7 @@
 //! What comes from other machines by MPI, of which nothing tells the listening thread: it looks, and naps.
 //!
 //! A nap is an eighth of the silence before it: of the time since something has come, or somebody went to sleep. So what comes is found late by that much
-//! of the time that it took, by ten milliseconds at most, and a silent node costs next to nothing. A larger part would not do: where two nodes answer each other,
+//! of the time that it took, by twenty milliseconds at most, and a silent node costs next to nothing. A larger part would not do: where two nodes answer each other,
 //! the one's delay is a part of the other's silence, and with naps as long as the silence each made the other's longer, up to the longest.
 
 use std::num::NonZeroU64;
@@ -15,7 +15,7 @@ use super::Shared;
 /// The shortest nap.
 const NAP_MIN: Duration = Duration::from_micros(20);
 /// The longest.
-const NAP_MAX: Duration = Duration::from_millis(10);
+const NAP_MAX: Duration = Duration::from_millis(20);
 /// A nap in a silence.
 const SILENCE_PER_NAP: u32 = 8;
 /// By how much the system may let a nap take longer: 50 µs are usual.
