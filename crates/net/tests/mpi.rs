@@ -1,6 +1,7 @@
 //! Nodes that MPI has started: each test has `mpirun` run its own program, as processes that run the same test as nodes.
 #![cfg(feature = "mpi")]
 
+mod exchange;
 mod mpirun;
 
 use std::cell::Cell;
@@ -8,9 +9,10 @@ use std::collections::HashMap;
 use std::env;
 use std::process::Output;
 
+use exchange::{here, others, port_of, put_and_look, receive, until_one_is_gone};
 use raddle_net::{
-    Arrival, DATA_MAX, Data, Flags, Launch, Message, NetError, Node, NodeId, Nodes, Port, PortId,
-    Refusal, SendError, Shape, TransportKind, descriptor_of_put,
+    Arrival, DATA_MAX, Flags, Launch, Message, NetError, Node, NodeId, Nodes, Refusal, SendError,
+    Shape, TransportKind, descriptor_of_put,
 };
 
 /// Messages from each node to each other one.
@@ -77,33 +79,6 @@ fn start(kind: TransportKind, nodes: u16, ports: u16) -> Result<Nodes, NetError>
     Launch::new(shape).transport(kind).start()
 }
 
-const fn port_of(node: NodeId) -> PortId {
-    PortId { node, index: 0 }
-}
-
-/// Receives what there is, waiting for it; the end of node `of` is an error, that of others is not.
-fn receive(
-    port: &mut Port,
-    of: NodeId,
-    mut each: impl FnMut(Arrival<'_>),
-) -> Result<usize, NetError> {
-    loop {
-        port.wait();
-        match port.poll(&mut each) {
-            Ok(0) => {}
-            Err(NetError::Left(node)) if node != of => {}
-            other => return other,
-        }
-    }
-}
-
-fn here(data: Data<'_>) -> &[u8] {
-    match data {
-        Data::Here(bytes) => bytes,
-        Data::Put { .. } => panic!("nothing was put"),
-    }
-}
-
 #[test]
 fn messages_of_two_nodes_arrive_in_order() {
     as_nodes("messages_of_two_nodes_arrive_in_order", 2, exchange);
@@ -127,11 +102,7 @@ const fn len_of(number: u32) -> usize {
 fn exchange(nodes: Nodes) {
     let node = nodes.node();
     let mut port = node.port(0);
-    let others: Vec<_> = node
-        .shape()
-        .node_ids()
-        .filter(|&id| id != node.id())
-        .collect();
+    let others: Vec<_> = others(node.shape(), node.id()).collect();
     let (mut next, sum) = (HashMap::new(), Cell::new(0));
     let mut take = |arrival: Arrival<'_>| {
         let number: &mut u32 = next.entry(arrival.from.node).or_default();
@@ -174,32 +145,7 @@ fn exchange(nodes: Nodes) {
 #[test]
 fn data_are_put_into_a_segment_of_another_process() {
     let test = "data_are_put_into_a_segment_of_another_process";
-    as_nodes(test, 2, |nodes| {
-        let node = nodes.node();
-        let mut port = node.port(0);
-        if node.id() == NodeId(0) {
-            let segment = node.segment(1 << 20).expect("memory");
-            let opened = node.open(NodeId(1), &segment, 4_096..1 << 20);
-            opened.expect("the other is there");
-            receive(&mut port, NodeId(1), |arrival| {
-                let range = arrival.data.range().expect("put");
-                assert_eq!(range, 4_096 + 1_234..4_096 + 301_234);
-                segment.read(range, |bytes| {
-                    let mut bytes = bytes.iter().enumerate();
-                    assert!(bytes.all(|(index, &byte)| byte == (index % 253) as u8));
-                });
-            })
-            .expect("the other has not left before it put");
-        } else {
-            let remote = node.accept(NodeId(0)).expect("the first is there");
-            let data: Vec<_> = (0..300_000).map(|index| (index % 253) as u8).collect();
-            while let Err(error) = port.put(&remote, 0, 1_234, &data, Message::default()) {
-                assert_eq!(error, SendError::Full);
-            }
-        }
-        drop(port);
-        nodes.finish().expect("both leave");
-    });
+    as_nodes(test, 2, put_and_look);
 }
 
 #[test]
@@ -327,21 +273,6 @@ fn a_program_that_mpi_has_not_started_says_so() {
     assert_eq!(error, "nodes by mpi cannot be within one process");
 }
 
-/// Sends to all and receives, until something is wrong.
-fn exchange_for_ever(port: &mut Port, nodes: &Nodes) -> String {
-    loop {
-        for id in nodes.node().shape().node_ids() {
-            match port.send(port_of(id), Message::default(), &[1; 500]) {
-                Ok(()) | Err(SendError::Full) => {}
-                Err(error) => return error.to_string(),
-            }
-        }
-        if let Err(error) = port.poll(|_| ()) {
-            return error.to_string();
-        }
-    }
-}
-
 #[test]
 fn a_node_that_is_killed_ends_the_others() {
     let test = "a_node_that_is_killed_ends_the_others";
@@ -352,7 +283,7 @@ fn a_node_that_is_killed_ends_the_others() {
             let own = rustix::process::getpid();
             rustix::process::kill_process(own, rustix::process::Signal::KILL).expect("it lives");
         }
-        let error = exchange_for_ever(&mut port, &nodes);
+        let error = until_one_is_gone(&nodes, &mut port);
         panic!("goes on: {error}");
     };
     as_nodes_that_fail(test, 3, run, |told| {
@@ -379,7 +310,7 @@ fn a_node_that_panics_ends_the_others() {
             receive(&mut port, NodeId(0), |_| ()).expect("it sends");
             panic!("it falls");
         }
-        let error = exchange_for_ever(&mut port, &nodes);
+        let error = until_one_is_gone(&nodes, &mut port);
         panic!("goes on: {error}");
     };
     as_nodes_that_fail(test, 3, run, |told| {
@@ -395,7 +326,7 @@ fn a_node_that_leaves_too_early_is_told() {
     as_nodes(test, 3, |nodes| {
         let mut port = nodes.node().port(0);
         if nodes.node().id() != NodeId(1) {
-            let error = exchange_for_ever(&mut port, &nodes);
+            let error = until_one_is_gone(&nodes, &mut port);
             // Of the other, too, when it has heard of it first.
             assert!(error.ends_with("has left"), "{error}");
         }

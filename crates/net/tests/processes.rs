@@ -1,5 +1,7 @@
 //! Nodes that are processes: each test starts its own program again, which runs the same test as the node that it is.
 
+mod exchange;
+
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::os::fd::AsRawFd;
@@ -8,9 +10,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{fs, io};
 
+use exchange::{here, port_of, put_and_look, receive, until_one_is_gone};
 use raddle_net::{
-    Arrival, Data, Launch, Message, NetError, NodeId, Nodes, Port, PortId, SendError, Shape,
-    TransportKind,
+    Launch, Message, NetError, NodeId, Nodes, Port, PortId, SendError, Shape, TransportKind,
 };
 
 /// Makes a test of each for each transport: a process that is started runs one test by one transport.
@@ -53,13 +55,6 @@ fn start(test: &str, kind: TransportKind, nodes: u16) -> Nodes {
         .expect("processes can be started")
 }
 
-fn port_of(node: u16) -> PortId {
-    PortId {
-        node: NodeId(node),
-        index: 0,
-    }
-}
-
 /// Sends, waiting for room; an error when the node has ended.
 fn send(port: &mut Port, to: PortId, data: &[u8]) -> Result<(), SendError> {
     loop {
@@ -70,41 +65,18 @@ fn send(port: &mut Port, to: PortId, data: &[u8]) -> Result<(), SendError> {
     }
 }
 
-/// Receives what comes next of node `from`; which others have left does not matter.
-fn receive(
-    port: &mut Port,
-    from: u16,
-    mut each: impl FnMut(Arrival<'_>),
-) -> Result<usize, NetError> {
-    loop {
-        port.wait();
-        match port.poll(&mut each) {
-            Ok(0) => {}
-            Err(NetError::Left(node)) if node != NodeId(from) => {}
-            other => return other,
-        }
-    }
-}
-
-fn here(data: Data<'_>) -> &[u8] {
-    match data {
-        Data::Here(bytes) => bytes,
-        Data::Put { .. } => panic!("nothing was put"),
-    }
-}
-
 fn a_number_goes_round_through_all_processes(test: &str, kind: TransportKind) {
     let nodes = start(test, kind, 4);
     let me = nodes.node().id().0;
     let mut port = nodes.node().port(0);
-    let next = port_of((me + 1) % 4);
+    let next = port_of(NodeId((me + 1) % 4));
     for round in 0..1_000_u64 {
         let expected = 4 * round + u64::from(me);
         if me == 0 {
             send(&mut port, next, &(expected + 1).to_le_bytes()).expect("all live");
         }
         let mut number = 0;
-        receive(&mut port, (me + 3) % 4, |arrival| {
+        receive(&mut port, NodeId((me + 3) % 4), |arrival| {
             number = u64::from_le_bytes(here(arrival.data).try_into().expect("eight bytes"));
         })
         .expect("all live");
@@ -120,36 +92,7 @@ fn a_number_goes_round_through_all_processes(test: &str, kind: TransportKind) {
 }
 
 fn data_are_put_into_the_memory_of_another_process(test: &str, kind: TransportKind) {
-    let nodes = start(test, kind, 2);
-    let node = nodes.node();
-    let mut port = node.port(0);
-    if node.id() == NodeId(0) {
-        let segment = node.segment(1 << 20).expect("memory");
-        node.open(NodeId(1), &segment, 4_096..1 << 20)
-            .expect("the other is there");
-        receive(&mut port, 1, |arrival| {
-            let range = arrival.data.range().expect("put");
-            segment.read(range, |bytes| {
-                assert_eq!(bytes.len(), 300_000);
-                assert!(
-                    bytes
-                        .iter()
-                        .enumerate()
-                        .all(|(index, &byte)| byte == (index % 253) as u8)
-                );
-            });
-        })
-        .expect("the other has not left before it put");
-    } else {
-        let remote = node.accept(NodeId(0)).expect("the first is there");
-        let data: Vec<_> = (0..300_000).map(|index| (index % 253) as u8).collect();
-        while let Err(error) = port.put(&remote, 0, 1_234, &data, Message::default()) {
-            assert_eq!(error, SendError::Full);
-            std::thread::yield_now();
-        }
-    }
-    drop(port);
-    nodes.finish().expect("both nodes agree");
+    put_and_look(start(test, kind, 2));
 }
 
 /// A node that fails is told with how it ended.
@@ -159,7 +102,7 @@ fn a_node_that_fails_is_told(test: &str, kind: TransportKind) {
         std::process::exit(7);
     }
     let mut port = nodes.node().port(0);
-    let error = receive(&mut port, 1, |_| ()).expect_err("it ends");
+    let error = receive(&mut port, NodeId(1), |_| ()).expect_err("it ends");
     assert!(matches!(error, NetError::Died(NodeId(1))), "{error}");
     assert!(matches!(
         nodes.node().accept(NodeId(1)),
@@ -211,24 +154,18 @@ fn a_node_that_takes_its_time_is_waited_for_as_long_as_was_said(test: &str, kind
 fn a_node_that_is_killed_leaves_no_hang_and_nothing_behind(test: &str, kind: TransportKind) {
     let shared_before = shared_memory();
     let mut files = None;
-    kill_one(
-        test,
-        kind,
-        200,
-        send_to_all_until_one_is_gone,
-        |processes| {
-            for (node, process) in processes {
-                assert!(
-                    !fs::exists(format!("/proc/{process}")).expect("proc"),
-                    "{node} is still there"
-                );
-            }
-            let open = fs::read_dir("/proc/self/fd").expect("proc").count();
-            // Of the first round on: other tests of this program have files, too, but theirs come and go.
-            let before = *files.get_or_insert(open);
-            assert!(open < before + 40, "{open} files are open, {before} were");
-        },
-    );
+    kill_one(test, kind, 200, until_one_is_gone, |processes| {
+        for (node, process) in processes {
+            assert!(
+                !fs::exists(format!("/proc/{process}")).expect("proc"),
+                "{node} is still there"
+            );
+        }
+        let open = fs::read_dir("/proc/self/fd").expect("proc").count();
+        // Of the first round on: other tests of this program have files, too, but theirs come and go.
+        let before = *files.get_or_insert(open);
+        assert!(open < before + 40, "{open} files are open, {before} were");
+    });
     assert_eq!(shared_memory(), shared_before);
 }
 
@@ -256,17 +193,12 @@ fn kill_one(
         let pause = random_below(15_000);
         let victim = random_below(2);
         if me == 0 {
-            // Printed where the test fails.
-            println!(
-                "{} is killed after {pause} µs",
-                processes[victim as usize].0
-            );
             kill_later(processes[victim as usize].1, pause);
         }
         let gone = until_gone(&nodes, &mut port);
         assert!(
             gone.ends_with("has died") || gone.ends_with("has left"),
-            "{gone}"
+            "{gone}, one was killed after {pause} µs"
         );
         drop(port);
         let finished = nodes.finish();
@@ -274,7 +206,7 @@ fn kill_one(
             return;
         }
         let error = finished.expect_err("one was killed").to_string();
-        assert!(error.contains("signal: 9"), "{error}");
+        assert!(error.contains("signal: 9"), "{error}, after {pause} µs");
         check(&processes);
     }
 }
@@ -295,27 +227,6 @@ fn random_below(end: u64) -> u64 {
     RandomState::new().hash_one(()) % end
 }
 
-/// All of three send to all; returns what is told of the first that ends.
-fn send_to_all_until_one_is_gone(nodes: &Nodes, port: &mut Port) -> String {
-    let me = nodes.node().id().0;
-    let others: Vec<_> = (0..3).filter(|&node| node != me).map(port_of).collect();
-    loop {
-        for &other in &others {
-            match port.send(other, Message::default(), &[me as u8; 500]) {
-                Ok(()) | Err(SendError::Full) => {}
-                Err(error) => return error.to_string(),
-            }
-        }
-        let polled = port.poll(|arrival| {
-            let bytes = here(arrival.data);
-            assert_eq!(bytes, [arrival.from.node.0 as u8; 500]);
-        });
-        if let Err(error) = polled {
-            return error.to_string();
-        }
-    }
-}
-
 /// Sleeps; returns what is told of the first that ends.
 fn sleep_until_one_is_gone(_nodes: &Nodes, port: &mut Port) -> String {
     loop {
@@ -334,13 +245,12 @@ fn a_first_node_that_is_killed_takes_the_others_along(test: &str, kind: Transpor
         // They keep the standard output of the first, whose other end tells when the last has ended.
         let nodes = launch.start().expect("processes can be started");
         let mut port = nodes.node().port(0);
-        let gone = send_to_all_until_one_is_gone(&nodes, &mut port);
+        let gone = until_one_is_gone(&nodes, &mut port);
         assert!(nodes.node().id() != NodeId(0), "{gone}");
         return;
     }
     for _ in 0..50 {
         let pause = random_below(20_000);
-        println!("the first is killed after {pause} µs");
         let mut first = Command::new(std::env::current_exe().expect("a name"))
             .args(["--exact", test, "--nocapture"])
             .env(IS_FIRST, "1")
@@ -386,13 +296,13 @@ fn a_node_that_may_open_no_more_files_says_so() {
         let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
         limit.current = Some(u64::from(last.as_raw_fd().unsigned_abs()) + 1);
         rustix::process::setrlimit(rustix::process::Resource::Nofile, limit).expect("it is less");
-        send(&mut port, port_of(0), b"now").expect("the first is there");
+        send(&mut port, port_of(NodeId(0)), b"now").expect("the first is there");
         let error = node.accept(NodeId(0)).expect_err("no file can be had");
         let expected = "the system refused memory that another node has allowed this one: ";
         assert!(error.to_string().starts_with(expected), "{error}");
         assert!(error.to_string().contains("Too many open files"), "{error}");
     } else {
-        receive(&mut port, 1, |_| ()).expect("it has not left before it sent");
+        receive(&mut port, NodeId(1), |_| ()).expect("it has not left before it sent");
         let segment = node.segment(4_096).expect("memory");
         node.open(NodeId(1), &segment, 0..4_096)
             .expect("the other is there");

@@ -1,0 +1,85 @@
+//! What processes send each other in tests, whoever has started them.
+
+use raddle_net::{Arrival, Data, Message, NetError, NodeId, Nodes, Port, PortId, SendError, Shape};
+
+/// The first port of a node.
+pub(crate) const fn port_of(node: NodeId) -> PortId {
+    PortId { node, index: 0 }
+}
+
+/// All nodes but one.
+pub(crate) fn others(shape: Shape, than: NodeId) -> impl Iterator<Item = NodeId> {
+    shape.node_ids().filter(move |&node| node != than)
+}
+
+/// Receives what there is, waiting for it; the end of node `of` is an error, that of others is not.
+pub(crate) fn receive(
+    port: &mut Port,
+    of: NodeId,
+    mut each: impl FnMut(Arrival<'_>),
+) -> Result<usize, NetError> {
+    loop {
+        port.wait();
+        match port.poll(&mut each) {
+            Ok(0) => {}
+            Err(NetError::Left(node)) if node != of => {}
+            other => return other,
+        }
+    }
+}
+
+/// Data that came along.
+pub(crate) fn here(data: Data<'_>) -> &[u8] {
+    match data {
+        Data::Here(bytes) => bytes,
+        Data::Put { .. } => panic!("nothing was put"),
+    }
+}
+
+/// Each sends to all others and receives; returns what is told of the first that ends.
+pub(crate) fn until_one_is_gone(nodes: &Nodes, port: &mut Port) -> String {
+    let own = nodes.node().id();
+    loop {
+        for other in others(nodes.node().shape(), own) {
+            match port.send(port_of(other), Message::default(), &[own.0 as u8; 500]) {
+                Ok(()) | Err(SendError::Full) => {}
+                Err(error) => return error.to_string(),
+            }
+        }
+        let polled = port.poll(|arrival| {
+            assert_eq!(here(arrival.data), [arrival.from.node.0 as u8; 500]);
+        });
+        if let Err(error) = polled {
+            return error.to_string();
+        }
+    }
+}
+
+/// The second of two nodes puts data into the memory of the first, more than go into one packet.
+pub(crate) fn put_and_look(nodes: Nodes) {
+    let node = nodes.node();
+    let mut port = node.port(0);
+    if node.id() == NodeId(0) {
+        let segment = node.segment(1 << 20).expect("memory");
+        let opened = node.open(NodeId(1), &segment, 4_096..1 << 20);
+        opened.expect("the other is there");
+        let received = receive(&mut port, NodeId(1), |arrival| {
+            let range = arrival.data.range().expect("put");
+            assert_eq!(range, 4_096 + 1_234..4_096 + 301_234);
+            segment.read(range, |bytes| {
+                let mut bytes = bytes.iter().enumerate();
+                assert!(bytes.all(|(index, &byte)| byte == (index % 253) as u8));
+            });
+        });
+        received.expect("the other has not left before it put");
+    } else {
+        let remote = node.accept(NodeId(0)).expect("the first is there");
+        let data: Vec<_> = (0..300_000).map(|index| (index % 253) as u8).collect();
+        while let Err(error) = port.put(&remote, 0, 1_234, &data, Message::default()) {
+            assert_eq!(error, SendError::Full);
+            std::thread::yield_now();
+        }
+    }
+    drop(port);
+    nodes.finish().expect("both leave");
+}
