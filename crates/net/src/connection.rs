@@ -45,7 +45,7 @@ pub(crate) struct Window {
 
 /// Where in a window a message has put its data.
 #[derive(Clone, Debug)]
-pub(crate) struct Put<'view> {
+pub(crate) struct Place<'view> {
     pub(crate) window: &'view Window,
     /// Within the window, and as offsets into its segment.
     pub(crate) bytes: Range<u64>,
@@ -169,7 +169,7 @@ impl ConnectionView {
         rights: &Rights,
         peer: NodeId,
         descriptor: &Descriptor,
-    ) -> Result<Option<Put<'_>>, Refusal> {
+    ) -> Result<Option<Place<'_>>, Refusal> {
         let Some(index) = usize::from(descriptor.connection).checked_sub(1) else {
             return match (descriptor.key == rights.key, descriptor.put) {
                 (false, _) => Err(Refusal::WrongKey),
@@ -199,7 +199,7 @@ impl ConnectionView {
         };
         let window = entry.window.as_ref().ok_or(Refusal::OutOfBounds)?;
         let bytes = part_of(&window.bytes, at, len).ok_or(Refusal::OutOfBounds)?;
-        Ok(Some(Put { window, bytes }))
+        Ok(Some(Place { window, bytes }))
     }
 }
 

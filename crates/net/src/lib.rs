@@ -53,6 +53,6 @@ pub use node::{ConnectionId, Node, Pump};
 pub use packet::packet_of;
 #[doc(hidden)]
 pub use port::descriptor_of_put;
-pub use port::{Arrival, DATA_MAX, Data, METADATA_MAX, Message, Port};
+pub use port::{Arrival, DATA_MAX, Data, METADATA_MAX, Message, Port, Put};
 pub use segment::{Remote, Segment, SegmentId};
 pub use transport::TransportKind;

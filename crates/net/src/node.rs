@@ -396,13 +396,13 @@ impl Node {
             if let Some(found) = found {
                 return offers.open.remove(found).expect("it was found there").1;
             }
+            state?;
             if !waits {
                 offers.waiting.push(Arc::clone(&cell));
                 waits = true;
                 continue;
             }
             drop(offers);
-            state?;
             cell.wait(Duration::ZERO);
             waits = false;
         }

@@ -1,5 +1,7 @@
 //! Ports: where one thread of a node sends from, and where it receives and waits.
 
+mod put;
+
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +12,7 @@ use raddle_sync::prim::{Acquire, Instant, spin_loop};
 use raddle_sync::wait::{SpinBudget, WaitCell, Way};
 
 use crate::address::{NodeId, PortId};
-use crate::connection::{ConnectionView, Put, Refusal};
+use crate::connection::{ConnectionView, Place, Refusal};
 use crate::descriptor::{DESCRIPTOR_BYTES, Descriptor, Flags};
 use crate::error::{NetError, SendError};
 use crate::mapped::WORDS;
@@ -18,6 +20,8 @@ use crate::node::{Ended, Shared};
 use crate::packet::Kind;
 use crate::segment::{Remote, SegmentId};
 use crate::transport::{Link, Outgoing};
+
+pub use self::put::Put;
 
 /// The longest metadata of a message.
 pub const METADATA_MAX: usize = SHORT_MAX - DESCRIPTOR_BYTES;
@@ -51,20 +55,6 @@ pub struct Port {
     budget: SpinBudget,
     /// For what is put into segments.
     copier: Copier,
-    /// The put that had no room for its message, or for all of its packets.
-    begun: Option<Begun>,
-}
-
-/// A put that nobody has been told of yet, and how many of its bytes have been put.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Begun {
-    to: PortId,
-    connection: u16,
-    key: u64,
-    at: u64,
-    /// The address of the first byte, and how many there are: what is put next may be something else.
-    data: (usize, usize),
-    sent: usize,
 }
 
 /// What is sent besides data.
@@ -128,7 +118,6 @@ impl Port {
             changes: 0,
             budget: SpinBudget::default(),
             copier: Copier::default(),
-            begun: None,
             shared,
         }
     }
@@ -155,93 +144,6 @@ impl Port {
             put: None,
         };
         self.send_by(to, descriptor, message.metadata, data)
-    }
-
-    /// Puts `data` at offset `at` of what `remote` allows, and tells port `index` of that node.
-    ///
-    /// They are copied once, into the memory of the receiver, who finds them there when the message arrives.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send), and [`SendError::OutOfBounds`]. On [`SendError::Full`] the data have been put already, in part at least, and nobody has been told: as long
-    /// as this port puts nothing else, a put of as many bytes from the same address to the same place goes on from there. So they must be the same bytes; others come after another
-    /// put, be it of nothing.
-    /// # Panics
-    /// As [`send`](Self::send).
-    pub fn put(
-        &mut self,
-        remote: &Remote,
-        index: u16,
-        at: u64,
-        data: &[u8],
-        message: Message<'_>,
-    ) -> Result<(), SendError> {
-        let to = PortId {
-            node: remote.node,
-            index,
-        };
-        let mut put = Begun {
-            to,
-            connection: remote.connection,
-            key: remote.key,
-            at,
-            data: (data.as_ptr().addr(), data.len()),
-            sent: 0,
-        };
-        if let Some(begun) = self.begun.take() {
-            let sent = begun.sent;
-            if begun == (Begun { sent, ..put }) {
-                put.sent = sent;
-            }
-        }
-        let told = self.put_and_tell(remote, &mut put, data, message);
-        if told == Err(SendError::Full) {
-            self.begun = Some(put);
-        }
-        told
-    }
-
-    /// Puts what has not been put yet, and tells.
-    #[inline]
-    fn put_and_tell(
-        &mut self,
-        remote: &Remote,
-        put: &mut Begun,
-        data: &[u8],
-        message: Message<'_>,
-    ) -> Result<(), SendError> {
-        let Begun { to, at, .. } = *put;
-        let descriptor = descriptor_by(remote, message, Some((at, data.len() as u64)));
-        remote.check(at, data)?;
-        if !self.shared.transport.shares_memory_with(to.node) {
-            if data.len() <= DATA_MAX {
-                return self.send_by(to, descriptor, message.metadata, data);
-            }
-            for part in data[put.sent..].chunks(DATA_MAX) {
-                self.put_part(remote, put, part)?;
-            }
-            return self.send_by(to, descriptor, message.metadata, &[]);
-        }
-        if put.sent < data.len() {
-            remote.put(at, data, &mut self.copier, message.flags.reader());
-            put.sent = data.len();
-        }
-        self.send_by(to, descriptor, message.metadata, data)
-    }
-
-    /// Puts some of the data that are too many for one packet.
-    fn put_part(&mut self, remote: &Remote, put: &mut Begun, part: &[u8]) -> Result<(), SendError> {
-        let place = (put.at + put.sent as u64, part.len() as u64);
-        let head = descriptor_by(remote, Message::default(), Some(place)).write();
-        let sent = self.link_to(put.to)?.send(Outgoing {
-            short: &[&head],
-            long: part,
-            kind: Kind::Part,
-            doorbell: false,
-            reader: Reader::Soon,
-        });
-        sent.map_err(|error| self.or_left(error))?;
-        put.sent += part.len();
-        Ok(())
     }
 
     #[inline]
@@ -444,7 +346,7 @@ impl Port {
                     fetch(found.long);
                 }
                 let data = match put {
-                    Some(Put { window, bytes }) => {
+                    Some(Place { window, bytes }) => {
                         // Within a segment of this process.
                         let bytes = bytes.start as usize..bytes.end as usize;
                         if is_fetched {

@@ -2,7 +2,7 @@
 
 use raddle_net::{
     Arrival, DATA_MAX, Data, Flags, Launch, METADATA_MAX, Message, NetError, Node, NodeId,
-    PORTS_MAX, Port, PortId, Refusal, Remote, Segment, SendError, Shape, TransportKind,
+    PORTS_MAX, Port, PortId, Put, Refusal, Remote, Segment, SendError, Shape, TransportKind,
 };
 
 const PAIR: Shape = Shape { nodes: 2, ports: 1 };
@@ -140,10 +140,10 @@ fn what_is_put_lies_where_it_was_put() {
         let (mut sender, mut receiver) = (first.port(0), second.port(0));
         let data: Vec<_> = (0..80_000_u32).map(|index| (index % 251) as u8).collect();
         sender
-            .put(&remote, 0, 0, &data, Message::default())
+            .put(&mut Put::new(&remote, 0, 0, &data, Message::default()))
             .expect("room");
         sender
-            .put(&remote, 0, 79_999, b"!", Message::default())
+            .put(&mut Put::new(&remote, 0, 79_999, b"!", Message::default()))
             .expect("room");
         let mut ranges = Vec::new();
         receive(&mut receiver, 2, |arrival| {
@@ -174,16 +174,20 @@ fn two_who_put_more_than_there_is_room_for_both_go_on() {
             .expect("the first is there");
         let mut sides = [(&first, NodeId(1)), (&second, NodeId(0))].map(|(node, peer)| {
             let remote = node.accept(peer).expect("it has opened");
-            (node.port(0), remote, false, 0)
+            (node.port(0), remote)
         });
         let data: Vec<_> = (0..LEN as u32).map(|index| (index % 251) as u8).collect();
+        let mut sides = sides.each_mut().map(|(port, remote)| {
+            let put = Put::new(remote, 0, 0, &data, Message::default());
+            (port, put, false, 0)
+        });
         while sides
             .iter()
             .any(|(.., has_put, received)| !has_put || *received == 0)
         {
-            for (port, remote, has_put, _) in &mut sides {
+            for (port, put, has_put, _) in &mut sides {
                 *has_put = *has_put
-                    || match port.put(remote, 0, 0, &data, Message::default()) {
+                    || match port.put(put) {
                         Ok(()) => true,
                         Err(SendError::Full) => false,
                         Err(error) => panic!("{error}"),
@@ -210,9 +214,10 @@ fn another_put_begins_anew() {
     let (segment, remote) = allow(&second, &first, LEN);
     let (mut sender, mut receiver) = (first.port(0), second.port(0));
     let (given_up, data) = (vec![1; LEN], vec![2; LEN]);
-    let found = sender.put(&remote, 0, 0, &given_up, Message::default());
+    let found = sender.put(&mut Put::new(&remote, 0, 0, &given_up, Message::default()));
     assert_eq!(found, Err(SendError::Full));
-    while let Err(error) = sender.put(&remote, 0, 0, &data, Message::default()) {
+    let mut put = Put::new(&remote, 0, 0, &data, Message::default());
+    while let Err(error) = sender.put(&mut put) {
         assert_eq!(error, SendError::Full);
         assert_eq!(receiver.poll(|_| ()).expect("nobody ends"), 0);
     }
@@ -220,28 +225,29 @@ fn another_put_begins_anew() {
     segment.read(0..LEN, |found| assert!(found == data));
 }
 
-/// What was put in between had not ended it: half of the old bytes came, and half of the new ones.
+/// Of other bytes at the same address half came, and half of those that had been there when the put before was given up.
 #[test]
-fn a_short_put_ends_a_long_one_that_was_given_up() {
+fn another_put_of_the_same_buffer_begins_anew_and_one_that_was_told_of_too() {
     const LEN: usize = 1_000_000;
     let [first, second] = nodes(TransportKind::Sockets, PAIR);
     let (segment, remote) = allow(&second, &first, LEN);
     let (mut sender, mut receiver) = (first.port(0), second.port(0));
     let mut data = vec![1; LEN];
-    let found = sender.put(&remote, 0, 0, &data, Message::default());
+    let found = sender.put(&mut Put::new(&remote, 0, 0, &data, Message::default()));
     assert_eq!(found, Err(SendError::Full));
     receiver.poll(|_| ()).expect("nobody ends");
-    sender
-        .put(&remote, 0, 0, &[], Message::default())
-        .expect("there is room again");
     data.fill(2);
-    let mut received = 0;
-    while let Err(error) = sender.put(&remote, 0, 0, &data, Message::default()) {
-        assert_eq!(error, SendError::Full);
-        received += receiver.poll(|_| ()).expect("nobody ends");
+    let mut put = Put::new(&remote, 0, 0, &data, Message::default());
+    for _ in 0..2 {
+        segment.write(LEN - 1, &[0]);
+        let mut received = 0;
+        while let Err(error) = sender.put(&mut put) {
+            assert_eq!(error, SendError::Full);
+            received += receiver.poll(|_| ()).expect("nobody ends");
+        }
+        receive(&mut receiver, 1 - received, |_| ());
+        segment.read(0..LEN, |found| assert!(found == data));
     }
-    receive(&mut receiver, 2 - received, |_| ());
-    segment.read(0..LEN, |found| assert!(found == data));
 }
 
 /// A port outlives its node, and nobody listens any more: it was told of no room for ever.
@@ -341,7 +347,8 @@ fn what_lies_outside_is_not_put() {
         let remote = first.accept(NodeId(1)).expect("the second is there");
         let mut sender = first.port(0);
         for (offset, len) in [(0, 101), (100, 1), (u64::MAX, 1), (50, 51)] {
-            let found = sender.put(&remote, 0, offset, &vec![7; len], Message::default());
+            let data = vec![7; len];
+            let found = sender.put(&mut Put::new(&remote, 0, offset, &data, Message::default()));
             let expected = SendError::OutOfBounds {
                 at: offset,
                 len: len as u64,
@@ -366,12 +373,18 @@ fn a_connection_that_was_closed_is_refused_and_counted() {
         let remote = first.accept(NodeId(1)).expect("the second is there");
         let (mut sender, mut receiver) = (first.port(0), second.port(0));
         sender
-            .put(&remote, 0, 0, b"in time", Message::default())
+            .put(&mut Put::new(&remote, 0, 0, b"in time", Message::default()))
             .expect("room");
         receive(&mut receiver, 1, |_| ());
         second.close(connection);
         sender
-            .put(&remote, 0, 0, b"too late", Message::default())
+            .put(&mut Put::new(
+                &remote,
+                0,
+                0,
+                b"too late",
+                Message::default(),
+            ))
             .expect("room");
         sender
             .send(at(1, 0), Message::default(), b"")

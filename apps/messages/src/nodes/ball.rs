@@ -8,7 +8,9 @@
 
 use std::ops::Range;
 
-use raddle::net::{ConnectionId, Data, METADATA_MAX, Message, Node, NodeId, Port, Remote, Segment};
+use raddle::net::{
+    ConnectionId, Data, METADATA_MAX, Message, Node, NodeId, Port, Put, Remote, Segment,
+};
 
 use super::watch::retry;
 use super::{NodesError, RECEIVE, expect};
@@ -75,7 +77,10 @@ impl Ball {
             Bytes::There {
                 len, own, remote, ..
             } => {
-                let put = |bytes: &[u8]| retry(|| port.put(remote, RECEIVE, 0, bytes, message));
+                let put = |bytes: &[u8]| {
+                    let mut put = Put::new(remote, RECEIVE, 0, bytes, message);
+                    retry(|| port.put(&mut put))
+                };
                 own.read(0..*len, put)?;
             }
         }

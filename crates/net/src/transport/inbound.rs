@@ -9,7 +9,7 @@ use raddle_sync::hand_over::Reader;
 use super::memory::LaneLink;
 use super::{Link, Outgoing};
 use crate::address::{NodeId, PortId, Shape};
-use crate::connection::{ConnectionView, Put, Refusal, Rights};
+use crate::connection::{ConnectionView, Place, Refusal, Rights};
 use crate::descriptor::Descriptor;
 use crate::error::SendError;
 use crate::mapped::Region;
@@ -147,7 +147,7 @@ fn put(
 ) -> Result<(), Refusal> {
     let (descriptor, ..) = Descriptor::read(packet.short)?;
     let put = view.check(rights, node, &descriptor)?;
-    let Put { window, bytes } = put.ok_or(Refusal::Malformed)?;
+    let Place { window, bytes } = put.ok_or(Refusal::Malformed)?;
     if bytes.end - bytes.start != packet.long.len() as u64 {
         return Err(Refusal::Malformed);
     }

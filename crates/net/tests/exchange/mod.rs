@@ -1,6 +1,8 @@
 //! What processes send each other in tests, whoever has started them.
 
-use raddle_net::{Arrival, Data, Message, NetError, NodeId, Nodes, Port, PortId, SendError, Shape};
+use raddle_net::{
+    Arrival, Data, Message, NetError, NodeId, Nodes, Port, PortId, Put, SendError, Shape,
+};
 
 /// The first port of a node.
 pub(crate) const fn port_of(node: NodeId) -> PortId {
@@ -75,7 +77,8 @@ pub(crate) fn put_and_look(nodes: Nodes) {
     } else {
         let remote = node.accept(NodeId(0)).expect("the first is there");
         let data: Vec<_> = (0..300_000).map(|index| (index % 253) as u8).collect();
-        while let Err(error) = port.put(&remote, 0, 1_234, &data, Message::default()) {
+        let mut put = Put::new(&remote, 0, 1_234, &data, Message::default());
+        while let Err(error) = port.put(&mut put) {
             assert_eq!(error, SendError::Full);
             std::thread::yield_now();
         }
