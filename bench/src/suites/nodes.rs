@@ -46,6 +46,8 @@ const SIZES: [usize; 4] = [16, 1_024, 8_192, 65_536];
 /// Bytes that each element sends in a run, and iterations, at most.
 const BYTES_SENT: u64 = 300_000_000;
 const ITERATIONS: u64 = 20_000;
+/// By which it is measured: those whose nodes a program brings up itself.
+const KINDS: [TransportKind; 2] = [TransportKind::Memory, TransportKind::Sockets];
 /// Neighbours on each side.
 const K: usize = 3;
 /// What tells a process that it is a node of kNeighbor.
@@ -75,7 +77,7 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
 pub(crate) fn follow() -> ExitCode {
     let words: Vec<_> = std::env::args().skip(1).collect();
     let is_named = |kind: &TransportKind| words.first().is_some_and(|word| word == kind.name());
-    let kind = TransportKind::LOCAL.into_iter().find(is_named);
+    let kind = KINDS.into_iter().find(is_named);
     let kind = kind.unwrap_or_default();
     // What went wrong the first process says.
     let has_followed = if words.iter().any(|word| word == RING) {
@@ -145,7 +147,7 @@ fn by_mpi(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
 fn kneighbor(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let builder = Runtime::builder().workers(2).claims(claims("threads"));
     let threads = Job::new(1).runtime(builder);
-    let jobs = TransportKind::LOCAL.map(job);
+    let jobs = KINDS.map(job);
     let jobs = [threads].into_iter().chain(jobs);
     let measured = together(jobs, ring(SIZES[0]), |rings| {
         SIZES
@@ -173,7 +175,7 @@ fn of_size(
         expected: ring(bytes).messages() * iterations,
         tolerance: 0,
     };
-    let names = TransportKind::LOCAL.map(TransportKind::name);
+    let names = KINDS.map(TransportKind::name);
     let mut all = ["raddle"]
         .into_iter()
         .chain(names)

@@ -252,7 +252,7 @@ fn all_is_as_on_one_node_wherever_elements_go() {
             ran.expect("the nodes come up")
         };
         let (expected, _) = run(1, TransportKind::Memory, MailboxKind::default());
-        for kind in TransportKind::LOCAL {
+        for kind in [TransportKind::Memory, TransportKind::Sockets] {
             for mailbox in MailboxKind::ALL {
                 for nodes in 2..=4 {
                     let (story, crossings) = run(nodes, kind, mailbox);

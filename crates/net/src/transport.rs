@@ -60,8 +60,6 @@ impl TransportKind {
     pub const BY_MPI: [Self; 2] = [Self::Mpi, Self::MpiMessages];
     /// Those by which nodes can be [within one process](crate::Node::in_process).
     pub const WITHIN: [Self; 3] = [Self::Threads, Self::Memory, Self::Sockets];
-    /// Those of which a program brings up its nodes itself, as processes or within one.
-    pub const LOCAL: [Self; 2] = [Self::Memory, Self::Sockets];
 
     /// Its name: `threads`, `shm`, `socket`, `mpi` or `mpi-messages`.
     pub const fn name(self) -> &'static str {

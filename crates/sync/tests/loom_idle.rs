@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use raddle_sync::idle::IdleSet;
 use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
+use raddle_sync::wait::{WaitCell, Way};
 
 /// A pool that is a number, without any ordering of its own: the protocol's fences must do.
 struct Runtime {
@@ -144,6 +145,39 @@ fn worker_does_not_rely_on_another_that_looks_at_the_moment() {
         };
         let producer = thread::spawn(move || runtime.put());
         for thread in [busy, worker, producer] {
+            thread.join().expect("no panic");
+        }
+    });
+}
+
+/// The doorbell of a message for the first port of a node: who waits in the port's cell hears of it, and so does a worker that sleeps in the set, whichever of the two is about to.
+#[test]
+fn a_doorbell_is_heard_in_the_cell_and_in_the_set() {
+    model(|| {
+        let runtime = Runtime::new(1);
+        let cell = Arc::new(WaitCell::new());
+        let waiter = {
+            let (runtime, cell) = (Arc::clone(&runtime), Arc::clone(&cell));
+            thread::spawn(move || {
+                cell.wait_until(Way::Futex, Duration::ZERO, || runtime.has_work());
+            })
+        };
+        let worker = {
+            let runtime = Arc::clone(&runtime);
+            thread::spawn(move || {
+                runtime.idle.start_search();
+                while !runtime.has_work() {
+                    let has_news = || runtime.has_work();
+                    let _ = runtime.idle.sleep(0, Duration::ZERO, has_news, || ());
+                }
+                runtime.idle.found(0, || false);
+            })
+        };
+        // Relaxed: as in `put`, whose fence is that of both.
+        runtime.work.store(1, Relaxed);
+        runtime.idle.work_came(0);
+        let _ = cell.ring_after_fence();
+        for thread in [waiter, worker] {
             thread.join().expect("no panic");
         }
     });

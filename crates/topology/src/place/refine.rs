@@ -12,7 +12,7 @@ use super::random::Random;
 use super::seating::Seating;
 use super::traffic::Traffic;
 
-/// A step is an improvement if it gains more than rounding can.
+/// A step is an improvement if it gains more than rounding can: so much of what the placement costs at first.
 const GAIN_MIN: f64 = 1e-9;
 
 /// Up to so many entries the table is made: 8 MiB.
@@ -34,7 +34,7 @@ enum Step {
 pub(super) struct Refiner<'run> {
     traffic: &'run Traffic,
     seating: Seating<'run>,
-    /// What each party would cost on each place, party by party.
+    /// What each party would cost on each place, party by party. Sums of products that are exact, so that a way there and back gains nothing.
     costs_at: Vec<f64>,
     /// The weights between all parties.
     weights: Vec<f32>,
@@ -45,6 +45,8 @@ pub(super) struct Refiner<'run> {
     free: Vec<usize>,
     /// How much may still be done, in visits of a table's entry.
     budget: i64,
+    /// What an improvement gains at least.
+    gain_min: f64,
 }
 
 /// Improves a placement with a bounded number of steps.
@@ -71,12 +73,13 @@ impl<'run> Refiner<'run> {
                 weights[party * parties + other] = weight;
                 let there = seating.place(other);
                 for (place, cost) in row.iter_mut().enumerate() {
-                    *cost += f64::from(weight * seating.target.distance(place, there));
+                    *cost += f64::from(weight) * f64::from(seating.target.distance(place, there));
                 }
             }
         }
         let made = traffic.entry_count() * places;
         let (classes, class_count) = seating.classes();
+        let gain_min = GAIN_MIN * seating.cost(traffic);
         let mut refiner = Self {
             traffic,
             seating,
@@ -86,6 +89,7 @@ impl<'run> Refiner<'run> {
             class_count,
             free: Vec::new(),
             budget: budget - made as i64,
+            gain_min,
         };
         refiner.find_free();
         refiner
@@ -118,7 +122,8 @@ impl<'run> Refiner<'run> {
     fn swap_delta(&self, one: usize, other: usize) -> f64 {
         let (here, there) = (self.seating.place(one), self.seating.place(other));
         let weight = self.weights[one * self.traffic.order() + other];
-        let between = f64::from(2.0 * weight * self.seating.target.distance(here, there));
+        let distance = self.seating.target.distance(here, there);
+        let between = 2.0 * f64::from(weight) * f64::from(distance);
         self.cost_at(one, there) - self.cost_at(one, here) + self.cost_at(other, here)
             - self.cost_at(other, there)
             + between
@@ -139,9 +144,8 @@ impl<'run> Refiner<'run> {
         for (other, weight) in self.traffic.neighbours(party) {
             let row = &mut self.costs_at[other * places..(other + 1) * places];
             for (place, cost) in row.iter_mut().enumerate() {
-                let target = self.seating.target;
-                let change = target.distance(place, to) - target.distance(place, from);
-                *cost += f64::from(weight * change);
+                let distance = |to| f64::from(self.seating.target.distance(place, to));
+                *cost += f64::from(weight) * (distance(to) - distance(from));
             }
         }
         self.budget -= ((self.traffic.row(party).0.len() + 1) * places) as i64;
@@ -189,7 +193,7 @@ impl<'run> Refiner<'run> {
         while since < parties && self.budget > 0 {
             let mut best: Option<(Step, f64)> = None;
             self.for_each_step(party, 0, |step, delta| {
-                if delta < -GAIN_MIN && best.is_none_or(|(_, least)| delta < least) {
+                if delta < -self.gain_min && best.is_none_or(|(_, least)| delta < least) {
                     best = Some((step, delta));
                 }
             });
@@ -235,7 +239,7 @@ impl<'run> Refiner<'run> {
                             banned(one, seating.place(other)) && banned(other, seating.place(one))
                         }
                     };
-                    if !is_banned || excess + delta < -GAIN_MIN {
+                    if !is_banned || excess + delta < -self.gain_min {
                         best = Some((step, delta));
                     }
                 });
@@ -254,12 +258,50 @@ impl<'run> Refiner<'run> {
             }
             excess += self.delta(step);
             self.take(step);
-            if excess < -GAIN_MIN {
+            if excess < -self.gain_min {
                 excess = 0.0;
                 improved_at = turn;
                 best_places.clone_from(&self.seating.places);
             }
         }
         self.seating.places = best_places;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::distance::Distances;
+    use super::super::target::{Target, usable_cores};
+    use super::*;
+    use crate::{Matrix, Topology};
+
+    /// By rounding, ways there and back seemed to gain something: the search went on until it had nothing left to do it with, tens of milliseconds for two parties.
+    #[test]
+    fn a_search_that_finds_nothing_better_ends() {
+        const BUDGET: i64 = 4_000_000;
+        let topology = Topology::synthetic("package:2 l3:2 core:2 pu:2").expect("a machine");
+        let distances = Distances::new(&topology);
+        let cores = usable_cores(&topology, None);
+        for order in [2, 5, 11] {
+            let mut matrix = Matrix::new(order);
+            for party in 1..order {
+                matrix.add(0, party, 1e3 / party as f64);
+                matrix.add(party, party - 1, 2.5);
+            }
+            let traffic = Traffic::new(&matrix);
+            let target = Target::new(&topology, &distances, &cores, order);
+            for seed in 0..3 {
+                let places = (0..order as u32).rev().collect();
+                let seating = Seating::new(&target, None, places);
+                let mut refiner = Refiner::new(&traffic, seating, BUDGET);
+                refiner.descend();
+                refiner.search(seed);
+                assert!(
+                    refiner.budget > BUDGET / 2,
+                    "{order}: {} left",
+                    refiner.budget
+                );
+            }
+        }
     }
 }
