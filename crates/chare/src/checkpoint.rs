@@ -91,7 +91,8 @@ impl<T: Chare<Index: Index>> Array<T> {
     /// [`Chares::restore`](crate::Chares::restore) makes the array again of them. On several nodes, each writes its elements there: the folder is to be the same for
     /// all. Returns how many elements were written.
     ///
-    /// Should anything fail, what was in the folder before is as it was.
+    /// A folder holds one checkpoint: files of elements that are of another one, be it that the program that wrote it was killed, are removed once the new one is in its place. Should anything fail, what
+    /// was there before is as it was, or, where only the last word of the disk is missing, the new one is there.
     ///
     /// # Errors
     /// [`CheckpointError`]; among others where an asynchronous entry waits, or a message to be received.

@@ -248,6 +248,22 @@ fn what_cannot_be_written_is_said_and_leaves_the_checkpoint_before() {
     );
 }
 
+/// Those of programs that had been killed stayed for ever.
+#[test]
+fn files_of_checkpoints_that_did_not_come_about_are_removed() {
+    let folder = Folder::new("killed");
+    write(2, &folder.0);
+    for name in ["18a0-77-0.elements", "18a0-77-1.elements"] {
+        fs::write(folder.0.join(name), "half").expect("there is room");
+    }
+    let note = folder.0.join("of-chemical.elements");
+    fs::write(&note, "of somebody else").expect("there is room");
+    write(3, &folder.0);
+    // Of each node, the manifest and the note.
+    assert_eq!(folder.files().len(), 3 + 2);
+    assert!(note.exists());
+}
+
 /// The files of elements stayed where the manifest could not be written, as on a disk that is full.
 #[test]
 fn a_manifest_without_room_leaves_the_checkpoint_before_and_nothing_else() {

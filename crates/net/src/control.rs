@@ -13,8 +13,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, IoSlice, IoSliceMut, retry_on_intr};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags,
-    SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg,
-    sendmsg, socketpair,
+    SendAncillaryBuffer, SendAncillaryMessage, SendFlags, Shutdown, SocketFlags, SocketType,
+    recvmsg, sendmsg, shutdown, socketpair,
 };
 
 use crate::address::NodeId;
@@ -106,6 +106,14 @@ impl Controls {
         nodes
             .zip(&self.sockets)
             .filter_map(|(node, socket)| Some((node, socket.as_ref()?)))
+    }
+
+    /// Tells no more by sockets, whose ends are that of this node for the others.
+    pub(crate) fn close(&self) {
+        for (_, socket) in self.sockets() {
+            // Of one that is gone nobody need know.
+            let _ = shutdown(socket, Shutdown::Both);
+        }
     }
 
     /// What one has told that has no socket to this node, if there is something.

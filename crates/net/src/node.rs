@@ -424,9 +424,10 @@ impl Node {
         let Some(listener) = self.listener.take() else {
             return;
         };
-        // A node that leaves because of a panic has died.
+        // A node that leaves because of a panic has died, however long its process is still there.
         if thread::panicking() {
             self.shared.transport.abort();
+            self.shared.controls.close();
         } else {
             let others = self.shared.shape.node_ids();
             for node in others.filter(|&node| node != self.shared.me) {

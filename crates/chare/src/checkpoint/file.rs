@@ -9,12 +9,16 @@
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
+use std::process;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
 use super::CheckpointError;
 
 const MANIFEST: &str = "manifest.json";
+/// What the names of files of elements end with.
+const ELEMENTS: &str = ".elements";
 const VERSION: u32 = 1;
 const BUFFER_BYTES: usize = 1 << 20;
 
@@ -27,6 +31,28 @@ pub(crate) struct Manifest {
     pub(crate) shape: Vec<u64>,
     pub(crate) elements: u64,
     pub(crate) files: Vec<Part>,
+}
+
+/// What all files of one checkpoint have in their names: when it was begun, and by which process.
+pub(super) fn tag() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    // A clock before 1970 tells processes apart by their numbers alone.
+    let since = since.map_or(0, |since| since.as_nanos());
+    format!("{since:x}-{}", process::id())
+}
+
+/// The name of the file of a node.
+pub(super) fn name_of(tag: &str, node: u16) -> String {
+    format!("{tag}-{node}{ELEMENTS}")
+}
+
+/// Whether a file has such a name.
+fn is_ours(name: &str) -> bool {
+    let parts = name.strip_suffix(ELEMENTS).map(|name| name.split('-'));
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    let is_number = |part: &&str, radix| u128::from_str_radix(part, radix).is_ok();
+    matches!(&parts[..], [since, process, node]
+        if is_number(since, 16) && is_number(process, 10) && is_number(node, 10))
 }
 
 /// One file of elements.
@@ -49,9 +75,8 @@ impl Manifest {
         }
     }
 
-    /// Makes this the checkpoint of a folder, and removes the files of the one before; where that fails, its own.
+    /// Makes this the checkpoint of a folder, and removes the files of those before, whether they came about or their program was killed; where that fails, its own.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), CheckpointError> {
-        let before = Self::read(folder);
         let partial = folder.join(format!("{MANIFEST}.partial"));
         if let Err(error) = self.put_in_place(folder, &partial) {
             // What stays only takes room.
@@ -61,12 +86,20 @@ impl Manifest {
         }
         let synced = File::open(folder).and_then(|folder| folder.sync_all());
         synced.map_err(CheckpointError::io(folder, "cannot be written through"))?;
-        for file in before.into_iter().flat_map(|before| before.files) {
-            if self.files.iter().all(|own| own.name != file.name) {
-                file.remove(folder);
+        self.remove_others(folder);
+        Ok(())
+    }
+
+    /// Removes the files of elements that are not of this checkpoint. What stays only takes room.
+    fn remove_others(&self, folder: &Path) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let is_other =
+                |name: &str| is_ours(name) && self.files.iter().all(|own| own.name != name);
+            if name.to_str().is_some_and(is_other) {
+                let _ = fs::remove_file(entry.path());
             }
         }
-        Ok(())
     }
 
     fn put_in_place(&self, folder: &Path, partial: &Path) -> Result<(), CheckpointError> {

@@ -1,14 +1,12 @@
 //! What each worker and each node writes of an array.
 
 use std::path::Path;
-use std::process;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use raddle_sync::prim::thread;
 
 use super::CheckpointError;
-use super::file::{Elements, Manifest, Part as FilePart};
+use super::file::{self, Elements, Manifest, Part as FilePart};
 use crate::array::Array;
 use crate::chares::quiescence;
 use crate::collection::Collection;
@@ -171,9 +169,7 @@ pub(super) fn save<T: Chare<Index: Index>>(
         ))
     })?;
     // No other checkpoint in this folder has such names.
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let since = since.map_or(0, |since| since.as_nanos());
-    let tag = format!("{since:x}-{}", process::id());
+    let tag = file::tag();
     let parts = ask_others(&system, collection.wide, folder, &tag);
     let own = save_here(&system, &*collection, folder, name_of(&system, &tag));
     let mut saved = vec![own];
@@ -199,7 +195,7 @@ pub(super) fn save<T: Chare<Index: Index>>(
 
 fn name_of(system: &System, tag: &str) -> String {
     let node = system.away.get().map_or(0, |away| away.me);
-    format!("{tag}-{node}.elements")
+    file::name_of(tag, node)
 }
 
 /// Has the other nodes write theirs.

@@ -154,6 +154,13 @@ impl Transport for BySockets {
         true
     }
 
+    fn abort(&self) {
+        let nodes = self.shape.node_ids();
+        nodes.for_each(|node| {
+            self.close(node);
+        });
+    }
+
     fn send_bytes(&self, node: NodeId, bytes: &[u8]) -> bool {
         let way = self.ways[usize::from(node.0)].as_ref();
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
