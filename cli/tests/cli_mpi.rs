@@ -221,6 +221,20 @@ fn who_was_not_started_by_mpi_is_told_how() {
     assert!(told.contains("mpirun -n 2 PROGRAM"), "{told}");
 }
 
+/// The transport was taken from the command line alone: the program was started once, and said that MPI had not started it.
+#[test]
+fn what_the_environment_says_is_launched() {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_raddle"))
+        .args(["launch", "-n", "2", "sh", "-c", "echo one of $RADDLE_NODES"])
+        .envs(AS_ROOT)
+        .env("RADDLE_TRANSPORT", "mpi-messages")
+        .output()
+        .expect("it starts");
+    let told = mpirun::told(&output);
+    assert!(output.status.success(), "{told}");
+    assert_eq!(told.matches("one of 2").count(), 2, "{told}");
+}
+
 /// `mpirun` refused more nodes than there are CPUs, and bound those of which there were as many to one each.
 #[test]
 fn a_program_is_launched_on_more_nodes_than_cpus() {

@@ -22,7 +22,7 @@ Examples:
   raddle pingpong --wait auto --trips 1e4 --late 2ms --affinity 0,1 --json
   raddle pingpong --nodes 2 --transport socket --receive notify --size 1,3456,64K
   raddle pingpong --nodes 2 --overheads
-  mpirun -n 2 raddle pingpong --nodes 2 --transport mpi
+  mpirun --bind-to none -n 2 raddle pingpong
   raddle pingpong --nodes 2 --symmetric --compute 50us
 
 The message goes from the first worker to the last and back, and nothing else is under way. The

@@ -74,6 +74,11 @@ pub(super) fn about(crew: &Crew) -> String {
             table::plural(numbers.len(), "CPU"),
             numbers.join(", ")
         ),
+        // Each sees the CPUs that it may use, and no other's.
+        None if crew.transport().is_by_mpi() => {
+            "where mpirun has bound them; by mpirun --bind-to none each has a CPU of its own"
+                .to_owned()
+        }
         None => "not bound".to_owned(),
     };
     format!(

@@ -5,16 +5,19 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use raddle::net::TransportKind;
+use raddle::chare::nodes::JobEnvironment;
+use raddle::net::{Launch, TransportKind};
 
 use crate::arguments::{LaunchArguments, Options};
 use crate::error::CliError;
 
-/// What Open MPI's `mpirun` is told by its environment: to bind nobody, since nodes bind their workers, and to start more nodes than there are CPUs, as by the other transports. MPICH's
+/// What Open MPI's `mpirun` is told by its environment, in the words of version 4 and of version 5: to bind nobody, since nodes bind their workers, and to start more nodes than there are CPUs, as by the other transports. MPICH's
 /// does both unasked.
-pub(super) const MPIRUN: [(&str, &str); 2] = [
+pub(super) const MPIRUN: [(&str, &str); 4] = [
     ("OMPI_MCA_hwloc_base_binding_policy", "none"),
     ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+    ("PRTE_MCA_hwloc_default_binding_policy", "none"),
+    ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"),
 ];
 
 /// Becomes the program, which starts the other nodes, or `mpirun`, which starts them all. Returns where that fails.
@@ -35,7 +38,18 @@ pub(crate) fn run(arguments: &LaunchArguments, options: &Options) -> Result<(), 
                     .to_owned(),
         });
     }
-    let is_by_mpi = arguments.transport.is_some_and(TransportKind::is_by_mpi);
+    // Within processes that MPI has started the program is one of them.
+    let transport = match arguments.transport {
+        None if Launch::rank_count().is_none() => {
+            let said = JobEnvironment::read().map_err(|source| CliError::Job {
+                what: "launch".to_owned(),
+                source,
+            })?;
+            said.transport
+        }
+        said => said,
+    };
+    let is_by_mpi = transport.is_some_and(TransportKind::is_by_mpi);
     let mut words = if is_by_mpi {
         let nodes = arguments.nodes.to_string();
         ["mpirun".into(), "-n".into(), OsString::from(nodes)].to_vec()

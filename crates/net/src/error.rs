@@ -69,6 +69,11 @@ pub enum NetError {
         /// What this process is one of.
         expected: Shape,
     },
+    /// MPI has started several processes, and each would bring up all nodes.
+    #[error(
+        "this process is one of several that MPI has started, each of which would have its own nodes by {0}; expected mpi"
+    )]
+    OneOfMany(TransportKind),
     /// MPI cannot be used.
     #[error("MPI cannot be used: {0}")]
     Mpi(&'static str),
@@ -76,7 +81,7 @@ pub enum NetError {
     #[error("nodes by {0} cannot be within one process")]
     OneProcess(TransportKind),
     /// Nodes by threads are within one process, which brings them up ([`Node::in_process`](crate::Node::in_process)).
-    #[error("nodes by {0} cannot be processes; by shm, socket and mpi they can")]
+    #[error("nodes by {0} cannot be processes; by shm, socket, mpi and mpi-messages they can")]
     NoProcess(TransportKind),
     /// A node does not leave, though the first has left.
     #[error("{0} does not end, though it is over")]

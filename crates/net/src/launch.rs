@@ -37,6 +37,9 @@ const RANK_COUNT_VARIABLES: [&str; 3] =
 /// The same of those on this machine; Slurm does not say.
 const LOCAL_COUNT_VARIABLES: [&str; 2] = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"];
 
+/// The name of a program that was started by MPI, the same for all its processes: of what has PMIx (Open MPI, Slurm), Slurm.
+const RANK_PROGRAM_VARIABLES: [&str; 2] = ["PMIX_NAMESPACE", "SLURM_JOB_ID"];
+
 /// Which of these a process is.
 const LOCAL_RANK_VARIABLES: [&str; 3] = [
     "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -135,10 +138,16 @@ impl Launch {
         first_of(&LOCAL_RANK_VARIABLES)
     }
 
+    /// A name that the processes have in common which MPI has started together with this one, and no others on this machine at the moment, where that is told.
+    pub fn rank_program() -> Option<String> {
+        let mut names = RANK_PROGRAM_VARIABLES.iter();
+        names.find_map(|name| env::var(name).ok())
+    }
+
     /// Starts the other nodes, or in one of these, joins them. By MPI the processes that it has started join each other, each of which has to come here.
     ///
     /// # Errors
-    /// [`NetError::Shape`], [`NetError::System`], [`NetError::Start`]; [`NetError::NoProcess`] by threads; in a node that was started, [`NetError::NotStarted`]. By MPI
+    /// [`NetError::Shape`], [`NetError::System`], [`NetError::Start`]; [`NetError::OneOfMany`] in processes that MPI has started; [`NetError::NoProcess`] by threads; in a node that was started, [`NetError::NotStarted`]. By MPI
     /// [`NetError::WithoutMpi`], [`NetError::NotByMpi`], [`NetError::RankCount`], [`NetError::Unlike`] and [`NetError::Mpi`]: it can be started once in a
     /// process.
     pub fn start(self) -> Result<Nodes, NetError> {
@@ -146,6 +155,9 @@ impl Launch {
             TransportKind::Mpi | TransportKind::MpiMessages => return self.join_ranks(),
             TransportKind::Threads => return Err(NetError::NoProcess(self.kind)),
             TransportKind::Memory | TransportKind::Sockets => {}
+        }
+        if !self.kind.is_here() {
+            return Err(NetError::OneOfMany(self.kind));
         }
         if Self::is_started() {
             let node = join(self.kind, self.shape)?;

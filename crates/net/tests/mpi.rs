@@ -241,6 +241,21 @@ fn another_number_of_processes_than_nodes_is_told_by_all() {
     assert!(output.status.success(), "{}", mpirun::told(&output));
 }
 
+/// Each brought up nodes of its own, and all of these wrote the same files.
+#[test]
+fn nodes_of_another_kind_are_refused_to_processes_of_mpi() {
+    let test = "nodes_of_another_kind_are_refused_to_processes_of_mpi";
+    if Launch::rank_count().is_some() {
+        for kind in [TransportKind::Memory, TransportKind::Sockets] {
+            let error = start(kind, 2, 1).expect_err("there are two").to_string();
+            assert!(error.ends_with("expected mpi"), "{error}");
+        }
+        return;
+    }
+    let output = mpirun::again(test, 2, []);
+    assert!(output.status.success(), "{}", mpirun::told(&output));
+}
+
 #[test]
 fn processes_that_are_not_alike_are_told_by_all() {
     let test = "processes_that_are_not_alike_are_told_by_all";

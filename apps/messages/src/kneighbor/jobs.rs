@@ -85,11 +85,13 @@ pub(super) fn set_up(setup: &Setup<'_>, shape: Shape) -> Array<Element> {
 /// The claims of a job's nodes: they see each other's, and nobody else's, since the jobs that are up together take turns.
 #[must_use]
 pub fn claims(job: &str) -> Claims {
-    // What MPI has started on one machine has one parent, too.
-    let first = if Launch::is_started() || Launch::rank_count().is_some() {
-        parent_id()
+    let first = if Launch::is_started() {
+        parent_id().to_string()
+    } else if Launch::rank_count().is_some() {
+        // Else what MPI has started on one machine has one parent, too, unless a script stands between.
+        Launch::rank_program().unwrap_or_else(|| parent_id().to_string())
     } else {
-        std::process::id()
+        std::process::id().to_string()
     };
     Claims::in_group(format!("raddle-kneighbor-{first}-{job}"))
 }

@@ -35,6 +35,9 @@ pub(super) fn measure(
     columns.collect()
 }
 
+/// By what Open MPI is told that it may start programs for root.
+const AS_ROOT: [&str; 2] = ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"];
+
 fn measure_way(
     mode: Mode,
     arguments: &[OsString],
@@ -61,12 +64,23 @@ fn measure_way(
     column.ok_or_else(|| "what was printed by the nodes makes no sense".to_owned())
 }
 
-/// Of what was told on failing, the line that says why: an error of ours, or the last that says anything.
-fn reason(told: &str) -> &str {
-    let mut lines = told.lines().map(str::trim);
+/// Of what was told on failing, what says why: an error of ours, or the first paragraph.
+fn reason(told: &str) -> String {
+    let lines = told.lines().map(str::trim);
+    if let Some(ours) = lines.clone().find(|line| line.starts_with("error:")) {
+        return ours.to_owned();
+    }
     let says = |line: &&str| line.chars().any(char::is_alphanumeric);
-    let ours = lines.clone().find(|line| line.starts_with("error:"));
-    ours.or_else(|| lines.rfind(says)).unwrap_or("it failed")
+    let paragraph = lines.skip_while(|line| !says(line)).take_while(says);
+    let mut reason = paragraph.collect::<Vec<_>>().join(" ");
+    if reason.is_empty() {
+        reason.push_str("it failed");
+    }
+    if told.contains(AS_ROOT[0]) {
+        let [one, other] = AS_ROOT;
+        reason.push_str(&format!(" It does with {one}=1 and {other}=1."));
+    }
+    reason
 }
 
 /// Of what was printed, what concerns one way to receive.
@@ -85,10 +99,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_is_told_by_the_line_that_says_why() {
+    fn a_failure_is_told_by_what_says_why() {
         let rule = "-----------------";
-        let of_mpirun = format!("{rule}\nmpirun was unable to\nlaunch it.\n{rule}\n");
-        assert_eq!(reason(&of_mpirun), "launch it.");
+        let of_mpirun = format!("{rule}\nmpirun was unable to\nlaunch it.\n\nGood bye.\n{rule}\n");
+        assert_eq!(reason(&of_mpirun), "mpirun was unable to launch it.");
+        let as_root = format!(
+            "{rule}\nNot for root.\n\nSet {} to 1.\n{rule}\n",
+            AS_ROOT[0]
+        );
+        let expected = "Not for root. It does with OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1.";
+        assert_eq!(reason(&as_root), expected);
         assert_eq!(
             reason(&format!("error: no room\n{of_mpirun}")),
             "error: no room"

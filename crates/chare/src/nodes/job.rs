@@ -197,6 +197,9 @@ impl Job {
 
     /// Runs `setup` on all nodes, then `main` on the first; returns what that does, and none at the other nodes.
     ///
+    /// There can be [as many workers](PORTS_MAX) as all nodes together have ports, of which each has two besides its workers'. From here on glibc's allocator keeps up to 16 MB of freed memory an arena,
+    /// for messages.
+    ///
     /// # Errors
     /// [`JobError`]; at nodes that were started also when the first has ended without a word.
     /// # Panics

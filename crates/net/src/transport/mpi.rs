@@ -158,12 +158,13 @@ impl ByMpi {
             .incoming
             .lock()
             .expect("nothing panics under this lock");
-        let mut buffer = vec![0; PACKET_BYTES_MAX];
+        let mut buffer = Vec::new();
         let mut have_come = self.ranks.others().all(|node| self.has_left(node));
         for (node, incoming) in self.shape.node_ids().zip(&mut *incoming) {
             let Some(Incoming { taken, .. }) = incoming else {
                 continue;
             };
+            buffer.resize(PACKET_BYTES_MAX, 0);
             while self.ranks.receive(node, &mut buffer).is_some() {
                 *taken = taken.wrapping_add(1);
             }

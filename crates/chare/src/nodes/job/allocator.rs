@@ -11,5 +11,8 @@ const BYTES: usize = 8 << 20;
 /// next message, page by page: that took four fifths of the time of kNeighbor with 64 KB between processes. How much may stay it learns from the largest block that was ever freed (`mallopt(3)`, the
 /// dynamic threshold): so one is, which nobody touches, so that it costs two system calls. From then on 16 MB an arena may stay. To other allocators it means nothing.
 pub(super) fn keep_freed_memory() {
-    drop(black_box(Vec::<u8>::with_capacity(BYTES)));
+    let mut block = Vec::<u8>::new();
+    // Without so much memory there is nothing to keep.
+    let _ = block.try_reserve_exact(BYTES);
+    drop(black_box(block));
 }

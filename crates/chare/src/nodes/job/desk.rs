@@ -9,6 +9,11 @@
 //! A worker that is about to sleep says so and looks here then (I1 of [`raddle_sync::idle`]). It can look only while no other thread is here; that one may
 //! have looked before a letter came of which nobody was told, since this worker still counted as one that searches. So who finds another here does not
 //! sleep, and looks again.
+//!
+//! # Memory ordering
+//! | label | release side | acquire side | what it publishes |
+//! |---|---|---|---|
+//! | D1 | who opens the desk sets its system, then its state | who receives loads the state | the system to which letters are handed out |
 
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};

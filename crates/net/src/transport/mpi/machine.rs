@@ -1,8 +1,8 @@
 //! The processes on one machine, among those that MPI has started: how they come to share memory, so that MPI has to bring only what goes to other machines.
 //!
-//! Each opens a door: a socket in the abstract namespace, under a name that nobody guesses and that the others have from MPI. Everyone knocks at the doors of those before him, and
-//! gives his region, and gets that of the other. Who may come in is who MPI has told of: the system says which process has knocked. The doors are closed as soon as all
-//! have knocked; what stays is a socket between each two, as between nodes that the first one has started.
+//! Each opens a door: a socket in the abstract namespace, under a name that the others have from MPI, and that is no secret: the system lists it. Everyone knocks at the doors of those before him, and
+//! gives his region, and gets that of the other. Each says a secret of the other's, which only MPI has told; whoever does not is given nothing.
+//! The doors are closed as soon as all have knocked; what stays is a socket between each two, as between nodes that the first one has started.
 //!
 //! On another machine there is no such door, and where the system refuses something, or a program says that it wants it so, there is none either: between these two MPI brings the messages.
 //! Whether two share memory both know, since each tells all whose it has. Nobody waits for anybody but in the exchanges of MPI, which all processes come to, whatever they were refused.
@@ -11,12 +11,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use rustix::io::{Errno, ioctl_fionbio};
-use rustix::net::sockopt::socket_peercred;
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen,
     socket_with,
 };
-use rustix::process::{Pid, geteuid, getpid};
 
 use super::Ranks;
 use crate::address::{NodeId, PORTS_MAX, Shape};
@@ -27,8 +25,10 @@ use crate::share::random;
 
 /// Words of a name, of which zeros are none.
 const NAME_WORDS: usize = 2;
-/// What a process tells the others: who it is, and the name of its door.
-const WORDS: usize = 1 + NAME_WORDS;
+/// Words of a secret.
+const SECRET_WORDS: usize = 2;
+/// What a process tells the others: its secret, and the name of its door.
+const WORDS: usize = SECRET_WORDS + NAME_WORDS;
 
 /// What this process shares with another one.
 #[derive(Debug)]
@@ -44,10 +44,7 @@ type Neighbours = Vec<Option<Neighbour>>;
 /// Shares memory with those processes with which that is possible; `region` is this one's. Who is `apart` shares with none. All processes have to come here.
 pub(crate) fn meet(ranks: &Ranks, shape: Shape, region: &OwnedFd, is_apart: bool) -> Neighbours {
     let door = (!is_apart).then(|| Door::open().ok()).flatten();
-    let name = door.as_ref().map_or([0; NAME_WORDS], |door| door.name);
-    // Positive, as the system's numbers of processes are.
-    let own = getpid().as_raw_nonzero().get().cast_unsigned();
-    let told = ranks.gather(&[own.into(), name[0], name[1]]);
+    let told = ranks.gather(&door.as_ref().map_or([0; WORDS], Door::words));
     let others = Others {
         shape,
         me: ranks.me(),
@@ -99,11 +96,13 @@ fn agree(ranks: &Ranks, neighbours: &mut Neighbours) {
 struct Door {
     socket: OwnedFd,
     name: [u64; NAME_WORDS],
+    secret: [u64; SECRET_WORDS],
 }
 
 impl Door {
     fn open() -> Result<Self, NetError> {
         let name = [random()?, random()?];
+        let secret = [random()?, random()?];
         let open = || {
             let socket = endpoint()?;
             bind(&socket, &address(&name)?)?;
@@ -112,7 +111,17 @@ impl Door {
             Ok(socket)
         };
         let socket = open().map_err(NetError::system("a socket"))?;
-        Ok(Self { socket, name })
+        Ok(Self {
+            socket,
+            name,
+            secret,
+        })
+    }
+
+    /// What the others are told of it.
+    fn words(&self) -> [u64; WORDS] {
+        let ([secret, rest], [name, last]) = (self.secret, self.name);
+        [secret, rest, name, last]
     }
 }
 
@@ -139,7 +148,7 @@ impl Others<'_> {
     fn knock(&self, region: &OwnedFd) -> Vec<(NodeId, OwnedFd)> {
         let before = self.shape.node_ids().take_while(|&node| node < self.me);
         let knock = |node: NodeId| {
-            let name = &self.words(node)[1..];
+            let (_, name) = self.words(node);
             if name.iter().all(|&word| word == 0) {
                 return None;
             }
@@ -147,8 +156,7 @@ impl Others<'_> {
             connect(&socket, &address(name).ok()?).ok()?;
             // Who tells something by it later waits for room.
             ioctl_fionbio(&socket, false).ok()?;
-            self.is_of(node, &socket).then_some(())?;
-            self.give(&socket, region)?;
+            self.give(node, &socket, region)?;
             Some((node, socket))
         };
         before.filter_map(knock).collect()
@@ -165,11 +173,10 @@ impl Others<'_> {
             };
             let let_in = || {
                 let frame = heard(&control)?;
-                let after = self.shape.node_ids().skip_while(|&node| node <= self.me);
-                let mut after = after.filter(|node| u64::from(node.0) == frame.words[0]);
-                let node = after.next().filter(|&node| self.is_of(node, &control))?;
+                let mut after = self.shape.node_ids().skip_while(|&node| node <= self.me);
+                let node = after.find(|node| u64::from(node.0) == frame.words[0])?;
                 let region_of_it = self.region_in(frame)?;
-                self.give(&control, region)?;
+                self.give(node, &control, region)?;
                 Some((node, region_of_it))
             };
             if let Some((node, region)) = let_in() {
@@ -178,28 +185,28 @@ impl Others<'_> {
         }
     }
 
-    fn give(&self, to: &OwnedFd, region: &OwnedFd) -> Option<()> {
-        let words = [self.me.0.into(), 0, 0, 0, 0];
+    /// Gives `node`, whose secret is said, this one's region.
+    fn give(&self, node: NodeId, to: &OwnedFd, region: &OwnedFd) -> Option<()> {
+        let (secret, _) = self.words(node);
+        let words = [self.me.0.into(), secret[0], secret[1], 0, 0];
         control::send(to, control::FILES, words, &[region.as_fd()]).ok()
     }
 
+    /// The region that one has given who knows this one's secret.
     fn region_in(&self, frame: Frame) -> Option<Arc<Region>> {
+        let (secret, _) = self.words(self.me);
+        if frame.words[1..=SECRET_WORDS] != *secret {
+            return None;
+        }
         let file = frame.files.into_iter().next()?;
         let region = Region::open(file, self.shape).ok()?;
         Some(Arc::new(region))
     }
 
-    fn words(&self, node: NodeId) -> &[u64] {
+    /// The secret of a node, and the name of its door.
+    fn words(&self, node: NodeId) -> (&[u64], &[u64]) {
         let at = usize::from(node.0) * WORDS;
-        &self.told[at..at + WORDS]
-    }
-
-    /// Whether the other end of a socket is that process, of the same user.
-    fn is_of(&self, node: NodeId, socket: &OwnedFd) -> bool {
-        let number = i32::try_from(self.words(node)[0]).ok();
-        let process = number.and_then(Pid::from_raw);
-        let found = socket_peercred(socket);
-        found.is_ok_and(|found| Some(found.pid) == process && found.uid == geteuid())
+        self.told[at..at + WORDS].split_at(SECRET_WORDS)
     }
 }
 
@@ -215,17 +222,11 @@ mod tests {
 
     const SHAPE: Shape = Shape { nodes: 3, ports: 1 };
 
-    /// What three nodes have told, all of this process but for the number that one has said.
-    fn told(doors: [&Door; 2], numbers: [u64; 3]) -> Vec<u64> {
-        let names = [doors[0].name, doors[1].name, [0; NAME_WORDS]];
-        let words = numbers.into_iter().zip(names);
-        words
-            .flat_map(|(number, name)| [number, name[0], name[1]])
-            .collect()
-    }
-
-    fn own() -> u64 {
-        getpid().as_raw_nonzero().get() as u64
+    /// The doors of two nodes, and what three have told.
+    fn doors() -> ([Door; 2], Vec<u64>) {
+        let doors = [Door::open(), Door::open()].map(|door| door.expect("a socket"));
+        let told = [doors[0].words(), doors[1].words(), [0; WORDS]].concat();
+        (doors, told)
     }
 
     fn others(told: &[u64], me: u16) -> Others<'_> {
@@ -242,8 +243,7 @@ mod tests {
 
     #[test]
     fn who_knocks_and_who_lets_him_in_have_each_others_memory() {
-        let doors = [Door::open(), Door::open()].map(|door| door.expect("a socket"));
-        let told = told([&doors[0], &doors[1]], [own(); 3]);
+        let (doors, told) = doors();
         let regions = [region(), region()];
         let (first, second) = (others(&told, 0), others(&told, 1));
         let mut calls = second.knock(&regions[1]);
@@ -264,23 +264,30 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_of_the_program_is_not_let_in() {
-        let doors = [Door::open(), Door::open()].map(|door| door.expect("a socket"));
-        // By their numbers the second node and the first are other processes than who knocks, and whose door it is.
-        let told_first = told([&doors[0], &doors[1]], [own(), 1, own()]);
-        let told_second = told([&doors[0], &doors[1]], [1, own(), own()]);
+    fn who_does_not_know_the_secret_is_given_nothing() {
+        let (doors, told) = doors();
         let region = region();
-        assert!(others(&told_second, 1).knock(&region).is_empty());
-        let all = told([&doors[0], &doors[1]], [own(); 3]);
-        let _call = others(&all, 1).knock(&region);
-        let inside = others(&told_first, 0).let_in(&doors[0], &region);
+        // It knows where the door is, as everybody can.
+        let mut guessed = told.clone();
+        guessed[SECRET_WORDS - 1] ^= 1;
+        let mut calls = others(&guessed, 1).knock(&region);
+        let (_, call) = calls.pop().expect("there is a door");
+        let inside = others(&told, 0).let_in(&doors[0], &region);
         assert!(inside.iter().all(Option::is_none));
+        let answer = control::receive(&call).expect("it was turned away");
+        assert!(answer.is_none(), "{answer:?}");
+        // Nor is somebody taken for the owner of a door who does not know that of who knocks.
+        let calls = others(&told, 1).knock(&region);
+        let mut guessed = told.clone();
+        guessed[WORDS] ^= 1;
+        let _inside = others(&guessed, 0).let_in(&doors[0], &region);
+        let frame = heard(&calls[0].1).expect("it was given something");
+        assert!(others(&told, 1).region_in(frame).is_none());
     }
 
     #[test]
     fn who_says_nothing_or_what_makes_no_sense_holds_nobody_up() {
-        let doors = [Door::open(), Door::open()].map(|door| door.expect("a socket"));
-        let told = told([&doors[0], &doors[1]], [own(); 3]);
+        let (doors, told) = doors();
         let region = region();
         let call = || {
             let socket = endpoint().expect("a socket");
@@ -294,7 +301,8 @@ mod tests {
         let file = file.expect("memory");
         let senseless = [(7, &region), (0, &region), (1, &file)].map(|(word, file)| {
             let socket = call();
-            let words = [word, 0, 0, 0, 0];
+            let [secret, rest] = doors[0].secret;
+            let words = [word, secret, rest, 0, 0];
             control::send(&socket, control::FILES, words, &[file.as_fd()]).expect("room");
             socket
         });
