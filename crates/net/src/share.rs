@@ -21,7 +21,7 @@ pub(crate) struct Share {
     /// Of connection 0, the same for all.
     pub(crate) key: u64,
     /// By memory, the regions of all nodes in their order; by sockets, that of this node.
-    pub(crate) regions: Vec<OwnedFd>,
+    pub(crate) regions: Vec<Arc<OwnedFd>>,
     /// To each other node, a socket for what is no message.
     pub(crate) controls: Vec<Option<OwnedFd>>,
     /// By sockets, one to each other node for messages.
@@ -36,7 +36,10 @@ impl Share {
     pub(crate) fn of_all(kind: TransportKind, shape: Shape) -> Result<Vec<Self>, NetError> {
         shape.check()?;
         let key = random()?;
-        let region = |_| Region::create(shape).map_err(NetError::system("the memory of a node"));
+        let region = |_| {
+            let region = Region::create(shape).map(Arc::new);
+            region.map_err(NetError::system("the memory of a node"))
+        };
         let regions: Vec<_> = shape.node_ids().map(region).collect::<Result<_, _>>()?;
         let controls = sockets(shape).map_err(NetError::system("a socket"))?;
         let by_sockets = if kind.shares_memory() {
@@ -48,28 +51,25 @@ impl Share {
             all
         };
         let parts = shape.node_ids().zip(controls).zip(by_sockets);
-        parts
+        let shares = parts
             .map(|((me, controls), sockets)| {
                 let regions = if kind.shares_memory() {
-                    regions.iter().map(OwnedFd::try_clone).collect()
+                    regions.clone()
                 } else {
-                    let own = &regions[usize::from(me.0)];
-                    own.try_clone().map(|region| vec![region])
+                    vec![Arc::clone(&regions[usize::from(me.0)])]
                 };
-                Ok(Self {
+                Self {
                     me,
                     shape,
                     kind,
                     key,
-                    regions: regions.map_err(|error| NetError::System {
-                        what: "a descriptor",
-                        error,
-                    })?,
+                    regions,
                     controls,
                     sockets,
-                })
+                }
             })
-            .collect()
+            .collect();
+        Ok(shares)
     }
 
     /// The regions of which it has the files, mapped here.
@@ -77,7 +77,7 @@ impl Share {
     /// # Errors
     /// [`NetError::System`].
     pub(crate) fn open_regions(&self) -> Result<Vec<Arc<Region>>, NetError> {
-        let open = |file: &OwnedFd| Region::open(file, self.shape).map(Arc::new);
+        let open = |file: &Arc<OwnedFd>| Region::open(&**file, self.shape).map(Arc::new);
         let regions: Result<Vec<_>, _> = self.regions.iter().map(open).collect();
         regions.map_err(NetError::system("the memory of a node"))
     }
@@ -85,7 +85,7 @@ impl Share {
     /// The files of a share, in an order that [`take_files`](Self::take_files) knows.
     pub(crate) fn files(&self) -> impl Iterator<Item = &OwnedFd> {
         let sockets = self.controls.iter().chain(&self.sockets).flatten();
-        self.regions.iter().chain(sockets)
+        self.regions.iter().map(|region| &**region).chain(sockets)
     }
 
     /// How many files the share of a node that was started has.
@@ -115,7 +115,7 @@ impl Share {
         } else {
             1
         };
-        let regions = files.by_ref().take(region_count).collect();
+        let regions = files.by_ref().take(region_count).map(Arc::new).collect();
         let mut to_others = || {
             let next = |node| (node != me).then(|| files.next().expect("so many were counted"));
             shape.node_ids().map(next).collect()

@@ -319,7 +319,7 @@ fn a_program_that_starts_processes_says_by_what_it_cannot() {
     let error = start(TransportKind::Threads).expect_err("they are within one");
     assert_eq!(
         error.to_string(),
-        "nodes by threads cannot be processes; by shm, socket and mpi they can"
+        "nodes by threads cannot be processes; by shm, socket, mpi and mpi-messages they can"
     );
     #[cfg(not(feature = "mpi"))]
     {

@@ -74,7 +74,7 @@ pub enum JobError {
     },
     /// More workers than can be told apart.
     #[error(
-        "{nodes} nodes of {workers} workers each are more than {} ports",
+        "{nodes} nodes of {workers} workers each, with two ports more a node, are more than {} ports",
         PORTS_MAX
     )]
     TooMany {
@@ -306,8 +306,12 @@ fn of_node(builder: Builder, node: &Node, kind: TransportKind, processes: NonZer
 #[cfg(not(shuttle))]
 fn shape(nodes: u16, builder: &Builder) -> Result<Shape, JobError> {
     let workers = builder.worker_count()?;
-    let ports = u16::try_from(workers + MORE_PORTS);
-    let ports = ports.map_err(|_| JobError::TooMany { nodes, workers })?;
+    let ports = workers + MORE_PORTS;
+    if usize::from(nodes) * ports > PORTS_MAX {
+        return Err(JobError::TooMany { nodes, workers });
+    }
+    // At most `PORTS_MAX`, but of no nodes, of which there are none.
+    let ports = u16::try_from(ports).unwrap_or(u16::MAX);
     Ok(Shape { nodes, ports })
 }
 

@@ -22,7 +22,7 @@ impl JobEnvironment {
     /// # Errors
     /// [`JobError::Environment`].
     pub fn read() -> Result<Self, JobError> {
-        let nodes = variable("RADDLE_NODES", "a number from 1", |text| {
+        let nodes = variable("RADDLE_NODES", "a number from 1 to 65535", |text| {
             text.parse().ok().filter(|&nodes| nodes > 0)
         })?;
         let names = TransportKind::OF_PROCESSES
@@ -30,11 +30,12 @@ impl JobEnvironment {
             .join(", ");
         let transport = variable("RADDLE_TRANSPORT", &names, |text| {
             let mut kinds = TransportKind::OF_PROCESSES.into_iter();
-            kinds.find(|kind| kind.name() == text)
+            kinds.find(|kind| kind.name().eq_ignore_ascii_case(text))
         })?;
         let names = Progress::ALL.map(Progress::name).join(", ");
         let progress = variable("RADDLE_PROGRESS", &names, |text| {
-            Progress::ALL.into_iter().find(|way| way.name() == text)
+            let mut ways = Progress::ALL.into_iter();
+            ways.find(|way| way.name().eq_ignore_ascii_case(text))
         })?;
         let here = TransportKind::here();
         let transport = transport.or(here.is_by_mpi().then_some(here));
