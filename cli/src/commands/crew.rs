@@ -81,11 +81,15 @@ pub(super) fn about(crew: &Crew) -> String {
         }
         None => "not bound".to_owned(),
     };
-    format!(
-        "{} nodes by {}, {places}",
-        crew.node_count(),
-        crew.transport()
-    )
+    let (count, sharing) = (crew.node_count(), crew.sharing_count());
+    let kind = crew.transport();
+    // Those on other machines, and those to which the system has refused it.
+    let apart = if kind == TransportKind::Mpi && sharing < usize::from(count) {
+        format!(" ({sharing} share memory with the first)")
+    } else {
+        String::new()
+    };
+    format!("{count} nodes by {kind}{apart}, {places}")
 }
 
 /// Where receiving threads are, for people.

@@ -125,6 +125,13 @@ impl Crew {
         self.team.node().shape().nodes
     }
 
+    /// How many of them the first shares memory with, itself among them.
+    pub fn sharing_count(&self) -> usize {
+        let node = self.team.node();
+        let all = node.shape().node_ids();
+        all.filter(|&other| node.shares_memory_with(other)).count()
+    }
+
     /// Where their threads run.
     pub const fn seats(&self) -> &Seats {
         &self.seats
