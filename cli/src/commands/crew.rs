@@ -85,7 +85,7 @@ pub(super) fn about(crew: &Crew) -> String {
     let kind = crew.transport();
     // Those on other machines, and those to which the system has refused it.
     let apart = if kind == TransportKind::Mpi && sharing < usize::from(count) {
-        format!(" ({sharing} share memory with the first)")
+        format!(" ({sharing} of them by memory)")
     } else {
         String::new()
     };
