@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use raddle::chare::nodes::{JobEnvironment, JobError, Progress};
-use raddle::net::{Launch, TransportKind};
+use raddle::net::{Launch, NetError, TransportKind};
 use raddle_messages::nodes::Receive;
 
 use super::values::{self, Bytes};
@@ -102,11 +102,9 @@ impl Mode {
             return None;
         }
         Some(match Launch::rank_count() {
-            _ if !transport.is_by_mpi() => {
-                "this process is one of several that MPI has started, each of which would have its own".to_owned()
-            }
+            _ if !transport.is_by_mpi() => NetError::OneOfMany(transport).to_string(),
             None => "MPI has not started this process".to_owned(),
-            Some(_) => "this program was built without MPI; build it with --features mpi".to_owned(),
+            Some(_) => NetError::WithoutMpi.to_string(),
         })
     }
 

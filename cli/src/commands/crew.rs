@@ -1,6 +1,6 @@
 //! Nodes for the commands that measure between them.
 
-use raddle::net::TransportKind;
+use raddle::net::{NetError, TransportKind};
 use raddle_messages::nodes::{Crew, NodesError, Seats};
 use raddle_topology::{Claims, Topology};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ pub(super) fn start(
     if !kind.is_by_mpi() && !kind.is_here() {
         return Err(CliError::WrongCall {
             options: format!("--transport {kind}"),
-            reason: "this process is one of several that MPI has started, each of which would have its own; expected mpi".to_owned(),
+            reason: NetError::OneOfMany(kind).to_string(),
         });
     }
     // As if nobody else were on the machine: the nodes are gone in a moment.

@@ -37,8 +37,9 @@ const RANK_COUNT_VARIABLES: [&str; 3] =
 /// The same of those on this machine; Slurm does not say.
 const LOCAL_COUNT_VARIABLES: [&str; 2] = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"];
 
-/// The name of a program that was started by MPI, the same for all its processes: of what has PMIx (Open MPI, Slurm), Slurm.
-const RANK_PROGRAM_VARIABLES: [&str; 2] = ["PMIX_NAMESPACE", "SLURM_JOB_ID"];
+/// The name of a program that was started by MPI, the same for all its processes, in one or two words: of what has PMIx (Open MPI, Slurm), Slurm.
+const RANK_PROGRAM_VARIABLES: [&[&str]; 2] =
+    [&["PMIX_NAMESPACE"], &["SLURM_JOB_ID", "SLURM_STEP_ID"]];
 
 /// Which of these a process is.
 const LOCAL_RANK_VARIABLES: [&str; 3] = [
@@ -140,8 +141,11 @@ impl Launch {
 
     /// A name that the processes have in common which MPI has started together with this one, and no others on this machine at the moment, where that is told.
     pub fn rank_program() -> Option<String> {
-        let mut names = RANK_PROGRAM_VARIABLES.iter();
-        names.find_map(|name| env::var(name).ok())
+        let words = |names: &&[&str]| {
+            let words: Option<Vec<_>> = names.iter().map(|name| env::var(name).ok()).collect();
+            words.map(|words| words.join("."))
+        };
+        RANK_PROGRAM_VARIABLES.iter().find_map(words)
     }
 
     /// Starts the other nodes, or in one of these, joins them. By MPI the processes that it has started join each other, each of which has to come here.

@@ -56,8 +56,6 @@ impl TransportKind {
     ];
     /// Those by which nodes can be processes.
     pub const OF_PROCESSES: [Self; 4] = [Self::Memory, Self::Sockets, Self::Mpi, Self::MpiMessages];
-    /// Those by which they are processes that MPI has started.
-    pub const BY_MPI: [Self; 2] = [Self::Mpi, Self::MpiMessages];
     /// Those by which nodes can be [within one process](crate::Node::in_process).
     pub const WITHIN: [Self; 3] = [Self::Threads, Self::Memory, Self::Sockets];
 
@@ -173,7 +171,7 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
         false
     }
 
-    /// This node has died: ends the others where they do not notice by themselves.
+    /// This node has died, however long its process is still there: nothing more comes of it. Ends the others where they do not notice by themselves.
     fn abort(&self) {}
 }
 

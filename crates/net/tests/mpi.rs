@@ -49,6 +49,12 @@ fn run_sharing(test: &str, ranks: u16, run: impl FnOnce(Nodes), check: impl Fn(&
     }
 }
 
+/// Has MPI start two processes of this test, which come to a good end.
+fn again_well(test: &str) {
+    let output = mpirun::again(test, 2, []);
+    assert!(output.status.success(), "{}", mpirun::told(&output));
+}
+
 /// One of the nodes of a test.
 fn start_sharing(ranks: u16) -> Nodes {
     let sharing = env::var(WHO_SHARES).expect("it was set for these processes");
@@ -237,8 +243,7 @@ fn another_number_of_processes_than_nodes_is_told_by_all() {
         assert!(error.contains("started in this process before"), "{error}");
         return;
     }
-    let output = mpirun::again(test, 2, []);
-    assert!(output.status.success(), "{}", mpirun::told(&output));
+    again_well(test);
 }
 
 /// Each brought up nodes of its own, and all of these wrote the same files.
@@ -252,8 +257,7 @@ fn nodes_of_another_kind_are_refused_to_processes_of_mpi() {
         }
         return;
     }
-    let output = mpirun::again(test, 2, []);
-    assert!(output.status.success(), "{}", mpirun::told(&output));
+    again_well(test);
 }
 
 #[test]
@@ -273,8 +277,7 @@ fn processes_that_are_not_alike_are_told_by_all() {
         assert_eq!((found.ports, expected.ports), (3 - ports, ports));
         return;
     }
-    let output = mpirun::again(test, 2, []);
-    assert!(output.status.success(), "{}", mpirun::told(&output));
+    again_well(test);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Many messages of random size between processes: each arrives once, in order, whole, and both sides come to the same sum.
 //!
-//! `RADDLE_STRESS_MESSAGES` says how many there are, from each of two nodes; 10⁸ take some minutes.
+//! `RADDLE_STRESS_MESSAGES` says how many there are, from each of two nodes; 10⁸ take a minute or two.
 
 use std::env;
 

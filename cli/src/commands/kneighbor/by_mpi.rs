@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
 use raddle::chare::nodes::Progress;
+use raddle::net::NetError;
 use serde_json::Value;
 
 use crate::arguments::Mode;
@@ -24,7 +25,7 @@ pub(super) fn measure(
     ways: &[Progress],
 ) -> Result<Vec<Column>, String> {
     if cfg!(not(feature = "mpi")) {
-        return Err("this program was built without MPI; build it with --features mpi".to_owned());
+        return Err(NetError::WithoutMpi.to_string());
     }
     // They are for what this process prints.
     let is_ours = |word: &OsString| ["--json", "--show-binding"].iter().any(|own| word == own);

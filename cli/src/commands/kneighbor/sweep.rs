@@ -120,7 +120,7 @@ fn left_out(arguments: &KneighborArguments) -> Result<Vec<(Mode, String)>, CliEr
         ([Mode::Nodes(kind)], _) if kind.is_by_mpi() => Ok(Vec::new()),
         ([mode @ Mode::Nodes(_)], [(_, why)]) => Err(CliError::WrongCall {
             options: format!("--mode {}", mode.name()),
-            reason: format!("{why}; expected --mode mpi"),
+            reason: why.clone(),
         }),
         _ if found.len() == modes.len() => Err(CliError::WrongCall {
             options: "--mode all".to_owned(),

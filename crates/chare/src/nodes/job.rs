@@ -197,8 +197,7 @@ impl Job {
 
     /// Runs `setup` on all nodes, then `main` on the first; returns what that does, and none at the other nodes.
     ///
-    /// There can be [as many workers](PORTS_MAX) as all nodes together have ports, of which each has two besides its workers'. From here on glibc's allocator keeps up to 16 MB of freed memory an arena,
-    /// for messages.
+    /// All nodes together have at most [`PORTS_MAX`] ports: one for each worker, and two more a node. From here on glibc's allocator keeps up to 16 MB of freed memory an arena, for messages.
     ///
     /// # Errors
     /// [`JobError`]; at nodes that were started also when the first has ended without a word.
@@ -310,7 +309,7 @@ fn shape(nodes: u16, builder: &Builder) -> Result<Shape, JobError> {
     if usize::from(nodes) * ports > PORTS_MAX {
         return Err(JobError::TooMany { nodes, workers });
     }
-    // At most `PORTS_MAX`, but of no nodes, of which there are none.
+    // At most `PORTS_MAX`, but where there are no nodes: that is told where they are brought up.
     let ports = u16::try_from(ports).unwrap_or(u16::MAX);
     Ok(Shape { nodes, ports })
 }

@@ -9,11 +9,13 @@ use std::sync::{Mutex, PoisonError};
 const SECONDS_MAX: &str = "60";
 
 /// What Open MPI and MPICH are told: to start more processes than there are CPUs, as whoever runs the tests, who let each other run, and to end.
-const VARIABLES: [(&str, &str); 6] = [
+const VARIABLES: [(&str, &str); 8] = [
     ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
     ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
     ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
     ("OMPI_MCA_hwloc_base_binding_policy", "none"),
+    ("PRTE_MCA_hwloc_default_binding_policy", "none"),
+    ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"),
     ("OMPI_MCA_mpi_yield_when_idle", "1"),
     ("MPIEXEC_TIMEOUT", SECONDS_MAX),
 ];

@@ -30,6 +30,9 @@ const SECRET_WORDS: usize = 2;
 /// What a process tells the others: its secret, and the name of its door.
 const WORDS: usize = SECRET_WORDS + NAME_WORDS;
 
+/// Who has knocked and has not been let in, at most: as many as there can be nodes.
+const KNOCKS_MAX: i32 = PORTS_MAX as i32;
+
 /// What this process shares with another one.
 #[derive(Debug)]
 pub(crate) struct Neighbour {
@@ -106,8 +109,7 @@ impl Door {
         let open = || {
             let socket = endpoint()?;
             bind(&socket, &address(&name)?)?;
-            // As many as there are nodes, at most.
-            listen(&socket, PORTS_MAX as i32)?;
+            listen(&socket, KNOCKS_MAX)?;
             Ok(socket)
         };
         let socket = open().map_err(NetError::system("a socket"))?;
@@ -165,11 +167,12 @@ impl Others<'_> {
     /// Lets in all who have knocked, and gives them `region`.
     fn let_in(&self, door: &Door, region: &OwnedFd) -> Neighbours {
         let mut neighbours: Neighbours = self.shape.node_ids().map(|_| None).collect();
-        loop {
+        // Who is to come in has knocked, and no more can be waiting: however many strangers knock meanwhile.
+        for _ in 0..=KNOCKS_MAX {
             let control = match accept_with(&door.socket, SocketFlags::CLOEXEC) {
                 Ok(control) => control,
                 Err(Errno::INTR | Errno::CONNABORTED) => continue,
-                Err(_) => return neighbours,
+                Err(_) => break,
             };
             let let_in = || {
                 let frame = heard(&control)?;
@@ -183,6 +186,7 @@ impl Others<'_> {
                 neighbours[usize::from(node.0)] = Some(Neighbour { control, region });
             }
         }
+        neighbours
     }
 
     /// Gives `node`, whose secret is said, this one's region.
