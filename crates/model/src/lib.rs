@@ -1,0 +1,19 @@
+#![doc = include_str!(concat!(env!("OUT_DIR"), "/crate.md"))]
+#![forbid(unsafe_code)]
+
+pub mod chain;
+mod error;
+pub mod extreme;
+pub mod misses;
+pub mod node;
+pub mod packets;
+pub mod parameters;
+pub mod queue;
+pub mod speed;
+pub mod study;
+pub mod tracer;
+pub mod units;
+
+pub use error::{DomainError, ModelError, Origin};
+pub use parameters::Parameters;
+pub use tracer::{Prediction, Scenario, predict};

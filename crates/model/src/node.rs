@@ -1,0 +1,223 @@
+#![doc = include_str!(concat!(env!("OUT_DIR"), "/node.md"))]
+
+use crate::chain::{LikeThreads, Occupancy, RenderersAndHandler};
+use crate::error::{DomainError, ModelError, above_zero, from_zero};
+use crate::units::{Nanoseconds, Rate, Speed};
+
+/// How far the last step may move the cycle of a renderer.
+const TOLERANCE: Nanoseconds = Nanoseconds(1e-9);
+const STEPS_MAX: u32 = 10_000;
+
+/// A node whose renderers miss, and whose handler serves the misses of others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Node {
+    /// Renderers, `N_r`.
+    pub renderers: u32,
+    /// What a renderer works for each miss, as the time that it takes a thread alone, `T_r`.
+    pub render: Nanoseconds,
+    /// What the handler works for each miss, `T_h`.
+    pub handle: Nanoseconds,
+    /// What each miss occupies the ports of the network interface, `b`.
+    pub port: Nanoseconds,
+    /// What a miss takes on its way there and back, `l`.
+    pub round_trip: Nanoseconds,
+    /// What else the handler serves, each as long as a miss.
+    pub others: Rate,
+    /// Who looks for messages all the time, instead of sleeping.
+    pub waits: Waits,
+}
+
+/// How threads wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Waits {
+    /// All sleep until they are notified.
+    #[default]
+    Notified,
+    /// The handler looks for messages all the time, and renderers sleep.
+    HandlerPolls,
+    /// Nobody ever sleeps.
+    AllPoll,
+}
+
+impl Waits {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Notified, Self::HandlerPolls, Self::AllPoll];
+
+    /// What it is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Notified => "notified",
+            Self::HandlerPolls => "handler-polls",
+            Self::AllPoll => "all-poll",
+        }
+    }
+}
+
+/// What a node does in the mean.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// Which threads run in which share of time, and at which speeds.
+    pub occupancy: Occupancy,
+    /// What a renderer works for each miss at its speed, `t_R`.
+    pub render: Nanoseconds,
+    /// What the handler works for each miss at its speed, `t_H`.
+    pub handle: Nanoseconds,
+    /// What limits the handler: its own work or the ports, `m`.
+    pub service: Nanoseconds,
+    /// How long a renderer waits for a miss, `T_c`.
+    pub miss: Nanoseconds,
+    /// How long the handler waits for the next one, `T_m`.
+    pub idle: Nanoseconds,
+    /// From one miss of a renderer to its next, `X`.
+    pub cycle: Nanoseconds,
+    /// Misses that come to a handler, `λ`, others included.
+    pub arrivals: Rate,
+    /// Steps to the fixed point.
+    pub steps: u32,
+}
+
+impl Node {
+    /// Solves chain and queue together. `speeds[n]` is the speed of each of `n` threads, for 0 up to all renderers and the handler.
+    /// Cost: ten to a hundred times the renderers.
+    ///
+    /// # Errors
+    /// [`DomainError`] where a quantity is outside its range, or the other requests alone are more than the handler serves;
+    /// [`ModelError::NoFixedPoint`].
+    pub fn solve(self, speeds: &[Speed]) -> Result<Solution, ModelError> {
+        above_zero("renderers", f64::from(self.renderers))?;
+        above_zero("T_r", self.render.0)?;
+        above_zero("T_h", self.handle.0)?;
+        above_zero("l", self.round_trip.0)?;
+        from_zero("b", self.port.0)?;
+        from_zero("tracer.other_requests_per_us", self.others.0 * 1e3)?;
+        let mut at = (Speed::ALONE, Speed::ALONE);
+        let mut last = f64::INFINITY;
+        let mut moved = f64::INFINITY;
+        for step in 1..=STEPS_MAX {
+            let queue = self.queue(at)?;
+            let occupancy = self.occupancy(&queue, speeds)?;
+            moved = (queue.cycle.0 - last).abs();
+            if moved <= TOLERANCE.0 {
+                return Ok(queue.with(occupancy, step));
+            }
+            last = queue.cycle.0;
+            at = (occupancy.renderer_speed, occupancy.handler_speed);
+        }
+        Err(ModelError::NoFixedPoint {
+            steps: STEPS_MAX,
+            moved,
+            tolerance: TOLERANCE.0,
+        })
+    }
+
+    /// The cycle at given speeds, in closed form.
+    fn queue(&self, (renderer, handler): (Speed, Speed)) -> Result<Queued, DomainError> {
+        let render = self.render / renderer;
+        let handle = self.handle / handler;
+        let service = handle.max(self.port);
+        let load = self.others * service;
+        if load >= 1.0 {
+            let expected = format!(
+                "below {:.6}, or the handler's queue grows without bound",
+                1e3 / service.0
+            );
+            return Err(DomainError::new(
+                "tracer.other_requests_per_us",
+                self.others.0 * 1e3,
+                expected,
+            ));
+        }
+        // What is left of the handler by the others.
+        let left = service / (1.0 - load);
+        let alone = render + self.round_trip;
+        let count = f64::from(self.renderers);
+        let shared = left * (count + 1.0);
+        let root = 4.0_f64
+            .mul_add(left.0 * alone.0, (alone - shared).0.powi(2))
+            .sqrt();
+        let cycle = Nanoseconds(0.5 * ((alone + shared).0 + root));
+        let arrivals = Rate(count / cycle.0) + self.others;
+        Ok(Queued {
+            render,
+            handle,
+            service,
+            cycle,
+            arrivals,
+            miss: cycle - render,
+            idle: arrivals.interval() - handle,
+        })
+    }
+
+    fn occupancy(&self, queue: &Queued, speeds: &[Speed]) -> Result<Occupancy, DomainError> {
+        let renderers = self.renderers as usize;
+        let all = renderers + 1;
+        if speeds.len() <= all {
+            let expected = format!("a speed for each number of threads from 0 to {all}");
+            return Err(DomainError::new(
+                "core.speeds",
+                speeds.len() as f64,
+                expected,
+            ));
+        }
+        match self.waits {
+            Waits::Notified => RenderersAndHandler {
+                renderers,
+                render: self.render,
+                miss: queue.miss,
+                handle: self.handle,
+                idle: queue.idle,
+            }
+            .solve(speeds),
+            // Beside a handler that always runs each renderer is as fast as with one thread more.
+            Waits::HandlerPolls => {
+                let beside = &speeds[1..];
+                let threads = LikeThreads {
+                    threads: renderers,
+                    work: self.render,
+                    wait: queue.miss,
+                };
+                let shares = threads.probabilities(beside)?;
+                let none = vec![0.0; shares.len()];
+                Ok(Occupancy::of(none, shares, speeds))
+            }
+            Waits::AllPoll => {
+                let mut shares = vec![0.0; all];
+                let none = shares.clone();
+                shares[renderers] = 1.0;
+                Ok(Occupancy::of(none, shares, speeds))
+            }
+        }
+    }
+}
+
+/// A solution at given speeds.
+struct Queued {
+    render: Nanoseconds,
+    handle: Nanoseconds,
+    service: Nanoseconds,
+    cycle: Nanoseconds,
+    miss: Nanoseconds,
+    idle: Nanoseconds,
+    arrivals: Rate,
+}
+
+impl Queued {
+    fn with(self, occupancy: Occupancy, steps: u32) -> Solution {
+        Solution {
+            occupancy,
+            render: self.render,
+            handle: self.handle,
+            service: self.service,
+            miss: self.miss,
+            idle: self.idle,
+            cycle: self.cycle,
+            arrivals: self.arrivals,
+            steps,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

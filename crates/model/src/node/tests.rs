@@ -1,0 +1,112 @@
+use super::*;
+use crate::speed::SpeedCurve;
+
+const NODE: Node = Node {
+    renderers: 3,
+    render: Nanoseconds(11_777.541_714),
+    handle: Nanoseconds(768.311_031),
+    port: Nanoseconds(3_408.0),
+    round_trip: Nanoseconds(4_314.0),
+    others: Rate(0.0),
+    waits: Waits::Notified,
+};
+
+fn speeds(threads: usize) -> Vec<Speed> {
+    SpeedCurve::fitted(3.20, 2.67)
+        .unwrap()
+        .up_to(threads)
+        .unwrap()
+}
+
+#[test]
+fn the_cycle_satisfies_the_equation_that_it_is_the_root_of() {
+    for others in [0.0, 1e-5, 2e-4] {
+        let node = Node {
+            others: Rate(others),
+            ..NODE
+        };
+        let found = node.solve(&speeds(4)).unwrap();
+        let open = crate::queue::Queue::new(found.arrivals, found.service).unwrap();
+        let off = (node.round_trip + open.response() - found.miss).0;
+        assert!(off.abs() < 1e-6, "{others}: {off}");
+        let idle = found.arrivals.interval() - found.handle;
+        assert!((idle - found.idle).0.abs() < 1e-9);
+    }
+}
+
+#[test]
+fn others_slow_everything_down() {
+    let cycle = |others| {
+        let node = Node {
+            others: Rate(others),
+            ..NODE
+        };
+        node.solve(&speeds(4)).unwrap().cycle
+    };
+    assert!(cycle(0.0) < cycle(1e-5) && cycle(1e-5) < cycle(1e-4));
+}
+
+#[test]
+fn others_beyond_what_is_served_are_refused() {
+    let node = Node {
+        others: Rate(1.0 / 3_408.0),
+        ..NODE
+    };
+    let error = node.solve(&speeds(4)).unwrap_err().to_string();
+    assert!(error.contains("tracer.other_requests_per_us"), "{error}");
+    assert!(error.contains("below 0.293427"), "{error}");
+}
+
+#[test]
+fn a_handler_that_polls_costs_renderers_speed() {
+    let of = |waits| {
+        let node = Node { waits, ..NODE };
+        node.solve(&speeds(4)).unwrap().occupancy
+    };
+    let [notified, handler, all] = Waits::ALL.map(of);
+    assert!(notified.renderer_speed > handler.renderer_speed);
+    assert!(handler.renderer_speed > all.renderer_speed);
+    assert_eq!(all.renderer_speed, speeds(4)[4]);
+    assert!((handler.handler_share() - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn what_is_no_node_is_refused() {
+    let told = |node: Node| node.solve(&speeds(4)).unwrap_err().to_string();
+    assert!(
+        told(Node {
+            renderers: 0,
+            ..NODE
+        })
+        .contains("renderers")
+    );
+    assert!(
+        told(Node {
+            render: Nanoseconds(0.0),
+            ..NODE
+        })
+        .contains("T_r")
+    );
+    assert!(
+        told(Node {
+            handle: Nanoseconds(-1.0),
+            ..NODE
+        })
+        .contains("T_h")
+    );
+    assert!(
+        told(Node {
+            port: Nanoseconds(f64::NAN),
+            ..NODE
+        })
+        .contains("b is NaN")
+    );
+    assert!(
+        told(Node {
+            round_trip: Nanoseconds(0.0),
+            ..NODE
+        })
+        .contains("l is 0")
+    );
+    assert!(NODE.solve(&speeds(3)).is_err());
+}

@@ -1,0 +1,69 @@
+//! How a message is cut into packets, and what of it goes over the wire.
+//!
+//! A message is a header, its data and a checksum; a packet has a header of its own. The first packet's stands in the smallest message
+//! (the study's section 3.4.2: 38 bytes), each further one carries as much again.
+
+use crate::units::Bytes;
+
+/// Sizes of messages and packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketFormat {
+    /// What a packet carries at most.
+    pub payload_bytes: u32,
+    /// What it has besides.
+    pub header_bytes: u32,
+    /// A message without data.
+    pub message_min_bytes: u32,
+}
+
+impl PacketFormat {
+    /// Into how many packets a message of so many bytes of data is cut.
+    ///
+    /// Only its data counts, as in the study, which has three packets for 3,472 bytes and so counts even less.
+    #[must_use]
+    pub const fn packets(self, data_bytes: u64) -> u64 {
+        match data_bytes.div_ceil(self.payload_bytes as u64) {
+            0 => 1,
+            packets => packets,
+        }
+    }
+
+    /// What goes over the wire.
+    #[must_use]
+    pub const fn wire_bytes(self, data_bytes: u64) -> u64 {
+        data_bytes
+            + self.message_min_bytes as u64
+            + (self.packets(data_bytes) - 1) * self.header_bytes as u64
+    }
+
+    /// The same as a mean.
+    #[must_use]
+    pub const fn wire(self, data_bytes: u64) -> Bytes {
+        Bytes(self.wire_bytes(data_bytes) as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STUDY: PacketFormat = PacketFormat {
+        payload_bytes: 1024,
+        header_bytes: 10,
+        message_min_bytes: 38,
+    };
+
+    #[test]
+    fn a_message_without_data_has_one_packet() {
+        assert_eq!(STUDY.packets(0), 1);
+        assert_eq!(STUDY.wire_bytes(0), 38);
+        assert_eq!(STUDY.wire_bytes(20), 58, "the study's request");
+    }
+
+    #[test]
+    fn each_further_packet_carries_a_header() {
+        assert_eq!(STUDY.wire_bytes(1024), 1024 + 38);
+        assert_eq!(STUDY.wire_bytes(1025), 1025 + 38 + 10);
+        assert_eq!(STUDY.wire_bytes(3472), 3472 + 38 + 30);
+    }
+}

@@ -1,0 +1,187 @@
+//! Reading parameters from TOML, with the line of each, and writing them.
+
+use std::fmt::Write as _;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::Parameters;
+use super::registry::{ALL, Parameter, Place, Range, find};
+use crate::error::{ModelError, Origin};
+use crate::parameters::Curve;
+
+/// Speeds that anybody has measured are for fewer threads than this.
+const SPEEDS_MAX: usize = 64;
+
+impl Parameters {
+    /// Takes over what a text says. `origin` tells where a line of it is.
+    ///
+    /// # Errors
+    /// [`ModelError`] of the first thing that is wrong; what stands before it has been taken over.
+    pub(super) fn apply(
+        &mut self,
+        text: &str,
+        origin: impl Fn(usize) -> Origin,
+    ) -> Result<(), ModelError> {
+        let line_of = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
+        let table = DeTable::parse(text).map_err(|error| ModelError::Syntax {
+            origin: origin(error.span().map_or(1, |span| line_of(span.start))),
+            found: error.message().replace('\n', " "),
+        })?;
+        for (at, key, value) in leaves(table.get_ref()) {
+            let origin = origin(line_of(at));
+            let parameter = find(&key).ok_or_else(|| unknown(&key, origin.clone()))?;
+            self.put(parameter, value)
+                .map_err(|found| ModelError::Value {
+                    origin: origin.clone(),
+                    key,
+                    found,
+                    expected: parameter.expected(),
+                })?;
+            self.origins.insert(parameter.key, origin);
+        }
+        Ok(())
+    }
+
+    /// Puts a value where it belongs, or says what was found instead of one that is possible.
+    fn put(&mut self, parameter: &Parameter, value: &DeValue<'_>) -> Result<(), String> {
+        let range = parameter.range;
+        let number = || number(value).filter(|&number| range.holds(number));
+        let found = || written(value);
+        match (parameter.place)(self) {
+            Place::Real(place) => *place = number().ok_or_else(found)?,
+            Place::Scaled(place, scale) => *place = number().ok_or_else(found)? * scale,
+            Place::Whole(place) => {
+                let whole = number().filter(|number| number.fract() == 0.0);
+                // In range, so it fits.
+                *place = whole.ok_or_else(found)? as u32;
+            }
+            Place::Reals(place) => *place = speeds(value, range).ok_or_else(found)?,
+            Place::Curve(place) => {
+                *place = match value {
+                    DeValue::String(text) if text == "fitted" => Curve::Fitted,
+                    DeValue::String(text) if text == "measured" => Curve::Measured,
+                    _ => return Err(found()),
+                }
+            }
+            Place::Text(place) => match value {
+                DeValue::String(text) => *place = text.clone().into_owned(),
+                _ => return Err(found()),
+            },
+        }
+        Ok(())
+    }
+
+    /// All of them as a file that [`Self::read`] reads, each with what it is.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let mut text = String::new();
+        let mut section = "";
+        for parameter in ALL {
+            let (of, name) = parameter.key.split_once('.').unwrap_or(("", parameter.key));
+            // Writing to a string cannot fail, here and below.
+            if of != section {
+                let _infallible = write!(text, "\n[{of}]\n");
+                section = of;
+            }
+            let line = format!("{name} = {}", parameter.written(self));
+            let _infallible = writeln!(text, "{line:<40} # {}", parameter.about);
+        }
+        text
+    }
+}
+
+/// Every value that is no table, with where its key stands and the whole key.
+fn leaves<'table, 'text>(
+    table: &'table DeTable<'text>,
+) -> Vec<(usize, String, &'table DeValue<'text>)> {
+    let mut found = Vec::new();
+    let mut open = vec![(String::new(), table)];
+    while let Some((prefix, table)) = open.pop() {
+        for (key, value) in table.iter() {
+            let name = format!("{prefix}{}", key.get_ref());
+            match value.get_ref() {
+                DeValue::Table(inner) if !inner.is_empty() => {
+                    open.push((format!("{name}."), inner));
+                }
+                leaf => found.push((Spanned::span(key).start, name, leaf)),
+            }
+        }
+    }
+    // In the order of the text, so that the first thing that is wrong is told.
+    found.sort_by_key(|&(at, ..)| at);
+    found
+}
+
+fn number(value: &DeValue<'_>) -> Option<f64> {
+    match value {
+        DeValue::Integer(integer) => {
+            let digits = integer.as_str().replace('_', "");
+            match integer.radix() {
+                10 => digits.parse().ok(),
+                radix => i64::from_str_radix(&digits, radix)
+                    .ok()
+                    .map(|number| number as f64),
+            }
+        }
+        DeValue::Float(float) => float.as_str().replace('_', "").parse().ok(),
+        _ => None,
+    }
+}
+
+/// Speeds that begin with 1, that of one thread.
+fn speeds(value: &DeValue<'_>, range: Range) -> Option<Vec<f64>> {
+    let values = value.as_array()?;
+    let numbers: Option<Vec<f64>> = values
+        .iter()
+        .map(|value| number(value.get_ref()).filter(|&number| range.holds(number)))
+        .collect();
+    numbers.filter(|numbers| {
+        (1..=SPEEDS_MAX).contains(&numbers.len()) && numbers.first() == Some(&1.0)
+    })
+}
+
+fn written(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) => format!("{text:?}"),
+        DeValue::Integer(integer) => integer.to_string(),
+        DeValue::Float(float) => float.to_string(),
+        DeValue::Boolean(is) => is.to_string(),
+        DeValue::Datetime(when) => when.to_string(),
+        DeValue::Array(values) => {
+            let values: Vec<_> = values
+                .iter()
+                .map(|value| written(value.get_ref()))
+                .collect();
+            format!("[{}]", values.join(", "))
+        }
+        DeValue::Table(_) => "a table".to_owned(),
+    }
+}
+
+/// What to say of a key that is none: the nearest ones, or those of its section.
+fn unknown(key: &str, origin: Origin) -> ModelError {
+    let nearest = ALL
+        .iter()
+        .map(|parameter| (strsim::levenshtein(key, parameter.key), parameter.key))
+        .min();
+    let section = key.split_once('.').map_or("", |(section, _)| section);
+    let of_section: Vec<_> = ALL
+        .iter()
+        .map(|parameter| parameter.key)
+        .filter(|known| known.split_once('.').map_or("", |(section, _)| section) == section)
+        .collect();
+    let expected = match nearest {
+        Some((far, near)) if far <= 1 + key.len() / 4 => format!("did you mean {near}?"),
+        _ if of_section.is_empty() || section.is_empty() => {
+            "expected one of the sections core, message, interface, cache, network and tracer"
+                .to_owned()
+        }
+        _ => format!("expected one of {}", of_section.join(", ")),
+    };
+    ModelError::Unknown {
+        origin,
+        key: key.to_owned(),
+        expected,
+    }
+}

@@ -1,0 +1,230 @@
+//! Every parameter: its key, its range, and where its value lies.
+
+use super::{Curve, Parameters};
+
+/// A parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// What a file calls it, such as `network.wire_ns`; the unit is its last word.
+    pub key: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    pub(super) range: Range,
+    pub(super) place: fn(&mut Parameters) -> Place<'_>,
+}
+
+/// Where a value lies, and what it is.
+pub(super) enum Place<'parameters> {
+    Real(&'parameters mut f64),
+    /// A number that is kept in another unit than it is given in: so many of the one make one of the other.
+    Scaled(&'parameters mut f64, f64),
+    Whole(&'parameters mut u32),
+    Reals(&'parameters mut Vec<f64>),
+    Curve(&'parameters mut Curve),
+    Text(&'parameters mut String),
+}
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Range {
+    /// Not this, but more.
+    Above(f64),
+    /// This or more.
+    From(f64),
+    /// From the first to the second, both included.
+    Between(f64, f64),
+    /// From the first, less than the second.
+    Below(f64, f64),
+    /// Any finite number.
+    Any,
+}
+
+impl Parameter {
+    /// What its value may be, in words.
+    #[must_use]
+    pub fn expected(&self) -> String {
+        let kind = match (self.place)(&mut Parameters::nothing()) {
+            Place::Real(_) | Place::Scaled(..) => "a number",
+            Place::Whole(_) => "a whole number",
+            Place::Reals(_) => {
+                return "a list of 1 to 64 numbers above 0, the first of them 1".to_owned();
+            }
+            Place::Curve(_) => return "\"fitted\" or \"measured\"".to_owned(),
+            Place::Text(_) => return "a text".to_owned(),
+        };
+        match self.range {
+            Range::Above(least) => format!("{kind} above {least}"),
+            Range::From(least) => format!("{kind} from {least}"),
+            Range::Between(least, most) => format!("{kind} from {least} to {most}"),
+            Range::Below(least, most) => format!("{kind} from {least}, below {most}"),
+            Range::Any => kind.to_owned(),
+        }
+    }
+
+    /// The value, as a file has it.
+    #[must_use]
+    pub fn written(&self, parameters: &Parameters) -> String {
+        let mut copy = parameters.clone();
+        match (self.place)(&mut copy) {
+            Place::Real(value) => value.to_string(),
+            Place::Scaled(value, scale) => (*value / scale).to_string(),
+            Place::Whole(value) => value.to_string(),
+            Place::Reals(values) => format!("{values:?}"),
+            Place::Curve(Curve::Fitted) => "\"fitted\"".to_owned(),
+            Place::Curve(Curve::Measured) => "\"measured\"".to_owned(),
+            Place::Text(text) => toml::Value::from(text.as_str()).to_string(),
+        }
+    }
+}
+
+impl Range {
+    pub(super) fn holds(self, value: f64) -> bool {
+        value.is_finite()
+            && match self {
+                Self::Above(least) => value > least,
+                Self::From(least) => value >= least,
+                Self::Between(least, most) => (least..=most).contains(&value),
+                Self::Below(least, most) => (least..most).contains(&value),
+                Self::Any => true,
+            }
+    }
+}
+
+/// The parameter of that key.
+pub(super) fn find(key: &str) -> Option<&'static Parameter> {
+    ALL.iter().find(|parameter| parameter.key == key)
+}
+
+macro_rules! parameters {
+    ($($key:literal: $range:expr, $about:literal, |$p:ident| $place:expr;)*) => {
+        &[$(Parameter {
+            key: $key,
+            about: $about,
+            range: $range,
+            place: |$p| $place,
+        }),*]
+    };
+}
+
+const TIME: Range = Range::Between(0.0, 1e9);
+const SIZE: Range = Range::Between(1.0, 1e9);
+
+/// Every parameter, in the order of a file.
+pub const ALL: &[Parameter] = parameters! {
+    "name": Range::Any, "what the machine is called",
+        |p| Place::Text(&mut p.name);
+
+    "core.contexts": Range::Between(2.0, 1024.0), "hardware threads of a core",
+        |p| Place::Whole(&mut p.core.contexts);
+    "core.speeds": Range::Above(0.0), "speed of each of 1, 2, … threads that run, over that of one",
+        |p| Place::Reals(&mut p.core.speeds);
+    "core.aggregate": Range::Above(0.0), "of the fitted curve: what very many threads get done together, over one",
+        |p| Place::Real(&mut p.core.aggregate);
+    "core.saturation": Range::Above(0.0), "of the fitted curve: after how many threads 63 % of that is reached",
+        |p| Place::Real(&mut p.core.saturation);
+    "core.curve": Range::Any, "which speeds count, the fitted or the measured ones",
+        |p| Place::Curve(&mut p.core.curve);
+
+    "message.send_ns": TIME, "a call that sends by a descriptor",
+        |p| Place::Real(&mut p.message.send.0);
+    "message.send_issue_ns": TIME, "from its begin until it talks to the interface",
+        |p| Place::Real(&mut p.message.send_issue.0);
+    "message.send_latency_ns": TIME, "from its begin until the first byte is on the wire",
+        |p| Place::Real(&mut p.message.send_latency.0);
+    "message.poll_ns": TIME, "a polling receive whose message is there",
+        |p| Place::Real(&mut p.message.poll.0);
+    "message.poll_period_ns": Range::Above(0.0), "between two looks of a polling receive",
+        |p| Place::Real(&mut p.message.poll_period.0);
+    "message.poll_finish_ns": TIME, "from the answer to a look that found something to the end of the call",
+        |p| Place::Real(&mut p.message.poll_finish.0);
+    "message.poll_latency_ns": TIME, "from the first byte to the end of a receive that polls (what the model takes)",
+        |p| Place::Real(&mut p.message.poll_latency.0);
+    "message.notify_ns": TIME, "a notified receive whose message is there",
+        |p| Place::Real(&mut p.message.notify.0);
+    "message.notify_setup_ns": TIME, "from the begin of a notified receive until its thread sleeps",
+        |p| Place::Real(&mut p.message.notify_setup.0);
+    "message.notify_wake_ns": TIME, "from the arrival until that thread runs",
+        |p| Place::Real(&mut p.message.notify_wake.0);
+    "message.notify_finish_ns": TIME, "from there to the end of the call",
+        |p| Place::Real(&mut p.message.notify_finish.0);
+    "message.notify_latency_ns": TIME, "from the first byte to the end of a receive that slept (what the model takes)",
+        |p| Place::Real(&mut p.message.notify_latency.0);
+    "message.wake_ns": TIME, "a call that wakes a thread of the node",
+        |p| Place::Real(&mut p.message.wake.0);
+    "message.wake_latency_ns": TIME, "from its begin until that thread runs",
+        |p| Place::Real(&mut p.message.wake_latency.0);
+
+    "interface.trip_ns": TIME, "from the core to the network interface and back",
+        |p| Place::Real(&mut p.interface.trip.0);
+    "interface.arrive_ns": TIME, "from the last byte of a message until it counts as arrived",
+        |p| Place::Real(&mut p.interface.arrive.0);
+    "interface.inline_ns": TIME, "a call that sends inline, without storing the bytes",
+        |p| Place::Real(&mut p.interface.inline.0);
+    "interface.inline_latency_ns": TIME, "from its begin until the first byte is on the wire",
+        |p| Place::Real(&mut p.interface.inline_latency.0);
+    "interface.inline_bytes_per_ns": Range::Above(0.0), "how fast the core loads or stores",
+        |p| Place::Real(&mut p.interface.inline_bandwidth.0);
+    "interface.inline_bytes_max": SIZE, "what can be sent inline at once; more goes in pieces",
+        |p| Place::Whole(&mut p.interface.inline_bytes_max);
+    "interface.translations": Range::Between(1.0, 1e6), "how many translations of addresses it keeps",
+        |p| Place::Whole(&mut p.interface.translations);
+    "interface.page_bytes": Range::Between(512.0, 2_147_483_648.0), "what a translation is for",
+        |p| Place::Whole(&mut p.interface.page_bytes);
+    "interface.walk_ns": TIME, "what it takes to find a translation that it does not keep",
+        |p| Place::Real(&mut p.interface.walk.0);
+
+    "cache.bytes": Range::Between(1.0, 1e12), "what the cache holds into which messages are put",
+        |p| Place::Real(&mut p.cache.bytes.0);
+    "cache.line_bytes": SIZE, "a line of it",
+        |p| Place::Real(&mut p.cache.line.0);
+    "cache.miss_ns": TIME, "what it takes to fetch a line",
+        |p| Place::Real(&mut p.cache.miss.0);
+    "cache.referenced": Range::Between(0.0, 1.0), "the share of a message that its receiver reads",
+        |p| Place::Real(&mut p.cache.referenced);
+
+    "network.wire_ns": TIME, "from one interface to another",
+        |p| Place::Real(&mut p.network.wire.0);
+    "network.bytes_per_ns": Range::Above(0.0), "what goes into, and what comes out of a node",
+        |p| Place::Real(&mut p.network.bandwidth.0);
+    "network.packet_payload_bytes": SIZE, "a packet's share of a message, at most",
+        |p| Place::Whole(&mut p.network.packet_payload_bytes);
+    "network.packet_header_bytes": Range::Between(0.0, 1e9), "what a further packet carries besides",
+        |p| Place::Whole(&mut p.network.packet_header_bytes);
+    "network.message_min_bytes": SIZE, "a message without data, as it is on the wire",
+        |p| Place::Whole(&mut p.network.message_min_bytes);
+
+    "tracer.render_s": Range::Above(0.0), "seconds to render a frame, on all nodes together, as measured",
+        |p| Place::Scaled(&mut p.tracer.render.0, 1e9);
+    "tracer.core_speedup": Range::Above(0.0), "how much faster the core is than where times were measured",
+        |p| Place::Real(&mut p.tracer.core_speedup);
+    "tracer.handle_ns": Range::Between(0.0, 1e9), "what handlers compute for a miss, as measured",
+        |p| Place::Real(&mut p.tracer.handle.0);
+    "tracer.response_handle_ns": TIME, "what of that is the response's, on this core",
+        |p| Place::Real(&mut p.tracer.response_handle.0);
+    "tracer.response_handle_bold_ns": TIME, "the same if nothing is looked up that the renderer knows",
+        |p| Place::Real(&mut p.tracer.response_handle_bold.0);
+    "tracer.misses": Range::Above(0.0), "misses of all frames on all nodes, but for the next two",
+        |p| Place::Real(&mut p.tracer.misses);
+    "tracer.misses_per_node": Range::From(0.0), "further ones for each node",
+        |p| Place::Real(&mut p.tracer.misses_per_node);
+    "tracer.misses_per_log_renderers": Range::From(0.0), "further ones, times the natural logarithm of a node's renderers",
+        |p| Place::Real(&mut p.tracer.misses_per_log_renderers);
+    "tracer.frames": Range::Between(1.0, 1e9), "frames in which those misses were counted",
+        |p| Place::Whole(&mut p.tracer.frames);
+    "tracer.request_bytes": Range::Between(1.0, 1e9), "a request, as it is on the wire",
+        |p| Place::Real(&mut p.tracer.request.0);
+    "tracer.response_bytes": Range::Between(1.0, 1e9), "a response, as it is on the wire, for a brick of brick_edge",
+        |p| Place::Real(&mut p.tracer.response.0);
+    "tracer.brick_edge": Range::Between(1.0, 1024.0), "elements on an edge of a brick",
+        |p| Place::Whole(&mut p.tracer.brick_edge);
+    "tracer.element_bytes": Range::Between(1.0, 1e6), "an element",
+        |p| Place::Whole(&mut p.tracer.element_bytes);
+    "tracer.brick_header_bytes": Range::Between(0.0, 1e6), "what a response carries besides its brick",
+        |p| Place::Whole(&mut p.tracer.brick_header_bytes);
+    "tracer.imbalance": Range::Below(0.0, 1.0), "the share of a frame in which nodes wait for the last one",
+        |p| Place::Real(&mut p.tracer.imbalance);
+    "tracer.imbalance_nodes": Range::Between(2.0, 1e6), "on how many nodes that was measured",
+        |p| Place::Whole(&mut p.tracer.imbalance_nodes);
+    "tracer.other_requests_per_us": Range::From(0.0), "what else each handler is asked for, each as long as a miss; less than it can serve",
+        |p| Place::Scaled(&mut p.tracer.other_requests.0, 1e-3);
+};

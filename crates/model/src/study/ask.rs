@@ -1,0 +1,78 @@
+//! What all sweeps share: the scenario that they begin at, and frames of scenarios beside it.
+
+use crate::error::ModelError;
+use crate::parameters::Parameters;
+use crate::tracer::{Prediction, Scenario, predict};
+
+/// The study's figures have no more renderers than that on a node.
+const RENDERERS_MAX: u32 = 7;
+/// Nodes of the study's figures.
+pub(super) const NODES: [u32; 7] = [8, 16, 32, 64, 128, 256, 512];
+
+/// Parameters, and where sweeps begin.
+pub(super) struct Asked<'parameters> {
+    pub(super) parameters: &'parameters Parameters,
+    pub(super) base: Scenario,
+}
+
+impl<'parameters> Asked<'parameters> {
+    pub(super) fn new(parameters: &'parameters Parameters, base: Scenario) -> Self {
+        Self { parameters, base }
+    }
+
+    pub(super) fn predict(&self, scenario: &Scenario) -> Result<Prediction, ModelError> {
+        predict(self.parameters, scenario)
+    }
+
+    /// A frame without waiting for the last node, in milliseconds.
+    pub(super) fn mean_frame(&self, scenario: &Scenario) -> Result<f64, ModelError> {
+        Ok(self.predict(scenario)?.mean_frame.milliseconds())
+    }
+
+    /// A frame with waiting for the last node, in milliseconds.
+    pub(super) fn frame(&self, scenario: &Scenario) -> Result<f64, ModelError> {
+        Ok(self.predict(scenario)?.frame.milliseconds())
+    }
+
+    /// How much longer a frame takes than in another scenario.
+    pub(super) fn slowdown(&self, slow: &Scenario, fast: &Scenario) -> Result<f64, ModelError> {
+        Ok(self.mean_frame(slow)? / self.mean_frame(fast)?)
+    }
+
+    /// The base on so many nodes.
+    pub(super) fn on(&self, nodes: u32) -> Scenario {
+        Scenario { nodes, ..self.base }
+    }
+
+    /// The base with so many renderers.
+    pub(super) fn with(&self, renderers: u32) -> Scenario {
+        Scenario {
+            renderers,
+            ..self.base
+        }
+    }
+
+    /// As many renderers as the study's figures have, and the base's, if a core has contexts for them.
+    pub(super) fn renderers(&self) -> impl Iterator<Item = u32> + use<> {
+        let contexts = self.parameters.core.contexts;
+        let most = RENDERERS_MAX.max(self.base.renderers).min(contexts - 1);
+        1..=most
+    }
+
+    /// Points of a function that may fail.
+    pub(super) fn points(
+        places: impl IntoIterator<Item = f64>,
+        of: impl Fn(f64) -> Result<f64, ModelError>,
+    ) -> Result<Vec<(f64, f64)>, ModelError> {
+        places
+            .into_iter()
+            .map(|place| Ok((place, of(place)?)))
+            .collect()
+    }
+}
+
+/// The word as it stands after that number.
+pub(super) fn counted(count: u32, word: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {word}{ending}")
+}

@@ -1,0 +1,281 @@
+//! Slower steps, and other ways to send and wait (sections 8.3 to 8.7).
+
+use super::ask::{Asked, NODES, counted};
+use super::chart::{Axis, Chart};
+use super::crossing::reaches;
+use crate::error::ModelError;
+use crate::node::Waits;
+use crate::tracer::{Scenario, Sends, Slower};
+use crate::units::Nanoseconds;
+
+const SLOWDOWN: Axis = Axis::linear("slowdown", "");
+const SPEEDUP: Axis = Axis::linear("speedup", "");
+const NODES_AXIS: Axis = Axis::logarithmic("nodes", "");
+/// To where slower steps are followed, in microseconds, and in how many steps.
+const FAR_US: f64 = 20.0;
+const STEPS: u32 = 40;
+
+/// What is slower by a time.
+type By = fn(Nanoseconds) -> Slower;
+
+fn to(far: f64) -> impl Iterator<Item = f64> {
+    (0..=STEPS).map(move |step| far * f64::from(step) / f64::from(STEPS))
+}
+
+/// A base of a sweep, slower by that many microseconds in one step or several.
+fn slower(base: Scenario, microseconds: f64, by: By) -> Scenario {
+    let time = Nanoseconds::from_microseconds(microseconds);
+    Scenario {
+        slower: base.slower + by(time),
+        ..base
+    }
+}
+
+/// The slowdown by a step that takes longer, with a line for each renderer count, and where it is 2.
+fn slowdowns(asked: &Asked<'_>, what: &'static str, by: By) -> Result<Chart, ModelError> {
+    let title = format!("{what}, {}", counted(asked.base.nodes, "node"));
+    let mut chart = Chart::new(title, Axis::linear(what, "µs"), SLOWDOWN);
+    for renderers in asked.renderers() {
+        let base = asked.with(renderers);
+        let plain = asked.mean_frame(&base)?;
+        let of = |time| Ok(asked.mean_frame(&slower(base, time, by))? / plain);
+        let name = counted(renderers, "renderer");
+        if let Some(time) = reaches(2.0, of)? {
+            chart.read_off(
+                format!("{name}: a frame takes twice as long at"),
+                time,
+                "µs",
+            );
+        }
+        chart.line(name, Asked::points(to(FAR_US), of)?);
+    }
+    Ok(chart)
+}
+
+fn wire_by(wire: Nanoseconds) -> Slower {
+    Slower {
+        wire,
+        ..Slower::default()
+    }
+}
+
+fn send_by(send: Nanoseconds) -> Slower {
+    Slower {
+        send,
+        ..Slower::default()
+    }
+}
+
+fn receive_by(receive: Nanoseconds) -> Slower {
+    Slower {
+        receive,
+        ..Slower::default()
+    }
+}
+
+fn notification_by(notification: Nanoseconds) -> Slower {
+    Slower {
+        notification,
+        ..Slower::default()
+    }
+}
+
+fn wake_by(wake: Nanoseconds) -> Slower {
+    Slower {
+        wake,
+        ..Slower::default()
+    }
+}
+
+pub(super) fn wire(asked: &Asked<'_>) -> Result<Chart, ModelError> {
+    slowdowns(asked, "added wire latency", wire_by)
+}
+
+pub(super) fn send(asked: &Asked<'_>) -> Result<Chart, ModelError> {
+    slowdowns(asked, "added send overhead", send_by)
+}
+
+pub(super) fn receive(asked: &Asked<'_>) -> Result<Chart, ModelError> {
+    slowdowns(asked, "added receive overhead", receive_by)
+}
+
+/// A line over nodes, and its value where the question begins.
+fn over_nodes(
+    asked: &Asked<'_>,
+    chart: &mut Chart,
+    name: &str,
+    of: impl Fn(u32) -> Result<f64, ModelError>,
+) -> Result<(), ModelError> {
+    let points = NODES
+        .into_iter()
+        .map(|nodes| Ok((f64::from(nodes), of(nodes)?)))
+        .collect::<Result<_, ModelError>>()?;
+    chart.line(name, points);
+    let nodes = asked.base.nodes;
+    chart.read_off(
+        format!("{name}, {}", counted(nodes, "node")),
+        of(nodes)?,
+        "",
+    );
+    Ok(())
+}
+
+pub(super) fn notification(asked: &Asked<'_>) -> Result<Chart, ModelError> {
+    let title = format!(
+        "slower notification, {}",
+        counted(asked.base.renderers, "renderer")
+    );
+    let mut chart = Chart::new(title, NODES_AXIS, SLOWDOWN);
+    for time in [1.0, 1.5, 2.0] {
+        over_nodes(asked, &mut chart, &format!("by {time} µs"), |nodes| {
+            let base = asked.on(nodes);
+            asked.slowdown(&slower(base, time, notification_by), &base)
+        })?;
+    }
+    Ok(chart)
+}
+
+pub(super) fn system(asked: &Asked<'_>) -> Result<Chart, ModelError> {
+    let title = format!(
+        "speedup over an interface behind the operating system, {}",
+        counted(asked.base.renderers, "renderer")
+    );
+    let mut chart = Chart::new(title, NODES_AXIS, SPEEDUP);
+    let name = "sends, receives and notifications slower by 1 µs each";
+    over_nodes(asked, &mut chart, name, |nodes| {
+        let base = asked.on(nodes);
+        asked.slowdown(&slower(base, 1.0, Slower::by_system), &base)
+    })?;
+    Ok(chart)
+}
+
+pub(super) fn wake(asked: &Asked<'_>) -> Result<Vec<Chart>, ModelError> {
+    const TIMES: [f64; 5] = [0.0, 0.5, 1.0, 1.5, 2.0];
+    const FAR: f64 = 2.0;
+    let of = |wake: f64, sleep: f64| {
+        let scenario = Scenario {
+            slower: asked.base.slower
+                + Slower {
+                    wake: Nanoseconds::from_microseconds(wake),
+                    sleep: Nanoseconds::from_microseconds(sleep),
+                    ..Slower::default()
+                },
+            ..asked.base
+        };
+        asked.slowdown(&scenario, &asked.base)
+    };
+    let title = |of: &str| {
+        let nodes = counted(asked.base.nodes, "node");
+        let renderers = counted(asked.base.renderers, "renderer");
+        format!("speedup over slower threads, by {of}, {nodes}, {renderers}")
+    };
+    let x = Axis::linear("added wake overhead of the handler", "µs");
+    let mut by_wake = Chart::new(title("waking"), x, SPEEDUP);
+    let x = Axis::linear("added sleep overhead of renderers", "µs");
+    let mut by_sleep = Chart::new(title("sleeping"), x, SPEEDUP);
+    for time in TIMES {
+        let points = Asked::points(to(FAR), |wake| of(wake, time))?;
+        by_wake.line(format!("sleeping slower by {time} µs"), points);
+        let points = Asked::points(to(FAR), |sleep| of(time, sleep))?;
+        by_sleep.line(format!("waking slower by {time} µs"), points);
+    }
+    by_wake.read_off("waking slower by 2 µs", of(2.0, 0.0)?, "");
+    by_sleep.read_off("sleeping slower by 2 µs", of(0.0, 2.0)?, "");
+    by_sleep.read_off("waking slower by 0.5 µs, sleeping by 1", of(0.5, 1.0)?, "");
+    by_sleep.read_off("waking slower by 1 µs, sleeping by 1.5", of(1.0, 1.5)?, "");
+    Ok(vec![by_wake, by_sleep])
+}
+
+pub(super) fn polling(asked: &Asked<'_>) -> Result<Chart, ModelError> {
+    let title = format!(
+        "polling, over being notified, {}",
+        counted(asked.base.nodes, "node")
+    );
+    let x = Axis::linear("renderers on a node", "");
+    let mut chart = Chart::new(title, x, SLOWDOWN);
+    for (waits, name) in [
+        (Waits::HandlerPolls, "the handler polls"),
+        (Waits::AllPoll, "all poll"),
+    ] {
+        let of = |renderers: u32| {
+            let notified = Scenario {
+                waits: Waits::Notified,
+                ..asked.with(renderers)
+            };
+            asked.slowdown(&Scenario { waits, ..notified }, &notified)
+        };
+        let points = asked
+            .renderers()
+            .map(|renderers| Ok((f64::from(renderers), of(renderers)?)))
+            .collect::<Result<_, ModelError>>()?;
+        chart.line(name, points);
+        let renderers = asked.base.renderers;
+        let name = format!("{name}, {}", counted(renderers, "renderer"));
+        chart.read_off(name, of(renderers)?, "");
+    }
+    Ok(chart)
+}
+
+pub(super) fn inline(asked: &Asked<'_>) -> Result<Chart, ModelError> {
+    let title = format!(
+        "sending inline, over descriptors, {}",
+        counted(asked.base.nodes, "node")
+    );
+    let x = Axis::linear("renderers on a node", "");
+    let mut chart = Chart::new(title, x, SLOWDOWN);
+    let ways = [
+        (Sends::InlineRequests, "requests"),
+        (Sends::Inline { share: 1.0 }, "both, all loads and stores"),
+        (Sends::Inline { share: 0.5 }, "both, half of them"),
+        (Sends::Inline { share: 0.25 }, "both, a quarter of them"),
+    ];
+    for (sends, name) in ways {
+        let of = |renderers: u32| {
+            let base = Scenario {
+                sends: Sends::Descriptors,
+                ..asked.with(renderers)
+            };
+            asked.slowdown(&Scenario { sends, ..base }, &base)
+        };
+        let points = asked
+            .renderers()
+            .map(|renderers| Ok((f64::from(renderers), of(renderers)?)))
+            .collect::<Result<_, ModelError>>()?;
+        chart.line(name, points);
+        let renderers = asked.base.renderers;
+        let name = format!("{name}, {}", counted(renderers, "renderer"));
+        chart.read_off(name, of(renderers)?, "");
+    }
+    Ok(chart)
+}
+
+pub(super) fn all(asked: &Asked<'_>) -> Result<Chart, ModelError> {
+    let title = format!(
+        "slower steps, {}, {}",
+        counted(asked.base.nodes, "node"),
+        counted(asked.base.renderers, "renderer")
+    );
+    let x = Axis::linear("added time", "µs");
+    let mut chart = Chart::new(title, x, SLOWDOWN);
+    let ways: [(&str, By); 6] = [
+        ("wire", wire_by),
+        ("send", send_by),
+        ("receive", receive_by),
+        ("notification", notification_by),
+        ("wake", wake_by),
+        ("operating system", Slower::by_system),
+    ];
+    for (name, by) in ways {
+        let plain = asked.mean_frame(&asked.base)?;
+        let of = |time| Ok(asked.mean_frame(&slower(asked.base, time, by))? / plain);
+        if let Some(time) = reaches(2.0, of)? {
+            chart.read_off(
+                format!("{name}: a frame takes twice as long at"),
+                time,
+                "µs",
+            );
+        }
+        chart.line(name, Asked::points(to(FAR_US), of)?);
+    }
+    Ok(chart)
+}

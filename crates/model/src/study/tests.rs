@@ -1,0 +1,128 @@
+use super::*;
+
+fn answer(question: Question) -> Vec<Chart> {
+    question
+        .answer(&Parameters::study(), Scenario::new(32, 3))
+        .unwrap()
+}
+
+fn note(question: Question, name: &str) -> f64 {
+    answer(question)
+        .iter()
+        .find_map(|chart| chart.note(name))
+        .unwrap_or_else(|| panic!("no note {name:?}"))
+        .value
+}
+
+fn near(found: f64, expected: f64, tolerance: f64) {
+    assert!(
+        (found - expected).abs() <= tolerance,
+        "{found}, expected {expected}"
+    );
+}
+
+#[test]
+fn every_question_is_answered_with_finite_numbers_a_table_and_a_picture() {
+    for question in Question::ALL {
+        let charts = answer(question);
+        assert!(!charts.is_empty());
+        for chart in charts {
+            assert_eq!(chart.question, question.name());
+            for line in &chart.lines {
+                assert!(!line.points.is_empty(), "{question:?} {}", line.name);
+                let finite = |&(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
+                assert!(line.points.iter().all(finite), "{question:?} {}", line.name);
+            }
+            let table = chart.table();
+            assert!(table.lines().count() >= 3 + chart.places().len(), "{table}");
+            let svg = chart.svg().unwrap();
+            for line in &chart.lines {
+                let name = line.name.replace('&', "&amp;");
+                assert!(svg.contains(&name), "{question:?}: {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_figure_of_the_chapter_is_a_question() {
+    for figure in 52..=70 {
+        let question = Question::named(&figure.to_string()).unwrap();
+        assert_eq!(question.figure(), Some(figure));
+        assert_eq!(Question::named(question.name()), Some(question));
+    }
+    assert_eq!(Question::named("50"), Some(Question::Imbalance));
+    assert_eq!(Question::named("71"), None);
+    assert_eq!(Question::named("nothing"), None);
+}
+
+/// The table at the end of the model's figures.
+#[test]
+fn where_a_frame_takes_twice_as_long() {
+    let twice = "3 renderers: a frame takes twice as long at";
+    near(note(Question::Wire, twice), 13.909, 5e-4);
+    near(note(Question::Send, twice), 6.616, 5e-4);
+    near(note(Question::Receive, twice), 4.256, 5e-4);
+}
+
+#[test]
+fn what_the_study_reads_off_its_figures() {
+    near(
+        note(Question::Notification, "by 1 µs, 32 nodes"),
+        1.0529,
+        5e-5,
+    );
+    near(
+        note(Question::Notification, "by 2 µs, 32 nodes"),
+        1.319,
+        5e-4,
+    );
+    let behind = "sends, receives and notifications slower by 1 µs each, 32 nodes";
+    near(note(Question::System, behind), 1.509, 5e-4);
+    near(note(Question::Wake, "waking slower by 2 µs"), 1.0529, 5e-5);
+    near(
+        note(Question::Wake, "sleeping slower by 2 µs"),
+        1.0352,
+        5e-5,
+    );
+    near(note(Question::Bricks, "32 nodes: best edge"), 7.0, 0.0);
+    near(note(Question::BricksWorst, "32 nodes: best edge"), 8.0, 0.0);
+    near(note(Question::Direct, "bold: best edge"), 6.0, 0.0);
+    near(
+        note(Question::Combined, "and bold answers, 32 nodes"),
+        1.9,
+        0.01,
+    );
+}
+
+#[test]
+fn sweeps_begin_at_the_scenario() {
+    let base = Scenario {
+        brick_edge: Some(7),
+        ..Scenario::new(48, 2)
+    };
+    let charts = Question::Wire.answer(&Parameters::study(), base).unwrap();
+    assert!(charts[0].title.contains("48 nodes"), "{}", charts[0].title);
+    let twice = charts[0].note("2 renderers: a frame takes twice as long at");
+    assert!(twice.unwrap().value < 13.0, "shorter cycles suffer sooner");
+}
+
+#[test]
+fn a_core_of_few_contexts_has_few_renderers() {
+    let mut parameters = Parameters::study();
+    parameters.set("core.contexts = 3").unwrap();
+    let charts = Question::Speeds
+        .answer(&parameters, Scenario::new(32, 2))
+        .unwrap();
+    assert_eq!(charts[0].places(), [1.0, 2.0]);
+    assert!(
+        Question::Speeds
+            .answer(&parameters, Scenario::new(32, 2))
+            .is_ok()
+    );
+    assert!(
+        Question::States
+            .answer(&parameters, Scenario::new(32, 3))
+            .is_err()
+    );
+}

@@ -1,0 +1,217 @@
+//! What the study predicts: the distributed ray tracer on any number of nodes, and what becomes of it on other machines and with other programs.
+//!
+//! A [`Scenario`] is a question: so many nodes, so many renderers, steps that are slower than they were, bricks of another size, answers that go elsewhere.
+//! [`predict`] makes a [`Node`] of it, solves that, and says how long a frame takes. Every quantity of the study is in the
+//! [`Prediction`], and all but vectors in its JSON, under their names there.
+//!
+//! # Source
+//! M. A. Parker: *Efficient user-level event notification*, University of Utah, 2013, chapters 7 and 8.
+
+mod scenario;
+
+use serde::{Serialize, Serializer};
+
+pub use self::scenario::{Answers, Scenario, Sends, Slower};
+
+use crate::error::{DomainError, ModelError, from_zero};
+use crate::extreme::expected_largest;
+use crate::misses::{Brick, MissModel};
+use crate::node::{Node, Solution, Waits};
+use crate::parameters::Parameters;
+use crate::queue::BoundedQueue;
+use crate::units::{Nanoseconds, Rate, Speed};
+
+/// What [`predict`] found. Times of single misses are in nanoseconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Prediction {
+    /// Worker nodes, `N_n`.
+    pub nodes: u32,
+    /// Renderers on each, `N_r`.
+    pub renderers: u32,
+    /// A frame without waiting for the last node, `N_M X`, in milliseconds.
+    #[serde(rename = "mean_frame_ms", serialize_with = "milliseconds")]
+    pub mean_frame: Nanoseconds,
+    /// A frame with that, `T_F`, in milliseconds.
+    #[serde(rename = "frame_ms", serialize_with = "milliseconds")]
+    pub frame: Nanoseconds,
+    /// Misses of one renderer in one frame, `N_M`.
+    pub misses: f64,
+    /// What a renderer works for each miss, alone on its core, `T_r`.
+    #[serde(rename = "t_r_ns")]
+    pub render: Nanoseconds,
+    /// What a handler works for each miss, alone on its core, `T_h`.
+    #[serde(rename = "t_h_ns")]
+    pub handle: Nanoseconds,
+    /// The mean speed of a renderer that runs, `S_r`.
+    #[serde(rename = "s_r")]
+    pub renderer_speed: Speed,
+    /// The mean speed of a handler that runs, `S_h`.
+    #[serde(rename = "s_h")]
+    pub handler_speed: Speed,
+    /// `T_r / S_r`.
+    #[serde(rename = "t_r_shared_ns")]
+    pub render_shared: Nanoseconds,
+    /// `T_h / S_h`.
+    #[serde(rename = "t_h_shared_ns")]
+    pub handle_shared: Nanoseconds,
+    /// How long a renderer waits for a miss, `T_c`.
+    #[serde(rename = "t_c_ns")]
+    pub miss: Nanoseconds,
+    /// How long a handler waits for the next one, `T_m`.
+    #[serde(rename = "t_m_ns")]
+    pub idle: Nanoseconds,
+    /// From one miss of a renderer to its next, `X`.
+    #[serde(rename = "x_ns")]
+    pub cycle: Nanoseconds,
+    /// The bytes of request and response on the wire, as the time that they take, `b`.
+    #[serde(rename = "b_ns")]
+    pub port: Nanoseconds,
+    /// There and back, those bytes included, `l`.
+    #[serde(rename = "l_ns")]
+    pub round_trip: Nanoseconds,
+    /// What limits a handler, its work or the bytes, `m`.
+    #[serde(rename = "m_ns")]
+    pub service: Nanoseconds,
+    /// Misses that come to a handler, `λ`.
+    #[serde(rename = "lambda_per_us", serialize_with = "per_microsecond")]
+    pub arrivals: Rate,
+    /// The load of its queue, `ρ = λ m`.
+    pub rho: f64,
+    /// The same queue with room for a request of each renderer, M/M/1/B.
+    pub queue: QueueOf,
+    /// The expected largest of as many normal draws as there are nodes, `I_n`.
+    pub i_n: f64,
+    /// The share of a frame in which nodes wait for the last one.
+    pub imbalance: f64,
+    /// Shares of time in which `i` renderers run and the handler does not, `p_i`.
+    #[serde(rename = "p")]
+    pub without_handler: Vec<f64>,
+    /// Shares of time in which `i` renderers and the handler run, `p_ic`.
+    #[serde(rename = "p_c")]
+    pub with_handler: Vec<f64>,
+    /// Steps to the fixed point.
+    pub steps: u32,
+}
+
+/// A queue with room for a bounded number of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct QueueOf {
+    /// For how many there is room, `B = N_n N_r`.
+    pub b: u32,
+    /// The share of messages that find none, `p_B`.
+    pub p_b: f64,
+    /// How many are there on average, `E[n]`.
+    pub e_n: f64,
+    /// How long one is there on average, `E[r]`.
+    pub e_r_ns: Nanoseconds,
+}
+
+/// How long a frame takes, and why. Cost: some ten microseconds.
+///
+/// # Errors
+/// [`ModelError`] where a parameter or the scenario is outside of where the model holds.
+pub fn predict(parameters: &Parameters, scenario: &Scenario) -> Result<Prediction, ModelError> {
+    let speeds = speeds(parameters, scenario)?;
+    let misses = scenario
+        .misses(parameters)
+        .map_err(|error| parameters.located(error))?;
+    let node = scenario.node(parameters, misses)?;
+    let solution = node.solve(&speeds).map_err(|error| match error {
+        ModelError::Domain(error) => parameters.located(error),
+        other => other,
+    })?;
+    Prediction::of(parameters, scenario, misses, &node, solution)
+}
+
+impl Prediction {
+    fn of(
+        parameters: &Parameters,
+        scenario: &Scenario,
+        misses: f64,
+        node: &Node,
+        solution: Solution,
+    ) -> Result<Self, ModelError> {
+        let mean_frame = solution.cycle * misses;
+        let i_n = expected_largest(scenario.nodes)?;
+        let imbalance = imbalance(parameters, i_n)?;
+        let places = scenario.nodes.saturating_mul(scenario.renderers);
+        let queue = BoundedQueue::new(solution.arrivals, solution.service, places)?;
+        Ok(Self {
+            nodes: scenario.nodes,
+            renderers: scenario.renderers,
+            mean_frame,
+            frame: mean_frame / (1.0 - imbalance),
+            misses,
+            render: node.render,
+            handle: node.handle,
+            renderer_speed: solution.occupancy.renderer_speed,
+            handler_speed: solution.occupancy.handler_speed,
+            render_shared: solution.render,
+            handle_shared: solution.handle,
+            miss: solution.miss,
+            idle: solution.idle,
+            cycle: solution.cycle,
+            port: node.port,
+            round_trip: node.round_trip,
+            service: solution.service,
+            arrivals: solution.arrivals,
+            rho: queue.load(),
+            queue: QueueOf {
+                b: places,
+                p_b: queue.refused(),
+                e_n: queue.jobs(),
+                e_r_ns: queue.response(),
+            },
+            i_n,
+            imbalance,
+            without_handler: solution.occupancy.without_handler,
+            with_handler: solution.occupancy.with_handler,
+            steps: solution.steps,
+        })
+    }
+}
+
+/// The share of a frame in which nodes wait for the last of them.
+fn imbalance(parameters: &Parameters, i_n: f64) -> Result<f64, ModelError> {
+    let tracer = &parameters.tracer;
+    let measured = expected_largest(tracer.imbalance_nodes)?;
+    let share = tracer.imbalance * i_n / measured;
+    if share < 1.0 {
+        return Ok(share);
+    }
+    let expected = format!("below {:.6} on so many nodes", measured / i_n);
+    Err(parameters.located(DomainError::new(
+        "tracer.imbalance",
+        tracer.imbalance,
+        expected,
+    )))
+}
+
+/// The speeds that a scenario needs.
+fn speeds(parameters: &Parameters, scenario: &Scenario) -> Result<Vec<Speed>, ModelError> {
+    let contexts = parameters.core.contexts;
+    if scenario.renderers >= contexts {
+        let expected = format!(
+            "{} or more, for {} renderers and a handler",
+            scenario.renderers.saturating_add(1),
+            scenario.renderers
+        );
+        let error = DomainError::new("core.contexts", f64::from(contexts), expected);
+        return Err(parameters.located(error));
+    }
+    let speeds = parameters.speeds()?.up_to(scenario.renderers as usize + 1);
+    speeds.map_err(|error| parameters.located(error))
+}
+
+fn milliseconds<S: Serializer>(time: &Nanoseconds, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.milliseconds())
+}
+
+fn per_microsecond<S: Serializer>(rate: &Rate, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(rate.0 * 1e3)
+}
+
+#[cfg(test)]
+mod tests;

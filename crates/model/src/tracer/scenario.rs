@@ -1,0 +1,270 @@
+//! What is asked: a number of nodes and renderers, and what is not as on the machine and in the program that the parameters tell of.
+
+use std::ops::Add;
+
+use super::{Brick, MissModel, Node, Waits, from_zero};
+use crate::error::{DomainError, ModelError};
+use crate::misses::BrickLaw;
+use crate::parameters::Parameters;
+use crate::units::{Bytes, Nanoseconds};
+
+/// A question. [`Scenario::new`] asks about the machine and the program as they are; fields say what is different.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Scenario {
+    /// Worker nodes, `N_n`, from 1 to 10⁶.
+    pub nodes: u32,
+    /// Renderers on each, `N_r`; with the handler as many threads as a core has contexts, at most.
+    pub renderers: u32,
+    /// What takes longer.
+    pub slower: Slower,
+    /// Elements on an edge of a brick, if other than in the parameters.
+    pub brick_edge: Option<u32>,
+    /// How misses grow as bricks become smaller.
+    pub brick_law: BrickLaw,
+    /// Where answers go.
+    pub answers: Answers,
+    /// How messages are sent.
+    pub sends: Sends,
+    /// How threads wait.
+    pub waits: Waits,
+}
+
+/// What each step takes longer than on the machine of the parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Slower {
+    /// A message on the wire.
+    pub wire: Nanoseconds,
+    /// A call that sends.
+    pub send: Nanoseconds,
+    /// A call that receives.
+    pub receive: Nanoseconds,
+    /// Being told that a message is there; as receiving, and added to it.
+    pub notification: Nanoseconds,
+    /// A handler's call that wakes a renderer.
+    pub wake: Nanoseconds,
+    /// A renderer's falling asleep, while its request is under way.
+    pub sleep: Nanoseconds,
+}
+
+impl Slower {
+    /// A network interface behind the operating system, where sending, receiving and being notified take so much longer each.
+    #[must_use]
+    pub fn by_system(time: Nanoseconds) -> Self {
+        Self {
+            send: time,
+            receive: time,
+            notification: time,
+            ..Self::default()
+        }
+    }
+
+    fn check(&self) -> Result<(), DomainError> {
+        let all = [
+            ("slower wire", self.wire),
+            ("slower send", self.send),
+            ("slower receive", self.receive),
+            ("slower notification", self.notification),
+            ("slower wake", self.wake),
+            ("slower sleep", self.sleep),
+        ];
+        all.into_iter()
+            .try_for_each(|(what, time)| from_zero(what, time.0).map(drop))
+    }
+}
+
+/// One after the other.
+impl Add for Slower {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            wire: self.wire + other.wire,
+            send: self.send + other.send,
+            receive: self.receive + other.receive,
+            notification: self.notification + other.notification,
+            wake: self.wake + other.wake,
+            sleep: self.sleep + other.sleep,
+        }
+    }
+}
+
+/// Where the answer to a miss goes (the study's section 8.9).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Answers {
+    /// To the handler, which wakes the renderer.
+    #[default]
+    ToHandler,
+    /// Straight to the renderer, which does all that the handler did.
+    Careful,
+    /// The same, and it does not look up what it knows.
+    Bold,
+}
+
+impl Answers {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::ToHandler, Self::Careful, Self::Bold];
+
+    /// What it is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ToHandler => "handler",
+            Self::Careful => "careful",
+            Self::Bold => "bold",
+        }
+    }
+}
+
+/// How messages are sent (the study's section 8.6).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum Sends {
+    /// By descriptors: the network interface fetches the bytes.
+    #[default]
+    Descriptors,
+    /// Requests inline, from registers; responses by descriptors.
+    InlineRequests,
+    /// Both inline: handlers load and store the bytes of responses, with this share of what the core can load or store.
+    Inline {
+        /// Above 0, up to 1.
+        share: f64,
+    },
+}
+
+impl Scenario {
+    /// The machine and the program as they are.
+    #[must_use]
+    pub fn new(nodes: u32, renderers: u32) -> Self {
+        Self {
+            nodes,
+            renderers,
+            ..Self::default()
+        }
+    }
+
+    /// Misses of one renderer in one frame.
+    pub(super) fn misses(&self, parameters: &Parameters) -> Result<f64, DomainError> {
+        let tracer = &parameters.tracer;
+        let model = MissModel {
+            base: tracer.misses,
+            per_node: tracer.misses_per_node,
+            per_log_renderers: tracer.misses_per_log_renderers,
+            frames: f64::from(tracer.frames),
+        };
+        let misses = model.per_renderer(self.nodes, self.renderers)?;
+        let edge = self.brick_edge.unwrap_or(tracer.brick_edge);
+        let growth = self
+            .brick_law
+            .growth(f64::from(tracer.brick_edge), f64::from(edge))?;
+        Ok(misses * growth)
+    }
+
+    /// A node of the machine with all that is different.
+    pub(super) fn node(&self, parameters: &Parameters, misses: f64) -> Result<Node, ModelError> {
+        self.slower.check()?;
+        let Parameters {
+            message,
+            network,
+            tracer,
+            ..
+        } = parameters;
+        let frames_work = tracer.render / tracer.core_speedup;
+        let threads = f64::from(self.nodes) * f64::from(self.renderers);
+        let response = self.response(parameters);
+        let bytes = (tracer.request + response) / network.bandwidth;
+        let (receive, receive_latency) = match self.waits {
+            Waits::Notified => (message.notify, message.notify_latency),
+            Waits::HandlerPolls | Waits::AllPoll => (message.poll, message.poll_latency),
+        };
+        let way = network.wire + message.send_latency + receive_latency + message.wake_latency;
+        let mut node = Node {
+            renderers: self.renderers,
+            render: frames_work / (misses * threads) + message.send,
+            handle: tracer.handle / tracer.core_speedup
+                + receive
+                + message.send
+                + receive
+                + message.wake,
+            port: bytes,
+            round_trip: way * 2.0 + bytes,
+            others: tracer.other_requests,
+            waits: self.waits,
+        };
+        self.slow_down(&mut node);
+        self.send(parameters, response, &mut node)?;
+        self.answer(parameters, receive, &mut node);
+        Ok(node)
+    }
+
+    /// What a response is on the wire.
+    fn response(&self, parameters: &Parameters) -> Bytes {
+        let tracer = &parameters.tracer;
+        match self.brick_edge {
+            Some(edge) if edge != tracer.brick_edge => {
+                let brick = Brick {
+                    edge,
+                    element_bytes: tracer.element_bytes,
+                    header_bytes: tracer.brick_header_bytes,
+                };
+                brick.wire(parameters.packets())
+            }
+            _ => tracer.response,
+        }
+    }
+
+    /// Each miss has a send on either side, two receives with their notifications, one wake and one sleep.
+    fn slow_down(&self, node: &mut Node) {
+        let slower = &self.slower;
+        node.round_trip += slower.wire * 2.0 - slower.sleep;
+        node.render += slower.send + slower.sleep;
+        node.handle += slower.send + (slower.receive + slower.notification) * 2.0 + slower.wake;
+    }
+
+    fn send(
+        &self,
+        parameters: &Parameters,
+        response: Bytes,
+        node: &mut Node,
+    ) -> Result<(), DomainError> {
+        let Parameters {
+            message, interface, ..
+        } = parameters;
+        let less = message.send - interface.inline;
+        let sooner = message.send_latency - interface.inline_latency;
+        if self.sends != Sends::Descriptors {
+            node.render += -less;
+            node.round_trip += -sooner;
+        }
+        if let Sends::Inline { share } = self.sends {
+            if !(share > 0.0 && share <= 1.0) {
+                let expected = "a number above 0, up to 1";
+                return Err(DomainError::new(
+                    "share of loads and stores",
+                    share,
+                    expected,
+                ));
+            }
+            // Each byte is loaded and stored.
+            let copying = response / interface.inline_bandwidth * 2.0 / share;
+            node.handle += copying - less;
+            node.round_trip += -sooner;
+        }
+        Ok(())
+    }
+
+    fn answer(&self, parameters: &Parameters, receive: Nanoseconds, node: &mut Node) {
+        let Parameters {
+            message, tracer, ..
+        } = parameters;
+        let taken_over = match self.answers {
+            Answers::ToHandler => return,
+            Answers::Careful => tracer.response_handle,
+            Answers::Bold => tracer.response_handle_bold,
+        };
+        node.handle += -(tracer.response_handle + receive + message.wake);
+        node.render += taken_over + receive;
+        node.round_trip += -message.wake_latency;
+    }
+}
