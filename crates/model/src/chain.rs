@@ -1,3 +1,5 @@
+//! How many threads of a core run at a time: a birth-death chain, and one with a handler beside it.
+//!
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/chain.md"))]
 
 use crate::error::{DomainError, above_zero};

@@ -1,3 +1,5 @@
+//! How long the last of many takes: the expected largest of normal draws.
+//!
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/extreme.md"))]
 
 use std::f64::consts::PI;

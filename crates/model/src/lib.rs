@@ -1,3 +1,5 @@
+//! The node of a study of notification, as equations and as a simulator.
+//!
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/crate.md"))]
 #![forbid(unsafe_code)]
 
@@ -9,6 +11,7 @@ pub mod node;
 pub mod packets;
 pub mod parameters;
 pub mod queue;
+pub mod simulate;
 pub mod speed;
 pub mod study;
 pub mod tracer;

@@ -1,3 +1,5 @@
+//! How many bricks renderers miss.
+//!
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/misses.md"))]
 
 use crate::error::{DomainError, above_zero};

@@ -1,3 +1,5 @@
+//! A node in the mean: how fast its threads are depends on how long they wait, and how long they wait on how fast they are.
+//!
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/node.md"))]
 
 use crate::chain::{LikeThreads, Occupancy, RenderersAndHandler};

@@ -38,6 +38,8 @@ pub struct Parameters {
     pub cache: Cache,
     /// The network.
     pub network: Network,
+    /// The system.
+    pub system: System,
     /// The program.
     pub tracer: Tracer,
     origins: BTreeMap<&'static str, Origin>,
@@ -150,6 +152,15 @@ pub struct Network {
     pub packet_header_bytes: u32,
     /// A message without data.
     pub message_min_bytes: u32,
+}
+
+/// The system, which may run other programs in turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct System {
+    /// How long it runs this one.
+    pub slice: Nanoseconds,
+    /// The share of time in which it runs others.
+    pub away: f64,
 }
 
 /// The ray tracer: renderers that miss bricks, and a handler on each node that serves them.
@@ -330,6 +341,7 @@ impl Parameters {
             interface: Interface::default(),
             cache: Cache::default(),
             network: Network::default(),
+            system: System::default(),
             tracer: Tracer::default(),
             origins: BTreeMap::new(),
         }

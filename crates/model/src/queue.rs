@@ -1,3 +1,5 @@
+//! What a message waits where others came before it: the queues M/M/1/B and M/M/1.
+//!
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/queue.md"))]
 
 use crate::error::{DomainError, above_zero};

@@ -1,3 +1,5 @@
+//! The speed of threads that share a core.
+//!
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/speed.md"))]
 
 use crate::error::{DomainError, above_zero};

@@ -1,3 +1,5 @@
+//! The chains against the study, a linear solver, and a run by chance.
+
 use faer::linalg::solvers::Solve;
 use faer::{Col, Mat};
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! The expected largest against known values, the study, and random draws.
+
 use rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,3 +1,5 @@
+//! The miss model and the laws of bricks against the study.
+
 use super::*;
 
 const STUDY: MissModel = MissModel {

@@ -1,3 +1,5 @@
+//! The fixed point against its own equations, and what it does not hold for.
+
 use super::*;
 use crate::speed::SpeedCurve;
 

@@ -193,6 +193,11 @@ pub const ALL: &[Parameter] = parameters! {
     "network.message_min_bytes": SIZE, "a message without data, as it is on the wire",
         |p| Place::Whole(&mut p.network.message_min_bytes);
 
+    "system.slice_us": Range::Between(1.0, 1e9), "how long a core runs this program, before it runs another one (simulator only)",
+        |p| Place::Scaled(&mut p.system.slice.0, 1e3);
+    "system.away": Range::Below(0.0, 1.0), "the share of time in which it runs others (simulator only)",
+        |p| Place::Real(&mut p.system.away);
+
     "tracer.render_s": Range::Above(0.0), "seconds to render a frame, on all nodes together, as measured",
         |p| Place::Scaled(&mut p.tracer.render.0, 1e9);
     "tracer.core_speedup": Range::Above(0.0), "how much faster the core is than where times were measured",

@@ -1,3 +1,5 @@
+//! Reading parameters, writing them, and what is told of wrong ones.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The queues against a simulation, each other, and their sums.
+
 use std::collections::VecDeque;
 
 use rand_core::SeedableRng;

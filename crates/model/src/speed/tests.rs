@@ -1,3 +1,5 @@
+//! The curves, and their fit against the study.
+
 use super::*;
 
 const TABLE_4: [f64; 8] = [1.0, 0.876, 0.717, 0.644, 0.502, 0.504, 0.412, 0.384];

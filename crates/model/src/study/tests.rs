@@ -1,3 +1,5 @@
+//! The answers against what the study reads off its figures.
+
 use super::*;
 
 fn answer(question: Question) -> Vec<Chart> {

@@ -145,7 +145,7 @@ impl Scenario {
     }
 
     /// Misses of one renderer in one frame.
-    pub(super) fn misses(&self, parameters: &Parameters) -> Result<f64, DomainError> {
+    pub(crate) fn misses(&self, parameters: &Parameters) -> Result<f64, DomainError> {
         let tracer = &parameters.tracer;
         let model = MissModel {
             base: tracer.misses,
@@ -198,6 +198,49 @@ impl Scenario {
         Ok(node)
     }
 
+    /// The machine for a simulation of this, with what is slower; how long a renderer takes to fall asleep is the program's.
+    pub(crate) fn slowed(&self, parameters: &Parameters) -> Result<Parameters, DomainError> {
+        self.slower.check()?;
+        let Slower {
+            wire,
+            send,
+            receive,
+            notification,
+            wake,
+            ..
+        } = self.slower;
+        let mut slowed = parameters.clone();
+        slowed.network.wire += wire;
+        let message = &mut slowed.message;
+        message.send += send;
+        message.notify += receive + notification;
+        message.notify_finish += receive + notification;
+        message.poll += receive + notification;
+        message.poll_finish += receive + notification;
+        message.wake += wake;
+        if let Sends::Inline { share } = self.sends {
+            let interface = &mut slowed.interface;
+            interface.inline_bandwidth.0 *= checked_share(share)?;
+            // What is longer goes in pieces, one behind the other.
+            interface.inline_bytes_max = u32::MAX;
+        }
+        if self.sends != Sends::Descriptors {
+            slowed.interface.inline += send;
+        }
+        Ok(slowed)
+    }
+
+    /// A response in whole bytes: on the wire, and of data.
+    pub(crate) fn response_bytes(&self, parameters: &Parameters) -> (u32, u32) {
+        let wire = self.response(parameters).0.ceil() as u32;
+        let packets = wire
+            .div_ceil(parameters.network.packet_payload_bytes)
+            .max(1);
+        let headers = parameters.network.message_min_bytes
+            + (packets - 1) * parameters.network.packet_header_bytes;
+        (wire, wire.saturating_sub(headers))
+    }
+
     /// What a response is on the wire.
     fn response(&self, parameters: &Parameters) -> Bytes {
         let tracer = &parameters.tracer;
@@ -238,14 +281,7 @@ impl Scenario {
             node.round_trip += -sooner;
         }
         if let Sends::Inline { share } = self.sends {
-            if !(share > 0.0 && share <= 1.0) {
-                let expected = "a number above 0, up to 1";
-                return Err(DomainError::new(
-                    "share of loads and stores",
-                    share,
-                    expected,
-                ));
-            }
+            let share = checked_share(share)?;
             // Each byte is loaded and stored.
             let copying = response / interface.inline_bandwidth * 2.0 / share;
             node.handle += copying - less;
@@ -267,4 +303,16 @@ impl Scenario {
         node.render += taken_over + receive;
         node.round_trip += -message.wake_latency;
     }
+}
+
+fn checked_share(share: f64) -> Result<f64, DomainError> {
+    if share > 0.0 && share <= 1.0 {
+        return Ok(share);
+    }
+    let expected = "a number above 0, up to 1";
+    Err(DomainError::new(
+        "share of loads and stores",
+        share,
+        expected,
+    ))
 }

@@ -1,3 +1,5 @@
+//! The prediction against every figure of the study that belongs to this version of its model.
+
 use super::*;
 use crate::misses::BrickLaw;
 

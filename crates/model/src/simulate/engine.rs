@@ -1,0 +1,620 @@
+//! The simulation itself: what happens next, and what comes of it.
+//!
+//! # A thread
+//! ```text
+//!              step                 work done
+//!   (client) ───────► RUNS ──────────────────────► what comes `After`: the client again, or
+//!                      ▲                            AT THE INTERFACE   for a trip there and back
+//!                      │ a message, a wake-up       POLLS              until a look finds a message
+//!                      └─────────────────────────── BLOCKED            in the sync table
+//! ```
+//! Who runs, talks to the interface or polls is active, and shares the core. Trips and looks take as long as they take; work is slower the more are active.
+//!
+//! # A message
+//! send call → command at the interface (checked, translated) → first byte ready → link out, packet by packet → wire → link in → (last packet) arrived:
+//! a note in the queue of its connection's thread → doorbell: unblocked → taken.
+//! Links pass one packet at a time, in the order in which packets come: contention where they enter the network and where they leave it, and none within.
+//!
+//! # Invariants
+//! 1. One event touches the threads of one node; only a meeting touches all.
+//! 2. `Core::due` is what the agenda has for the core, under the number `turn`; turns of other numbers are void.
+//! 3. A thread is active exactly in the states `Runs`, `AtInterface` and `Polls`.
+//!
+//! # Source
+//! Parker 2013, chapter 3 and sections 4.2 and 4.3; the processor, simulated instruction by instruction there, is a speed for each number of threads here.
+
+use std::collections::VecDeque;
+
+use super::agenda::Agenda;
+use super::client::{Client, Message, Note, Resumed, Step, Thread, Way};
+use super::core::{Core, Occupied};
+use super::interface::{Cache, Connection, Gate, Injection, Placed, Translations};
+use super::machine::Machine;
+use super::moment::Moment;
+use super::sync_table::{Blocks, Entry, Unblocked};
+use super::timeline::{Activity, Link, Timeline};
+use super::{Counts, Layout};
+use crate::error::ModelError;
+use crate::parameters::Parameters;
+use crate::units::{Bytes, Nanoseconds};
+
+/// A simulation in progress.
+#[derive(Debug)]
+pub struct Simulation<C, T> {
+    machine: Machine,
+    layout: Layout,
+    agenda: Agenda<Event>,
+    now: Moment,
+    nodes: Vec<Node>,
+    threads: Vec<State>,
+    messages: Messages,
+    /// Threads that wait for all others.
+    met: Vec<Thread>,
+    occupied: Occupied,
+    counts: Counts,
+    client: C,
+    timeline: T,
+}
+
+/// What happens.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// A thread of a core ends its work, if nothing has come in between.
+    Turn {
+        node: u32,
+        turn: u32,
+    },
+    /// A command to send reaches the interface.
+    Command {
+        node: u32,
+        thread: u32,
+    },
+    /// The interface has answered a thread.
+    Reply {
+        node: u32,
+        thread: u32,
+    },
+    /// A thread looks for a message and finds one.
+    Found {
+        node: u32,
+        thread: u32,
+    },
+    /// The first byte of a message is ready to be sent.
+    Ready {
+        message: u32,
+    },
+    /// The first byte of a packet comes to its receiver.
+    Packet {
+        message: u32,
+        bytes: u32,
+    },
+    /// A message is there.
+    Arrived {
+        message: u32,
+    },
+    /// A thread that was unblocked runs.
+    Runs {
+        node: u32,
+        thread: u32,
+    },
+    /// A message from outside is there.
+    Visit {
+        node: u32,
+        connection: u32,
+        tag: u64,
+    },
+    /// A core goes over to somebody else, or comes back.
+    Away {
+        node: u32,
+    },
+    Back {
+        node: u32,
+    },
+}
+
+#[derive(Debug)]
+struct Node {
+    core: Core,
+    out: Gate,
+    into: Gate,
+    translations: Translations,
+    cache: Cache,
+}
+
+/// A thread, and its entries in the sync table.
+#[derive(Debug)]
+struct State {
+    does: Does,
+    /// The reading of the core's clock of work at which it is done, if it runs.
+    end: Nanoseconds,
+    after: After,
+    /// Entry for messages, and for other threads.
+    doorbell: Entry,
+    alarm: Entry,
+    /// What it wants to send.
+    message: Message,
+    call_began: Moment,
+    /// Messages that are there for it.
+    notes: VecDeque<u32>,
+    /// What is drawn of it, and since when.
+    activity: Activity,
+    since: Moment,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Does {
+    Runs,
+    AtInterface,
+    /// The first look reaches the interface at that moment.
+    Polls(Moment),
+    /// A look has found a message.
+    Finds,
+    /// It looks whether another thread has waked it.
+    Spins,
+    Blocked,
+    Over,
+}
+
+/// What a thread does when its work, or its trip, is over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum After {
+    Client(Resumed),
+    /// Tell the interface to send.
+    Command,
+    /// Look for a message once, and sleep without one.
+    Check,
+    /// The answer to that.
+    Checked,
+    /// Look again and again.
+    Look,
+    /// Take the first note, and give it to the client.
+    Take,
+    /// A thread that was blocked for a message finishes its call.
+    Finish,
+}
+
+/// A message under way.
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    what: Message,
+    from: Thread,
+    sent: Moment,
+    number: u64,
+    /// Bytes that have not come to the receiver yet.
+    left: u32,
+    /// Data that the receiver finds in memory.
+    in_memory: u32,
+    /// What it takes longer because addresses had to be found.
+    delay: Moment,
+    /// Refused by the receiver's interface.
+    is_refused: bool,
+    next_free: u32,
+}
+
+/// Messages under way, in places that are used again.
+#[derive(Debug)]
+struct Messages {
+    all: Vec<UnderWay>,
+    free: u32,
+    sent: u64,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl<C: Client, T: Timeline> Simulation<C, T> {
+    /// Nodes that all have the same threads and connections.
+    ///
+    /// # Errors
+    /// [`ModelError`] where a core has fewer contexts than threads, or no speed is known for so many.
+    pub fn new(
+        parameters: &Parameters,
+        layout: Layout,
+        client: C,
+        timeline: T,
+    ) -> Result<Self, ModelError> {
+        layout.check(parameters)?;
+        let machine = Machine::of(parameters, layout.threads)?;
+        let asks_cache = layout.bypasses_cache || machine.slices.is_some();
+        let node = || Node {
+            core: Core::new(),
+            out: Gate::default(),
+            into: Gate::default(),
+            translations: Translations::new(machine.translations, machine.page_bytes),
+            cache: Cache::new(machine.cache_bytes, machine.block_bytes, asks_cache),
+        };
+        let thread_count = layout.nodes as usize * layout.threads as usize;
+        let mut simulation = Self {
+            agenda: Agenda::new(),
+            now: Moment::START,
+            nodes: (0..layout.nodes).map(|_| node()).collect(),
+            threads: (0..thread_count).map(|_| State::new()).collect(),
+            messages: Messages {
+                all: Vec::new(),
+                free: NONE,
+                sent: 0,
+            },
+            met: Vec::new(),
+            occupied: Occupied::new(layout.threads),
+            counts: Counts::default(),
+            machine,
+            layout,
+            client,
+            timeline,
+        };
+        simulation.begin();
+        Ok(simulation)
+    }
+
+    /// Lets up to so many events happen; false when nothing will happen any more.
+    pub fn advance(&mut self, events: u64) -> bool {
+        let goal = self.counts.events + events;
+        while self.counts.events < goal {
+            if self.client.is_over() {
+                return false;
+            }
+            let Some((at, event)) = self.agenda.take() else {
+                return false;
+            };
+            self.now = at;
+            self.happen(event);
+        }
+        true
+    }
+
+    /// What the program has found out so far.
+    pub const fn client(&self) -> &C {
+        &self.client
+    }
+
+    /// The time that has been simulated.
+    pub const fn now(&self) -> Moment {
+        self.now
+    }
+
+    /// What has happened so far.
+    pub fn counts(&mut self) -> Counts {
+        for node in 0..self.layout.nodes {
+            self.settle(node);
+        }
+        let mut counts = self.counts.clone();
+        let (without, with) = self.occupied.times();
+        counts.without_handler = without;
+        counts.with_handler = with;
+        counts.away = self.occupied.away;
+        for node in &self.nodes {
+            counts.translations += node.translations.hits;
+            counts.walks += node.translations.walks;
+            counts.out_busy += node.out.busy().nanoseconds();
+            counts.in_busy += node.into.busy().nanoseconds();
+        }
+        counts.sent = self.messages.sent;
+        counts
+    }
+
+    /// The program, what happened, and who heard of it.
+    pub fn into_parts(mut self) -> (C, Counts, T) {
+        for node in 0..self.layout.nodes {
+            for number in 0..self.layout.threads {
+                self.draw(Thread { node, number }, Activity::Sleeps);
+            }
+        }
+        let counts = self.counts();
+        (self.client, counts, self.timeline)
+    }
+
+    fn begin(&mut self) {
+        for node in 0..self.layout.nodes {
+            for number in 0..self.layout.threads {
+                self.proceed(Thread { node, number }, Resumed::Begun);
+            }
+            if let Some((slice, away)) = self.machine.slices {
+                // Not all at once: the first slices end one after the other.
+                let share =
+                    u64::from(node) * (slice + away).picoseconds() / u64::from(self.layout.nodes);
+                self.agenda.put(
+                    slice + Moment::from_picoseconds(share),
+                    Event::Away { node },
+                );
+            }
+            self.expect_visit(node);
+            self.retime(node);
+        }
+    }
+
+    fn happen(&mut self, event: Event) {
+        if let Event::Turn { node, turn } = event {
+            // What has come in between has made another turn of it.
+            if self.nodes[node as usize].core.turn != turn {
+                return;
+            }
+            self.nodes[node as usize].core.due = None;
+        }
+        self.counts.events += 1;
+        let node = match event {
+            Event::Turn { node, .. } => {
+                self.turn(node);
+                node
+            }
+            Event::Command { node, thread } => {
+                self.command(Thread {
+                    node,
+                    number: thread,
+                });
+                node
+            }
+            Event::Reply { node, thread } => {
+                self.reply(Thread {
+                    node,
+                    number: thread,
+                });
+                node
+            }
+            Event::Found { node, thread } => {
+                let thread = Thread {
+                    node,
+                    number: thread,
+                };
+                self.draw(thread, Activity::Receives);
+                self.run(thread, self.machine.message.poll_finish, After::Take);
+                node
+            }
+            Event::Ready { message } => return self.inject(message),
+            Event::Packet { message, bytes } => return self.eject(message, bytes),
+            Event::Arrived { message } => self.arrived(message),
+            Event::Runs { node, thread } => {
+                self.unblocked(Thread {
+                    node,
+                    number: thread,
+                });
+                node
+            }
+            Event::Visit {
+                node,
+                connection,
+                tag,
+            } => {
+                self.visited(node, connection, tag);
+                node
+            }
+            Event::Away { node } => {
+                self.set_away(node, true);
+                node
+            }
+            Event::Back { node } => {
+                self.set_away(node, false);
+                node
+            }
+        };
+        self.retime(node);
+    }
+
+    /// Puts on the agenda when the next thread of a core is done, if that has changed.
+    fn retime(&mut self, node: u32) {
+        let threads = &self.threads[self.layout.threads_of(node)];
+        let core = &mut self.nodes[node as usize].core;
+        let running = threads.iter().filter(|thread| thread.does == Does::Runs);
+        let first = running.map(|thread| thread.end).reduce(
+            |one, other| {
+                if other < one { other } else { one }
+            },
+        );
+        let due = first
+            .and_then(|end| core.when(end))
+            .map(|due| due.max(self.now));
+        if due == core.due {
+            return;
+        }
+        core.due = due;
+        core.turn = core.turn.wrapping_add(1);
+        if let Some(due) = due {
+            let turn = core.turn;
+            self.agenda.put(due, Event::Turn { node, turn });
+        }
+    }
+
+    /// The threads of a core whose work is done go on.
+    fn turn(&mut self, node: u32) {
+        self.settle(node);
+        for number in 0..self.layout.threads {
+            let thread = Thread { node, number };
+            let state = self.state(thread);
+            if state.does == Does::Runs && self.nodes[node as usize].core.has_ended(state.end) {
+                let after = state.after;
+                self.go_on(thread, after);
+                // What that began has an end of its own.
+            }
+        }
+    }
+
+    fn go_on(&mut self, thread: Thread, after: After) {
+        match after {
+            After::Client(resumed) => self.proceed(thread, resumed),
+            After::Command => {
+                let at = self.now + self.machine.to_interface;
+                let command = Event::Command {
+                    node: thread.node,
+                    thread: thread.number,
+                };
+                self.set(thread, Does::AtInterface);
+                self.agenda.put(at, command);
+            }
+            After::Check => {
+                let trip = self.machine.to_interface + self.machine.to_interface;
+                self.state_mut(thread).after = After::Checked;
+                self.set(thread, Does::AtInterface);
+                self.agenda.put(self.now + trip, reply(thread));
+            }
+            After::Look => self.look(thread),
+            After::Take => self.take(thread),
+            After::Checked | After::Finish => unreachable!("nothing runs before these"),
+        }
+    }
+
+    /// Asks the program what a thread does next, and begins that.
+    fn proceed(&mut self, thread: Thread, resumed: Resumed) {
+        let step = self.client.step(thread, resumed, self.now);
+        let message = self.machine.message;
+        match step {
+            Step::Compute(work) => {
+                self.draw(thread, Activity::Computes);
+                self.run(thread, work, After::Client(Resumed::Computed));
+            }
+            Step::Send(what) => self.send(thread, what),
+            Step::Receive(Way::Poll) => {
+                self.draw(thread, Activity::Receives);
+                let trip = self.machine.to_interface + self.machine.to_interface;
+                let before = message.poll - trip.nanoseconds() - message.poll_finish;
+                self.run(thread, before, After::Look);
+            }
+            Step::Receive(Way::Notify) => {
+                self.draw(thread, Activity::Receives);
+                let trip = self.machine.to_interface + self.machine.to_interface;
+                let before = (message.notify_setup - trip.nanoseconds()).max(Nanoseconds::ZERO);
+                self.run(thread, before, After::Check);
+            }
+            Step::Sleep => self.sleep(thread, Activity::Sleeps, Does::Blocked),
+            Step::Spin => self.sleep(thread, Activity::Polls, Does::Spins),
+            Step::Wake(other) => {
+                self.draw(thread, Activity::Wakes);
+                // News is under way from the begin of the call.
+                self.wake_later(thread.node, other);
+                self.run(thread, message.wake, After::Client(Resumed::Waked));
+            }
+            Step::Meet => self.meet(thread),
+            Step::Stop => {
+                self.draw(thread, Activity::Sleeps);
+                self.set(thread, Does::Over);
+            }
+        }
+    }
+
+    /// Works for so long, alone on a core, and then goes on.
+    fn run(&mut self, thread: Thread, work: Nanoseconds, after: After) {
+        self.set(thread, Does::Runs);
+        let end = self.nodes[thread.node as usize].core.end_of(work);
+        let state = self.state_mut(thread);
+        state.end = end;
+        state.after = after;
+    }
+
+    /// Puts a thread into a state, and tells its core if it becomes active or is so no more.
+    fn set(&mut self, thread: Thread, does: Does) {
+        let was_active = self.state(thread).does.is_active();
+        self.settle(thread.node);
+        self.state_mut(thread).does = does;
+        if was_active != does.is_active() {
+            let is_handler = self.client.handler() == Some(thread.number);
+            let core = &mut self.nodes[thread.node as usize].core;
+            core.change(does.is_active(), is_handler, &self.machine.speeds);
+            if T::LISTENS {
+                self.timeline.active(thread.node, core.active(), self.now);
+            }
+        }
+    }
+
+    fn settle(&mut self, node: u32) {
+        let core = &mut self.nodes[node as usize].core;
+        core.settle(self.now, &mut self.occupied);
+    }
+
+    fn state(&self, thread: Thread) -> &State {
+        &self.threads[self.layout.place_of(thread)]
+    }
+
+    fn state_mut(&mut self, thread: Thread) -> &mut State {
+        &mut self.threads[self.layout.place_of(thread)]
+    }
+
+    /// Ends what was drawn of a thread, and begins something else.
+    fn draw(&mut self, thread: Thread, activity: Activity) {
+        if !T::LISTENS {
+            return;
+        }
+        let now = self.now;
+        let state = self.state_mut(thread);
+        let (before, since) = (state.activity, state.since);
+        state.activity = activity;
+        state.since = now;
+        if since < now {
+            self.timeline.thread(thread, before, since, now);
+        }
+    }
+
+    fn set_away(&mut self, node: u32, is_away: bool) {
+        self.settle(node);
+        let core = &mut self.nodes[node as usize].core;
+        core.set_away(is_away, &self.machine.speeds);
+        let Some((slice, away)) = self.machine.slices else {
+            return;
+        };
+        let (at, event) = match is_away {
+            true => (away, Event::Back { node }),
+            false => (slice, Event::Away { node }),
+        };
+        self.agenda.put(self.now + at, event);
+        if !is_away {
+            self.look_again(node);
+        }
+    }
+}
+
+mod messages;
+mod waiting;
+
+impl State {
+    fn new() -> Self {
+        Self {
+            does: Does::Over,
+            end: Nanoseconds::ZERO,
+            after: After::Client(Resumed::Begun),
+            doorbell: Entry::default(),
+            alarm: Entry::default(),
+            message: Message::default(),
+            call_began: Moment::START,
+            notes: VecDeque::new(),
+            activity: Activity::Sleeps,
+            since: Moment::START,
+        }
+    }
+}
+
+impl Does {
+    const fn is_active(self) -> bool {
+        matches!(
+            self,
+            Self::Runs | Self::AtInterface | Self::Polls(_) | Self::Finds | Self::Spins
+        )
+    }
+}
+
+impl Messages {
+    fn put(&mut self, message: UnderWay) -> u32 {
+        self.sent += 1;
+        match self.free {
+            NONE => {
+                self.all.push(message);
+                // A message takes some 100 bytes of memory, so there are never so many.
+                (self.all.len() - 1) as u32
+            }
+            place => {
+                self.free = self.all[place as usize].next_free;
+                self.all[place as usize] = message;
+                place
+            }
+        }
+    }
+
+    fn take(&mut self, place: u32) -> UnderWay {
+        let message = self.all[place as usize];
+        self.all[place as usize].next_free = self.free;
+        self.free = place;
+        message
+    }
+}
+
+const fn reply(thread: Thread) -> Event {
+    Event::Reply {
+        node: thread.node,
+        thread: thread.number,
+    }
+}

@@ -1,0 +1,129 @@
+//! How threads wait, and what ends that.
+
+use super::*;
+
+impl<C: Client, T: Timeline> Simulation<C, T> {
+    /// The interface has answered: to a command, or whether a message is there.
+    pub(super) fn reply(&mut self, thread: Thread) {
+        let message = self.machine.message;
+        match self.state(thread).after {
+            // What rang for a message that has been taken, or is there, need not ring again.
+            After::Checked if self.state(thread).notes.is_empty() => {
+                self.draw(thread, Activity::AwaitsMessage);
+                let state = self.state_mut(thread);
+                state.doorbell = Entry::Blocked;
+                state.after = After::Finish;
+                self.set(thread, Does::Blocked);
+            }
+            After::Checked => {
+                self.state_mut(thread).doorbell = Entry::Clear;
+                let rest = message.notify - message.notify_setup;
+                self.run(thread, rest.max(Nanoseconds::ZERO), After::Take);
+            }
+            after => {
+                let trip = self.machine.to_interface + self.machine.to_interface;
+                let rest = message.send - message.send_issue - trip.nanoseconds();
+                self.run(thread, rest, after);
+            }
+        }
+    }
+
+    /// A message rings for its receiver.
+    pub(super) fn ring(&mut self, thread: Thread) {
+        match self.state_mut(thread).doorbell.unblock() {
+            Unblocked::Runs => {
+                let runs = Event::Runs {
+                    node: thread.node,
+                    thread: thread.number,
+                };
+                self.agenda.put(self.now + self.machine.notify_wake, runs);
+            }
+            Unblocked::IsSet => {}
+        }
+    }
+
+    /// A thread that was unblocked runs.
+    pub(super) fn unblocked(&mut self, thread: Thread) {
+        match self.state(thread).after {
+            After::Finish => {
+                self.draw(thread, Activity::Receives);
+                self.run(thread, self.machine.message.notify_finish, After::Take);
+            }
+            After::Client(resumed) => self.proceed(thread, resumed),
+            other => unreachable!("nobody blocks before {other:?}"),
+        }
+    }
+
+    /// Looks for messages until there is one.
+    pub(super) fn look(&mut self, thread: Thread) {
+        let first = self.now + self.machine.to_interface;
+        if self.state(thread).notes.is_empty() {
+            self.draw(thread, Activity::Polls);
+            self.set(thread, Does::Polls(first));
+        } else {
+            self.found(thread, first);
+        }
+    }
+
+    /// A message is there: the next look finds it. The first look of a thread reaches the interface at `first`, and then one in each period.
+    pub(super) fn found(&mut self, thread: Thread, first: Moment) {
+        let look = first.next_at(self.now, self.machine.poll_period);
+        self.set(thread, Does::Finds);
+        let found = Event::Found {
+            node: thread.node,
+            thread: thread.number,
+        };
+        self.agenda.put(look + self.machine.to_interface, found);
+    }
+
+    /// The core is back: who polled begins again.
+    pub(super) fn look_again(&mut self, node: u32) {
+        for number in 0..self.layout.threads {
+            let thread = Thread { node, number };
+            if matches!(self.state(thread).does, Does::Polls(_)) {
+                self.look(thread);
+            }
+        }
+    }
+
+    /// Another thread of the node runs after the latency of waking, if it sleeps by then.
+    pub(super) fn wake_later(&mut self, node: u32, other: u32) {
+        let other = Thread {
+            node,
+            number: other,
+        };
+        if self.state_mut(other).alarm.unblock() == Unblocked::Runs {
+            let runs = Event::Runs {
+                node,
+                thread: other.number,
+            };
+            self.agenda.put(self.now + self.machine.wake_latency, runs);
+        }
+    }
+
+    /// Waits for another thread, unless that has been there before.
+    pub(super) fn sleep(&mut self, thread: Thread, activity: Activity, does: Does) {
+        match self.state_mut(thread).alarm.block() {
+            Blocks::No => self.proceed(thread, Resumed::Woken),
+            Blocks::Yes => {
+                self.draw(thread, activity);
+                self.state_mut(thread).after = After::Client(Resumed::Woken);
+                self.set(thread, does);
+            }
+        }
+    }
+
+    /// Waits for all who meet; the last one lets all go on.
+    pub(super) fn meet(&mut self, thread: Thread) {
+        self.draw(thread, Activity::Meets);
+        self.state_mut(thread).after = After::Client(Resumed::Met);
+        self.met.push(thread);
+        if (self.met.len() as u32) < self.client.meeting() {
+            return self.set(thread, Does::Blocked);
+        }
+        for thread in std::mem::take(&mut self.met) {
+            self.run(thread, Nanoseconds::ZERO, After::Client(Resumed::Met));
+            self.retime(thread.node);
+        }
+    }
+}

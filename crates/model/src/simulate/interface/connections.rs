@@ -1,0 +1,61 @@
+//! What a connection lets others do: which thread gets its messages, and where their data may be put.
+//!
+//! # Source
+//! Parker 2013, sections 3.3.2, 3.4 and 3.4.3.
+
+/// A piece of a process's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its first address.
+    pub base: u64,
+    /// How long it is.
+    pub bytes: u64,
+}
+
+/// An entry of a node's connection table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// Which thread gets the messages.
+    pub thread: u32,
+    /// Where data may be put.
+    pub segment: Segment,
+    /// Whether data may be put into the cache.
+    pub injects: bool,
+}
+
+impl Segment {
+    /// All addresses.
+    pub const ALL: Self = Self {
+        base: 0,
+        bytes: u64::MAX,
+    };
+
+    /// Whether so many bytes from an address on lie within.
+    #[must_use]
+    pub const fn holds(self, address: u64, bytes: u64) -> bool {
+        // Counted from the base, so that no sum overflows.
+        match address.checked_sub(self.base) {
+            Some(offset) => offset <= self.bytes && bytes <= self.bytes - offset,
+            None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_holds_what_lies_within() {
+        let segment = Segment {
+            base: 100,
+            bytes: 50,
+        };
+        assert!(segment.holds(100, 50));
+        assert!(segment.holds(150, 0), "nothing, at its end");
+        assert!(!segment.holds(99, 1));
+        assert!(!segment.holds(101, 50));
+        assert!(!segment.holds(u64::MAX, 2), "which would wrap around");
+        assert!(Segment::ALL.holds(u64::MAX, 0));
+    }
+}

@@ -1,0 +1,91 @@
+//! The parameters of a node as the simulator uses them: fixed times in whole picoseconds, sizes in whole bytes.
+
+use super::moment::Moment;
+use crate::error::ModelError;
+use crate::parameters::{Message, Parameters};
+use crate::units::{Bandwidth, Nanoseconds, Speed};
+
+/// A machine of nodes that are all alike.
+#[derive(Clone, Debug)]
+pub(super) struct Machine {
+    /// The speed of each of so many threads that are active.
+    pub(super) speeds: Vec<Speed>,
+    pub(super) message: Message,
+    /// From the core to the interface.
+    pub(super) to_interface: Moment,
+    /// From there until the first byte is ready, of a message by a descriptor, and of one that is inline.
+    pub(super) fetch: Moment,
+    pub(super) take_inline: Moment,
+    pub(super) inline: Nanoseconds,
+    pub(super) inline_bandwidth: Bandwidth,
+    pub(super) inline_bytes_max: u32,
+    pub(super) arrive: Moment,
+    pub(super) notify_wake: Moment,
+    pub(super) wake_latency: Moment,
+    pub(super) poll_period: Moment,
+    pub(super) wire: Moment,
+    pub(super) walk: Moment,
+    pub(super) translations: u32,
+    pub(super) page_bytes: u32,
+    pub(super) bandwidth: Bandwidth,
+    /// A packet with all that it can carry.
+    pub(super) packet_bytes: u32,
+    pub(super) packet_header_bytes: u32,
+    pub(super) block_bytes: u64,
+    pub(super) cache_bytes: u64,
+    /// What bringing one byte of a message costs its reader, if it is in memory.
+    pub(super) fetch_per_byte: Nanoseconds,
+    /// How long a core runs these threads, and then others; nothing for ever.
+    pub(super) slices: Option<(Moment, Moment)>,
+}
+
+impl Machine {
+    /// Of so many threads on each node.
+    pub(super) fn of(parameters: &Parameters, threads: u32) -> Result<Self, ModelError> {
+        let Parameters {
+            message,
+            interface,
+            cache,
+            network,
+            system,
+            ..
+        } = parameters;
+        let speeds = parameters.speeds()?.up_to(threads as usize);
+        let speeds = speeds.map_err(|error| parameters.located(error))?;
+        let half_trip = interface.trip / 2.0;
+        let lines = cache.referenced / cache.line.0;
+        let slice = Moment::about(system.slice);
+        let away = system.slice * (system.away / (1.0 - system.away));
+        Ok(Self {
+            speeds,
+            message: *message,
+            to_interface: Moment::about(half_trip),
+            fetch: Moment::about(message.send_latency - message.send_issue - half_trip),
+            take_inline: Moment::about(interface.inline_latency - half_trip),
+            inline: interface.inline,
+            inline_bandwidth: interface.inline_bandwidth,
+            inline_bytes_max: interface.inline_bytes_max,
+            arrive: Moment::about(interface.arrive),
+            notify_wake: Moment::about(message.notify_wake),
+            wake_latency: Moment::about(message.wake_latency),
+            poll_period: Moment::about(message.poll_period).max(Moment::from_picoseconds(1)),
+            wire: Moment::about(network.wire),
+            walk: Moment::about(interface.walk),
+            translations: interface.translations,
+            page_bytes: interface.page_bytes,
+            bandwidth: network.bandwidth,
+            packet_bytes: network.packet_payload_bytes + network.packet_header_bytes,
+            packet_header_bytes: network.packet_header_bytes,
+            block_bytes: u64::from(network.packet_payload_bytes),
+            cache_bytes: cache.bytes.0 as u64,
+            fetch_per_byte: cache.miss * lines,
+            slices: (system.away > 0.0).then(|| (slice, Moment::about(away))),
+        })
+    }
+
+    /// How long bytes take to pass a link.
+    #[inline]
+    pub(super) fn passing(&self, bytes: u32) -> Moment {
+        Moment::about(crate::units::Bytes(f64::from(bytes)) / self.bandwidth)
+    }
+}

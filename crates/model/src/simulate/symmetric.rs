@@ -1,0 +1,227 @@
+//! The symmetrical kernel: all nodes compute, ask another one, wait for its answer, and answer those who ask.
+//!
+//! Each node has threads that compute and one that handles messages, which polls or is notified; what the one costs, the other does not, and the reverse, is
+//! what the study's section 4.5 asks.
+//!
+//! # Source
+//! Parker 2013, section 4.5.
+
+use rand_core::SeedableRng;
+use rand_distr::{Distribution, Exp1, StandardUniform};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Serialize;
+
+use super::timeline::Timeline;
+use super::{
+    Client, Counts, Layout, Message, Moment, Note, Resumed, Simulation, Step, Thread, Way,
+};
+use crate::error::{DomainError, ModelError, above_zero};
+use crate::parameters::Parameters;
+use crate::units::Nanoseconds;
+
+/// Set in the tag of a message that is an answer; below it stands who asked.
+const ANSWER: u64 = 1 << 32;
+
+/// What all nodes do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Symmetric {
+    /// Nodes, from 2 on.
+    pub nodes: u32,
+    /// Threads of each that compute, from 1 on.
+    pub computing: u32,
+    /// What each computes before it asks, on average.
+    pub compute: Nanoseconds,
+    /// How the handler waits.
+    pub way: Way,
+    /// How often each thread asks.
+    pub rounds: u32,
+    /// Where random numbers begin.
+    pub seed: u64,
+}
+
+/// What that took.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Found {
+    /// From the call that asks until the answer is there, on average.
+    #[serde(rename = "round_trip_ns")]
+    pub round_trip: Nanoseconds,
+    /// From one question of a thread to its next, on average.
+    #[serde(rename = "cycle_ns")]
+    pub cycle: Nanoseconds,
+    /// How fast threads compute while they do, over one alone.
+    pub speed: f64,
+    /// The share of time in which handlers are active.
+    pub handler_share: f64,
+    /// What happened.
+    #[serde(skip)]
+    pub counts: Counts,
+}
+
+impl Symmetric {
+    /// Nodes with so many threads that compute for so long, and a handler that is notified.
+    #[must_use]
+    pub const fn new(nodes: u32, computing: u32, compute: Nanoseconds) -> Self {
+        Self {
+            nodes,
+            computing,
+            compute,
+            way: Way::Notify,
+            rounds: 1_000,
+            seed: 1,
+        }
+    }
+
+    /// Simulates it; `progress` hears which share of it is done.
+    ///
+    /// # Errors
+    /// [`ModelError`] where a parameter or a number is outside its range.
+    pub fn run<T: Timeline>(
+        self,
+        parameters: &Parameters,
+        timeline: T,
+        mut progress: impl FnMut(f64),
+    ) -> Result<(Found, T), ModelError> {
+        above_zero("rounds", f64::from(self.rounds))?;
+        above_zero("compute", self.compute.0)?;
+        above_zero("computing threads", f64::from(self.computing))?;
+        if self.nodes < 2 {
+            let expected = "2 or more, so that there is somebody to ask";
+            return Err(DomainError::new("nodes", f64::from(self.nodes), expected).into());
+        }
+        let threads = self.nodes as usize * self.computing as usize;
+        let all = threads as f64 * f64::from(self.rounds);
+        let client = Nodes {
+            what: self,
+            wire_bytes: parameters.packets().wire_bytes(0) as u32,
+            random: Xoshiro256PlusPlus::seed_from_u64(self.seed),
+            left: vec![self.rounds; threads],
+            began: vec![(Moment::START, Moment::START); threads],
+            over: 0,
+            answered: 0,
+            waited: Nanoseconds::ZERO,
+            computed: Nanoseconds::ZERO,
+            computing: Nanoseconds::ZERO,
+        };
+        let layout = Layout::new(self.nodes, self.computing.saturating_add(1));
+        let mut simulation = Simulation::new(parameters, layout, client, timeline)?;
+        while simulation.advance(super::PROGRESS_EVENTS) {
+            progress(simulation.client().answered as f64 / all);
+        }
+        let time = simulation.now().nanoseconds();
+        let (client, counts, timeline) = simulation.into_parts();
+        let handled: Nanoseconds = counts.with_handler.iter().copied().sum();
+        let found = Found {
+            round_trip: client.waited / all,
+            cycle: (client.waited + client.computing) / all,
+            speed: client.computed / client.computing,
+            handler_share: handled / (time * f64::from(self.nodes)),
+            counts,
+        };
+        Ok((found, timeline))
+    }
+}
+
+/// All nodes.
+struct Nodes {
+    what: Symmetric,
+    wire_bytes: u32,
+    random: Xoshiro256PlusPlus,
+    /// Rounds that each thread has before it.
+    left: Vec<u32>,
+    /// When each began to compute, and when to ask.
+    began: Vec<(Moment, Moment)>,
+    over: usize,
+    answered: u64,
+    waited: Nanoseconds,
+    /// What all have computed, alone on a core, and how long that took.
+    computed: Nanoseconds,
+    computing: Nanoseconds,
+}
+
+impl Nodes {
+    fn place(&self, thread: Thread) -> usize {
+        (thread.node * self.what.computing + thread.number) as usize
+    }
+
+    fn message(&self, node: u32, tag: u64) -> Step {
+        Step::Send(Message {
+            node,
+            connection: self.what.computing,
+            wire_bytes: self.wire_bytes,
+            rings: self.what.way == Way::Notify,
+            hints_cache: true,
+            tag,
+            ..Message::default()
+        })
+    }
+
+    /// Any node but this one.
+    fn another(&mut self, node: u32) -> u32 {
+        let share: f64 = StandardUniform.sample(&mut self.random);
+        let other = (share * f64::from(self.what.nodes - 1)) as u32;
+        if other >= node { other + 1 } else { other }
+    }
+
+    fn compute(&mut self, thread: Thread, now: Moment) -> Step {
+        let place = self.place(thread);
+        if self.left[place] == 0 {
+            self.over += 1;
+            return Step::Stop;
+        }
+        self.left[place] -= 1;
+        self.began[place].0 = now;
+        let share: f64 = Exp1.sample(&mut self.random);
+        let work = self.what.compute * share;
+        self.computed += work;
+        Step::Compute(work)
+    }
+
+    fn asker(&mut self, thread: Thread, resumed: Resumed, now: Moment) -> Step {
+        let place = self.place(thread);
+        match resumed {
+            Resumed::Begun => self.compute(thread, now),
+            Resumed::Computed => {
+                self.began[place].1 = now;
+                self.computing += now.since(self.began[place].0).nanoseconds();
+                let to = self.another(thread.node);
+                self.message(to, u64::from(thread.number))
+            }
+            Resumed::Sent => Step::Sleep,
+            Resumed::Woken => {
+                self.waited += now.since(self.began[place].1).nanoseconds();
+                self.answered += 1;
+                self.compute(thread, now)
+            }
+            _ => Step::Stop,
+        }
+    }
+
+    fn handler(&self, resumed: Resumed) -> Step {
+        match resumed {
+            Resumed::Received(Note { tag, .. }) if tag >= ANSWER => {
+                Step::Wake((tag - ANSWER) as u32)
+            }
+            Resumed::Received(note) => self.message(note.from.node, ANSWER + note.tag),
+            _ => Step::Receive(self.what.way),
+        }
+    }
+}
+
+impl Client for Nodes {
+    fn step(&mut self, thread: Thread, resumed: Resumed, now: Moment) -> Step {
+        match thread.number < self.what.computing {
+            true => self.asker(thread, resumed, now),
+            false => self.handler(resumed),
+        }
+    }
+
+    fn handler(&self) -> Option<u32> {
+        Some(self.what.computing)
+    }
+
+    fn is_over(&self) -> bool {
+        self.over == self.left.len()
+    }
+}

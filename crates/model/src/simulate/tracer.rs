@@ -1,0 +1,220 @@
+//! The distributed ray tracer: renderers that compute and miss at random, handlers that serve the misses of others.
+//!
+//! It is the same program that [`predict`](crate::predict) has equations for, made of the same [`Scenario`] and parameters, and counts what they predict; but here requests and
+//! answers are messages, handlers have queues, and links are busy. A renderer misses as often in a frame as the miss model says; between two misses it
+//! computes for a random time; the brick's home is any other node. The handler serves a request with its share of the work, and an answer with the rest. When all
+//! renderers of all nodes are through with a frame, the next one begins.
+//!
+//! # Source
+//! Parker 2013, chapters 5 to 7.
+
+mod client;
+
+use serde::{Serialize, Serializer};
+
+use self::client::Tracers;
+use super::timeline::Timeline;
+use super::{Counts, Layout, Simulation};
+use crate::error::{DomainError, ModelError, above_zero};
+use crate::parameters::Parameters;
+use crate::tracer::{Answers, Scenario};
+use crate::units::{Nanoseconds, Rate};
+
+/// What is simulated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Tracer {
+    /// Nodes, renderers, and what is different.
+    pub scenario: Scenario,
+    /// Frames.
+    pub frames: u32,
+    /// How long work takes.
+    pub work: Work,
+    /// Whether data is put into the cache.
+    pub injects: bool,
+    /// Whether all renderers wait for the last one at the end of a frame. If not, the run ends when the first one is through with its frames, so that all of it
+    /// is as the model has it: nobody ever waits for the last.
+    pub meets: bool,
+    /// Where random numbers begin.
+    pub seed: u64,
+}
+
+/// How work is distributed around its mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Work {
+    /// Exponentially, as in the model.
+    #[default]
+    Exponential,
+    /// Not at all.
+    Constant,
+}
+
+impl Work {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Exponential, Self::Constant];
+
+    /// What it is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exponential => "exponential",
+            Self::Constant => "constant",
+        }
+    }
+}
+
+/// What a simulation found: the quantities of [`Prediction`](crate::Prediction), under the same names.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Found {
+    /// Nodes.
+    pub nodes: u32,
+    /// Renderers on each.
+    pub renderers: u32,
+    /// A frame without waiting for others: misses times cycle, in milliseconds.
+    #[serde(rename = "mean_frame_ms", serialize_with = "milliseconds")]
+    pub mean_frame: Nanoseconds,
+    /// A frame until the last renderer is through with it, in milliseconds.
+    #[serde(rename = "frame_ms", serialize_with = "milliseconds")]
+    pub frame: Nanoseconds,
+    /// Misses of one renderer in one frame.
+    pub misses: f64,
+    /// The mean speed of a renderer that runs.
+    pub s_r: f64,
+    /// The mean speed of a handler that runs.
+    pub s_h: f64,
+    /// How long a renderer waits for a miss, from the end of its call that sends.
+    #[serde(rename = "t_c_ns")]
+    pub miss: Nanoseconds,
+    /// From one miss of a renderer to its next.
+    #[serde(rename = "x_ns")]
+    pub cycle: Nanoseconds,
+    /// Misses that come to a handler.
+    #[serde(rename = "lambda_per_us", serialize_with = "per_microsecond")]
+    pub arrivals: Rate,
+    /// Shares of time in which `i` renderers run and the handler does not.
+    #[serde(rename = "p")]
+    pub without_handler: Vec<f64>,
+    /// Shares of time in which `i` renderers and the handler run.
+    #[serde(rename = "p_c")]
+    pub with_handler: Vec<f64>,
+    /// The share of time in which a link into the network is busy.
+    pub link_out: f64,
+    /// The share of time in which a link out of it is busy.
+    pub link_in: f64,
+    /// The time that was simulated, in milliseconds.
+    #[serde(rename = "simulated_ms", serialize_with = "milliseconds")]
+    pub simulated: Nanoseconds,
+    /// What happened.
+    #[serde(skip)]
+    pub counts: Counts,
+}
+
+impl Tracer {
+    /// So many frames of a scenario.
+    #[must_use]
+    pub const fn new(scenario: Scenario, frames: u32, seed: u64) -> Self {
+        Self {
+            scenario,
+            frames,
+            work: Work::Exponential,
+            injects: true,
+            meets: true,
+            seed,
+        }
+    }
+
+    /// Simulates it; `progress` hears which share of it is done.
+    ///
+    /// # Errors
+    /// [`ModelError`] where a parameter or the scenario is outside of where the program makes sense.
+    pub fn run<T: Timeline>(
+        self,
+        parameters: &Parameters,
+        timeline: T,
+        mut progress: impl FnMut(f64),
+    ) -> Result<(Found, T), ModelError> {
+        let mut simulation = self.begin(parameters, timeline)?;
+        while simulation.advance(super::PROGRESS_EVENTS) {
+            progress(simulation.client().done());
+        }
+        let time = simulation.now().nanoseconds();
+        let (client, counts, timeline) = simulation.into_parts();
+        Ok((self.found(&client, counts, time), timeline))
+    }
+
+    fn begin<T: Timeline>(
+        &self,
+        parameters: &Parameters,
+        timeline: T,
+    ) -> Result<Simulation<Tracers, T>, ModelError> {
+        let scenario = &self.scenario;
+        above_zero("frames", f64::from(self.frames))?;
+        if scenario.nodes < 2 {
+            let expected = "2 or more, so that bricks have other homes";
+            return Err(DomainError::new("nodes", f64::from(scenario.nodes), expected).into());
+        }
+        let misses = scenario.misses(parameters);
+        let misses = misses.map_err(|error| parameters.located(error))?;
+        let parameters = scenario.slowed(parameters)?;
+        let threads = scenario.renderers.saturating_add(1);
+        let mut layout = Layout::new(scenario.nodes, threads);
+        for connection in &mut layout.connections {
+            connection.injects = self.injects;
+        }
+        layout.bypasses_cache = !self.injects;
+        let client = Tracers::new(self, &parameters, misses)?;
+        Simulation::new(&parameters, layout, client, timeline)
+    }
+
+    fn found(&self, client: &Tracers, counts: Counts, time: Nanoseconds) -> Found {
+        let scenario = &self.scenario;
+        let nodes = f64::from(scenario.nodes);
+        let all = client.misses as f64;
+        let cycle = (client.rendering + client.waited) / all;
+        let occupied: Nanoseconds = counts
+            .without_handler
+            .iter()
+            .chain(&counts.with_handler)
+            .copied()
+            .sum();
+        let shares = |times: &[Nanoseconds]| times.iter().map(|&time| time / occupied).collect();
+        Found {
+            nodes: scenario.nodes,
+            renderers: scenario.renderers,
+            mean_frame: cycle * client.misses_per_frame,
+            frame: match self.meets {
+                true => time / f64::from(self.frames),
+                false => cycle * client.misses_per_frame,
+            },
+            misses: client.misses_per_frame,
+            s_r: client.rendered / client.rendering,
+            s_h: client.handled / client.handling,
+            miss: client.waited / all,
+            cycle,
+            arrivals: Rate(f64::from(scenario.renderers) / cycle.0),
+            without_handler: shares(&counts.without_handler),
+            with_handler: shares(&counts.with_handler),
+            link_out: counts.out_busy / (time * nodes),
+            link_in: counts.in_busy / (time * nodes),
+            simulated: time,
+            counts,
+        }
+    }
+}
+
+impl Answers {
+    /// Whether answers go straight to the renderer.
+    const fn are_direct(self) -> bool {
+        !matches!(self, Self::ToHandler)
+    }
+}
+
+fn milliseconds<S: Serializer>(time: &Nanoseconds, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.milliseconds())
+}
+
+fn per_microsecond<S: Serializer>(rate: &Rate, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(rate.0 * 1e3)
+}
