@@ -2,6 +2,7 @@
 
 mod kdtree;
 mod launch;
+mod model;
 mod nodes;
 mod numerics;
 mod pingpong;
@@ -22,6 +23,10 @@ use self::values::{SceneChoice, Size};
 
 pub(crate) use self::kdtree::{BuilderChoice, KdtreeArguments};
 pub(crate) use self::launch::LaunchArguments;
+pub(crate) use self::model::{
+    HandlerReceive, MachineArguments, PingpongProgram, PredictArguments, RunArguments,
+    SimulateArguments, SimulatedProgram, SpeedsChoice, SymmetricProgram, TracerProgram,
+};
 pub(crate) use self::nodes::{KneighborArguments, Mode};
 pub(crate) use self::numerics::{BlockPlacement, Lk23Arguments, MatmulArguments, ProgramArguments};
 pub(crate) use self::pingpong::{LayerChoice, PingpongArguments, WaitChoice};
@@ -45,6 +50,8 @@ Examples:
   raddle pingpong                               what one message takes, there and back
   raddle pingpong --nodes 2                     the same from process to process
   raddle launch -n 4 ./program                  a program of yours on four processes
+  raddle predict --nodes 256                    a ray tracer on nodes that are not there
+  raddle simulate pingpong                      a message between them, event by event
   raddle topology                               the machine, its caches and its CPUs
   raddle place traffic.csv                      who should run where, by who talks to whom
   raddle place --program lk23                   the same for a program, and how long it would take
@@ -124,6 +131,12 @@ pub(crate) enum Command {
     /// Run a program of yours on several nodes, which are processes
     #[command(after_help = launch::EXAMPLES)]
     Launch(LaunchArguments),
+    /// Predict how long a frame of a distributed ray tracer takes, on a machine that need not exist
+    #[command(after_help = model::PREDICT_EXAMPLES)]
+    Predict(PredictArguments),
+    /// Simulate nodes with user-level notification, event by event
+    #[command(after_help = model::SIMULATE_EXAMPLES, disable_help_subcommand = true)]
+    Simulate(SimulateArguments),
     /// Show this machine, a synthetic one or one from an XML file
     #[command(after_help = TOPOLOGY_EXAMPLES)]
     Topology(TopologyArguments),

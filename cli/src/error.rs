@@ -10,6 +10,7 @@ use raddle_graphics::render::RenderError;
 use raddle_graphics::scene::OutOfMemory;
 use raddle_messages::nodes::NodesError;
 use raddle_messages::waits::WaitsError;
+use raddle_model::ModelError;
 use raddle_topology::{MatrixError, PlaceError, TopologyError};
 
 /// A failure of a command.
@@ -170,6 +171,30 @@ pub(crate) enum CliError {
         /// The options.
         what: String,
         /// Where it differs, and what was expected.
+        found: String,
+    },
+    /// Parameters, or a question, that the model does not hold for.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A file of parameters that cannot be read.
+    #[error("{}: {source}; expected a file of parameters, or a machine that comes with the program: {names}", path.display())]
+    Parameters {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+        /// The machines.
+        names: String,
+    },
+    /// A figure that could not be drawn.
+    #[error(transparent)]
+    Figure(#[from] raddle_model::study::PictureError),
+    /// Measurements that no parameters can be made of.
+    #[error("{}: {found}; expected what raddle pingpong --nodes 2 --overheads --json prints", path.display())]
+    Measurements {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
         found: String,
     },
     /// A sort that did not sort.

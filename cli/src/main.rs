@@ -68,6 +68,8 @@ fn run(arguments: &Arguments) -> Result<(), CliError> {
         Some(Command::Kneighbor(kneighbor)) => commands::kneighbor::run(kneighbor, options),
         Some(Command::Pingpong(pingpong)) => commands::pingpong::run(pingpong, options),
         Some(Command::Launch(launch)) => commands::launch::run(launch, options),
+        Some(Command::Predict(predict)) => commands::predict::run(predict, options),
+        Some(Command::Simulate(simulate)) => commands::simulate::run(simulate, options),
         Some(Command::Topology(topology)) => commands::topology::run(topology, options),
         Some(Command::Place(place)) => commands::place::run(place, options),
         Some(Command::Completions(completions)) => commands::completions::run(completions, options),

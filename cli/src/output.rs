@@ -34,25 +34,84 @@ pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), CliError> {
     write_whole(path, text.as_bytes()).map_err(|source| output_error(path, source))
 }
 
-/// Writes to a temporary file beside `path` and renames it, so that nobody ever sees half a file. What is
-/// no regular file (a pipe, a device) is written directly.
 fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
-    let is_special = fs::metadata(path).is_ok_and(|data| !data.is_file());
-    if is_special {
-        return File::options().write(true).open(path)?.write_all(content);
+    let mut file = Partial::begin(path)?;
+    file.write_all(content)?;
+    file.finish()
+}
+
+/// A file that is being written: a temporary one beside it, which takes its name at the end, so that nobody ever sees half a file. What is
+/// no regular file (a pipe, a device) is written directly.
+#[derive(Debug)]
+pub(crate) struct Partial {
+    file: File,
+    path: PathBuf,
+    /// Gone once the file has its name.
+    temporary: Option<PathBuf>,
+}
+
+impl Partial {
+    fn begin(path: &Path) -> io::Result<Self> {
+        let is_special = fs::metadata(path).is_ok_and(|data| !data.is_file());
+        let temporary = (!is_special).then(|| temporary_beside(path));
+        let mut options = File::options();
+        let options = options.write(true).create_new(!is_special);
+        Ok(Self {
+            file: options.open(temporary.as_deref().unwrap_or(path))?,
+            path: path.to_owned(),
+            temporary,
+        })
     }
-    let temporary = temporary_beside(path);
-    let written = File::options()
-        .write(true)
-        .create_new(true)
-        .open(&temporary)
-        .and_then(|mut file| file.write_all(content))
-        .and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // The first failure is the one to tell; the file may never have come to be.
-        let _gone = fs::remove_file(&temporary);
+
+    /// Begins a file, before the work whose result it gets.
+    ///
+    /// # Errors
+    /// [`CliError::Output`] or [`CliError::OutputIsDirectory`].
+    pub(crate) fn new(path: &Path) -> Result<Self, CliError> {
+        if path.is_dir() {
+            return Err(CliError::OutputIsDirectory {
+                path: path.to_owned(),
+            });
+        }
+        Self::begin(path).map_err(|source| output_error(path, source))
     }
-    written
+
+    /// Gives the file its name.
+    fn finish(mut self) -> io::Result<()> {
+        if let Some(temporary) = &self.temporary {
+            fs::rename(temporary, &self.path)?;
+        }
+        self.temporary = None;
+        Ok(())
+    }
+
+    /// The same, with what came of writing it.
+    ///
+    /// # Errors
+    /// [`CliError::Output`].
+    pub(crate) fn finish_after(written: io::Result<Self>, path: &Path) -> Result<(), CliError> {
+        let finished = written.and_then(Self::finish);
+        finished.map_err(|source| output_error(path, source))
+    }
+}
+
+impl Write for Partial {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            // The failure that led here is the one to tell.
+            let _gone = fs::remove_file(temporary);
+        }
+    }
 }
 
 fn temporary_beside(path: &Path) -> PathBuf {

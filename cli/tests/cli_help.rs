@@ -40,6 +40,8 @@ fn the_help_reads_as_it_was_written() {
         "kneighbor",
         "pingpong",
         "launch",
+        "predict",
+        "simulate",
         "topology",
         "place",
         "completions",
@@ -48,6 +50,10 @@ fn the_help_reads_as_it_was_written() {
             &format!("help-{command}.txt"),
             &run_well([command, "--help"]),
         );
+    }
+    for program in ["pingpong", "symmetric", "tracer"] {
+        let text = run_well(["simulate", program, "--help"]);
+        matches_snapshot(&format!("help-simulate-{program}.txt"), &text);
     }
 }
 
@@ -64,6 +70,11 @@ fn no_line_of_the_help_is_wider_than_a_page() {
         &["kneighbor", "--help"],
         &["pingpong", "--help"],
         &["place", "--help"],
+        &["predict", "--help"],
+        &["simulate", "--help"],
+        &["simulate", "pingpong", "--help"],
+        &["simulate", "symmetric", "--help"],
+        &["simulate", "tracer", "--help"],
     ] {
         let text = run_well(arguments);
         let widest = text.lines().map(|line| line.chars().count()).max();
@@ -147,6 +158,20 @@ fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
         (&["launch", "-n", "2"], "PROGRAM"),
         (&["launch", "-n", "2", "--json", "sh"], "--json"),
         (&["launch", "-n", "0", "sh"], "1..="),
+        (&["predict", "--nodes", "0"], "1..="),
+        (&["predict", "--renderers", "0"], "1..="),
+        (&["predict", "--figure", "71"], "imbalance"),
+        (&["predict", "--slower", "wire=-1us"], "from 0 to 1s"),
+        (&["predict", "--slower", "rain=1us"], "notification"),
+        (&["predict", "--slower", "wire=1"], "500ns"),
+        (&["predict", "--inline", "1.5"], "share"),
+        (&["predict", "--svg", "here"], "--figure"),
+        (&["predict", "--set", "network.rain=1"], "no parameter"),
+        (&["predict", "--set", "nothing"], "expected"),
+        (&["simulate"], "tracer"),
+        (&["simulate", "rain"], "rain"),
+        (&["simulate", "pingpong", "--trace", "t.json"], "--receive"),
+        (&["simulate", "tracer", "--frames", "0"], "1..="),
         (&["topology", "--pool", "lake"], "deque"),
         (&["topology", "--affinity", "here"], "scatter"),
         (&["topology", "--synthetic", "a", "--xml", "b"], "--xml"),

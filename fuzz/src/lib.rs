@@ -2,12 +2,14 @@
 #![forbid(unsafe_code)]
 
 mod grain;
+mod model;
 mod net;
 mod topology;
 
 use raddle_graphics::mesh::{COORDINATE_MAX, LoadOptions, Mesh};
 
 pub use self::grain::read_grains;
+pub use self::model::read_parameters;
 pub use self::net::{receive_messages, receive_packets};
 pub use self::topology::{read_affinity, read_matrix, read_topology_synthetic, read_topology_xml};
 

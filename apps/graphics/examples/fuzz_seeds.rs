@@ -125,6 +125,15 @@ const PACKETS: [&[u8]; 5] = [
     ],
 ];
 
+/// Parameters of a node, as people write them, and as nobody should.
+const PARAMETERS: [&str; 5] = [
+    "name = \"mine\"\n[core]\ncontexts = 4\nspeeds = [1.0, 0.6]\ncurve = \"measured\"\n[network]\nwire_ns = 5e2\nbytes_per_ns = 12.5\n",
+    "[message]\nsend_ns = 1_000\nnotify_latency_ns = 0x20\n[system]\nslice_us = 10\naway = 0.25\n[cache]\nreferenced = 1\n",
+    "tracer.misses = 1e6\ntracer.brick_edge = 7\ntracer.imbalance = 0.4\ntracer.other_requests_per_us = 0.01\n",
+    "[interface]\ntrip_ns = -1\n[core]\ncontexts = 0\nspeeds = []\n[graphics]\n",
+    "[network\nwire_ns = = inf\n",
+];
+
 fn main() -> std::io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     let square = Mesh {
@@ -175,6 +184,7 @@ fn main() -> std::io::Result<()> {
         ("topology_affinity", &AFFINITIES[..]),
         ("topology_matrix", &MATRICES[..]),
         ("grain_file", &GRAINS[..]),
+        ("model_parameters", &PARAMETERS[..]),
     ] {
         let folder = corpus.join(target);
         std::fs::create_dir_all(&folder)?;
@@ -192,6 +202,6 @@ fn main() -> std::io::Result<()> {
         }
     }
     println!("{written} seeds in {}", corpus.display());
-    assert!(written > 98, "some seeds are missing");
+    assert!(written > 103, "some seeds are missing");
     Ok(())
 }

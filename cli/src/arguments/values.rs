@@ -9,6 +9,7 @@ use glam::Vec3;
 use raddle::WORKER_COUNT_MAX;
 use raddle_graphics::kdtree::{DEPTH_MAX, DepthLimit};
 use raddle_graphics::scene::Scene;
+use raddle_model::units::Nanoseconds;
 
 /// The longest side of a picture: what the formats hold and memory stands.
 const SIDE_MAX: u32 = 32_768;
@@ -225,6 +226,33 @@ pub(crate) fn pause(text: &str) -> Result<Duration, String> {
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .filter(|pause| (Duration::from_micros(1)..=PAUSE_MAX).contains(pause))
         .ok_or_else(|| "expected a time from 1us to 10s, such as 500us or 1ms".to_owned())
+}
+
+/// The longest time of a step; more is a mistake.
+const STEP_MAX: Nanoseconds = Nanoseconds(1e9);
+
+/// How long a step takes: `0`, `500ns`, `2us`, `0.5ms`.
+pub(crate) fn small_time(text: &str) -> Result<Nanoseconds, String> {
+    let units = [
+        ("ns", 1.0),
+        ("us", 1e3),
+        ("µs", 1e3),
+        ("ms", 1e6),
+        ("s", 1e9),
+    ];
+    let text = text.trim();
+    let time = match text {
+        "0" => Some(Nanoseconds::ZERO),
+        _ => units
+            .into_iter()
+            .find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, scale)))
+            .and_then(|(number, scale)| Some(number.trim_end().parse::<f64>().ok()? * scale))
+            .map(Nanoseconds),
+    };
+    time.filter(|time| (Nanoseconds::ZERO..=STEP_MAX).contains(time))
+        .ok_or_else(|| {
+            format!("expected a time from 0 to 1s, such as 500ns or 2us, found {text:?}")
+        })
 }
 
 /// How often something is done again; more is a mistake.

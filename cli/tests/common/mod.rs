@@ -71,6 +71,7 @@ pub(crate) fn raddle() -> Command {
         "RADDLE_IDLE",
         "RADDLE_MAILBOX",
         "RADDLE_CLAIMS",
+        "RADDLE_PARAMETERS",
     ] {
         command.env_remove(name);
     }

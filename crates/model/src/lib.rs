@@ -3,6 +3,7 @@
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/crate.md"))]
 #![forbid(unsafe_code)]
 
+mod calibrate;
 pub mod chain;
 mod error;
 pub mod extreme;
@@ -17,6 +18,7 @@ pub mod study;
 pub mod tracer;
 pub mod units;
 
+pub use calibrate::Measured;
 pub use error::{DomainError, ModelError, Origin};
 pub use parameters::Parameters;
 pub use tracer::{Prediction, Scenario, predict};

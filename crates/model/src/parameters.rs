@@ -20,8 +20,10 @@ use crate::packets::PacketFormat;
 use crate::speed::SpeedCurve;
 use crate::units::{Bandwidth, Bytes, Nanoseconds, Rate};
 
-const STUDY: &str = include_str!("../machines/parker-2013.toml");
-const STUDY_NAME: &str = "parker-2013";
+const STUDY: &str = "parker-2013";
+
+/// The machines that come with the crate.
+const BUILT_IN: [(&str, &str); 1] = [(STUDY, include_str!("../machines/parker-2013.toml"))];
 
 /// A node, and the ray tracer that runs on it.
 #[derive(Clone, Debug)]
@@ -209,10 +211,28 @@ impl Parameters {
     /// Never: the file comes with the crate, and a test reads it.
     #[must_use]
     pub fn study() -> Self {
-        let mut parameters = Self::nothing();
-        let read = parameters.apply(STUDY, |line| Origin::BuiltIn(STUDY_NAME, line));
-        read.expect("the study's parameters are right");
-        parameters
+        Self::built_in(STUDY).expect("the study's node is one of them")
+    }
+
+    /// The machine of that name, if it is one that comes with the crate; see [`Self::names`].
+    ///
+    /// # Panics
+    /// Never, as [`Self::study`].
+    #[must_use]
+    pub fn built_in(name: &str) -> Option<Self> {
+        let &(name, text) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name)?;
+        let mut parameters = match name {
+            STUDY => Self::nothing(),
+            _ => Self::study(),
+        };
+        let read = parameters.apply(text, |line| Origin::BuiltIn(name, line));
+        read.expect("the parameters that come with the crate are right");
+        Some(parameters)
+    }
+
+    /// What the machines that come with the crate are called.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|&(name, _)| name)
     }
 
     /// Reads a file. What it does not say is as on the study's node.
@@ -286,6 +306,18 @@ impl Parameters {
             },
             None => error.into(),
         }
+    }
+
+    /// Takes over parameters that were computed: where they differ they were given.
+    pub(crate) fn adopt(&mut self, mut changed: Self) -> Result<(), ModelError> {
+        for parameter in ALL {
+            if parameter.written(&changed) != parameter.written(self) {
+                changed.origins.insert(parameter.key, Origin::Given);
+            }
+        }
+        changed.check()?;
+        *self = changed;
+        Ok(())
     }
 
     /// That steps of a call take no longer than the call.

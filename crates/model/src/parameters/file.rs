@@ -172,7 +172,7 @@ fn unknown(key: &str, origin: Origin) -> ModelError {
         .filter(|known| known.split_once('.').map_or("", |(section, _)| section) == section)
         .collect();
     let expected = match nearest {
-        Some((far, near)) if far <= 1 + key.len() / 4 => format!("did you mean {near}?"),
+        Some((far, near)) if far <= 1 + key.len() / 4 => format!("expected perhaps {near}"),
         _ if of_section.is_empty() || section.is_empty() => {
             "expected one of the sections core, message, interface, cache, network, system and tracer"
                 .to_owned()

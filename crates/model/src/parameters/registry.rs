@@ -27,10 +27,6 @@ pub(super) enum Place<'parameters> {
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Range {
-    /// Not this, but more.
-    Above(f64),
-    /// This or more.
-    From(f64),
     /// From the first to the second, both included.
     Between(f64, f64),
     /// From the first, less than the second.
@@ -47,14 +43,13 @@ impl Parameter {
             Place::Real(_) | Place::Scaled(..) => "a number",
             Place::Whole(_) => "a whole number",
             Place::Reals(_) => {
-                return "a list of 1 to 64 numbers above 0, the first of them 1".to_owned();
+                return "a list of 1 to 64 numbers from 0.000001 to 1000, the first of them 1"
+                    .to_owned();
             }
             Place::Curve(_) => return "\"fitted\" or \"measured\"".to_owned(),
             Place::Text(_) => return "a text".to_owned(),
         };
         match self.range {
-            Range::Above(least) => format!("{kind} above {least}"),
-            Range::From(least) => format!("{kind} from {least}"),
             Range::Between(least, most) => format!("{kind} from {least} to {most}"),
             Range::Below(least, most) => format!("{kind} from {least}, below {most}"),
             Range::Any => kind.to_owned(),
@@ -81,8 +76,6 @@ impl Range {
     pub(super) fn holds(self, value: f64) -> bool {
         value.is_finite()
             && match self {
-                Self::Above(least) => value > least,
-                Self::From(least) => value >= least,
                 Self::Between(least, most) => (least..=most).contains(&value),
                 Self::Below(least, most) => (least..most).contains(&value),
                 Self::Any => true,
@@ -108,6 +101,7 @@ macro_rules! parameters {
 
 const TIME: Range = Range::Between(0.0, 1e9);
 const SIZE: Range = Range::Between(1.0, 1e9);
+const RATE: Range = Range::Between(1e-3, 1e6);
 
 /// Every parameter, in the order of a file.
 pub const ALL: &[Parameter] = parameters! {
@@ -116,11 +110,11 @@ pub const ALL: &[Parameter] = parameters! {
 
     "core.contexts": Range::Between(2.0, 1024.0), "hardware threads of a core",
         |p| Place::Whole(&mut p.core.contexts);
-    "core.speeds": Range::Above(0.0), "speed of each of 1, 2, … threads that run, over that of one",
+    "core.speeds": Range::Between(1e-6, 1e3), "speed of each of 1, 2, … threads that run, over that of one",
         |p| Place::Reals(&mut p.core.speeds);
-    "core.aggregate": Range::Above(0.0), "of the fitted curve: what very many threads get done together, over one",
+    "core.aggregate": Range::Between(1e-3, 1e3), "of the fitted curve: what very many threads get done together, over one",
         |p| Place::Real(&mut p.core.aggregate);
-    "core.saturation": Range::Above(0.0), "of the fitted curve: after how many threads 63 % of that is reached",
+    "core.saturation": Range::Between(1e-3, 1e6), "of the fitted curve: after how many threads 63 % of that is reached",
         |p| Place::Real(&mut p.core.saturation);
     "core.curve": Range::Any, "which speeds count, the fitted or the measured ones",
         |p| Place::Curve(&mut p.core.curve);
@@ -133,7 +127,7 @@ pub const ALL: &[Parameter] = parameters! {
         |p| Place::Real(&mut p.message.send_latency.0);
     "message.poll_ns": TIME, "a polling receive whose message is there",
         |p| Place::Real(&mut p.message.poll.0);
-    "message.poll_period_ns": Range::Above(0.0), "between two looks of a polling receive",
+    "message.poll_period_ns": Range::Between(1e-3, 1e9), "between two looks of a polling receive",
         |p| Place::Real(&mut p.message.poll_period.0);
     "message.poll_finish_ns": TIME, "from the answer to a look that found something to the end of the call",
         |p| Place::Real(&mut p.message.poll_finish.0);
@@ -162,7 +156,7 @@ pub const ALL: &[Parameter] = parameters! {
         |p| Place::Real(&mut p.interface.inline.0);
     "interface.inline_latency_ns": TIME, "from its begin until the first byte is on the wire",
         |p| Place::Real(&mut p.interface.inline_latency.0);
-    "interface.inline_bytes_per_ns": Range::Above(0.0), "how fast the core loads or stores",
+    "interface.inline_bytes_per_ns": RATE, "how fast the core loads or stores",
         |p| Place::Real(&mut p.interface.inline_bandwidth.0);
     "interface.inline_bytes_max": SIZE, "what can be sent inline at once; more goes in pieces",
         |p| Place::Whole(&mut p.interface.inline_bytes_max);
@@ -184,7 +178,7 @@ pub const ALL: &[Parameter] = parameters! {
 
     "network.wire_ns": TIME, "from one interface to another",
         |p| Place::Real(&mut p.network.wire.0);
-    "network.bytes_per_ns": Range::Above(0.0), "what goes into, and what comes out of a node",
+    "network.bytes_per_ns": RATE, "what goes into, and what comes out of a node",
         |p| Place::Real(&mut p.network.bandwidth.0);
     "network.packet_payload_bytes": SIZE, "a packet's share of a message, at most",
         |p| Place::Whole(&mut p.network.packet_payload_bytes);
@@ -198,9 +192,9 @@ pub const ALL: &[Parameter] = parameters! {
     "system.away": Range::Below(0.0, 1.0), "the share of time in which it runs others (simulator only)",
         |p| Place::Real(&mut p.system.away);
 
-    "tracer.render_s": Range::Above(0.0), "seconds to render a frame, on all nodes together, as measured",
+    "tracer.render_s": Range::Between(1e-9, 1e9), "seconds to render a frame, on all nodes together, as measured",
         |p| Place::Scaled(&mut p.tracer.render.0, 1e9);
-    "tracer.core_speedup": Range::Above(0.0), "how much faster the core is than where times were measured",
+    "tracer.core_speedup": Range::Between(1e-6, 1e6), "how much faster the core is than where times were measured",
         |p| Place::Real(&mut p.tracer.core_speedup);
     "tracer.handle_ns": Range::Between(0.0, 1e9), "what handlers compute for a miss, as measured",
         |p| Place::Real(&mut p.tracer.handle.0);
@@ -208,11 +202,11 @@ pub const ALL: &[Parameter] = parameters! {
         |p| Place::Real(&mut p.tracer.response_handle.0);
     "tracer.response_handle_bold_ns": TIME, "the same if nothing is looked up that the renderer knows",
         |p| Place::Real(&mut p.tracer.response_handle_bold.0);
-    "tracer.misses": Range::Above(0.0), "misses of all frames on all nodes, but for the next two",
+    "tracer.misses": Range::Between(1.0, 1e18), "misses of all frames on all nodes, but for the next two",
         |p| Place::Real(&mut p.tracer.misses);
-    "tracer.misses_per_node": Range::From(0.0), "further ones for each node",
+    "tracer.misses_per_node": Range::Between(0.0, 1e18), "further ones for each node",
         |p| Place::Real(&mut p.tracer.misses_per_node);
-    "tracer.misses_per_log_renderers": Range::From(0.0), "further ones, times the natural logarithm of a node's renderers",
+    "tracer.misses_per_log_renderers": Range::Between(0.0, 1e18), "further ones, times the natural logarithm of a node's renderers",
         |p| Place::Real(&mut p.tracer.misses_per_log_renderers);
     "tracer.frames": Range::Between(1.0, 1e9), "frames in which those misses were counted",
         |p| Place::Whole(&mut p.tracer.frames);
@@ -230,6 +224,6 @@ pub const ALL: &[Parameter] = parameters! {
         |p| Place::Real(&mut p.tracer.imbalance);
     "tracer.imbalance_nodes": Range::Between(2.0, 1e6), "on how many nodes that was measured",
         |p| Place::Whole(&mut p.tracer.imbalance_nodes);
-    "tracer.other_requests_per_us": Range::From(0.0), "what else each handler is asked for, each as long as a miss; less than it can serve",
+    "tracer.other_requests_per_us": Range::Between(0.0, 1e9), "what else each handler is asked for, each as long as a miss; less than it can serve",
         |p| Place::Scaled(&mut p.tracer.other_requests.0, 1e-3);
 };

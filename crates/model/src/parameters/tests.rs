@@ -67,12 +67,12 @@ fn a_value_outside_its_range_is_told_with_its_place() {
     );
     assert_eq!(
         told("[core]\nspeeds = [1.0, \"fast\"]"),
-        "node.toml: line 2: core.speeds is [1.0, \"fast\"]; expected a list of 1 to 64 numbers above 0, the first of them 1"
+        "node.toml: line 2: core.speeds is [1.0, \"fast\"]; expected a list of 1 to 64 numbers from 0.000001 to 1000, the first of them 1"
     );
     assert!(told("[core]\ncontexts = 2.5").contains("a whole number"));
     assert!(told("[core]\ncurve = \"steep\"").contains("\"fitted\" or \"measured\""));
-    assert!(told("[tracer]\nrender_s = nan").contains("above 0"));
-    assert!(told("[tracer]\nrender_s = inf").contains("above 0"));
+    assert!(told("[tracer]\nrender_s = nan").contains("from 0.000000001"));
+    assert!(told("[tracer]\nrender_s = inf").contains("to 1000000000"));
     assert!(told("[tracer]\nimbalance = 1.0").contains("below 1"));
     assert!(told("tracer = 3").contains("tracer is no parameter"));
 }
@@ -81,7 +81,7 @@ fn a_value_outside_its_range_is_told_with_its_place() {
 fn a_key_that_is_none_is_told_with_what_was_meant() {
     assert_eq!(
         told("[network]\nwire_n = 3"),
-        "node.toml: line 2: network.wire_n is no parameter; did you mean network.wire_ns?"
+        "node.toml: line 2: network.wire_n is no parameter; expected perhaps network.wire_ns"
     );
     let error = told("[cache]\nassociativity = 3");
     assert!(

@@ -1,41 +1,48 @@
 //! What is to happen, in the order of time: a radix heap.
 //!
-//! Nothing is ever put in before what was taken out last, so items can lie in 65 buckets by the highest bit in which their time differs from that.
-//! Taking out the first empties the lowest bucket that has any into those below it; each item moves down at most 64 times, and a few
-//! times as things are. Both operations move neighbours in memory only.
+//! Nothing is ever put in before what was taken out last, so items can lie in buckets by the highest digit in which their time differs from that, and by
+//! what that digit is: 16 buckets for each of 16 digits of four bits. Taking out the first empties the lowest bucket that has any into those below it; each item
+//! moves down at most 16 times, and three or four times as things are. Both operations move neighbours in memory only.
 //!
 //! # Invariants
 //! 1. No item is earlier than `last`.
-//! 2. An item of time `t` lies in bucket 0 if `t == last`, else in the one of the highest bit of `t ^ last`, counted from 1.
-//!    When `last` grows to a time in bucket `b`, it changes in no bit above that of `b`, so what lies above `b` stays where it is.
+//! 2. An item of time `t` lies in `now` if `t == last`, else in the bucket of the highest digit in which `t` and `last` differ, and of what that digit is in `t`.
+//!    When `last` grows to a time in some bucket, it changes in no digit above that bucket's, and in that one to the bucket's own: what lies in buckets
+//!    above it stays where it is.
 //! 3. Items of one time lie in one bucket (by 2), in the order in which they were put in: buckets are filled at the end and emptied from the front. So
 //!    what happens at the same time happens in that order.
 //!
 //! # Source
-//! Ahuja, Mehlhorn, Orlin, Tarjan: Faster Algorithms for the Shortest Path Problem. JACM 37(2), 1990.
+//! Ahuja, Mehlhorn, Orlin, Tarjan: Faster Algorithms for the Shortest Path Problem. JACM 37(2), 1990 (two-level radix heaps).
 
 use super::moment::Moment;
 
-const BUCKETS: usize = 65;
+const DIGIT_BITS: u32 = 4;
+const DIGITS: usize = (u64::BITS / DIGIT_BITS) as usize;
+const VALUES: usize = 1 << DIGIT_BITS;
 
 /// Items by their time; of one time, the first that was put in comes first.
 #[derive(Debug)]
 pub(super) struct Agenda<Item> {
-    buckets: Vec<Vec<(Moment, Item)>>,
-    /// Which buckets have any: bit `b` for bucket `b + 1`.
-    filled: u64,
-    /// What is left of bucket 0, whose items all have the time `last`: those from here on.
-    next: usize,
+    /// Those of the time `last`, of which the first have been taken.
+    now: Vec<Item>,
+    taken: usize,
     last: Moment,
+    buckets: Vec<Vec<(Moment, Item)>>,
+    /// Which digits have any, and which values of each.
+    digits: u16,
+    values: [u16; DIGITS],
 }
 
 impl<Item: Copy> Agenda<Item> {
     pub(super) fn new() -> Self {
         Self {
-            buckets: (0..BUCKETS).map(|_| Vec::new()).collect(),
-            filled: 0,
-            next: 0,
+            now: Vec::new(),
+            taken: 0,
             last: Moment::START,
+            buckets: (0..DIGITS * VALUES).map(|_| Vec::new()).collect(),
+            digits: 0,
+            values: [0; DIGITS],
         }
     }
 
@@ -43,47 +50,52 @@ impl<Item: Copy> Agenda<Item> {
     #[inline]
     pub(super) fn put(&mut self, at: Moment, item: Item) {
         debug_assert!(at >= self.last, "nothing happens in the past");
-        let bucket = bucket(at, self.last);
-        self.buckets[bucket].push((at, item));
-        if bucket > 0 {
-            self.filled |= 1 << (bucket - 1);
+        let differing = at.picoseconds() ^ self.last.picoseconds();
+        if differing == 0 {
+            return self.now.push(item);
         }
+        let digit = differing.ilog2() / DIGIT_BITS;
+        let value = (at.picoseconds() >> (digit * DIGIT_BITS)) as usize % VALUES;
+        let digit = digit as usize;
+        self.digits |= 1 << digit;
+        self.values[digit] |= 1 << value;
+        self.buckets[digit * VALUES + value].push((at, item));
     }
 
     /// Takes the first item out. Cost: constant, on average over all items.
     #[inline]
     pub(super) fn take(&mut self) -> Option<(Moment, Item)> {
-        if self.next == self.buckets[0].len() && !self.refill() {
+        if self.taken == self.now.len() && !self.refill() {
             return None;
         }
-        let item = self.buckets[0][self.next];
-        self.next += 1;
-        Some(item)
+        let item = self.now[self.taken];
+        self.taken += 1;
+        Some((self.last, item))
     }
 
     /// Moves the items of the lowest bucket that has any to those below it. False where there is none.
     fn refill(&mut self) -> bool {
-        self.buckets[0].clear();
-        self.next = 0;
-        if self.filled == 0 {
+        self.now.clear();
+        self.taken = 0;
+        if self.digits == 0 {
             return false;
         }
-        let lowest = self.filled.trailing_zeros() as usize + 1;
-        self.filled &= self.filled - 1;
-        let mut items = std::mem::take(&mut self.buckets[lowest]);
+        let digit = self.digits.trailing_zeros() as usize;
+        let value = self.values[digit].trailing_zeros() as usize;
+        self.values[digit] &= self.values[digit] - 1;
+        if self.values[digit] == 0 {
+            self.digits &= self.digits - 1;
+        }
+        let mut items = std::mem::take(&mut self.buckets[digit * VALUES + value]);
         let first = items.iter().map(|&(at, _)| at).min();
         self.last = first.expect("a bucket that is marked has items");
         for (at, item) in items.drain(..) {
             self.put(at, item);
         }
         // Its memory stays where it was grown.
-        self.buckets[lowest] = items;
+        self.buckets[digit * VALUES + value] = items;
         true
     }
-}
-
-fn bucket(at: Moment, last: Moment) -> usize {
-    (u64::BITS - (at.picoseconds() ^ last.picoseconds()).leading_zeros()) as usize
 }
 
 #[cfg(test)]

@@ -47,6 +47,9 @@ pub struct Simulation<C, T> {
     now: Moment,
     nodes: Vec<Node>,
     threads: Vec<State>,
+    /// The reading of the core's clock of work at which each thread is done; never for those that do not run. By themselves, since all of a node are looked at
+    /// after each event.
+    ends: Vec<Nanoseconds>,
     messages: Messages,
     /// Threads that wait for all others.
     met: Vec<Thread>,
@@ -125,8 +128,6 @@ struct Node {
 #[derive(Debug)]
 struct State {
     does: Does,
-    /// The reading of the core's clock of work at which it is done, if it runs.
-    end: Nanoseconds,
     after: After,
     /// Entry for messages, and for other threads.
     doorbell: Entry,
@@ -200,6 +201,7 @@ struct Messages {
 }
 
 const NONE: u32 = u32::MAX;
+const NEVER: Nanoseconds = Nanoseconds(f64::INFINITY);
 
 impl<C: Client, T: Timeline> Simulation<C, T> {
     /// Nodes that all have the same threads and connections.
@@ -228,6 +230,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             now: Moment::START,
             nodes: (0..layout.nodes).map(|_| node()).collect(),
             threads: (0..thread_count).map(|_| State::new()).collect(),
+            ends: vec![NEVER; thread_count],
             messages: Messages {
                 all: Vec::new(),
                 free: NONE,
@@ -390,17 +393,15 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
 
     /// Puts on the agenda when the next thread of a core is done, if that has changed.
     fn retime(&mut self, node: u32) {
-        let threads = &self.threads[self.layout.threads_of(node)];
+        let ends = &self.ends[self.layout.threads_of(node)];
         let core = &mut self.nodes[node as usize].core;
-        let running = threads.iter().filter(|thread| thread.does == Does::Runs);
-        let first = running.map(|thread| thread.end).reduce(
-            |one, other| {
-                if other < one { other } else { one }
-            },
-        );
-        let due = first
-            .and_then(|end| core.when(end))
-            .map(|due| due.max(self.now));
+        let first = ends
+            .iter()
+            .fold(NEVER, |one, &other| if other < one { other } else { one });
+        let due = match first < NEVER {
+            true => core.when(first).map(|due| due.max(self.now)),
+            false => None,
+        };
         if due == core.due {
             return;
         }
@@ -417,11 +418,10 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         self.settle(node);
         for number in 0..self.layout.threads {
             let thread = Thread { node, number };
-            let state = self.state(thread);
-            if state.does == Does::Runs && self.nodes[node as usize].core.has_ended(state.end) {
-                let after = state.after;
+            let end = self.ends[self.layout.place_of(thread)];
+            if self.nodes[node as usize].core.has_ended(end) {
+                let after = self.state(thread).after;
                 self.go_on(thread, after);
-                // What that began has an end of its own.
             }
         }
     }
@@ -492,16 +492,18 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
     fn run(&mut self, thread: Thread, work: Nanoseconds, after: After) {
         self.set(thread, Does::Runs);
         let end = self.nodes[thread.node as usize].core.end_of(work);
-        let state = self.state_mut(thread);
-        state.end = end;
-        state.after = after;
+        let place = self.layout.place_of(thread);
+        self.ends[place] = end;
+        self.threads[place].after = after;
     }
 
     /// Puts a thread into a state, and tells its core if it becomes active or is so no more.
     fn set(&mut self, thread: Thread, does: Does) {
         let was_active = self.state(thread).does.is_active();
         self.settle(thread.node);
-        self.state_mut(thread).does = does;
+        let place = self.layout.place_of(thread);
+        self.threads[place].does = does;
+        self.ends[place] = NEVER;
         if was_active != does.is_active() {
             let is_handler = self.client.handler() == Some(thread.number);
             let core = &mut self.nodes[thread.node as usize].core;
@@ -565,7 +567,6 @@ impl State {
     fn new() -> Self {
         Self {
             does: Does::Over,
-            end: Nanoseconds::ZERO,
             after: After::Client(Resumed::Begun),
             doorbell: Entry::default(),
             alarm: Entry::default(),

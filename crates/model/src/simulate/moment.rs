@@ -50,7 +50,8 @@ impl Moment {
     /// The first of `self`, `self + period`, … that is not before `least`.
     pub(super) const fn next_at(self, least: Self, period: Self) -> Self {
         let behind = least.0.saturating_sub(self.0);
-        Self(self.0 + behind.div_ceil(period.0) * period.0)
+        let periods = behind.div_ceil(period.0);
+        Self(self.0.saturating_add(periods.saturating_mul(period.0)))
     }
 }
 
@@ -58,7 +59,8 @@ impl Add for Moment {
     type Output = Self;
 
     fn add(self, time: Self) -> Self {
-        Self(self.0 + time.0)
+        // Beyond the longest time nothing happens any more.
+        Self(self.0.saturating_add(time.0))
     }
 }
 

@@ -11,7 +11,7 @@ const EDGE: Axis = Axis::linear("edge of a brick", "elements");
 const SPEEDUP: Axis = Axis::linear("speedup", "");
 const NODES_AXIS: Axis = Axis::logarithmic("nodes", "");
 /// The smallest brick that is looked at.
-const EDGE_MIN: u32 = 2;
+const EDGE_MIN: u32 = 1;
 /// Edges beyond that of the parameters.
 const BEYOND: u32 = 3;
 

@@ -97,6 +97,18 @@ fn what_the_study_reads_off_its_figures() {
     );
 }
 
+/// Section 8.9: "4.81 % to 16.6 %" below the best brick, 8.99 % on average there; "1.14 % penalty" beyond it.
+#[test]
+fn answers_straight_to_the_renderer_gain_most_with_small_bricks() {
+    let charts = answer(Question::DirectBricks);
+    let bold = &charts[0].lines[1];
+    let gain = |edge: u32| 100.0 * (bold.at(f64::from(edge)).unwrap() - 1.0);
+    near(gain(5), 4.81, 0.005);
+    near(gain(1), 16.6, 0.05);
+    near((1..=5).map(gain).sum::<f64>() / 5.0, 8.99, 0.01);
+    near(gain(8), -1.14, 0.005);
+}
+
 #[test]
 fn sweeps_begin_at_the_scenario() {
     let base = Scenario {

@@ -1,0 +1,415 @@
+//! `raddle predict` and `raddle simulate` on the command line.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use raddle_model::misses::BrickLaw;
+use raddle_model::node::Waits;
+use raddle_model::simulate::pingpong::{BYTES_MAX, Receive};
+use raddle_model::simulate::tracer::Work;
+use raddle_model::study::Question;
+use raddle_model::tracer::{Answers, Scenario, Sends, Slower};
+use raddle_model::units::Nanoseconds;
+
+use super::values;
+
+/// Shown below the help.
+pub(super) const PREDICT_EXAMPLES: &str = "\
+Examples:
+  raddle predict --nodes 32 --renderers 3
+  raddle predict --nodes 256 --slower notification=2us --brick 7 --answers bold --json
+  raddle predict --figure wire,notification
+  raddle predict --figure all --svg figures
+  raddle predict --show-parameters > mine.toml
+  raddle predict --parameters mine.toml --set network.wire_ns=1000 --figure scaling
+  raddle predict --calibrate -o here.toml
+
+The program is a ray tracer over nodes: renderers compute, miss bricks of data that another node
+has, and wait for them; a handler on each node serves the misses of others. How long a frame takes
+follows from a queueing model of a simulated machine (Parker: Efficient user-level event
+notification, 2013), or of any other whose parameters you give.
+
+--figure asks what the study's chapter 8 asks, beginning at the nodes, renderers and other options
+given: a name, or the number of a figure there. imbalance (51), speeds (52), renderers (53), states
+(54), threads (55), nodes (56), scaling (57), wire (58), send (59), receive (60), notification (61),
+system (62), wake (63), polling, inline, overheads (64), bricks (65), bricks-worst (66), brick-laws
+(67), direct (68), direct-bricks (69), combined (70), or all.
+
+--calibrate measures this machine: what the steps of a message take, as raddle pingpong --nodes 2
+--overheads, and how fast threads are that share a core. What it cannot measure, the program and how
+much faster the core is than the study's, stays as it was.";
+
+/// Shown below the help.
+pub(super) const SIMULATE_EXAMPLES: &str = "\
+Examples:
+  raddle simulate pingpong
+  raddle simulate symmetric --nodes 8 --computing 3 --compute 5us
+  raddle simulate tracer --nodes 32 --renderers 3 --trace tracer.json
+  raddle simulate tracer --nodes 512 --renderers 7 --frames 2 --seed 7 --json
+
+The same seed is the same run, to the last event. A --trace shows what each thread and link did, and
+messages as arrows between them: open it in https://ui.perfetto.dev or chrome://tracing.";
+
+const PINGPONG_EXAMPLES: &str = "\
+Examples:
+  raddle simulate pingpong --receive all --trips 10000
+  raddle simulate pingpong --bytes 3456 --trips 1 --trace pingpong.json";
+
+const SYMMETRIC_EXAMPLES: &str = "\
+Examples:
+  raddle simulate symmetric
+  raddle simulate symmetric --nodes 16 --computing 7 --compute 500ns --receive poll --json";
+
+const TRACER_EXAMPLES: &str = "\
+Examples:
+  raddle simulate tracer
+  raddle simulate tracer --nodes 64 --brick 7 --answers bold --frames 4
+  raddle simulate tracer --nodes 8 --set system.away=0.1 --no-injection
+
+Beside what was simulated stands what raddle predict says of the same.";
+
+/// The machine.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "The machine")]
+pub(crate) struct MachineArguments {
+    /// Parameters of the machine and the program: a TOML file, or the name of one that comes with the program [default: parker-2013]
+    #[arg(long, value_name = "FILE", env = "RADDLE_PARAMETERS", hide_env_values = true, value_hint = ValueHint::FilePath)]
+    pub(crate) parameters: Option<PathBuf>,
+    /// A parameter that is different, such as network.wire_ns=500; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+/// What is asked of the ray tracer.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "The program")]
+pub(crate) struct ScenarioArguments {
+    /// Worker nodes
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) nodes: u32,
+    /// Renderers on each; with the handler as many threads as a core has contexts, at most
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1_023))]
+    pub(crate) renderers: u32,
+    /// What takes longer than on the machine, and by how much: wire, send, receive, notification, wake, sleep, or system for the three in the middle
+    #[arg(long, value_name = "STEP=TIME", value_delimiter = ',')]
+    pub(crate) slower: Vec<SlowerStep>,
+    /// Elements on an edge of a brick [default: as in the parameters, 12]
+    #[arg(long, value_name = "EDGE", value_parser = clap::value_parser!(u32).range(1..=1_024))]
+    pub(crate) brick: Option<u32>,
+    /// How misses grow as bricks become smaller
+    #[arg(long, value_name = "LAW", default_value = "expected", ignore_case = true, value_parser = laws())]
+    pub(crate) misses: BrickLaw,
+    /// Where answers go: to the handler, or straight to the renderer, which does all that the handler did, or only what is needed
+    #[arg(long, value_name = "WHERE", default_value = "handler", ignore_case = true, value_parser = answers())]
+    pub(crate) answers: Answers,
+    /// What is sent inline instead of by descriptors: nothing, requests, or all, with a share of the loads and stores from 0 to 1, such as 0.25
+    #[arg(long, value_name = "WHAT", default_value = "nothing", value_parser = inline)]
+    pub(crate) inline: Sends,
+    /// Who polls instead of being notified: notified for nobody, handler-polls, all-poll
+    #[arg(long, value_name = "WHO", default_value = "notified", ignore_case = true, value_parser = waits())]
+    pub(crate) waits: Waits,
+}
+
+impl ScenarioArguments {
+    /// The question.
+    pub(crate) fn scenario(&self) -> Scenario {
+        let mut scenario = Scenario::new(self.nodes, self.renderers);
+        scenario.slower = self
+            .slower
+            .iter()
+            .fold(Slower::default(), |sum, step| sum + step.0);
+        scenario.brick_edge = self.brick;
+        scenario.brick_law = self.misses;
+        scenario.answers = self.answers;
+        scenario.sends = self.inline;
+        scenario.waits = self.waits;
+        scenario
+    }
+}
+
+/// `raddle predict`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PredictArguments {
+    /// Answer questions of the study instead: names or numbers of figures, or all
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = FigureChoice::from_str)]
+    pub(crate) figure: Vec<FigureChoice>,
+    /// Draw the answers into this folder
+    #[arg(long, value_name = "FOLDER", requires = "figure", value_hint = ValueHint::DirPath)]
+    pub(crate) svg: Option<PathBuf>,
+    /// Print the parameters, as a file for --parameters
+    #[arg(long, conflicts_with = "figure")]
+    pub(crate) show_parameters: bool,
+    /// Measure this machine first
+    #[arg(long)]
+    pub(crate) calibrate: bool,
+    /// Take what was measured from what `raddle pingpong --nodes 2 --overheads --json` has printed
+    #[arg(long, value_name = "FILE", conflicts_with = "calibrate", value_hint = ValueHint::FilePath)]
+    pub(crate) calibrate_from: Option<PathBuf>,
+    /// Write the parameters there, as a file for --parameters
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArguments,
+    #[command(flatten)]
+    pub(crate) machine: MachineArguments,
+}
+
+impl PredictArguments {
+    /// The questions, each once, in the order of the study.
+    pub(crate) fn questions(&self) -> Vec<Question> {
+        let all = self.figure.contains(&FigureChoice::All);
+        let is_asked =
+            |&question: &Question| all || self.figure.contains(&FigureChoice::One(question));
+        Question::ALL.into_iter().filter(is_asked).collect()
+    }
+}
+
+/// A question of the study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FigureChoice {
+    All,
+    One(Question),
+}
+
+impl FromStr for FigureChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let name = text.to_ascii_lowercase();
+        if name == "all" {
+            return Ok(Self::All);
+        }
+        Question::named(&name).map(Self::One).ok_or_else(|| {
+            let names: Vec<_> = Question::ALL
+                .iter()
+                .map(|question| question.name())
+                .collect();
+            format!(
+                "expected a number from 50 to 70, all, or one of {}",
+                names.join(", ")
+            )
+        })
+    }
+}
+
+/// A step that takes longer, `wire=1us`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct SlowerStep(Slower);
+
+impl FromStr for SlowerStep {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = "expected a step and a time, such as wire=1us; steps are wire, send, receive, notification, wake, sleep and system";
+        let (name, time) = text.split_once('=').ok_or(expected)?;
+        let time = values::small_time(time)?;
+        let mut slower = Slower::default();
+        match name.trim().to_ascii_lowercase().as_str() {
+            "wire" => slower.wire = time,
+            "send" => slower.send = time,
+            "receive" => slower.receive = time,
+            "notification" => slower.notification = time,
+            "wake" => slower.wake = time,
+            "sleep" => slower.sleep = time,
+            "system" => slower = Slower::by_system(time),
+            _ => return Err(expected.to_owned()),
+        }
+        Ok(Self(slower))
+    }
+}
+
+fn laws() -> impl TypedValueParser<Value = BrickLaw> {
+    one_of(BrickLaw::ALL, BrickLaw::name)
+}
+
+fn answers() -> impl TypedValueParser<Value = Answers> {
+    one_of(Answers::ALL, Answers::name)
+}
+
+fn waits() -> impl TypedValueParser<Value = Waits> {
+    one_of(Waits::ALL, Waits::name)
+}
+
+fn works() -> impl TypedValueParser<Value = Work> {
+    one_of(Work::ALL, Work::name)
+}
+
+/// The one of that name.
+fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.map(name)).try_map(move |text| {
+        let found = all
+            .into_iter()
+            .find(|&one| name(one).eq_ignore_ascii_case(&text));
+        found.ok_or("no such name")
+    })
+}
+
+fn inline(text: &str) -> Result<Sends, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "nothing" => Ok(Sends::Descriptors),
+        "requests" => Ok(Sends::InlineRequests),
+        "all" => Ok(Sends::Inline { share: 1.0 }),
+        share => {
+            let share = share
+                .parse()
+                .ok()
+                .filter(|share| *share > 0.0 && *share <= 1.0);
+            let share =
+                share.ok_or("expected nothing, requests, all, or a share above 0, up to 1")?;
+            Ok(Sends::Inline { share })
+        }
+    }
+}
+
+/// `raddle simulate`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SimulateArguments {
+    /// What runs on the simulated nodes.
+    #[command(subcommand)]
+    pub(crate) program: SimulatedProgram,
+}
+
+/// What runs on the simulated nodes.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum SimulatedProgram {
+    /// Send a message there and back, received in three ways
+    #[command(after_help = PINGPONG_EXAMPLES)]
+    Pingpong(PingpongProgram),
+    /// Have all nodes compute, ask and answer
+    #[command(after_help = SYMMETRIC_EXAMPLES)]
+    Symmetric(SymmetricProgram),
+    /// Render frames with the distributed ray tracer
+    #[command(after_help = TRACER_EXAMPLES)]
+    Tracer(TracerProgram),
+}
+
+/// What every simulation knows.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RunArguments {
+    /// Where random numbers begin
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// How fast threads are that share a core: as was measured, or as the fitted curve says
+    #[arg(long, value_enum, value_name = "CURVE")]
+    pub(crate) speeds: Option<SpeedsChoice>,
+    /// Write what happens there, for Perfetto or Chrome
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) trace: Option<PathBuf>,
+    /// How many events of it are written at most, such as 1e6
+    #[arg(long, value_name = "N", default_value = "1e6", value_parser = values::round_count, requires = "trace")]
+    pub(crate) trace_events: u64,
+    #[command(flatten)]
+    pub(crate) machine: MachineArguments,
+}
+
+/// Which speeds count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SpeedsChoice {
+    /// As was measured
+    Measured,
+    /// As the fitted curve says
+    Fitted,
+}
+
+/// `raddle simulate pingpong`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PingpongProgram {
+    /// How messages are received: by looking, by being notified, or by a thread that wakes the one that asked
+    #[arg(long, value_enum, value_name = "HOW", default_value = "all")]
+    pub(crate) receive: SimulatedReceive,
+    /// Round trips
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = values::round_count)]
+    pub(crate) trips: u64,
+    /// Bytes of data
+    #[arg(long, value_name = "B", visible_alias = "size", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(BYTES_MAX)))]
+    pub(crate) bytes: u32,
+    /// Send inline, not by descriptors
+    #[arg(long)]
+    pub(crate) inline: bool,
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+}
+
+/// How messages are received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SimulatedReceive {
+    /// Look for them again and again
+    Poll,
+    /// Sleep until one comes
+    Notify,
+    /// A thread receives, and wakes the one that asked
+    Thread,
+    /// One after the other
+    All,
+}
+
+impl SimulatedReceive {
+    /// What it stands for.
+    pub(crate) const fn all(self) -> &'static [Receive] {
+        match self {
+            Self::Poll => &[Receive::Poll],
+            Self::Notify => &[Receive::Notify],
+            Self::Thread => &[Receive::Thread],
+            Self::All => &Receive::ALL,
+        }
+    }
+}
+
+/// `raddle simulate symmetric`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SymmetricProgram {
+    /// Nodes
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub(crate) nodes: u32,
+    /// Threads of each that compute; with the handler as many as a core has contexts, at most
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1_023))]
+    pub(crate) computing: u32,
+    /// How long each computes before it asks, alone on a core, on average, such as 500ns or 10us
+    #[arg(long, value_name = "TIME", default_value = "10us", value_parser = values::small_time)]
+    pub(crate) compute: Nanoseconds,
+    /// How handlers receive
+    #[arg(long, value_enum, value_name = "HOW", default_value = "all")]
+    pub(crate) receive: HandlerReceive,
+    /// How often each thread asks
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = values::round_count)]
+    pub(crate) rounds: u64,
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+}
+
+/// How handlers receive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HandlerReceive {
+    /// Look for messages again and again
+    Poll,
+    /// Sleep until one comes
+    Notify,
+    /// One after the other
+    All,
+}
+
+/// `raddle simulate tracer`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct TracerProgram {
+    /// Frames
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) frames: u32,
+    /// How work is distributed around its mean
+    #[arg(long, value_name = "HOW", default_value = "exponential", ignore_case = true, value_parser = works())]
+    pub(crate) work: Work,
+    /// Leave data in memory instead of putting it into the cache
+    #[arg(long)]
+    pub(crate) no_injection: bool,
+    /// Let renderers begin the next frame without waiting for others, and end when the first one is through
+    #[arg(long)]
+    pub(crate) steady: bool,
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArguments,
+}

@@ -1,0 +1,151 @@
+//! `raddle predict --calibrate`: parameters for the machine at hand, from what is measured now or was before.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use raddle::net::TransportKind;
+use raddle_messages::nodes::{Overheads, Receive};
+use raddle_messages::shared_core;
+use raddle_model::units::Nanoseconds;
+use raddle_model::{Measured, Parameters};
+use raddle_topology::Topology;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::crew;
+use crate::arguments::Options;
+use crate::error::CliError;
+use crate::progress::Phase;
+
+/// As many calls and round trips as `raddle pingpong --overheads` looks at.
+const SAMPLES: u64 = 20_000;
+/// The data of a response; what it takes longer than the smallest message says what a byte takes.
+const LONG_BYTES: usize = 3_456;
+const LONG_TRIPS: u64 = 5_000;
+/// A round trip of some size is measured so often, and the median counts.
+const REPEATS: usize = 7;
+/// How many threads share a core at most, how often each number is measured, and for how long.
+const THREADS: usize = 8;
+const ROUNDS: usize = 3;
+const SPELL: Duration = Duration::from_millis(40);
+
+/// Measures this machine, and puts that into the parameters. Nothing comes back in a process that was started for it.
+///
+/// # Errors
+/// [`CliError`]: nodes that do not come up, threads that cannot be bound.
+pub(super) fn here(
+    parameters: &mut Parameters,
+    options: &Options,
+) -> Result<Option<Value>, CliError> {
+    let kind = TransportKind::default();
+    let Some(crew) = crew::start(kind, 2, options)? else {
+        return Ok(None);
+    };
+    let phase = Phase::begin("measure", options.quiet);
+    let failed = |source| crew::failed(kind, source);
+    let overheads = crew.overheads(SAMPLES).map_err(failed)?;
+    let trip = |bytes| -> Result<Duration, CliError> {
+        let times = (0..REPEATS).map(|_| crew.rally_in_all(Receive::Poll, bytes, LONG_TRIPS));
+        let mut times = times.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        times.sort_unstable();
+        Ok(times[times.len() / 2] / LONG_TRIPS as u32)
+    };
+    let longer = trip(LONG_BYTES)?.saturating_sub(trip(1)?);
+    let cpu = crew.seats().cpus().next().flatten();
+    crew::finish(crew)?;
+    let mut measured = of(&overheads);
+    let per_byte = longer.as_secs_f64() * 1e9 / 2.0 / (LONG_BYTES - 1) as f64;
+    measured.per_byte = (per_byte > 0.0).then_some(Nanoseconds(per_byte));
+    let topology = Topology::this_machine()?;
+    let first = || topology.allowed_cpus().next().map(|cpu| cpu.id);
+    if let Some(cpu) = cpu.or_else(first) {
+        let progress = |share| phase.at_share(share);
+        let speeds = shared_core::speeds(topology, cpu, THREADS, ROUNDS, SPELL, progress);
+        measured.speeds = speeds.map_err(|source| failed(source.into()))?;
+    }
+    drop(phase);
+    parameters.calibrate("here", &measured)?;
+    Ok(Some(told(&measured)))
+}
+
+/// Reads what `raddle pingpong --nodes 2 --overheads --json` has printed, and puts that into the parameters.
+///
+/// # Errors
+/// [`CliError::Measurements`] where it is something else, [`CliError::Model`] where it cannot be.
+pub(super) fn from(path: &Path, parameters: &mut Parameters) -> Result<Value, CliError> {
+    let wrong = |found: String| CliError::Measurements {
+        path: path.to_owned(),
+        found,
+    };
+    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let report: Report = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let time = |name: &str| {
+        let row = report.overheads.iter().find(|row| row.quantity == name);
+        let seconds = row.and_then(|row| row.time_s);
+        let time = seconds.map(Nanoseconds::from_seconds);
+        time.ok_or_else(|| wrong(format!("no time of {name:?}")))
+    };
+    let measured = Measured {
+        send: time("send overhead")?,
+        wire: time("wire")?,
+        poll: time("polling receive overhead (message waiting)")?,
+        poll_period: time("polling period (no message waiting)")?,
+        notify: time("notified receive overhead (message waiting)")?,
+        wake: time("thread wake overhead")?,
+        wake_latency: time("thread wake latency (in its wait)")?,
+        poll_trip: time("round trip, polling")?,
+        notify_trip: time("round trip, notified")?,
+        per_byte: None,
+        speeds: Vec::new(),
+    };
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    parameters.calibrate(&name, &measured)?;
+    Ok(told(&measured))
+}
+
+/// What a report of `raddle pingpong --overheads` has.
+#[derive(Debug, Deserialize)]
+struct Report {
+    overheads: Vec<Row>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Row {
+    quantity: String,
+    time_s: Option<f64>,
+}
+
+fn of(overheads: &Overheads) -> Measured {
+    let ns = |time: Duration| Nanoseconds(time.as_secs_f64() * 1e9);
+    Measured {
+        send: ns(overheads.send),
+        wire: ns(overheads.wire),
+        poll: ns(overheads.poll_waiting),
+        // A look takes some time, even where the clock cannot tell.
+        poll_period: ns(overheads.poll_none).max(Nanoseconds(0.1)),
+        notify: ns(overheads.notify_waiting),
+        wake: ns(overheads.wake),
+        wake_latency: ns(overheads.wake_latency),
+        poll_trip: ns(overheads.poll_trip),
+        notify_trip: ns(overheads.notify_trip),
+        per_byte: None,
+        speeds: Vec::new(),
+    }
+}
+
+fn told(measured: &Measured) -> Value {
+    json!({
+        "send_ns": measured.send,
+        "wire_ns": measured.wire,
+        "poll_ns": measured.poll,
+        "poll_period_ns": measured.poll_period,
+        "notify_ns": measured.notify,
+        "wake_ns": measured.wake,
+        "wake_latency_ns": measured.wake_latency,
+        "poll_trip_ns": measured.poll_trip,
+        "notify_trip_ns": measured.notify_trip,
+        "per_byte_ns": measured.per_byte,
+        "speeds": measured.speeds,
+    })
+}

@@ -1,0 +1,222 @@
+//! Parameters for a machine on which the steps of a message have been measured.
+//!
+//! What can be measured from outside are calls, and round trips; how these divide into the simulator's steps follows from how messages travel there: a call that sends
+//! stores the message where the receiver looks, so there is no interface between them that would take time, and what is left of half a round
+//! trip when the send and the wire are taken off is the receiver's. So the simulator's round trips are those that were measured.
+//!
+//! What no measurement of messages tells stays as it was: the program, and how much faster the core is than the one on which that was measured.
+
+use crate::error::{DomainError, ModelError, above_zero, from_zero};
+use crate::parameters::Parameters;
+use crate::speed::Fit;
+use crate::units::Nanoseconds;
+
+/// What was measured between two nodes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// A call that sends a short message.
+    pub send: Nanoseconds,
+    /// A message's way between two threads that do nothing else.
+    pub wire: Nanoseconds,
+    /// A polling receive while a message is there.
+    pub poll: Nanoseconds,
+    /// A look while none is there.
+    pub poll_period: Nanoseconds,
+    /// A notified receive while a message is there.
+    pub notify: Nanoseconds,
+    /// A call that wakes a thread.
+    pub wake: Nanoseconds,
+    /// From its begin until that thread runs.
+    pub wake_latency: Nanoseconds,
+    /// A round trip of a short message, polling.
+    pub poll_trip: Nanoseconds,
+    /// The same, notified.
+    pub notify_trip: Nanoseconds,
+    /// What each further byte takes, one way; nothing if it was not measured.
+    pub per_byte: Option<Nanoseconds>,
+    /// How fast each of 1, 2, … threads of a core is; nothing if it was not measured.
+    pub speeds: Vec<f64>,
+}
+
+impl Parameters {
+    /// Puts what was measured in the place of what was there, under another name.
+    ///
+    /// # Errors
+    /// [`ModelError`] where a measurement is out of range.
+    pub fn calibrate(&mut self, name: &str, measured: &Measured) -> Result<(), ModelError> {
+        let mut changed = self.clone();
+        name.clone_into(&mut changed.name);
+        changed.calibrate_message(measured)?;
+        if let Some(time) = measured.per_byte {
+            changed.network.bandwidth.0 = 1.0 / above_zero("time for a byte", time.0)?;
+        }
+        if !measured.speeds.is_empty() {
+            changed.calibrate_speeds(&measured.speeds)?;
+        }
+        self.adopt(changed)
+    }
+
+    fn calibrate_message(&mut self, measured: &Measured) -> Result<(), DomainError> {
+        let all = [
+            ("send", measured.send),
+            ("wire", measured.wire),
+            ("polling receive", measured.poll),
+            ("polling period", measured.poll_period),
+            ("notified receive", measured.notify),
+            ("wake", measured.wake),
+            ("wake latency", measured.wake_latency),
+            ("round trip, polling", measured.poll_trip),
+            ("round trip, notified", measured.notify_trip),
+        ];
+        for (what, time) in all {
+            from_zero(what, time.0)?;
+        }
+        above_zero("polling period", measured.poll_period.0)?;
+        let left =
+            |trip: Nanoseconds| (trip / 2.0 - measured.wire - measured.send).max(Nanoseconds::ZERO);
+        let (polled, notified) = (left(measured.poll_trip), left(measured.notify_trip));
+        let message = &mut self.message;
+        message.send = measured.send;
+        message.send_issue = measured.send;
+        message.send_latency = measured.send;
+        message.poll = measured.poll;
+        message.poll_period = measured.poll_period;
+        message.poll_latency = polled;
+        message.notify = measured.notify;
+        message.notify_latency = notified;
+        message.wake = measured.wake;
+        message.wake_latency = measured.wake_latency;
+        // A look comes half a period after the message, on average, and its call ends after the rest.
+        let rest = (polled - measured.poll_period / 2.0).max(Nanoseconds::ZERO);
+        message.poll_finish = Nanoseconds(rest.0.min(measured.poll.0));
+        let arrive = rest - message.poll_finish;
+        let woken = (notified - arrive).max(Nanoseconds::ZERO);
+        message.notify_finish = Nanoseconds(woken.0.min(measured.notify.0));
+        message.notify_wake = woken - message.notify_finish;
+        message.notify_setup = measured.notify;
+        let interface = &mut self.interface;
+        interface.trip = Nanoseconds::ZERO;
+        interface.arrive = arrive;
+        interface.inline = measured.send;
+        interface.inline_latency = measured.send;
+        let network = &mut self.network;
+        network.wire = measured.wire;
+        // The round trips have what the smallest message takes.
+        network.message_min_bytes = 1;
+        network.packet_header_bytes = 0;
+        Ok(())
+    }
+
+    fn calibrate_speeds(&mut self, speeds: &[f64]) -> Result<(), DomainError> {
+        let fit = Fit::of(speeds)?;
+        self.core.speeds = speeds.to_vec();
+        self.core.aggregate = fit.aggregate;
+        self.core.saturation = fit.saturation;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulate::Silent;
+    use crate::simulate::pingpong::{PingPong, Receive};
+    use crate::{Scenario, predict};
+
+    /// As on a machine whose nodes share memory.
+    fn measured() -> Measured {
+        let ns = Nanoseconds;
+        Measured {
+            send: ns(43.0),
+            wire: ns(52.0),
+            poll: ns(20.0),
+            poll_period: ns(4.0),
+            notify: ns(30.0),
+            wake: ns(1.0),
+            wake_latency: ns(50.0),
+            poll_trip: ns(240.0),
+            notify_trip: ns(262.0),
+            per_byte: Some(ns(0.08)),
+            speeds: vec![1.0, 0.5, 0.33, 0.25],
+        }
+    }
+
+    #[test]
+    fn simulated_round_trips_are_those_that_were_measured() {
+        let mut parameters = Parameters::study();
+        parameters.calibrate("here", &measured()).unwrap();
+        let of = |receive| {
+            let what = PingPong::new(receive, 500, 1);
+            what.run(&parameters, Silent).unwrap().0.mean.0
+        };
+        assert!(
+            (of(Receive::Poll) - 240.0).abs() < 2.0,
+            "{}",
+            of(Receive::Poll)
+        );
+        assert!(
+            (of(Receive::Notify) - 262.0).abs() < 2.0,
+            "{}",
+            of(Receive::Notify)
+        );
+        let found = predict(&parameters, &Scenario::new(4, 2)).unwrap();
+        assert!(found.mean_frame.0.is_finite());
+        assert_eq!(parameters.name, "here");
+    }
+
+    #[test]
+    fn what_was_not_measured_stays() {
+        let mut parameters = Parameters::study();
+        let part = Measured {
+            per_byte: None,
+            speeds: Vec::new(),
+            ..measured()
+        };
+        parameters.calibrate("here", &part).unwrap();
+        let study = Parameters::study();
+        assert_eq!(parameters.core, study.core);
+        assert_eq!(parameters.network.bandwidth, study.network.bandwidth);
+        assert_eq!(parameters.tracer, study.tracer);
+    }
+
+    #[test]
+    fn measurements_that_cannot_be_are_refused() {
+        let mut parameters = Parameters::study();
+        let mut told = |measured: Measured| {
+            parameters
+                .calibrate("here", &measured)
+                .unwrap_err()
+                .to_string()
+        };
+        let good = measured();
+        assert!(
+            told(Measured {
+                send: Nanoseconds(-1.0),
+                ..good.clone()
+            })
+            .contains("send is -1")
+        );
+        assert!(
+            told(Measured {
+                poll_period: Nanoseconds(0.0),
+                ..good.clone()
+            })
+            .contains("polling period")
+        );
+        assert!(
+            told(Measured {
+                speeds: vec![1.0],
+                ..good.clone()
+            })
+            .contains("core.speeds")
+        );
+        assert!(
+            told(Measured {
+                per_byte: Some(Nanoseconds(0.0)),
+                ..good
+            })
+            .contains("a byte")
+        );
+        assert_eq!(parameters.message, Parameters::study().message);
+    }
+}

@@ -1,0 +1,8 @@
+//! Parameters of the model and the simulator, as TOML.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    raddle_fuzz::read_parameters(bytes);
+});
