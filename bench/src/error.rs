@@ -55,6 +55,12 @@ pub(crate) enum BenchError {
     /// A mesh cannot be read; in the words of who reads it, which name the file.
     #[error(transparent)]
     Mesh(#[from] MeshError),
+    /// The model does not hold for what was asked of it.
+    #[error(transparent)]
+    Model(#[from] raddle_model::ModelError),
+    /// A figure of the model could not be drawn.
+    #[error(transparent)]
+    Figure(#[from] raddle_model::study::PictureError),
     /// A contender could not be set up or run.
     #[error("{who}: {message}")]
     Contender {

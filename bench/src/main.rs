@@ -31,7 +31,7 @@ use crate::output::Output;
 use crate::record::{Record, Surroundings, table_head, table_row};
 use crate::suites::{
     Measurement, build, forks, kdtree, lk23, locations, locks, loops, matmul, memory, messages,
-    nodes, place, pools as task_pools, rays, sort, waits, wake,
+    model, nodes, place, pools as task_pools, rays, sort, waits, wake,
 };
 
 /// Measures Raddle and its peers, interleaved, and prints medians and ratios.
@@ -125,6 +125,8 @@ enum Suite {
     /// kneighbor: an exchange between two workers against the same between two processes, by shared memory and by sockets; mpi: messages
     /// of MPI against its windows.
     Nodes,
+    /// chapter: all figures of the notification study's chapter 8; tracer-512x7: events of its simulated ray tracer a second.
+    Model,
     /// dragon-d15, bunny-d15: kd-trees by messages against other builders; for every mesh: grain, balance, sync, scans, arrays,
     /// speedup, relative.
     Kdtree,
@@ -152,6 +154,7 @@ impl Suite {
             Self::Memory => &memory::CASES,
             Self::Messages => &messages::CASES,
             Self::Nodes => &nodes::CASES,
+            Self::Model => &model::CASES,
             Self::Kdtree => &kdtree::CASES,
             Self::Lk23 => &lk23::CASES,
             Self::Matmul => &matmul::CASES,
@@ -190,6 +193,7 @@ impl Suite {
             Self::Memory => memory::run(measurement),
             Self::Messages => messages::run(measurement),
             Self::Nodes => nodes::run(measurement),
+            Self::Model => model::run(measurement),
             Self::Kdtree => kdtree::run(measurement),
             Self::Lk23 => lk23::run(measurement),
             Self::Matmul => matmul::run(measurement),

@@ -10,6 +10,7 @@ pub(crate) mod loops;
 pub(crate) mod matmul;
 pub(crate) mod memory;
 pub(crate) mod messages;
+pub(crate) mod model;
 pub(crate) mod nodes;
 pub(crate) mod place;
 pub(crate) mod pools;

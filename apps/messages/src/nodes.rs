@@ -34,7 +34,7 @@ use raddle_topology::{BindError, TopologyError};
 use crate::waits::WaitsError;
 
 pub use self::crew::Crew;
-pub use self::overheads::{Overheads, SIMULATED, Simulated};
+pub use self::overheads::Overheads;
 pub use self::seats::Seats;
 pub use self::symmetric::{Kernel, Served, work};
 

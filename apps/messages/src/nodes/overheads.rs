@@ -101,54 +101,6 @@ impl Overheads {
     }
 }
 
-/// What the study's simulated node took: 3 GHz, a network interface 10 ns away, 300 ns of wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Simulated {
-    /// As [`Overheads::send`].
-    pub send_ns: u64,
-    /// From the call of send until the first byte is on the wire.
-    pub send_latency_ns: u64,
-    /// As [`Overheads::poll_waiting`].
-    pub poll_waiting_ns: u64,
-    /// As [`Overheads::poll_none`].
-    pub poll_none_ns: u64,
-    /// After the first byte until a polling receiver has the message.
-    pub poll_latency_ns: u64,
-    /// As [`Overheads::notify_waiting`].
-    pub notify_waiting_ns: u64,
-    /// After the first byte until a notified receiver has the message.
-    pub notify_latency_ns: u64,
-    /// As [`Overheads::wake`].
-    pub wake_ns: u64,
-    /// As [`Overheads::wake_latency`].
-    pub wake_latency_ns: u64,
-    /// As [`Overheads::wire`].
-    pub wire_ns: u64,
-    /// As [`Overheads::poll_trip`], of the smallest message.
-    pub poll_trip_ns: u64,
-    /// As [`Overheads::notify_trip`], of the smallest message.
-    pub notify_trip_ns: u64,
-}
-
-/// The figures of the simulated node.
-///
-/// # Source
-/// Parker, sect. 4.2, table 3, and sect. 4.3.1 and 4.3.2.
-pub const SIMULATED: Simulated = Simulated {
-    send_ns: 26,
-    send_latency_ns: 45,
-    poll_waiting_ns: 31,
-    poll_none_ns: 21,
-    poll_latency_ns: 93,
-    notify_waiting_ns: 32,
-    notify_latency_ns: 103,
-    wake_ns: 2,
-    wake_latency_ns: 5,
-    wire_ns: 300,
-    poll_trip_ns: 896,
-    notify_trip_ns: 916,
-};
-
 /// What is measured between two threads of one process.
 struct Threads {
     wire: Duration,

@@ -3,7 +3,12 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use raddle_messages::nodes::{Crew, Overheads, SIMULATED};
+use raddle_messages::nodes::{Crew, Overheads};
+use raddle_model::Parameters;
+use raddle_model::parameters::{Curve, Message};
+use raddle_model::simulate::Silent;
+use raddle_model::simulate::pingpong::{PingPong, Receive};
+use raddle_model::units::Nanoseconds;
 use serde_json::{Map, Value, json};
 
 use super::super::crew;
@@ -23,11 +28,11 @@ pub(super) fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Repor
     let samples = arguments.trips.min(SAMPLES_MAX);
     let found = crew.overheads(samples);
     let found = found.map_err(|source| crew::failed(crew.transport(), source))?;
-    let rows = rows(&found);
+    let rows = rows(&Study::simulated()?, &found);
     let values = rows.iter().map(|row| {
         json!({
             "quantity": row.name,
-            "simulated_s": row.simulated_ns.map(|ns| ns as f64 * 1e-9),
+            "simulated_s": row.simulated.map(|time| time.0 * 1e-9),
             "time_s": row.here.map(|time| time.as_secs_f64()),
         })
     });
@@ -42,65 +47,89 @@ pub(super) fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Repor
 /// One quantity.
 struct Row {
     name: &'static str,
-    simulated_ns: Option<u64>,
+    simulated: Option<Nanoseconds>,
     here: Option<Duration>,
 }
 
-fn rows(found: &Overheads) -> Vec<Row> {
-    let study = SIMULATED;
-    let row = |name, simulated_ns, here| Row {
+/// The study's node: what its steps take, and its simulated round trips.
+struct Study {
+    message: Message,
+    wire: Nanoseconds,
+    poll_trip: Nanoseconds,
+    notify_trip: Nanoseconds,
+}
+
+impl Study {
+    /// So many trips, since a look of a polling receiver may come at any time after a message.
+    const TRIPS: u32 = 1_000;
+
+    fn simulated() -> Result<Self, CliError> {
+        let mut parameters = Parameters::study();
+        parameters.core.curve = Curve::Measured;
+        let trip = |receive| -> Result<Nanoseconds, CliError> {
+            let what = PingPong::new(receive, Self::TRIPS, 1);
+            Ok(what.run(&parameters, Silent)?.0.mean)
+        };
+        Ok(Self {
+            message: parameters.message,
+            wire: parameters.network.wire,
+            poll_trip: trip(Receive::Poll)?,
+            notify_trip: trip(Receive::Notify)?,
+        })
+    }
+}
+
+fn rows(study: &Study, found: &Overheads) -> Vec<Row> {
+    let message = &study.message;
+    let row = |name, simulated, here| Row {
         name,
-        simulated_ns,
+        simulated,
         here,
     };
     vec![
-        row("send overhead", Some(study.send_ns), Some(found.send)),
+        row("send overhead", Some(message.send), Some(found.send)),
         // What was stored is under way while the call works on: only the sum with the receiver's latency can be told, here and below.
-        row("send initiation latency", Some(study.send_latency_ns), None),
-        row("wire", Some(study.wire_ns), Some(found.wire)),
+        row("send initiation latency", Some(message.send_latency), None),
+        row("wire", Some(study.wire), Some(found.wire)),
         row(
             "polling receive overhead (message waiting)",
-            Some(study.poll_waiting_ns),
+            Some(message.poll),
             Some(found.poll_waiting),
         ),
         row(
             "polling period (no message waiting)",
-            Some(study.poll_none_ns),
+            Some(message.poll_period),
             Some(found.poll_none),
         ),
         row(
             "polling receive latency (no message waiting)",
-            Some(study.poll_latency_ns),
+            Some(message.poll_latency),
             None,
         ),
         row(
             "send and polling receive latency together",
-            Some(study.send_latency_ns + study.poll_latency_ns),
+            Some(message.send_latency + message.poll_latency),
             Some(found.poll_latency()),
         ),
         row(
             "notified receive overhead (message waiting)",
-            Some(study.notify_waiting_ns),
+            Some(message.notify),
             Some(found.notify_waiting),
         ),
         row(
             "notified receive latency (no message waiting)",
-            Some(study.notify_latency_ns),
+            Some(message.notify_latency),
             None,
         ),
         row(
             "send and notified receive latency together",
-            Some(study.send_latency_ns + study.notify_latency_ns),
+            Some(message.send_latency + message.notify_latency),
             Some(found.notify_latency()),
         ),
-        row(
-            "thread wake overhead",
-            Some(study.wake_ns),
-            Some(found.wake),
-        ),
+        row("thread wake overhead", Some(message.wake), Some(found.wake)),
         row(
             "thread wake latency (in its wait)",
-            Some(study.wake_latency_ns),
+            Some(message.wake_latency),
             Some(found.wake_latency),
         ),
         row(
@@ -110,12 +139,12 @@ fn rows(found: &Overheads) -> Vec<Row> {
         ),
         row(
             "round trip, polling",
-            Some(study.poll_trip_ns),
+            Some(study.poll_trip),
             Some(found.poll_trip),
         ),
         row(
             "round trip, notified",
-            Some(study.notify_trip_ns),
+            Some(study.notify_trip),
             Some(found.notify_trip),
         ),
     ]
@@ -126,8 +155,8 @@ fn table_of(rows: &[Row]) -> String {
     for row in rows {
         let none = || "-".to_owned();
         let simulated = row
-            .simulated_ns
-            .map_or_else(none, |ns| table::time(Duration::from_nanos(ns)));
+            .simulated
+            .map_or_else(none, |time| format!("{:.0} ns", time.0));
         let here = row.here.map_or_else(none, table::time);
         // Writing to a string cannot fail.
         let _infallible = writeln!(text, "{:<46} {simulated:>9} {here:>9}", row.name);
@@ -148,7 +177,8 @@ mod tests {
             poll_trip: Duration::from_nanos(400),
             ..Overheads::default()
         };
-        let text = table_of(&rows(&found));
+        let study = Study::simulated().expect("the study's node is right");
+        let text = table_of(&rows(&study, &found));
         let rows: Vec<_> = text.lines().map(|row| row.chars().count()).collect();
         assert_eq!(rows[0], rows[1], "{text}");
         assert!(text.contains("138 ns    200 ns"), "half of it: {text}");

@@ -28,7 +28,7 @@ const REPEATS: usize = 7;
 /// How many threads share a core at most, how often each number is measured, and for how long.
 const THREADS: usize = 8;
 const ROUNDS: usize = 3;
-const SPELL: Duration = Duration::from_millis(40);
+const SPELL: Duration = Duration::from_millis(60);
 
 /// Measures this machine, and puts that into the parameters. Nothing comes back in a process that was started for it.
 ///

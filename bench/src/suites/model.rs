@@ -1,0 +1,88 @@
+//! The model and the simulator of the notification study: how long they take. There is no peer: nobody else has them.
+//!
+//! | case | measured | unit |
+//! |---|---|---|
+//! | `chapter` | the whole of the study's chapter 8: every question, its table and its picture | ms |
+//! | `tracer-512x7` | the simulated ray tracer on 512 nodes with 7 renderers, two frames | millions of events a second |
+//!
+//! Both on one thread, whatever numbers of workers were asked for.
+
+use std::time::Instant;
+
+use raddle_model::simulate::Silent;
+use raddle_model::simulate::tracer::Tracer;
+use raddle_model::study::Question;
+use raddle_model::{Parameters, Scenario};
+
+use crate::error::BenchError;
+use crate::harness::{Case, Local, Sample, Unit};
+use crate::suites::Measurement;
+
+/// The names of the cases.
+pub(crate) const CASES: [&str; 2] = ["chapter", "tracer-512x7"];
+
+const FRAMES: u32 = 2;
+const SEED: u64 = 7;
+
+/// Runs the suite, on one thread.
+///
+/// # Errors
+/// As [`Measurement::compare`].
+pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    measurement.workers = vec![1];
+    let [chapter, tracer] = CASES;
+    if measurement.wants(chapter) {
+        let case = case(chapter, Unit::Milliseconds, answer()?);
+        let mut raddle = Local::new("raddle", |_| {
+            let start = Instant::now();
+            let result = answer()?;
+            let time = start.elapsed();
+            Ok(Sample { time, result })
+        });
+        measurement.compare(&case, &mut raddle, &mut [])?;
+    }
+    if measurement.wants(tracer) {
+        let events = simulate()?;
+        let name = "million events/s";
+        let case = case(tracer, Unit::MillionsPerSecond { name, events }, events);
+        let mut raddle = Local::new("raddle", |_| {
+            let start = Instant::now();
+            let result = simulate()?;
+            let time = start.elapsed();
+            Ok(Sample { time, result })
+        });
+        measurement.compare(&case, &mut raddle, &mut [])?;
+    }
+    Ok(())
+}
+
+const fn case(name: &'static str, unit: Unit, expected: u64) -> Case<'static> {
+    Case {
+        suite: "model",
+        name,
+        unit,
+        repetitions: 1,
+        file: None,
+        expected,
+        tolerance: 0,
+    }
+}
+
+/// Answers every question of the chapter; returns how many characters that are.
+fn answer() -> Result<u64, BenchError> {
+    let parameters = Parameters::study();
+    let mut characters = 0;
+    for question in Question::ALL {
+        for chart in question.answer(&parameters, Scenario::new(32, 3))? {
+            characters += chart.table().len() + chart.svg()?.len();
+        }
+    }
+    Ok(characters as u64)
+}
+
+/// Simulates the frames; returns how many events that were.
+fn simulate() -> Result<u64, BenchError> {
+    let what = Tracer::new(Scenario::new(512, 7), FRAMES, SEED);
+    let (found, Silent) = what.run(&Parameters::study(), Silent, |_| ())?;
+    Ok(found.counts.events)
+}
