@@ -23,7 +23,10 @@ use crate::units::{Bandwidth, Bytes, Nanoseconds, Rate};
 const STUDY: &str = "parker-2013";
 
 /// The machines that come with the crate.
-const BUILT_IN: [(&str, &str); 1] = [(STUDY, include_str!("../machines/parker-2013.toml"))];
+const BUILT_IN: [(&str, &str); 2] = [
+    (STUDY, include_str!("../machines/parker-2013.toml")),
+    ("zen4-shm", include_str!("../machines/zen4-shm.toml")),
+];
 
 /// A node, and the ray tracer that runs on it.
 #[derive(Clone, Debug)]

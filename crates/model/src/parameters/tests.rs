@@ -26,6 +26,18 @@ fn the_studys_node_says_all_there_is_to_say() {
 }
 
 #[test]
+fn every_machine_that_comes_with_the_crate_is_right() {
+    for name in Parameters::names() {
+        let machine = Parameters::built_in(name).unwrap();
+        assert_eq!(machine.name, name);
+        machine.check().unwrap();
+        let scenario = crate::Scenario::new(32, 3);
+        crate::predict(&machine, &scenario).unwrap();
+    }
+    assert!(Parameters::built_in("no-such").is_none());
+}
+
+#[test]
 fn what_a_file_does_not_say_is_as_on_the_studys_node() {
     let text = "name = \"mine\"\n[network]\nwire_ns = 5e2\nbytes_per_ns = 1_0.5\n";
     let found = Parameters::parse(text, Path::new("mine.toml")).unwrap();
