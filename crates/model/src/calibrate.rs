@@ -1,8 +1,9 @@
 //! Parameters for a machine on which the steps of a message have been measured.
 //!
 //! What can be measured from outside are calls, and round trips; how these divide into the simulator's steps follows from how messages travel there: a call that sends
-//! stores the message where the receiver looks, so there is no interface between them that would take time, and what is left of half a round
-//! trip when the send and the wire are taken off is the receiver's. So the simulator's round trips are those that were measured.
+//! stores the message where the receiver looks, so there is no interface between them that would take time, and the call may go on while the message is
+//! under way; what is left of half a round trip when the send and the wire are taken off is the receiver's. So the simulator's round trips are those that were
+//! measured.
 //!
 //! What no measurement of messages tells stays as it was: the program, and how much faster the core is than the one on which that was measured.
 
@@ -72,13 +73,17 @@ impl Parameters {
             from_zero(what, time.0)?;
         }
         above_zero("polling period", measured.poll_period.0)?;
+        // A message may be on its way before the call that sends it ends: with the wire and half a polling period it takes no longer than half a trip.
+        let half = Nanoseconds(measured.poll_trip.0.min(measured.notify_trip.0)) / 2.0;
+        let first = (half - measured.wire - measured.poll_period / 2.0).max(Nanoseconds::ZERO);
+        let latency = Nanoseconds(measured.send.0.min(first.0));
         let left =
-            |trip: Nanoseconds| (trip / 2.0 - measured.wire - measured.send).max(Nanoseconds::ZERO);
+            |trip: Nanoseconds| (trip / 2.0 - measured.wire - latency).max(Nanoseconds::ZERO);
         let (polled, notified) = (left(measured.poll_trip), left(measured.notify_trip));
         let message = &mut self.message;
         message.send = measured.send;
-        message.send_issue = measured.send;
-        message.send_latency = measured.send;
+        message.send_issue = latency;
+        message.send_latency = latency;
         message.poll = measured.poll;
         message.poll_period = measured.poll_period;
         message.poll_latency = polled;
@@ -98,7 +103,7 @@ impl Parameters {
         interface.trip = Nanoseconds::ZERO;
         interface.arrive = arrive;
         interface.inline = measured.send;
-        interface.inline_latency = measured.send;
+        interface.inline_latency = latency;
         let network = &mut self.network;
         network.wire = measured.wire;
         // The round trips have what the smallest message takes.
@@ -162,6 +167,35 @@ mod tests {
         let found = predict(&parameters, &Scenario::new(4, 2)).unwrap();
         assert!(found.mean_frame.0.is_finite());
         assert_eq!(parameters.name, "here");
+    }
+
+    /// Two readings of one machine in which the call that sends took longer than half a round trip left for it: the simulated trips were too long by half.
+    #[test]
+    fn a_send_that_goes_on_while_its_message_is_under_way_fits_into_the_trip() {
+        let mut parameters = Parameters::study();
+        let long = Measured {
+            send: Nanoseconds(76.0),
+            wire: Nanoseconds(58.0),
+            poll_trip: Nanoseconds(165.0),
+            notify_trip: Nanoseconds(166.0),
+            ..measured()
+        };
+        parameters.calibrate("here", &long).unwrap();
+        let of = |receive| {
+            let what = PingPong::new(receive, 500, 1);
+            what.run(&parameters, Silent).unwrap().0.mean.0
+        };
+        assert!(
+            (of(Receive::Poll) - 165.0).abs() < 4.0,
+            "{}",
+            of(Receive::Poll)
+        );
+        assert!(
+            (of(Receive::Notify) - 166.0).abs() < 4.0,
+            "{}",
+            of(Receive::Notify)
+        );
+        assert_eq!(parameters.message.send, Nanoseconds(76.0));
     }
 
     #[test]
