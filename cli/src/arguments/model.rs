@@ -7,12 +7,13 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use raddle_model::misses::BrickLaw;
 use raddle_model::node::Waits;
-use raddle_model::simulate::pingpong::{BYTES_MAX, Receive};
+use raddle_model::simulate::pingpong::BYTES_MAX;
 use raddle_model::simulate::tracer::Work;
 use raddle_model::study::Question;
 use raddle_model::tracer::{Answers, Scenario, Sends, Slower};
 use raddle_model::units::Nanoseconds;
 
+use super::nodes::ReceiveChoice;
 use super::values;
 
 /// Shown below the help.
@@ -321,7 +322,7 @@ pub(crate) enum SpeedsChoice {
 pub(crate) struct PingpongProgram {
     /// How messages are received: by looking, by being notified, or by a thread that wakes the one that asked
     #[arg(long, value_enum, value_name = "HOW", default_value = "all")]
-    pub(crate) receive: SimulatedReceive,
+    pub(crate) receive: ReceiveChoice,
     /// Round trips
     #[arg(long, value_name = "N", default_value = "10000", value_parser = values::round_count)]
     pub(crate) trips: u64,
@@ -333,31 +334,6 @@ pub(crate) struct PingpongProgram {
     pub(crate) inline: bool,
     #[command(flatten)]
     pub(crate) run: RunArguments,
-}
-
-/// How messages are received.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SimulatedReceive {
-    /// Look for them again and again
-    Poll,
-    /// Sleep until one comes
-    Notify,
-    /// A thread receives, and wakes the one that asked
-    Thread,
-    /// One after the other
-    All,
-}
-
-impl SimulatedReceive {
-    /// What it stands for.
-    pub(crate) const fn all(self) -> &'static [Receive] {
-        match self {
-            Self::Poll => &[Receive::Poll],
-            Self::Notify => &[Receive::Notify],
-            Self::Thread => &[Receive::Thread],
-            Self::All => &Receive::ALL,
-        }
-    }
 }
 
 /// `raddle simulate symmetric`.

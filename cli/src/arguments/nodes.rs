@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use raddle::chare::nodes::{JobEnvironment, JobError, Progress};
 use raddle::net::{Launch, NetError, TransportKind};
 use raddle_messages::nodes::Receive;
+use raddle_model::simulate;
 
 use super::values::{self, Bytes};
 use super::{ELEMENTS_MAX, NEIGHBOURS_MAX};
@@ -51,6 +52,17 @@ pub(crate) enum ReceiveChoice {
 impl ReceiveChoice {
     /// What it stands for.
     pub(crate) const fn all(self) -> &'static [Receive] {
+        match self {
+            Self::Poll => &[Receive::Poll],
+            Self::Notify => &[Receive::Notify],
+            Self::Thread => &[Receive::Thread],
+            Self::All => &Receive::ALL,
+        }
+    }
+
+    /// What it stands for on simulated nodes.
+    pub(crate) const fn all_simulated(self) -> &'static [simulate::pingpong::Receive] {
+        use simulate::pingpong::Receive;
         match self {
             Self::Poll => &[Receive::Poll],
             Self::Notify => &[Receive::Notify],

@@ -32,9 +32,6 @@ use crate::units::Nanoseconds;
 /// More nodes are a mistake, or more than memory holds.
 pub const NODES_MAX: u32 = 1 << 20;
 
-/// After so many events whoever waits hears how far a run has come.
-const PROGRESS_EVENTS: u64 = 1 << 18;
-
 /// Nodes that are all alike.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -9,7 +9,7 @@
 
 mod scenario;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 pub use self::scenario::{Answers, Scenario, Sends, Slower};
 
@@ -19,7 +19,7 @@ use crate::misses::{Brick, MissModel};
 use crate::node::{Node, Solution, Waits};
 use crate::parameters::Parameters;
 use crate::queue::BoundedQueue;
-use crate::units::{Nanoseconds, Rate, Speed};
+use crate::units::{self, Nanoseconds, Rate, Speed};
 
 /// What [`predict`] found. Times of single misses are in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,10 +30,10 @@ pub struct Prediction {
     /// Renderers on each, `N_r`.
     pub renderers: u32,
     /// A frame without waiting for the last node, `N_M X`, in milliseconds.
-    #[serde(rename = "mean_frame_ms", serialize_with = "milliseconds")]
+    #[serde(rename = "mean_frame_ms", serialize_with = "units::milliseconds")]
     pub mean_frame: Nanoseconds,
     /// A frame with that, `T_F`, in milliseconds.
-    #[serde(rename = "frame_ms", serialize_with = "milliseconds")]
+    #[serde(rename = "frame_ms", serialize_with = "units::milliseconds")]
     pub frame: Nanoseconds,
     /// Misses of one renderer in one frame, `N_M`.
     pub misses: f64,
@@ -74,7 +74,7 @@ pub struct Prediction {
     #[serde(rename = "m_ns")]
     pub service: Nanoseconds,
     /// Misses that come to a handler, `λ`.
-    #[serde(rename = "lambda_per_us", serialize_with = "per_microsecond")]
+    #[serde(rename = "lambda_per_us", serialize_with = "units::per_microsecond")]
     pub arrivals: Rate,
     /// The load of its queue, `ρ = λ m`.
     pub rho: f64,
@@ -203,14 +203,6 @@ fn speeds(parameters: &Parameters, scenario: &Scenario) -> Result<Vec<Speed>, Mo
     }
     let speeds = parameters.speeds()?.up_to(scenario.renderers as usize + 1);
     speeds.map_err(|error| parameters.located(error))
-}
-
-fn milliseconds<S: Serializer>(time: &Nanoseconds, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(time.milliseconds())
-}
-
-fn per_microsecond<S: Serializer>(rate: &Rate, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(rate.0 * 1e3)
 }
 
 #[cfg(test)]

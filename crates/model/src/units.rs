@@ -6,7 +6,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// A time in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
@@ -199,4 +199,20 @@ impl fmt::Display for Nanoseconds {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} ns", self.0)
     }
+}
+
+/// Written in milliseconds.
+pub(crate) fn milliseconds<S: Serializer>(
+    time: &Nanoseconds,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.milliseconds())
+}
+
+/// Written per microsecond.
+pub(crate) fn per_microsecond<S: Serializer>(
+    rate: &Rate,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(rate.0 * 1e3)
 }

@@ -17,7 +17,7 @@ use crate::table;
 /// [`CliError`]: parameters or a size out of range, an output that fails.
 pub(super) fn run(program: &PingpongProgram, options: &Options) -> Result<(), CliError> {
     let parameters = parameters(&program.run, Some(SpeedsChoice::Measured))?;
-    let ways = program.receive.all();
+    let ways = program.receive.all_simulated();
     if program.run.trace.is_some() && ways.len() > 1 {
         return Err(CliError::WrongCall {
             options: "--trace".to_owned(),

@@ -39,6 +39,42 @@ use crate::parameters::Parameters;
 use crate::units::{Bytes, Nanoseconds};
 
 /// A simulation in progress.
+///
+/// # Examples
+/// A program of one's own: node 0 sends a kilobyte to node 1, which notes when it is there.
+/// ```
+/// use raddle_model::Parameters;
+/// use raddle_model::simulate::{Client, Layout, Message, Moment, Resumed, Silent, Simulation, Step, Thread, Way};
+///
+/// struct Post(Option<Moment>);
+///
+/// impl Client for Post {
+///     fn step(&mut self, thread: Thread, resumed: Resumed, now: Moment) -> Step {
+///         match (thread.node, resumed) {
+///             (0, Resumed::Begun) => Step::Send(Message {
+///                 node: 1,
+///                 wire_bytes: 1_024 + 38,
+///                 data_bytes: 1_024,
+///                 rings: true,
+///                 ..Message::default()
+///             }),
+///             (1, Resumed::Begun) => Step::Receive(Way::Notify),
+///             (1, Resumed::Received(_)) => {
+///                 self.0 = Some(now);
+///                 Step::Stop
+///             }
+///             _ => Step::Stop,
+///         }
+///     }
+/// }
+///
+/// let layout = Layout::new(2, 1);
+/// let mut simulation = Simulation::new(&Parameters::study(), layout, Post(None), Silent)?;
+/// simulation.run(|_| ());
+/// let came = simulation.client().0.expect("it comes");
+/// assert_eq!(came.nanoseconds().0.round(), 45.0 + 300.0 + 1_062.0 + 40.0 + 10.0 + 25.0);
+/// # Ok::<(), raddle_model::ModelError>(())
+/// ```
 #[derive(Debug)]
 pub struct Simulation<C, T> {
     machine: Machine,
@@ -200,6 +236,8 @@ struct Messages {
     sent: u64,
 }
 
+/// After so many events whoever waits hears how far a run has come.
+const PROGRESS_EVENTS: u64 = 1 << 18;
 const NONE: u32 = u32::MAX;
 const NEVER: Nanoseconds = Nanoseconds(f64::INFINITY);
 
@@ -262,6 +300,13 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             self.happen(event);
         }
         true
+    }
+
+    /// Lets all happen that will; `progress` hears of the program every now and then.
+    pub fn run(&mut self, mut progress: impl FnMut(&C)) {
+        while self.advance(PROGRESS_EVENTS) {
+            progress(&self.client);
+        }
     }
 
     /// What the program has found out so far.
@@ -358,7 +403,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
                     number: thread,
                 };
                 self.draw(thread, Activity::Receives);
-                self.run(thread, self.machine.message.poll_finish, After::Take);
+                self.work(thread, self.machine.message.poll_finish, After::Take);
                 node
             }
             Event::Ready { message } => return self.inject(message),
@@ -457,20 +502,20 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         match step {
             Step::Compute(work) => {
                 self.draw(thread, Activity::Computes);
-                self.run(thread, work, After::Client(Resumed::Computed));
+                self.work(thread, work, After::Client(Resumed::Computed));
             }
             Step::Send(what) => self.send(thread, what),
             Step::Receive(Way::Poll) => {
                 self.draw(thread, Activity::Receives);
                 let trip = self.machine.to_interface + self.machine.to_interface;
                 let before = message.poll - trip.nanoseconds() - message.poll_finish;
-                self.run(thread, before, After::Look);
+                self.work(thread, before, After::Look);
             }
             Step::Receive(Way::Notify) => {
                 self.draw(thread, Activity::Receives);
                 let trip = self.machine.to_interface + self.machine.to_interface;
                 let before = (message.notify_setup - trip.nanoseconds()).max(Nanoseconds::ZERO);
-                self.run(thread, before, After::Check);
+                self.work(thread, before, After::Check);
             }
             Step::Sleep => self.sleep(thread, Activity::Sleeps, Does::Blocked),
             Step::Spin => self.sleep(thread, Activity::Polls, Does::Spins),
@@ -478,7 +523,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
                 self.draw(thread, Activity::Wakes);
                 // News is under way from the begin of the call.
                 self.wake_later(thread.node, other);
-                self.run(thread, message.wake, After::Client(Resumed::Waked));
+                self.work(thread, message.wake, After::Client(Resumed::Waked));
             }
             Step::Meet => self.meet(thread),
             Step::Stop => {
@@ -489,7 +534,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
     }
 
     /// Works for so long, alone on a core, and then goes on.
-    fn run(&mut self, thread: Thread, work: Nanoseconds, after: After) {
+    fn work(&mut self, thread: Thread, work: Nanoseconds, after: After) {
         self.set(thread, Does::Runs);
         let end = self.nodes[thread.node as usize].core.end_of(work);
         let place = self.layout.place_of(thread);

@@ -135,7 +135,7 @@ impl PingPong {
         };
         let layout = Layout::new(2, threads);
         let mut simulation = Simulation::new(parameters, layout, client, timeline)?;
-        while simulation.advance(u64::MAX / 2) {}
+        simulation.run(|_| ());
         let (client, counts, timeline) = simulation.into_parts();
         Ok((Found::of(client.times, counts), timeline))
     }

@@ -106,9 +106,7 @@ impl Symmetric {
         };
         let layout = Layout::new(self.nodes, self.computing.saturating_add(1));
         let mut simulation = Simulation::new(parameters, layout, client, timeline)?;
-        while simulation.advance(super::PROGRESS_EVENTS) {
-            progress(simulation.client().answered as f64 / all);
-        }
+        simulation.run(|client| progress(client.answered as f64 / all));
         let time = simulation.now().nanoseconds();
         let (client, counts, timeline) = simulation.into_parts();
         let handled: Nanoseconds = counts.with_handler.iter().copied().sum();

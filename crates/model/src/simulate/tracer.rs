@@ -10,7 +10,7 @@
 
 mod client;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use self::client::Tracers;
 use super::timeline::Timeline;
@@ -18,7 +18,7 @@ use super::{Counts, Layout, Simulation};
 use crate::error::{DomainError, ModelError, above_zero};
 use crate::parameters::Parameters;
 use crate::tracer::{Answers, Scenario};
-use crate::units::{Nanoseconds, Rate};
+use crate::units::{self, Nanoseconds, Rate};
 
 /// What is simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,10 +73,10 @@ pub struct Found {
     /// Renderers on each.
     pub renderers: u32,
     /// A frame without waiting for others: misses times cycle, in milliseconds.
-    #[serde(rename = "mean_frame_ms", serialize_with = "milliseconds")]
+    #[serde(rename = "mean_frame_ms", serialize_with = "units::milliseconds")]
     pub mean_frame: Nanoseconds,
     /// A frame until the last renderer is through with it, in milliseconds.
-    #[serde(rename = "frame_ms", serialize_with = "milliseconds")]
+    #[serde(rename = "frame_ms", serialize_with = "units::milliseconds")]
     pub frame: Nanoseconds,
     /// Misses of one renderer in one frame.
     pub misses: f64,
@@ -91,7 +91,7 @@ pub struct Found {
     #[serde(rename = "x_ns")]
     pub cycle: Nanoseconds,
     /// Misses that come to a handler.
-    #[serde(rename = "lambda_per_us", serialize_with = "per_microsecond")]
+    #[serde(rename = "lambda_per_us", serialize_with = "units::per_microsecond")]
     pub arrivals: Rate,
     /// Shares of time in which `i` renderers run and the handler does not.
     #[serde(rename = "p")]
@@ -104,7 +104,7 @@ pub struct Found {
     /// The share of time in which a link out of it is busy.
     pub link_in: f64,
     /// The time that was simulated, in milliseconds.
-    #[serde(rename = "simulated_ms", serialize_with = "milliseconds")]
+    #[serde(rename = "simulated_ms", serialize_with = "units::milliseconds")]
     pub simulated: Nanoseconds,
     /// What happened.
     #[serde(skip)]
@@ -136,9 +136,7 @@ impl Tracer {
         mut progress: impl FnMut(f64),
     ) -> Result<(Found, T), ModelError> {
         let mut simulation = self.begin(parameters, timeline)?;
-        while simulation.advance(super::PROGRESS_EVENTS) {
-            progress(simulation.client().done());
-        }
+        simulation.run(|client| progress(client.done()));
         let time = simulation.now().nanoseconds();
         let (client, counts, timeline) = simulation.into_parts();
         Ok((self.found(&client, counts, time), timeline))
@@ -209,12 +207,4 @@ impl Answers {
     const fn are_direct(self) -> bool {
         !matches!(self, Self::ToHandler)
     }
-}
-
-fn milliseconds<S: Serializer>(time: &Nanoseconds, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(time.milliseconds())
-}
-
-fn per_microsecond<S: Serializer>(rate: &Rate, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(rate.0 * 1e3)
 }

@@ -1,5 +1,6 @@
 //! What all sweeps share: the scenario that they begin at, and frames of scenarios beside it.
 
+use super::chart::Chart;
 use crate::error::ModelError;
 use crate::parameters::Parameters;
 use crate::tracer::{Prediction, Scenario, predict};
@@ -60,14 +61,43 @@ impl<'parameters> Asked<'parameters> {
     }
 
     /// Points of a function that may fail.
-    pub(super) fn points(
-        places: impl IntoIterator<Item = f64>,
-        of: impl Fn(f64) -> Result<f64, ModelError>,
+    pub(super) fn points<Place: Copy + Into<f64>>(
+        places: impl IntoIterator<Item = Place>,
+        of: impl Fn(Place) -> Result<f64, ModelError>,
     ) -> Result<Vec<(f64, f64)>, ModelError> {
-        places
-            .into_iter()
-            .map(|place| Ok((place, of(place)?)))
-            .collect()
+        let point = |place: Place| Ok((place.into(), of(place)?));
+        places.into_iter().map(point).collect()
+    }
+
+    /// A line over the nodes of the figures, and its value for those that are asked about.
+    pub(super) fn line_over_nodes(
+        &self,
+        chart: &mut Chart,
+        name: &str,
+        of: impl Fn(u32) -> Result<f64, ModelError>,
+    ) -> Result<(), ModelError> {
+        chart.line(name, Self::points(NODES, &of)?);
+        let nodes = self.base.nodes;
+        chart.read_off(
+            format!("{name}, {}", counted(nodes, "node")),
+            of(nodes)?,
+            "",
+        );
+        Ok(())
+    }
+
+    /// The same over renderers.
+    pub(super) fn line_over_renderers(
+        &self,
+        chart: &mut Chart,
+        name: &str,
+        of: impl Fn(u32) -> Result<f64, ModelError>,
+    ) -> Result<(), ModelError> {
+        chart.line(name, Self::points(self.renderers(), &of)?);
+        let renderers = self.base.renderers;
+        let name = format!("{name}, {}", counted(renderers, "renderer"));
+        chart.read_off(name, of(renderers)?, "");
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Bricks of other sizes, answers straight to renderers, and all that helps together (sections 8.8 to 8.10).
 
-use super::ask::{Asked, NODES, counted};
+use super::ask::{Asked, counted};
 use super::chart::{Axis, Chart};
 use crate::error::ModelError;
 use crate::misses::BrickLaw;
@@ -190,17 +190,7 @@ pub(super) fn combined(asked: &Asked<'_>) -> Result<Chart, ModelError> {
             };
             Ok::<_, ModelError>(asked.mean_frame(&behind(base))? / frame)
         };
-        let points = NODES
-            .into_iter()
-            .map(|nodes| Ok((f64::from(nodes), of(nodes)?)))
-            .collect::<Result<_, ModelError>>()?;
-        chart.line(name, points);
-        let nodes = asked.base.nodes;
-        chart.read_off(
-            format!("{name}, {}", counted(nodes, "node")),
-            of(nodes)?,
-            "",
-        );
+        asked.line_over_nodes(&mut chart, name, of)?;
     }
     Ok(chart)
 }

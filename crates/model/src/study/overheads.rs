@@ -1,6 +1,6 @@
 //! Slower steps, and other ways to send and wait (sections 8.3 to 8.7).
 
-use super::ask::{Asked, NODES, counted};
+use super::ask::{Asked, counted};
 use super::chart::{Axis, Chart};
 use super::crossing::reaches;
 use crate::error::ModelError;
@@ -99,27 +99,6 @@ pub(super) fn receive(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     slowdowns(asked, "added receive overhead", receive_by)
 }
 
-/// A line over nodes, and its value where the question begins.
-fn over_nodes(
-    asked: &Asked<'_>,
-    chart: &mut Chart,
-    name: &str,
-    of: impl Fn(u32) -> Result<f64, ModelError>,
-) -> Result<(), ModelError> {
-    let points = NODES
-        .into_iter()
-        .map(|nodes| Ok((f64::from(nodes), of(nodes)?)))
-        .collect::<Result<_, ModelError>>()?;
-    chart.line(name, points);
-    let nodes = asked.base.nodes;
-    chart.read_off(
-        format!("{name}, {}", counted(nodes, "node")),
-        of(nodes)?,
-        "",
-    );
-    Ok(())
-}
-
 pub(super) fn notification(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     let title = format!(
         "slower notification, {}",
@@ -127,7 +106,7 @@ pub(super) fn notification(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     );
     let mut chart = Chart::new(title, NODES_AXIS, SLOWDOWN);
     for time in [1.0, 1.5, 2.0] {
-        over_nodes(asked, &mut chart, &format!("by {time} µs"), |nodes| {
+        asked.line_over_nodes(&mut chart, &format!("by {time} µs"), |nodes| {
             let base = asked.on(nodes);
             asked.slowdown(&slower(base, time, notification_by), &base)
         })?;
@@ -142,7 +121,7 @@ pub(super) fn system(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     );
     let mut chart = Chart::new(title, NODES_AXIS, SPEEDUP);
     let name = "sends, receives and notifications slower by 1 µs each";
-    over_nodes(asked, &mut chart, name, |nodes| {
+    asked.line_over_nodes(&mut chart, name, |nodes| {
         let base = asked.on(nodes);
         asked.slowdown(&slower(base, 1.0, Slower::by_system), &base)
     })?;
@@ -204,14 +183,7 @@ pub(super) fn polling(asked: &Asked<'_>) -> Result<Chart, ModelError> {
             };
             asked.slowdown(&Scenario { waits, ..notified }, &notified)
         };
-        let points = asked
-            .renderers()
-            .map(|renderers| Ok((f64::from(renderers), of(renderers)?)))
-            .collect::<Result<_, ModelError>>()?;
-        chart.line(name, points);
-        let renderers = asked.base.renderers;
-        let name = format!("{name}, {}", counted(renderers, "renderer"));
-        chart.read_off(name, of(renderers)?, "");
+        asked.line_over_renderers(&mut chart, name, of)?;
     }
     Ok(chart)
 }
@@ -237,14 +209,7 @@ pub(super) fn inline(asked: &Asked<'_>) -> Result<Chart, ModelError> {
             };
             asked.slowdown(&Scenario { sends, ..base }, &base)
         };
-        let points = asked
-            .renderers()
-            .map(|renderers| Ok((f64::from(renderers), of(renderers)?)))
-            .collect::<Result<_, ModelError>>()?;
-        chart.line(name, points);
-        let renderers = asked.base.renderers;
-        let name = format!("{name}, {}", counted(renderers, "renderer"));
-        chart.read_off(name, of(renderers)?, "");
+        asked.line_over_renderers(&mut chart, name, of)?;
     }
     Ok(chart)
 }

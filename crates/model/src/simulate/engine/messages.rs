@@ -11,7 +11,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         state.message = what;
         state.call_began = now;
         if !what.is_inline {
-            return self.run(thread, self.machine.message.send_issue, After::Command);
+            return self.work(thread, self.machine.message.send_issue, After::Command);
         }
         // Writes are posted: nobody waits for the interface, which has all of it when the last one has been made.
         let copying = Bytes(f64::from(what.data_bytes)) / self.machine.inline_bandwidth * 2.0;
@@ -22,7 +22,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         if resumed == Resumed::Sent {
             self.issue(thread, self.machine.to_interface + self.machine.take_inline);
         }
-        self.run(
+        self.work(
             thread,
             self.machine.inline + copying,
             After::Client(resumed),

@@ -18,12 +18,12 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             After::Checked => {
                 self.state_mut(thread).doorbell = Entry::Clear;
                 let rest = message.notify - message.notify_setup;
-                self.run(thread, rest.max(Nanoseconds::ZERO), After::Take);
+                self.work(thread, rest.max(Nanoseconds::ZERO), After::Take);
             }
             after => {
                 let trip = self.machine.to_interface + self.machine.to_interface;
                 let rest = message.send - message.send_issue - trip.nanoseconds();
-                self.run(thread, rest, after);
+                self.work(thread, rest, after);
             }
         }
     }
@@ -47,7 +47,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         match self.state(thread).after {
             After::Finish => {
                 self.draw(thread, Activity::Receives);
-                self.run(thread, self.machine.message.notify_finish, After::Take);
+                self.work(thread, self.machine.message.notify_finish, After::Take);
             }
             After::Client(resumed) => self.proceed(thread, resumed),
             other => unreachable!("nobody blocks before {other:?}"),
@@ -122,7 +122,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             return self.set(thread, Does::Blocked);
         }
         for thread in std::mem::take(&mut self.met) {
-            self.run(thread, Nanoseconds::ZERO, After::Client(Resumed::Met));
+            self.work(thread, Nanoseconds::ZERO, After::Client(Resumed::Met));
             self.retime(thread.node);
         }
     }
