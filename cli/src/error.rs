@@ -176,6 +176,18 @@ pub(crate) enum CliError {
     /// Parameters, or a question, that the model does not hold for.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// There is no memory for so many simulated nodes.
+    #[error(
+        "--nodes {nodes}: no memory for about {bytes} bytes; expected at most {available} bytes"
+    )]
+    SimulationTooLarge {
+        /// How many were asked for.
+        nodes: u32,
+        /// What they take.
+        bytes: u64,
+        /// What there is.
+        available: u64,
+    },
     /// A file of parameters that cannot be read.
     #[error("{}: {source}; expected a file of parameters, or a machine that comes with the program: {names}", path.display())]
     Parameters {

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
             let _unheard = writeln!(io::stderr(), "error: {}", error::one_line(&error));
             match error {
                 CliError::WrongCall { .. } => ExitCode::from(2),
+                CliError::Model(error) if error.is_of_the_call() => ExitCode::from(2),
                 _ => ExitCode::FAILURE,
             }
         }

@@ -88,6 +88,17 @@ fn the_version_is_the_packages() {
     assert_eq!(run_well(["--version"]), expected);
 }
 
+/// Expects exit code 2, and that part of what is right on standard error.
+#[track_caller]
+fn is_a_wrong_call(arguments: &[&str], part: &str) {
+    let said = run(arguments);
+    assert_eq!(said.code, Some(2), "{arguments:?}: {said:?}");
+    assert!(said.errors.contains(part), "{arguments:?}: {said:?}");
+    // What the parser says of a negative number that it takes for an option.
+    assert!(!said.errors.contains("-- -"), "{arguments:?}: {said:?}");
+    assert_eq!(said.output, "", "{arguments:?}");
+}
+
 #[test]
 fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
     for (arguments, part) in [
@@ -158,7 +169,20 @@ fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
         (&["launch", "-n", "2"], "PROGRAM"),
         (&["launch", "-n", "2", "--json", "sh"], "--json"),
         (&["launch", "-n", "0", "sh"], "1..="),
-        (&["predict", "--nodes", "0"], "1..="),
+        (&["topology", "--pool", "lake"], "deque"),
+        (&["topology", "--affinity", "here"], "scatter"),
+        (&["topology", "--synthetic", "a", "--xml", "b"], "--xml"),
+        (&["--workers", "0"], "0"),
+        (&["completions", "tcl"], "bash"),
+    ] {
+        is_a_wrong_call(arguments, part);
+    }
+}
+
+#[test]
+fn a_wrong_question_ends_with_code_2_and_says_what_is_right() {
+    for (arguments, part) in [
+        (&["predict", "--nodes", "0"][..], "1..="),
         (&["predict", "--renderers", "0"], "1..="),
         (&["predict", "--figure", "71"], "imbalance"),
         (&["predict", "--slower", "wire=-1us"], "from 0 to 1s"),
@@ -168,22 +192,24 @@ fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
         (&["predict", "--svg", "here"], "--figure"),
         (&["predict", "--set", "network.rain=1"], "no parameter"),
         (&["predict", "--set", "nothing"], "expected"),
+        (&["predict", "--figure", "3"], "from 50 to 70"),
+        (&["predict", "--workers", "2"], "no workers"),
+        (&["simulate", "pingpong", "--stats"], "no workers"),
+        (&["simulate", "tracer", "--nodes", "1"], "nodes is 1"),
+        (
+            &["predict", "--set", "tracer.other_requests_per_us=5"],
+            "grows without bound",
+        ),
+        (
+            &["predict", "--figure", "52", "--svg", "Cargo.toml"],
+            "expected a folder",
+        ),
         (&["simulate"], "tracer"),
         (&["simulate", "rain"], "rain"),
         (&["simulate", "pingpong", "--trace", "t.json"], "--receive"),
         (&["simulate", "tracer", "--frames", "0"], "1..="),
-        (&["topology", "--pool", "lake"], "deque"),
-        (&["topology", "--affinity", "here"], "scatter"),
-        (&["topology", "--synthetic", "a", "--xml", "b"], "--xml"),
-        (&["--workers", "0"], "0"),
-        (&["completions", "tcl"], "bash"),
     ] {
-        let said = run(arguments);
-        assert_eq!(said.code, Some(2), "{arguments:?}: {said:?}");
-        assert!(said.errors.contains(part), "{arguments:?}: {said:?}");
-        // What the parser says of a negative number that it takes for an option.
-        assert!(!said.errors.contains("-- -"), "{arguments:?}: {said:?}");
-        assert_eq!(said.output, "", "{arguments:?}");
+        is_a_wrong_call(arguments, part);
     }
 }
 

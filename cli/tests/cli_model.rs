@@ -165,8 +165,8 @@ fn wrong_parameters_are_told_with_file_line_and_range() {
             &["line 2", "network.wire is no parameter", "network.wire_ns"],
         ),
         (
-            "[tracer]\n\nother_requests_per_us = 1\n",
-            &["line 3", "tracer.other_requests_per_us is 1", "below 0.29"],
+            "[tracer]\n\nother_requests_per_us = 2\n",
+            &["line 3", "tracer.other_requests_per_us is 2", "below 1.30"],
         ),
         ("[network\n", &["line 1", "TOML"]),
         (

@@ -39,8 +39,8 @@ system (62), wake (63), polling, inline, overheads (64), bricks (65), bricks-wor
 (67), direct (68), direct-bricks (69), combined (70), or all.
 
 --calibrate measures this machine: what the steps of a message take, as raddle pingpong --nodes 2
---overheads, and how fast threads are that share a core. What it cannot measure, the program and how
-much faster the core is than the study's, stays as it was.";
+--overheads, and how fast threads are that share a core. What it does not measure stays as it was:
+the program, how much faster the core is than the study's, the cache, translations.";
 
 /// Shown below the help.
 pub(super) const SIMULATE_EXAMPLES: &str = "\
@@ -93,7 +93,7 @@ pub(crate) struct ScenarioArguments {
     /// Renderers on each; with the handler as many threads as a core has contexts, at most
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1_023))]
     pub(crate) renderers: u32,
-    /// What takes longer than on the machine, and by how much: wire, send, receive, notification, wake, sleep, or system for the three in the middle
+    /// What takes longer than on the machine, and by how much, one added to the other: wire, send, receive, notification, wake, sleep, or system for the three in the middle
     #[arg(long, value_name = "STEP=TIME", value_delimiter = ',')]
     pub(crate) slower: Vec<SlowerStep>,
     /// Elements on an edge of a brick [default: as in the parameters, 12]
@@ -105,7 +105,7 @@ pub(crate) struct ScenarioArguments {
     /// Where answers go: to the handler, or straight to the renderer, which does all that the handler did, or only what is needed
     #[arg(long, value_name = "WHERE", default_value = "handler", ignore_case = true, value_parser = answers())]
     pub(crate) answers: Answers,
-    /// What is sent inline instead of by descriptors: nothing, requests, or all, with a share of the loads and stores from 0 to 1, such as 0.25
+    /// What is sent inline instead of by descriptors: nothing, requests, or all, with a share of the loads and stores above 0, up to 1, such as 0.25
     #[arg(long, value_name = "WHAT", default_value = "nothing", value_parser = inline)]
     pub(crate) inline: Sends,
     /// Who polls instead of being notified: notified for nobody, handler-polls, all-poll

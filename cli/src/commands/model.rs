@@ -4,8 +4,22 @@ use std::path::Path;
 
 use raddle_model::{ModelError, Parameters};
 
-use crate::arguments::MachineArguments;
+use crate::arguments::{MachineArguments, Options};
 use crate::error::CliError;
+
+/// Refuses options for workers: there are none.
+///
+/// # Errors
+/// [`CliError::WrongCall`].
+pub(super) fn refuse_workers(command: &str, options: &Options) -> Result<(), CliError> {
+    if !options.says_of_workers() {
+        return Ok(());
+    }
+    Err(CliError::WrongCall {
+        options: command.to_owned(),
+        reason: "it has no workers; expected none of --workers, --pool, --blocks, --victims, --idle, --task-memory, --mailbox and --stats".to_owned(),
+    })
+}
 
 /// The parameters that were asked for, with what is set beside them.
 ///
@@ -21,7 +35,7 @@ pub(super) fn parameters(arguments: &MachineArguments) -> Result<Parameters, Cli
             .set(setting)
             .map_err(|error| CliError::WrongCall {
                 options: format!("--set {setting}"),
-                reason: error.to_string(),
+                reason: error.to_string().replace("as given: ", ""),
             })?;
     }
     Ok(parameters)

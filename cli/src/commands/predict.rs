@@ -18,6 +18,7 @@ use crate::table::{self, Table};
 /// # Errors
 /// [`CliError`]: parameters or a question that the model does not hold for, a machine that cannot be measured, an output that fails.
 pub(crate) fn run(arguments: &PredictArguments, options: &Options) -> Result<(), CliError> {
+    model::refuse_workers("predict", options)?;
     let mut parameters = model::parameters(&arguments.machine)?;
     let mut measured = Map::new();
     if arguments.calibrate {
@@ -40,7 +41,7 @@ pub(crate) fn run(arguments: &PredictArguments, options: &Options) -> Result<(),
         return show(&parameters, options);
     }
     if !arguments.figure.is_empty() {
-        return figures::run(arguments, &parameters, options);
+        return figures::run(arguments, &parameters, measured, options);
     }
     let found = predict(&parameters, &arguments.scenario.scenario())?;
     if options.json {

@@ -9,13 +9,14 @@ use std::path::Path;
 
 use raddle_model::Parameters;
 use raddle_model::parameters::Curve;
-use raddle_model::simulate::Counts;
 use raddle_model::simulate::timeline::Chrome;
+use raddle_model::simulate::{Counts, Layout};
 use serde_json::{Map, Value, json};
 
 use super::model;
 use crate::arguments::{Options, RunArguments, SimulateArguments, SimulatedProgram, SpeedsChoice};
 use crate::error::CliError;
+use crate::memory;
 use crate::output::{self, Partial};
 
 /// A file for what happens.
@@ -26,6 +27,7 @@ type Trace = Chrome<BufWriter<Partial>>;
 /// # Errors
 /// [`CliError`]: parameters or a program that make no sense, an output that fails.
 pub(crate) fn run(arguments: &SimulateArguments, options: &Options) -> Result<(), CliError> {
+    model::refuse_workers("simulate", options)?;
     match &arguments.program {
         SimulatedProgram::Pingpong(program) => pingpong::run(program, options),
         SimulatedProgram::Symmetric(program) => symmetric::run(program, options),
@@ -42,6 +44,22 @@ fn parameters(run: &RunArguments, speeds: Option<SpeedsChoice>) -> Result<Parame
         None => {}
     }
     Ok(parameters)
+}
+
+/// Refuses nodes that the machine has no memory for.
+///
+/// # Errors
+/// [`CliError::SimulationTooLarge`].
+fn check_memory(layout: &Layout, parameters: &Parameters) -> Result<(), CliError> {
+    let bytes = layout.memory_bytes(parameters);
+    match memory::available_bytes() {
+        Some(available) if bytes > available => Err(CliError::SimulationTooLarge {
+            nodes: layout.nodes,
+            bytes,
+            available,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// The file of what happens, if one is wanted. `handler` is the thread of each node that is called so.

@@ -5,7 +5,8 @@
 //! under way; what is left of half a round trip when the send and the wire are taken off is the receiver's. So the simulator's round trips are those that were
 //! measured.
 //!
-//! What no measurement of messages tells stays as it was: the program, and how much faster the core is than the one on which that was measured.
+//! What no measurement of messages tells stays as it was: the program with the bytes of its messages, how much faster the core is than the one on which that was
+//! measured, its contexts, the cache, translations of addresses.
 
 use crate::error::{DomainError, ModelError, above_zero, from_zero};
 use crate::parameters::Parameters;
@@ -167,6 +168,14 @@ mod tests {
         let found = predict(&parameters, &Scenario::new(4, 2)).unwrap();
         assert!(found.mean_frame.0.is_finite());
         assert_eq!(parameters.name, "here");
+        let wake = parameters.message.wake_latency;
+        assert_eq!(
+            (parameters.message.wake, wake),
+            (Nanoseconds(1.0), Nanoseconds(50.0))
+        );
+        assert_eq!(parameters.interface.inline, Nanoseconds(43.0));
+        let woken = of(Receive::Thread) - of(Receive::Notify);
+        assert!((woken - 50.0).abs() < 0.01, "{woken}");
     }
 
     /// Two readings of one machine in which the call that sends took longer than half a round trip left for it: the simulated trips were too long by half.

@@ -126,6 +126,23 @@ pub enum ModelError {
 }
 
 impl ModelError {
+    /// Whether what is wrong is what was asked, and not a file.
+    #[must_use]
+    pub const fn is_of_the_call(&self) -> bool {
+        matches!(
+            self,
+            Self::Domain(_)
+                | Self::Value {
+                    origin: Origin::Given,
+                    ..
+                }
+                | Self::Unknown {
+                    origin: Origin::Given,
+                    ..
+                }
+        )
+    }
+
     pub(crate) fn read(path: &Path, source: std::io::Error) -> Self {
         Self::Read {
             path: path.to_owned(),

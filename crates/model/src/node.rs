@@ -8,6 +8,8 @@ use crate::units::{Nanoseconds, Rate, Speed};
 
 /// How far the last step may move the cycle of a renderer.
 const TOLERANCE: Nanoseconds = Nanoseconds(1e-9);
+/// Steps below this share of a cycle that become no smaller are made of rounding.
+const ROUNDING: f64 = 1e-11;
 const STEPS_MAX: u32 = 10_000;
 
 /// A node whose renderers miss, and whose handler serves the misses of others.
@@ -23,7 +25,7 @@ pub struct Node {
     pub port: Nanoseconds,
     /// What a miss takes on its way there and back, `l`.
     pub round_trip: Nanoseconds,
-    /// What else the handler serves, each as long as a miss.
+    /// What else the handler serves, each as long as a miss, and without bytes.
     pub others: Rate,
     /// Who looks for messages all the time, instead of sleeping.
     pub waits: Waits,
@@ -66,7 +68,7 @@ pub struct Solution {
     pub render: Nanoseconds,
     /// What the handler works for each miss at its speed, `t_H`.
     pub handle: Nanoseconds,
-    /// What limits the handler: its own work or the ports, `m`.
+    /// What limits the handler: its own work, longer for what others leave of it, or the ports, `m`.
     pub service: Nanoseconds,
     /// How long a renderer waits for a miss, `T_c`.
     pub miss: Nanoseconds,
@@ -74,7 +76,7 @@ pub struct Solution {
     pub idle: Nanoseconds,
     /// From one miss of a renderer to its next, `X`.
     pub cycle: Nanoseconds,
-    /// Misses that come to a handler, `λ`, others included.
+    /// Misses that come to a handler, `λ`.
     pub arrivals: Rate,
     /// Steps to the fixed point.
     pub steps: u32,
@@ -91,7 +93,7 @@ impl Node {
         above_zero("renderers", f64::from(self.renderers))?;
         above_zero("T_r", self.render.0)?;
         above_zero("T_h", self.handle.0)?;
-        above_zero("l", self.round_trip.0)?;
+        from_zero("l", self.round_trip.0)?;
         from_zero("b", self.port.0)?;
         from_zero("tracer.other_requests_per_us", self.others.0 * 1e3)?;
         let mut at = (Speed::ALONE, Speed::ALONE);
@@ -100,8 +102,10 @@ impl Node {
         for step in 1..=STEPS_MAX {
             let queue = self.queue(at)?;
             let occupancy = self.occupancy(&queue, speeds)?;
+            let before = moved;
             moved = (queue.cycle.0 - last).abs();
-            if moved <= TOLERANCE.0 {
+            let is_rounding = moved >= before && moved <= queue.cycle.0 * ROUNDING;
+            if moved <= TOLERANCE.0 || is_rounding {
                 return Ok(queue.with(occupancy, step));
             }
             last = queue.cycle.0;
@@ -118,12 +122,11 @@ impl Node {
     fn queue(&self, (renderer, handler): (Speed, Speed)) -> Result<Queued, DomainError> {
         let render = self.render / renderer;
         let handle = self.handle / handler;
-        let service = handle.max(self.port);
-        let load = self.others * service;
+        let load = self.others * handle;
         if load >= 1.0 {
             let expected = format!(
                 "below {:.6}, or the handler's queue grows without bound",
-                1e3 / service.0
+                1e3 / handle.0
             );
             return Err(DomainError::new(
                 "tracer.other_requests_per_us",
@@ -131,16 +134,15 @@ impl Node {
                 expected,
             ));
         }
-        // What is left of the handler by the others.
-        let left = service / (1.0 - load);
+        // What the others leave of the handler.
+        let service = (handle / (1.0 - load)).max(self.port);
         let alone = render + self.round_trip;
         let count = f64::from(self.renderers);
-        let shared = left * (count + 1.0);
-        let root = 4.0_f64
-            .mul_add(left.0 * alone.0, (alone - shared).0.powi(2))
-            .sqrt();
+        let shared = service * (count + 1.0);
+        let square = 4.0_f64.mul_add(service.0 * alone.0, (alone - shared).0.powi(2));
+        let root = square.sqrt();
         let cycle = Nanoseconds(0.5 * ((alone + shared).0 + root));
-        let arrivals = Rate(count / cycle.0) + self.others;
+        let arrivals = Rate(count / cycle.0);
         Ok(Queued {
             render,
             handle,
@@ -148,7 +150,7 @@ impl Node {
             cycle,
             arrivals,
             miss: cycle - render,
-            idle: arrivals.interval() - handle,
+            idle: (arrivals + self.others).interval() - handle,
         })
     }
 

@@ -36,6 +36,16 @@ impl PacketFormat {
             + (self.packets(data_bytes) - 1) * self.header_bytes as u64
     }
 
+    /// How much data a message has that takes so much of the wire.
+    #[must_use]
+    pub const fn data_bytes(self, wire_bytes: u64) -> u64 {
+        let least = self.message_min_bytes as u64;
+        let whole = self.payload_bytes as u64 + self.header_bytes as u64;
+        let beyond = wire_bytes.saturating_sub(least + self.payload_bytes as u64);
+        let further = beyond.div_ceil(whole) * self.header_bytes as u64;
+        wire_bytes.saturating_sub(least + further)
+    }
+
     /// The same as a mean.
     #[must_use]
     pub const fn wire(self, data_bytes: u64) -> Bytes {
@@ -58,6 +68,14 @@ mod tests {
         assert_eq!(STUDY.packets(0), 1);
         assert_eq!(STUDY.wire_bytes(0), 38);
         assert_eq!(STUDY.wire_bytes(20), 58, "the study's request");
+    }
+
+    #[test]
+    fn what_is_on_the_wire_tells_the_data() {
+        for data in [0, 1, 1023, 1024, 1025, 2048, 2049, 3472, 100_000] {
+            assert_eq!(STUDY.data_bytes(STUDY.wire_bytes(data)), data);
+        }
+        assert_eq!(STUDY.data_bytes(10), 0, "less than the smallest message");
     }
 
     #[test]

@@ -207,6 +207,15 @@ pub struct Tracer {
     pub other_requests: Rate,
 }
 
+impl Tracer {
+    /// What a handler computes for a miss, on the core: for the answer, and for the request.
+    pub(crate) fn handler_parts(&self) -> (Nanoseconds, Nanoseconds) {
+        let handle = self.handle / self.core_speedup;
+        let answer = Nanoseconds(self.response_handle.0.min(handle.0));
+        (answer, handle - answer)
+    }
+}
+
 impl Parameters {
     /// The study's node.
     ///

@@ -63,6 +63,13 @@ impl Layout {
         }
     }
 
+    /// About how much memory a simulation of it takes, in bytes, but for messages under way.
+    #[must_use]
+    pub fn memory_bytes(&self, parameters: &Parameters) -> u64 {
+        let node = engine::NODE_BYTES + 8 * u64::from(parameters.interface.translations);
+        u64::from(self.nodes) * (node + u64::from(self.threads) * engine::THREAD_BYTES)
+    }
+
     fn check(&self, parameters: &Parameters) -> Result<(), ModelError> {
         above_zero("nodes", f64::from(self.nodes))?;
         above_zero("threads", f64::from(self.threads))?;
@@ -111,6 +118,8 @@ pub struct Counts {
     pub sent: u64,
     /// Messages that arrived.
     pub arrived: u64,
+    /// Messages from outside, which nobody sent.
+    pub visits: u64,
     /// Packets.
     pub packets: u64,
     /// Messages that the sender's interface refused.

@@ -165,7 +165,12 @@ impl Question {
     /// The question of that name or figure; figure 50 is a part of 51.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        let number = name.parse().ok().map(|number: u32| number.max(51));
+        let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+        let number = match name.parse() {
+            Ok(50) => Some(51),
+            Ok(number) if is_number => Some(number),
+            _ => None,
+        };
         let is_it = |question: &Self| {
             question.name() == name || (number.is_some() && question.figure() == number)
         };

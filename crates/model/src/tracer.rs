@@ -119,7 +119,7 @@ pub fn predict(parameters: &Parameters, scenario: &Scenario) -> Result<Predictio
         .map_err(|error| parameters.located(error))?;
     let node = scenario.node(parameters, misses)?;
     let solution = node.solve(&speeds).map_err(|error| match error {
-        ModelError::Domain(error) => parameters.located(error),
+        ModelError::Domain(error) => parameters.located(named(error)),
         other => other,
     })?;
     Prediction::of(parameters, scenario, misses, &node, solution)
@@ -171,6 +171,17 @@ impl Prediction {
             steps: solution.steps,
         })
     }
+}
+
+/// The same of the parameter that a quantity of a node is mostly made of.
+fn named(error: DomainError) -> DomainError {
+    let (key, made) = match error.quantity {
+        "T_r" => ("tracer.render_s", "what a renderer works for each miss"),
+        "T_h" => ("tracer.handle_ns", "what a handler works for each miss"),
+        _ => return error,
+    };
+    let expected = format!("more, so that {made} is above 0");
+    DomainError::new(key, error.found, expected)
 }
 
 /// The share of a frame in which nodes wait for the last of them.

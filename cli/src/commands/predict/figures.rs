@@ -5,7 +5,7 @@ use std::path::Path;
 
 use raddle_model::Parameters;
 use raddle_model::study::Chart;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::head;
 use crate::arguments::{Options, PredictArguments};
@@ -19,6 +19,7 @@ use crate::output;
 pub(super) fn run(
     arguments: &PredictArguments,
     parameters: &Parameters,
+    measured: Map<String, Value>,
     options: &Options,
 ) -> Result<(), CliError> {
     let base = arguments.scenario.scenario();
@@ -31,6 +32,7 @@ pub(super) fn run(
     }
     if options.json {
         let mut result = head(parameters);
+        result.extend(measured);
         result.insert("nodes".to_owned(), json!(base.nodes));
         result.insert("renderers".to_owned(), json!(base.renderers));
         result.insert("figures".to_owned(), json!(charts));
@@ -45,6 +47,12 @@ pub(super) fn run(
 
 /// A picture for each chart, named after its figure and question.
 fn draw(charts: &[Chart], folder: &Path) -> Result<(), CliError> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(CliError::WrongCall {
+            options: format!("--svg {}", folder.display()),
+            reason: "found a file; expected a folder, which need not exist".to_owned(),
+        });
+    }
     fs::create_dir_all(folder).map_err(|source| CliError::Output {
         path: folder.to_owned(),
         source,

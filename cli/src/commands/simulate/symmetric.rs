@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use raddle_model::simulate::symmetric::{Found, Symmetric};
-use raddle_model::simulate::{Silent, Way};
+use raddle_model::simulate::{Layout, Silent, Way};
 use serde_json::{Value, json};
 
-use super::{begin_trace, counts, finish_trace, head, parameters, report, told_of};
+use super::{begin_trace, check_memory, counts, finish_trace, head, parameters, report, told_of};
 use crate::arguments::{HandlerReceive, Options, SpeedsChoice, SymmetricProgram};
 use crate::error::CliError;
 use crate::progress::Phase;
@@ -28,6 +28,10 @@ pub(super) fn run(program: &SymmetricProgram, options: &Options) -> Result<(), C
             reason: "it shows one way to receive; expected --receive poll or notify".to_owned(),
         });
     }
+    check_memory(
+        &Layout::new(program.nodes, program.computing + 1),
+        &parameters,
+    )?;
     let mut rows = Vec::new();
     let mut left_out = 0;
     for &way in ways {

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use raddle_model::simulate::Silent;
 use raddle_model::simulate::tracer::{Found, Tracer};
+use raddle_model::simulate::{Layout, Silent};
 use raddle_model::{Parameters, Prediction, predict};
 use serde_json::{Map, Value, json};
 
 use super::super::predict;
-use super::{begin_trace, counts, finish_trace, head, parameters, report, told_of};
+use super::{begin_trace, check_memory, counts, finish_trace, head, parameters, report, told_of};
 use crate::arguments::{Options, TracerProgram};
 use crate::error::CliError;
 use crate::progress::Phase;
@@ -25,6 +25,10 @@ pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<(), CliE
     what.work = program.work;
     what.injects = !program.no_injection;
     what.meets = !program.steady;
+    check_memory(
+        &Layout::new(scenario.nodes, scenario.renderers + 1),
+        &parameters,
+    )?;
     let predicted = predict(&parameters, &scenario)?;
     let phase = Phase::begin("simulate", options.quiet);
     let progress = |share: f64| phase.at_share(share as f32);

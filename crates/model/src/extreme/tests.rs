@@ -38,9 +38,9 @@ fn ratios_of_the_study() {
 #[test]
 fn random_draws_have_that_mean() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(51);
-    // 10⁶ draws each, in groups of so many. The standard error of the mean of n groups is below 0.6 / √n.
-    for draws in [2_u32, 32, 100] {
-        let groups = 1_000_000 / draws;
+    // 10⁶ groups of so many draws each. The standard error of the mean of n of them is below 0.9 / √n.
+    for draws in [2_u32, 8, 32] {
+        let groups = 1_000_000_u32;
         let sum: f64 = (0..groups)
             .map(|_| {
                 (0..draws)
@@ -49,7 +49,7 @@ fn random_draws_have_that_mean() {
             })
             .sum();
         let off = sum / f64::from(groups) - expected_largest(draws).unwrap();
-        assert!(off.abs() < 2.4 / f64::from(groups).sqrt(), "{draws}: {off}");
+        assert!(off.abs() < 3.6 / f64::from(groups).sqrt(), "{draws}: {off}");
     }
 }
 

@@ -22,7 +22,7 @@ fn speeds(threads: usize) -> Vec<Speed> {
 
 #[test]
 fn the_cycle_satisfies_the_equation_that_it_is_the_root_of() {
-    for others in [0.0, 1e-5, 2e-4] {
+    for others in [0.0, 1e-5, 6e-4] {
         let node = Node {
             others: Rate(others),
             ..NODE
@@ -31,7 +31,7 @@ fn the_cycle_satisfies_the_equation_that_it_is_the_root_of() {
         let open = crate::queue::Queue::new(found.arrivals, found.service).unwrap();
         let off = (node.round_trip + open.response() - found.miss).0;
         assert!(off.abs() < 1e-6, "{others}: {off}");
-        let idle = found.arrivals.interval() - found.handle;
+        let idle = (found.arrivals + node.others).interval() - found.handle;
         assert!((idle - found.idle).0.abs() < 1e-9);
     }
 }
@@ -45,18 +45,19 @@ fn others_slow_everything_down() {
         };
         node.solve(&speeds(4)).unwrap().cycle
     };
-    assert!(cycle(0.0) < cycle(1e-5) && cycle(1e-5) < cycle(1e-4));
+    // As long as the bytes limit the handler, others only take speed from renderers.
+    assert!(cycle(0.0) < cycle(1e-5) && cycle(1e-5) < cycle(7e-4));
 }
 
 #[test]
 fn others_beyond_what_is_served_are_refused() {
     let node = Node {
-        others: Rate(1.0 / 3_408.0),
+        others: Rate(1.0 / 700.0),
         ..NODE
     };
     let error = node.solve(&speeds(4)).unwrap_err().to_string();
     assert!(error.contains("tracer.other_requests_per_us"), "{error}");
-    assert!(error.contains("below 0.293427"), "{error}");
+    assert!(error.contains("below 1.301556"), "{error}");
 }
 
 #[test]
@@ -105,10 +106,23 @@ fn what_is_no_node_is_refused() {
     );
     assert!(
         told(Node {
-            round_trip: Nanoseconds(0.0),
+            round_trip: Nanoseconds(-1.0),
             ..NODE
         })
-        .contains("l is 0")
+        .contains("l is -1")
     );
     assert!(NODE.solve(&speeds(3)).is_err());
+}
+
+/// A fixed point was missed by a few last digits of a long cycle, and called none, since it was looked for to 10⁻⁹ ns whatever the cycle.
+#[test]
+fn a_long_cycle_is_found_to_its_last_digits() {
+    for handle in [1e3, 1e6, 1e8] {
+        let node = Node {
+            renderers: 7,
+            handle: Nanoseconds(handle),
+            ..NODE
+        };
+        assert!(node.solve(&speeds(8)).unwrap().steps < 200);
+    }
 }

@@ -121,36 +121,36 @@ pub const ALL: &[Parameter] = parameters! {
 
     "message.send_ns": TIME, "a call that sends by a descriptor",
         |p| Place::Real(&mut p.message.send.0);
-    "message.send_issue_ns": TIME, "from its begin until it talks to the interface",
+    "message.send_issue_ns": TIME, "from its begin until it talks to the interface (simulator only)",
         |p| Place::Real(&mut p.message.send_issue.0);
     "message.send_latency_ns": TIME, "from its begin until the first byte is on the wire",
         |p| Place::Real(&mut p.message.send_latency.0);
     "message.poll_ns": TIME, "a polling receive whose message is there",
         |p| Place::Real(&mut p.message.poll.0);
-    "message.poll_period_ns": Range::Between(1e-3, 1e9), "between two looks of a polling receive",
+    "message.poll_period_ns": Range::Between(1e-3, 1e9), "between two looks of a polling receive (simulator only)",
         |p| Place::Real(&mut p.message.poll_period.0);
-    "message.poll_finish_ns": TIME, "from the answer to a look that found something to the end of the call",
+    "message.poll_finish_ns": TIME, "from the answer to a look that found something to the end of the call (simulator only)",
         |p| Place::Real(&mut p.message.poll_finish.0);
-    "message.poll_latency_ns": TIME, "from the first byte to the end of a receive that polls (what the model takes)",
+    "message.poll_latency_ns": TIME, "from the first byte to the end of a receive that polls (model only)",
         |p| Place::Real(&mut p.message.poll_latency.0);
     "message.notify_ns": TIME, "a notified receive whose message is there",
         |p| Place::Real(&mut p.message.notify.0);
-    "message.notify_setup_ns": TIME, "from the begin of a notified receive until its thread sleeps",
+    "message.notify_setup_ns": TIME, "from the begin of a notified receive until its thread sleeps (simulator only)",
         |p| Place::Real(&mut p.message.notify_setup.0);
-    "message.notify_wake_ns": TIME, "from the arrival until that thread runs",
+    "message.notify_wake_ns": TIME, "from the arrival until that thread runs (simulator only)",
         |p| Place::Real(&mut p.message.notify_wake.0);
-    "message.notify_finish_ns": TIME, "from there to the end of the call",
+    "message.notify_finish_ns": TIME, "from there to the end of the call (simulator only)",
         |p| Place::Real(&mut p.message.notify_finish.0);
-    "message.notify_latency_ns": TIME, "from the first byte to the end of a receive that slept (what the model takes)",
+    "message.notify_latency_ns": TIME, "from the first byte to the end of a receive that slept (model only)",
         |p| Place::Real(&mut p.message.notify_latency.0);
     "message.wake_ns": TIME, "a call that wakes a thread of the node",
         |p| Place::Real(&mut p.message.wake.0);
     "message.wake_latency_ns": TIME, "from its begin until that thread runs",
         |p| Place::Real(&mut p.message.wake_latency.0);
 
-    "interface.trip_ns": TIME, "from the core to the network interface and back",
+    "interface.trip_ns": TIME, "from the core to the network interface and back (simulator only)",
         |p| Place::Real(&mut p.interface.trip.0);
-    "interface.arrive_ns": TIME, "from the last byte of a message until it counts as arrived",
+    "interface.arrive_ns": TIME, "from the last byte of a message until it counts as arrived (simulator only)",
         |p| Place::Real(&mut p.interface.arrive.0);
     "interface.inline_ns": TIME, "a call that sends inline, without storing the bytes",
         |p| Place::Real(&mut p.interface.inline.0);
@@ -158,22 +158,22 @@ pub const ALL: &[Parameter] = parameters! {
         |p| Place::Real(&mut p.interface.inline_latency.0);
     "interface.inline_bytes_per_ns": RATE, "how fast the core loads or stores",
         |p| Place::Real(&mut p.interface.inline_bandwidth.0);
-    "interface.inline_bytes_max": SIZE, "what can be sent inline at once; more goes in pieces",
+    "interface.inline_bytes_max": SIZE, "what can be sent inline at once; more goes in pieces (simulator only)",
         |p| Place::Whole(&mut p.interface.inline_bytes_max);
-    "interface.translations": Range::Between(1.0, 1e6), "how many translations of addresses it keeps",
+    "interface.translations": Range::Between(1.0, 1e6), "how many translations of addresses it keeps (simulator only)",
         |p| Place::Whole(&mut p.interface.translations);
-    "interface.page_bytes": Range::Between(512.0, 2_147_483_648.0), "what a translation is for",
+    "interface.page_bytes": Range::Between(512.0, 2_147_483_648.0), "what a translation is for (simulator only)",
         |p| Place::Whole(&mut p.interface.page_bytes);
-    "interface.walk_ns": TIME, "what it takes to find a translation that it does not keep",
+    "interface.walk_ns": TIME, "what it takes to find a translation that it does not keep (simulator only)",
         |p| Place::Real(&mut p.interface.walk.0);
 
-    "cache.bytes": Range::Between(1.0, 1e12), "what the cache holds into which messages are put",
+    "cache.bytes": Range::Between(1.0, 1e12), "what the cache holds into which messages are put (simulator only)",
         |p| Place::Real(&mut p.cache.bytes.0);
-    "cache.line_bytes": SIZE, "a line of it",
+    "cache.line_bytes": SIZE, "a line of it (simulator only)",
         |p| Place::Real(&mut p.cache.line.0);
-    "cache.miss_ns": TIME, "what it takes to fetch a line",
+    "cache.miss_ns": TIME, "what it takes to fetch a line (simulator only)",
         |p| Place::Real(&mut p.cache.miss.0);
-    "cache.referenced": Range::Between(0.0, 1.0), "the share of a message that its receiver reads",
+    "cache.referenced": Range::Between(0.0, 1.0), "the share of a message that its receiver reads (simulator only)",
         |p| Place::Real(&mut p.cache.referenced);
 
     "network.wire_ns": TIME, "from one interface to another",
@@ -189,7 +189,7 @@ pub const ALL: &[Parameter] = parameters! {
 
     "system.slice_us": Range::Between(1.0, 1e9), "how long a core runs this program, before it runs another one (simulator only)",
         |p| Place::Scaled(&mut p.system.slice.0, 1e3);
-    "system.away": Range::Below(0.0, 1.0), "the share of time in which it runs others (simulator only)",
+    "system.away": Range::Between(0.0, 0.99), "the share of time in which it runs others (simulator only)",
         |p| Place::Real(&mut p.system.away);
 
     "tracer.render_s": Range::Between(1e-9, 1e9), "seconds to render a frame, on all nodes together, as measured",

@@ -125,7 +125,6 @@ enum Event {
     /// The first byte of a packet comes to its receiver.
     Packet {
         message: u32,
-        bytes: u32,
     },
     /// A message is there.
     Arrived {
@@ -198,6 +197,8 @@ enum After {
     Client(Resumed),
     /// Tell the interface to send.
     Command,
+    /// Tell it that all bytes of a message are there.
+    Stored,
     /// Look for a message once, and sleep without one.
     Check,
     /// The answer to that.
@@ -217,14 +218,17 @@ struct UnderWay {
     from: Thread,
     sent: Moment,
     number: u64,
-    /// Bytes that have not come to the receiver yet.
+    /// Bytes that have not come to the receiver yet, and those of data among them.
     left: u32,
+    data_left: u32,
     /// Data that the receiver finds in memory.
     in_memory: u32,
     /// What it takes longer because addresses had to be found.
     delay: Moment,
     /// Refused by the receiver's interface.
     is_refused: bool,
+    /// From outside: nobody has sent it.
+    is_visit: bool,
     next_free: u32,
 }
 
@@ -238,6 +242,9 @@ struct Messages {
 
 /// After so many events whoever waits hears how far a run has come.
 const PROGRESS_EVENTS: u64 = 1 << 18;
+/// What a node takes, without its threads, and a thread, with a note or two and a message under way.
+pub(super) const NODE_BYTES: u64 = size_of::<Node>() as u64;
+pub(super) const THREAD_BYTES: u64 = (size_of::<State>() + 2 * size_of::<UnderWay>()) as u64;
 const NONE: u32 = u32::MAX;
 const NEVER: Nanoseconds = Nanoseconds(f64::INFINITY);
 
@@ -296,6 +303,9 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             let Some((at, event)) = self.agenda.take() else {
                 return false;
             };
+            if at == Moment::END {
+                return false;
+            }
             self.now = at;
             self.happen(event);
         }
@@ -407,7 +417,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
                 node
             }
             Event::Ready { message } => return self.inject(message),
-            Event::Packet { message, bytes } => return self.eject(message, bytes),
+            Event::Packet { message } => return self.eject(message),
             Event::Arrived { message } => self.arrived(message),
             Event::Runs { node, thread } => {
                 self.unblocked(Thread {
@@ -489,6 +499,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
                 self.set(thread, Does::AtInterface);
                 self.agenda.put(self.now + trip, reply(thread));
             }
+            After::Stored => self.stored(thread),
             After::Look => self.look(thread),
             After::Take => self.take(thread),
             After::Checked | After::Finish => unreachable!("nothing runs before these"),
@@ -635,7 +646,6 @@ impl Does {
 
 impl Messages {
     fn put(&mut self, message: UnderWay) -> u32 {
-        self.sent += 1;
         match self.free {
             NONE => {
                 self.all.push(message);

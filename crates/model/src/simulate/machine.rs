@@ -1,7 +1,9 @@
 //! The parameters of a node as the simulator uses them: fixed times in whole picoseconds, sizes in whole bytes.
 
+use super::client;
 use super::moment::Moment;
 use crate::error::ModelError;
+use crate::packets::PacketFormat;
 use crate::parameters::{Message, Parameters};
 use crate::units::{Bandwidth, Nanoseconds, Speed};
 
@@ -28,9 +30,7 @@ pub(super) struct Machine {
     pub(super) translations: u32,
     pub(super) page_bytes: u32,
     pub(super) bandwidth: Bandwidth,
-    /// A packet with all that it can carry.
-    pub(super) packet_bytes: u32,
-    pub(super) packet_header_bytes: u32,
+    pub(super) packets: PacketFormat,
     pub(super) block_bytes: u64,
     pub(super) cache_bytes: u64,
     /// What bringing one byte of a message costs its reader, if it is in memory.
@@ -74,8 +74,7 @@ impl Machine {
             translations: interface.translations,
             page_bytes: interface.page_bytes,
             bandwidth: network.bandwidth,
-            packet_bytes: network.packet_payload_bytes + network.packet_header_bytes,
-            packet_header_bytes: network.packet_header_bytes,
+            packets: parameters.packets(),
             block_bytes: u64::from(network.packet_payload_bytes),
             cache_bytes: cache.bytes.0 as u64,
             fetch_per_byte: cache.miss * lines,
@@ -87,5 +86,27 @@ impl Machine {
     #[inline]
     pub(super) fn passing(&self, bytes: u32) -> Moment {
         Moment::about(crate::units::Bytes(f64::from(bytes)) / self.bandwidth)
+    }
+
+    /// The next packet of a message of which so much is left: its bytes, and those of data among them. The first one has all that is no data and no other packet's
+    /// header; the last one what is left.
+    #[inline]
+    pub(super) fn packet_of(
+        &self,
+        what: &client::Message,
+        left: u32,
+        data_left: u32,
+    ) -> (u32, u32) {
+        let data = data_left.min(self.packets.payload_bytes);
+        if data == data_left {
+            return (left, data);
+        }
+        let is_first = data_left == what.data_bytes;
+        let header = match is_first {
+            true => self.packets.message_min_bytes,
+            false => self.packets.header_bytes,
+        };
+        // A packet with data is some bytes long, whatever the program says is on the wire.
+        (left.min(data.saturating_add(header)).max(1), data)
     }
 }

@@ -12,6 +12,9 @@ impl Moment {
     /// The begin.
     pub const START: Self = Self(0);
 
+    /// The end of time: what would be later never happens.
+    pub const END: Self = Self(u64::MAX);
+
     /// So many picoseconds after the begin.
     #[must_use]
     pub const fn from_picoseconds(picoseconds: u64) -> Self {

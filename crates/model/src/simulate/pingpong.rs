@@ -12,7 +12,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
 use super::timeline::Timeline;
-use super::{Client, Counts, Layout, Message, Moment, Resumed, Simulation, Step, Thread, Way};
+use super::{
+    Client, Counts, Layout, Message, Moment, Resumed, Segment, Simulation, Step, Thread, Way,
+};
 use crate::error::{DomainError, ModelError, above_zero};
 use crate::parameters::Parameters;
 use crate::units::Nanoseconds;
@@ -119,13 +121,18 @@ impl PingPong {
             let error = DomainError::new("interface.inline_bytes_max", most, expected);
             return Err(parameters.located(error));
         }
+        let on_the_wire = parameters.packets().wire_bytes(u64::from(self.data_bytes));
+        let wire_bytes = u32::try_from(on_the_wire).map_err(|_| {
+            let expected = format!("up to {}, headers of packets and all", u32::MAX);
+            DomainError::new("bytes on the wire", on_the_wire as f64, expected)
+        })?;
         let threads = match self.receive {
             Receive::Thread => 2,
             _ => 1,
         };
         let client = Sides {
             what: self,
-            wire_bytes: parameters.packets().wire_bytes(u64::from(self.data_bytes)) as u32,
+            wire_bytes,
             settling: parameters.message.notify_setup + parameters.message.notify,
             period: parameters.message.poll_period,
             random: Xoshiro256PlusPlus::seed_from_u64(self.seed),
@@ -133,7 +140,13 @@ impl PingPong {
             began: Moment::START,
             times: Vec::with_capacity(self.trips as usize),
         };
-        let layout = Layout::new(2, threads);
+        let mut layout = Layout::new(2, threads);
+        for connection in &mut layout.connections {
+            connection.segment = Segment {
+                base: 0,
+                bytes: BYTES_MAX.into(),
+            };
+        }
         let mut simulation = Simulation::new(parameters, layout, client, timeline)?;
         simulation.run(|_| ());
         let (client, counts, timeline) = simulation.into_parts();

@@ -55,6 +55,11 @@ impl Entry {
         }
     }
 
+    /// What it was unblocked for has been seen to otherwise.
+    pub(super) fn clear(&mut self) {
+        *self = Self::Clear;
+    }
+
     /// Somebody wants it to run.
     pub(super) fn unblock(&mut self) -> Unblocked {
         match *self {

@@ -20,6 +20,9 @@ use crate::parameters::Parameters;
 use crate::tracer::{Answers, Scenario};
 use crate::units::{self, Nanoseconds, Rate};
 
+/// More misses take days.
+const MISSES_MAX: f64 = 1e10;
+
 /// What is simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -155,11 +158,18 @@ impl Tracer {
         }
         let misses = scenario.misses(parameters);
         let misses = misses.map_err(|error| parameters.located(error))?;
+        let threads = f64::from(scenario.nodes) * f64::from(scenario.renderers);
+        let all = misses * threads * f64::from(self.frames);
+        if misses > f64::from(u32::MAX) || all > MISSES_MAX {
+            let expected = format!("up to {MISSES_MAX:e} in all, or nobody lives to see it");
+            return Err(DomainError::new("misses to simulate", all, expected).into());
+        }
         let parameters = scenario.slowed(parameters)?;
         let threads = scenario.renderers.saturating_add(1);
         let mut layout = Layout::new(scenario.nodes, threads);
         for connection in &mut layout.connections {
             connection.injects = self.injects;
+            connection.segment = client::CACHE;
         }
         layout.bypasses_cache = !self.injects;
         let client = Tracers::new(self, &parameters, misses)?;
@@ -199,6 +209,14 @@ impl Tracer {
             simulated: time,
             counts,
         }
+    }
+}
+
+impl Found {
+    /// The share of time in which the handler runs.
+    #[must_use]
+    pub fn handler_share(&self) -> f64 {
+        self.with_handler.iter().sum()
     }
 }
 

@@ -170,32 +170,41 @@ impl Scenario {
             tracer,
             ..
         } = parameters;
+        let slower = &self.slower;
         let frames_work = tracer.render / tracer.core_speedup;
         let threads = f64::from(self.nodes) * f64::from(self.renderers);
         let response = self.response(parameters);
         let bytes = (tracer.request + response) / network.bandwidth;
-        let (receive, receive_latency) = match self.waits {
-            Waits::Notified => (message.notify, message.notify_latency),
-            Waits::HandlerPolls | Waits::AllPoll => (message.poll, message.poll_latency),
+        let latency = match self.waits {
+            Waits::Notified => message.notify_latency,
+            Waits::HandlerPolls | Waits::AllPoll => message.poll_latency,
         };
-        let way = network.wire + message.send_latency + receive_latency + message.wake_latency;
+        let way = network.wire + slower.wire + message.send_latency + latency;
+        let send = message.send + slower.send;
+        let receive = self.receive(parameters, self.waits == Waits::Notified);
+        let handle = tracer.handle / tracer.core_speedup;
         let mut node = Node {
             renderers: self.renderers,
-            render: frames_work / (misses * threads) + message.send,
-            handle: tracer.handle / tracer.core_speedup
-                + receive
-                + message.send
-                + receive
-                + message.wake,
+            render: frames_work / (misses * threads) + send + slower.sleep,
+            handle: handle + receive + send + receive + message.wake + slower.wake,
             port: bytes,
-            round_trip: way * 2.0 + bytes,
+            round_trip: (way + message.wake_latency) * 2.0 + bytes,
             others: tracer.other_requests,
             waits: self.waits,
         };
-        self.slow_down(&mut node);
-        self.send(parameters, response, &mut node)?;
         self.answer(parameters, receive, &mut node);
+        self.send(parameters, response, &mut node)?;
+        // Falling asleep takes no longer than the miss, as long as that is on its way.
+        node.round_trip = (node.round_trip - slower.sleep).max(Nanoseconds::ZERO);
         Ok(node)
+    }
+
+    /// A call that receives, and being notified if the thread is.
+    fn receive(&self, parameters: &Parameters, is_notified: bool) -> Nanoseconds {
+        match is_notified {
+            true => parameters.message.notify + self.slower.receive + self.slower.notification,
+            false => parameters.message.poll + self.slower.receive,
+        }
     }
 
     /// The machine for a simulation of this, with what is slower; how long a renderer takes to fall asleep is the program's.
@@ -215,13 +224,13 @@ impl Scenario {
         message.send += send;
         message.notify += receive + notification;
         message.notify_finish += receive + notification;
-        message.poll += receive + notification;
-        message.poll_finish += receive + notification;
+        message.poll += receive;
+        message.poll_finish += receive;
         message.wake += wake;
         if let Sends::Inline { share } = self.sends {
             let interface = &mut slowed.interface;
             interface.inline_bandwidth.0 *= checked_share(share)?;
-            // What is longer goes in pieces, one behind the other.
+            // Asked is what the loads and stores cost, not how much the interface takes at once.
             interface.inline_bytes_max = u32::MAX;
         }
         if self.sends != Sends::Descriptors {
@@ -232,13 +241,11 @@ impl Scenario {
 
     /// A response in whole bytes: on the wire, and of data.
     pub(crate) fn response_bytes(&self, parameters: &Parameters) -> (u32, u32) {
-        let wire = self.response(parameters).0.ceil() as u32;
-        let packets = wire
-            .div_ceil(parameters.network.packet_payload_bytes)
-            .max(1);
-        let headers = parameters.network.message_min_bytes
-            + (packets - 1) * parameters.network.packet_header_bytes;
-        (wire, wire.saturating_sub(headers))
+        let wire = self.response(parameters).0.ceil();
+        let data = parameters.packets().data_bytes(wire as u64);
+        // Longer ones are as long as can be.
+        let whole = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+        (whole(wire as u64), whole(data))
     }
 
     /// What a response is on the wire.
@@ -255,14 +262,6 @@ impl Scenario {
             }
             _ => tracer.response,
         }
-    }
-
-    /// Each miss has a send on either side, two receives with their notifications, one wake and one sleep.
-    fn slow_down(&self, node: &mut Node) {
-        let slower = &self.slower;
-        node.round_trip += slower.wire * 2.0 - slower.sleep;
-        node.render += slower.send + slower.sleep;
-        node.handle += slower.send + (slower.receive + slower.notification) * 2.0 + slower.wake;
     }
 
     fn send(
@@ -290,17 +289,19 @@ impl Scenario {
         Ok(())
     }
 
+    /// What goes from the handler to the renderer, if answers do.
     fn answer(&self, parameters: &Parameters, receive: Nanoseconds, node: &mut Node) {
         let Parameters {
             message, tracer, ..
         } = parameters;
+        let (answer, _) = tracer.handler_parts();
         let taken_over = match self.answers {
             Answers::ToHandler => return,
-            Answers::Careful => tracer.response_handle,
+            Answers::Careful => answer,
             Answers::Bold => tracer.response_handle_bold,
         };
-        node.handle += -(tracer.response_handle + receive + message.wake);
-        node.render += taken_over + receive;
+        node.handle += -(answer + receive + message.wake + self.slower.wake);
+        node.render += taken_over + self.receive(parameters, self.waits != Waits::AllPoll);
         node.round_trip += -message.wake_latency;
     }
 }

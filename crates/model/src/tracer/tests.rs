@@ -309,14 +309,14 @@ fn what_the_model_does_not_hold_for_is_refused() {
 
 #[test]
 fn an_unstable_queue_is_told_with_its_parameter() {
-    let text = "[tracer]\nother_requests_per_us = 0.3\n";
+    let text = "[tracer]\nother_requests_per_us = 2\n";
     let parameters = Parameters::parse(text, std::path::Path::new("busy.toml")).unwrap();
     let error = predict(&parameters, &Scenario::new(32, 3))
         .unwrap_err()
         .to_string();
     assert_eq!(
         error,
-        "busy.toml: line 2: tracer.other_requests_per_us is 0.3; expected below 0.293427, or the handler's queue grows without bound"
+        "busy.toml: line 2: tracer.other_requests_per_us is 2; expected below 1.301556, or the handler's queue grows without bound"
     );
 }
 
@@ -330,5 +330,84 @@ fn an_imbalance_without_end_is_told_with_its_parameter() {
     assert!(
         error.starts_with("uneven.toml: line 2: tracer.imbalance is 0.6; expected below 0.47"),
         "{error}"
+    );
+}
+
+/// Each of these was refused, since `l` or `T_h` fell below 0: a sweep ended at the first such point.
+#[test]
+fn what_is_taken_off_leaves_nothing_below_zero() {
+    let slower = Slower {
+        sleep: microseconds(5.0),
+        ..Slower::default()
+    };
+    assert!(
+        slowdown(Scenario {
+            slower,
+            ..Scenario::new(32, 3)
+        }) > 1.0
+    );
+    let mut parameters = Parameters::study();
+    parameters.set("tracer.response_handle_ns = 5000").unwrap();
+    let bold = Scenario {
+        answers: Answers::Bold,
+        ..Scenario::new(32, 3)
+    };
+    assert!(predict(&parameters, &bold).unwrap().handle.0 > 0.0);
+    parameters.set("tracer.handle_ns = 0").unwrap();
+    predict(&parameters, &bold).unwrap();
+    for line in [
+        "message.send_issue_ns = 0",
+        "interface.trip_ns = 0",
+        "message.send_ns = 0",
+        "message.notify_ns = 0",
+        "message.wake_ns = 0",
+    ] {
+        parameters.set(line).unwrap();
+    }
+    let told = predict(&parameters, &Scenario::new(32, 3))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        told.contains("tracer.handle_ns is 0; expected more"),
+        "{told}"
+    );
+}
+
+/// Answers that go straight to renderers are received by them: handlers have one receive and no wake to be slower in.
+#[test]
+fn what_is_slower_is_slower_for_whoever_does_it() {
+    let of = |answers, waits, slower| {
+        let scenario = Scenario {
+            answers,
+            waits,
+            slower,
+            ..Scenario::new(32, 3)
+        };
+        of(scenario)
+    };
+    let plain = of(Answers::Careful, Waits::Notified, Slower::default());
+    let wake = Slower {
+        wake: microseconds(2.0),
+        ..Slower::default()
+    };
+    assert_eq!(
+        of(Answers::Careful, Waits::Notified, wake).mean_frame,
+        plain.mean_frame
+    );
+    let receive = Slower {
+        receive: microseconds(1.0),
+        ..Slower::default()
+    };
+    let slower = of(Answers::Careful, Waits::Notified, receive);
+    near((slower.handle - plain.handle).0, 1_000.0, 1e-9);
+    near((slower.render - plain.render).0, 1_000.0, 1e-9);
+    let notification = Slower {
+        notification: microseconds(1.0),
+        ..Slower::default()
+    };
+    let polled = of(Answers::ToHandler, Waits::AllPoll, Slower::default());
+    assert_eq!(
+        of(Answers::ToHandler, Waits::AllPoll, notification).mean_frame,
+        polled.mean_frame
     );
 }

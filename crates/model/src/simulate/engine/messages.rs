@@ -13,8 +13,14 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         if !what.is_inline {
             return self.work(thread, self.machine.message.send_issue, After::Command);
         }
-        // Writes are posted: nobody waits for the interface, which has all of it when the last one has been made.
+        // The core loads and stores each byte, and then tells the interface that all are there.
         let copying = Bytes(f64::from(what.data_bytes)) / self.machine.inline_bandwidth * 2.0;
+        self.work(thread, copying, After::Stored);
+    }
+
+    /// The bytes of an inline message are there: the interface begins, while the call that told it so goes on.
+    pub(super) fn stored(&mut self, thread: Thread) {
+        let what = self.state(thread).message;
         let resumed = match self.is_possible(&what) {
             true => Resumed::Sent,
             false => Resumed::Refused,
@@ -22,11 +28,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         if resumed == Resumed::Sent {
             self.issue(thread, self.machine.to_interface + self.machine.take_inline);
         }
-        self.work(
-            thread,
-            self.machine.inline + copying,
-            After::Client(resumed),
-        );
+        self.work(thread, self.machine.inline, After::Client(resumed));
     }
 
     /// The interface has a command: it checks it, and fetches the first bytes while the answer is on its way.
@@ -65,15 +67,18 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         };
         let delay = self.walks(walks);
         let number = self.messages.sent;
+        self.messages.sent += 1;
         let message = self.messages.put(UnderWay {
             what,
             from,
             sent,
             number,
-            left: what.wire_bytes,
+            left: what.wire_bytes.max(1),
+            data_left: what.data_bytes,
             in_memory: 0,
             delay: Moment::START,
             is_refused: false,
+            is_visit: false,
             next_free: NONE,
         });
         if T::LISTENS {
@@ -87,52 +92,53 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         Moment::from_picoseconds(self.machine.walk.picoseconds() * u64::from(count))
     }
 
-    /// Puts all packets of a message on the link, one behind the other.
+    /// Puts a message on the link: its packets pass one behind the other, and the first one comes out of the wire.
     pub(super) fn inject(&mut self, message: u32) {
         let under_way = self.messages.all[message as usize];
-        let node = under_way.from.node;
-        let mut left = under_way.what.wire_bytes.max(1);
-        while left > 0 {
-            let bytes = left.min(self.machine.packet_bytes);
-            left -= bytes;
-            let passing = self.machine.passing(bytes);
-            let (first, last) = self.nodes[node as usize].out.pass(self.now, passing);
-            if T::LISTENS {
-                self.timeline
-                    .packet(node, Link::Out, under_way.number, first, last);
-            }
-            let packet = Event::Packet { message, bytes };
-            self.agenda.put(first + self.machine.wire, packet);
-        }
+        let passing = self.machine.passing(under_way.left);
+        let out = &mut self.nodes[under_way.from.node as usize].out;
+        let (first, _) = out.pass(self.now, passing);
+        self.agenda
+            .put(first + self.machine.wire, Event::Packet { message });
     }
 
-    /// A packet comes out of the network, when those before it have.
-    pub(super) fn eject(&mut self, message: u32, bytes: u32) {
-        let passing = self.machine.passing(bytes);
-        let under_way = self.messages.all[message as usize];
+    /// A packet comes out of the network, when those before it have; the next one of its message is right behind it.
+    pub(super) fn eject(&mut self, message: u32) {
+        let mut under_way = self.messages.all[message as usize];
         let what = under_way.what;
+        let (bytes, data) =
+            self.machine
+                .packet_of(&under_way.what, under_way.left, under_way.data_left);
+        let passing = self.machine.passing(bytes);
         let node = &mut self.nodes[what.node as usize];
         let (first, last) = node.into.pass(self.now, passing);
         if T::LISTENS {
+            let (from, number) = (under_way.from.node, under_way.number);
+            // It left a wire's length before.
+            let left = self.now.since(self.machine.wire);
             self.timeline
-                .packet(what.node, Link::In, under_way.number, first, last);
+                .packet(from, Link::Out, number, left, left + passing);
+            self.timeline
+                .packet(what.node, Link::In, number, first, last);
         }
         self.counts.packets += 1;
-        let is_header = under_way.left == what.wire_bytes;
         let connection = self.layout.connections[what.connection as usize];
-        let mut after = under_way;
-        after.left = under_way.left.saturating_sub(bytes);
-        if is_header {
-            self.check(&mut after, connection);
+        if under_way.left == what.wire_bytes.max(1) {
+            self.check(&mut under_way, connection);
         }
-        if !after.is_refused && what.data_bytes > 0 {
-            self.place(&mut after, connection, bytes);
+        if !under_way.is_refused && data > 0 {
+            self.place(&mut under_way, connection, data);
         }
-        self.messages.all[message as usize] = after;
-        if after.left == 0 {
-            let at = last + self.machine.arrive + after.delay;
-            self.agenda.put(at, Event::Arrived { message });
+        under_way.left -= bytes;
+        under_way.data_left -= data;
+        self.messages.all[message as usize] = under_way;
+        if under_way.left > 0 {
+            return self
+                .agenda
+                .put(self.now + passing, Event::Packet { message });
         }
+        let at = last + self.machine.arrive + under_way.delay;
+        self.agenda.put(at, Event::Arrived { message });
     }
 
     /// The header is there: may the sender write where it wants to, and where is that?
@@ -150,24 +156,21 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
     }
 
     /// Where a packet's data goes.
-    fn place(&mut self, message: &mut UnderWay, connection: Connection, bytes: u32) {
+    fn place(&mut self, message: &mut UnderWay, connection: Connection, data: u32) {
         let what = message.what;
-        let data = bytes.saturating_sub(self.machine.packet_header_bytes);
-        // The last packets may be all header.
-        let offset = what.wire_bytes - message.left - bytes.min(what.wire_bytes);
-        let data = data.min(what.data_bytes.saturating_sub(offset));
         let node = &mut self.nodes[what.node as usize];
         let injection = Injection {
             message: what.hints_cache,
             connection: connection.injects,
             is_on_core: !node.core.is_away(),
         };
-        let address = what.destination + u64::from(offset);
-        match node.cache.place(injection, address, u64::from(data)) {
-            Placed::Injected => self.counts.injected += u64::from(data),
-            Placed::Updated => self.counts.updated += u64::from(data),
+        let address = what.destination + u64::from(what.data_bytes - message.data_left);
+        let bytes = u64::from(data);
+        match node.cache.place(injection, address, bytes) {
+            Placed::Injected => self.counts.injected += bytes,
+            Placed::Updated => self.counts.updated += bytes,
             Placed::ToMemory => {
-                self.counts.to_memory += u64::from(data);
+                self.counts.to_memory += bytes;
                 message.in_memory += data;
             }
         }
@@ -195,17 +198,18 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             tag,
             ..Message::default()
         };
-        let number = self.messages.sent;
         let from = Thread { node, number: 0 };
         let message = self.messages.put(UnderWay {
             what,
             from,
             sent: self.now,
-            number,
+            number: 0,
             left: 0,
+            data_left: 0,
             in_memory: 0,
             delay: Moment::START,
             is_refused: false,
+            is_visit: true,
             next_free: NONE,
         });
         self.arrived(message);
@@ -220,7 +224,10 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             self.messages.take(message);
             return node;
         }
-        self.counts.arrived += 1;
+        match under_way.is_visit {
+            true => self.counts.visits += 1,
+            false => self.counts.arrived += 1,
+        }
         let number = self.layout.connections[under_way.what.connection as usize].thread;
         let thread = Thread { node, number };
         self.state_mut(thread).notes.push_back(message);
@@ -237,14 +244,15 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         let message = self.state_mut(thread).notes.pop_front();
         let message = message.expect("a thread takes a note that it has seen");
         let under_way = self.messages.take(message);
-        if T::LISTENS {
+        if T::LISTENS && !under_way.is_visit {
             self.timeline.received(under_way.number, thread, self.now);
         }
         let fetch = self.machine.fetch_per_byte * f64::from(under_way.in_memory);
         if under_way.in_memory > 0 {
-            let bytes = u64::from(under_way.in_memory);
+            // Whoever reads a part brings all of it, in turn.
+            let what = under_way.what;
             let node = &mut self.nodes[thread.node as usize];
-            node.cache.bring(under_way.what.destination, bytes);
+            node.cache.bring(what.destination, what.data_bytes.into());
         }
         let note = Note {
             from: under_way.from,

@@ -11,12 +11,15 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             After::Checked if self.state(thread).notes.is_empty() => {
                 self.draw(thread, Activity::AwaitsMessage);
                 let state = self.state_mut(thread);
-                state.doorbell = Entry::Blocked;
+                state.doorbell.clear();
+                let Blocks::Yes = state.doorbell.block() else {
+                    unreachable!("nobody has unblocked what is clear");
+                };
                 state.after = After::Finish;
                 self.set(thread, Does::Blocked);
             }
             After::Checked => {
-                self.state_mut(thread).doorbell = Entry::Clear;
+                self.state_mut(thread).doorbell.clear();
                 let rest = message.notify - message.notify_setup;
                 self.work(thread, rest.max(Nanoseconds::ZERO), After::Take);
             }

@@ -91,13 +91,20 @@ impl Cache {
         placed
     }
 
-    /// Notes that a block is in the cache, because of a message or of who has read it.
+    /// Notes that so many bytes from an address on are in the cache, because of a message or of who has read it.
     pub(in crate::simulate) fn bring(&mut self, address: u64, bytes: u64) {
         let Some(blocks) = &mut self.blocks else {
             return;
         };
-        self.brought += bytes;
-        blocks.insert(address / self.block_bytes, self.brought);
+        let (first, last) = (address, address.saturating_add(bytes.saturating_sub(1)));
+        for block in first / self.block_bytes..=last / self.block_bytes {
+            let begin = (block * self.block_bytes).max(first);
+            let end = (block * self.block_bytes)
+                .saturating_add(self.block_bytes - 1)
+                .min(last);
+            self.brought += end - begin + 1;
+            blocks.insert(block, self.brought);
+        }
         // Of what has left the cache nothing is kept for long.
         if blocks.len() as u64 > 2 + 2 * self.capacity / self.block_bytes {
             let oldest = self.brought.saturating_sub(self.capacity);

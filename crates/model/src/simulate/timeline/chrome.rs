@@ -26,6 +26,8 @@ pub struct Chrome<W: Write> {
     left: u64,
     is_first: bool,
     left_out: u64,
+    /// The last message whose begin was written: the ends of those up to it are, too, whatever room is left.
+    begun: Option<u64>,
     failure: Option<io::Error>,
     /// Which threads have been introduced.
     known: BTreeSet<(u32, u32)>,
@@ -62,6 +64,7 @@ impl<W: Write> Chrome<W> {
             left: events_max,
             is_first: true,
             left_out: 0,
+            begun: None,
             failure: None,
             known: BTreeSet::new(),
             handler,
@@ -129,19 +132,17 @@ impl<W: Write> Chrome<W> {
     }
 
     fn flow(&mut self, ph: &'static str, message: u64, thread: Thread, at: Moment) {
-        if self.has_room(thread.node, thread.number) {
-            self.write(&Event {
-                name: "message",
-                ph,
-                pid: thread.node,
-                tid: thread.number,
-                ts: Some(microseconds(at)),
-                id: Some(message),
-                cat: Some("message"),
-                bp: (ph == "f").then_some("e"),
-                ..Event::default()
-            });
-        }
+        self.write(&Event {
+            name: "message",
+            ph,
+            pid: thread.node,
+            tid: thread.number,
+            ts: Some(microseconds(at)),
+            id: Some(message),
+            cat: Some("message"),
+            bp: (ph == "f").then_some("e"),
+            ..Event::default()
+        });
     }
 }
 
@@ -184,11 +185,19 @@ impl<W: Write> Timeline for Chrome<W> {
     }
 
     fn sent(&mut self, message: u64, by: Thread, at: Moment) {
-        self.flow("s", message, by, at);
+        if self.has_room(by.node, by.number) {
+            self.begun = Some(message);
+            self.flow("s", message, by, at);
+        }
     }
 
     fn received(&mut self, message: u64, by: Thread, at: Moment) {
-        self.flow("f", message, by, at);
+        // Messages are numbered as they are sent.
+        if self.begun.is_some_and(|begun| message <= begun) {
+            self.flow("f", message, by, at);
+        } else {
+            self.left_out += 1;
+        }
     }
 
     fn active(&mut self, node: u32, threads: u32, at: Moment) {

@@ -8,14 +8,17 @@ use super::{Tracer, Work};
 use crate::error::ModelError;
 use crate::node::Waits;
 use crate::parameters::Parameters;
-use crate::simulate::{Client, Message, Moment, Note, Resumed, Step, Thread, Visit, Way};
+use crate::simulate::{Client, Message, Moment, Note, Resumed, Segment, Step, Thread, Visit, Way};
 use crate::tracer::{Answers, Sends};
 use crate::units::{Nanoseconds, Rate};
 
-/// Where bricks lie, and where renderers keep those of others; as far apart as the study's nodes have memory.
-const CACHE: u64 = 1 << 40;
-const NODE_BYTES: f64 = 1.5 * (1 << 30) as f64;
-const CACHE_BYTES: f64 = 0.5 * (1 << 30) as f64;
+/// Where renderers keep the bricks of others: half a gigabyte, as on the study's nodes, in which any brick may lie anywhere. Its own bricks a node has below.
+pub(super) const CACHE: Segment = Segment {
+    base: 1 << 40,
+    bytes: CACHE_BYTES + (1 << 32),
+};
+const CACHE_BYTES: u64 = 1 << 29;
+const NODE_BYTES: u64 = 3 << 29;
 
 /// All renderers and handlers.
 #[derive(Debug)]
@@ -108,8 +111,7 @@ impl Tracers {
         let tracer = &parameters.tracer;
         let threads = scenario.nodes as usize * scenario.renderers as usize;
         let share = misses * threads as f64;
-        let handle = tracer.handle / tracer.core_speedup;
-        let answer = Nanoseconds(tracer.response_handle.0.min(handle.0));
+        let (answer, request) = tracer.handler_parts();
         let inline_answers = matches!(scenario.sends, Sends::Inline { .. });
         let (response_wire, response_data) = scenario.response_bytes(parameters);
         let message = Message {
@@ -126,14 +128,17 @@ impl Tracers {
             over: 0,
             misses_per_frame: misses,
             render: tracer.render / tracer.core_speedup / share,
-            request: handle - answer,
+            request,
             answer,
             own_answer: match scenario.answers {
                 Answers::Bold => tracer.response_handle_bold,
-                _ => tracer.response_handle,
+                _ => answer,
             },
             sleep: scenario.slower.sleep,
-            send: parameters.message.send,
+            send: match scenario.sends {
+                Sends::Descriptors => parameters.message.send,
+                _ => parameters.interface.inline,
+            },
             others: tracer.other_requests,
             work: what.work,
             answers: scenario.answers,
@@ -142,6 +147,7 @@ impl Tracers {
                 wire_bytes: tracer.request.0.ceil() as u32,
                 data_bytes: request_data.saturating_sub(parameters.network.message_min_bytes),
                 is_inline: scenario.sends != Sends::Descriptors,
+                destination: CACHE.base,
                 ..message
             },
             gives: Message {
@@ -185,8 +191,8 @@ impl Tracers {
     }
 
     /// An address from a base on, at which something of that alignment lies.
-    fn address(&mut self, base: u64, bytes: f64) -> u64 {
-        let place = (self.share() * bytes) as u64;
+    fn address(&mut self, base: u64, bytes: u64) -> u64 {
+        let place = (self.share() * bytes as f64) as u64;
         base + place / 4096 * 4096
     }
 
@@ -369,7 +375,7 @@ impl Tracers {
             false => self.renderers,
         };
         let source = self.address(0, NODE_BYTES);
-        let destination = self.address(CACHE, CACHE_BYTES);
+        let destination = self.address(CACHE.base, CACHE_BYTES);
         Step::Send(Message {
             node: thread.node,
             connection,
