@@ -10,7 +10,7 @@ use raddle_model::node::Waits;
 use raddle_model::simulate::pingpong::BYTES_MAX;
 use raddle_model::simulate::tracer::Work;
 use raddle_model::study::Question;
-use raddle_model::tracer::{Answers, Scenario, Sends, Slower};
+use raddle_model::tracer::{Answers, QueueModel, Scenario, Sends, Slower};
 use raddle_model::units::Nanoseconds;
 
 use super::nodes::ReceiveChoice;
@@ -111,6 +111,9 @@ pub(crate) struct ScenarioArguments {
     /// Who polls instead of being notified: notified for nobody, handler-polls, all-poll
     #[arg(long, value_name = "WHO", default_value = "notified", ignore_case = true, value_parser = waits())]
     pub(crate) waits: Waits,
+    /// What messages wait for in the model: one open queue at each handler, as in the study, or handlers and links, each for itself
+    #[arg(long, value_name = "MODEL", default_value = "study", ignore_case = true, value_parser = queues())]
+    pub(crate) queues: QueueModel,
 }
 
 impl ScenarioArguments {
@@ -126,6 +129,7 @@ impl ScenarioArguments {
         scenario.answers = self.answers;
         scenario.sends = self.inline;
         scenario.waits = self.waits;
+        scenario.queues = self.queues;
         scenario
     }
 }
@@ -231,6 +235,10 @@ fn answers() -> impl TypedValueParser<Value = Answers> {
 
 fn waits() -> impl TypedValueParser<Value = Waits> {
     one_of(Waits::ALL, Waits::name)
+}
+
+fn queues() -> impl TypedValueParser<Value = QueueModel> {
+    one_of(QueueModel::ALL, QueueModel::name)
 }
 
 fn works() -> impl TypedValueParser<Value = Work> {

@@ -2,9 +2,13 @@
 //!
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/node.md"))]
 
+mod links;
+
 use crate::chain::{LikeThreads, Occupancy, RenderersAndHandler};
 use crate::error::{DomainError, ModelError, above_zero, from_zero};
 use crate::units::{Nanoseconds, Rate, Speed};
+
+pub use self::links::Links;
 
 /// How far the last step may move the cycle of a renderer.
 const TOLERANCE: Nanoseconds = Nanoseconds(1e-9);
@@ -29,6 +33,19 @@ pub struct Node {
     pub others: Rate,
     /// Who looks for messages all the time, instead of sleeping.
     pub waits: Waits,
+    /// What messages wait for.
+    pub queues: Queues,
+}
+
+/// What messages wait for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum Queues {
+    /// One open queue at each handler, served as slowly as handler or bytes allow: the study's.
+    #[default]
+    Open,
+    /// Handlers and links, each for itself, and nobody asks while he waits.
+    Links(Links),
 }
 
 /// How threads wait.
@@ -136,12 +153,11 @@ impl Node {
         }
         // What the others leave of the handler.
         let service = (handle / (1.0 - load)).max(self.port);
-        let alone = render + self.round_trip;
         let count = f64::from(self.renderers);
-        let shared = service * (count + 1.0);
-        let square = 4.0_f64.mul_add(service.0 * alone.0, (alone - shared).0.powi(2));
-        let root = square.sqrt();
-        let cycle = Nanoseconds(0.5 * ((alone + shared).0 + root));
+        let cycle = match &self.queues {
+            Queues::Open => self.open_cycle(render, service),
+            Queues::Links(links) => links.cycle(count, render, handle / (1.0 - load)),
+        };
         let arrivals = Rate(count / cycle.0);
         Ok(Queued {
             render,
@@ -152,6 +168,14 @@ impl Node {
             miss: cycle - render,
             idle: (arrivals + self.others).interval() - handle,
         })
+    }
+
+    /// The larger root of the study's equation.
+    fn open_cycle(&self, render: Nanoseconds, service: Nanoseconds) -> Nanoseconds {
+        let alone = render + self.round_trip;
+        let shared = service * (f64::from(self.renderers) + 1.0);
+        let square = 4.0_f64.mul_add(service.0 * alone.0, (alone - shared).0.powi(2));
+        Nanoseconds(0.5 * ((alone + shared).0 + square.sqrt()))
     }
 
     fn occupancy(&self, queue: &Queued, speeds: &[Speed]) -> Result<Occupancy, DomainError> {

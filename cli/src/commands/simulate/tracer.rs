@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use raddle_model::simulate::tracer::{Found, Tracer};
 use raddle_model::simulate::{Layout, Silent};
-use raddle_model::{Parameters, Prediction, predict};
+use raddle_model::{ModelError, Parameters, Prediction, predict};
 use serde_json::{Map, Value, json};
 
 use super::super::predict;
@@ -29,7 +29,8 @@ pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<(), CliE
         &Layout::new(scenario.nodes, scenario.renderers + 1),
         &parameters,
     )?;
-    let predicted = predict(&parameters, &scenario)?;
+    // What can be simulated need not be predictable, such as a handler that is asked for more than it serves.
+    let predicted = predict(&parameters, &scenario);
     let phase = Phase::begin("simulate", options.quiet);
     let progress = |share: f64| phase.at_share(share as f32);
     let trace = begin_trace(&program.run, Some(scenario.renderers))?;
@@ -51,10 +52,11 @@ pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<(), CliE
     json.insert("counts".to_owned(), counts(&found.counts));
     json.insert("took_s".to_owned(), json!(took.as_secs_f64()));
     json.insert("events_per_s".to_owned(), json!(rate(&found, took)));
-    json.insert(
-        "predicted".to_owned(),
-        Value::Object(predict::object(&predicted)),
-    );
+    let told = match &predicted {
+        Ok(predicted) => Value::Object(predict::object(predicted)),
+        Err(error) => json!({ "error": error.to_string() }),
+    };
+    json.insert("predicted".to_owned(), told);
     let text = text_of(&parameters, program, &found, &predicted, took);
     report(json, &(text + &told_of(left_out, &program.run)), options)
 }
@@ -75,50 +77,51 @@ fn text_of(
     parameters: &Parameters,
     program: &TracerProgram,
     found: &Found,
-    predicted: &Prediction,
+    predicted: &Result<Prediction, ModelError>,
     took: Duration,
 ) -> String {
-    let rows = [
+    type Quantity = fn(&Prediction) -> f64;
+    let rows: [(&str, f64, Quantity, usize); 7] = [
         (
             "mean frame, ms",
             found.mean_frame.milliseconds(),
-            predicted.mean_frame.milliseconds(),
+            |it| it.mean_frame.milliseconds(),
             4,
         ),
         (
             "frame, ms",
             found.frame.milliseconds(),
-            predicted.frame.milliseconds(),
+            |it| it.frame.milliseconds(),
             4,
         ),
         (
             "cycle of a renderer, X, ns",
             found.cycle.0,
-            predicted.cycle.0,
+            |it| it.cycle.0,
             1,
         ),
         (
             "waiting for a miss, T_c, ns",
             found.miss.0,
-            predicted.miss.0,
+            |it| it.miss.0,
             1,
         ),
         (
             "speed of a renderer, S_r",
             found.s_r,
-            predicted.renderer_speed.0,
+            |it| it.renderer_speed.0,
             4,
         ),
         (
             "speed of a handler, S_h",
             found.s_h,
-            predicted.handler_speed.0,
+            |it| it.handler_speed.0,
             4,
         ),
         (
             "handler runs, share of time",
-            found.with_handler.iter().sum(),
-            predicted.with_handler.iter().sum(),
+            found.handler_share(),
+            |it| it.with_handler.iter().sum(),
             4,
         ),
     ];
@@ -136,10 +139,17 @@ fn text_of(
         "predicted",
         ""
     );
-    for (name, simulated, predicted, digits) in rows {
-        let off = 100.0 * (predicted / simulated - 1.0);
-        text +=
-            &format!("{name:<28} {simulated:>12.digits$} {predicted:>12.digits$} {off:>+7.2} %\n");
+    for (name, simulated, quantity, digits) in rows {
+        text += &format!("{name:<28} {simulated:>12.digits$}");
+        if let Ok(predicted) = predicted {
+            let predicted = quantity(predicted);
+            let off = 100.0 * (predicted / simulated - 1.0);
+            text += &format!(" {predicted:>12.digits$} {off:>+7.2} %");
+        }
+        text.push('\n');
+    }
+    if let Err(error) = predicted {
+        text += &format!("\nnot predicted: {error}\n");
     }
     text += &format!(
         "\nlinks busy: out {:.1} %, in {:.1} % of the time\n{} events in {}, {} a second\n",

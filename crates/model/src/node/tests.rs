@@ -11,6 +11,7 @@ const NODE: Node = Node {
     round_trip: Nanoseconds(4_314.0),
     others: Rate(0.0),
     waits: Waits::Notified,
+    queues: Queues::Open,
 };
 
 fn speeds(threads: usize) -> Vec<Speed> {
@@ -125,4 +126,56 @@ fn a_long_cycle_is_found_to_its_last_digits() {
         };
         assert!(node.solve(&speeds(8)).unwrap().steps < 200);
     }
+}
+
+const LINKS: Links = Links {
+    nodes: 32,
+    request: Nanoseconds(58.0),
+    response: Nanoseconds(3_350.0),
+    latency: Nanoseconds(795.0),
+    answer_share: 0.5,
+    random_share: 0.9,
+};
+
+#[test]
+fn with_links_too_a_cycle_is_what_it_takes() {
+    for renderers in [1, 3, 7] {
+        let node = Node {
+            renderers,
+            queues: Queues::Links(LINKS),
+            ..NODE
+        };
+        let found = node.solve(&speeds(8)).unwrap();
+        assert!(found.idle.0 > 0.0 && found.miss.0 > 795.0 + 3_408.0 + 768.0);
+        assert!((found.render + found.miss - found.cycle).0.abs() < 1e-9);
+    }
+}
+
+#[test]
+fn alone_on_two_nodes_nobody_waits_much() {
+    let alone = Node {
+        renderers: 1,
+        render: Nanoseconds(1e9),
+        queues: Queues::Links(Links { nodes: 2, ..LINKS }),
+        ..NODE
+    };
+    let found = alone.solve(&speeds(2)).unwrap();
+    let least = 795.0 + 3_408.0 + found.handle.0;
+    assert!((found.miss.0 - least).abs() < 1.0, "{} {least}", found.miss);
+}
+
+#[test]
+fn links_that_are_full_bound_the_cycle() {
+    let busy = Node {
+        renderers: 7,
+        render: Nanoseconds(1.0),
+        queues: Queues::Links(LINKS),
+        ..NODE
+    };
+    let found = busy.solve(&speeds(8)).unwrap();
+    assert!(
+        found.cycle.0 > 7.0 * 3_408.0 && found.cycle.0 < 9.0 * 3_408.0,
+        "{}",
+        found.cycle
+    );
 }

@@ -5,6 +5,7 @@ use std::ops::Add;
 use super::{Brick, MissModel, Node, Waits, from_zero};
 use crate::error::{DomainError, ModelError};
 use crate::misses::BrickLaw;
+use crate::node::{Links, Queues};
 use crate::parameters::Parameters;
 use crate::units::{Bytes, Nanoseconds};
 
@@ -28,6 +29,33 @@ pub struct Scenario {
     pub sends: Sends,
     /// How threads wait.
     pub waits: Waits,
+    /// What messages wait for.
+    pub queues: QueueModel,
+}
+
+/// What messages wait for in the model (see [`crate::node`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum QueueModel {
+    /// One open queue at each handler, as in the study.
+    #[default]
+    Study,
+    /// Handlers and links, each for itself; within 3 % of the simulator.
+    Links,
+}
+
+impl QueueModel {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Study, Self::Links];
+
+    /// What it is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Study => "study",
+            Self::Links => "links",
+        }
+    }
 }
 
 /// What each step takes longer than on the machine of the parameters.
@@ -191,12 +219,62 @@ impl Scenario {
             round_trip: (way + message.wake_latency) * 2.0 + bytes,
             others: tracer.other_requests,
             waits: self.waits,
+            queues: Queues::Open,
         };
         self.answer(parameters, receive, &mut node);
         self.send(parameters, response, &mut node)?;
         // Falling asleep takes no longer than the miss, as long as that is on its way.
         node.round_trip = (node.round_trip - slower.sleep).max(Nanoseconds::ZERO);
+        if self.queues == QueueModel::Links {
+            node.queues = Queues::Links(self.links(parameters, &node));
+        }
         Ok(node)
+    }
+
+    /// What a miss meets on its way to a node and back. Latencies are those of the simulator's steps, without what is a thread's work.
+    fn links(&self, parameters: &Parameters, node: &Node) -> Links {
+        let Parameters {
+            message,
+            interface,
+            network,
+            tracer,
+            ..
+        } = parameters;
+        let noticed = |is_notified| match is_notified {
+            true => message.notify_wake,
+            false => (message.poll_period + interface.trip) / 2.0,
+        };
+        let is_notified = self.waits == Waits::Notified;
+        // The last step is the handler's waking of the renderer, or the renderer's own receive.
+        let last = match self.answers {
+            Answers::ToHandler => noticed(is_notified) + message.wake_latency,
+            _ => noticed(self.waits != Waits::AllPoll),
+        };
+        let sent = |is_inline| match is_inline {
+            true => interface.inline_latency,
+            false => message.send_latency,
+        };
+        let inline_answers = matches!(self.sends, Sends::Inline { .. });
+        let sending = sent(self.sends != Sends::Descriptors) + sent(inline_answers);
+        let way = network.wire + self.slower.wire + interface.arrive;
+        let latency = sending + way * 2.0 + noticed(is_notified) + last - self.slower.sleep;
+        let receive = self.receive(parameters, is_notified);
+        let (answer, ask) = tracer.handler_parts();
+        let (computing, for_answer) = match self.answers {
+            Answers::ToHandler => {
+                let calls = receive + message.wake + self.slower.wake;
+                (ask + answer, answer + calls)
+            }
+            _ => (ask, Nanoseconds::ZERO),
+        };
+        Links {
+            nodes: self.nodes,
+            request: tracer.request / network.bandwidth,
+            response: self.response(parameters) / network.bandwidth,
+            latency: latency.max(Nanoseconds::ZERO),
+            answer_share: (for_answer / node.handle).min(1.0),
+            random_share: (computing / node.handle).min(1.0),
+        }
     }
 
     /// A call that receives, and being notified if the thread is.
@@ -221,7 +299,10 @@ impl Scenario {
         let mut slowed = parameters.clone();
         slowed.network.wire += wire;
         let message = &mut slowed.message;
+        // Before the interface hears of it: the message leaves later, too.
         message.send += send;
+        message.send_issue += send;
+        message.send_latency += send;
         message.notify += receive + notification;
         message.notify_finish += receive + notification;
         message.poll += receive;
