@@ -196,7 +196,7 @@ fn answers_straight_to_the_renderer() {
         100.0 * (brick(nodes, 7, law, Answers::ToHandler) / brick(nodes, 7, law, answers) - 1.0)
     };
     near(gain(8, Answers::Careful), 0.3405, 5e-5);
-    near(gain(256, Answers::Careful), 0.3927, 5e-5);
+    near(gain(256, Answers::Careful), 0.392_651, 5e-7);
     near(gain(8, Answers::Bold), 1.50, 0.005);
     near(gain(256, Answers::Bold), 1.64, 0.005);
 }
