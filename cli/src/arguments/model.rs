@@ -93,13 +93,13 @@ pub(crate) struct ScenarioArguments {
     /// Renderers on each; with the handler as many threads as a core has contexts, at most
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1_023))]
     pub(crate) renderers: u32,
-    /// What takes longer than on the machine, and by how much, one added to the other: wire, send, receive, notification, wake, sleep, or system for the three in the middle
+    /// What takes longer than on the machine, and by how much, one added to the other: wire, send, receive, notification, wake, sleep, or system for send, receive and notification
     #[arg(long, value_name = "STEP=TIME", value_delimiter = ',')]
     pub(crate) slower: Vec<SlowerStep>,
     /// Elements on an edge of a brick [default: as in the parameters, 12]
     #[arg(long, value_name = "EDGE", value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub(crate) brick: Option<u32>,
-    /// How misses grow as bricks become smaller
+    /// How misses grow as --brick makes bricks smaller
     #[arg(long, value_name = "LAW", default_value = "expected", ignore_case = true, value_parser = laws())]
     pub(crate) misses: BrickLaw,
     /// Where answers go: to the handler, or straight to the renderer, which does all that the handler did, or only what is needed
@@ -111,7 +111,7 @@ pub(crate) struct ScenarioArguments {
     /// Who polls instead of being notified: notified for nobody, handler-polls, all-poll
     #[arg(long, value_name = "WHO", default_value = "notified", ignore_case = true, value_parser = waits())]
     pub(crate) waits: Waits,
-    /// What messages wait for in the model: one open queue at each handler, as in the study, or handlers and links, each for itself
+    /// What messages wait for in the prediction: one open queue at each handler, as in the study, or handlers and links, each for itself
     #[arg(long, value_name = "MODEL", default_value = "study", ignore_case = true, value_parser = queues())]
     pub(crate) queues: QueueModel,
 }
@@ -303,7 +303,7 @@ pub(crate) struct RunArguments {
     /// Where random numbers begin
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// How fast threads are that share a core: as was measured, or as the fitted curve says
+    /// How fast threads are that share a core: as was measured, or as the fitted curve says [default: what the parameters say; if they say nothing, measured for pingpong and symmetric]
     #[arg(long, value_enum, value_name = "CURVE")]
     pub(crate) speeds: Option<SpeedsChoice>,
     /// Write what happens there, for Perfetto or Chrome

@@ -7,17 +7,23 @@ use raddle_model::{ModelError, Parameters};
 use crate::arguments::{MachineArguments, Options};
 use crate::error::CliError;
 
-/// Refuses options for workers: there are none.
+/// Refuses options for workers: there are none. Where something is measured, what is may be bound.
 ///
 /// # Errors
 /// [`CliError::WrongCall`].
-pub(super) fn refuse_workers(command: &str, options: &Options) -> Result<(), CliError> {
-    if !options.says_of_workers() {
+pub(super) fn refuse_workers(
+    command: &str,
+    options: &Options,
+    is_measured: bool,
+) -> Result<(), CliError> {
+    let says_of_binding = options.affinity.is_some() || options.show_binding;
+    if !options.says_of_workers() && (is_measured || !says_of_binding) {
         return Ok(());
     }
     Err(CliError::WrongCall {
         options: command.to_owned(),
-        reason: "it has no workers; expected none of --workers, --pool, --blocks, --victims, --idle, --task-memory, --mailbox and --stats".to_owned(),
+        reason: "it has no workers; expected none of --workers, --pool, --blocks, --victims, --affinity, --idle, --task-memory, --mailbox, --show-binding and --stats"
+            .to_owned(),
     })
 }
 
@@ -30,14 +36,13 @@ pub(super) fn parameters(arguments: &MachineArguments) -> Result<Parameters, Cli
         None => Parameters::study(),
         Some(path) => load(path)?,
     };
-    for setting in &arguments.set {
-        parameters
-            .set(setting)
-            .map_err(|error| CliError::WrongCall {
-                options: format!("--set {setting}"),
-                reason: error.to_string().replace("as given: ", ""),
-            })?;
-    }
+    let settings = arguments.set.iter().map(String::as_str);
+    parameters
+        .set_all(settings)
+        .map_err(|error| CliError::WrongCall {
+            options: format!("--set {}", arguments.set.join(" --set ")),
+            reason: error.to_string().replace("as given: ", ""),
+        })?;
     Ok(parameters)
 }
 

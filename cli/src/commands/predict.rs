@@ -18,7 +18,7 @@ use crate::table::{self, Table};
 /// # Errors
 /// [`CliError`]: parameters or a question that the model does not hold for, a machine that cannot be measured, an output that fails.
 pub(crate) fn run(arguments: &PredictArguments, options: &Options) -> Result<(), CliError> {
-    model::refuse_workers("predict", options)?;
+    model::refuse_workers("predict", options, arguments.calibrate)?;
     let mut parameters = model::parameters(&arguments.machine)?;
     let mut measured = Map::new();
     if arguments.calibrate {
@@ -138,13 +138,14 @@ fn text_of(parameters: &Parameters, found: &Prediction) -> String {
             format!(
                 "{}, limited by {}",
                 percent(found.rho),
-                if found.service > found.handle_shared {
+                if found.service == found.port {
                     "the bytes"
                 } else {
                     "its work"
                 }
             ),
-        );
+        )
+        .row("load of a link", percent(found.link_load));
     format!(
         "ray tracer on {} {}, {} {} each, by the model of {}\n\n{}",
         table::grouped(found.nodes),

@@ -7,10 +7,10 @@ mod tracer;
 use std::io::BufWriter;
 use std::path::Path;
 
-use raddle_model::Parameters;
 use raddle_model::parameters::Curve;
 use raddle_model::simulate::timeline::Chrome;
 use raddle_model::simulate::{Counts, Layout};
+use raddle_model::{Origin, Parameters};
 use serde_json::{Map, Value, json};
 
 use super::model;
@@ -27,7 +27,7 @@ type Trace = Chrome<BufWriter<Partial>>;
 /// # Errors
 /// [`CliError`]: parameters or a program that make no sense, an output that fails.
 pub(crate) fn run(arguments: &SimulateArguments, options: &Options) -> Result<(), CliError> {
-    model::refuse_workers("simulate", options)?;
+    model::refuse_workers("simulate", options, false)?;
     match &arguments.program {
         SimulatedProgram::Pingpong(program) => pingpong::run(program, options),
         SimulatedProgram::Symmetric(program) => symmetric::run(program, options),
@@ -38,7 +38,11 @@ pub(crate) fn run(arguments: &SimulateArguments, options: &Options) -> Result<()
 /// The parameters, with the speeds that were asked for, or those that the program takes if nothing is said.
 fn parameters(run: &RunArguments, speeds: Option<SpeedsChoice>) -> Result<Parameters, CliError> {
     let mut parameters = model::parameters(&run.machine)?;
-    match run.speeds.or(speeds) {
+    // What somebody has said of the curve counts more than what a program takes if nobody has.
+    let is_said = ["core.curve", "core.aggregate", "core.saturation"]
+        .into_iter()
+        .any(|key| !matches!(parameters.origin(key), Origin::BuiltIn(..)));
+    match run.speeds.or(speeds.filter(|_| !is_said)) {
         Some(SpeedsChoice::Measured) => parameters.core.curve = Curve::Measured,
         Some(SpeedsChoice::Fitted) => parameters.core.curve = Curve::Fitted,
         None => {}

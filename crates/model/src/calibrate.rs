@@ -11,7 +11,7 @@
 use crate::error::{DomainError, ModelError, above_zero, from_zero};
 use crate::parameters::Parameters;
 use crate::speed::Fit;
-use crate::units::Nanoseconds;
+use crate::units::{Bytes, Nanoseconds};
 
 /// What was measured between two nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,10 +48,10 @@ impl Parameters {
     pub fn calibrate(&mut self, name: &str, measured: &Measured) -> Result<(), ModelError> {
         let mut changed = self.clone();
         name.clone_into(&mut changed.name);
-        changed.calibrate_message(measured)?;
         if let Some(time) = measured.per_byte {
             changed.network.bandwidth.0 = 1.0 / above_zero("time for a byte", time.0)?;
         }
+        changed.calibrate_message(measured)?;
         if !measured.speeds.is_empty() {
             changed.calibrate_speeds(&measured.speeds)?;
         }
@@ -76,10 +76,11 @@ impl Parameters {
         above_zero("polling period", measured.poll_period.0)?;
         // A message may be on its way before the call that sends it ends: with the wire and half a polling period it takes no longer than half a trip.
         let half = Nanoseconds(measured.poll_trip.0.min(measured.notify_trip.0)) / 2.0;
-        let first = (half - measured.wire - measured.poll_period / 2.0).max(Nanoseconds::ZERO);
+        // The round trips have a byte.
+        let wire = measured.wire + Bytes(1.0) / self.network.bandwidth;
+        let first = (half - wire - measured.poll_period / 2.0).max(Nanoseconds::ZERO);
         let latency = Nanoseconds(measured.send.0.min(first.0));
-        let left =
-            |trip: Nanoseconds| (trip / 2.0 - measured.wire - latency).max(Nanoseconds::ZERO);
+        let left = |trip: Nanoseconds| (trip / 2.0 - wire - latency).max(Nanoseconds::ZERO);
         let (polled, notified) = (left(measured.poll_trip), left(measured.notify_trip));
         let message = &mut self.message;
         message.send = measured.send;
@@ -107,7 +108,6 @@ impl Parameters {
         interface.inline_latency = latency;
         let network = &mut self.network;
         network.wire = measured.wire;
-        // The round trips have what the smallest message takes.
         network.message_min_bytes = 1;
         network.packet_header_bytes = 0;
         Ok(())

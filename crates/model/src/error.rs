@@ -110,6 +110,15 @@ pub enum ModelError {
     /// A quantity that is no parameter, outside of where the model holds.
     #[error(transparent)]
     Domain(#[from] DomainError),
+    /// A simulation that came to nothing.
+    #[error(
+        "the simulation ended after {milliseconds} ms, and the program had not; expected times short enough to be simulated (107 days), \
+         and threads that go on"
+    )]
+    Unfinished {
+        /// How long was simulated.
+        milliseconds: f64,
+    },
     /// The fixed point was not reached.
     #[error(
         "no fixed point after {steps} steps, the last one moved by {moved} ns; expected less than {tolerance} ns; the parameters \

@@ -88,11 +88,14 @@ pub struct Brick {
 }
 
 impl Brick {
-    /// The data of its message, in bytes.
+    /// The data of its message, in bytes; the largest number where that is more.
     #[must_use]
     pub const fn data_bytes(self) -> u64 {
         let edge = self.edge as u64;
-        self.element_bytes as u64 * edge * edge * edge + self.header_bytes as u64
+        (self.element_bytes as u64 * edge)
+            .saturating_mul(edge)
+            .saturating_mul(edge)
+            .saturating_add(self.header_bytes as u64)
     }
 
     /// What goes over the wire.

@@ -85,7 +85,7 @@ pub struct Solution {
     pub render: Nanoseconds,
     /// What the handler works for each miss at its speed, `t_H`.
     pub handle: Nanoseconds,
-    /// What limits the handler: its own work, longer for what others leave of it, or the ports, `m`.
+    /// What limits the handler: its own work, longer for what others leave of it, or, in the study's queue, the ports, `m`.
     pub service: Nanoseconds,
     /// How long a renderer waits for a miss, `T_c`.
     pub miss: Nanoseconds,
@@ -112,6 +112,12 @@ impl Node {
         above_zero("T_h", self.handle.0)?;
         from_zero("l", self.round_trip.0)?;
         from_zero("b", self.port.0)?;
+        if let Queues::Links(links) = self.queues
+            && links.nodes < 2
+        {
+            let expected = "2 or more, so that a brick has another home";
+            return Err(DomainError::new("nodes", f64::from(links.nodes), expected).into());
+        }
         from_zero("tracer.other_requests_per_us", self.others.0 * 1e3)?;
         let mut at = (Speed::ALONE, Speed::ALONE);
         let mut last = f64::INFINITY;
@@ -135,7 +141,16 @@ impl Node {
         })
     }
 
-    /// The cycle at given speeds, in closed form.
+    /// What a miss takes on its way there and back, bytes included, `l`: of the queues that are asked about.
+    #[must_use]
+    pub fn way(&self) -> Nanoseconds {
+        match &self.queues {
+            Queues::Open => self.round_trip,
+            Queues::Links(links) => links.latency + links.request + links.response,
+        }
+    }
+
+    /// The cycle at given speeds.
     fn queue(&self, (renderer, handler): (Speed, Speed)) -> Result<Queued, DomainError> {
         let render = self.render / renderer;
         let handle = self.handle / handler;
@@ -152,11 +167,15 @@ impl Node {
             ));
         }
         // What the others leave of the handler.
-        let service = (handle / (1.0 - load)).max(self.port);
+        let left = handle / (1.0 - load);
+        let service = match self.queues {
+            Queues::Open => left.max(self.port),
+            Queues::Links(_) => left,
+        };
         let count = f64::from(self.renderers);
         let cycle = match &self.queues {
             Queues::Open => self.open_cycle(render, service),
-            Queues::Links(links) => links.cycle(count, render, handle / (1.0 - load)),
+            Queues::Links(links) => links.cycle(count, render, left),
         };
         let arrivals = Rate(count / cycle.0);
         Ok(Queued {

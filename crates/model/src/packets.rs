@@ -17,12 +17,20 @@ pub struct PacketFormat {
 }
 
 impl PacketFormat {
+    /// A packet's share of a message, at least a byte.
+    const fn payload(self) -> u64 {
+        match self.payload_bytes {
+            0 => 1,
+            bytes => bytes as u64,
+        }
+    }
+
     /// Into how many packets a message of so many bytes of data is cut.
     ///
     /// Only its data counts, as in the study, which has three packets for 3,472 bytes and so counts even less.
     #[must_use]
     pub const fn packets(self, data_bytes: u64) -> u64 {
-        match data_bytes.div_ceil(self.payload_bytes as u64) {
+        match data_bytes.div_ceil(self.payload()) {
             0 => 1,
             packets => packets,
         }
@@ -31,17 +39,18 @@ impl PacketFormat {
     /// What goes over the wire.
     #[must_use]
     pub const fn wire_bytes(self, data_bytes: u64) -> u64 {
+        let headers = (self.packets(data_bytes) - 1).saturating_mul(self.header_bytes as u64);
         data_bytes
-            + self.message_min_bytes as u64
-            + (self.packets(data_bytes) - 1) * self.header_bytes as u64
+            .saturating_add(self.message_min_bytes as u64)
+            .saturating_add(headers)
     }
 
     /// How much data a message has that takes so much of the wire.
     #[must_use]
     pub const fn data_bytes(self, wire_bytes: u64) -> u64 {
         let least = self.message_min_bytes as u64;
-        let whole = self.payload_bytes as u64 + self.header_bytes as u64;
-        let beyond = wire_bytes.saturating_sub(least + self.payload_bytes as u64);
+        let whole = self.payload() + self.header_bytes as u64;
+        let beyond = wire_bytes.saturating_sub(least + self.payload());
         let further = beyond.div_ceil(whole) * self.header_bytes as u64;
         wire_bytes.saturating_sub(least + further)
     }

@@ -117,7 +117,9 @@ pub struct Interface {
     pub arrive: Nanoseconds,
     /// A call that sends inline, without its bytes.
     pub inline: Nanoseconds,
-    /// From its begin to the first byte on the wire.
+    /// From its begin until it stores the bytes.
+    pub inline_issue: Nanoseconds,
+    /// From its begin to the first byte on the wire, without storing them.
     pub inline_latency: Nanoseconds,
     /// How fast the core loads or stores.
     pub inline_bandwidth: Bandwidth,
@@ -272,8 +274,21 @@ impl Parameters {
     /// # Errors
     /// As [`Self::read`]; nothing is set then.
     pub fn set(&mut self, line: &str) -> Result<(), ModelError> {
+        self.set_all([line])
+    }
+
+    /// The same of several lines, which need make sense only together; of one parameter the last counts.
+    ///
+    /// # Errors
+    /// As [`Self::read`]; nothing is set then.
+    pub fn set_all<'line>(
+        &mut self,
+        lines: impl IntoIterator<Item = &'line str>,
+    ) -> Result<(), ModelError> {
         let mut changed = self.clone();
-        changed.apply(line, |_| Origin::Given)?;
+        for line in lines {
+            changed.apply(line, |_| Origin::Given)?;
+        }
         changed.check()?;
         *self = changed;
         Ok(())
@@ -326,6 +341,14 @@ impl Parameters {
             if parameter.written(&changed) != parameter.written(self) {
                 changed.origins.insert(parameter.key, Origin::Given);
             }
+            if !parameter.holds(&changed) {
+                return Err(ModelError::Value {
+                    origin: Origin::Given,
+                    key: parameter.key.to_owned(),
+                    found: parameter.written(&changed),
+                    expected: parameter.expected(),
+                });
+            }
         }
         changed.check()?;
         *self = changed;
@@ -369,10 +392,16 @@ impl Parameters {
             "interface.trip_ns and message.poll_finish_ns",
         )?;
         at_least(
+            "interface.inline_ns",
+            self.interface.inline,
+            self.interface.inline_issue,
+            "interface.inline_issue_ns",
+        )?;
+        at_least(
             "interface.inline_latency_ns",
             self.interface.inline_latency,
-            trip / 2.0,
-            "half of interface.trip_ns",
+            self.interface.inline_issue + trip / 2.0,
+            "interface.inline_issue_ns and half of interface.trip_ns",
         )
     }
 

@@ -2,10 +2,10 @@
 //!
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/simulate.md"))]
 
-mod agenda;
 mod client;
 mod core;
 mod engine;
+mod event_list;
 mod interface;
 mod machine;
 mod moment;
@@ -63,11 +63,31 @@ impl Layout {
         }
     }
 
+    /// The same, if there can be so many nodes and threads.
+    pub(crate) fn checked(
+        nodes: u32,
+        threads: u32,
+        parameters: &Parameters,
+    ) -> Result<Self, ModelError> {
+        let none = Self {
+            nodes,
+            threads,
+            connections: Vec::new(),
+            bypasses_cache: false,
+        };
+        none.check(parameters)?;
+        Ok(Self::new(nodes, threads))
+    }
+
     /// About how much memory a simulation of it takes, in bytes, but for messages under way.
     #[must_use]
     pub fn memory_bytes(&self, parameters: &Parameters) -> u64 {
         let node = engine::NODE_BYTES + 8 * u64::from(parameters.interface.translations);
-        u64::from(self.nodes) * (node + u64::from(self.threads) * engine::THREAD_BYTES)
+        let cached = match self.bypasses_cache || parameters.system.away > 0.0 {
+            true => interface::Cache::memory_bytes(parameters),
+            false => 0,
+        };
+        u64::from(self.nodes) * (node + cached + u64::from(self.threads) * engine::THREAD_BYTES)
     }
 
     fn check(&self, parameters: &Parameters) -> Result<(), ModelError> {
@@ -114,7 +134,7 @@ impl Layout {
 pub struct Counts {
     /// Events: each is something that happened at a moment, to one node.
     pub events: u64,
-    /// Messages that were sent, and those that arrived.
+    /// Messages that were sent.
     pub sent: u64,
     /// Messages that arrived.
     pub arrived: u64,

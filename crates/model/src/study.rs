@@ -56,7 +56,7 @@ pub enum Question {
     System,
     /// Slower waking and sleeping (figure 63).
     Wake,
-    /// All of those beside each other (figure 64).
+    /// Wire, send, receive, notification, wake and the operating system beside each other (figure 64).
     Overheads,
     /// Bricks of other sizes, with the misses that are expected (figure 65).
     Bricks,

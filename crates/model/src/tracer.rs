@@ -2,7 +2,7 @@
 //!
 //! A [`Scenario`] is a question: so many nodes, so many renderers, steps that are slower than they were, bricks of another size, answers that go elsewhere.
 //! [`predict`] makes a [`Node`] of it, solves that, and says how long a frame takes. Every quantity of the study is in the
-//! [`Prediction`], and all but vectors in its JSON, under their names there.
+//! [`Prediction`] and in its JSON, under its name there.
 //!
 //! # Source
 //! M. A. Parker: *Efficient user-level event notification*, University of Utah, 2013, chapters 7 and 8.
@@ -78,6 +78,8 @@ pub struct Prediction {
     pub arrivals: Rate,
     /// The load of its queue, `ρ = λ m`.
     pub rho: f64,
+    /// The load of a link, `λ b`.
+    pub link_load: f64,
     /// The same queue with room for a request of each renderer, M/M/1/B.
     pub queue: QueueOf,
     /// The expected largest of as many normal draws as there are nodes, `I_n`.
@@ -108,7 +110,7 @@ pub struct QueueOf {
     pub e_r_ns: Nanoseconds,
 }
 
-/// How long a frame takes, and why. Cost: some ten microseconds.
+/// How long a frame takes, and why. Cost: some tens of microseconds.
 ///
 /// # Errors
 /// [`ModelError`] where a parameter or the scenario is outside of where the model holds.
@@ -154,10 +156,11 @@ impl Prediction {
             idle: solution.idle,
             cycle: solution.cycle,
             port: node.port,
-            round_trip: node.round_trip,
+            round_trip: node.way(),
             service: solution.service,
             arrivals: solution.arrivals,
             rho: queue.load(),
+            link_load: solution.arrivals * node.port,
             queue: QueueOf {
                 b: places,
                 p_b: queue.refused(),

@@ -18,6 +18,8 @@ use crate::arguments::Options;
 use crate::error::CliError;
 use crate::progress::Phase;
 
+/// A look takes some time, even where the clock cannot tell.
+const PERIOD_MIN: Nanoseconds = Nanoseconds(0.1);
 /// As many calls and round trips as `raddle pingpong --overheads` looks at.
 const SAMPLES: u64 = 20_000;
 /// The data of a response; what it takes longer than the smallest message says what a byte takes.
@@ -90,7 +92,7 @@ pub(super) fn from(path: &Path, parameters: &mut Parameters) -> Result<Value, Cl
         send: time("send overhead")?,
         wire: time("wire")?,
         poll: time("polling receive overhead (message waiting)")?,
-        poll_period: time("polling period (no message waiting)")?,
+        poll_period: time("polling period (no message waiting)")?.max(PERIOD_MIN),
         notify: time("notified receive overhead (message waiting)")?,
         wake: time("thread wake overhead")?,
         wake_latency: time("thread wake latency (in its wait)")?,
@@ -122,8 +124,7 @@ fn of(overheads: &Overheads) -> Measured {
         send: ns(overheads.send),
         wire: ns(overheads.wire),
         poll: ns(overheads.poll_waiting),
-        // A look takes some time, even where the clock cannot tell.
-        poll_period: ns(overheads.poll_none).max(Nanoseconds(0.1)),
+        poll_period: ns(overheads.poll_none).max(PERIOD_MIN),
         notify: ns(overheads.notify_waiting),
         wake: ns(overheads.wake),
         wake_latency: ns(overheads.wake_latency),

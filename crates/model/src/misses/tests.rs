@@ -31,7 +31,7 @@ fn misses_need_somebody() {
 }
 
 #[test]
-fn half_an_edge_is_four_or_two_thirds_of_that() {
+fn half_an_edge_makes_more_misses_by_each_law() {
     let growth = |law: BrickLaw| law.growth(12.0, 6.0).unwrap();
     assert!((growth(BrickLaw::Expected) - 2_f64.powf(2.0 / 3.0)).abs() < 1e-14);
     assert_eq!(growth(BrickLaw::Worst), 2.0);

@@ -2,9 +2,10 @@
 
 use crate::units::{Nanoseconds, Rate};
 
-/// The cycle is looked for up to so many times the least that it can be, by so many halvings.
-const FAR: f64 = 1e6;
+/// The cycle is looked for by so many halvings.
 const HALVINGS: u32 = 100;
+/// A miss takes no less, however much is done meanwhile.
+const MISS_MIN: Nanoseconds = Nanoseconds(1.0);
 
 /// What a miss meets on its way.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +18,8 @@ pub struct Links {
     pub response: Nanoseconds,
     /// What a miss takes on its way there and back, without bytes and without what handlers and renderers do.
     pub latency: Nanoseconds,
+    /// What they do while it is on its way, or when it is there.
+    pub hidden: Nanoseconds,
     /// Which part of a handler's work for a miss is the answer's.
     pub answer_share: f64,
     /// Which part of it takes a random time, exponentially; the rest takes always as long.
@@ -38,8 +41,8 @@ impl Links {
             let misses = Rate(renderers / cycle);
             (render + self.miss(renderers, misses, handle)).0 > cycle
         };
-        let (mut low, mut high) = (least.0, least.0.max((render + self.latency).0) * 2.0);
-        while is_too_short(high) && high < least.0.max(render.0) * FAR {
+        let (mut low, mut high) = (least.0, 2.0 * least.max(render + self.latency).0);
+        while is_too_short(high) {
             high *= 2.0;
         }
         for _ in 0..HALVINGS {
@@ -55,9 +58,10 @@ impl Links {
 
     /// How long a miss takes, while so many come to a handler.
     fn miss(&self, renderers: f64, misses: Rate, handle: Nanoseconds) -> Nanoseconds {
-        // Who asks does not meet himself: among all, and among those of his node.
-        let all = f64::from(self.nodes) * renderers;
-        let (others, neighbours) = ((all - 1.0) / all, (renderers - 1.0) / renderers);
+        // Who asks does not meet himself: of his node's renderers he meets the neighbours, of those who may ask a home all others.
+        let neighbours = (renderers - 1.0) / renderers;
+        let askers = (f64::from(self.nodes) - 1.0) * renderers;
+        let others = (askers - 1.0) / askers;
         let answer = handle * self.answer_share;
         let ask = handle - answer;
         // What is met of one server by who comes to it (Pollaczek, Khinchine): `spread` is the mean square of service times over the square of their mean.
@@ -73,16 +77,17 @@ impl Links {
         };
         let at_link =
             |requests, responses| wait([(self.request, requests), (self.response, responses)], 1.0);
-        // The request leaves its node and comes to another, the response the other way.
+        // The request leaves its node and comes to the home and its handler; the answer leaves that and comes to the own node and its handler.
         let waits = [
-            at_link(neighbours, others),
+            at_link(neighbours, 1.0),
             at_link(others, 1.0),
             at_handler(others, 1.0),
             at_link(1.0, others),
-            at_link(others, neighbours),
-            at_handler(others, neighbours),
+            at_link(1.0, neighbours),
+            at_handler(1.0, neighbours),
         ];
         let waited: Nanoseconds = waits.into_iter().sum();
-        self.latency + self.request + self.response + handle + waited
+        let all = self.latency + self.request + self.response + handle + waited;
+        (all - self.hidden).max(MISS_MIN)
     }
 }

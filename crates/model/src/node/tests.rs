@@ -32,8 +32,9 @@ fn the_cycle_satisfies_the_equation_that_it_is_the_root_of() {
         let open = crate::queue::Queue::new(found.arrivals, found.service).unwrap();
         let off = (node.round_trip + open.response() - found.miss).0;
         assert!(off.abs() < 1e-6, "{others}: {off}");
-        let idle = (found.arrivals + node.others).interval() - found.handle;
-        assert!((idle - found.idle).0.abs() < 1e-9);
+        // All that comes to the handler, and what it does then, fill its time.
+        let share = (found.handle + found.idle).rate();
+        assert!((share - found.arrivals - node.others).0.abs() < 1e-12);
     }
 }
 
@@ -129,39 +130,63 @@ fn a_long_cycle_is_found_to_its_last_digits() {
 }
 
 const LINKS: Links = Links {
-    nodes: 32,
-    request: Nanoseconds(58.0),
-    response: Nanoseconds(3_350.0),
-    latency: Nanoseconds(795.0),
-    answer_share: 0.5,
-    random_share: 0.9,
+    nodes: 3,
+    request: Nanoseconds(60.0),
+    response: Nanoseconds(3_000.0),
+    latency: Nanoseconds(800.0),
+    hidden: Nanoseconds(100.0),
+    answer_share: 0.6,
+    random_share: 0.8,
 };
 
+/// The six waits of the derivation, written out.
 #[test]
-fn with_links_too_a_cycle_is_what_it_takes() {
-    for renderers in [1, 3, 7] {
-        let node = Node {
-            renderers,
-            queues: Queues::Links(LINKS),
-            ..NODE
-        };
-        let found = node.solve(&speeds(8)).unwrap();
-        assert!(found.idle.0 > 0.0 && found.miss.0 > 795.0 + 3_408.0 + 768.0);
-        assert!((found.render + found.miss - found.cycle).0.abs() < 1e-9);
-    }
+fn a_miss_waits_at_six_servers_for_those_that_are_not_itself() {
+    let node = Node {
+        renderers: 2,
+        queues: Queues::Links(LINKS),
+        ..NODE
+    };
+    let found = node.solve(&speeds(3)).unwrap();
+    let rate = 2.0 / found.cycle.0;
+    let handle = found.handle.0;
+    let (ask, answer) = (0.4 * handle, 0.6 * handle);
+    let wait = |s1: f64, f1: f64, s2: f64, f2: f64, spread: f64| {
+        rate * (s1 * s1 * f1 + s2 * s2 * f2) * spread / 2.0 / (1.0 - rate * (s1 * f1 + s2 * f2))
+    };
+    // One neighbour of two; three others of four who may ask a home.
+    let (own, home) = (0.5, 0.75);
+    let spread = 1.0 + 0.8 * 0.8;
+    let waits = wait(60.0, own, 3_000.0, 1.0, 1.0)
+        + wait(60.0, home, 3_000.0, 1.0, 1.0)
+        + wait(ask, home, answer, 1.0, spread)
+        + wait(60.0, 1.0, 3_000.0, home, 1.0)
+        + wait(60.0, 1.0, 3_000.0, own, 1.0)
+        + wait(ask, 1.0, answer, own, spread);
+    let miss = 800.0 + 3_060.0 + handle - 100.0 + waits;
+    assert!((found.miss.0 - miss).abs() < 1e-6, "{} {miss}", found.miss);
+    assert_eq!(node.way(), Nanoseconds(3_860.0));
 }
 
 #[test]
-fn alone_on_two_nodes_nobody_waits_much() {
+fn one_asker_on_two_nodes_meets_the_other_at_his_own_node_only() {
     let alone = Node {
         renderers: 1,
-        render: Nanoseconds(1e9),
-        queues: Queues::Links(Links { nodes: 2, ..LINKS }),
+        queues: Queues::Links(Links {
+            nodes: 2,
+            request: Nanoseconds(0.0),
+            answer_share: 0.0,
+            ..LINKS
+        }),
         ..NODE
     };
     let found = alone.solve(&speeds(2)).unwrap();
-    let least = 795.0 + 3_408.0 + found.handle.0;
-    assert!((found.miss.0 - least).abs() < 1.0, "{} {least}", found.miss);
+    let rate = 1.0 / found.cycle.0;
+    // Where it sends: the response to the other, at its own link and at the home's link in, which are its own and his; where it is served, nobody.
+    let wait = rate * 9e6 / 2.0 / (1.0 - rate * 3_000.0);
+    let asked = rate * found.handle.0.powi(2) * 1.64 / 2.0 / (1.0 - rate * found.handle.0);
+    let miss = 800.0 + 3_000.0 + found.handle.0 - 100.0 + 2.0 * wait + asked;
+    assert!((found.miss.0 - miss).abs() < 1e-6, "{} {miss}", found.miss);
 }
 
 #[test]
@@ -173,9 +198,16 @@ fn links_that_are_full_bound_the_cycle() {
         ..NODE
     };
     let found = busy.solve(&speeds(8)).unwrap();
-    assert!(
-        found.cycle.0 > 7.0 * 3_408.0 && found.cycle.0 < 9.0 * 3_408.0,
-        "{}",
-        found.cycle
-    );
+    let cycle = found.cycle.0 / 3_060.0;
+    assert!((7.0..9.0).contains(&cycle), "{cycle}");
+}
+
+#[test]
+fn one_node_has_no_links() {
+    let one = Node {
+        queues: Queues::Links(Links { nodes: 1, ..LINKS }),
+        ..NODE
+    };
+    let error = one.solve(&speeds(4)).unwrap_err().to_string();
+    assert!(error.contains("nodes is 1; expected 2 or more"), "{error}");
 }

@@ -10,9 +10,6 @@ use super::registry::{ALL, Parameter, Place, Range, find};
 use crate::error::{ModelError, Origin};
 use crate::parameters::Curve;
 
-/// Speeds that anybody has measured are for fewer threads than this.
-const SPEEDS_MAX: usize = 64;
-
 impl Parameters {
     /// Takes over what a text says. `origin` tells where a line of it is.
     ///
@@ -29,6 +26,10 @@ impl Parameters {
             found: error.message().replace('\n', " "),
         })?;
         for (at, key, value) in leaves(table.get_ref()) {
+            // A section of which all lines are comments.
+            if matches!(value, DeValue::Table(_)) && is_section(&key) {
+                continue;
+            }
             let origin = origin(line_of(at));
             let parameter = find(&key).ok_or_else(|| unknown(&key, origin.clone()))?;
             self.put(parameter, value)
@@ -129,16 +130,10 @@ fn number(value: &DeValue<'_>) -> Option<f64> {
     }
 }
 
-/// Speeds that begin with 1, that of one thread.
 fn speeds(value: &DeValue<'_>, range: Range) -> Option<Vec<f64>> {
-    let values = value.as_array()?;
-    let numbers: Option<Vec<f64>> = values
-        .iter()
-        .map(|value| number(value.get_ref()).filter(|&number| range.holds(number)))
-        .collect();
-    numbers.filter(|numbers| {
-        (1..=SPEEDS_MAX).contains(&numbers.len()) && numbers.first() == Some(&1.0)
-    })
+    let values = value.as_array()?.iter();
+    let numbers: Option<Vec<f64>> = values.map(|value| number(value.get_ref())).collect();
+    numbers.filter(|numbers| range.holds_for_speeds(numbers))
 }
 
 fn written(value: &DeValue<'_>) -> String {
@@ -157,6 +152,16 @@ fn written(value: &DeValue<'_>) -> String {
         }
         DeValue::Table(_) => "a table".to_owned(),
     }
+}
+
+/// Whether parameters have keys that begin so.
+fn is_section(name: &str) -> bool {
+    ALL.iter().any(|parameter| {
+        parameter
+            .key
+            .split_once('.')
+            .is_some_and(|(section, _)| section == name)
+    })
 }
 
 /// What to say of a key that is none: the nearest ones, or those of its section.

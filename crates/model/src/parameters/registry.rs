@@ -2,6 +2,9 @@
 
 use super::{Curve, Parameters};
 
+/// Speeds that anybody has measured are for fewer threads than this.
+const SPEEDS_MAX: usize = 64;
+
 /// A parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
@@ -56,6 +59,18 @@ impl Parameter {
         }
     }
 
+    /// Whether its value is one that it may have.
+    pub(super) fn holds(&self, parameters: &Parameters) -> bool {
+        let mut copy = parameters.clone();
+        match (self.place)(&mut copy) {
+            Place::Real(value) => self.range.holds(*value),
+            Place::Scaled(value, scale) => self.range.holds(*value / scale),
+            Place::Whole(value) => self.range.holds((*value).into()),
+            Place::Reals(values) => self.range.holds_for_speeds(values),
+            Place::Curve(_) | Place::Text(_) => true,
+        }
+    }
+
     /// The value, as a file has it.
     #[must_use]
     pub fn written(&self, parameters: &Parameters) -> String {
@@ -73,6 +88,13 @@ impl Parameter {
 }
 
 impl Range {
+    /// Whether these are speeds that begin with 1, that of one thread, each in the range.
+    pub(super) fn holds_for_speeds(self, values: &[f64]) -> bool {
+        (1..=SPEEDS_MAX).contains(&values.len())
+            && values.first() == Some(&1.0)
+            && values.iter().all(|&value| self.holds(value))
+    }
+
     pub(super) fn holds(self, value: f64) -> bool {
         value.is_finite()
             && match self {
@@ -127,7 +149,7 @@ pub const ALL: &[Parameter] = parameters! {
         |p| Place::Real(&mut p.message.send_latency.0);
     "message.poll_ns": TIME, "a polling receive whose message is there",
         |p| Place::Real(&mut p.message.poll.0);
-    "message.poll_period_ns": Range::Between(1e-3, 1e9), "between two looks of a polling receive (simulator only)",
+    "message.poll_period_ns": Range::Between(1e-3, 1e9), "between two looks of a polling receive (simulator, and model of links)",
         |p| Place::Real(&mut p.message.poll_period.0);
     "message.poll_finish_ns": TIME, "from the answer to a look that found something to the end of the call (simulator only)",
         |p| Place::Real(&mut p.message.poll_finish.0);
@@ -137,7 +159,7 @@ pub const ALL: &[Parameter] = parameters! {
         |p| Place::Real(&mut p.message.notify.0);
     "message.notify_setup_ns": TIME, "from the begin of a notified receive until its thread sleeps (simulator only)",
         |p| Place::Real(&mut p.message.notify_setup.0);
-    "message.notify_wake_ns": TIME, "from the arrival until that thread runs (simulator only)",
+    "message.notify_wake_ns": TIME, "from the arrival until that thread runs (simulator, and model of links)",
         |p| Place::Real(&mut p.message.notify_wake.0);
     "message.notify_finish_ns": TIME, "from there to the end of the call (simulator only)",
         |p| Place::Real(&mut p.message.notify_finish.0);
@@ -148,17 +170,19 @@ pub const ALL: &[Parameter] = parameters! {
     "message.wake_latency_ns": TIME, "from its begin until that thread runs",
         |p| Place::Real(&mut p.message.wake_latency.0);
 
-    "interface.trip_ns": TIME, "from the core to the network interface and back (simulator only)",
+    "interface.trip_ns": TIME, "from the core to the network interface and back (simulator, and model of links)",
         |p| Place::Real(&mut p.interface.trip.0);
-    "interface.arrive_ns": TIME, "from the last byte of a message until it counts as arrived (simulator only)",
+    "interface.arrive_ns": TIME, "from the last byte of a message until it counts as arrived (simulator, and model of links)",
         |p| Place::Real(&mut p.interface.arrive.0);
     "interface.inline_ns": TIME, "a call that sends inline, without storing the bytes",
         |p| Place::Real(&mut p.interface.inline.0);
-    "interface.inline_latency_ns": TIME, "from its begin until the first byte is on the wire",
+    "interface.inline_issue_ns": TIME, "from its begin until it stores the bytes (simulator only)",
+        |p| Place::Real(&mut p.interface.inline_issue.0);
+    "interface.inline_latency_ns": TIME, "from its begin until the first byte is on the wire, without storing them",
         |p| Place::Real(&mut p.interface.inline_latency.0);
     "interface.inline_bytes_per_ns": RATE, "how fast the core loads or stores",
         |p| Place::Real(&mut p.interface.inline_bandwidth.0);
-    "interface.inline_bytes_max": SIZE, "what can be sent inline at once; more goes in pieces (simulator only)",
+    "interface.inline_bytes_max": SIZE, "what can be sent inline at once (simulator only)",
         |p| Place::Whole(&mut p.interface.inline_bytes_max);
     "interface.translations": Range::Between(1.0, 1e6), "how many translations of addresses it keeps (simulator only)",
         |p| Place::Whole(&mut p.interface.translations);
@@ -224,6 +248,6 @@ pub const ALL: &[Parameter] = parameters! {
         |p| Place::Real(&mut p.tracer.imbalance);
     "tracer.imbalance_nodes": Range::Between(2.0, 1e6), "on how many nodes that was measured",
         |p| Place::Whole(&mut p.tracer.imbalance_nodes);
-    "tracer.other_requests_per_us": Range::Between(0.0, 1e9), "what else each handler is asked for, each as long as a miss; less than it can serve",
+    "tracer.other_requests_per_us": Range::Between(0.0, 1e3), "what else each handler is asked for, each as long as a miss; less than it can serve",
         |p| Place::Scaled(&mut p.tracer.other_requests.0, 1e-3);
 };

@@ -21,7 +21,7 @@ pub(super) struct Core {
     has_handler: bool,
     /// Whether the core runs somebody else.
     is_away: bool,
-    /// When the next thread ends its work, as was last put on the agenda, and under which number.
+    /// When the next thread ends its work, as was last put on the list of events, and under which number.
     pub(super) due: Option<Moment>,
     pub(super) turn: u32,
 }

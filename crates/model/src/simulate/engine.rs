@@ -11,32 +11,32 @@
 //! Who runs, talks to the interface or polls is active, and shares the core. Trips and looks take as long as they take; work is slower the more are active.
 //!
 //! # A message
-//! send call → command at the interface (checked, translated) → first byte ready → link out, packet by packet → wire → link in → (last packet) arrived:
+//! send call → command at the interface (checked, translated) → first byte ready → link out → wire → link in, packet by packet → (last packet) arrived:
 //! a note in the queue of its connection's thread → doorbell: unblocked → taken.
-//! Links pass one packet at a time, in the order in which packets come: contention where they enter the network and where they leave it, and none within.
+//! A link into the network passes one message at a time, one out of it one packet, in the order in which they come: contention where the network begins and where it ends, and none within.
 //!
 //! # Invariants
 //! 1. One event touches the threads of one node; only a meeting touches all.
-//! 2. `Core::due` is what the agenda has for the core, under the number `turn`; turns of other numbers are void.
-//! 3. A thread is active exactly in the states `Runs`, `AtInterface` and `Polls`.
+//! 2. `Core::due` is what the list of events has for the core, under the number `turn`; turns of other numbers are void.
+//! 3. A thread is active exactly in the states `Runs`, `AtInterface`, `Polls`, `Finds` and `Spins` (`Does::is_active`), and has an end among `ends` exactly in the first.
 //!
 //! # Source
 //! Parker 2013, chapter 3 and sections 4.2 and 4.3; the processor, simulated instruction by instruction there, is a speed for each number of threads here.
 
 use std::collections::VecDeque;
 
-use super::agenda::Agenda;
-use super::client::{Client, Message, Note, Resumed, Step, Thread, Way};
+use super::client::{Client, Message, Resumed, Step, Thread, Way};
 use super::core::{Core, Occupied};
-use super::interface::{Cache, Connection, Gate, Injection, Placed, Translations};
+use super::event_list::EventList;
+use super::interface::{Cache, Gate, Translations};
 use super::machine::Machine;
 use super::moment::Moment;
-use super::sync_table::{Blocks, Entry, Unblocked};
-use super::timeline::{Activity, Link, Timeline};
+use super::sync_table::Entry;
+use super::timeline::{Activity, Timeline};
 use super::{Counts, Layout};
 use crate::error::ModelError;
 use crate::parameters::Parameters;
-use crate::units::{Bytes, Nanoseconds};
+use crate::units::Nanoseconds;
 
 /// A simulation in progress.
 ///
@@ -79,7 +79,7 @@ use crate::units::{Bytes, Nanoseconds};
 pub struct Simulation<C, T> {
     machine: Machine,
     layout: Layout,
-    agenda: Agenda<Event>,
+    events: EventList<Event>,
     now: Moment,
     nodes: Vec<Node>,
     threads: Vec<State>,
@@ -271,7 +271,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         };
         let thread_count = layout.nodes as usize * layout.threads as usize;
         let mut simulation = Self {
-            agenda: Agenda::new(),
+            events: EventList::new(),
             now: Moment::START,
             nodes: (0..layout.nodes).map(|_| node()).collect(),
             threads: (0..thread_count).map(|_| State::new()).collect(),
@@ -294,13 +294,16 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
     }
 
     /// Lets up to so many events happen; false when nothing will happen any more.
+    ///
+    /// # Panics
+    /// Where a program wakes a thread, or expects a visit by a connection, that a node does not have.
     pub fn advance(&mut self, events: u64) -> bool {
-        let goal = self.counts.events + events;
+        let goal = self.counts.events.saturating_add(events);
         while self.counts.events < goal {
             if self.client.is_over() {
                 return false;
             }
-            let Some((at, event)) = self.agenda.take() else {
+            let Some((at, event)) = self.events.take() else {
                 return false;
             };
             if at == Moment::END {
@@ -313,9 +316,29 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
     }
 
     /// Lets all happen that will; `progress` hears of the program every now and then.
+    ///
+    /// # Panics
+    /// As [`Self::advance`].
     pub fn run(&mut self, mut progress: impl FnMut(&C)) {
         while self.advance(PROGRESS_EVENTS) {
             progress(&self.client);
+        }
+    }
+
+    /// The same for a program that says when it is over.
+    ///
+    /// # Errors
+    /// [`ModelError::Unfinished`] where nothing will happen any more before it is.
+    ///
+    /// # Panics
+    /// As [`Self::advance`].
+    pub fn finish(&mut self, progress: impl FnMut(&C)) -> Result<(), ModelError> {
+        self.run(progress);
+        match self.client.is_over() {
+            true => Ok(()),
+            false => Err(ModelError::Unfinished {
+                milliseconds: self.now.nanoseconds().milliseconds(),
+            }),
         }
     }
 
@@ -368,8 +391,8 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             if let Some((slice, away)) = self.machine.slices {
                 // Not all at once: the first slices end one after the other.
                 let share =
-                    u64::from(node) * (slice + away).picoseconds() / u64::from(self.layout.nodes);
-                self.agenda.put(
+                    u64::from(node) * ((slice + away).picoseconds() / u64::from(self.layout.nodes));
+                self.events.put(
                     slice + Moment::from_picoseconds(share),
                     Event::Away { node },
                 );
@@ -446,7 +469,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         self.retime(node);
     }
 
-    /// Puts on the agenda when the next thread of a core is done, if that has changed.
+    /// Puts on the list of events when the next thread of a core is done, if that has changed.
     fn retime(&mut self, node: u32) {
         let ends = &self.ends[self.layout.threads_of(node)];
         let core = &mut self.nodes[node as usize].core;
@@ -464,7 +487,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         core.turn = core.turn.wrapping_add(1);
         if let Some(due) = due {
             let turn = core.turn;
-            self.agenda.put(due, Event::Turn { node, turn });
+            self.events.put(due, Event::Turn { node, turn });
         }
     }
 
@@ -491,13 +514,12 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
                     thread: thread.number,
                 };
                 self.set(thread, Does::AtInterface);
-                self.agenda.put(at, command);
+                self.events.put(at, command);
             }
             After::Check => {
-                let trip = self.machine.to_interface + self.machine.to_interface;
                 self.state_mut(thread).after = After::Checked;
                 self.set(thread, Does::AtInterface);
-                self.agenda.put(self.now + trip, reply(thread));
+                self.events.put(self.now + self.machine.trip, reply(thread));
             }
             After::Stored => self.stored(thread),
             After::Look => self.look(thread),
@@ -518,14 +540,13 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             Step::Send(what) => self.send(thread, what),
             Step::Receive(Way::Poll) => {
                 self.draw(thread, Activity::Receives);
-                let trip = self.machine.to_interface + self.machine.to_interface;
-                let before = message.poll - trip.nanoseconds() - message.poll_finish;
+                let before = message.poll - self.machine.trip.nanoseconds() - message.poll_finish;
                 self.work(thread, before, After::Look);
             }
             Step::Receive(Way::Notify) => {
                 self.draw(thread, Activity::Receives);
-                let trip = self.machine.to_interface + self.machine.to_interface;
-                let before = (message.notify_setup - trip.nanoseconds()).max(Nanoseconds::ZERO);
+                let before =
+                    (message.notify_setup - self.machine.trip.nanoseconds()).max(Nanoseconds::ZERO);
                 self.work(thread, before, After::Check);
             }
             Step::Sleep => self.sleep(thread, Activity::Sleeps, Does::Blocked),
@@ -609,7 +630,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             true => (away, Event::Back { node }),
             false => (slice, Event::Away { node }),
         };
-        self.agenda.put(self.now + at, event);
+        self.events.put(self.now + at, event);
         if !is_away {
             self.look_again(node);
         }

@@ -13,11 +13,14 @@ pub(super) struct Machine {
     /// The speed of each of so many threads that are active.
     pub(super) speeds: Vec<Speed>,
     pub(super) message: Message,
-    /// From the core to the interface.
+    /// From the core to the interface, and there and back.
     pub(super) to_interface: Moment,
+    pub(super) trip: Moment,
     /// From there until the first byte is ready, of a message by a descriptor, and of one that is inline.
     pub(super) fetch: Moment,
     pub(super) take_inline: Moment,
+    /// What an inline send does before its bytes are stored, and after.
+    pub(super) inline_issue: Nanoseconds,
     pub(super) inline: Nanoseconds,
     pub(super) inline_bandwidth: Bandwidth,
     pub(super) inline_bytes_max: u32,
@@ -60,9 +63,13 @@ impl Machine {
             speeds,
             message: *message,
             to_interface: Moment::about(half_trip),
+            trip: Moment::about(half_trip) + Moment::about(half_trip),
             fetch: Moment::about(message.send_latency - message.send_issue - half_trip),
-            take_inline: Moment::about(interface.inline_latency - half_trip),
-            inline: interface.inline,
+            take_inline: Moment::about(
+                interface.inline_latency - interface.inline_issue - half_trip,
+            ),
+            inline_issue: interface.inline_issue,
+            inline: interface.inline - interface.inline_issue,
             inline_bandwidth: interface.inline_bandwidth,
             inline_bytes_max: interface.inline_bytes_max,
             arrive: Moment::about(interface.arrive),

@@ -133,7 +133,11 @@ impl PingPong {
         let client = Sides {
             what: self,
             wire_bytes,
-            settling: parameters.message.notify_setup + parameters.message.notify,
+            settling: parameters.message.notify_setup
+                + parameters.message.notify
+                + parameters.message.poll
+                + parameters.message.wake
+                + parameters.interface.trip,
             period: parameters.message.poll_period,
             random: Xoshiro256PlusPlus::seed_from_u64(self.seed),
             left: self.trips,
@@ -148,7 +152,7 @@ impl PingPong {
             };
         }
         let mut simulation = Simulation::new(parameters, layout, client, timeline)?;
-        simulation.run(|_| ());
+        simulation.finish(|_| ())?;
         let (client, counts, timeline) = simulation.into_parts();
         Ok((Found::of(client.times, counts), timeline))
     }

@@ -90,6 +90,7 @@ impl Symmetric {
             let expected = "2 or more, so that there is somebody to ask";
             return Err(DomainError::new("nodes", f64::from(self.nodes), expected).into());
         }
+        let layout = Layout::checked(self.nodes, self.computing.saturating_add(1), parameters)?;
         let threads = self.nodes as usize * self.computing as usize;
         let all = threads as f64 * f64::from(self.rounds);
         let client = Nodes {
@@ -104,9 +105,8 @@ impl Symmetric {
             computed: Nanoseconds::ZERO,
             computing: Nanoseconds::ZERO,
         };
-        let layout = Layout::new(self.nodes, self.computing.saturating_add(1));
         let mut simulation = Simulation::new(parameters, layout, client, timeline)?;
-        simulation.run(|client| progress(client.answered as f64 / all));
+        simulation.finish(|client| progress(client.answered as f64 / all))?;
         let time = simulation.now().nanoseconds();
         let (client, counts, timeline) = simulation.into_parts();
         let handled: Nanoseconds = counts.with_handler.iter().copied().sum();

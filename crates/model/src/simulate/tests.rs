@@ -402,8 +402,8 @@ fn each_miss_is_asked_and_answered_once() {
             };
             let mut tracer = Tracer::new(scenario, 1, 5);
             let found = found(&parameters, tracer);
-            let misses = found.misses * 8.0;
-            near(found.counts.sent as f64, 2.0 * misses, 0.02 * misses + 16.0);
+            assert_eq!(found.counts.sent, 2 * found.miss_count);
+            near(found.miss_count as f64, 8.0 * found.misses, 8.0);
             assert_eq!(found.counts.sent, found.counts.arrived);
             assert_eq!(found.counts.refused + found.counts.refused_sends, 0);
             let shares: f64 = found
@@ -566,6 +566,109 @@ fn a_core_that_is_away_half_of_the_time_takes_more_than_twice_as_long() {
     );
 }
 
+/// What each step costs when it is slower, predicted and simulated, by each way to send and to answer. Some of these were off by 17 %: a send that came behind its
+/// message, a wake that the renderer waited for.
+#[test]
+fn slower_steps_cost_what_the_model_of_links_says() {
+    let parameters = with(&[
+        "core.curve = \"fitted\"",
+        "network.bytes_per_ns = 8",
+        "tracer.frames = 1100",
+        "tracer.render_s = 0.6027299",
+    ]);
+    let time = Nanoseconds::from_microseconds(3.0);
+    let steps = [
+        Slower::default(),
+        Slower {
+            wire: time,
+            ..Slower::default()
+        },
+        Slower {
+            send: time,
+            ..Slower::default()
+        },
+        Slower {
+            receive: time / 3.0,
+            ..Slower::default()
+        },
+        Slower {
+            notification: time / 3.0,
+            ..Slower::default()
+        },
+        Slower {
+            wake: time,
+            ..Slower::default()
+        },
+        Slower {
+            sleep: time,
+            ..Slower::default()
+        },
+    ];
+    for sends in [
+        Sends::Descriptors,
+        Sends::InlineRequests,
+        Sends::Inline { share: 0.5 },
+    ] {
+        for answers in Answers::ALL {
+            for slower in steps {
+                let scenario = Scenario {
+                    sends,
+                    answers,
+                    slower,
+                    queues: QueueModel::Links,
+                    ..Scenario::new(8, 3)
+                };
+                let mut tracer = Tracer::new(scenario, 1, 5);
+                tracer.meets = false;
+                let found = found(&parameters, tracer);
+                let predicted = predict(&parameters, &scenario).unwrap();
+                let off = predicted.mean_frame / found.mean_frame - 1.0;
+                assert!(off.abs() < 0.07, "{sends:?} {answers:?} {slower:?}: {off}");
+            }
+        }
+    }
+}
+
+#[test]
+fn requests_that_do_not_fit_inline_are_told() {
+    let mut parameters = study();
+    parameters.set("interface.inline_bytes_max = 10").unwrap();
+    let scenario = Scenario {
+        sends: Sends::InlineRequests,
+        ..Scenario::new(4, 2)
+    };
+    let error = Tracer::new(scenario, 1, 1)
+        .run(&parameters, Silent, |_| ())
+        .unwrap_err();
+    let told = error.to_string();
+    assert!(
+        told.contains("interface.inline_bytes_max is 10; expected 20 or more"),
+        "{told}"
+    );
+}
+
+/// Beyond the last moment nothing happens; what was found until then was divided by nothing.
+#[test]
+fn a_run_that_does_not_end_is_an_error() {
+    let slow = with(&["tracer.render_s = 1e9", "tracer.core_speedup = 1e-6"]);
+    let error = Tracer::new(Scenario::new(2, 1), 1, 1)
+        .run(&slow, Silent, |_| ())
+        .unwrap_err();
+    assert!(error.to_string().contains("the program had not"), "{error}");
+}
+
+#[test]
+fn frames_with_less_than_a_miss_have_it_seldom() {
+    let parameters = with(&[
+        "tracer.misses = 100",
+        "tracer.misses_per_node = 0",
+        "tracer.misses_per_log_renderers = 0",
+    ]);
+    let found = found(&parameters, Tracer::new(Scenario::new(4, 2), 2_000, 3));
+    near(found.miss_count as f64, found.misses * 8.0 * 2_000.0, 200.0);
+    assert!(found.misses < 0.2);
+}
+
 /// A handler that polls looks again when its core is back, or its node would never answer.
 #[test]
 fn who_polls_goes_on_after_the_core_was_away() {
@@ -651,7 +754,9 @@ fn frames_end_with_the_last_renderer() {
     let parameters = short();
     let met = found(&parameters, Tracer::new(Scenario::new(8, 3), 4, 9));
     assert!(met.frame > met.mean_frame);
-    assert!((met.frame.0 * 4.0 - met.simulated.0).abs() < 1e-3);
+    // Beyond the mean, what normal draws of that many would have the last wait: within a factor of two.
+    let waited = met.frame / met.mean_frame - 1.0;
+    assert!((0.005..0.2).contains(&waited), "{waited}");
 }
 
 #[test]

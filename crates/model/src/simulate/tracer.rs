@@ -109,6 +109,9 @@ pub struct Found {
     /// The time that was simulated, in milliseconds.
     #[serde(rename = "simulated_ms", serialize_with = "units::milliseconds")]
     pub simulated: Nanoseconds,
+    /// Misses in all.
+    #[serde(skip)]
+    pub miss_count: u64,
     /// What happened.
     #[serde(skip)]
     pub counts: Counts,
@@ -139,7 +142,7 @@ impl Tracer {
         mut progress: impl FnMut(f64),
     ) -> Result<(Found, T), ModelError> {
         let mut simulation = self.begin(parameters, timeline)?;
-        simulation.run(|client| progress(client.done()));
+        simulation.finish(|client| progress(client.done()))?;
         let time = simulation.now().nanoseconds();
         let (client, counts, timeline) = simulation.into_parts();
         Ok((self.found(&client, counts, time), timeline))
@@ -156,17 +159,22 @@ impl Tracer {
             let expected = "2 or more, so that bricks have other homes";
             return Err(DomainError::new("nodes", f64::from(scenario.nodes), expected).into());
         }
+        let threads = scenario.renderers.saturating_add(1);
+        above_zero("renderers", f64::from(scenario.renderers))?;
+        let mut layout = Layout::checked(scenario.nodes, threads, parameters)?;
         let misses = scenario.misses(parameters);
         let misses = misses.map_err(|error| parameters.located(error))?;
-        let threads = f64::from(scenario.nodes) * f64::from(scenario.renderers);
-        let all = misses * threads * f64::from(self.frames);
+        let renderers = f64::from(scenario.nodes) * f64::from(scenario.renderers);
+        let all = misses * renderers * f64::from(self.frames);
         if misses > f64::from(u32::MAX) || all > MISSES_MAX {
             let expected = format!("up to {MISSES_MAX:e} in all, or nobody lives to see it");
             return Err(DomainError::new("misses to simulate", all, expected).into());
         }
+        if parameters.tracer.other_requests.0 > 0.0 {
+            // A handler that is asked for more than it serves never gets to its own.
+            crate::predict(parameters, scenario)?;
+        }
         let parameters = scenario.slowed(parameters)?;
-        let threads = scenario.renderers.saturating_add(1);
-        let mut layout = Layout::new(scenario.nodes, threads);
         for connection in &mut layout.connections {
             connection.injects = self.injects;
             connection.segment = client::CACHE;
@@ -198,7 +206,11 @@ impl Tracer {
             },
             misses: client.misses_per_frame,
             s_r: client.rendered / client.rendering,
-            s_h: client.handled / client.handling,
+            // A handler that has nothing to compute is as fast as any.
+            s_h: match client.handling.0 > 0.0 {
+                true => client.handled / client.handling,
+                false => 1.0,
+            },
             miss: client.waited / all,
             cycle,
             arrivals: Rate(f64::from(scenario.renderers) / cycle.0),
@@ -207,6 +219,7 @@ impl Tracer {
             link_out: counts.out_busy / (time * nodes),
             link_in: counts.in_busy / (time * nodes),
             simulated: time,
+            miss_count: client.misses,
             counts,
         }
     }

@@ -56,7 +56,12 @@ impl<'parameters> Asked<'parameters> {
     /// As many renderers as the study's figures have, and the base's, if a core has contexts for them.
     pub(super) fn renderers(&self) -> impl Iterator<Item = u32> + use<> {
         let contexts = self.parameters.core.contexts;
-        let most = RENDERERS_MAX.max(self.base.renderers).min(contexts - 1);
+        let speeds = self
+            .parameters
+            .speeds()
+            .map_or(2, |speeds| speeds.threads_max());
+        let threads = contexts.min(u32::try_from(speeds).unwrap_or(u32::MAX));
+        let most = RENDERERS_MAX.max(self.base.renderers).min(threads - 1);
         1..=most
     }
 

@@ -72,7 +72,11 @@ fn by_nodes(asked: &Asked<'_>, law: BrickLaw) -> Result<Chart, ModelError> {
         counted(asked.base.renderers, "renderer")
     );
     let mut chart = Chart::new(title, EDGE, SPEEDUP);
-    for nodes in [8, 16, 24, 32, 40, 48, 56, 64, 128, 256] {
+    let mut counts = vec![8, 16, 24, 32, 40, 48, 56, 64, 128, 256];
+    if let Err(place) = counts.binary_search(&asked.base.nodes) {
+        counts.insert(place, asked.base.nodes);
+    }
+    for nodes in counts {
         let base = asked.on(nodes);
         let name = counted(nodes, "node");
         let (edge, _) = best(asked, base, law, asked.base.answers)?;

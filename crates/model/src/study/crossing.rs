@@ -2,11 +2,11 @@
 
 use crate::error::ModelError;
 
-/// Beyond this it is not looked for.
-const FAR: f64 = 1e6;
+/// Beyond this it is not looked for: 2²⁰.
+const FAR: f64 = 1_048_576.0;
 const HALVINGS: u32 = 80;
 
-/// Where `of` reaches `value`, to the last digits, if it does so before 10⁶.
+/// Where `of` reaches `value`, to the last digits, if it does so before 2²⁰.
 ///
 /// # Errors
 /// Those of `of`.

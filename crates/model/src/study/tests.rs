@@ -132,15 +132,25 @@ fn a_core_of_few_contexts_has_few_renderers() {
         .unwrap();
     assert_eq!(charts[0].places(), [1.0, 2.0]);
     assert!(
-        Question::Speeds
-            .answer(&parameters, Scenario::new(32, 2))
-            .is_ok()
-    );
-    assert!(
         Question::States
             .answer(&parameters, Scenario::new(32, 3))
             .is_err()
     );
+}
+
+#[test]
+fn no_more_threads_are_asked_about_than_have_speeds() {
+    let mut parameters = Parameters::study();
+    parameters
+        .set_all([
+            "core.curve = \"measured\"",
+            "core.speeds = [1.0, 0.9, 0.8, 0.7]",
+        ])
+        .unwrap();
+    let charts = Question::Wire
+        .answer(&parameters, Scenario::new(32, 3))
+        .unwrap();
+    assert_eq!(charts[0].lines.len(), 3);
 }
 
 /// On a machine of short latencies, or with small bricks, a point of one sweep was outside of where the model holds, and no chart at all came out.

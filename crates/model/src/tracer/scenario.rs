@@ -250,28 +250,33 @@ impl Scenario {
             Answers::ToHandler => noticed(is_notified) + message.wake_latency,
             _ => noticed(self.waits != Waits::AllPoll),
         };
+        // The call itself is a part of the work.
         let sent = |is_inline| match is_inline {
-            true => interface.inline_latency,
-            false => message.send_latency,
+            true => interface.inline_latency - interface.inline,
+            false => message.send_latency - message.send,
         };
         let inline_answers = matches!(self.sends, Sends::Inline { .. });
         let sending = sent(self.sends != Sends::Descriptors) + sent(inline_answers);
         let way = network.wire + self.slower.wire + interface.arrive;
-        let latency = sending + way * 2.0 + noticed(is_notified) + last - self.slower.sleep;
+        let latency = sending + way * 2.0 + noticed(is_notified) + last;
         let receive = self.receive(parameters, is_notified);
         let (answer, ask) = tracer.handler_parts();
-        let (computing, for_answer) = match self.answers {
-            Answers::ToHandler => {
-                let calls = receive + message.wake + self.slower.wake;
-                (ask + answer, answer + calls)
-            }
-            _ => (ask, Nanoseconds::ZERO),
+        // The renderer runs while the call that wakes it goes on, and falls asleep while its request is under way.
+        let wake = message.wake + self.slower.wake;
+        let (computing, for_answer, hidden) = match self.answers {
+            Answers::ToHandler => (
+                ask + answer,
+                answer + receive + wake,
+                wake + self.slower.sleep,
+            ),
+            _ => (ask, Nanoseconds::ZERO, self.slower.sleep),
         };
         Links {
             nodes: self.nodes,
             request: tracer.request / network.bandwidth,
             response: self.response(parameters) / network.bandwidth,
-            latency: latency.max(Nanoseconds::ZERO),
+            latency,
+            hidden,
             answer_share: (for_answer / node.handle).min(1.0),
             random_share: (computing / node.handle).min(1.0),
         }
@@ -315,18 +320,31 @@ impl Scenario {
             interface.inline_bytes_max = u32::MAX;
         }
         if self.sends != Sends::Descriptors {
-            slowed.interface.inline += send;
+            let interface = &mut slowed.interface;
+            interface.inline += send;
+            interface.inline_issue += send;
+            interface.inline_latency += send;
         }
         Ok(slowed)
     }
 
     /// A response in whole bytes: on the wire, and of data.
-    pub(crate) fn response_bytes(&self, parameters: &Parameters) -> (u32, u32) {
+    ///
+    /// # Errors
+    /// [`DomainError`] of one that is longer than 4 GiB.
+    pub(crate) fn response_bytes(
+        &self,
+        parameters: &Parameters,
+    ) -> Result<(u32, u32), DomainError> {
         let wire = self.response(parameters).0.ceil();
         let data = parameters.packets().data_bytes(wire as u64);
-        // Longer ones are as long as can be.
-        let whole = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
-        (whole(wire as u64), whole(data))
+        match (u32::try_from(wire as u64), u32::try_from(data)) {
+            (Ok(wire), Ok(data)) => Ok((wire, data)),
+            _ => {
+                let expected = format!("up to {}, of a response", u32::MAX);
+                Err(DomainError::new("bytes on the wire", wire, expected))
+            }
+        }
     }
 
     /// What a response is on the wire.

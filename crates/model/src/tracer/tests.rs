@@ -235,7 +235,8 @@ fn the_queue_is_bounded_by_those_who_ask() {
     assert_eq!(found.queue.b, 96);
     let open = (found.service.rate() - found.arrivals).interval();
     near(found.queue.e_r_ns / open, 1.0, 1e-12);
-    near(found.rho, found.arrivals * found.service, 1e-15);
+    assert!(found.queue.p_b < 1e-30);
+    near(found.queue.e_n, found.rho / (1.0 - found.rho), 1e-12);
 }
 
 #[test]

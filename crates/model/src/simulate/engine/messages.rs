@@ -1,6 +1,11 @@
 //! A message's way: from the call that sends it to the note of its receiver.
 
-use super::*;
+use super::{After, Does, Event, NONE, Simulation, UnderWay, reply};
+use crate::simulate::client::{Client, Message, Note, Resumed, Thread};
+use crate::simulate::interface::{Connection, Injection, Placed};
+use crate::simulate::moment::Moment;
+use crate::simulate::timeline::{Activity, Link, Timeline};
+use crate::units::Bytes;
 
 impl<C: Client, T: Timeline> Simulation<C, T> {
     /// A call that sends: work, then the command, or the bytes themselves and then the command.
@@ -15,45 +20,35 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
         // The core loads and stores each byte, and then tells the interface that all are there.
         let copying = Bytes(f64::from(what.data_bytes)) / self.machine.inline_bandwidth * 2.0;
-        self.work(thread, copying, After::Stored);
+        self.work(thread, self.machine.inline_issue + copying, After::Stored);
     }
 
     /// The bytes of an inline message are there: the interface begins, while the call that told it so goes on.
     pub(super) fn stored(&mut self, thread: Thread) {
-        let what = self.state(thread).message;
-        let resumed = match self.is_possible(&what) {
-            true => Resumed::Sent,
-            false => Resumed::Refused,
-        };
-        if resumed == Resumed::Sent {
-            self.issue(thread, self.machine.to_interface + self.machine.take_inline);
-        }
+        let resumed = self.accept(thread, self.machine.to_interface + self.machine.take_inline);
         self.work(thread, self.machine.inline, After::Client(resumed));
     }
 
     /// The interface has a command: it checks it, and fetches the first bytes while the answer is on its way.
     pub(super) fn command(&mut self, thread: Thread) {
-        let what = self.state(thread).message;
-        let is_possible = self.is_possible(&what);
-        if is_possible {
-            self.issue(thread, self.machine.fetch);
-        }
-        let resumed = match is_possible {
-            true => Resumed::Sent,
-            false => Resumed::Refused,
-        };
+        let resumed = self.accept(thread, self.machine.fetch);
         self.state_mut(thread).after = After::Client(resumed);
-        self.agenda
+        self.events
             .put(self.now + self.machine.to_interface, reply(thread));
     }
 
-    /// Whether there is such a node and connection, and the message is not too long to be inline.
-    fn is_possible(&mut self, what: &Message) -> bool {
+    /// Takes what a thread wants to send, if there is such a node and connection, and it is not too long to be inline; its first byte is ready after so long.
+    fn accept(&mut self, thread: Thread, ready: Moment) -> Resumed {
+        let what = &self.state(thread).message;
         let is_possible = what.node < self.layout.nodes
             && (what.connection as usize) < self.layout.connections.len()
             && (!what.is_inline || what.data_bytes <= self.machine.inline_bytes_max);
-        self.counts.refused_sends += u64::from(!is_possible);
-        is_possible
+        if !is_possible {
+            self.counts.refused_sends += 1;
+            return Resumed::Refused;
+        }
+        self.issue(thread, ready);
+        Resumed::Sent
     }
 
     /// A message is under way; its first byte is ready after so long.
@@ -84,7 +79,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         if T::LISTENS {
             self.timeline.sent(number, from, sent);
         }
-        self.agenda
+        self.events
             .put(self.now + ready + delay, Event::Ready { message });
     }
 
@@ -98,7 +93,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         let passing = self.machine.passing(under_way.left);
         let out = &mut self.nodes[under_way.from.node as usize].out;
         let (first, _) = out.pass(self.now, passing);
-        self.agenda
+        self.events
             .put(first + self.machine.wire, Event::Packet { message });
     }
 
@@ -134,11 +129,11 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         self.messages.all[message as usize] = under_way;
         if under_way.left > 0 {
             return self
-                .agenda
+                .events
                 .put(self.now + passing, Event::Packet { message });
         }
         let at = last + self.machine.arrive + under_way.delay;
-        self.agenda.put(at, Event::Arrived { message });
+        self.events.put(at, Event::Arrived { message });
     }
 
     /// The header is there: may the sender write where it wants to, and where is that?
@@ -179,13 +174,21 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
     /// The next message from outside, if there will be one.
     pub(super) fn expect_visit(&mut self, node: u32) {
         if let Some(visit) = self.client.visit(node) {
+            let connections = self.layout.connections.len();
+            assert!(
+                (visit.connection as usize) < connections,
+                "a visit by connection {} of {connections}",
+                visit.connection
+            );
             let event = Event::Visit {
                 node,
                 connection: visit.connection,
                 tag: visit.tag,
             };
-            self.agenda
-                .put(self.now + Moment::about(visit.after), event);
+            self.events.put(
+                self.now + Moment::about(visit.after).max(Moment::from_picoseconds(1)),
+                event,
+            );
         }
     }
 

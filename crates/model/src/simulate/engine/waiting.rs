@@ -1,6 +1,11 @@
 //! How threads wait, and what ends that.
 
-use super::*;
+use super::{After, Does, Event, Simulation};
+use crate::simulate::client::{Client, Resumed, Thread};
+use crate::simulate::moment::Moment;
+use crate::simulate::sync_table::{Blocks, Unblocked};
+use crate::simulate::timeline::{Activity, Timeline};
+use crate::units::Nanoseconds;
 
 impl<C: Client, T: Timeline> Simulation<C, T> {
     /// The interface has answered: to a command, or whether a message is there.
@@ -24,8 +29,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
                 self.work(thread, rest.max(Nanoseconds::ZERO), After::Take);
             }
             after => {
-                let trip = self.machine.to_interface + self.machine.to_interface;
-                let rest = message.send - message.send_issue - trip.nanoseconds();
+                let rest = message.send - message.send_issue - self.machine.trip.nanoseconds();
                 self.work(thread, rest, after);
             }
         }
@@ -39,7 +43,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
                     node: thread.node,
                     thread: thread.number,
                 };
-                self.agenda.put(self.now + self.machine.notify_wake, runs);
+                self.events.put(self.now + self.machine.notify_wake, runs);
             }
             Unblocked::IsSet => {}
         }
@@ -76,7 +80,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             node: thread.node,
             thread: thread.number,
         };
-        self.agenda.put(look + self.machine.to_interface, found);
+        self.events.put(look + self.machine.to_interface, found);
     }
 
     /// The core is back: who polled begins again.
@@ -91,6 +95,8 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
 
     /// Another thread of the node runs after the latency of waking, if it sleeps by then.
     pub(super) fn wake_later(&mut self, node: u32, other: u32) {
+        let threads = self.layout.threads;
+        assert!(other < threads, "thread {other} of {threads} is woken");
         let other = Thread {
             node,
             number: other,
@@ -100,7 +106,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
                 node,
                 thread: other.number,
             };
-            self.agenda.put(self.now + self.machine.wake_latency, runs);
+            self.events.put(self.now + self.machine.wake_latency, runs);
         }
     }
 

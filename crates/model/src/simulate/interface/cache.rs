@@ -18,6 +18,11 @@
 
 use std::collections::HashMap;
 
+use crate::parameters::Parameters;
+
+/// Fewer blocks are not looked through.
+const BLOCKS_MIN: usize = 64;
+
 /// How the data of messages and connections is meant for the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Injection {
@@ -64,6 +69,8 @@ pub(in crate::simulate) struct Cache {
     brought: u64,
     /// When each block came in, by that clock; nothing where nobody asks.
     blocks: Option<HashMap<u64, u64>>,
+    /// With so many of them those that have left are forgotten.
+    blocks_max: usize,
 }
 
 impl Cache {
@@ -73,6 +80,7 @@ impl Cache {
             block_bytes,
             brought: 0,
             blocks: is_asked.then(HashMap::new),
+            blocks_max: BLOCKS_MIN,
         }
     }
 
@@ -105,11 +113,19 @@ impl Cache {
             self.brought += end - begin + 1;
             blocks.insert(block, self.brought);
         }
-        // Of what has left the cache nothing is kept for long.
-        if blocks.len() as u64 > 2 + 2 * self.capacity / self.block_bytes {
+        // Looked through when there are twice as many as were there last time, so that it costs each block little.
+        if blocks.len() > self.blocks_max {
             let oldest = self.brought.saturating_sub(self.capacity);
             blocks.retain(|_, &mut came| came > oldest);
+            self.blocks_max = BLOCKS_MIN.max(2 * blocks.len());
         }
+    }
+
+    /// What knowing of all blocks takes, if each is full.
+    pub(in crate::simulate) fn memory_bytes(parameters: &Parameters) -> u64 {
+        let blocks = parameters.cache.bytes.0 / f64::from(parameters.network.packet_payload_bytes);
+        // Twice as many before they are looked through, and a table that is half full.
+        (4.0 * blocks) as u64 * size_of::<(u64, u64)>() as u64
     }
 
     fn has(&self, address: u64) -> bool {
@@ -176,12 +192,22 @@ mod tests {
         assert_eq!(cache.place(bypassing, 0, 1024), Placed::ToMemory);
     }
 
+    /// Blocks of which little is known fill no cache by their bytes: looked through at each, they made a run quadratic.
+    #[test]
+    fn small_pieces_are_looked_through_seldom() {
+        let mut cache = Cache::new(1 << 20, 1024, true);
+        for block in 0..50_000 {
+            cache.place(AGREED, block * 1024, 18);
+        }
+        assert!(cache.blocks_max > 50_000, "{}", cache.blocks_max);
+    }
+
     #[test]
     fn memory_does_not_grow_with_messages() {
         let mut cache = Cache::new(4096, 1024, true);
         for block in 0..100_000 {
             cache.place(AGREED, block * 1024, 1024);
         }
-        assert!(cache.blocks.unwrap().len() <= 11);
+        assert!(cache.blocks.unwrap().len() <= BLOCKS_MIN + 1);
     }
 }

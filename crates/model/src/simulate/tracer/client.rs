@@ -5,7 +5,7 @@ use rand_distr::{Distribution, Exp1, StandardUniform};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{Tracer, Work};
-use crate::error::ModelError;
+use crate::error::{DomainError, ModelError};
 use crate::node::Waits;
 use crate::parameters::Parameters;
 use crate::simulate::{Client, Message, Moment, Note, Resumed, Segment, Step, Thread, Visit, Way};
@@ -113,13 +113,21 @@ impl Tracers {
         let share = misses * threads as f64;
         let (answer, request) = tracer.handler_parts();
         let inline_answers = matches!(scenario.sends, Sends::Inline { .. });
-        let (response_wire, response_data) = scenario.response_bytes(parameters);
+        let (response_wire, response_data) = scenario.response_bytes(parameters)?;
         let message = Message {
             rings: scenario.waits == Waits::Notified,
             hints_cache: true,
             ..Message::default()
         };
-        let request_data = tracer.request.0 as u32;
+        let request_wire = tracer.request.0.ceil() as u32;
+        let request_data = parameters.packets().data_bytes(request_wire.into()) as u32;
+        let is_inline = scenario.sends != Sends::Descriptors;
+        if is_inline && request_data > parameters.interface.inline_bytes_max {
+            let expected = format!("{request_data} or more, for requests that are sent inline");
+            let most = f64::from(parameters.interface.inline_bytes_max);
+            let error = DomainError::new("interface.inline_bytes_max", most, expected);
+            return Err(parameters.located(error));
+        }
         Ok(Self {
             nodes: scenario.nodes,
             renderers: scenario.renderers,
@@ -144,9 +152,9 @@ impl Tracers {
             answers: scenario.answers,
             waits: scenario.waits,
             asks: Message {
-                wire_bytes: tracer.request.0.ceil() as u32,
-                data_bytes: request_data.saturating_sub(parameters.network.message_min_bytes),
-                is_inline: scenario.sends != Sends::Descriptors,
+                wire_bytes: request_wire,
+                data_bytes: request_data,
+                is_inline,
                 destination: CACHE.base,
                 ..message
             },
@@ -203,18 +211,27 @@ impl Tracers {
     /// The next miss of this frame, or the next frame, or nothing.
     fn next(&mut self, thread: Thread, now: Moment) -> Step {
         let renderer = self.renderer(thread);
-        if renderer.left == 0 {
-            renderer.frames += 1;
-            let is_over = renderer.frames == self.frames;
-            self.over += usize::from(is_over);
-            return match (is_over, self.meets) {
-                (true, _) => Step::Stop,
-                (false, true) => Step::Meet,
-                (false, false) => self.begin_frame(thread, now),
-            };
+        if renderer.left > 0 {
+            renderer.left -= 1;
+            return self.render(thread, self.render, Doing::Renders, now);
         }
-        renderer.left -= 1;
-        self.render(thread, self.render, Doing::Renders, now)
+        match self.end_frame(thread) {
+            Some(step) => step,
+            None => self.begin_frame(thread, now),
+        }
+    }
+
+    /// What a renderer does that is through with a frame; nothing if it begins the next one.
+    fn end_frame(&mut self, thread: Thread) -> Option<Step> {
+        let renderer = self.renderer(thread);
+        renderer.frames += 1;
+        let is_over = renderer.frames == self.frames;
+        self.over += usize::from(is_over);
+        match (is_over, self.meets) {
+            (true, _) => Some(Step::Stop),
+            (false, true) => Some(Step::Meet),
+            (false, false) => None,
+        }
     }
 
     fn render(&mut self, thread: Thread, mean: Nanoseconds, does: Doing, now: Moment) -> Step {
@@ -227,11 +244,18 @@ impl Tracers {
     }
 
     fn begin_frame(&mut self, thread: Thread, now: Moment) -> Step {
-        // As often as the model says on average: a fraction is a chance.
-        let share = self.share();
-        let misses = (self.misses_per_frame + share) as u32;
-        self.renderer(thread).left = misses.max(1);
-        self.next(thread, now)
+        loop {
+            // As often as the model says on average: a fraction is a chance.
+            let share = self.share();
+            let misses = (self.misses_per_frame + share) as u32;
+            if misses > 0 {
+                self.renderer(thread).left = misses;
+                return self.next(thread, now);
+            }
+            if let Some(step) = self.end_frame(thread) {
+                return step;
+            }
+        }
     }
 
     fn rendered_until(&mut self, thread: Thread, now: Moment) {

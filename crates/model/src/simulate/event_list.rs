@@ -23,7 +23,7 @@ const VALUES: usize = 1 << DIGIT_BITS;
 
 /// Items by their time; of one time, the first that was put in comes first.
 #[derive(Debug)]
-pub(super) struct Agenda<Item> {
+pub(super) struct EventList<Item> {
     /// Those of the time `last`, of which the first have been taken.
     now: Vec<Item>,
     taken: usize,
@@ -34,7 +34,7 @@ pub(super) struct Agenda<Item> {
     values: [u16; DIGITS],
 }
 
-impl<Item: Copy> Agenda<Item> {
+impl<Item: Copy> EventList<Item> {
     pub(super) fn new() -> Self {
         Self {
             now: Vec::new(),
@@ -112,23 +112,23 @@ mod tests {
         fn items_come_as_from_a_heap_with_numbers(
             steps in prop::collection::vec((0_u64..4, prop_oneof![Just(0), 0_u64..5, 0_u64..1_000_000]), 1..400),
         ) {
-            let mut agenda = Agenda::new();
+            let mut events = EventList::new();
             let mut heap = BinaryHeap::new();
             let mut now = 0;
             for (number, (what, ahead)) in steps.into_iter().enumerate() {
                 if what > 0 {
-                    agenda.put(Moment::from_picoseconds(now + ahead), number);
+                    events.put(Moment::from_picoseconds(now + ahead), number);
                     heap.push(Reverse((now + ahead, number)));
                 } else {
                     let expected = heap.pop().map(|Reverse((at, number))| (Moment::from_picoseconds(at), number));
-                    prop_assert_eq!(agenda.take(), expected);
+                    prop_assert_eq!(events.take(), expected);
                     now = expected.map_or(now, |(at, _)| at.picoseconds());
                 }
             }
             while let Some(Reverse((at, number))) = heap.pop() {
-                prop_assert_eq!(agenda.take(), Some((Moment::from_picoseconds(at), number)));
+                prop_assert_eq!(events.take(), Some((Moment::from_picoseconds(at), number)));
             }
-            prop_assert_eq!(agenda.take(), None);
+            prop_assert_eq!(events.take(), None);
         }
     }
 }
