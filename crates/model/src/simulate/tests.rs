@@ -5,21 +5,18 @@ use serde_json::Value;
 use super::pingpong::{PingPong, Receive};
 use super::symmetric::Symmetric;
 use super::timeline::Chrome;
-use super::tracer::{Tracer, Work};
+use super::tracer::Tracer;
 use super::*;
-use crate::misses::BrickLaw;
-use crate::node::Waits;
-use crate::tracer::{Answers, QueueModel, Scenario, Sends, Slower};
-use crate::{Prediction, predict};
+use crate::tracer::Scenario;
 
 /// The study's node, with the speeds that were measured on it.
-fn study() -> Parameters {
+pub(in crate::simulate) fn study() -> Parameters {
     let mut parameters = Parameters::study();
     parameters.set("core.curve = \"measured\"").unwrap();
     parameters
 }
 
-fn with(lines: &[&str]) -> Parameters {
+pub(in crate::simulate) fn with(lines: &[&str]) -> Parameters {
     let mut parameters = study();
     for line in lines {
         parameters.set(line).unwrap();
@@ -31,7 +28,7 @@ fn round_trip(parameters: &Parameters, what: PingPong) -> f64 {
     what.run(parameters, Silent).unwrap().0.mean.0
 }
 
-fn near(found: f64, expected: f64, tolerance: f64) {
+pub(in crate::simulate) fn near(found: f64, expected: f64, tolerance: f64) {
     assert!(
         (found - expected).abs() <= tolerance,
         "{found}, expected {expected}"
@@ -369,306 +366,6 @@ fn all_packets_of_a_message_are_placed_and_read() {
     near(client.2, 3_472.0 / 64.0 / 3.0 * 50.0, 1e-6);
 }
 
-fn found(parameters: &Parameters, tracer: Tracer) -> tracer::Found {
-    tracer.run(parameters, Silent, |_| ()).unwrap().0
-}
-
-/// Work for a short while: a tenth of a frame.
-fn short() -> Parameters {
-    with(&[
-        "core.curve = \"fitted\"",
-        "tracer.frames = 1100",
-        "tracer.render_s = 0.6027299",
-    ])
-}
-
-#[test]
-fn a_seed_is_a_run() {
-    let parameters = short();
-    let of = |seed| found(&parameters, Tracer::new(Scenario::new(8, 3), 2, seed));
-    assert_eq!(of(1), of(1));
-    assert_ne!(of(1).counts.events, of(2).counts.events);
-}
-
-#[test]
-fn each_miss_is_asked_and_answered_once() {
-    let parameters = short();
-    for answers in Answers::ALL {
-        for waits in Waits::ALL {
-            let scenario = Scenario {
-                answers,
-                waits,
-                ..Scenario::new(4, 2)
-            };
-            let mut tracer = Tracer::new(scenario, 1, 5);
-            let found = found(&parameters, tracer);
-            assert_eq!(found.counts.sent, 2 * found.miss_count);
-            near(found.miss_count as f64, 8.0 * found.misses, 8.0);
-            assert_eq!(found.counts.sent, found.counts.arrived);
-            assert_eq!(found.counts.refused + found.counts.refused_sends, 0);
-            let shares: f64 = found
-                .without_handler
-                .iter()
-                .chain(&found.with_handler)
-                .sum();
-            near(shares, 1.0, 1e-9);
-            if waits != Waits::Notified {
-                near(found.with_handler.iter().sum(), 1.0, 1e-6);
-            }
-            tracer.meets = false;
-            let found = self::found(&parameters, tracer);
-            if waits == Waits::AllPoll {
-                near(found.with_handler[2], 1.0, 1e-6);
-            }
-        }
-    }
-}
-
-/// Where the model's assumptions hold: exponential work, links that are no bottleneck, and nobody waits for the last (see `docs/prediction.md`).
-#[test]
-fn the_model_is_within_three_percent_where_its_assumptions_hold() {
-    let parameters = with(&["core.curve = \"fitted\"", "network.bytes_per_ns = 8"]);
-    for nodes in [8, 32, 64] {
-        for renderers in [1, 3, 5] {
-            let scenario = Scenario::new(nodes, renderers);
-            let predicted = predict(&parameters, &scenario).unwrap();
-            let mut tracer = Tracer::new(scenario, 1, 11);
-            tracer.meets = false;
-            let found = found(&parameters, tracer);
-            agrees(&predicted, &found);
-        }
-    }
-}
-
-/// Where they do not hold (one renderer, whose response the study's model counts twice; seven, whose responses wait at two links), the model of handlers and links still does.
-#[test]
-fn the_model_of_links_is_within_three_percent_wherever_links_are_busy() {
-    let parameters = with(&["core.curve = \"fitted\""]);
-    let off = |queues, renderers, brick_edge| {
-        let scenario = Scenario {
-            queues,
-            brick_edge,
-            ..Scenario::new(16, renderers)
-        };
-        let predicted = predict(&parameters, &scenario).unwrap();
-        let mut tracer = Tracer::new(scenario, 1, 11);
-        tracer.meets = false;
-        predicted.mean_frame / found(&parameters, tracer).mean_frame - 1.0
-    };
-    for renderers in [1, 3, 7] {
-        for brick in [None, Some(6)] {
-            let links = off(QueueModel::Links, renderers, brick);
-            assert!(
-                links.abs() < 0.03,
-                "{renderers} renderers, {brick:?}: {links}"
-            );
-        }
-    }
-    assert!(off(QueueModel::Study, 1, None) > 0.10);
-    assert!(off(QueueModel::Study, 7, None) < -0.04);
-}
-
-fn agrees(predicted: &Prediction, found: &tracer::Found) {
-    let off = predicted.mean_frame / found.mean_frame - 1.0;
-    let at = (found.nodes, found.renderers);
-    assert!(off.abs() < 0.03, "{at:?}: {off}");
-    near(found.s_r, predicted.renderer_speed.0, 0.03 * found.s_r);
-    near(found.misses, predicted.misses, 1e-9);
-    // How many renderers run; when the handler does is another matter, since it often serves whoever of its own node waits.
-    let run = |without: &[f64], with: &[f64], count| without[count] + with[count];
-    for count in 0..=predicted.renderers as usize {
-        let share = run(&found.without_handler, &found.with_handler, count);
-        let expected = run(&predicted.without_handler, &predicted.with_handler, count);
-        near(share, expected, 0.05);
-    }
-}
-
-#[test]
-fn what_is_slower_in_the_model_is_slower_in_the_simulation() {
-    let parameters = short();
-    let time = Nanoseconds::from_microseconds(2.0);
-    let plain = Scenario::new(8, 3);
-    let base = found(&parameters, Tracer::new(plain, 1, 9)).cycle;
-    let slower = [
-        Slower {
-            wire: time,
-            ..Slower::default()
-        },
-        Slower {
-            send: time,
-            ..Slower::default()
-        },
-        Slower {
-            receive: time,
-            ..Slower::default()
-        },
-        Slower {
-            notification: time,
-            ..Slower::default()
-        },
-        Slower {
-            wake: time,
-            ..Slower::default()
-        },
-        Slower {
-            sleep: time * 4.0,
-            ..Slower::default()
-        },
-    ];
-    for slower in slower {
-        let scenario = Scenario { slower, ..plain };
-        let cycle = found(&parameters, Tracer::new(scenario, 1, 9)).cycle;
-        assert!(cycle.0 > 1.01 * base.0, "{slower:?}: {cycle} after {base}");
-    }
-    let inline = Scenario {
-        sends: Sends::Inline { share: 0.25 },
-        ..plain
-    };
-    assert!(found(&parameters, Tracer::new(inline, 1, 9)).cycle.0 > 1.005 * base.0);
-    let bricks = Scenario {
-        brick_edge: Some(7),
-        brick_law: BrickLaw::Best,
-        ..plain
-    };
-    assert!(found(&parameters, Tracer::new(bricks, 1, 9)).cycle < base);
-}
-
-#[test]
-fn data_in_memory_costs_its_reader() {
-    let parameters = short();
-    let mut tracer = Tracer::new(Scenario::new(8, 3), 1, 9);
-    let in_cache = found(&parameters, tracer);
-    assert_eq!(in_cache.counts.to_memory, 0);
-    tracer.injects = false;
-    let in_memory = found(&parameters, tracer);
-    assert_eq!(in_memory.counts.injected, 0);
-    assert!(in_memory.cycle > in_cache.cycle);
-}
-
-#[test]
-fn a_core_that_is_away_half_of_the_time_takes_more_than_twice_as_long() {
-    let mut parameters = short();
-    let plain = found(&parameters, Tracer::new(Scenario::new(4, 3), 1, 9));
-    parameters.set("system.away = 0.5").unwrap();
-    parameters.set("system.slice_us = 100").unwrap();
-    let away = found(&parameters, Tracer::new(Scenario::new(4, 3), 1, 9));
-    // A miss also waits for a handler that is away.
-    let ratio = away.simulated / plain.simulated;
-    assert!(ratio > 2.0, "{ratio}");
-    near(
-        away.counts.away.0,
-        2.0 * away.simulated.0,
-        0.05 * away.simulated.0,
-    );
-    assert!(
-        away.counts.to_memory + away.counts.updated > 0,
-        "while it is away nothing is injected"
-    );
-}
-
-/// What each step costs when it is slower, predicted and simulated, by each way to send and to answer. Some of these were off by 17 %: a send that came behind its
-/// message, a wake that the renderer waited for.
-#[test]
-fn slower_steps_cost_what_the_model_of_links_says() {
-    let parameters = with(&[
-        "core.curve = \"fitted\"",
-        "network.bytes_per_ns = 8",
-        "tracer.frames = 1100",
-        "tracer.render_s = 0.6027299",
-    ]);
-    let time = Nanoseconds::from_microseconds(3.0);
-    let steps = [
-        Slower::default(),
-        Slower {
-            wire: time,
-            ..Slower::default()
-        },
-        Slower {
-            send: time,
-            ..Slower::default()
-        },
-        Slower {
-            receive: time / 3.0,
-            ..Slower::default()
-        },
-        Slower {
-            notification: time / 3.0,
-            ..Slower::default()
-        },
-        Slower {
-            wake: time,
-            ..Slower::default()
-        },
-        Slower {
-            sleep: time,
-            ..Slower::default()
-        },
-    ];
-    for sends in [
-        Sends::Descriptors,
-        Sends::InlineRequests,
-        Sends::Inline { share: 0.5 },
-    ] {
-        for answers in Answers::ALL {
-            for slower in steps {
-                let scenario = Scenario {
-                    sends,
-                    answers,
-                    slower,
-                    queues: QueueModel::Links,
-                    ..Scenario::new(8, 3)
-                };
-                let mut tracer = Tracer::new(scenario, 1, 5);
-                tracer.meets = false;
-                let found = found(&parameters, tracer);
-                let predicted = predict(&parameters, &scenario).unwrap();
-                let off = predicted.mean_frame / found.mean_frame - 1.0;
-                assert!(off.abs() < 0.07, "{sends:?} {answers:?} {slower:?}: {off}");
-            }
-        }
-    }
-}
-
-#[test]
-fn requests_that_do_not_fit_inline_are_told() {
-    let mut parameters = study();
-    parameters.set("interface.inline_bytes_max = 10").unwrap();
-    let scenario = Scenario {
-        sends: Sends::InlineRequests,
-        ..Scenario::new(4, 2)
-    };
-    let error = Tracer::new(scenario, 1, 1)
-        .run(&parameters, Silent, |_| ())
-        .unwrap_err();
-    let told = error.to_string();
-    assert!(
-        told.contains("interface.inline_bytes_max is 10; expected 20 or more"),
-        "{told}"
-    );
-}
-
-/// Beyond the last moment nothing happens; what was found until then was divided by nothing.
-#[test]
-fn a_run_that_does_not_end_is_an_error() {
-    let slow = with(&["tracer.render_s = 1e9", "tracer.core_speedup = 1e-6"]);
-    let error = Tracer::new(Scenario::new(2, 1), 1, 1)
-        .run(&slow, Silent, |_| ())
-        .unwrap_err();
-    assert!(error.to_string().contains("the program had not"), "{error}");
-}
-
-#[test]
-fn frames_with_less_than_a_miss_have_it_seldom() {
-    let parameters = with(&[
-        "tracer.misses = 100",
-        "tracer.misses_per_node = 0",
-        "tracer.misses_per_log_renderers = 0",
-    ]);
-    let found = found(&parameters, Tracer::new(Scenario::new(4, 2), 2_000, 3));
-    near(found.miss_count as f64, found.misses * 8.0 * 2_000.0, 200.0);
-    assert!(found.misses < 0.2);
-}
-
 /// A handler that polls looks again when its core is back, or its node would never answer.
 #[test]
 fn who_polls_goes_on_after_the_core_was_away() {
@@ -682,38 +379,6 @@ fn who_polls_goes_on_after_the_core_was_away() {
 }
 
 #[test]
-fn answers_that_go_straight_take_the_renderer_its_share_of_work() {
-    let parameters = with(&[
-        "network.bytes_per_ns = 8",
-        "core.curve = \"fitted\"",
-        "tracer.frames = 1100",
-        "tracer.render_s = 0.6027299",
-    ]);
-    let of = |answers| {
-        let scenario = Scenario {
-            answers,
-            ..Scenario::new(8, 3)
-        };
-        let mut tracer = Tracer::new(scenario, 1, 9);
-        tracer.work = Work::Constant;
-        let found = found(&parameters, tracer);
-        let predicted = predict(&parameters, &scenario).unwrap();
-        near(predicted.mean_frame / found.mean_frame, 1.0, 0.06);
-        found
-    };
-    let (careful, bold) = (of(Answers::Careful), of(Answers::Bold));
-    assert!(
-        careful.cycle.0 - bold.cycle.0 > 100.0,
-        "{} {}",
-        careful.cycle,
-        bold.cycle
-    );
-    assert!((careful.handler_share() - bold.handler_share()).abs() < 0.01);
-    let to_handler = of(Answers::ToHandler);
-    assert!(to_handler.handler_share() > 1.5 * careful.handler_share());
-}
-
-#[test]
 fn the_end_of_time_is_an_end() {
     let parameters = with(&["network.wire_ns = 1e9", "network.bytes_per_ns = 0.001"]);
     let what = PingPong {
@@ -722,41 +387,6 @@ fn the_end_of_time_is_an_end() {
     };
     let found = what.run(&parameters, Silent).unwrap().0;
     assert!(found.mean.0 > 5e11);
-}
-
-#[test]
-fn other_requests_slow_handlers_down() {
-    let mut parameters = short();
-    let plain = found(&parameters, Tracer::new(Scenario::new(4, 3), 1, 9));
-    parameters
-        .set("tracer.other_requests_per_us = 0.2")
-        .unwrap();
-    let busy = found(&parameters, Tracer::new(Scenario::new(4, 3), 1, 9));
-    assert!(busy.cycle > plain.cycle);
-    assert_eq!(plain.counts.visits, 0);
-    assert!(busy.counts.visits > 100);
-    assert_eq!(busy.counts.sent, busy.counts.arrived, "which nobody sent");
-}
-
-#[test]
-fn constant_work_waits_less_for_handlers() {
-    let mut parameters = short();
-    parameters.set("network.bytes_per_ns = 8").unwrap();
-    let mut tracer = Tracer::new(Scenario::new(8, 5), 1, 9);
-    let exponential = found(&parameters, tracer);
-    tracer.work = Work::Constant;
-    let constant = found(&parameters, tracer);
-    assert!(constant.miss < exponential.miss);
-}
-
-#[test]
-fn frames_end_with_the_last_renderer() {
-    let parameters = short();
-    let met = found(&parameters, Tracer::new(Scenario::new(8, 3), 4, 9));
-    assert!(met.frame > met.mean_frame);
-    // Beyond the mean, what normal draws of that many would have the last wait: within a factor of two.
-    let waited = met.frame / met.mean_frame - 1.0;
-    assert!((0.005..0.2).contains(&waited), "{waited}");
 }
 
 #[test]
@@ -826,7 +456,7 @@ fn a_timeline_is_a_trace_of_spans_and_flows() {
     );
     assert_eq!(events.len() - of("M").count() - ended, 30);
     // What nobody sent has no begin, and no end.
-    let mut parameters = short();
+    let mut parameters = super::tracer::tests::short();
     parameters
         .set("tracer.other_requests_per_us = 0.2")
         .unwrap();

@@ -9,6 +9,8 @@
 //! Parker 2013, chapters 5 to 7.
 
 mod client;
+#[cfg(test)]
+pub(in crate::simulate) mod tests;
 
 use serde::Serialize;
 

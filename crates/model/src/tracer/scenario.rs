@@ -40,7 +40,7 @@ pub enum QueueModel {
     /// One open queue at each handler, as in the study.
     #[default]
     Study,
-    /// Handlers and links, each for itself; within 3 % of the simulator.
+    /// Handlers and links, each for itself: mostly within 3 % of the simulator, on three nodes and more.
     Links,
 }
 
