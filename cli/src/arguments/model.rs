@@ -10,7 +10,7 @@ use raddle_model::node::Waits;
 use raddle_model::simulate::pingpong::BYTES_MAX;
 use raddle_model::simulate::tracer::Work;
 use raddle_model::study::Question;
-use raddle_model::tracer::{Answers, QueueModel, Scenario, Sends, Slower};
+use raddle_model::tracer::{Answers, Delay, QueueModel, Scenario, Sends, Slower};
 use raddle_model::units::Nanoseconds;
 
 use super::nodes::ReceiveChoice;
@@ -207,21 +207,14 @@ impl FromStr for SlowerStep {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected = "expected a step and a time, such as wire=1us; steps are wire, send, receive, notification, wake, sleep and system";
-        let (name, time) = text.split_once('=').ok_or(expected)?;
-        let time = values::small_time(time)?;
-        let mut slower = Slower::default();
-        match name.trim().to_ascii_lowercase().as_str() {
-            "wire" => slower.wire = time,
-            "send" => slower.send = time,
-            "receive" => slower.receive = time,
-            "notification" => slower.notification = time,
-            "wake" => slower.wake = time,
-            "sleep" => slower.sleep = time,
-            "system" => slower = Slower::by_system(time),
-            _ => return Err(expected.to_owned()),
-        }
-        Ok(Self(slower))
+        let expected = || {
+            let names = Delay::ALL.map(Delay::name).join(", ");
+            format!("expected a step and a time, such as wire=1us; steps are {names}")
+        };
+        let (name, time) = text.split_once('=').ok_or_else(expected)?;
+        let is_it = |delay: &Delay| delay.name().eq_ignore_ascii_case(name.trim());
+        let delay = Delay::ALL.into_iter().find(is_it).ok_or_else(expected)?;
+        Ok(Self(Slower::by(delay, values::small_time(time)?)))
     }
 }
 

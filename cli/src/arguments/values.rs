@@ -213,16 +213,27 @@ impl FromStr for Bytes {
     }
 }
 
+/// A number with a unit of time, in seconds.
+fn seconds(text: &str) -> Option<f64> {
+    let units = [
+        ("ns", 1e-9),
+        ("us", 1e-6),
+        ("µs", 1e-6),
+        ("ms", 1e-3),
+        ("s", 1.0),
+    ];
+    let mut units = units.into_iter();
+    let (number, unit) =
+        units.find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)))?;
+    Some(number.trim_end().parse::<f64>().ok()? * unit)
+}
+
 /// The longest pause before an answer; more is a mistake.
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 
 /// A pause: `500us`, `0.5ms`, `1s`.
 pub(crate) fn pause(text: &str) -> Result<Duration, String> {
-    let units = [("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
-    units
-        .into_iter()
-        .find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)))
-        .and_then(|(number, seconds)| Some(number.trim_end().parse::<f64>().ok()? * seconds))
+    seconds(text)
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .filter(|pause| (Duration::from_micros(1)..=PAUSE_MAX).contains(pause))
         .ok_or_else(|| "expected a time from 1us to 10s, such as 500us or 1ms".to_owned())
@@ -233,21 +244,10 @@ const STEP_MAX: Nanoseconds = Nanoseconds(1e9);
 
 /// How long a step takes: `0`, `500ns`, `2us`, `0.5ms`.
 pub(crate) fn small_time(text: &str) -> Result<Nanoseconds, String> {
-    let units = [
-        ("ns", 1.0),
-        ("us", 1e3),
-        ("µs", 1e3),
-        ("ms", 1e6),
-        ("s", 1e9),
-    ];
     let text = text.trim();
     let time = match text {
         "0" => Some(Nanoseconds::ZERO),
-        _ => units
-            .into_iter()
-            .find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, scale)))
-            .and_then(|(number, scale)| Some(number.trim_end().parse::<f64>().ok()? * scale))
-            .map(Nanoseconds),
+        _ => seconds(text).map(Nanoseconds::from_seconds),
     };
     time.filter(|time| (Nanoseconds::ZERO..=STEP_MAX).contains(time))
         .ok_or_else(|| {

@@ -209,6 +209,13 @@ pub struct Tracer {
     pub other_requests: Rate,
 }
 
+impl Interface {
+    /// What it takes the core to give it bytes that are sent inline: each is loaded and stored.
+    pub(crate) fn storing(&self, bytes: Bytes) -> Nanoseconds {
+        bytes / self.inline_bandwidth * 2.0
+    }
+}
+
 impl Tracer {
     /// What a handler computes for a miss, on the core: for the answer, and for the request.
     pub(crate) fn handler_parts(&self) -> (Nanoseconds, Nanoseconds) {

@@ -11,7 +11,7 @@ mod scenario;
 
 use serde::Serialize;
 
-pub use self::scenario::{Answers, QueueModel, Scenario, Sends, Slower};
+pub use self::scenario::{Answers, Delay, QueueModel, Scenario, Sends, Slower};
 
 use crate::error::{DomainError, ModelError, from_zero};
 use crate::extreme::expected_largest;

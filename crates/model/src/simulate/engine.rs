@@ -104,20 +104,11 @@ enum Event {
         turn: u32,
     },
     /// A command to send reaches the interface.
-    Command {
-        node: u32,
-        thread: u32,
-    },
+    Command(Thread),
     /// The interface has answered a thread.
-    Reply {
-        node: u32,
-        thread: u32,
-    },
+    Reply(Thread),
     /// A thread looks for a message and finds one.
-    Found {
-        node: u32,
-        thread: u32,
-    },
+    Found(Thread),
     /// The first byte of a message is ready to be sent.
     Ready {
         message: u32,
@@ -131,10 +122,7 @@ enum Event {
         message: u32,
     },
     /// A thread that was unblocked runs.
-    Runs {
-        node: u32,
-        thread: u32,
-    },
+    Runs(Thread),
     /// A message from outside is there.
     Visit {
         node: u32,
@@ -266,7 +254,10 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             core: Core::new(),
             out: Gate::default(),
             into: Gate::default(),
-            translations: Translations::new(machine.translations, machine.page_bytes),
+            translations: Translations::new(
+                machine.interface.translations,
+                machine.interface.page_bytes,
+            ),
             cache: Cache::new(machine.cache_bytes, machine.block_bytes, asks_cache),
         };
         let thread_count = layout.nodes as usize * layout.threads as usize;
@@ -416,38 +407,25 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
                 self.turn(node);
                 node
             }
-            Event::Command { node, thread } => {
-                self.command(Thread {
-                    node,
-                    number: thread,
-                });
-                node
+            Event::Command(thread) => {
+                self.command(thread);
+                thread.node
             }
-            Event::Reply { node, thread } => {
-                self.reply(Thread {
-                    node,
-                    number: thread,
-                });
-                node
+            Event::Reply(thread) => {
+                self.reply(thread);
+                thread.node
             }
-            Event::Found { node, thread } => {
-                let thread = Thread {
-                    node,
-                    number: thread,
-                };
+            Event::Found(thread) => {
                 self.draw(thread, Activity::Receives);
                 self.work(thread, self.machine.message.poll_finish, After::Take);
-                node
+                thread.node
             }
             Event::Ready { message } => return self.inject(message),
             Event::Packet { message } => return self.eject(message),
             Event::Arrived { message } => self.arrived(message),
-            Event::Runs { node, thread } => {
-                self.unblocked(Thread {
-                    node,
-                    number: thread,
-                });
-                node
+            Event::Runs(thread) => {
+                self.unblocked(thread);
+                thread.node
             }
             Event::Visit {
                 node,
@@ -509,17 +487,14 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             After::Client(resumed) => self.proceed(thread, resumed),
             After::Command => {
                 let at = self.now + self.machine.to_interface;
-                let command = Event::Command {
-                    node: thread.node,
-                    thread: thread.number,
-                };
                 self.set(thread, Does::AtInterface);
-                self.events.put(at, command);
+                self.events.put(at, Event::Command(thread));
             }
             After::Check => {
                 self.state_mut(thread).after = After::Checked;
                 self.set(thread, Does::AtInterface);
-                self.events.put(self.now + self.machine.trip, reply(thread));
+                self.events
+                    .put(self.now + self.machine.trip, Event::Reply(thread));
             }
             After::Stored => self.stored(thread),
             After::Look => self.look(thread),
@@ -686,12 +661,5 @@ impl Messages {
         self.all[place as usize].next_free = self.free;
         self.free = place;
         message
-    }
-}
-
-const fn reply(thread: Thread) -> Event {
-    Event::Reply {
-        node: thread.node,
-        thread: thread.number,
     }
 }

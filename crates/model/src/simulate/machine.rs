@@ -4,7 +4,7 @@ use super::client;
 use super::moment::Moment;
 use crate::error::ModelError;
 use crate::packets::PacketFormat;
-use crate::parameters::{Message, Parameters};
+use crate::parameters::{Interface, Message, Parameters};
 use crate::units::{Bandwidth, Nanoseconds, Speed};
 
 /// A machine of nodes that are all alike.
@@ -13,6 +13,7 @@ pub(super) struct Machine {
     /// The speed of each of so many threads that are active.
     pub(super) speeds: Vec<Speed>,
     pub(super) message: Message,
+    pub(super) interface: Interface,
     /// From the core to the interface, and there and back.
     pub(super) to_interface: Moment,
     pub(super) trip: Moment,
@@ -22,16 +23,12 @@ pub(super) struct Machine {
     /// What an inline send does before its bytes are stored, and after.
     pub(super) inline_issue: Nanoseconds,
     pub(super) inline: Nanoseconds,
-    pub(super) inline_bandwidth: Bandwidth,
-    pub(super) inline_bytes_max: u32,
     pub(super) arrive: Moment,
     pub(super) notify_wake: Moment,
     pub(super) wake_latency: Moment,
     pub(super) poll_period: Moment,
     pub(super) wire: Moment,
     pub(super) walk: Moment,
-    pub(super) translations: u32,
-    pub(super) page_bytes: u32,
     pub(super) bandwidth: Bandwidth,
     pub(super) packets: PacketFormat,
     pub(super) block_bytes: u64,
@@ -62,6 +59,7 @@ impl Machine {
         Ok(Self {
             speeds,
             message: *message,
+            interface: *interface,
             to_interface: Moment::about(half_trip),
             trip: Moment::about(half_trip) + Moment::about(half_trip),
             fetch: Moment::about(message.send_latency - message.send_issue - half_trip),
@@ -70,16 +68,12 @@ impl Machine {
             ),
             inline_issue: interface.inline_issue,
             inline: interface.inline - interface.inline_issue,
-            inline_bandwidth: interface.inline_bandwidth,
-            inline_bytes_max: interface.inline_bytes_max,
             arrive: Moment::about(interface.arrive),
             notify_wake: Moment::about(message.notify_wake),
             wake_latency: Moment::about(message.wake_latency),
             poll_period: Moment::about(message.poll_period).max(Moment::from_picoseconds(1)),
             wire: Moment::about(network.wire),
             walk: Moment::about(interface.walk),
-            translations: interface.translations,
-            page_bytes: interface.page_bytes,
             bandwidth: network.bandwidth,
             packets: parameters.packets(),
             block_bytes: u64::from(network.packet_payload_bytes),

@@ -53,6 +53,15 @@ impl<'parameters> Asked<'parameters> {
         }
     }
 
+    /// These numbers of nodes, which grow, with that of the base among them.
+    pub(super) fn nodes_among(&self, counts: &[u32]) -> Vec<u32> {
+        let mut counts = counts.to_vec();
+        if let Err(place) = counts.binary_search(&self.base.nodes) {
+            counts.insert(place, self.base.nodes);
+        }
+        counts
+    }
+
     /// As many renderers as the study's figures have, and the base's, if a core has contexts for them.
     pub(super) fn renderers(&self) -> impl Iterator<Item = u32> + use<> {
         let contexts = self.parameters.core.contexts;

@@ -4,7 +4,7 @@ use super::ask::{Asked, counted};
 use super::chart::{Axis, Chart};
 use crate::error::ModelError;
 use crate::misses::BrickLaw;
-use crate::tracer::{Answers, Scenario, Slower};
+use crate::tracer::{Answers, Delay, Scenario, Slower};
 use crate::units::Nanoseconds;
 
 const EDGE: Axis = Axis::linear("edge of a brick", "elements");
@@ -57,12 +57,9 @@ fn speedups(
         ..base
     };
     let plain = asked.mean_frame(&whole)?;
-    edges(asked)
-        .map(|edge| {
-            let frame = asked.mean_frame(&brick(base, edge, law, answers))?;
-            Ok((f64::from(edge), plain / frame))
-        })
-        .collect()
+    Asked::points(edges(asked), |edge| {
+        Ok(plain / asked.mean_frame(&brick(base, edge, law, answers))?)
+    })
 }
 
 fn by_nodes(asked: &Asked<'_>, law: BrickLaw) -> Result<Chart, ModelError> {
@@ -72,11 +69,7 @@ fn by_nodes(asked: &Asked<'_>, law: BrickLaw) -> Result<Chart, ModelError> {
         counted(asked.base.renderers, "renderer")
     );
     let mut chart = Chart::new(title, EDGE, SPEEDUP);
-    let mut counts = vec![8, 16, 24, 32, 40, 48, 56, 64, 128, 256];
-    if let Err(place) = counts.binary_search(&asked.base.nodes) {
-        counts.insert(place, asked.base.nodes);
-    }
-    for nodes in counts {
+    for nodes in asked.nodes_among(&[8, 16, 24, 32, 40, 48, 56, 64, 128, 256]) {
         let base = asked.on(nodes);
         let name = counted(nodes, "node");
         let (edge, _) = best(asked, base, law, asked.base.answers)?;
@@ -127,13 +120,8 @@ pub(super) fn direct(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     );
     let mut chart = Chart::new(title, EDGE, SPEEDUP);
     for (answers, name) in WAYS {
-        let points = edges(asked)
-            .map(|edge| {
-                let frame = asked.mean_frame(&brick(asked.base, edge, law, answers))?;
-                Ok((f64::from(edge), plain / frame))
-            })
-            .collect::<Result<_, ModelError>>()?;
-        chart.line(name, points);
+        let of = |edge| Ok(plain / asked.mean_frame(&brick(asked.base, edge, law, answers))?);
+        chart.line(name, Asked::points(edges(asked), of)?);
         let (best_edge, frame) = best(asked, asked.base, law, answers)?;
         chart.read_off(
             format!("{name}: best edge"),
@@ -153,17 +141,15 @@ pub(super) fn direct_bricks(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     );
     let mut chart = Chart::new(title, EDGE, SPEEDUP);
     for (answers, name) in WAYS {
-        let points = edges(asked)
-            .map(|edge| {
-                let to_handler = brick(asked.base, edge, law, Answers::ToHandler);
-                let straight = Scenario {
-                    answers,
-                    ..to_handler
-                };
-                Ok((f64::from(edge), asked.slowdown(&to_handler, &straight)?))
-            })
-            .collect::<Result<_, ModelError>>()?;
-        chart.line(name, points);
+        let of = |edge| {
+            let to_handler = brick(asked.base, edge, law, Answers::ToHandler);
+            let straight = Scenario {
+                answers,
+                ..to_handler
+            };
+            asked.slowdown(&to_handler, &straight)
+        };
+        chart.line(name, Asked::points(edges(asked), of)?);
     }
     Ok(chart)
 }
@@ -176,7 +162,7 @@ pub(super) fn combined(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     let mut chart = Chart::new(title, NODES_AXIS, SPEEDUP);
     let law = asked.base.brick_law;
     let behind = |base: Scenario| Scenario {
-        slower: base.slower + Slower::by_system(Nanoseconds::from_microseconds(1.0)),
+        slower: base.slower + Slower::by(Delay::System, Nanoseconds::from_microseconds(1.0)),
         ..base
     };
     let ways = [

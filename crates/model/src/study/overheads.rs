@@ -5,7 +5,7 @@ use super::chart::{Axis, Chart};
 use super::crossing::reaches;
 use crate::error::ModelError;
 use crate::node::Waits;
-use crate::tracer::{Scenario, Sends, Slower};
+use crate::tracer::{Delay, Scenario, Sends, Slower};
 use crate::units::Nanoseconds;
 
 const SLOWDOWN: Axis = Axis::linear("slowdown", "");
@@ -15,30 +15,27 @@ const NODES_AXIS: Axis = Axis::logarithmic("nodes", "");
 const FAR_US: f64 = 20.0;
 const STEPS: u32 = 40;
 
-/// What is slower by a time.
-type By = fn(Nanoseconds) -> Slower;
-
 fn to(far: f64) -> impl Iterator<Item = f64> {
     (0..=STEPS).map(move |step| far * f64::from(step) / f64::from(STEPS))
 }
 
 /// A base of a sweep, slower by that many microseconds in one step or several.
-fn slower(base: Scenario, microseconds: f64, by: By) -> Scenario {
+fn slower(base: Scenario, microseconds: f64, delay: Delay) -> Scenario {
     let time = Nanoseconds::from_microseconds(microseconds);
     Scenario {
-        slower: base.slower + by(time),
+        slower: base.slower + Slower::by(delay, time),
         ..base
     }
 }
 
 /// The slowdown by a step that takes longer, with a line for each renderer count, and where it is 2.
-fn slowdowns(asked: &Asked<'_>, what: &'static str, by: By) -> Result<Chart, ModelError> {
+fn slowdowns(asked: &Asked<'_>, what: &'static str, delay: Delay) -> Result<Chart, ModelError> {
     let title = format!("{what}, {}", counted(asked.base.nodes, "node"));
     let mut chart = Chart::new(title, Axis::linear(what, "µs"), SLOWDOWN);
     for renderers in asked.renderers() {
         let base = asked.with(renderers);
         let plain = asked.mean_frame(&base)?;
-        let of = |time| Ok(asked.mean_frame(&slower(base, time, by))? / plain);
+        let of = |time| Ok(asked.mean_frame(&slower(base, time, delay))? / plain);
         let name = counted(renderers, "renderer");
         if let Some(time) = reaches(2.0, of)? {
             chart.read_off(
@@ -52,51 +49,16 @@ fn slowdowns(asked: &Asked<'_>, what: &'static str, by: By) -> Result<Chart, Mod
     Ok(chart)
 }
 
-fn wire_by(wire: Nanoseconds) -> Slower {
-    Slower {
-        wire,
-        ..Slower::default()
-    }
-}
-
-fn send_by(send: Nanoseconds) -> Slower {
-    Slower {
-        send,
-        ..Slower::default()
-    }
-}
-
-fn receive_by(receive: Nanoseconds) -> Slower {
-    Slower {
-        receive,
-        ..Slower::default()
-    }
-}
-
-fn notification_by(notification: Nanoseconds) -> Slower {
-    Slower {
-        notification,
-        ..Slower::default()
-    }
-}
-
-fn wake_by(wake: Nanoseconds) -> Slower {
-    Slower {
-        wake,
-        ..Slower::default()
-    }
-}
-
 pub(super) fn wire(asked: &Asked<'_>) -> Result<Chart, ModelError> {
-    slowdowns(asked, "added wire latency", wire_by)
+    slowdowns(asked, "added wire latency", Delay::Wire)
 }
 
 pub(super) fn send(asked: &Asked<'_>) -> Result<Chart, ModelError> {
-    slowdowns(asked, "added send overhead", send_by)
+    slowdowns(asked, "added send overhead", Delay::Send)
 }
 
 pub(super) fn receive(asked: &Asked<'_>) -> Result<Chart, ModelError> {
-    slowdowns(asked, "added receive overhead", receive_by)
+    slowdowns(asked, "added receive overhead", Delay::Receive)
 }
 
 pub(super) fn notification(asked: &Asked<'_>) -> Result<Chart, ModelError> {
@@ -108,7 +70,7 @@ pub(super) fn notification(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     for time in [1.0, 1.5, 2.0] {
         asked.line_over_nodes(&mut chart, &format!("by {time} µs"), |nodes| {
             let base = asked.on(nodes);
-            asked.slowdown(&slower(base, time, notification_by), &base)
+            asked.slowdown(&slower(base, time, Delay::Notification), &base)
         })?;
     }
     Ok(chart)
@@ -123,7 +85,7 @@ pub(super) fn system(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     let name = "sends, receives and notifications slower by 1 µs each";
     asked.line_over_nodes(&mut chart, name, |nodes| {
         let base = asked.on(nodes);
-        asked.slowdown(&slower(base, 1.0, Slower::by_system), &base)
+        asked.slowdown(&slower(base, 1.0, Delay::System), &base)
     })?;
     Ok(chart)
 }
@@ -222,17 +184,14 @@ pub(super) fn all(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     );
     let x = Axis::linear("added time", "µs");
     let mut chart = Chart::new(title, x, SLOWDOWN);
-    let ways: [(&str, By); 6] = [
-        ("wire", wire_by),
-        ("send", send_by),
-        ("receive", receive_by),
-        ("notification", notification_by),
-        ("wake", wake_by),
-        ("operating system", Slower::by_system),
-    ];
-    for (name, by) in ways {
+    // Sleeping hides behind the miss, and is beside waking in a chart of its own.
+    for delay in Delay::ALL
+        .into_iter()
+        .filter(|&delay| delay != Delay::Sleep)
+    {
+        let name = delay.name();
         let plain = asked.mean_frame(&asked.base)?;
-        let of = |time| Ok(asked.mean_frame(&slower(asked.base, time, by))? / plain);
+        let of = |time| Ok(asked.mean_frame(&slower(asked.base, time, delay))? / plain);
         if let Some(time) = reaches(2.0, of)? {
             chart.read_off(
                 format!("{name}: a frame takes twice as long at"),

@@ -31,33 +31,21 @@ pub(super) fn speeds(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     Ok(chart)
 }
 
-/// The nodes of the figures, with those that were asked about among them.
-fn node_counts(asked: &Asked<'_>) -> Vec<u32> {
-    let mut counts = NODES.to_vec();
-    if let Err(place) = counts.binary_search(&asked.base.nodes) {
-        counts.insert(place, asked.base.nodes);
-    }
-    counts
-}
-
 pub(super) fn renderers(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     let y = Axis::linear("speedup over one renderer", "");
     let mut chart = Chart::new("more renderers on a node", RENDERERS, y);
-    for nodes in node_counts(asked) {
+    for nodes in asked.nodes_among(&NODES) {
         let one = asked.frame(&Scenario {
             renderers: 1,
             ..asked.on(nodes)
         })?;
-        let points = asked
-            .renderers()
-            .map(|renderers| {
-                let scenario = Scenario {
-                    nodes,
-                    ..asked.with(renderers)
-                };
-                Ok((f64::from(renderers), one / asked.frame(&scenario)?))
-            })
-            .collect::<Result<_, ModelError>>()?;
+        let points = Asked::points(asked.renderers(), |renderers| {
+            let scenario = Scenario {
+                nodes,
+                ..asked.with(renderers)
+            };
+            Ok(one / asked.frame(&scenario)?)
+        })?;
         chart.line(counted(nodes, "node"), points);
     }
     Ok(chart)
@@ -99,10 +87,7 @@ fn over_nodes(
     of: impl Fn(u32, u32) -> Result<f64, ModelError>,
 ) -> Result<(), ModelError> {
     for renderers in asked.renderers() {
-        let points = node_counts(asked)
-            .into_iter()
-            .map(|nodes| Ok((f64::from(nodes), of(nodes, renderers)?)))
-            .collect::<Result<_, ModelError>>()?;
+        let points = Asked::points(asked.nodes_among(&NODES), |nodes| of(nodes, renderers))?;
         chart.line(counted(renderers, "renderer"), points);
     }
     Ok(())
@@ -168,17 +153,13 @@ pub(super) fn imbalance(asked: &Asked<'_>) -> Result<Vec<Chart>, ModelError> {
     let counts = [
         1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1_000, 2_000, 5_000, 10_000,
     ];
-    let points = counts
-        .into_iter()
-        .map(|draws| Ok((f64::from(draws), expected_largest(draws)?)))
-        .collect::<Result<_, ModelError>>()?;
+    let points = Asked::points(counts, |draws: u32| Ok(expected_largest(draws)?))?;
     largest.line("I_n", points);
     let y = Axis::linear("share of a frame", "");
     let mut share = Chart::new("waiting for the last node", NODES_AXIS, y);
-    let points = node_counts(asked)
-        .into_iter()
-        .map(|nodes| Ok((f64::from(nodes), asked.predict(&asked.on(nodes))?.imbalance)))
-        .collect::<Result<_, ModelError>>()?;
+    let points = Asked::points(asked.nodes_among(&NODES), |nodes| {
+        Ok(asked.predict(&asked.on(nodes))?.imbalance)
+    })?;
     share.line("imbalance", points);
     Ok(vec![largest, share])
 }

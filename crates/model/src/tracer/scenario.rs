@@ -75,16 +75,72 @@ pub struct Slower {
     pub sleep: Nanoseconds,
 }
 
-impl Slower {
-    /// A network interface behind the operating system, where sending, receiving and being notified take so much longer each.
+/// Something that can take longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Delay {
+    /// A message on the wire.
+    Wire,
+    /// A call that sends.
+    Send,
+    /// A call that receives.
+    Receive,
+    /// Being told that a message is there.
+    Notification,
+    /// A call that wakes.
+    Wake,
+    /// Falling asleep.
+    Sleep,
+    /// The operating system, behind which the network interface is: sending, receiving and being notified.
+    System,
+}
+
+impl Delay {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Wire,
+        Self::Send,
+        Self::Receive,
+        Self::Notification,
+        Self::Wake,
+        Self::Sleep,
+        Self::System,
+    ];
+
+    /// What it is called.
     #[must_use]
-    pub fn by_system(time: Nanoseconds) -> Self {
-        Self {
-            send: time,
-            receive: time,
-            notification: time,
-            ..Self::default()
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Wire => "wire",
+            Self::Send => "send",
+            Self::Receive => "receive",
+            Self::Notification => "notification",
+            Self::Wake => "wake",
+            Self::Sleep => "sleep",
+            Self::System => "system",
         }
+    }
+}
+
+impl Slower {
+    /// One of them, by so much.
+    #[must_use]
+    pub fn by(delay: Delay, time: Nanoseconds) -> Self {
+        let mut slower = Self::default();
+        match delay {
+            Delay::Wire => slower.wire = time,
+            Delay::Send => slower.send = time,
+            Delay::Receive => slower.receive = time,
+            Delay::Notification => slower.notification = time,
+            Delay::Wake => slower.wake = time,
+            Delay::Sleep => slower.sleep = time,
+            Delay::System => {
+                slower.send = time;
+                slower.receive = time;
+                slower.notification = time;
+            }
+        }
+        slower
     }
 
     fn check(&self) -> Result<(), DomainError> {
@@ -380,8 +436,7 @@ impl Scenario {
         }
         if let Sends::Inline { share } = self.sends {
             let share = checked_share(share)?;
-            // Each byte is loaded and stored.
-            let copying = response / interface.inline_bandwidth * 2.0 / share;
+            let copying = interface.storing(response) / share;
             node.handle += copying - less;
             node.round_trip += -sooner;
         }

@@ -88,7 +88,7 @@ fn slower_notification() {
 
 #[test]
 fn an_interface_behind_the_operating_system() {
-    let found = slower(32, Slower::by_system(microseconds(1.0)));
+    let found = slower(32, Slower::by(Delay::System, microseconds(1.0)));
     near(100.0 * (found - 1.0), 50.9, 0.05);
 }
 
@@ -205,7 +205,7 @@ fn answers_straight_to_the_renderer() {
 #[test]
 fn all_together() {
     let gain = |nodes| {
-        let slower = Slower::by_system(microseconds(1.0));
+        let slower = Slower::by(Delay::System, microseconds(1.0));
         let before = of(Scenario {
             slower,
             ..Scenario::new(nodes, 3)

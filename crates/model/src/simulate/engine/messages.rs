@@ -1,6 +1,6 @@
 //! A message's way: from the call that sends it to the note of its receiver.
 
-use super::{After, Does, Event, NONE, Simulation, UnderWay, reply};
+use super::{After, Does, Event, NONE, Simulation, UnderWay};
 use crate::simulate::client::{Client, Message, Note, Resumed, Thread};
 use crate::simulate::interface::{Connection, Injection, Placed};
 use crate::simulate::moment::Moment;
@@ -19,7 +19,10 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             return self.work(thread, self.machine.message.send_issue, After::Command);
         }
         // The core loads and stores each byte, and then tells the interface that all are there.
-        let copying = Bytes(f64::from(what.data_bytes)) / self.machine.inline_bandwidth * 2.0;
+        let copying = self
+            .machine
+            .interface
+            .storing(Bytes(what.data_bytes.into()));
         self.work(thread, self.machine.inline_issue + copying, After::Stored);
     }
 
@@ -34,7 +37,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         let resumed = self.accept(thread, self.machine.fetch);
         self.state_mut(thread).after = After::Client(resumed);
         self.events
-            .put(self.now + self.machine.to_interface, reply(thread));
+            .put(self.now + self.machine.to_interface, Event::Reply(thread));
     }
 
     /// Takes what a thread wants to send, if there is such a node and connection, and it is not too long to be inline; its first byte is ready after so long.
@@ -42,7 +45,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         let what = &self.state(thread).message;
         let is_possible = what.node < self.layout.nodes
             && (what.connection as usize) < self.layout.connections.len()
-            && (!what.is_inline || what.data_bytes <= self.machine.inline_bytes_max);
+            && (!what.is_inline || what.data_bytes <= self.machine.interface.inline_bytes_max);
         if !is_possible {
             self.counts.refused_sends += 1;
             return Resumed::Refused;

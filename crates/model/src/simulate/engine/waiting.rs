@@ -39,10 +39,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
     pub(super) fn ring(&mut self, thread: Thread) {
         match self.state_mut(thread).doorbell.unblock() {
             Unblocked::Runs => {
-                let runs = Event::Runs {
-                    node: thread.node,
-                    thread: thread.number,
-                };
+                let runs = Event::Runs(thread);
                 self.events.put(self.now + self.machine.notify_wake, runs);
             }
             Unblocked::IsSet => {}
@@ -76,10 +73,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
     pub(super) fn found(&mut self, thread: Thread, first: Moment) {
         let look = first.next_at(self.now, self.machine.poll_period);
         self.set(thread, Does::Finds);
-        let found = Event::Found {
-            node: thread.node,
-            thread: thread.number,
-        };
+        let found = Event::Found(thread);
         self.events.put(look + self.machine.to_interface, found);
     }
 
@@ -102,10 +96,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             number: other,
         };
         if self.state_mut(other).alarm.unblock() == Unblocked::Runs {
-            let runs = Event::Runs {
-                node,
-                thread: other.number,
-            };
+            let runs = Event::Runs(other);
             self.events.put(self.now + self.machine.wake_latency, runs);
         }
     }
