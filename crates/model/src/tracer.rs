@@ -7,16 +7,16 @@
 //! # Source
 //! M. A. Parker: *Efficient user-level event notification*, University of Utah, 2013, chapters 7 and 8.
 
+mod applied;
 mod scenario;
 
 use serde::Serialize;
 
 pub use self::scenario::{Answers, Delay, QueueModel, Scenario, Sends, Slower};
 
-use crate::error::{DomainError, ModelError, from_zero};
+use crate::error::{DomainError, ModelError};
 use crate::extreme::expected_largest;
-use crate::misses::{Brick, MissModel};
-use crate::node::{Node, Solution, Waits};
+use crate::node::{Node, Solution};
 use crate::parameters::Parameters;
 use crate::queue::BoundedQueue;
 use crate::units::{self, Nanoseconds, Rate, Speed};

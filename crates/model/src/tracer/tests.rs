@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::misses::BrickLaw;
+use crate::node::Waits;
 
 fn of(scenario: Scenario) -> Prediction {
     predict(&Parameters::study(), &scenario).unwrap()

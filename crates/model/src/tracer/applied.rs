@@ -1,0 +1,255 @@
+//! A scenario applied to a machine: the node that the model solves, and the machine that is simulated.
+//!
+//! Each option changes both here, side by side: what it is in equations, and what it is in steps.
+
+use super::scenario::{Answers, QueueModel, Scenario, Sends, Slower};
+use crate::error::{DomainError, ModelError};
+use crate::misses::{Brick, MissModel};
+use crate::node::{Links, Node, Queues, Waits};
+use crate::parameters::Parameters;
+use crate::units::{Bytes, Nanoseconds};
+
+impl Scenario {
+    /// Misses of one renderer in one frame.
+    pub(crate) fn misses(&self, parameters: &Parameters) -> Result<f64, DomainError> {
+        let tracer = &parameters.tracer;
+        let model = MissModel {
+            base: tracer.misses,
+            per_node: tracer.misses_per_node,
+            per_log_renderers: tracer.misses_per_log_renderers,
+            frames: f64::from(tracer.frames),
+        };
+        let misses = model.per_renderer(self.nodes, self.renderers)?;
+        let edge = self.brick_edge.unwrap_or(tracer.brick_edge);
+        let growth = self
+            .brick_law
+            .growth(f64::from(tracer.brick_edge), f64::from(edge))?;
+        Ok(misses * growth)
+    }
+
+    /// A node of the machine with all that is different.
+    pub(super) fn node(&self, parameters: &Parameters, misses: f64) -> Result<Node, ModelError> {
+        self.slower.check()?;
+        let Parameters {
+            message,
+            network,
+            tracer,
+            ..
+        } = parameters;
+        let slower = &self.slower;
+        let frames_work = tracer.render / tracer.core_speedup;
+        let threads = f64::from(self.nodes) * f64::from(self.renderers);
+        let response = self.response(parameters);
+        let bytes = (tracer.request + response) / network.bandwidth;
+        let latency = match self.waits {
+            Waits::Notified => message.notify_latency,
+            Waits::HandlerPolls | Waits::AllPoll => message.poll_latency,
+        };
+        let way = network.wire + slower.wire + message.send_latency + latency;
+        let send = message.send + slower.send;
+        let receive = self.receive(parameters, self.waits == Waits::Notified);
+        let handle = tracer.handle / tracer.core_speedup;
+        let mut node = Node {
+            renderers: self.renderers,
+            render: frames_work / (misses * threads) + send + slower.sleep,
+            handle: handle + receive + send + receive + message.wake + slower.wake,
+            port: bytes,
+            round_trip: (way + message.wake_latency) * 2.0 + bytes,
+            others: tracer.other_requests,
+            waits: self.waits,
+            queues: Queues::Open,
+        };
+        self.answer(parameters, receive, &mut node);
+        self.send(parameters, response, &mut node)?;
+        // Falling asleep takes no longer than the miss, as long as that is on its way.
+        node.round_trip = (node.round_trip - slower.sleep).max(Nanoseconds::ZERO);
+        if self.queues == QueueModel::Links {
+            node.queues = Queues::Links(self.links(parameters, &node));
+        }
+        Ok(node)
+    }
+
+    /// What a miss meets on its way to a node and back. Latencies are those of the simulator's steps, without what is a thread's work.
+    fn links(&self, parameters: &Parameters, node: &Node) -> Links {
+        let Parameters {
+            message,
+            interface,
+            network,
+            tracer,
+            ..
+        } = parameters;
+        let noticed = |is_notified| match is_notified {
+            true => message.notify_wake,
+            false => (message.poll_period + interface.trip) / 2.0,
+        };
+        let is_notified = self.waits == Waits::Notified;
+        // The last step is the handler's waking of the renderer, or the renderer's own receive.
+        let last = match self.answers {
+            Answers::ToHandler => noticed(is_notified) + message.wake_latency,
+            _ => noticed(self.waits != Waits::AllPoll),
+        };
+        // The call itself is a part of the work.
+        let sent = |is_inline| match is_inline {
+            true => interface.inline_latency - interface.inline,
+            false => message.send_latency - message.send,
+        };
+        let inline_answers = matches!(self.sends, Sends::Inline { .. });
+        let sending = sent(self.sends != Sends::Descriptors) + sent(inline_answers);
+        let way = network.wire + self.slower.wire + interface.arrive;
+        let latency = sending + way * 2.0 + noticed(is_notified) + last;
+        let receive = self.receive(parameters, is_notified);
+        let (answer, ask) = tracer.handler_parts();
+        // The renderer runs while the call that wakes it goes on, and falls asleep while its request is under way.
+        let wake = message.wake + self.slower.wake;
+        let (computing, for_answer, hidden) = match self.answers {
+            Answers::ToHandler => (
+                ask + answer,
+                answer + receive + wake,
+                wake + self.slower.sleep,
+            ),
+            _ => (ask, Nanoseconds::ZERO, self.slower.sleep),
+        };
+        Links {
+            nodes: self.nodes,
+            request: tracer.request / network.bandwidth,
+            response: self.response(parameters) / network.bandwidth,
+            latency,
+            hidden,
+            answer_share: (for_answer / node.handle).min(1.0),
+            random_share: (computing / node.handle).min(1.0),
+        }
+    }
+
+    /// A call that receives, and being notified if the thread is.
+    fn receive(&self, parameters: &Parameters, is_notified: bool) -> Nanoseconds {
+        match is_notified {
+            true => parameters.message.notify + self.slower.receive + self.slower.notification,
+            false => parameters.message.poll + self.slower.receive,
+        }
+    }
+
+    /// The machine for a simulation of this, with what is slower; how long a renderer takes to fall asleep is the program's.
+    pub(crate) fn slowed(&self, parameters: &Parameters) -> Result<Parameters, DomainError> {
+        self.slower.check()?;
+        let Slower {
+            wire,
+            send,
+            receive,
+            notification,
+            wake,
+            ..
+        } = self.slower;
+        let mut slowed = parameters.clone();
+        slowed.network.wire += wire;
+        let message = &mut slowed.message;
+        // Before the interface hears of it: the message leaves later, too.
+        message.send += send;
+        message.send_issue += send;
+        message.send_latency += send;
+        message.notify += receive + notification;
+        message.notify_finish += receive + notification;
+        message.poll += receive;
+        message.poll_finish += receive;
+        message.wake += wake;
+        if let Sends::Inline { share } = self.sends {
+            let interface = &mut slowed.interface;
+            interface.inline_bandwidth.0 *= checked_share(share)?;
+            // Asked is what the loads and stores cost, not how much the interface takes at once.
+            interface.inline_bytes_max = u32::MAX;
+        }
+        if self.sends != Sends::Descriptors {
+            let interface = &mut slowed.interface;
+            interface.inline += send;
+            interface.inline_issue += send;
+            interface.inline_latency += send;
+        }
+        Ok(slowed)
+    }
+
+    /// A response in whole bytes: on the wire, and of data.
+    ///
+    /// # Errors
+    /// [`DomainError`] of one that is longer than 4 GiB.
+    pub(crate) fn response_bytes(
+        &self,
+        parameters: &Parameters,
+    ) -> Result<(u32, u32), DomainError> {
+        let wire = self.response(parameters).0.ceil();
+        let data = parameters.packets().data_bytes(wire as u64);
+        match (u32::try_from(wire as u64), u32::try_from(data)) {
+            (Ok(wire), Ok(data)) => Ok((wire, data)),
+            _ => {
+                let expected = format!("up to {}, of a response", u32::MAX);
+                Err(DomainError::new("bytes on the wire", wire, expected))
+            }
+        }
+    }
+
+    /// What a response is on the wire.
+    fn response(&self, parameters: &Parameters) -> Bytes {
+        let tracer = &parameters.tracer;
+        match self.brick_edge {
+            Some(edge) if edge != tracer.brick_edge => {
+                let brick = Brick {
+                    edge,
+                    element_bytes: tracer.element_bytes,
+                    header_bytes: tracer.brick_header_bytes,
+                };
+                brick.wire(parameters.packets())
+            }
+            _ => tracer.response,
+        }
+    }
+
+    fn send(
+        &self,
+        parameters: &Parameters,
+        response: Bytes,
+        node: &mut Node,
+    ) -> Result<(), DomainError> {
+        let Parameters {
+            message, interface, ..
+        } = parameters;
+        let less = message.send - interface.inline;
+        let sooner = message.send_latency - interface.inline_latency;
+        if self.sends != Sends::Descriptors {
+            node.render += -less;
+            node.round_trip += -sooner;
+        }
+        if let Sends::Inline { share } = self.sends {
+            let share = checked_share(share)?;
+            let copying = interface.storing(response) / share;
+            node.handle += copying - less;
+            node.round_trip += -sooner;
+        }
+        Ok(())
+    }
+
+    /// What goes from the handler to the renderer, if answers do.
+    fn answer(&self, parameters: &Parameters, receive: Nanoseconds, node: &mut Node) {
+        let Parameters {
+            message, tracer, ..
+        } = parameters;
+        let (answer, _) = tracer.handler_parts();
+        let taken_over = match self.answers {
+            Answers::ToHandler => return,
+            Answers::Careful => answer,
+            Answers::Bold => tracer.response_handle_bold,
+        };
+        node.handle += -(answer + receive + message.wake + self.slower.wake);
+        node.render += taken_over + self.receive(parameters, self.waits != Waits::AllPoll);
+        node.round_trip += -message.wake_latency;
+    }
+}
+
+fn checked_share(share: f64) -> Result<f64, DomainError> {
+    if share > 0.0 && share <= 1.0 {
+        return Ok(share);
+    }
+    let expected = "a number above 0, up to 1";
+    Err(DomainError::new(
+        "share of loads and stores",
+        share,
+        expected,
+    ))
+}
