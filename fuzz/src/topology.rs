@@ -26,10 +26,14 @@ pub fn read_topology_xml(bytes: &[u8]) {
 /// Reads `text` as a synthetic description and judges what comes of it.
 ///
 /// # Panics
-/// When a topology contradicts itself, or when an error takes more than a line.
+/// When a topology contradicts itself, when an error takes more than a line, or when hwloc refuses what passed the
+/// check.
 pub fn read_topology_synthetic(text: &str) {
     match Topology::synthetic(text) {
         Ok(topology) => check_topology(&topology),
+        Err(TopologyError::SyntheticRefused { reason, .. }) => {
+            panic!("hwloc refused what passed: {reason}")
+        }
         Err(error) => check_message(&error.to_string(), "synthetic topology "),
     }
 }

@@ -62,7 +62,7 @@ const MACHINE_XML: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </topology>
 "#;
 /// What a person may write of a machine.
-const SYNTHETIC: [&str; 10] = [
+const SYNTHETIC: [&str; 13] = [
     "pu:2",
     "numa:2 core:4 pu:2",
     "package:2 l3:2 core:4 pu:2",
@@ -73,6 +73,9 @@ const SYNTHETIC: [&str; 10] = [
     "numa:1000 core:1000 pu:1000",
     "(memory=1MB)[numa]core:2(indexes=5,9)pu:2",
     "numa:2 core:2 pu:2(indexes=4*2:1*4)",
+    "package:2 [numa(memory=16GiB indexes=1,0)] l3u:1 l2dcache:2 pu:2(indexes=package:l3)",
+    "4 7 [numa(memory=1GB)] core:2 4",
+    "socket:1 NUMANode:2(memorysidecachesize=4MB) group2:2 L1iCache:1 2(indexes=numa)",
 ];
 /// What a person may write of how workers are spread.
 const AFFINITIES: [&str; 7] = [

@@ -27,6 +27,16 @@ pub enum TopologyError {
         /// What could have stood there.
         expected: String,
     },
+    /// hwloc refused a synthetic description in which nothing was found to be wrong before.
+    #[error(
+        "synthetic topology {description:?}: hwloc refuses it ({reason}), expected levels such as \"numa:2 core:4 pu:2\""
+    )]
+    SyntheticRefused {
+        /// The description as it was given.
+        description: String,
+        /// hwloc's reason.
+        reason: String,
+    },
     /// An XML file could not be read at all.
     #[error("{}: {cause}; expected the topology of one machine, in a file that hwloc exported as XML", .path.display())]
     ReadXml {

@@ -58,11 +58,14 @@ impl Topology {
     /// counts the CPUs. Caches are `l1`, `l2` and so on. hwloc's attributes work too: `l2:1(size=1048576)`. A
     /// machine that has no quota and no affinity: every CPU may be used. Threads cannot be bound to it.
     ///
+    /// Sizes are bytes, or numbers with a unit of the SI or IEC: `[numa(memory=16GiB)]`.
+    ///
     /// At most 5120 CPUs and 40,960 objects: hwloc's time grows with the cube of a machine that is wide and flat, and
     /// reaches some seconds at these limits.
     ///
     /// # Errors
-    /// [`TopologyError::Synthetic`] with what stands in the description and what could have stood there.
+    /// [`TopologyError::Synthetic`] with what stands in the description and what could have stood there;
+    /// [`TopologyError::SyntheticRefused`] when hwloc refuses it all the same.
     ///
     /// # Examples
     /// ```
@@ -78,12 +81,15 @@ impl Topology {
             found: problem.found,
             expected: problem.expected,
         };
-        let checked = synthetic::check(description).map_err(wrong)?;
-        let refused = |reason: String| wrong(synthetic::Problem::refused(&reason));
+        let readable = synthetic::for_hwloc(description, knows_side_caches).map_err(wrong)?;
+        let refused = |reason: String| TopologyError::SyntheticRefused {
+            description: description.to_owned(),
+            reason,
+        };
         let loaded = builder()
             .and_then(|builder| {
                 builder
-                    .from_synthetic(&checked)
+                    .from_synthetic(&readable)
                     .map_err(|error| error.to_string())
             })
             .and_then(build)
@@ -123,6 +129,11 @@ impl Topology {
     pub fn read_xml(bytes: &[u8], name: impl AsRef<Path>) -> Result<Self, TopologyError> {
         load_xml(bytes, name.as_ref())
     }
+}
+
+/// Whether the installed hwloc reads caches of memories in synthetic descriptions.
+fn knows_side_caches() -> bool {
+    builder().is_ok_and(|builder| builder.from_synthetic(synthetic::SIDE_CACHE_PROBE).is_ok())
 }
 
 fn load_xml(bytes: &[u8], path: &Path) -> Result<Topology, TopologyError> {

@@ -1,7 +1,8 @@
-//! Checks a synthetic description before hwloc sees it.
+//! Reads a synthetic description, and writes for hwloc what it says.
 //!
-//! hwloc only says that a description is wrong; here the word is named. What hwloc accepts is accepted
-//! here: levels `TYPE:COUNT`, bare counts, attributes in parentheses, memory attached in brackets.
+//! hwloc only says that a description is wrong, and loses memory when it does; here the word is named. What hwloc
+//! accepts is accepted here: levels `TYPE:COUNT`, bare counts, attributes in parentheses, memory attached in brackets.
+//! What hwloc gets is written anew, in plain names, bytes and numbers, so that there is nothing left for it to refuse.
 //!
 //! Sizes are bounded as well. hwloc compares every object with its siblings, set by set, so its time grows with the
 //! cube of the machine: at the limits it takes some seconds, and without them 65,536 CPUs side by side take an hour.
@@ -9,7 +10,16 @@
 //! # Source
 //! The hwloc manual, "Synthetic topologies".
 
+mod attributes;
 mod indexes;
+mod kind;
+mod rules;
+mod words;
+
+use std::fmt;
+
+use self::attributes::{Attributes, Owner};
+use self::kind::Kind;
 
 /// The most CPUs that a description may have: no machine with one memory that was ever sold has more.
 const CPUS_MAX: u64 = 5120;
@@ -17,8 +27,14 @@ const CPUS_MAX: u64 = 5120;
 /// The most objects of all kinds: eight for each CPU, so that every one may have its own core and caches.
 const OBJECTS_MAX: u64 = 8 * CPUS_MAX;
 
+/// The most levels: hwloc has room for twice as many, and one of its own.
+const LEVELS_MAX: usize = 64;
+
 /// The longest description, in bytes: room for two lists of [`CPUS_MAX`] numbers.
 const LENGTH_MAX: usize = 1 << 16;
+
+/// What the first word may be, for those who wrote something else.
+const LEVELS: &str = "levels such as \"numa:2 core:4 pu:2\"";
 
 /// What is wrong with a description.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,28 +50,20 @@ impl Problem {
             expected: expected.into(),
         }
     }
-
-    /// hwloc found something wrong that [`check`] does not know of.
-    pub(super) fn refused(reason: &str) -> Self {
-        Self::new(
-            format!("something that hwloc refuses ({reason})"),
-            "levels from the outside in, such as \"numa:2 core:4 pu:2\"",
-        )
-    }
 }
 
-/// Kinds that may be cut short (`pack`, `nu`) or drawn out (`numanode`).
-const LONG_KINDS: [&str; 5] = ["numa", "node", "package", "socket", "group"];
+/// What only hwloc can say: whether it knows the attribute `memorysidecachesize`, which older ones refuse.
+pub(super) const SIDE_CACHE_PROBE: &str = "numa:1(memorysidecachesize=1) pu:1";
 
-/// Kinds that stand as they are.
-const SHORT_KINDS: [&str; 3] = ["pu", "core", "die"];
-
-/// Checks kinds, counts and indexes, and that there are no more CPUs and objects than the limits say; returns
-/// the description with single blanks, because hwloc knows no others.
-pub(super) fn check(description: &str) -> Result<String, Problem> {
-    const EXPECTED: &str = "levels such as \"numa:2 core:4 pu:2\"";
+/// Reads a description and returns it as hwloc shall read it.
+///
+/// `knows_side_caches` is asked where it matters.
+pub(super) fn for_hwloc(
+    description: &str,
+    knows_side_caches: impl FnOnce() -> bool,
+) -> Result<String, Problem> {
     if description.contains('\0') {
-        return Err(Problem::new("a NUL character", EXPECTED));
+        return Err(Problem::new("a NUL character", LEVELS));
     }
     if description.len() > LENGTH_MAX {
         return Err(Problem::new(
@@ -63,157 +71,204 @@ pub(super) fn check(description: &str) -> Result<String, Problem> {
             format!("at most {LENGTH_MAX} bytes"),
         ));
     }
-    let words = words(description)?;
-    if words.is_empty() {
-        return Err(Problem::new("nothing", EXPECTED));
+    let mut machine = Machine::read(description)?;
+    rules::check(&machine)?;
+    if let Some(word) = machine.word_with_side_cache()
+        && !knows_side_caches()
+    {
+        return Err(Problem::new(
+            format!("memorysidecachesize= in {word:?}, which the installed hwloc does not know"),
+            "memory= or indexes=",
+        ));
     }
-    let mut size = Size::default();
-    let mut innermost = "";
-    for word in &words {
-        let (level, attributes) = split_attributes(word);
-        if !level.is_empty() && !level.starts_with('[') {
-            if is_cpu_level(innermost) {
-                return Err(Problem::new(
-                    format!("{level:?} below {innermost:?}"),
-                    "the CPUs as the last level",
-                ));
-            }
-            innermost = level;
-            size.widen(level, count(level)?)?;
-        }
-        // What stands in brackets is attached to each object of the level before it.
-        size.add_objects(word)?;
-        indexes::check(attributes, size.width)?;
-    }
-    let last_counts_cpus = innermost.starts_with(|first: char| first.is_ascii_digit());
-    if is_cpu_level(innermost) || last_counts_cpus {
-        Ok(words.join(" "))
-    } else {
-        Err(Problem::new(
-            format!("{innermost:?} as the last level"),
-            "the CPUs as the last level, such as \"pu:2\"",
-        ))
-    }
+    indexes::number(&mut machine)?;
+    Ok(machine.to_string())
 }
 
-/// How large the machine is, as far as it was read.
-struct Size {
-    /// The objects of the innermost level.
+/// What a description says.
+struct Machine<'a> {
+    /// The levels from the outside in. The first is the whole machine, which no word stands for.
+    levels: Vec<Level<'a>>,
+    /// How many objects all levels have.
+    object_count: u64,
+}
+
+/// Objects of one kind, as many in each object of the level around it.
+struct Level<'a> {
+    /// As it was written.
+    word: &'a str,
+    kind: Option<Kind>,
+    count: u32,
+    /// How many there are in the whole machine.
     width: u64,
-    /// The objects of all levels.
-    objects: u64,
+    attributes: Attributes<'a>,
+    /// The memories that hang at each of the objects.
+    memories: Vec<Memory<'a>>,
 }
 
-impl Default for Size {
-    fn default() -> Self {
-        Self {
-            width: 1,
-            objects: 1,
+/// A memory in brackets.
+struct Memory<'a> {
+    word: &'a str,
+    attributes: Attributes<'a>,
+}
+
+impl<'a> Machine<'a> {
+    fn read(description: &'a str) -> Result<Self, Problem> {
+        let words = words::split(description)?;
+        if words.is_empty() {
+            return Err(Problem::new("nothing", LEVELS));
         }
+        let mut machine = Self {
+            levels: vec![Level {
+                word: "",
+                kind: None,
+                count: 1,
+                width: 1,
+                attributes: Attributes::default(),
+                memories: Vec::new(),
+            }],
+            object_count: 1,
+        };
+        for (position, word) in words.into_iter().enumerate() {
+            if word.starts_with('[') {
+                machine.attach(word)?;
+            } else if position == 0 && word.starts_with('(') {
+                // The machine's own memory: hwloc has no such thing any more, and takes the word.
+                Attributes::read(&word[1..word.len() - 1], Owner::Other)?;
+            } else {
+                machine.go_down(word)?;
+            }
+        }
+        Ok(machine)
     }
-}
 
-impl Size {
-    /// Goes down to a level of which each object so far has `count`.
-    fn widen(&mut self, level: &str, count: u32) -> Result<(), Problem> {
-        // No overflow: the width was at most `CPUS_MAX` before.
-        self.width *= u64::from(count);
-        // A level is no wider than the CPUs are many, because each object has at least one.
-        if self.width > CPUS_MAX {
+    /// Goes down to the level that `word` describes.
+    fn go_down(&mut self, word: &'a str) -> Result<(), Problem> {
+        let around = self.innermost();
+        if around.kind == Some(Kind::Pu) {
             return Err(Problem::new(
-                format!("{} objects at {level:?}", self.width),
+                format!("{word:?} below {:?}", around.word),
+                "the CPUs as the last level",
+            ));
+        }
+        let (name, attributes) = word
+            .strip_suffix(')')
+            .and_then(|word| word.split_once('('))
+            .unwrap_or((word, ""));
+        let (kind, count) = kind_and_count(name)?;
+        // No overflow: it was at most `CPUS_MAX` before.
+        let width = around.width * u64::from(count);
+        // A level is no wider than the CPUs are many, because each object has at least one.
+        if width > CPUS_MAX {
+            return Err(Problem::new(
+                format!("{width} objects at {name:?}"),
                 format!("at most {CPUS_MAX} CPUs"),
             ));
         }
-        Ok(())
+        if self.levels.len() > LEVELS_MAX {
+            return Err(Problem::new(
+                format!("{word:?} below {LEVELS_MAX} levels"),
+                format!("at most {LEVELS_MAX} levels"),
+            ));
+        }
+        self.levels.push(Level {
+            word,
+            kind,
+            count,
+            width,
+            attributes: Attributes::read(attributes, Owner::of(kind))?,
+            memories: Vec::new(),
+        });
+        self.count_objects(word)
     }
 
-    /// Counts the objects that a word makes: its own, and the cache that newer ones of hwloc put before a memory.
-    fn add_objects(&mut self, word: &str) -> Result<(), Problem> {
-        let per_place = 1 + u64::from(word.contains("memorysidecachesize="));
-        self.objects += self.width * per_place;
-        if self.objects > OBJECTS_MAX {
+    /// Attaches what stands in brackets to each object of the innermost level.
+    fn attach(&mut self, word: &'a str) -> Result<(), Problem> {
+        let inner = word[1..word.len() - 1].trim_ascii();
+        let (name, attributes) = inner
+            .strip_suffix(')')
+            .and_then(|inner| inner.split_once('('))
+            .unwrap_or((inner, ""));
+        if Kind::read(name)? != Kind::Numa {
             return Err(Problem::new(
-                format!("{} objects down to {word:?}", self.objects),
+                format!("{name:?} in brackets"),
+                "numa, because only memories are attached",
+            ));
+        }
+        let attributes = Attributes::read(attributes, Owner::Memory)?;
+        let innermost = self.levels.last_mut().expect("there is the machine");
+        innermost.memories.push(Memory { word, attributes });
+        self.count_objects(word)
+    }
+
+    /// Counts the objects that a word makes: its own, and the cache that may stand before a memory.
+    fn count_objects(&mut self, word: &str) -> Result<(), Problem> {
+        let innermost = self.innermost();
+        let latest = innermost
+            .memories
+            .last()
+            .map_or(&innermost.attributes, |memory| &memory.attributes);
+        let per_place = 1 + u64::from(latest.side_cache_bytes.is_some());
+        self.object_count += innermost.width * per_place;
+        if self.object_count > OBJECTS_MAX {
+            return Err(Problem::new(
+                format!("{} objects down to {word:?}", self.object_count),
                 format!("at most {OBJECTS_MAX} objects"),
             ));
         }
         Ok(())
     }
-}
 
-fn is_cpu_level(word: &str) -> bool {
-    word.split_once(':')
-        .is_some_and(|(kind, _)| kind.eq_ignore_ascii_case("pu"))
-}
-
-/// Splits at blanks that stand in no parentheses and no brackets, and behind those, where hwloc needs no blank.
-fn words(description: &str) -> Result<Vec<&str>, Problem> {
-    let mut words = Vec::new();
-    let mut open: Vec<char> = Vec::new();
-    let mut start = None;
-    for (index, character) in description.char_indices() {
-        let is_outside = open.is_empty();
-        if is_outside && (character.is_ascii_whitespace() || character == '[') {
-            words.extend(start.take().map(|start| &description[start..index]));
-        }
-        match character {
-            '(' | '[' => open.push(character),
-            ')' | ']' => {
-                let opening = if character == ')' { '(' } else { '[' };
-                if open.pop() != Some(opening) {
-                    return Err(Problem::new(
-                        format!("{character:?} that closes nothing"),
-                        format!("{opening:?} before it"),
-                    ));
-                }
-            }
-            blank if is_outside && blank.is_ascii_whitespace() => continue,
-            _ => {}
-        }
-        start.get_or_insert(index);
-        if !is_outside && open.is_empty() {
-            words.extend(start.take().map(|start| &description[start..=index]));
-        }
+    fn innermost(&self) -> &Level<'a> {
+        self.levels.last().expect("there is the machine")
     }
-    if let Some(opening) = open.pop() {
-        let closing = if opening == '(' { ')' } else { ']' };
-        return Err(Problem::new(
-            format!("{opening:?} that is not closed"),
-            format!("{closing:?} behind it"),
-        ));
+
+    /// The levels that words stand for.
+    fn named_by_words(&self) -> &[Level<'a>] {
+        &self.levels[1..]
     }
-    words.extend(start.map(|start| &description[start..]));
-    Ok(words)
+
+    fn word_with_side_cache(&self) -> Option<&'a str> {
+        let levels = self
+            .levels
+            .iter()
+            .map(|level| (level.word, &level.attributes));
+        let memories = self
+            .attached()
+            .map(|(memory, _)| (memory.word, &memory.attributes));
+        levels
+            .chain(memories)
+            .find(|(_, attributes)| attributes.side_cache_bytes.is_some())
+            .map(|(word, _)| word)
+    }
+
+    /// All memories in brackets, each with how many of it there are.
+    fn attached(&self) -> impl Iterator<Item = (&Memory<'a>, u64)> {
+        self.levels
+            .iter()
+            .flat_map(|level| level.memories.iter().map(|memory| (memory, level.width)))
+    }
 }
 
-/// Parts a word into the level, or the bracket that opens, and what stands in its parentheses.
-fn split_attributes(word: &str) -> (&str, &str) {
-    let (level, rest) = word.split_once('(').unwrap_or((word, ""));
-    (level, rest.split_once(')').map_or(rest, |(inner, _)| inner))
-}
-
-/// Reads how many objects a level has: `core:4`, or `4` alone.
-fn count(word: &str) -> Result<u32, Problem> {
-    let digits = match word.split_once(':') {
-        None if word.starts_with(|first: char| first.is_ascii_digit()) => word,
+/// Reads `core:4`, or `4` alone.
+fn kind_and_count(name: &str) -> Result<(Option<Kind>, u32), Problem> {
+    let (kind, digits) = match name.split_once(':') {
+        Some((kind, digits)) => (Some(Kind::read(kind)?), digits),
+        None if name.starts_with(|first: char| first.is_ascii_digit()) => (None, name),
         None => {
             return Err(Problem::new(
-                format!("{word:?} without a count"),
-                format!("a count behind it, such as \"{word}:2\""),
+                format!("{name:?} without a count"),
+                format!("a count behind it, such as \"{name}:2\""),
             ));
         }
-        Some((kind, digits)) => {
-            check_kind(kind)?;
-            digits
-        }
     };
-    whole_number(digits).ok_or_else(|| {
+    let count = whole_number(digits).ok_or_else(|| {
         Problem::new(
-            format!("{digits:?} as the count of {word:?}"),
+            format!("{digits:?} as the count of {name:?}"),
             format!("a whole number from 1 to {CPUS_MAX}"),
         )
-    })
+    })?;
+    Ok((kind, count))
 }
 
 /// Reads a number from 1 in decimal; hwloc would take `010` for eight.
@@ -222,21 +277,19 @@ fn whole_number(digits: &str) -> Option<u32> {
     digits.parse().ok().filter(|_| is_plain)
 }
 
-/// Accepts what hwloc may know: the kinds in any case, with endings such as `numanode` or `l1dcache`.
-fn check_kind(kind: &str) -> Result<(), Problem> {
-    let lower = kind.to_ascii_lowercase();
-    let cache = lower
-        .strip_prefix('l')
-        .is_some_and(|level| level.starts_with(|first: char| first.is_ascii_digit()));
-    let long =
-        |name: &&str| lower.starts_with(*name) || (lower.len() >= 2 && name.starts_with(&lower));
-    let known = cache || SHORT_KINDS.contains(&lower.as_str()) || LONG_KINDS.iter().any(long);
-    if known {
+impl fmt::Display for Machine<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for level in &self.levels {
+            match level.kind {
+                // The machine.
+                None if level.word.is_empty() => {}
+                None => write!(formatter, " {}{}", level.count, level.attributes)?,
+                Some(kind) => write!(formatter, " {kind}:{}{}", level.count, level.attributes)?,
+            }
+            for memory in &level.memories {
+                write!(formatter, " [{}{}]", Kind::Numa, memory.attributes)?;
+            }
+        }
         Ok(())
-    } else {
-        Err(Problem::new(
-            format!("the unknown level {kind:?}"),
-            "package, die, numa, group, l1 to l5, core or pu",
-        ))
     }
 }

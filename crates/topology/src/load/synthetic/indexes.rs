@@ -1,83 +1,197 @@
-//! Checks the attribute `indexes=`, by which a person numbers the objects of a level.
+//! The attribute `indexes=`, by which a person numbers the objects of a level.
 //!
-//! hwloc ignores a list that it cannot use, makes a set as long as the largest number, and ends the process where
-//! the loops of an interleaving multiply to a number beyond its own. It knows three forms: numbers (`0,2,1,3`), loops of
-//! a step and a count (`2*2:1*2`), and kinds of objects (`numa:core`).
+//! It has three forms: numbers (`0,2,1,3`), loops of a step and a count (`2*2:1*2`), and kinds of levels around this
+//! one (`numa:core`). Loops count as nested ones do, the first the fastest; kinds are loops over the objects of
+//! their levels. hwloc ignores a list that it cannot use, makes a set as long as the largest number, and ends the
+//! process where loops multiply to a number beyond its own: it gets plain numbers, one for each object.
 
 use std::collections::HashSet;
 
-use super::{Problem, check_kind, whole_number};
+use super::kind::Kind;
+use super::{Level, Machine, Problem, whole_number};
 use crate::cpu_set::CPU_NUMBER_LIMIT;
 
-/// Checks every list of indexes among `attributes`, which number the `width` objects of a level.
-pub(super) fn check(attributes: &str, width: u64) -> Result<(), Problem> {
-    for list in attributes
-        .split(' ')
-        .filter_map(|attribute| attribute.strip_prefix("indexes="))
-    {
-        let starts_with_digit = list.starts_with(|first: char| first.is_ascii_digit());
-        if starts_with_digit && list.contains('*') {
-            check_loops(list, width)?;
-        } else if starts_with_digit {
-            check_numbers(list, width)?;
-        } else {
-            for kind in list.split(':') {
-                check_kind(kind)?;
-            }
+/// Turns every list of the machine into numbers.
+pub(super) fn number(machine: &mut Machine<'_>) -> Result<(), Problem> {
+    for position in 1..machine.levels.len() {
+        let (around, rest) = machine.levels.split_at_mut(position);
+        let level = &mut rest[0];
+        if let Some(list) = level.attributes.indexes {
+            level.attributes.numbers = numbers(list, around, level.width)?;
         }
+    }
+    number_attached(machine)
+}
+
+/// Numbers the memories in brackets, which share one list although each may bring it.
+fn number_attached(machine: &mut Machine<'_>) -> Result<(), Problem> {
+    let lists: Vec<_> = machine
+        .attached()
+        .filter_map(|(memory, _)| Some((memory.word, memory.attributes.indexes?)))
+        .collect();
+    let Some(&(_, list)) = lists.first() else {
+        return Ok(());
+    };
+    if let Some((word, _)) = lists.iter().find(|(_, other)| *other != list) {
+        return Err(Problem::new(
+            format!("other indexes at {word:?} than before"),
+            "one list for all memories in brackets",
+        ));
+    }
+    let total = machine.attached().map(|(_, count)| count).sum();
+    // Which level of several would kinds count in?
+    let mut places =
+        (0..machine.levels.len()).filter(|&at| !machine.levels[at].memories.is_empty());
+    let around = match (places.next(), places.next()) {
+        (Some(place), None) => &machine.levels[..=place],
+        _ => &[],
+    };
+    let numbers = numbers(list, around, total)?;
+    let mut memories = machine
+        .levels
+        .iter_mut()
+        .flat_map(|level| &mut level.memories);
+    if let Some(first) = memories.next() {
+        first.attributes.numbers = numbers;
     }
     Ok(())
 }
 
-fn check_numbers(list: &str, width: u64) -> Result<(), Problem> {
-    let mut seen = HashSet::new();
-    for digits in list.split(',') {
-        let is_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
-        let number = digits
-            .parse()
-            .ok()
-            .filter(|&number: &u32| is_digits && number < CPU_NUMBER_LIMIT);
-        let Some(number) = number else {
-            return Err(Problem::new(
-                format!("{digits:?} as an index"),
-                format!("a whole number below {CPU_NUMBER_LIMIT}"),
-            ));
-        };
-        if !seen.insert(number) {
-            return Err(Problem::new(
-                format!("the index {number} for the second time"),
-                "a number for each object",
-            ));
-        }
-    }
-    if seen.len() as u64 != width {
+/// Reads a list for `width` objects within the levels `around` them.
+fn numbers(list: &str, around: &[Level<'_>], width: u64) -> Result<Vec<u32>, Problem> {
+    let numbers = if !list.starts_with(|first: char| first.is_ascii_digit()) {
+        nest(list, &loops_over_kinds(list, around, width)?, width)?
+    } else if list.contains('*') {
+        nest(list, &loops(list)?, width)?
+    } else {
+        plain(list)?
+    };
+    if numbers.len() as u64 != width {
         return Err(Problem::new(
-            format!("{} indexes of {width} objects", seen.len()),
+            format!("{} indexes of {width} objects", numbers.len()),
             "one for each object",
         ));
     }
-    Ok(())
+    Ok(numbers)
 }
 
-fn check_loops(list: &str, width: u64) -> Result<(), Problem> {
-    let mut product: u64 = 1;
-    for one_loop in list.split(':') {
-        let factors = one_loop
-            .split_once('*')
-            .and_then(|(step, count)| whole_number(step).zip(whole_number(count)));
-        let Some((_, count)) = factors else {
-            return Err(Problem::new(
-                format!("{one_loop:?} as a loop of indexes"),
-                "a step and a count, such as \"4*2\"",
-            ));
-        };
-        product = product.saturating_mul(u64::from(count));
+fn plain(list: &str) -> Result<Vec<u32>, Problem> {
+    let mut seen = HashSet::new();
+    list.split(',')
+        .map(|digits| {
+            let is_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+            let number = digits
+                .parse()
+                .ok()
+                .filter(|&number: &u32| is_digits && number < CPU_NUMBER_LIMIT)
+                .ok_or_else(|| {
+                    Problem::new(
+                        format!("{digits:?} as an index"),
+                        format!("a whole number below {CPU_NUMBER_LIMIT}"),
+                    )
+                })?;
+            if seen.insert(number) {
+                Ok(number)
+            } else {
+                Err(Problem::new(
+                    format!("the index {number} for the second time"),
+                    "a number for each object",
+                ))
+            }
+        })
+        .collect()
+}
+
+/// One of the nested loops: over `count` groups of `step` objects that stand side by side.
+struct Loop {
+    step: u64,
+    count: u64,
+}
+
+fn loops(list: &str) -> Result<Vec<Loop>, Problem> {
+    list.split(':')
+        .map(|one_loop| {
+            one_loop
+                .split_once('*')
+                .and_then(|(step, count)| whole_number(step).zip(whole_number(count)))
+                .map(|(step, count)| Loop {
+                    step: step.into(),
+                    count: count.into(),
+                })
+                .ok_or_else(|| {
+                    Problem::new(
+                        format!("{one_loop:?} as a loop of indexes"),
+                        "a step and a count, such as \"4*2\"",
+                    )
+                })
+        })
+        .collect()
+}
+
+/// Makes a loop for each kind: over its objects within one object of the nearest listed level around it.
+fn loops_over_kinds(list: &str, around: &[Level<'_>], width: u64) -> Result<Vec<Loop>, Problem> {
+    let mut positions = Vec::new();
+    for name in list.split(':') {
+        let kind = Kind::read(name)?;
+        let position = around.iter().position(|level| level.kind == Some(kind));
+        match position.filter(|position| !positions.contains(position)) {
+            Some(position) => positions.push(position),
+            None => {
+                return Err(Problem::new(
+                    format!("{name:?} among the indexes {list:?}"),
+                    "kinds of levels around this one, each once",
+                ));
+            }
+        }
     }
-    if product > width {
+    let width_at = |position: usize| around[position].width;
+    Ok(positions
+        .iter()
+        .map(|&position| {
+            let nearest = positions.iter().filter(|&&other| other < position).max();
+            Loop {
+                step: width / width_at(position),
+                count: width_at(position) / nearest.map_or(1, |&nearest| width_at(nearest)),
+            }
+        })
+        .collect())
+}
+
+/// Numbers `width` objects by nested loops, and by one over neighbours where that is missing.
+fn nest(list: &str, loops: &[Loop], width: u64) -> Result<Vec<u32>, Problem> {
+    let product = loops
+        .iter()
+        .fold(1_u64, |product, one| product.saturating_mul(one.count));
+    let is_complete = product == width;
+    let smallest = loops.iter().map(|one| one.step).min();
+    if !is_complete && (product > width || smallest.is_none_or(|step| step * product != width)) {
         return Err(Problem::new(
             format!("loops of {product} indexes for {width} objects"),
             "one index for each object",
         ));
     }
-    Ok(())
+    let neighbours = Loop {
+        step: 1,
+        count: width / product,
+    };
+    let mut seen = HashSet::new();
+    (0..width)
+        .map(|object| {
+            let mut number = 0;
+            let mut factor = 1;
+            for one in loops.iter().chain([&neighbours]) {
+                number += object / one.step % one.count * factor;
+                factor *= one.count;
+            }
+            u32::try_from(number)
+                .ok()
+                .filter(|&number| seen.insert(number))
+                .ok_or_else(|| {
+                    Problem::new(
+                        format!("loops {list:?} that make the index {number} twice"),
+                        "loops over all objects",
+                    )
+                })
+        })
+        .collect()
 }

@@ -1,0 +1,155 @@
+//! What stands in parentheses behind a level: sizes, and the numbers of its objects.
+
+use std::fmt;
+
+use super::Problem;
+use super::kind::Kind;
+
+/// The largest memory or cache in bytes, so that a machine full of them still has a number: no memory has as many.
+const BYTES_MAX: u64 = 1 << 48;
+
+/// Units of sizes, in bytes: those of the SI and those of IEC 80000-13.
+const UNITS: [(&str, u64); 9] = [
+    ("", 1),
+    ("kb", 1_000),
+    ("mb", 1_000_000),
+    ("gb", 1_000_000_000),
+    ("tb", 1_000_000_000_000),
+    ("kib", 1 << 10),
+    ("mib", 1 << 20),
+    ("gib", 1 << 30),
+    ("tib", 1 << 40),
+];
+
+/// Whose attributes they are: not everything has every one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    Cache,
+    Memory,
+    /// A level without a name may turn out to be one of memories; elsewhere hwloc reads the size of a memory over.
+    Other,
+}
+
+impl Owner {
+    pub(super) fn of(kind: Option<Kind>) -> Self {
+        match kind {
+            Some(kind) if kind.is_cache() => Self::Cache,
+            Some(Kind::Numa) => Self::Memory,
+            _ => Self::Other,
+        }
+    }
+
+    fn expected(self) -> &'static str {
+        match self {
+            Self::Cache => "size= or indexes=",
+            Self::Memory | Self::Other => "memory=, memorysidecachesize= or indexes=",
+        }
+    }
+}
+
+/// The attributes of a level or of an attached memory.
+#[derive(Default)]
+pub(super) struct Attributes<'a> {
+    /// Of a cache.
+    size_bytes: Option<u64>,
+    /// Of a memory.
+    memory_bytes: Option<u64>,
+    /// Of the cache before a memory.
+    pub(super) side_cache_bytes: Option<u64>,
+    /// The numbers of the objects, as they were written.
+    pub(super) indexes: Option<&'a str>,
+    /// The numbers of the objects; empty where hwloc shall count.
+    pub(super) numbers: Vec<u32>,
+}
+
+impl<'a> Attributes<'a> {
+    /// Reads what stands between the parentheses.
+    pub(super) fn read(text: &'a str, owner: Owner) -> Result<Self, Problem> {
+        let mut attributes = Self::default();
+        for word in text.split_ascii_whitespace() {
+            let (name, value) = word.split_once('=').unwrap_or((word, ""));
+            let is_cache = owner == Owner::Cache;
+            let is_new = match name {
+                "size" if is_cache => set(&mut attributes.size_bytes, bytes(word, value)?),
+                "memory" if !is_cache => set(&mut attributes.memory_bytes, bytes(word, value)?),
+                "memorysidecachesize" if !is_cache => {
+                    set(&mut attributes.side_cache_bytes, bytes(word, value)?)
+                }
+                "indexes" => set(&mut attributes.indexes, value),
+                _ => {
+                    return Err(Problem::new(
+                        format!("the unknown attribute {word:?}"),
+                        owner.expected(),
+                    ));
+                }
+            };
+            if !is_new {
+                return Err(Problem::new(
+                    format!("a second {name}=, {word:?}"),
+                    "each attribute once",
+                ));
+            }
+        }
+        Ok(attributes)
+    }
+}
+
+/// Returns whether there was none before.
+fn set<T>(place: &mut Option<T>, value: T) -> bool {
+    place.replace(value).is_none()
+}
+
+/// Reads a size, with a unit or in bytes.
+fn bytes(word: &str, value: &str) -> Result<u64, Problem> {
+    let end = value
+        .find(|character: char| !character.is_ascii_digit())
+        .unwrap_or(value.len());
+    let (digits, unit) = value.split_at(end);
+    let factor = UNITS
+        .iter()
+        .find(|(name, _)| unit.eq_ignore_ascii_case(name))
+        .map(|(_, factor)| factor);
+    digits
+        .parse()
+        .ok()
+        .zip(factor)
+        .and_then(|(count, factor): (u64, &u64)| count.checked_mul(*factor))
+        .filter(|bytes| (1..=BYTES_MAX).contains(bytes))
+        .ok_or_else(|| {
+            Problem::new(
+                format!("{value:?} as the size of {word:?}"),
+                format!("1 to {BYTES_MAX} bytes, such as 65536, 64KiB or 16GB"),
+            )
+        })
+}
+
+/// As hwloc reads them: nothing at all, or all in parentheses.
+impl fmt::Display for Attributes<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sizes = [
+            ("size", self.size_bytes),
+            ("memory", self.memory_bytes),
+            ("memorysidecachesize", self.side_cache_bytes),
+        ];
+        let mut opening = "(";
+        for (name, bytes) in sizes {
+            if let Some(bytes) = bytes {
+                write!(formatter, "{opening}{name}={bytes}")?;
+                opening = " ";
+            }
+        }
+        for (position, number) in self.numbers.iter().enumerate() {
+            if position == 0 {
+                write!(formatter, "{opening}indexes={number}")?;
+                opening = " ";
+            } else {
+                write!(formatter, ",{number}")?;
+            }
+        }
+        if opening == "(" {
+            Ok(())
+        } else {
+            formatter.write_str(")")
+        }
+    }
+}

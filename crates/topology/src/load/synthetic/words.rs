@@ -1,0 +1,43 @@
+//! Parts a description into words.
+
+use super::Problem;
+
+/// Splits at blanks that stand in no parentheses and no brackets, and behind those, where hwloc needs no blank.
+pub(super) fn split(description: &str) -> Result<Vec<&str>, Problem> {
+    let mut words = Vec::new();
+    let mut open: Vec<char> = Vec::new();
+    let mut start = None;
+    for (index, character) in description.char_indices() {
+        let is_outside = open.is_empty();
+        if is_outside && (character.is_ascii_whitespace() || character == '[') {
+            words.extend(start.take().map(|start| &description[start..index]));
+        }
+        match character {
+            '(' | '[' => open.push(character),
+            ')' | ']' => {
+                let opening = if character == ')' { '(' } else { '[' };
+                if open.pop() != Some(opening) {
+                    return Err(Problem::new(
+                        format!("{character:?} that closes nothing"),
+                        format!("{opening:?} before it"),
+                    ));
+                }
+            }
+            blank if is_outside && blank.is_ascii_whitespace() => continue,
+            _ => {}
+        }
+        start.get_or_insert(index);
+        if !is_outside && open.is_empty() {
+            words.extend(start.take().map(|start| &description[start..=index]));
+        }
+    }
+    if let Some(opening) = open.pop() {
+        let closing = if opening == '(' { ')' } else { ']' };
+        return Err(Problem::new(
+            format!("{opening:?} that is not closed"),
+            format!("{closing:?} behind it"),
+        ));
+    }
+    words.extend(start.map(|start| &description[start..]));
+    Ok(words)
+}
