@@ -151,10 +151,7 @@ impl<'a> Machine<'a> {
                 "the CPUs as the last level",
             ));
         }
-        let (name, attributes) = word
-            .strip_suffix(')')
-            .and_then(|word| word.split_once('('))
-            .unwrap_or((word, ""));
+        let (name, attributes) = split_attributes(word);
         let (kind, count) = kind_and_count(name)?;
         // No overflow: it was at most `CPUS_MAX` before.
         let width = around.width * u64::from(count);
@@ -185,10 +182,7 @@ impl<'a> Machine<'a> {
     /// Attaches what stands in brackets to each object of the innermost level.
     fn attach(&mut self, word: &'a str) -> Result<(), Problem> {
         let inner = word[1..word.len() - 1].trim_ascii();
-        let (name, attributes) = inner
-            .strip_suffix(')')
-            .and_then(|inner| inner.split_once('('))
-            .unwrap_or((inner, ""));
+        let (name, attributes) = split_attributes(inner);
         if Kind::read(name)? != Kind::Numa {
             return Err(Problem::new(
                 format!("{name:?} in brackets"),
@@ -248,6 +242,13 @@ impl<'a> Machine<'a> {
             .iter()
             .flat_map(|level| level.memories.iter().map(|memory| (memory, level.width)))
     }
+}
+
+/// Parts a word into what stands before its parentheses and what stands in them.
+fn split_attributes(word: &str) -> (&str, &str) {
+    word.strip_suffix(')')
+        .and_then(|word| word.split_once('('))
+        .unwrap_or((word, ""))
 }
 
 /// Reads `core:4`, or `4` alone.
