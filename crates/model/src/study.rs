@@ -56,7 +56,7 @@ pub enum Question {
     System,
     /// Slower waking and sleeping (figure 63).
     Wake,
-    /// Wire, send, receive, notification, wake and the operating system beside each other (figure 64).
+    /// Wire, send, receive, notification, wake and the operating system beside each other, and what share of the gain is due to each (figure 64).
     Overheads,
     /// Bricks of other sizes, with the misses that are expected (figure 65).
     Bricks,
@@ -210,7 +210,7 @@ impl Question {
             Self::Wake => overheads::wake(&asked)?,
             Self::Polling => vec![overheads::polling(&asked)?],
             Self::Inline => vec![overheads::inline(&asked)?],
-            Self::Overheads => vec![overheads::all(&asked)?],
+            Self::Overheads => vec![overheads::all(&asked)?, overheads::shares(&asked)?],
             Self::Bricks => vec![bricks::expected(&asked)?],
             Self::BricksWorst => vec![bricks::worst(&asked)?],
             Self::BrickLaws => vec![bricks::laws(&asked)?],

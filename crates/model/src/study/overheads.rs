@@ -15,6 +15,15 @@ const NODES_AXIS: Axis = Axis::logarithmic("nodes", "");
 const FAR_US: f64 = 20.0;
 const STEPS: u32 = 40;
 
+/// How much slower each step is where there is no such interface, in receives: what the study estimates in section 8.7 for a
+/// notification, and for the wire "less than half" of the others, of which its shares come out.
+const WITHOUT_INTERFACE: [(Delay, f64); 4] = [
+    (Delay::Wire, 0.5),
+    (Delay::Receive, 1.0),
+    (Delay::Send, 1.0),
+    (Delay::Notification, 2.0),
+];
+
 fn to(far: f64) -> impl Iterator<Item = f64> {
     (0..=STEPS).map(move |step| far * f64::from(step) / f64::from(STEPS))
 }
@@ -200,6 +209,44 @@ pub(super) fn all(asked: &Asked<'_>) -> Result<Chart, ModelError> {
             );
         }
         chart.line(name, Asked::points(to(FAR_US), of)?);
+    }
+    Ok(chart)
+}
+
+/// How much of what the interface gains is due to each step, by the slopes of the slowdowns.
+pub(super) fn shares(asked: &Asked<'_>) -> Result<Chart, ModelError> {
+    let title = format!(
+        "shares of the gain, by what each step takes without the interface, {}, {}",
+        counted(asked.base.nodes, "node"),
+        counted(asked.base.renderers, "renderer")
+    );
+    let x = Axis::linear("added time", "µs");
+    let mut chart = Chart::new(title, x, Axis::linear("share", "%"));
+    let places: Vec<f64> = to(FAR_US).collect();
+    let mut gains = Vec::new();
+    for (delay, weight) in WITHOUT_INTERFACE {
+        let frame = |&time: &f64| asked.mean_frame(&slower(asked.base, time, delay));
+        let frames = places.iter().map(frame).collect::<Result<Vec<_>, _>>()?;
+        let slopes = frames.windows(2).map(|pair| weight * (pair[1] - pair[0]));
+        gains.push(slopes.collect::<Vec<_>>());
+    }
+    let share = |gain: &Vec<f64>, at: usize| {
+        100.0 * gain[at] / gains.iter().map(|gain| gain[at]).sum::<f64>()
+    };
+    for ((delay, _), gain) in WITHOUT_INTERFACE.iter().zip(&gains) {
+        let last = gain.len() - 1;
+        chart.read_off(
+            format!("{}, while all are short", delay.name()),
+            share(gain, 0),
+            "%",
+        );
+        chart.read_off(
+            format!("{}, when all are long", delay.name()),
+            share(gain, last),
+            "%",
+        );
+        let points = (0..=last).map(|at| (places[at], share(gain, at)));
+        chart.line(delay.name(), points.collect());
     }
     Ok(chart)
 }

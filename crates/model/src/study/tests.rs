@@ -99,6 +99,27 @@ fn what_the_study_reads_off_its_figures() {
     );
 }
 
+/// Section 8.7: latency, receive, send and notification "contribute 18%, 16%, 35%, 32%, respectively, [...] when those latencies and
+/// overheads are small and 3%, 27%, 16%, and 54%, respectively, as those overheads approach the right half of this graph".
+#[test]
+fn what_each_part_of_the_interface_contributes() {
+    for (name, short, long) in [
+        ("wire", 18.0, 3.0),
+        ("receive", 16.0, 27.0),
+        ("send", 35.0, 16.0),
+        ("notification", 32.0, 54.0),
+    ] {
+        let of = |when: &str| {
+            answer(Question::Overheads)[1]
+                .note(&format!("{name}, {when}"))
+                .unwrap()
+                .value
+        };
+        near(of("while all are short"), short, 0.5);
+        near(of("when all are long"), long, 0.5);
+    }
+}
+
 /// Section 8.9: "4.81 % to 16.6 %" below the best brick, 8.99 % on average there; "1.14 % penalty" beyond it.
 #[test]
 fn answers_straight_to_the_renderer_gain_most_with_small_bricks() {
