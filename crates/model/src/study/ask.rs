@@ -40,6 +40,13 @@ impl<'parameters> Asked<'parameters> {
         Ok(self.mean_frame(slow)? / self.mean_frame(fast)?)
     }
 
+    /// The nodes and renderers of the base, for titles.
+    pub(super) fn size(&self) -> String {
+        let nodes = counted(self.base.nodes, "node");
+        let renderers = counted(self.base.renderers, "renderer");
+        format!("{nodes}, {renderers}")
+    }
+
     /// The base on so many nodes.
     pub(super) fn on(&self, nodes: u32) -> Scenario {
         Scenario { nodes, ..self.base }

@@ -88,11 +88,7 @@ pub(super) fn worst(asked: &Asked<'_>) -> Result<Chart, ModelError> {
 }
 
 pub(super) fn laws(asked: &Asked<'_>) -> Result<Chart, ModelError> {
-    let title = format!(
-        "bricks of other sizes, {}, {}",
-        counted(asked.base.nodes, "node"),
-        counted(asked.base.renderers, "renderer")
-    );
+    let title = format!("bricks of other sizes, {}", asked.size());
     let mut chart = Chart::new(title, EDGE, SPEEDUP);
     for law in BrickLaw::ALL {
         let (edge, _) = best(asked, asked.base, law, asked.base.answers)?;

@@ -114,11 +114,7 @@ pub(super) fn wake(asked: &Asked<'_>) -> Result<Vec<Chart>, ModelError> {
         };
         asked.slowdown(&scenario, &asked.base)
     };
-    let title = |of: &str| {
-        let nodes = counted(asked.base.nodes, "node");
-        let renderers = counted(asked.base.renderers, "renderer");
-        format!("speedup over slower threads, by {of}, {nodes}, {renderers}")
-    };
+    let title = |of: &str| format!("speedup over slower threads, by {of}, {}", asked.size());
     let x = Axis::linear("added wake overhead of the handler", "µs");
     let mut by_wake = Chart::new(title("waking"), x, SPEEDUP);
     let x = Axis::linear("added sleep overhead of renderers", "µs");
@@ -186,11 +182,7 @@ pub(super) fn inline(asked: &Asked<'_>) -> Result<Chart, ModelError> {
 }
 
 pub(super) fn all(asked: &Asked<'_>) -> Result<Chart, ModelError> {
-    let title = format!(
-        "slower steps, {}, {}",
-        counted(asked.base.nodes, "node"),
-        counted(asked.base.renderers, "renderer")
-    );
+    let title = format!("slower steps, {}", asked.size());
     let x = Axis::linear("added time", "µs");
     let mut chart = Chart::new(title, x, SLOWDOWN);
     // Sleeping hides behind the miss, and is beside waking in a chart of its own.
@@ -216,9 +208,8 @@ pub(super) fn all(asked: &Asked<'_>) -> Result<Chart, ModelError> {
 /// How much of what the interface gains is due to each step, by the slopes of the slowdowns.
 pub(super) fn shares(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     let title = format!(
-        "shares of the gain, by what each step takes without the interface, {}, {}",
-        counted(asked.base.nodes, "node"),
-        counted(asked.base.renderers, "renderer")
+        "shares of the gain, by what each step takes without the interface, {}",
+        asked.size()
     );
     let x = Axis::linear("added time", "µs");
     let mut chart = Chart::new(title, x, Axis::linear("share", "%"));

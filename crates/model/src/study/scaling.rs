@@ -52,11 +52,7 @@ pub(super) fn renderers(asked: &Asked<'_>) -> Result<Chart, ModelError> {
 }
 
 pub(super) fn states(asked: &Asked<'_>) -> Result<Chart, ModelError> {
-    let title = format!(
-        "shares of time, {}, {}",
-        counted(asked.base.nodes, "node"),
-        counted(asked.base.renderers, "renderer")
-    );
+    let title = format!("shares of time, {}", asked.size());
     let x = Axis::linear("renderers that run", "");
     let mut chart = Chart::new(title, x, Axis::linear("share of time", ""));
     let found = asked.predict(&asked.base)?;
