@@ -18,7 +18,7 @@ mod words;
 
 use std::fmt;
 
-use self::attributes::{Attributes, Owner};
+use self::attributes::Attributes;
 use self::kind::Kind;
 
 /// The most CPUs that a description may have: no machine with one memory that was ever sold has more.
@@ -134,7 +134,7 @@ impl<'a> Machine<'a> {
                 machine.attach(word)?;
             } else if position == 0 && word.starts_with('(') {
                 // The machine's own memory: hwloc has no such thing any more, and takes the word.
-                Attributes::read(&word[1..word.len() - 1], Owner::Other)?;
+                Attributes::read(&word[1..word.len() - 1], None)?;
             } else {
                 machine.go_down(word)?;
             }
@@ -173,7 +173,7 @@ impl<'a> Machine<'a> {
             kind,
             count,
             width,
-            attributes: Attributes::read(attributes, Owner::of(kind))?,
+            attributes: Attributes::read(attributes, kind)?,
             memories: Vec::new(),
         });
         self.count_objects(word)
@@ -189,7 +189,7 @@ impl<'a> Machine<'a> {
                 "numa, because only memories are attached",
             ));
         }
-        let attributes = Attributes::read(attributes, Owner::Memory)?;
+        let attributes = Attributes::read(attributes, Some(Kind::Numa))?;
         let innermost = self.levels.last_mut().expect("there is the machine");
         innermost.memories.push(Memory { word, attributes });
         self.count_objects(word)

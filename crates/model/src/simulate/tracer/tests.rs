@@ -5,7 +5,7 @@ use crate::misses::BrickLaw;
 use crate::node::Waits;
 use crate::simulate::Silent;
 use crate::simulate::tests::{near, study, with};
-use crate::tracer::{QueueModel, Sends, Slower};
+use crate::tracer::{Delay, QueueModel, Sends, Slower};
 use crate::{Prediction, predict};
 
 fn found(parameters: &Parameters, tracer: Tracer) -> Found {
@@ -128,33 +128,10 @@ fn what_is_slower_in_the_model_is_slower_in_the_simulation() {
     let time = Nanoseconds::from_microseconds(2.0);
     let plain = Scenario::new(8, 3);
     let base = found(&parameters, Tracer::new(plain, 1, 9)).cycle;
-    let slower = [
-        Slower {
-            wire: time,
-            ..Slower::default()
-        },
-        Slower {
-            send: time,
-            ..Slower::default()
-        },
-        Slower {
-            receive: time,
-            ..Slower::default()
-        },
-        Slower {
-            notification: time,
-            ..Slower::default()
-        },
-        Slower {
-            wake: time,
-            ..Slower::default()
-        },
-        Slower {
-            sleep: time * 4.0,
-            ..Slower::default()
-        },
-    ];
-    for slower in slower {
+    for delay in Delay::ALL {
+        // Falling asleep hides behind the miss for a while.
+        let much = if delay == Delay::Sleep { 4.0 } else { 1.0 };
+        let slower = Slower::by(delay, time * much);
         let scenario = Scenario { slower, ..plain };
         let cycle = found(&parameters, Tracer::new(scenario, 1, 9)).cycle;
         assert!(cycle.0 > 1.01 * base.0, "{slower:?}: {cycle} after {base}");
@@ -216,40 +193,19 @@ fn slower_steps_cost_what_the_model_of_links_says() {
         "tracer.render_s = 0.6027299",
     ]);
     let time = Nanoseconds::from_microseconds(3.0);
-    let steps = [
-        Slower::default(),
-        Slower {
-            wire: time,
-            ..Slower::default()
-        },
-        Slower {
-            send: time,
-            ..Slower::default()
-        },
-        Slower {
-            receive: time / 3.0,
-            ..Slower::default()
-        },
-        Slower {
-            notification: time / 3.0,
-            ..Slower::default()
-        },
-        Slower {
-            wake: time,
-            ..Slower::default()
-        },
-        Slower {
-            sleep: time,
-            ..Slower::default()
-        },
-    ];
+    // What happens twice for each miss is slower by less, so that it does not choke the handler.
+    let steps = Delay::ALL.map(|delay| match delay {
+        Delay::Receive | Delay::Notification | Delay::System => Slower::by(delay, time / 3.0),
+        _ => Slower::by(delay, time),
+    });
+    let steps = [Slower::default()].into_iter().chain(steps);
     for sends in [
         Sends::Descriptors,
         Sends::InlineRequests,
         Sends::Inline { share: 0.5 },
     ] {
         for answers in Answers::ALL {
-            for slower in steps {
+            for slower in steps.clone() {
                 let scenario = Scenario {
                     sends,
                     answers,

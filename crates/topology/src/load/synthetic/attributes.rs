@@ -21,32 +21,6 @@ const UNITS: [(&str, u64); 9] = [
     ("tib", 1 << 40),
 ];
 
-/// Whose attributes they are: not everything has every one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
-    Cache,
-    Memory,
-    /// A level without a name may turn out to be one of memories; elsewhere hwloc reads the size of a memory over.
-    Other,
-}
-
-impl Owner {
-    pub(super) fn of(kind: Option<Kind>) -> Self {
-        match kind {
-            Some(kind) if kind.is_cache() => Self::Cache,
-            Some(Kind::Numa) => Self::Memory,
-            _ => Self::Other,
-        }
-    }
-
-    fn expected(self) -> &'static str {
-        match self {
-            Self::Cache => "size= or indexes=",
-            Self::Memory | Self::Other => "memory=, memorysidecachesize= or indexes=",
-        }
-    }
-}
-
 /// The attributes of a level or of an attached memory.
 #[derive(Default)]
 pub(super) struct Attributes<'a> {
@@ -63,12 +37,19 @@ pub(super) struct Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    /// Reads what stands between the parentheses.
-    pub(super) fn read(text: &'a str, owner: Owner) -> Result<Self, Problem> {
+    /// Reads what stands between the parentheses behind `kind`.
+    ///
+    /// A level without a name may turn out to be one of memories, and of any other hwloc reads the size of a memory over.
+    pub(super) fn read(text: &'a str, kind: Option<Kind>) -> Result<Self, Problem> {
+        let is_cache = kind.is_some_and(Kind::is_cache);
+        let expected = if is_cache {
+            "size= or indexes="
+        } else {
+            "memory=, memorysidecachesize= or indexes="
+        };
         let mut attributes = Self::default();
         for word in text.split_ascii_whitespace() {
             let (name, value) = word.split_once('=').unwrap_or((word, ""));
-            let is_cache = owner == Owner::Cache;
             let is_new = match name {
                 "size" if is_cache => set(&mut attributes.size_bytes, bytes(word, value)?),
                 "memory" if !is_cache => set(&mut attributes.memory_bytes, bytes(word, value)?),
@@ -79,7 +60,7 @@ impl<'a> Attributes<'a> {
                 _ => {
                     return Err(Problem::new(
                         format!("the unknown attribute {word:?}"),
-                        owner.expected(),
+                        expected,
                     ));
                 }
             };
