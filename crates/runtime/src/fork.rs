@@ -1,25 +1,17 @@
-//! Fork-join that costs next to nothing while nobody is hungry.
+//! Fork-join that costs next to nothing while no worker is without work.
 //!
-//! A fork goes on its worker's private fork stack: two stores and a compare. Nobody else reads that stack. When a
-//! hungry worker asks, it closes the *gates* of a busy one; the next fork or join there runs into the gate and
-//! *publishes* the oldest private fork, the largest piece of work it has, as a task in the pool. The thief that
-//! takes it closes the victim's gates again, so that a worker that is being stolen from keeps one fork ready.
+//! A fork goes on its worker's private fork stack: two stores and a compare. When a worker without work asks, it closes the
+//! *gates* of a busy one; the next fork or join there meets a closed gate and *publishes* the oldest private fork, the largest
+//! piece of work that it has, as a task in the pool. The thief that takes it closes the victim's gates again, so that a worker that is
+//! being stolen from keeps one fork ready. A worker that does not answer, because it runs a long leaf, is *raided*: the thief
+//! publishes its oldest fork itself ([`raddle_sync::split_stack`]; when: [`crate::worker`]).
+//!
 //! At the join, a fork that is still private is simply called; a published one is taken back if no thief has it;
 //! otherwise the worker waits, running only work from below that fork (see [`crate::worker`]).
 //!
-//! ```text
-//!   first                 base                    top                    end
-//!     │  published forks    │  private forks        │  room                │
-//!     ▼  (cells in a pool)  ▼  (jobs on the stack)  ▼                      ▼
-//!   ┌─────────────────────┬───────────────────────┬──────────────────────┐
-//!   └─────────────────────┴───────────────────────┴──────────────────────┘
-//!   push_gate: `end` while open, null when closed:   a push at `slot >= push_gate` goes the slow way
-//!   pop_gate:  `base` while open, the last address when closed:  a pop at `slot < pop_gate` goes the slow way
-//! ```
-//! The gates and their ordering are those of [`raddle_sync::gates`].
 //! # Invariants
-//! 1. Only the owner touches `top`, `base` and the slots; others touch only the gates.
-//! 2. Slots below `base` hold published cells, slots from `base` to `top` jobs on the owner's call stack, which
+//! 1. Only the owner pushes and pops.
+//! 2. Slots below the base hold published cells, slots from there to the top hold jobs on the owner's call stack, which
 //!    stay there until their join: `join` does not return or unwind before its fork is run or taken back.
 //! 3. A worker that has no room for another fork runs it at once.
 //! # Source
@@ -28,69 +20,41 @@
 //! work-stealing. Euro-Par 2014 workshops.
 
 mod current;
+mod frames;
+mod job;
 mod join;
+mod offer;
 
 use std::cell::Cell;
 use std::ptr;
 
-use raddle_sync::CachePadded;
 use raddle_sync::gates::Gates;
-use raddle_sync::prim::{AtomicU64, LIGHT, Relaxed};
+use raddle_sync::prim::LIGHT;
+use raddle_sync::split_stack::{Progress, Slot, SplitStack};
 
+use crate::task::TaskCell;
 use crate::worker::Worker;
+use frames::Frames;
+use job::JobHead;
 
 pub(crate) use current::{as_nobody, as_worker, current_worker, with_worker};
+pub(crate) use job::JobRef;
 pub use join::join;
+pub(crate) use offer::{Offered, offer_during};
 
 /// Forks that one worker can have open at a time: far more than fit on its call stack.
 const SLOT_COUNT: usize = if LIGHT { 4 } else { 1 << 16 };
 
-/// The head of every job on a call stack: what runs it.
-#[repr(C)]
-#[derive(Debug)]
-pub(crate) struct JobHead {
-    run: unsafe fn(*const JobHead),
-}
-
-/// A job on some worker's call stack.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct JobRef(*const JobHead);
-
-impl JobRef {
-    /// Runs the job and stores its result or its panic in it; does not unwind.
-    ///
-    /// # Safety
-    /// The caller has won the job, and its join has not returned (invariant 2).
-    pub(crate) unsafe fn run(self) {
-        // SAFETY: the job is alive (contract).
-        let run = unsafe { (*self.0).run };
-        // SAFETY: the function belongs to this job.
-        unsafe { run(self.0) };
-    }
-}
-
-/// What a slot holds: a job while private, a task cell once published.
-pub(crate) type Slot = *const ();
-
-/// The fork stack of one worker: its private part on one cache line, what others may write on another.
+/// The fork stack of one worker: its forks, and the frames that they were made in.
 #[derive(Debug)]
 pub(crate) struct ForkStack {
-    private: CachePadded<Private>,
-    gates: CachePadded<Gates<Slot>>,
-}
-
-#[derive(Debug)]
-struct Private {
-    top: Cell<*mut Slot>,
-    base: Cell<*mut Slot>,
-    first: Cell<*mut Slot>,
-    end: Cell<*mut Slot>,
+    stack: SplitStack,
     /// The worker that owns this stack; null for the stack of all other threads.
     worker: Cell<*const Worker>,
-    inline: AtomicU64,
+    frames: Frames,
 }
 
-// SAFETY: `private` is touched by the owning worker's thread alone (invariant 1), except `inline`, an atomic.
+// SAFETY: `worker` and the deeper frames are touched by the owning worker's thread alone; all else is atomics.
 unsafe impl Sync for ForkStack {}
 // SAFETY: as above; the stack moves to its worker's thread before that thread uses it.
 unsafe impl Send for ForkStack {}
@@ -100,15 +64,9 @@ impl ForkStack {
         /// A stack without room, whose gates are closed for good: that of threads which are no workers.
         const fn outside() -> Self {
             Self {
-                private: CachePadded::new(Private {
-                    top: Cell::new(ptr::null_mut()),
-                    base: Cell::new(ptr::null_mut()),
-                    first: Cell::new(ptr::null_mut()),
-                    end: Cell::new(ptr::null_mut()),
-                    worker: Cell::new(ptr::null()),
-                    inline: AtomicU64::new(0),
-                }),
-                gates: CachePadded::new(Gates::new()),
+                stack: SplitStack::new(),
+                worker: Cell::new(ptr::null()),
+                frames: Frames::new(),
             }
         }
     }
@@ -118,67 +76,75 @@ impl ForkStack {
         Self::outside()
     }
 
-    /// Makes room, because the worker begins on this thread. Others may have gone to sleep before, and have asked.
-    fn make_room(&self, anyone_sleeps: impl FnOnce() -> bool) {
-        let slots: Box<[Slot]> = vec![ptr::null(); SLOT_COUNT].into_boxed_slice();
-        let first = Box::into_raw(slots).cast::<Slot>();
-        self.private.first.set(first);
-        self.private.top.set(first);
-        self.private.base.set(first);
-        self.private.end.set(first.wrapping_add(SLOT_COUNT));
-        self.gates
-            .open_unless_asked(self.private.end.get(), first, anyone_sleeps);
-    }
-
     /// What other workers use to ask this one for work.
     #[inline]
     pub(crate) fn gates(&self) -> &Gates<Slot> {
-        &self.gates
+        self.stack.gates()
     }
 
     /// Forks that were called at their join without ever leaving this stack.
     pub(crate) fn inline_count(&self) -> u64 {
-        // Relaxed: a statistic.
-        self.private.inline.load(Relaxed)
+        self.stack.inline_count()
     }
 
-    /// The slot that the next fork will have. For the owner alone, like all that follows.
-    pub(crate) fn top(&self) -> usize {
-        self.private.top.get().addr()
+    /// How far this worker has come; none if it has no private fork. A hint, for other workers.
+    pub(crate) fn progress(&self) -> Option<Progress> {
+        self.stack.progress()
     }
 
-    /// Opens the gates and gives the oldest private fork to `publish`; false, and gates unchanged, without one.
+    /// A number that changes only while this worker makes forks or offers.
+    pub(crate) fn activity(&self) -> u64 {
+        self.stack.activity()
+    }
+
+    /// Enters a frame. For the owner alone, like the next two.
+    #[inline]
+    pub(crate) fn enter(&self, frame: &'static TaskCell) {
+        self.frames.push(frame, self.stack.top().addr());
+    }
+
+    /// Leaves the innermost frame.
+    #[inline]
+    pub(crate) fn leave(&self) {
+        self.frames.pop();
+    }
+
+    /// Returns the innermost frame.
+    pub(crate) fn frame(&self) -> Option<&'static TaskCell> {
+        self.frames.innermost()
+    }
+
+    /// Opens the gates and gives the oldest private fork to `publish`; none, and gates unchanged, without one. For the owner alone.
     ///
-    /// `publish` gets the job and the address of its slot, and returns the cell that stands for it from now on.
-    /// The second value has a bit for every sleeping asker.
-    pub(crate) fn answer<'a>(
+    /// `publish` gets the job and the frame that it was made in, and returns the cell that stands for it from now on.
+    /// Returns a bit for every sleeping asker.
+    pub(crate) fn answer(
         &self,
-        publish: impl FnOnce(JobRef, usize) -> &'a crate::task::TaskCell,
+        publish: impl FnOnce(JobRef, Option<&'static TaskCell>) -> &'static TaskCell,
     ) -> Option<u64> {
-        let base = self.private.base.get();
-        if base == self.private.top.get() {
-            return None;
-        }
-        self.private.base.set(base.wrapping_add(1));
-        let askers = self
-            .gates
-            .open_and_take(self.private.end.get(), base.wrapping_add(1));
-        // SAFETY: a slot between base and top, which holds a job (invariant 2).
-        let job = JobRef(unsafe { base.read() }.cast::<JobHead>());
-        let cell = publish(job, base.addr());
-        // SAFETY: our own slot (invariant 1).
-        unsafe { base.write(ptr::from_ref(cell).cast::<()>()) };
-        Some(askers)
+        // SAFETY: called by the owner, which publishes below.
+        let answer = unsafe { self.stack.answer() }?;
+        let job = JobRef(answer.fork.cast_const().cast::<JobHead>());
+        let cell = publish(job, self.frames.of_own_slot(answer.slot.addr()));
+        // SAFETY: the fork of this answer, which is not popped before this function ends.
+        unsafe { self.stack.publish(answer.slot, as_slot(cell)) };
+        Some(answer.askers)
+    }
+
+    /// Publishes the oldest private fork of a worker that does not answer; false without one. For other workers.
+    ///
+    /// `publish` is that of [`answer`](Self::answer); it runs under a lock that the owner may wait for.
+    pub(crate) fn raid(
+        &self,
+        publish: impl FnOnce(JobRef, Option<&'static TaskCell>) -> &'static TaskCell,
+    ) -> bool {
+        self.stack.raid(|fork, slot| {
+            let job = JobRef(fork.cast_const().cast::<JobHead>());
+            as_slot(publish(job, self.frames.of_slot(slot.addr())))
+        })
     }
 }
 
-impl Drop for ForkStack {
-    fn drop(&mut self) {
-        let first = self.private.first.get();
-        if !first.is_null() {
-            let slots = ptr::slice_from_raw_parts_mut(first, SLOT_COUNT);
-            // SAFETY: made by `Box::into_raw` in `new`.
-            drop(unsafe { Box::from_raw(slots) });
-        }
-    }
+fn as_slot(cell: &'static TaskCell) -> *mut () {
+    ptr::from_ref(cell).cast_mut().cast::<()>()
 }

@@ -36,13 +36,15 @@
 //! **Invariant:** while it waits, a worker runs no foreign work.
 
 mod mail;
+mod raid;
 mod search;
 mod substitutes;
 mod waiting;
 
+use raid::WatchCount;
 use substitutes::Substitutes;
 pub(crate) use substitutes::{SUBSTITUTES_MAX, WorkerThreads, run as run_worker};
-pub(crate) use waiting::Helping;
+pub(crate) use waiting::{Helping, Lends};
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -79,6 +81,8 @@ pub(crate) struct Shared {
     pub(crate) network: Option<Arc<dyn Network>>,
     pub(crate) forks: Box<[ForkStack]>,
     pub(crate) memory: Memory,
+    /// Sleepers that look for stalled workers after a while.
+    watch: WatchCount,
     /// Workers that sleep inside a task; a task that comes from outside may be below what they wait for.
     pub(crate) helpers: AtomicBits,
     pub(crate) tallies: Box<[CachePadded<Tally>]>,
@@ -105,8 +109,6 @@ pub(crate) struct Worker {
     shared: Arc<Shared>,
     seat: Box<dyn Seat>,
     free: FreeList,
-    /// The frames on this stack, innermost last, each with the address of its first fork slot.
-    frames: RefCell<Vec<FrameMark>>,
     waits: RefCell<SpinBudget>,
     gains: Gains,
     sender: Box<dyn Sender>,
@@ -124,12 +126,6 @@ pub(crate) struct Worker {
     is_deaf: Cell<bool>,
     /// Calls that this worker runs inside waits for them.
     nested: Cell<u32>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct FrameMark {
-    frame: &'static TaskCell,
-    first_slot: usize,
 }
 
 impl Shared {
@@ -151,6 +147,7 @@ impl Shared {
             idle: IdleSet::new(limit),
             network: None,
             forks: (0..limit).map(|_| ForkStack::new()).collect(),
+            watch: WatchCount::default(),
             memory: Memory::new(limit, task_memory),
             helpers: AtomicBits::new(limit),
             tallies: (0..limit).map(|_| Default::default()).collect(),
@@ -328,7 +325,6 @@ impl Worker {
             until_network: Cell::new(0),
             is_deaf: Cell::new(false),
             free: FreeList::new(index),
-            frames: RefCell::default(),
             waits: RefCell::default(),
             gains: Gains::default(),
             nested: Cell::new(0),
@@ -358,22 +354,19 @@ impl Worker {
 
     /// The innermost frame on this stack.
     pub(crate) fn frame(&self) -> Option<&'static TaskCell> {
-        self.frames.borrow().last().map(|mark| mark.frame)
+        self.forks().frame()
     }
 
     /// Calls `inside` with `frame` as the innermost frame.
     pub(crate) fn in_frame<R>(&self, frame: &'static TaskCell, inside: impl FnOnce() -> R) -> R {
-        struct Leave<'a>(&'a Worker);
+        struct Leave<'a>(&'a ForkStack);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
-                self.0.frames.borrow_mut().pop();
+                self.0.leave();
             }
         }
-        self.frames.borrow_mut().push(FrameMark {
-            frame,
-            first_slot: self.forks().top(),
-        });
-        let _leave = Leave(self);
+        self.forks().enter(frame);
+        let _leave = Leave(self.forks());
         inside()
     }
 
@@ -413,9 +406,9 @@ impl Worker {
 
     /// Publishes the oldest private fork, because somebody asked or will; false without one.
     pub(crate) fn answer(&self) -> bool {
-        let publish = |job, slot| {
+        let publish = |job, frame| {
             let cell = self.take_cell();
-            cell.make_fork(self.frame_of(slot), self.index, job);
+            cell.make_fork(frame, self.index, job);
             self.seat.share(Task::new(cell));
             cell
         };
@@ -439,15 +432,6 @@ impl Worker {
             }
             askers &= askers - 1;
         }
-    }
-
-    /// The frame that was innermost when the fork in the slot at this address was made.
-    fn frame_of(&self, slot: usize) -> Option<&'static TaskCell> {
-        let frames = self.frames.borrow();
-        frames
-            .iter()
-            .rfind(|mark| mark.first_slot <= slot)
-            .map(|mark| mark.frame)
     }
 
     /// A task that is wanted, from wherever the pool has one.
@@ -490,7 +474,7 @@ impl Worker {
         let helping = Helping {
             frame: cell,
             mark: self.mark(),
-            lends: false,
+            lends: Lends::Late,
         };
         self.wait_until(helping, || cell.thief(), || cell.offer().is_done());
         self.give_back(cell);

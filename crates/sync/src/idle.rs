@@ -71,8 +71,10 @@ pub struct IdleSet {
 pub enum Slept {
     /// Work was there already.
     Not,
-    /// Somebody woke this worker.
+    /// Another thread woke this worker.
     Woken,
+    /// The timeout has passed.
+    TimedOut,
 }
 
 impl IdleSet {
@@ -265,11 +267,12 @@ impl IdleSet {
     /// A searching worker goes to sleep unless `has_work`; it comes back searching.
     ///
     /// `before_sleep` runs when the decision to sleep has been taken and the worker can already be woken. For `watch` it then waits
-    /// without the kernel.
+    /// without the kernel, and in the kernel for at most `timeout`, if there is one.
     pub fn sleep(
         &self,
         worker_index: usize,
         watch: Duration,
+        timeout: Option<Duration>,
         has_work: impl Fn() -> bool,
         before_sleep: impl FnOnce(),
     ) -> Slept {
@@ -284,9 +287,13 @@ impl IdleSet {
         before_sleep();
         // A token may be an old one, left for another wait of this worker, or tell of the end of a process: the bit tells, and there may be work.
         while self.sleepers.contains(worker_index) {
-            self.cells.cell(worker_index).wait(watch);
-            if self.sleepers.contains(worker_index) && has_work() && self.rise(worker_index) {
-                break;
+            let is_told = self.cells.cell(worker_index).wait_for(watch, timeout);
+            let is_late = !is_told && timeout.is_some();
+            if self.sleepers.contains(worker_index)
+                && (is_late || has_work())
+                && self.rise(worker_index)
+            {
+                return if is_late { Slept::TimedOut } else { Slept::Woken };
             }
         }
         Slept::Woken

@@ -24,6 +24,7 @@
 //! | [`ordered`] | data that is reached only when its FIFO says so |
 //! | [`ranks`] | what waits for its turn by rank |
 //! | [`gates`] | how hungry workers make a busy one look up |
+//! | [`split_stack`] | the forks of one worker, of which others can take the oldest |
 //! | [`offer`] | who may run an offered fork: its owner or one thief |
 //! | [`idle`] | who searches and who sleeps; no wake-up is lost |
 //! | [`bits`] | a fixed set of small numbers, shared |
@@ -50,6 +51,7 @@ pub mod ranks;
 pub mod returns;
 pub mod shared_vec;
 pub mod single_put;
+pub mod split_stack;
 pub mod stack;
 pub mod table;
 pub mod two_lists;

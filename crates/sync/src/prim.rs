@@ -27,7 +27,7 @@ pub use schedule::*;
 pub use std::thread::panicking;
 
 mod fences;
-pub use fences::{heavy_fence, light_fence, prepare_fences};
+pub use fences::{can_interrupt, heavy_fence, light_fence, prepare_fences, signal_fence};
 mod pair;
 pub use pair::{AtomicPair, Pair};
 

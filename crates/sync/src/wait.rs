@@ -176,6 +176,13 @@ impl WaitCell {
         self.wait_by(Way::Auto, spin);
     }
 
+    /// Waits for the token and takes it: spins for `spin`, then sleeps for at most `timeout`, if there is one. Returns true when the
+    /// token came. For the owner alone.
+    pub fn wait_for(&self, spin: Duration, timeout: Option<Duration>) -> bool {
+        let lingered = self.linger(Way::Auto, Way::Auto.limit(spin), || self.try_take(), || false);
+        lingered.ended || self.sleep(timeout)
+    }
+
     /// As [`wait`](Self::wait), in one way: sleeps only in the ways that do.
     ///
     /// Where the processor has no monitored wait, [`Way::Monitor`] is [`Way::Pause`].

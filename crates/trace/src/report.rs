@@ -16,8 +16,10 @@ pub struct WorkerReport {
     pub messages: u64,
     /// Forks called at their join without ever being offered to anybody.
     pub forks_inline: u64,
-    /// Forks put into the pool because somebody asked for work.
+    /// Forks put into the pool because another worker asked for work, or raided a stalled one.
     pub forks_published: u64,
+    /// Published forks that this worker took from the private stack of a stalled one.
+    pub forks_raided: u64,
     /// Published forks that their owner took back.
     pub forks_reclaimed: u64,
     /// Looks into another worker's part of the pool.
@@ -44,6 +46,7 @@ impl WorkerReport {
             // A fork that was taken back is called at its join too, but it was offered before.
             forks_inline: forks_inline.saturating_sub(tally.forks_reclaimed.get()),
             forks_published: tally.forks_published.get(),
+            forks_raided: tally.forks_raided.get(),
             forks_reclaimed: tally.forks_reclaimed.get(),
             steals_tried: tally.steals_tried.get(),
             steals_done: tally.steals_done.get(),
@@ -60,6 +63,7 @@ impl WorkerReport {
             messages: self.messages + other.messages,
             forks_inline: self.forks_inline + other.forks_inline,
             forks_published: self.forks_published + other.forks_published,
+            forks_raided: self.forks_raided + other.forks_raided,
             forks_reclaimed: self.forks_reclaimed + other.forks_reclaimed,
             steals_tried: self.steals_tried + other.steals_tried,
             steals_done: self.steals_done + other.steals_done,
@@ -70,12 +74,13 @@ impl WorkerReport {
         }
     }
 
-    fn cells(&self) -> [String; 11] {
+    fn cells(&self) -> [String; 12] {
         [
             self.tasks.to_string(),
             self.messages.to_string(),
             self.forks_inline.to_string(),
             self.forks_published.to_string(),
+            self.forks_raided.to_string(),
             self.forks_reclaimed.to_string(),
             self.steals_tried.to_string(),
             self.steals_done.to_string(),
@@ -145,12 +150,13 @@ impl Report {
     }
 }
 
-const HEADS: [&str; 12] = [
+const HEADS: [&str; 13] = [
     "worker",
     "tasks",
     "messages",
     "inline",
     "published",
+    "raided",
     "reclaimed",
     "tried",
     "stolen",

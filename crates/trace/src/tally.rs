@@ -29,8 +29,10 @@ pub struct Tally {
     pub tasks: Counter,
     /// Messages that this worker ran; each counts as a task too.
     pub messages: Counter,
-    /// Forks that went into the pool because somebody asked for work.
+    /// Forks that went into the pool because another worker asked for work, or raided a stalled one.
     pub forks_published: Counter,
+    /// Published forks that this worker took from the private stack of a stalled one.
+    pub forks_raided: Counter,
     /// Published forks that their owner took back at the join.
     pub forks_reclaimed: Counter,
     /// Looks into another worker's part of the pool.

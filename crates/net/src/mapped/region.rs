@@ -283,7 +283,7 @@ mod tests {
             scope.spawn(move || {
                 idle.start_search();
                 while !has_work() {
-                    let _ = idle.sleep(last, Duration::ZERO, has_work, || ());
+                    let _ = idle.sleep(last, Duration::ZERO, None, has_work, || ());
                 }
                 idle.found(last, || false);
             });

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use super::ForkStack;
+use super::{ForkStack, SLOT_COUNT};
 use crate::worker::Worker;
 
 #[cfg(not(any(loom, shuttle)))]
@@ -55,8 +55,10 @@ pub(crate) fn as_nobody<R>(run: impl FnOnce() -> R) -> R {
 /// Calls `run` with the current thread being `worker`.
 pub(crate) fn as_worker<R>(worker: &Worker, run: impl FnOnce() -> R) -> R {
     let forks = worker.forks();
-    forks.make_room(|| worker.shared().idle.anyone_sleeps());
-    forks.private.worker.set(worker);
+    forks
+        .stack
+        .make_room(SLOT_COUNT, || worker.shared().idle.anyone_sleeps());
+    forks.worker.set(worker);
     // Both are borrowed until this function ends, and so does `Leave`.
     let _leave = Leave(CURRENT.with(|current| current.replace(forks)));
     run()
@@ -66,7 +68,7 @@ pub(crate) fn as_worker<R>(worker: &Worker, run: impl FnOnce() -> R) -> R {
 #[inline]
 pub(super) fn worker_of(forks: &ForkStack) -> Option<&Worker> {
     // SAFETY: null, or set by `as_worker` for as long as this thread is that worker.
-    unsafe { forks.private.worker.get().as_ref() }
+    unsafe { forks.worker.get().as_ref() }
 }
 
 /// The worker that the current thread is, for the length of a call.

@@ -1,13 +1,15 @@
 //! `join`: the fork, the call, and the return.
 
-use std::mem::{ManuallyDrop, MaybeUninit};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::ptr;
+use std::mem::ManuallyDrop;
+use std::panic::resume_unwind;
 
-use raddle_sync::prim::{Relaxed, UnsafeCell};
+use raddle_sync::split_stack::Slot;
 
+use super::ForkStack;
 use super::current::{current_forks, worker_of};
-use super::{ForkStack, JobHead, Slot};
+use super::job::StackJob;
+use crate::task::{TaskCell, discard};
+use crate::worker::Worker;
 
 /// Runs both closures, in parallel when a worker has nothing better to do, and returns both results.
 ///
@@ -47,11 +49,10 @@ where
 {
     let forks = current_forks();
     let job = StackJob::new(b);
-    let slot = forks.private.top.get();
-    if forks.gates.lets_push(slot) {
-        // SAFETY: there is room below the gate, and only we write our slots (invariant 1).
-        unsafe { slot.write(job.slot()) };
-        forks.private.top.set(slot.wrapping_add(1));
+    let slot = forks.stack.top();
+    if forks.stack.lets_push(slot) {
+        // SAFETY: we are the owner, and there is room below the gate.
+        unsafe { forks.stack.push(slot, job.slot()) };
     } else if !push_slow(forks, job.slot()) {
         return join_without_room(a, job.into_inner());
     }
@@ -62,35 +63,55 @@ where
     };
     let result_a = a();
     std::mem::forget(unwinding);
-    forks.private.top.set(slot);
-    if forks.gates.lets_pop(slot) || !pop_slow(forks, slot) {
-        let inline = &forks.private.inline;
-        // Relaxed: a statistic that only this thread writes.
-        inline.store(inline.load(Relaxed).wrapping_add(1), Relaxed);
+    // SAFETY: we are the owner; all forks that `a` has pushed have been popped.
+    if unsafe { forks.stack.pop(slot) } || !pop_slow(forks, slot) {
+        forks.stack.count_inline();
         // SAFETY: popped while private or taken back: ours to run (invariant 2).
         let b = unsafe { job.take() };
-        return (result_a, b());
+        return call_second(result_a, b);
     }
     // SAFETY: `pop_slow` saw that a thief has run it.
     match unsafe { job.result() } {
         Ok(result_b) => (result_a, result_b),
-        Err(panic) => resume_unwind(panic),
+        Err(panic) => {
+            // Not while unwinding: a second panic, of its destructor, would end the process.
+            discard(result_a);
+            resume_unwind(panic)
+        }
     }
+}
+
+/// Calls `b` and returns both results. If `b` panics, a panic of the first result's destructor is swallowed.
+#[inline]
+fn call_second<RA, RB>(result_a: RA, b: impl FnOnce() -> RB) -> (RA, RB) {
+    struct DiscardOnUnwind<R>(ManuallyDrop<R>);
+    impl<R> Drop for DiscardOnUnwind<R> {
+        #[cold]
+        fn drop(&mut self) {
+            // SAFETY: the value is not used after its drop.
+            discard(unsafe { ManuallyDrop::take(&mut self.0) });
+        }
+    }
+    let kept = DiscardOnUnwind(ManuallyDrop::new(result_a));
+    let result_b = b();
+    let mut kept = ManuallyDrop::new(kept);
+    // SAFETY: `kept` is not dropped any more.
+    let result_a = unsafe { ManuallyDrop::take(&mut kept.0) };
+    (result_a, result_b)
 }
 
 /// Pushes where the gate is closed or the stack full; false when the fork has not been pushed.
 #[cold]
-fn push_slow(forks: &ForkStack, job: Slot) -> bool {
+fn push_slow(forks: &ForkStack, job: *mut ()) -> bool {
     let Some(worker) = worker_of(forks) else {
         return false;
     };
-    let slot = forks.private.top.get();
-    if slot == forks.private.end.get() {
+    let slot = forks.stack.top();
+    if !forks.stack.has_room(slot) {
         return false;
     }
-    // SAFETY: there is room, and only we write our slots (invariant 1).
-    unsafe { slot.write(job) };
-    forks.private.top.set(slot.wrapping_add(1));
+    // SAFETY: this worker is the owner, and there is room.
+    unsafe { forks.stack.push(slot, job) };
     worker.answer();
     true
 }
@@ -99,25 +120,20 @@ fn push_slow(forks: &ForkStack, job: Slot) -> bool {
 #[cold]
 fn pop_slow(forks: &ForkStack, slot: *mut Slot) -> bool {
     let worker = worker_of(forks).expect("only workers have forks to pop");
-    let base = forks.private.base.get();
-    if slot >= base {
-        worker.answer();
-        return false;
-    }
-    debug_assert_eq!(
-        slot.wrapping_add(1),
-        base,
-        "joins return in the order of their forks"
-    );
-    // SAFETY: our own slot (invariant 1).
-    let cell = unsafe { slot.read() }.cast::<crate::task::TaskCell>();
-    // SAFETY: a slot below base holds a cell (invariant 2); cells live as long as the process.
-    let cell = unsafe { &*cell };
-    forks.private.base.set(slot);
     let idle = &worker.shared().idle;
-    forks
-        .gates
-        .follow(forks.private.end.get(), slot, || idle.anyone_sleeps());
+    // SAFETY: this worker is the owner, whose pop of this slot has failed.
+    let published = unsafe { forks.stack.pop_slow(slot, || idle.anyone_sleeps()) };
+    if let Some(cell) = published {
+        return end_published(worker, cell);
+    }
+    worker.answer();
+    false
+}
+
+/// Takes a published fork back (false), or waits until its thief has run it (true).
+pub(super) fn end_published(worker: &Worker, cell: *mut ()) -> bool {
+    // SAFETY: what stands for a published fork is its cell (invariant 2); cells live as long as the process.
+    let cell = unsafe { &*cell.cast::<TaskCell>() };
     worker.reclaim_or_wait(cell)
 }
 
@@ -131,66 +147,10 @@ where
     RB: Send,
 {
     if super::current_worker().is_some() {
-        return (a(), b());
+        let result_a = a();
+        return call_second(result_a, b);
     }
     crate::global::default_runtime().install(|| join(a, b))
-}
-
-/// A fork on the call stack of its worker: the closure, and room for what a thief makes of it.
-#[repr(C)]
-struct StackJob<F, R> {
-    head: JobHead,
-    closure: UnsafeCell<ManuallyDrop<F>>,
-    result: UnsafeCell<MaybeUninit<std::thread::Result<R>>>,
-}
-
-impl<F: FnOnce() -> R, R> StackJob<F, R> {
-    #[inline]
-    fn new(closure: F) -> Self {
-        Self {
-            head: JobHead { run: Self::run },
-            closure: UnsafeCell::new(ManuallyDrop::new(closure)),
-            result: UnsafeCell::new(MaybeUninit::uninit()),
-        }
-    }
-
-    #[inline]
-    fn slot(&self) -> Slot {
-        ptr::from_ref(self).cast::<()>()
-    }
-
-    fn into_inner(self) -> F {
-        ManuallyDrop::into_inner(self.closure.into_inner())
-    }
-
-    /// # Safety
-    /// The caller alone runs the job, once.
-    #[inline]
-    unsafe fn take(&self) -> F {
-        // SAFETY: nobody else touches the closure (contract).
-        let closure = self.closure.with(|closure| unsafe { closure.read() });
-        ManuallyDrop::into_inner(closure)
-    }
-
-    /// # Safety
-    /// A thief has run the job; called once.
-    unsafe fn result(&self) -> std::thread::Result<R> {
-        // SAFETY: the thief wrote it before it finished the offer (contract).
-        let result = self.result.with(|result| unsafe { result.read() });
-        // SAFETY: initialised by the thief.
-        unsafe { result.assume_init() }
-    }
-
-    unsafe fn run(head: *const JobHead) {
-        // SAFETY: `head` is the first field of a `StackJob<F, R>` that is alive (contract of `JobRef::run`).
-        let job = unsafe { &*head.cast::<Self>() };
-        // SAFETY: the caller won the job.
-        let closure = unsafe { job.take() };
-        let result = catch_unwind(AssertUnwindSafe(closure));
-        // SAFETY: nobody else touches the result until the offer is finished.
-        job.result
-            .with_mut(|place| unsafe { place.write(MaybeUninit::new(result)) });
-    }
 }
 
 /// Undoes the fork when its first closure unwinds.
@@ -203,16 +163,13 @@ struct PopOnUnwind<'a, F: FnOnce() -> R, R> {
 impl<F: FnOnce() -> R, R> Drop for PopOnUnwind<'_, F, R> {
     #[cold]
     fn drop(&mut self) {
-        self.forks.private.top.set(self.slot);
-        if self.forks.gates.lets_pop(self.slot) || !pop_slow(self.forks, self.slot) {
-            // SAFETY: ours, and dropped without being run.
-            drop(unsafe { self.job.take() });
+        // SAFETY: we are the owner; all forks that the first closure has pushed have been popped.
+        if unsafe { self.forks.stack.pop(self.slot) } || !pop_slow(self.forks, self.slot) {
+            // SAFETY: ours, and dropped without being run. A panic of its destructor gives way to ours.
+            discard(unsafe { self.job.take() });
         } else {
             // SAFETY: `pop_slow` saw that a thief has run it. A panic of its own gives way to ours.
-            crate::task::discard(unsafe { self.job.result() });
+            discard(unsafe { self.job.result() });
         }
     }
 }
-
-/// A job is reached through its head.
-const _: () = assert!(std::mem::offset_of!(StackJob<fn(), ()>, head) == 0);

@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::on_worker;
 use super::pace::Pace;
 use super::piece::{Chunks, Elements, Piece};
-use crate::fork::current_worker;
+use super::stop::Stop;
+use crate::fork::{Offered, current_worker, offer_during};
 
 /// Calls `body` with every index of `range`, on as many workers as have time.
 ///
@@ -13,7 +14,8 @@ use crate::fork::current_worker;
 /// they are small; no allocation.
 ///
 /// # Panics
-/// With the panic of some body; the items that have not begun then are left out.
+/// With the panic of some body. Items that have not begun by then are left out, but for those that other workers run within the next
+/// microseconds.
 ///
 /// # Examples
 /// ```
@@ -114,33 +116,42 @@ pub fn for_each_piece<P: Piece>(piece: P, body: impl Fn(P) + Sync) {
 
 fn each<P: Piece>(piece: P, run: &(impl Fn(P) + Sync)) {
     if piece.item_count() > 0 {
-        on_worker(|| drive(piece, Pace::start(), run));
+        let stop = Stop::new();
+        on_worker(|| drive(piece, Pace::start(), &stop, run));
     }
 }
 
-/// Runs a piece on the current worker, giving parts away when asked.
-fn drive<P: Piece>(mut piece: P, mut pace: Pace, run: &(impl Fn(P) + Sync)) {
+/// Runs a piece on the current worker, giving parts away when asked, and offering what is left during each step.
+fn drive<P: Piece>(mut piece: P, mut pace: Pace, stop: &Stop, run: &(impl Fn(P) + Sync)) {
     let worker = current_worker().expect("loops run on workers");
+    worker.call_watch();
     loop {
         let len = piece.item_count();
-        if len == 0 {
+        if len == 0 || stop.is_set() {
             return;
         }
         if let Some(cut) = pace.cut(len, worker) {
             let (left, right) = piece.split(cut.left);
-            let left = |pace| drive(left, pace, run);
-            pace.split(cut, worker, left, |pace| drive(right, pace, run));
+            let left = |pace| drive(left, pace, stop, run);
+            pace.split(cut, worker, left, |pace| drive(right, pace, stop, run));
             return;
         }
         let Some(mut chunk) = pace.begin_chunk(len, worker) else {
-            return run(piece);
+            return stop.unless_panics(|| run(piece));
         };
         loop {
             let count = chunk.step();
             let (step, rest) = piece.split(count);
-            run(step);
-            piece = rest;
-            if chunk.is_over(count, worker) {
+            let offered = offer_during(
+                rest,
+                |rest| drive(rest, Pace::start(), stop, run),
+                || stop.unless_panics(|| run(step)),
+            );
+            match offered {
+                ((), Offered::Kept(rest)) => piece = rest,
+                ((), Offered::Taken(())) => return,
+            }
+            if chunk.is_over(count, worker) || stop.is_set() {
                 break;
             }
         }

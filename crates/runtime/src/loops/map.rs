@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::on_worker;
 use super::pace::Pace;
 use super::piece::Piece;
-use crate::fork::current_worker;
+use super::stop::Stop;
+use crate::fork::{Offered, current_worker, offer_during};
 
 /// Calls `body` with every index of `range` and collects the results in the order of the indices.
 ///
@@ -22,46 +23,59 @@ use crate::fork::current_worker;
 pub fn map<T: Send>(range: Range<usize>, body: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let mut results = Vec::with_capacity(range.len());
     if !range.is_empty() {
-        on_worker(|| extend(&mut results, range, Pace::start(), &body));
+        let stop = Stop::new();
+        on_worker(|| extend(&mut results, range, Pace::start(), &stop, &body));
     }
     results
 }
 
-/// Appends the results of `range`; the halves that others make come in vectors of their own.
+/// Appends the results of `range`; parts that others make come in vectors of their own. Appends fewer once a body has panicked.
 fn extend<T: Send>(
     results: &mut Vec<T>,
     mut range: Range<usize>,
     mut pace: Pace,
+    stop: &Stop,
     body: &(impl Fn(usize) -> T + Sync),
 ) {
     let worker = current_worker().expect("loops run on workers");
+    worker.call_watch();
+    let others = |range: Range<usize>, pace| {
+        let mut others = Vec::with_capacity(range.len());
+        extend(&mut others, range, pace, stop, body);
+        others
+    };
     loop {
         let len = range.len();
-        if len == 0 {
+        if len == 0 || stop.is_set() {
             return;
         }
         if let Some(cut) = pace.cut(len, worker) {
             let (left, right) = range.split(cut.left);
-            let left = |pace| extend(results, left, pace, body);
-            let right = |pace| {
-                let mut others = Vec::with_capacity(right.len());
-                extend(&mut others, right, pace, body);
-                others
-            };
-            let ((), mut others) = pace.split(cut, worker, left, right);
-            results.append(&mut others);
+            let left = |pace| extend(results, left, pace, stop, body);
+            let ((), mut made) = pace.split(cut, worker, left, |pace| others(right, pace));
+            results.append(&mut made);
             return;
         }
         let Some(mut chunk) = pace.begin_chunk(len, worker) else {
-            results.extend(range.map(body));
+            stop.unless_panics(|| results.extend(range.map(body)));
             return;
         };
         loop {
             let count = chunk.step();
             let (step, rest) = range.split(count);
-            results.extend(step.map(body));
-            range = rest;
-            if chunk.is_over(count, worker) {
+            let offered = offer_during(
+                rest,
+                |rest| others(rest, Pace::start()),
+                || stop.unless_panics(|| results.extend(step.map(body))),
+            );
+            match offered {
+                ((), Offered::Kept(rest)) => range = rest,
+                ((), Offered::Taken(mut made)) => {
+                    results.append(&mut made);
+                    return;
+                }
+            }
+            if chunk.is_over(count, worker) || stop.is_set() {
                 break;
             }
         }

@@ -7,12 +7,17 @@
 use std::ops::Range;
 
 use super::on_worker;
-use crate::fork::{current_worker, join};
+use super::stop::Stop;
+use crate::fork::{Offered, current_worker, join, offer_during};
 
 /// Leaves of the tree at most: enough for balance on hundreds of workers.
 const BLOCK_COUNT: usize = 1024;
-/// Above this many leaves a node always forks; below, only when somebody asks.
+/// Above this many leaves a node always forks. Below, it forks when another worker asks, and offers its right half otherwise.
 const FORK_BLOCKS: usize = 16;
+/// In trees of many leaves, a node with fewer than this neither forks nor offers: a leaf may be a single short item there.
+const OFFER_BLOCKS: usize = 4;
+/// A tree with more leaves has many.
+const MANY_BLOCKS: usize = 64;
 
 /// Combines `map(i)` for all `i` in `range` with `combine`, an associative operation; `identity()` for an empty range.
 ///
@@ -37,41 +42,63 @@ pub fn map_reduce<T: Send>(
         return identity();
     }
     let block_len = range.len().div_ceil(BLOCK_COUNT);
+    let block_count = range.len().div_ceil(block_len);
     let tree = Tree {
         range,
         block_len,
+        offer_blocks: if block_count > MANY_BLOCKS { OFFER_BLOCKS } else { 0 },
+        stop: Stop::new(),
         map,
         combine,
     };
-    let blocks = 0..tree.range.len().div_ceil(block_len);
-    on_worker(|| tree.node(blocks))
+    let call = || {
+        if let Some(worker) = current_worker() {
+            worker.call_watch();
+        }
+        tree.node(0..block_count)
+    };
+    on_worker(call).expect("without a panic, every node has a value")
 }
 
 struct Tree<M, C> {
     range: Range<usize>,
     block_len: usize,
+    offer_blocks: usize,
+    stop: Stop,
     map: M,
     combine: C,
 }
 
 impl<M: Sync, C: Sync> Tree<M, C> {
-    /// The value of the subtree over `blocks`, which is not empty.
-    fn node<T: Send>(&self, blocks: Range<usize>) -> T
+    /// The value of the subtree over `blocks`, which is not empty; none once a closure has panicked.
+    fn node<T: Send>(&self, blocks: Range<usize>) -> Option<T>
     where
         M: Fn(usize) -> T,
         C: Fn(T, T) -> T,
     {
+        if self.stop.is_set() {
+            return None;
+        }
         if blocks.len() == 1 {
-            return self.block(blocks.start);
+            return Some(self.stop.unless_panics(|| self.block(blocks.start)));
         }
         let middle = blocks.start + blocks.len() / 2;
         let (left, right) = (blocks.start..middle, middle..blocks.end);
         let (left, right) = if blocks.len() > FORK_BLOCKS || is_asked() {
             join(|| self.node(left), || self.node(right))
+        } else if blocks.len() >= self.offer_blocks {
+            let (left, offered) =
+                offer_during(right, |right| self.node(right), || self.node(left));
+            let right = match offered {
+                Offered::Kept(right) => self.node(right),
+                Offered::Taken(right) => right,
+            };
+            (left, right)
         } else {
             (self.node(left), self.node(right))
         };
-        (self.combine)(left, right)
+        let (left, right) = (left?, right?);
+        Some(self.stop.unless_panics(|| (self.combine)(left, right)))
     }
 
     fn block<T>(&self, index: usize) -> T

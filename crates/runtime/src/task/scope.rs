@@ -14,7 +14,7 @@ use raddle_sync::prim::{Acquire, AtomicUsize, Mutex, Relaxed, Release};
 
 use super::{Task, TaskCell};
 use crate::fork::{current_worker, with_worker};
-use crate::worker::{Helping, Shared, Worker};
+use crate::worker::{Helping, Lends, Shared, Worker};
 
 /// A place to spawn tasks from that may borrow what outlives the scope. Made by [`scope`].
 #[derive(Debug)]
@@ -81,7 +81,7 @@ where
     let helping = Helping {
         frame,
         mark,
-        lends: false,
+        lends: Lends::Late,
     };
     worker.wait_until(helping, || None, || scope.pending.load(Acquire) == 0);
     worker.give_back(frame);

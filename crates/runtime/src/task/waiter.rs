@@ -11,7 +11,7 @@ use raddle_sync::wait::{SpinBudget, WaitCell};
 use super::TaskCell;
 use crate::clock::Instant;
 use crate::fork::current_worker;
-use crate::worker::{Helping, Shared};
+use crate::worker::{Helping, Lends, Shared};
 
 thread_local! {
     /// Where a thread that is no worker waits.
@@ -159,7 +159,7 @@ impl Waiter {
             Helping {
                 frame,
                 mark: worker.mark(),
-                lends: true,
+                lends: Lends::AtOnce,
             },
             || None,
             done,

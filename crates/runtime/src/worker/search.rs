@@ -8,6 +8,7 @@ use raddle_sync::prim::{LIGHT, spin_loop, yield_now};
 use raddle_sync::wait::{Monitor, SpinBudget};
 
 use super::Worker;
+use super::raid::{PATIENCE, Stalls, WatchTurn};
 use crate::clock::Instant;
 use crate::config::IdlePolicy;
 use crate::pool::Wanted;
@@ -82,8 +83,10 @@ impl Worker {
         }
         let idle = &self.shared.idle;
         idle.start_search();
+        let (mut stalls, mut turn) = (Stalls::default(), WatchTurn::start(&self.shared));
+        let mut time = self.search_time(budget);
         let searched = loop {
-            let searched = self.spin(self.search_time(budget));
+            let searched = self.spin(time, &mut stalls);
             if !matches!(searched, Searched::Nothing) || self.is_surplus() {
                 break searched;
             }
@@ -95,7 +98,18 @@ impl Worker {
                     network.before_sleep();
                 }
             };
-            let slept = idle.sleep(self.index, self.watch_time(budget), has_work, before_sleep);
+            let timeout = turn.timeout();
+            let slept = self.shared.watch.during(timeout, || {
+                let watch = self.watch_time(budget);
+                idle.sleep(self.index, watch, timeout, has_work, before_sleep)
+            });
+            time = match slept {
+                Slept::TimedOut => {
+                    turn.time_out(&stalls, &self.shared);
+                    Duration::ZERO
+                }
+                Slept::Woken | Slept::Not => self.search_time(budget),
+            };
             if let (Slept::Woken, Some(network)) = (slept, &self.shared.network) {
                 network.after_sleep();
             }
@@ -153,8 +167,8 @@ impl Worker {
         }
     }
 
-    /// Looks for work for `time`, asking one busy worker after the other.
-    fn spin(&self, time: Duration) -> Searched {
+    /// Looks for work for `time`, asking one busy worker after the other, and raiding those that do not answer.
+    fn spin(&self, time: Duration, stalls: &mut Stalls) -> Searched {
         let start = Instant::now();
         let mut victim = self.index;
         let mut rounds = 0_u32;
@@ -165,7 +179,15 @@ impl Worker {
             if self.shared.may_end() && !self.shared.has_work() {
                 return Searched::End;
             }
-            let is_over = start.elapsed() >= time;
+            if self.raid_stalled(stalls, None)
+                && let Some(task) = self.next()
+            {
+                return Searched::Found(task);
+            }
+            // Workers that may be stalled are looked at once more before this one gives up.
+            let passed = start.elapsed();
+            let is_over = passed >= time
+                && (!stalls.is_watching() || passed >= time.saturating_add(PATIENCE));
             rounds += 1;
             if (is_over || rounds.is_multiple_of(ROUNDS_PER_LAST_LOOK))
                 && let Some(task) = self.get_last(Wanted::Any)

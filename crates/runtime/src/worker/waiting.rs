@@ -8,6 +8,7 @@ use std::time::Duration;
 use raddle_sync::prim::{LIGHT, heavy_fence, spin_loop, yield_now};
 
 use super::Worker;
+use super::raid::{PATIENCE, Stalls};
 use crate::clock::Instant;
 use crate::config::IdlePolicy;
 use crate::pool::{Mark, Wanted};
@@ -20,9 +21,21 @@ pub(crate) struct Helping<'a> {
     pub(crate) frame: &'a TaskCell,
     /// Of this worker's own tasks, those from here on can be below the frame.
     pub(crate) mark: Mark,
-    /// The wait may need any other work: the place is lent before it sleeps.
-    pub(crate) lends: bool,
+    /// When this worker lends its place to a substitute.
+    pub(crate) lends: Lends,
 }
+
+/// When a worker that waits lends its place, so that other work goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lends {
+    /// Before it sleeps: the wait may need any other work.
+    AtOnce,
+    /// After [`LEND_TIME`]: the wait ends by itself, but its CPU is idle.
+    Late,
+}
+
+/// A wait that takes longer has a substitute run other work meanwhile: far more than it costs to start or wake one.
+const LEND_TIME: Duration = Duration::from_millis(1);
 
 /// Calls that a worker runs inside waits for them, one in the other: each takes stack.
 const NESTED_MAX: u32 = 64;
@@ -50,6 +63,7 @@ impl Worker {
         let mut spins = SPINS_FIRST;
         let mut victim = self.index;
         let mut lent = None;
+        let mut stalls = Stalls::default();
         loop {
             let wanted = |task: &Task| task.is_within(helping.frame);
             let wanted = Wanted::Where(&wanted, helping.mark);
@@ -73,15 +87,30 @@ impl Worker {
                 spin_loop();
             }
             spins = (2 * spins).min(SPINS_MAX);
-            if spins < SPINS_MAX || !self.is_long(gap_start) {
+            if spins < SPINS_MAX {
                 continue;
             }
-            if helping.lends && lent.is_none() {
+            // What is published is found by the next look, if it is wanted.
+            let passed = gap_start.elapsed();
+            if self.raid_stalled(&mut stalls, thief())
+                || !self.is_long(passed)
+                || (stalls.is_watching() && passed < PATIENCE * 2)
+            {
+                continue;
+            }
+            let lends_in = match helping.lends {
+                // Exhaustive models have no substitutes, and no clock.
+                _ if lent.is_some() || cfg!(loom) => None,
+                Lends::AtOnce => Some(Duration::ZERO),
+                Lends::Late => Some(LEND_TIME.saturating_sub(passed)),
+            };
+            let timeout = lends_in.filter(|time| !time.is_zero());
+            if lends_in.is_some() && timeout.is_none() {
                 lent = Some(self.lend());
             }
             let task = match self.shared.policy {
                 IdlePolicy::Spin => self.get_last(wanted),
-                _ => self.sleep_until_told(thief(), wanted),
+                _ => self.sleep_until_told(thief(), wanted, timeout),
             };
             if let Some(task) = task {
                 self.count_gap();
@@ -116,8 +145,8 @@ impl Worker {
         self.waits.borrow_mut().observe(gap);
     }
 
-    /// True when the wait has taken so long that sleeping pays.
-    fn is_long(&self, start: Instant) -> bool {
+    /// True when a wait that has taken so long is better slept through.
+    fn is_long(&self, passed: Duration) -> bool {
         match self.shared.policy {
             IdlePolicy::Park => true,
             IdlePolicy::Adaptive if self.shared.is_crowded() => {
@@ -125,7 +154,7 @@ impl Worker {
                 true
             }
             IdlePolicy::Adaptive | IdlePolicy::Spin => {
-                start.elapsed() >= self.waits.borrow().spin()
+                passed >= self.waits.borrow().spin()
             }
         }
     }
@@ -143,10 +172,15 @@ impl Worker {
         }
     }
 
-    /// Sleeps until a token comes: what is waited for is done, or work has come that may be below it.
+    /// Sleeps until a token comes, or for `timeout`: what is waited for is done, or work has come that may be below it.
     ///
     /// A last look for work stands between saying so and sleeping, as in `IdleSet::sleep`; what it finds is returned.
-    fn sleep_until_told(&self, thief: Option<usize>, wanted: Wanted<'_>) -> Option<Task> {
+    fn sleep_until_told(
+        &self,
+        thief: Option<usize>,
+        wanted: Wanted<'_>,
+        timeout: Option<Duration>,
+    ) -> Option<Task> {
         let cell = self.shared.idle.cell(self.index);
         if cell.try_take() {
             return None;
@@ -164,7 +198,8 @@ impl Worker {
         let task = self.get_last(wanted);
         if task.is_none() {
             self.tally().parks.add(1);
-            cell.wait(self.watch_time(&self.waits.borrow()));
+            let watch = self.watch_time(&self.waits.borrow());
+            let _is_told = cell.wait_for(watch, timeout);
         }
         self.shared.helpers.remove(self.index);
         task

@@ -5,10 +5,13 @@
 //! that runs. It costs about a microsecond, and is for who is about to sleep, or to do something else that is rare. Where the system
 //! cannot do that, both are fences SeqCst. A heavy fence is a fence SeqCst besides. Two light ones order nothing.
 //!
+//! A protocol that runs only where the system can ([`can_interrupt`]) uses [`signal_fence`] on the frequent side: that one costs nothing at
+//! all, not even the look at what the system can do.
+//!
 //! # Source
 //! membarrier(2), `PRIVATE_EXPEDITED`; Dice, Huang, Yang: Asymmetric Dekker synchronization. 2001.
 
-pub use side::{heavy_fence, light_fence, prepare_fences};
+pub use side::{can_interrupt, heavy_fence, light_fence, prepare_fences, signal_fence};
 
 #[cfg(all(not(any(loom, shuttle, miri)), target_os = "linux"))]
 mod side {
@@ -29,6 +32,17 @@ mod side {
         } else {
             fence(Ordering::SeqCst);
         }
+    }
+
+    /// Keeps the compiler from reordering. The partner of a heavy fence only where [`can_interrupt`].
+    #[inline]
+    pub fn signal_fence() {
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// Returns true if a heavy fence interrupts the threads that run, so that a signal fence is its partner.
+    pub fn can_interrupt() -> bool {
+        prepare_fences()
     }
 
     /// Makes the light fence light from here on, where the system can; true when it can.
@@ -69,6 +83,19 @@ mod side {
     #[inline]
     pub fn light_fence() {
         fence(SeqCst);
+    }
+
+    /// A fence in a model; elsewhere, where its partner does not exist, nothing.
+    #[inline]
+    pub fn signal_fence() {
+        if can_interrupt() {
+            fence(SeqCst);
+        }
+    }
+
+    /// Returns true in a model, whose fences are all real ones.
+    pub fn can_interrupt() -> bool {
+        cfg!(any(loom, shuttle))
     }
 
     /// The light fence is a real one here.

@@ -1,0 +1,140 @@
+//! The frames on one worker's call stack: the tasks that it is in the middle of.
+//!
+//! The owner pushes and pops. A thief that raids a fork asks for the frame under which the fork was made, because a waiting worker
+//! tells its own subtree from foreign work by it.
+//!
+//! # What a thief may read
+//! A thief holds the lock of the raid, so the join of its fork has not ended, and all frames that were entered before the fork are
+//! still there. They are the ones whose first slot is at or below the fork's. Frames above come and go meanwhile, but the first
+//! slots of those are always above the fork's: each was entered when the fork lay on the stack already.
+//!
+//! # Memory ordering
+//! | label | release side           | acquire side             | what it publishes  |
+//! |-------|------------------------|--------------------------|--------------------|
+//! | P1    | `push` stores `len`    | `of_slot` loads it       | the frame's entry  |
+
+use std::cell::RefCell;
+use std::ptr;
+
+use raddle_sync::prim::{Acquire, AtomicPtr, AtomicUsize, LIGHT, Relaxed, Release};
+
+use crate::task::TaskCell;
+
+/// Frames that thieves can see. A fork below deeper ones counts as one of the deepest that can be seen: an ancestor.
+const SEEN_MAX: usize = if LIGHT { 8 } else { 64 };
+
+/// The frames of one worker, innermost last.
+#[derive(Debug)]
+pub(crate) struct Frames {
+    len: AtomicUsize,
+    seen: [Entry; SEEN_MAX],
+    deeper: RefCell<Vec<Frame>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    frame: AtomicPtr<TaskCell>,
+    first_slot: AtomicUsize,
+}
+
+/// A frame, and the address of the fork slot that was the next one when it was entered.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    frame: &'static TaskCell,
+    first_slot: usize,
+}
+
+impl Frames {
+    raddle_sync::const_fn! {
+        /// No frames.
+        pub(super) const fn new() -> Self {
+            Self {
+                len: AtomicUsize::new(0),
+                seen: [const { Entry::new() }; SEEN_MAX],
+                deeper: RefCell::new(Vec::new()),
+            }
+        }
+    }
+
+    /// Enters a frame. For the owner, as `pop` and `innermost`.
+    #[inline]
+    pub(super) fn push(&self, frame: &'static TaskCell, first_slot: usize) {
+        // Relaxed: the owner's own.
+        let len = self.len.load(Relaxed);
+        match self.seen.get(len) {
+            Some(entry) => entry.set(frame, first_slot),
+            None => self
+                .deeper
+                .borrow_mut()
+                .push(Frame { frame, first_slot }),
+        }
+        // ORDERING(P1): Release, the entry.
+        self.len.store(len + 1, Release);
+    }
+
+    /// Leaves the innermost frame.
+    #[inline]
+    pub(super) fn pop(&self) {
+        // Relaxed, here and below: the owner's own.
+        let len = self.len.load(Relaxed) - 1;
+        if len >= SEEN_MAX {
+            self.deeper.borrow_mut().pop();
+        }
+        self.len.store(len, Relaxed);
+    }
+
+    /// Returns the innermost frame.
+    #[inline]
+    pub(super) fn innermost(&self) -> Option<&'static TaskCell> {
+        // Relaxed: the owner's own.
+        let last = self.len.load(Relaxed).checked_sub(1)?;
+        match self.seen.get(last) {
+            Some(entry) => entry.frame(),
+            None => self.deeper.borrow().last().map(|frame| frame.frame),
+        }
+    }
+
+    /// Returns the innermost frame that was entered before the fork in the slot at this address was made, as the owner knows it.
+    pub(super) fn of_own_slot(&self, slot: usize) -> Option<&'static TaskCell> {
+        let deeper = self.deeper.borrow();
+        let found = deeper.iter().rfind(|frame| frame.first_slot <= slot);
+        found
+            .map(|frame| frame.frame)
+            .or_else(|| self.of_slot(slot))
+    }
+
+    /// As [`of_own_slot`](Self::of_own_slot), for any thread that keeps the fork from being popped.
+    pub(super) fn of_slot(&self, slot: usize) -> Option<&'static TaskCell> {
+        // ORDERING(P1): Acquire, the entries.
+        let len = self.len.load(Acquire).min(SEEN_MAX);
+        let entry = self.seen[..len]
+            .iter()
+            // Relaxed: see the header.
+            .rfind(|entry| entry.first_slot.load(Relaxed) <= slot)?;
+        entry.frame()
+    }
+}
+
+impl Entry {
+    raddle_sync::const_fn! {
+        const fn new() -> Self {
+            Self {
+                frame: AtomicPtr::new(ptr::null_mut()),
+                first_slot: AtomicUsize::new(0),
+            }
+        }
+    }
+
+    #[inline]
+    fn set(&self, frame: &'static TaskCell, first_slot: usize) {
+        // Relaxed, here and below: published by the length.
+        self.frame.store(ptr::from_ref(frame).cast_mut(), Relaxed);
+        self.first_slot.store(first_slot, Relaxed);
+    }
+
+    #[inline]
+    fn frame(&self) -> Option<&'static TaskCell> {
+        // SAFETY: null, or a cell, which lives as long as the process.
+        unsafe { self.frame.load(Relaxed).as_ref() }
+    }
+}

@@ -1,0 +1,123 @@
+//! A job on the call stack of the worker that forked it: a closure, and room for what a thief makes of it.
+
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+
+use raddle_sync::prim::UnsafeCell;
+
+/// The head of every job: what runs it.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct JobHead {
+    run: unsafe fn(*const JobHead),
+}
+
+/// A job on some worker's call stack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JobRef(pub(super) *const JobHead);
+
+impl JobRef {
+    /// Runs the job and stores its result or its panic in it; does not unwind.
+    ///
+    /// # Safety
+    /// The caller has won the job, and its join has not returned (invariant 2 of [`super`]).
+    pub(crate) unsafe fn run(self) {
+        // SAFETY: the job is alive (contract).
+        let run = unsafe { (*self.0).run };
+        // SAFETY: the function belongs to this job.
+        unsafe { run(self.0) };
+    }
+}
+
+/// A job that turns `P` into `R`: a closure, or a closure and its argument.
+#[repr(C)]
+pub(super) struct StackJob<P, R> {
+    head: JobHead,
+    payload: UnsafeCell<ManuallyDrop<P>>,
+    result: UnsafeCell<MaybeUninit<std::thread::Result<R>>>,
+}
+
+impl<F: FnOnce() -> R, R> StackJob<F, R> {
+    /// A job that calls `closure`.
+    #[inline]
+    pub(super) fn new(closure: F) -> Self {
+        unsafe fn run<F: FnOnce() -> R, R>(head: *const JobHead) {
+            // SAFETY: the head of such a job, which the caller has won (contract of `JobRef::run`).
+            unsafe { StackJob::<F, R>::run_by(head, |closure| closure()) };
+        }
+        Self::with_run(closure, run::<F, R>)
+    }
+}
+
+impl<V, F: FnOnce(V) -> R, R> StackJob<(V, F), R> {
+    /// A job that calls `call` with `value`.
+    #[inline]
+    pub(super) fn with_value(value: V, call: F) -> Self {
+        unsafe fn run<V, F: FnOnce(V) -> R, R>(head: *const JobHead) {
+            // SAFETY: the head of such a job, which the caller has won (contract of `JobRef::run`).
+            unsafe { StackJob::<(V, F), R>::run_by(head, |(value, call)| call(value)) };
+        }
+        Self::with_run((value, call), run::<V, F, R>)
+    }
+}
+
+impl<P, R> StackJob<P, R> {
+    #[inline]
+    fn with_run(payload: P, run: unsafe fn(*const JobHead)) -> Self {
+        Self {
+            head: JobHead { run },
+            payload: UnsafeCell::new(ManuallyDrop::new(payload)),
+            result: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    /// What its slot holds.
+    #[inline]
+    pub(super) fn slot(&self) -> *mut () {
+        ptr::from_ref(self).cast_mut().cast::<()>()
+    }
+
+    pub(super) fn into_inner(self) -> P {
+        ManuallyDrop::into_inner(self.payload.into_inner())
+    }
+
+    /// Takes the payload out.
+    ///
+    /// # Safety
+    /// The caller alone runs the job, once.
+    #[inline]
+    pub(super) unsafe fn take(&self) -> P {
+        // SAFETY: no other thread touches the payload (contract).
+        let payload = self.payload.with(|payload| unsafe { payload.read() });
+        ManuallyDrop::into_inner(payload)
+    }
+
+    /// Takes the result out.
+    ///
+    /// # Safety
+    /// A thief has run the job; called once.
+    pub(super) unsafe fn result(&self) -> std::thread::Result<R> {
+        // SAFETY: the thief wrote it before it finished the offer (contract).
+        let result = self.result.with(|result| unsafe { result.read() });
+        // SAFETY: initialised by the thief.
+        unsafe { result.assume_init() }
+    }
+
+    /// # Safety
+    /// `head` is that of such a job, which is alive, and which the caller has won.
+    unsafe fn run_by(head: *const JobHead, call: impl FnOnce(P) -> R) {
+        // SAFETY: `head` is the first field of such a job that is alive (contract).
+        let job = unsafe { &*head.cast::<Self>() };
+        // SAFETY: the caller won the job.
+        let payload = unsafe { job.take() };
+        let result = catch_unwind(AssertUnwindSafe(|| call(payload)));
+        job.result.with_mut(|place| {
+            // SAFETY: no other thread touches the result until the offer is finished.
+            unsafe { place.write(MaybeUninit::new(result)) };
+        });
+    }
+}
+
+/// A job is reached through its head.
+const _: () = assert!(std::mem::offset_of!(StackJob<fn(), ()>, head) == 0);

@@ -1,0 +1,182 @@
+//! Raids: taking forks from workers that do not answer.
+//!
+//! A worker without work closes the gates of a busy one to ask it for a fork. A worker that runs a long leaf does not come by its
+//! gates. It counts as *stalled* when its private forks are the same at two looks that lie [`PATIENCE`] apart; then the worker
+//! without work publishes the oldest of them itself ([`raddle_sync::split_stack`]).
+//!
+//! A stalled worker can be overlooked by workers that sleep: it may have pushed a fork just before the last of them closed its gates,
+//! and an offer wakes no sleeper at all. Therefore:
+//!
+//! - A worker that has gone to sleep looks again after [`WATCH_TIME`]. As long as forks are made or offered, one sleeper, the *watch*,
+//!   goes on to look, ever more seldom. Without forks and offers, no worker wakes up by itself.
+//! - A loop that offers what is left of it while workers sleep, and without a watch, wakes one of them ([`Worker::call_watch`]).
+
+use std::time::Duration;
+
+use raddle_sync::prim::{AtomicUsize, Relaxed, can_interrupt};
+use raddle_sync::split_stack::Progress;
+
+use super::{Shared, Worker};
+use crate::clock::Instant;
+use crate::task::Task;
+
+/// Between two looks at a worker that is stalled if nothing has changed: longer than it takes to answer.
+pub(super) const PATIENCE: Duration = Duration::from_micros(20);
+/// From going to sleep to the first look of the watch, and from one look to the next at most.
+const WATCH_TIME: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(8)];
+
+/// Whether workers raid each other. Not in exhaustive models: that of the stack alone has it all.
+fn can_raid() -> bool {
+    !cfg!(loom) && can_interrupt()
+}
+
+/// The workers that may be stalled, as one worker without work has seen them.
+#[derive(Debug, Default)]
+pub(super) struct Stalls {
+    seen: Vec<(usize, Progress)>,
+    /// When they were seen.
+    since: Option<Instant>,
+}
+
+impl Stalls {
+    /// Returns true if some worker is stalled, unless it goes on within [`PATIENCE`].
+    pub(super) fn is_watching(&self) -> bool {
+        !self.seen.is_empty()
+    }
+}
+
+impl Shared {
+    /// A number that changes only while some worker makes forks or offers.
+    fn fork_activity(&self) -> u64 {
+        self.present_forks()
+            .fold(0, |sum, (_, forks)| sum.wrapping_add(forks.activity()))
+    }
+}
+
+impl Worker {
+    /// Raids the workers that are stalled since the last look, and looks which may be stalled now; true when it has published a fork.
+    ///
+    /// Looks at `only`, if there is one, or else at all workers. Does nothing until [`PATIENCE`] has passed since the last look.
+    pub(super) fn raid_stalled(&self, stalls: &mut Stalls, only: Option<usize>) -> bool {
+        if !can_raid() {
+            return false;
+        }
+        let now = Instant::now();
+        if stalls.since.is_some_and(|since| now - since < PATIENCE) {
+            return false;
+        }
+        let mut has_raided = false;
+        for (victim, before) in stalls.seen.drain(..) {
+            let is_stalled = self.shared.forks[victim].progress() == Some(before);
+            has_raided |= is_stalled && self.raid(victim);
+        }
+        let others = self
+            .shared
+            .present_forks()
+            .filter(|&(index, _)| index != self.index && only.is_none_or(|only| index == only));
+        for (index, forks) in others {
+            if forks.gates().are_closed()
+                && let Some(progress) = forks.progress()
+            {
+                stalls.seen.push((index, progress));
+            }
+        }
+        stalls.since = Some(now);
+        has_raided
+    }
+
+    /// Publishes the oldest private fork of a stalled worker, as its own task of the pool; false without one.
+    fn raid(&self, victim: usize) -> bool {
+        let cell = self.take_cell();
+        let has_raided = self.shared.forks[victim].raid(|job, frame| {
+            cell.make_fork(frame, victim, job);
+            cell
+        });
+        if !has_raided {
+            self.give_back(cell);
+            return false;
+        }
+        // The owner may have taken the fork back already: then the task is a stale one, like any other.
+        self.seat.share(Task::new(cell));
+        self.tally().forks_published.add(1);
+        self.tally().forks_raided.add(1);
+        if self.shared.idle.help_wanted(self.index).is_some() {
+            self.tally().wakes.add(1);
+        }
+        true
+    }
+
+    /// Wakes a sleeper that looks after this worker's offers, if no worker would.
+    #[inline]
+    pub(crate) fn call_watch(&self) {
+        let idle = &self.shared.idle;
+        // Relaxed: a hint; a watch that is just ending sees this worker's activity.
+        if idle.anyone_sleeps() && !idle.anyone_searches() && !self.shared.watch.is_kept() {
+            self.call_watch_slow();
+        }
+    }
+
+    #[cold]
+    fn call_watch_slow(&self) {
+        if can_raid() && self.shared.idle.wake_one(self.index).is_some() {
+            self.tally().wakes.add(1);
+        }
+    }
+}
+
+/// How long a worker sleeps before it looks for stalled workers again, during one search.
+#[derive(Debug)]
+pub(super) struct WatchTurn {
+    /// None once another worker keeps the watch, or nothing is to be watched.
+    next: Option<Duration>,
+    /// The sum of all workers' counters of forks at the last look.
+    activity: u64,
+}
+
+impl WatchTurn {
+    /// A worker begins to search.
+    pub(super) fn start(shared: &Shared) -> Self {
+        Self {
+            next: can_raid().then_some(WATCH_TIME[0]),
+            activity: shared.fork_activity(),
+        }
+    }
+
+    /// How long to sleep at most.
+    pub(super) fn timeout(&self) -> Option<Duration> {
+        self.next
+    }
+
+    /// The time is over: goes on if forks have been made since the last look, and no other worker keeps the watch.
+    pub(super) fn time_out(&mut self, stalls: &Stalls, shared: &Shared) {
+        let activity = shared.fork_activity();
+        let is_active = stalls.is_watching() || activity != self.activity;
+        self.activity = activity;
+        self.next = self
+            .next
+            .filter(|_| is_active && !shared.watch.is_kept())
+            .map(|time| WATCH_TIME[1].min(2 * time));
+    }
+}
+
+/// The number of workers that sleep until they look for stalled workers again.
+#[derive(Debug, Default)]
+pub(crate) struct WatchCount(AtomicUsize);
+
+impl WatchCount {
+    /// Returns true if some sleeper will look for stalled workers.
+    #[inline]
+    pub(super) fn is_kept(&self) -> bool {
+        // Relaxed, here and below: a hint.
+        self.0.load(Relaxed) > 0
+    }
+
+    /// Calls `sleep`, counting this worker as the watch if it sleeps with a timeout.
+    pub(super) fn during<R>(&self, timeout: Option<Duration>, sleep: impl FnOnce() -> R) -> R {
+        let counts = usize::from(timeout.is_some());
+        self.0.fetch_add(counts, Relaxed);
+        let result = sleep();
+        self.0.fetch_sub(counts, Relaxed);
+        result
+    }
+}
