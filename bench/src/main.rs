@@ -30,8 +30,8 @@ use crate::error::BenchError;
 use crate::output::Output;
 use crate::record::{Record, Surroundings, table_head, table_row};
 use crate::suites::{
-    Measurement, build, forks, kdtree, lk23, locations, locks, loops, matmul, memory, messages,
-    model, nodes, place, pools as task_pools, rays, sort, waits, wake,
+    Measurement, build, forks, idle, kdtree, lk23, locations, locks, loops, matmul, memory,
+    messages, model, nodes, place, pools as task_pools, rays, sort, waits, wake,
 };
 
 /// Measures Raddle and its peers, interleaved, and prints medians and ratios.
@@ -103,6 +103,8 @@ enum Suite {
     Build,
     /// sort2e7: quicksort of 2·10^7 numbers against plain code, rayon, chili, oneTBB and OpenMP.
     Sort,
+    /// skewed loops of 4 to 1,000 items, first-join, beside, leaf: whether workers are idle while there is work, against rayon.
+    Idle,
     /// sleeping, spinning: how soon a worker without work hears of some, against a bare futex and a bare spin.
     Wake,
     /// soon, late: two threads that wait for each other in wait cells, answered at once and late, against spinning, a futex, eventfd,
@@ -146,6 +148,7 @@ impl Suite {
             Self::Rays => &rays::CASES,
             Self::Build => &build::CASES,
             Self::Sort => &sort::CASES,
+            Self::Idle => &idle::CASES,
             Self::Wake => &wake::CASES,
             Self::Waits => &waits::CASES,
             Self::Pools => &task_pools::CASES,
@@ -185,6 +188,7 @@ impl Suite {
             Self::Rays => rays::run(measurement),
             Self::Build => build::run(measurement),
             Self::Sort => sort::run(measurement),
+            Self::Idle => idle::run(measurement),
             Self::Wake => wake::run(measurement),
             Self::Waits => waits::run(measurement),
             Self::Pools => task_pools::run(measurement),

@@ -111,7 +111,7 @@ fn made_once<T>(
     })
 }
 
-fn failure(who: &str, error: &dyn std::error::Error) -> BenchError {
+pub(crate) fn failure(who: &str, error: &dyn std::error::Error) -> BenchError {
     BenchError::Contender {
         who: who.to_owned(),
         message: error.to_string(),

@@ -2,6 +2,7 @@
 
 pub(crate) mod build;
 pub(crate) mod forks;
+pub(crate) mod idle;
 pub(crate) mod kdtree;
 pub(crate) mod lk23;
 pub(crate) mod locations;

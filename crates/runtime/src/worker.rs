@@ -343,6 +343,12 @@ impl Worker {
         &self.shared.forks[self.index]
     }
 
+    /// Returns true when there is no other worker, now or as a substitute.
+    #[inline]
+    pub(crate) fn is_alone(&self) -> bool {
+        self.shared.present() == 1
+    }
+
     /// What splitting short loops has brought this worker.
     pub(crate) fn gains(&self) -> &Gains {
         &self.gains
@@ -416,7 +422,8 @@ impl Worker {
             return false;
         };
         self.tally().forks_published.add(1);
-        if self.shared.idle.help_wanted(self.index).is_some() {
+        // With a fence, also where a worker searches: it may just be going to sleep, and the fork may be waited for.
+        if self.shared.idle.work_came(self.index).is_some() {
             self.tally().wakes.add(1);
         }
         self.tell(askers);

@@ -228,19 +228,6 @@ impl IdleSet {
         is_taken
     }
 
-    /// As [`work_came`](Self::work_came), for work that the caller itself will do if nobody comes: a fork.
-    ///
-    /// Without the fence, the last searcher may just be lying down and not see it; then the fork waits for its owner,
-    /// and nothing is lost but help. Cost: a load, where somebody searches.
-    #[inline]
-    pub fn help_wanted(&self, near: usize) -> Option<usize> {
-        if self.anyone_searches() {
-            None
-        } else {
-            self.work_came(near)
-        }
-    }
-
     /// A busy worker has run out of work and begins to search.
     pub fn start_search(&self) {
         // Relaxed, here and wherever the count changes: the fences order it.
@@ -293,7 +280,11 @@ impl IdleSet {
                 && (is_late || has_work())
                 && self.rise(worker_index)
             {
-                return if is_late { Slept::TimedOut } else { Slept::Woken };
+                return if is_late {
+                    Slept::TimedOut
+                } else {
+                    Slept::Woken
+                };
             }
         }
         Slept::Woken

@@ -241,10 +241,9 @@ impl SplitStack {
                 "joins return in the order of their forks"
             );
             self.own.base.store(slot, Relaxed);
-            if !self.raids.raided.load(Relaxed) {
-                self.gates
-                    .follow(self.own.end.load(Relaxed), slot, anyone_sleeps);
-            }
+            // Leaves closed gates closed, as they are during a raid (invariant 3).
+            self.gates
+                .follow(self.own.end.load(Relaxed), slot, anyone_sleeps);
             // SAFETY: a slot within the room (contract).
             let place = unsafe { &*slot };
             Some(place.load(Relaxed))

@@ -179,7 +179,12 @@ impl WaitCell {
     /// Waits for the token and takes it: spins for `spin`, then sleeps for at most `timeout`, if there is one. Returns true when the
     /// token came. For the owner alone.
     pub fn wait_for(&self, spin: Duration, timeout: Option<Duration>) -> bool {
-        let lingered = self.linger(Way::Auto, Way::Auto.limit(spin), || self.try_take(), || false);
+        let lingered = self.linger(
+            Way::Auto,
+            Way::Auto.limit(spin),
+            || self.try_take(),
+            || false,
+        );
         lingered.ended || self.sleep(timeout)
     }
 

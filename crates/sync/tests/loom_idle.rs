@@ -49,9 +49,13 @@ impl Runtime {
     fn work_once(&self, worker_index: usize) {
         self.idle.start_search();
         while !self.take() {
-            let _ = self
-                .idle
-                .sleep(worker_index, Duration::ZERO, None, || self.has_work(), || ());
+            let _ = self.idle.sleep(
+                worker_index,
+                Duration::ZERO,
+                None,
+                || self.has_work(),
+                || (),
+            );
         }
         self.idle.found(worker_index, || self.has_work());
     }

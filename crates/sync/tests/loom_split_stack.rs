@@ -111,8 +111,13 @@ fn thief(forks: &Arc<Forks>) -> JoinHandle<()> {
 }
 
 fn model(body: impl Fn() + Sync + Send + 'static) {
+    model_within(3, body);
+}
+
+fn model_within(preemptions: usize, body: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
+    builder.preemption_bound = Some(preemptions);
+    builder.max_branches = 20_000;
     builder.check(body);
 }
 
@@ -177,7 +182,7 @@ fn offer_below_a_fork_runs_once() {
 /// Two thieves and one fork: one of the three runs it.
 #[test]
 fn two_raids_take_a_fork_once() {
-    model(|| {
+    model_within(2, || {
         let forks = Forks::new();
         forks.push(0);
         let thieves = [thief(&forks), thief(&forks)];

@@ -63,10 +63,7 @@ impl Frames {
         let len = self.len.load(Relaxed);
         match self.seen.get(len) {
             Some(entry) => entry.set(frame, first_slot),
-            None => self
-                .deeper
-                .borrow_mut()
-                .push(Frame { frame, first_slot }),
+            None => self.deeper.borrow_mut().push(Frame { frame, first_slot }),
         }
         // ORDERING(P1): Release, the entry.
         self.len.store(len + 1, Release);

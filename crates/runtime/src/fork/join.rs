@@ -92,6 +92,9 @@ fn call_second<RA, RB>(result_a: RA, b: impl FnOnce() -> RB) -> (RA, RB) {
             discard(unsafe { ManuallyDrop::take(&mut self.0) });
         }
     }
+    if !std::mem::needs_drop::<RA>() {
+        return (result_a, b());
+    }
     let kept = DiscardOnUnwind(ManuallyDrop::new(result_a));
     let result_b = b();
     let mut kept = ManuallyDrop::new(kept);

@@ -124,7 +124,7 @@ fn each<P: Piece>(piece: P, run: &(impl Fn(P) + Sync)) {
 /// Runs a piece on the current worker, giving parts away when asked, and offering what is left during each step.
 fn drive<P: Piece>(mut piece: P, mut pace: Pace, stop: &Stop, run: &(impl Fn(P) + Sync)) {
     let worker = current_worker().expect("loops run on workers");
-    worker.call_watch();
+    let mut is_first = true;
     loop {
         let len = piece.item_count();
         if len == 0 || stop.is_set() {
@@ -142,11 +142,18 @@ fn drive<P: Piece>(mut piece: P, mut pace: Pace, stop: &Stop, run: &(impl Fn(P) 
         loop {
             let count = chunk.step();
             let (step, rest) = piece.split(count);
-            let offered = offer_during(
-                rest,
-                |rest| drive(rest, Pace::start(), stop, run),
-                || stop.unless_panics(|| run(step)),
-            );
+            let is_first_step = std::mem::take(&mut is_first);
+            let run_step = || {
+                if is_first_step {
+                    worker.call_watch();
+                }
+                stop.unless_panics(|| run(step));
+            };
+            let offered = if rest.item_count() == 0 || worker.is_alone() {
+                (run_step(), Offered::Kept(rest))
+            } else {
+                offer_during(rest, |rest| drive(rest, Pace::start(), stop, run), run_step)
+            };
             match offered {
                 ((), Offered::Kept(rest)) => piece = rest,
                 ((), Offered::Taken(())) => return,

@@ -38,7 +38,7 @@ fn extend<T: Send>(
     body: &(impl Fn(usize) -> T + Sync),
 ) {
     let worker = current_worker().expect("loops run on workers");
-    worker.call_watch();
+    let mut is_first = true;
     let others = |range: Range<usize>, pace| {
         let mut others = Vec::with_capacity(range.len());
         extend(&mut others, range, pace, stop, body);
@@ -63,11 +63,18 @@ fn extend<T: Send>(
         loop {
             let count = chunk.step();
             let (step, rest) = range.split(count);
-            let offered = offer_during(
-                rest,
-                |rest| others(rest, Pace::start()),
-                || stop.unless_panics(|| results.extend(step.map(body))),
-            );
+            let is_first_step = std::mem::take(&mut is_first);
+            let run_step = || {
+                if is_first_step {
+                    worker.call_watch();
+                }
+                stop.unless_panics(|| results.extend(step.map(body)));
+            };
+            let offered = if rest.is_empty() || worker.is_alone() {
+                (run_step(), Offered::Kept(rest))
+            } else {
+                offer_during(rest, |rest| others(rest, Pace::start()), run_step)
+            };
             match offered {
                 ((), Offered::Kept(rest)) => range = rest,
                 ((), Offered::Taken(mut made)) => {

@@ -135,7 +135,7 @@ impl Pace {
             return (len < FEW_ITEMS).then_some(halves);
         };
         if self.is_coarse() {
-            if worker.shared().present() == 1 {
+            if worker.is_alone() {
                 return None;
             }
             // Asks in the name of whoever will: the fork is published as soon as it is there.

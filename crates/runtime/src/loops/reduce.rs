@@ -16,6 +16,8 @@ const BLOCK_COUNT: usize = 1024;
 const FORK_BLOCKS: usize = 16;
 /// In trees of many leaves, a node with fewer than this neither forks nor offers: a leaf may be a single short item there.
 const OFFER_BLOCKS: usize = 4;
+/// Items of a leaf between two looks whether the loop ends with a panic.
+const LOOK_ITEMS: usize = 1024;
 /// A tree with more leaves has many.
 const MANY_BLOCKS: usize = 64;
 
@@ -46,18 +48,16 @@ pub fn map_reduce<T: Send>(
     let tree = Tree {
         range,
         block_len,
-        offer_blocks: if block_count > MANY_BLOCKS { OFFER_BLOCKS } else { 0 },
+        offer_blocks: if block_count > MANY_BLOCKS {
+            OFFER_BLOCKS
+        } else {
+            0
+        },
         stop: Stop::new(),
         map,
         combine,
     };
-    let call = || {
-        if let Some(worker) = current_worker() {
-            worker.call_watch();
-        }
-        tree.node(0..block_count)
-    };
-    on_worker(call).expect("without a panic, every node has a value")
+    on_worker(|| tree.node(0..block_count)).expect("without a panic, every node has a value")
 }
 
 struct Tree<M, C> {
@@ -80,15 +80,20 @@ impl<M: Sync, C: Sync> Tree<M, C> {
             return None;
         }
         if blocks.len() == 1 {
-            return Some(self.stop.unless_panics(|| self.block(blocks.start)));
+            return self.stop.unless_panics(|| self.block(blocks.start));
         }
         let middle = blocks.start + blocks.len() / 2;
         let (left, right) = (blocks.start..middle, middle..blocks.end);
         let (left, right) = if blocks.len() > FORK_BLOCKS || is_asked() {
             join(|| self.node(left), || self.node(right))
         } else if blocks.len() >= self.offer_blocks {
-            let (left, offered) =
-                offer_during(right, |right| self.node(right), || self.node(left));
+            let during = || {
+                if let Some(worker) = current_worker() {
+                    worker.call_watch();
+                }
+                self.node(left)
+            };
+            let (left, offered) = offer_during(right, |right| self.node(right), during);
             let right = match offered {
                 Offered::Kept(right) => self.node(right),
                 Offered::Taken(right) => right,
@@ -101,15 +106,25 @@ impl<M: Sync, C: Sync> Tree<M, C> {
         Some(self.stop.unless_panics(|| (self.combine)(left, right)))
     }
 
-    fn block<T>(&self, index: usize) -> T
+    /// The value of one block; none once a closure has panicked elsewhere.
+    fn block<T>(&self, index: usize) -> Option<T>
     where
         M: Fn(usize) -> T,
         C: Fn(T, T) -> T,
     {
         let start = self.range.start + index * self.block_len;
         let end = self.range.end.min(start.saturating_add(self.block_len));
-        let first = (self.map)(start);
-        (start + 1..end).fold(first, |sum, index| (self.combine)(sum, (self.map)(index)))
+        let mut sum = (self.map)(start);
+        let mut next = start + 1;
+        while next < end {
+            let stop = end.min(next.saturating_add(LOOK_ITEMS));
+            sum = (next..stop).fold(sum, |sum, index| (self.combine)(sum, (self.map)(index)));
+            next = stop;
+            if self.stop.is_set() {
+                return None;
+            }
+        }
+        Some(sum)
     }
 }
 

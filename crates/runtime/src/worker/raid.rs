@@ -4,16 +4,25 @@
 //! gates. It counts as *stalled* when its private forks are the same at two looks that lie [`PATIENCE`] apart; then the worker
 //! without work publishes the oldest of them itself ([`raddle_sync::split_stack`]).
 //!
-//! A stalled worker can be overlooked by workers that sleep: it may have pushed a fork just before the last of them closed its gates,
-//! and an offer wakes no sleeper at all. Therefore:
+//! A worker that sleeps must not overlook a stalled one. It may have gone to sleep just before the other pushed its fork, and an
+//! offer wakes no sleeper by itself. Therefore:
 //!
 //! - A worker that has gone to sleep looks again after [`WATCH_TIME`]. As long as forks are made or offered, one sleeper, the *watch*,
 //!   goes on to look, ever more seldom. Without forks and offers, no worker wakes up by itself.
 //! - A loop that offers what is left of it while workers sleep, and without a watch, wakes one of them ([`Worker::call_watch`]).
+//!
+//! # No offer is overlooked
+//! | label | one side                                                         | other side                                            |
+//! |-------|------------------------------------------------------------------|-------------------------------------------------------|
+//! | O1    | a loop: pushes its first offer, light fence, looks for sleepers  | sleeper: its bit is set, heavy fence, looks for forks |
+//!
+//! A worker that is about to sleep without a timeout looks for private forks and offers last. If it misses an offer, its
+//! bit was out before, and the loop sees that a worker sleeps while none keeps the watch. Of a later offer of that loop no sleeper needs to
+//! be told: the worker that ends its watch has seen no fork end since its look before, so it has not looked between two offers.
 
 use std::time::Duration;
 
-use raddle_sync::prim::{AtomicUsize, Relaxed, can_interrupt};
+use raddle_sync::prim::{AtomicUsize, Relaxed, can_interrupt, light_fence};
 use raddle_sync::split_stack::Progress;
 
 use super::{Shared, Worker};
@@ -100,17 +109,27 @@ impl Worker {
         self.seat.share(Task::new(cell));
         self.tally().forks_published.add(1);
         self.tally().forks_raided.add(1);
-        if self.shared.idle.help_wanted(self.index).is_some() {
+        if self.shared.idle.work_came(self.index).is_some() {
             self.tally().wakes.add(1);
         }
         true
     }
 
-    /// Wakes a sleeper that looks after this worker's offers, if no worker would.
+    /// Returns true when some other worker has private forks or offers.
+    pub(super) fn sees_forks(&self) -> bool {
+        can_raid()
+            && self
+                .shared
+                .present_forks()
+                .any(|(index, forks)| index != self.index && forks.progress().is_some())
+    }
+
+    /// Wakes a sleeper that looks after this worker's offers, if no worker would. For after the first offer of a loop.
     #[inline]
     pub(crate) fn call_watch(&self) {
+        // ORDERING(O1): offered before the look for sleepers.
+        light_fence();
         let idle = &self.shared.idle;
-        // Relaxed: a hint; a watch that is just ending sees this worker's activity.
         if idle.anyone_sleeps() && !idle.anyone_searches() && !self.shared.watch.is_kept() {
             self.call_watch_slow();
         }

@@ -90,7 +90,11 @@ impl Worker {
             if !matches!(searched, Searched::Nothing) || self.is_surplus() {
                 break searched;
             }
-            let has_work = || self.has_mail() || self.shared.has_work() || self.shared.may_end();
+            let timeout = turn.timeout();
+            let has_work = || {
+                let has_work = self.has_mail() || self.shared.has_work() || self.shared.may_end();
+                has_work || (timeout.is_none() && self.sees_forks())
+            };
             let before_sleep = || {
                 self.tally().parks.add(1);
                 self.ask_everyone();
@@ -98,7 +102,6 @@ impl Worker {
                     network.before_sleep();
                 }
             };
-            let timeout = turn.timeout();
             let slept = self.shared.watch.during(timeout, || {
                 let watch = self.watch_time(budget);
                 idle.sleep(self.index, watch, timeout, has_work, before_sleep)
@@ -108,7 +111,10 @@ impl Worker {
                     turn.time_out(&stalls, &self.shared);
                     Duration::ZERO
                 }
-                Slept::Woken | Slept::Not => self.search_time(budget),
+                Slept::Woken | Slept::Not => {
+                    turn = WatchTurn::start(&self.shared);
+                    self.search_time(budget)
+                }
             };
             if let (Slept::Woken, Some(network)) = (slept, &self.shared.network) {
                 network.after_sleep();

@@ -153,9 +153,7 @@ impl Worker {
                 yield_now();
                 true
             }
-            IdlePolicy::Adaptive | IdlePolicy::Spin => {
-                passed >= self.waits.borrow().spin()
-            }
+            IdlePolicy::Adaptive | IdlePolicy::Spin => passed >= self.waits.borrow().spin(),
         }
     }
 

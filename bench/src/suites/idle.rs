@@ -1,0 +1,322 @@
+//! Whether workers are idle while there is work that they could do: skewed loops, first joins, tasks beside a stolen half.
+//!
+//! | case | what is timed |
+//! |---|---|
+//! | `skewed-4` to `skewed-1000` | a loop of so many items, of which the first takes as long as all others together |
+//! | `skewed-last` | the same with 100 items, of which the last one does |
+//! | `first-join` | a join of two halves of 2 ms, right after a runtime of its own has come up |
+//! | `beside` | ten tasks of 1 ms from outside, while a worker waits for a stolen half of 150 ms |
+//! | `leaf` | from the begin of a long leaf until the fork beside it runs on another worker |
+//!
+//! Items and halves compute, they do not sleep: with two workers on two CPUs, an idle worker shows as a longer time.
+//!
+//! Peer: `rayon`.
+
+use std::hint::spin_loop;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use raddle_sync::prim::{Acquire, AtomicBool, Release};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use crate::error::BenchError;
+use crate::harness::{Case, Local, Sample, Unit};
+use crate::pools::{RaddlePools, RayonPools, alone, failure};
+use crate::suites::Measurement;
+
+/// The names of the cases.
+pub(crate) const CASES: [&str; 8] = [
+    "skewed-4",
+    "skewed-20",
+    "skewed-100",
+    "skewed-1000",
+    "skewed-last",
+    "first-join",
+    "beside",
+    "leaf",
+];
+
+/// The long item of a skewed loop, and all others together.
+const LONG: Duration = Duration::from_millis(10);
+const SKEWED: [(&str, usize, bool); 5] = [
+    ("skewed-4", 4, true),
+    ("skewed-20", 20, true),
+    ("skewed-100", 100, true),
+    ("skewed-1000", 1000, true),
+    ("skewed-last", 100, false),
+];
+const SKEWED_REPETITIONS: u64 = 10;
+const NEW_RUNTIMES: u64 = 60;
+const HALF: Duration = Duration::from_millis(2);
+const STOLEN: Duration = Duration::from_millis(150);
+const TASKS: u64 = 10;
+const TASK: Duration = Duration::from_millis(1);
+const LEAVES: u64 = 50;
+/// A leaf ends when its fork has begun, or after this.
+const LEAF_MAX: Duration = Duration::from_millis(50);
+
+/// Runs the suite, with two workers unless other numbers were asked for.
+///
+/// # Errors
+/// As [`Measurement::compare`].
+pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    if !measurement.are_workers_asked {
+        measurement.workers = vec![2];
+    }
+    for (name, len, is_first) in SKEWED {
+        if measurement.wants(name) {
+            skewed(measurement, name, len, is_first)?;
+        }
+    }
+    if measurement.wants("first-join") {
+        first_join(measurement)?;
+    }
+    if measurement.wants("beside") {
+        beside(measurement)?;
+    }
+    if measurement.wants("leaf") {
+        leaf(measurement)?;
+    }
+    Ok(())
+}
+
+fn case(name: &'static str, repetitions: u64, expected: u64) -> Case<'static> {
+    Case {
+        suite: "idle",
+        name,
+        unit: Unit::Microseconds,
+        repetitions,
+        file: None,
+        expected,
+        tolerance: 0,
+    }
+}
+
+/// Computes for `time`.
+fn compute(time: Duration) {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        spin_loop();
+    }
+}
+
+fn sum_of_times(repetitions: u64, mut run: impl FnMut() -> (Duration, u64)) -> Sample {
+    (0..repetitions).fold(
+        Sample {
+            time: Duration::ZERO,
+            result: 0,
+        },
+        |sum, _| {
+            let (time, result) = run();
+            Sample {
+                time: sum.time + time,
+                result: sum.result + result,
+            }
+        },
+    )
+}
+
+fn timed_once(run: impl FnOnce() -> u64) -> (Duration, u64) {
+    let start = Instant::now();
+    let result = run();
+    (start.elapsed(), result)
+}
+
+fn skewed(
+    measurement: &mut Measurement<'_>,
+    name: &'static str,
+    len: usize,
+    is_first: bool,
+) -> Result<(), BenchError> {
+    let long = if is_first { 0 } else { len - 1 };
+    let short = LONG / u32::try_from(len - 1).expect("few items");
+    let item = move |index| compute(if index == long { LONG } else { short });
+    let case = case(name, SKEWED_REPETITIONS, SKEWED_REPETITIONS);
+    let (mut raddle_pools, mut rayon_pools) = (RaddlePools::default(), RayonPools::default());
+    let mut raddle = Local::new("raddle", move |request| {
+        raddle_pools.install(request.workers, || {
+            let run = || {
+                raddle::for_each(0..len, item);
+                1
+            };
+            sum_of_times(request.repetitions, || timed_once(run))
+        })
+    });
+    let rayon = Local::new("rayon", move |request| {
+        rayon_pools.install(request.workers, || {
+            let run = || {
+                (0..len).into_par_iter().for_each(item);
+                1
+            };
+            sum_of_times(request.repetitions, || timed_once(run))
+        })
+    });
+    measurement.compare(&case, &mut raddle, &mut [Box::new(rayon)])
+}
+
+fn first_join(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    let case = case("first-join", NEW_RUNTIMES, NEW_RUNTIMES);
+    let half = || compute(HALF);
+    let mut raddle = Local::new("raddle", move |request| {
+        let mut sum = Sample {
+            time: Duration::ZERO,
+            result: 0,
+        };
+        for _ in 0..request.repetitions {
+            let builder = alone(raddle::Builder::default()).workers(request.workers);
+            let runtime = builder.build().map_err(|error| failure("raddle", &error))?;
+            sum.time += timed_once(|| {
+                runtime.install(|| raddle::join(half, half));
+                1
+            })
+            .0;
+            sum.result += 1;
+        }
+        Ok(sum)
+    });
+    let rayon = Local::new("rayon", move |request| {
+        let mut sum = Sample {
+            time: Duration::ZERO,
+            result: 0,
+        };
+        for _ in 0..request.repetitions {
+            let builder = rayon::ThreadPoolBuilder::new().num_threads(request.workers);
+            let pool = builder.build().map_err(|error| failure("rayon", &error))?;
+            sum.time += timed_once(|| {
+                pool.install(|| rayon::join(half, half));
+                1
+            })
+            .0;
+            sum.result += 1;
+        }
+        Ok(sum)
+    });
+    measurement.compare(&case, &mut raddle, &mut [Box::new(rayon)])
+}
+
+/// Spins until the flag is up, so that this thread's own wake-up is no part of what is measured.
+fn await_flag(flag: &AtomicBool) {
+    // Acquire: the partner of `raise`.
+    while !flag.load(Acquire) {
+        spin_loop();
+    }
+}
+
+fn raise(flag: &AtomicBool) {
+    // Release: what led here.
+    flag.store(true, Release);
+}
+
+fn beside(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    let case = case("beside", 1, TASKS);
+    let (mut raddle_pools, mut rayon_pools) = (RaddlePools::default(), RayonPools::default());
+    let mut raddle = Local::new("raddle", move |request| {
+        let runtime = raddle_pools.of_workers(request.workers)?;
+        let stolen = AtomicBool::new(false);
+        Ok(std::thread::scope(|threads| {
+            let joining = threads.spawn(|| {
+                runtime.install(|| {
+                    raddle::join(
+                        || await_flag(&stolen),
+                        || {
+                            raise(&stolen);
+                            compute(STOLEN);
+                        },
+                    )
+                })
+            });
+            await_flag(&stolen);
+            let (time, result) = timed_once(|| {
+                let tasks: Vec<_> = (0..TASKS)
+                    .map(|_| runtime.spawn(|| compute(TASK)))
+                    .collect();
+                tasks
+                    .into_iter()
+                    .map(|task| {
+                        task.wait();
+                        1
+                    })
+                    .sum()
+            });
+            joining.join().expect("the join ends");
+            Sample { time, result }
+        }))
+    });
+    let rayon = Local::new("rayon", move |request| {
+        let pool = rayon_pools.of_workers(request.workers)?;
+        let stolen = AtomicBool::new(false);
+        Ok(std::thread::scope(|threads| {
+            let joining = threads.spawn(|| {
+                pool.install(|| {
+                    rayon::join(
+                        || await_flag(&stolen),
+                        || {
+                            raise(&stolen);
+                            compute(STOLEN);
+                        },
+                    )
+                })
+            });
+            await_flag(&stolen);
+            let (time, result) = timed_once(|| {
+                let (done, each) = mpsc::channel();
+                for _ in 0..TASKS {
+                    let done = done.clone();
+                    pool.spawn(move || {
+                        compute(TASK);
+                        let _ = done.send(());
+                    });
+                }
+                drop(done);
+                each.into_iter().count() as u64
+            });
+            joining.join().expect("the join ends");
+            Sample { time, result }
+        }))
+    });
+    measurement.compare(&case, &mut raddle, &mut [Box::new(rayon)])
+}
+
+/// Times how long the fork beside a long leaf waits for another worker. `join` forks the second closure and calls the first.
+fn time_of_leaf(join: impl FnOnce(&(dyn Fn() + Sync), &(dyn Fn() + Sync))) -> (Duration, u64) {
+    let begun = AtomicBool::new(false);
+    let start = Instant::now();
+    let leaf = || {
+        let is_over = || start.elapsed() > LEAF_MAX;
+        // Acquire: the partner of `raise`.
+        while !begun.load(Acquire) && !is_over() {
+            spin_loop();
+        }
+    };
+    let time = std::sync::OnceLock::new();
+    let fork = || {
+        let _is_new = time.set(start.elapsed());
+        raise(&begun);
+    };
+    join(&leaf, &fork);
+    (*time.get().expect("the fork has run"), 1)
+}
+
+fn leaf(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    let case = case("leaf", LEAVES, LEAVES);
+    let (mut raddle_pools, mut rayon_pools) = (RaddlePools::default(), RayonPools::default());
+    let mut raddle = Local::new("raddle", move |request| {
+        raddle_pools.install(request.workers, || {
+            sum_of_times(request.repetitions, || {
+                time_of_leaf(|leaf, fork| {
+                    raddle::join(leaf, fork);
+                })
+            })
+        })
+    });
+    let rayon = Local::new("rayon", move |request| {
+        rayon_pools.install(request.workers, || {
+            sum_of_times(request.repetitions, || {
+                time_of_leaf(|leaf, fork| {
+                    rayon::join(leaf, fork);
+                })
+            })
+        })
+    });
+    measurement.compare(&case, &mut raddle, &mut [Box::new(rayon)])
+}

@@ -1,0 +1,256 @@
+//! A worker stood idle while there was work that it could have done, in five ways.
+//!
+//! - A fork stayed private while its owner ran a long leaf: the owner noticed that another worker asked only at its next fork or join.
+//! - A loop did not split while its first item ran, so that all others waited for it.
+//! - The first join of a new runtime ran serially when its second worker came up after the fork. Two halves that waited for each
+//!   other stood still for ever.
+//! - A worker that waited for a stolen half ignored all other work.
+//! - A fork was published while the last worker that searched was going to sleep, and no fence stood between the two: no worker took it.
+//!
+//! Each program here ends only if the idle worker does its part: one side waits for what the other does. A deadline turns standing
+//! still into a failure.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use raddle_runtime::{
+    IdlePolicy, PoolKind, Runtime, for_each, for_each_mut, join, map, map_reduce, scope,
+};
+use raddle_sync::prim::{AtomicUsize, SeqCst};
+
+/// Far beyond what any machine needs, however busy.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// Waits, without going back to the runtime, until `is_done`.
+fn stand_still_until(what: &str, is_done: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_done() {
+        assert!(start.elapsed() < DEADLINE, "{what} did not happen");
+        thread::yield_now();
+    }
+}
+
+fn runtime(workers: usize) -> Runtime {
+    Runtime::builder()
+        .workers(workers)
+        .affinity("none".parse().expect("an affinity"))
+        .build()
+        .expect("a runtime starts")
+}
+
+/// Something that happens once.
+#[derive(Default)]
+struct Flag(AtomicUsize);
+
+impl Flag {
+    fn raise(&self) {
+        // SeqCst, here and in all of these programs: what is tested is that they end.
+        self.0.store(1, SeqCst);
+    }
+
+    fn is_up(&self) -> bool {
+        self.0.load(SeqCst) == 1
+    }
+}
+
+/// The second half, a fork, raises the flag that the first, a long leaf, waits for.
+fn halves_wait_for_each_other() {
+    let (begun, taken) = (Flag::default(), Flag::default());
+    let first = || {
+        begun.raise();
+        stand_still_until("the other half", || taken.is_up());
+    };
+    let second = || {
+        stand_still_until("this half", || begun.is_up());
+        taken.raise();
+    };
+    join(first, second);
+}
+
+#[test]
+fn first_join_of_a_new_runtime_runs_on_two_workers() {
+    for _ in 0..60 {
+        runtime(2).install(halves_wait_for_each_other);
+    }
+}
+
+#[test]
+fn fork_is_taken_while_its_owner_runs_a_long_leaf() {
+    for idle in [IdlePolicy::Adaptive, IdlePolicy::Park, IdlePolicy::Spin] {
+        for pool in PoolKind::ALL {
+            let builder = Runtime::builder().workers(2).idle(idle).pool(pool);
+            let runtime = builder.build().expect("a runtime starts");
+            runtime.install(|| {
+                for _ in 0..3 {
+                    halves_wait_for_each_other();
+                }
+            });
+        }
+    }
+}
+
+/// The other worker is busy until the fork lies on its owner's stack, so that the owner is not asked while it forks.
+#[test]
+fn fork_that_nobody_asked_for_is_taken_later() {
+    let runtime = runtime(2);
+    for _ in 0..20 {
+        let (forked, taken) = (Flag::default(), Flag::default());
+        runtime.install(|| {
+            scope(|scope| {
+                scope.spawn(|| stand_still_until("the fork", || forked.is_up()));
+                // Gives the other worker time to begin that task, mostly.
+                thread::sleep(Duration::from_micros(200));
+                let leaf = || {
+                    forked.raise();
+                    stand_still_until("the theft", || taken.is_up());
+                };
+                join(leaf, || taken.raise());
+            });
+        });
+    }
+}
+
+/// All forks of a worker that is deep in a long leaf are taken, the oldest first.
+#[test]
+fn all_forks_below_a_long_leaf_are_taken() {
+    fn nest(depth: usize, taken: &AtomicUsize, all: usize) {
+        if depth == 0 {
+            return stand_still_until("every theft", || taken.load(SeqCst) == all);
+        }
+        let steal = || {
+            taken.fetch_add(1, SeqCst);
+        };
+        join(|| nest(depth - 1, taken, all), steal);
+    }
+    let runtime = runtime(2);
+    for depth in [1, 2, 10, 100] {
+        let taken = AtomicUsize::new(0);
+        runtime.install(|| nest(depth, &taken, depth));
+    }
+}
+
+const LENGTHS: [usize; 6] = [2, 4, 63, 64, 1000, 20_000];
+
+#[test]
+fn all_items_of_a_loop_run_while_the_first_does() {
+    let runtime = runtime(2);
+    for len in LENGTHS {
+        let others = AtomicUsize::new(0);
+        let body = |index| {
+            if index == 0 {
+                stand_still_until("the other items", || others.load(SeqCst) == len - 1);
+            } else {
+                others.fetch_add(1, SeqCst);
+            }
+        };
+        runtime.install(|| for_each(0..len, body));
+        let others = AtomicUsize::new(0);
+        let body = |index| {
+            if index == 0 {
+                stand_still_until("the other items", || others.load(SeqCst) == len - 1);
+            } else {
+                others.fetch_add(1, SeqCst);
+            }
+            index
+        };
+        let indices = runtime.install(|| map(0..len, body));
+        assert!(indices.into_iter().eq(0..len));
+    }
+}
+
+/// A leaf of the tree is some items of a large range, and no less than three quarters of a small one run beside its first.
+#[test]
+fn most_items_of_a_reduction_run_while_the_first_does() {
+    let runtime = runtime(2);
+    for len in LENGTHS {
+        let others = AtomicUsize::new(0);
+        let enough = if len <= 64 { len - 1 } else { len * 3 / 4 };
+        let item = |index| {
+            if index == 0 {
+                stand_still_until("the other items", || others.load(SeqCst) >= enough);
+            } else {
+                others.fetch_add(1, SeqCst);
+            }
+            index
+        };
+        let sum = runtime.install(|| map_reduce(0..len, || 0, item, |a, b| a + b));
+        assert_eq!(sum, len * (len - 1) / 2);
+    }
+}
+
+/// The loop begins while no worker is without work, and an item far into it turns out long.
+#[test]
+fn rest_of_a_loop_is_taken_while_a_late_item_runs() {
+    let runtime = runtime(2);
+    for late in [5, 100, 5_000] {
+        let len = 10_000;
+        let after = AtomicUsize::new(0);
+        let mut items = vec![0; len];
+        runtime.install(|| {
+            for_each_mut(&mut items, |index, item| {
+                if index == late {
+                    // Items of the same step run after it, and perhaps on this worker.
+                    stand_still_until("later items", || after.load(SeqCst) >= len / 4);
+                } else if index > late {
+                    after.fetch_add(1, SeqCst);
+                }
+                *item = index;
+            });
+        });
+        assert!(items.into_iter().eq(0..len));
+    }
+}
+
+#[test]
+fn other_work_runs_while_a_worker_waits_for_a_stolen_half() {
+    let runtime = Arc::new(runtime(2));
+    let (stolen, done) = (Arc::<Flag>::default(), Arc::new(AtomicUsize::new(0)));
+    let joining = thread::spawn({
+        let (runtime, stolen, done) =
+            (Arc::clone(&runtime), Arc::clone(&stolen), Arc::clone(&done));
+        move || {
+            runtime.install(|| {
+                let first = || stand_still_until("the theft", || stolen.is_up());
+                let second = || {
+                    stolen.raise();
+                    stand_still_until("the other tasks", || done.load(SeqCst) == 10);
+                };
+                join(first, second);
+            });
+        }
+    });
+    stand_still_until("the theft", || stolen.is_up());
+    let tasks: Vec<_> = (0..10)
+        .map(|_| {
+            let done = Arc::clone(&done);
+            runtime.spawn(move || done.fetch_add(1, SeqCst))
+        })
+        .collect();
+    for task in tasks {
+        task.wait();
+    }
+    joining.join().expect("the join ends");
+}
+
+#[test]
+fn other_work_runs_while_a_scope_waits() {
+    let runtime = Arc::new(runtime(2));
+    let (stolen, done) = (Arc::<Flag>::default(), Arc::<Flag>::default());
+    let scoping = runtime.spawn({
+        let (stolen, done) = (Arc::clone(&stolen), Arc::clone(&done));
+        move || {
+            scope(|scope| {
+                scope.spawn(|| {
+                    stolen.raise();
+                    stand_still_until("the other task", || done.is_up());
+                });
+                // Before the scope's own worker waits, the other one has the task.
+                stand_still_until("the theft", || stolen.is_up());
+            });
+        }
+    });
+    stand_still_until("the theft", || stolen.is_up());
+    runtime.spawn(move || done.raise()).wait();
+    scoping.wait();
+}
