@@ -14,7 +14,7 @@
 //! # Memory ordering
 //! | label | one side                                                        | other side                                              |
 //! |-------|-----------------------------------------------------------------|---------------------------------------------------------|
-//! | I1    | producer: puts work, fence(SeqCst), looks at `searching`, sleepers; or puts it for one worker, light fence, looks at its bit | sleeper: sets its bit, counts down, heavy fence, looks for work |
+//! | I1    | producer: puts work, fence(SeqCst), looks at `searching`, sleepers; or puts it for one worker, light fence, looks at its bit; or makes an offer, light fence, looks at both | sleeper: sets its bit, counts down, heavy fence, looks for work |
 //! | I2    | producer: as above                                              | finder: counts down, fence(SeqCst), looks for more work |
 //! # No wake-up is lost
 //! Claim: when a producer has returned from [`IdleSet::work_came`], its work will be seen by a worker that is
@@ -217,6 +217,16 @@ impl IdleSet {
         // ORDERING(I1): the work is put before the bit is looked at.
         light_fence();
         self.sleepers.contains(worker_index) && self.wake(worker_index)
+    }
+
+    /// Returns true if some worker sleeps and none searches: then no worker looks for what the caller has just made visible.
+    ///
+    /// For what a worker looks for before it sleeps, but is not worth a wake-up each time. Cost: a light fence and two loads.
+    #[inline]
+    pub fn only_sleepers(&self) -> bool {
+        // ORDERING(I1): made visible before the bits and the count are looked at.
+        light_fence();
+        self.anyone_sleeps() && !self.anyone_searches()
     }
 
     #[cold]

@@ -6,9 +6,11 @@
 #![cfg(loom)]
 
 use std::ptr;
+use std::time::Duration;
 
 use loom::sync::Arc;
 use loom::thread::{self, JoinHandle};
+use raddle_sync::idle::IdleSet;
 use raddle_sync::prim::Tracked;
 use raddle_sync::split_stack::SplitStack;
 
@@ -191,5 +193,29 @@ fn two_raids_take_a_fork_once() {
             thief.join().expect("no panic");
         }
         assert_eq!(forks.runs[0].get(), 1);
+    });
+}
+
+/// An offer is seen by a worker that goes to sleep, or its owner sees that worker sleep. Otherwise the worker sleeps for ever, which
+/// loom reports as a deadlock.
+#[test]
+fn offer_and_sleep_do_not_miss_each_other() {
+    model(|| {
+        let forks = Forks::new();
+        let idle = IdleSet::new(1);
+        let sleeper = {
+            let (forks, idle) = (Arc::clone(&forks), idle.clone());
+            thread::spawn(move || {
+                idle.start_search();
+                let sees_forks = || forks.stack.progress().is_some();
+                let _ = idle.sleep(0, Duration::ZERO, None, sees_forks, || ());
+                idle.found(0, || false);
+            })
+        };
+        forks.push_offer(0);
+        if idle.only_sleepers() {
+            idle.wake_one(0);
+        }
+        sleeper.join().expect("no panic");
     });
 }

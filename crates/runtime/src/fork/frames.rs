@@ -50,7 +50,7 @@ impl Frames {
         pub(super) const fn new() -> Self {
             Self {
                 len: AtomicUsize::new(0),
-                seen: [const { Entry::new() }; SEEN_MAX],
+                seen: Entry::empty(),
                 deeper: RefCell::new(Vec::new()),
             }
         }
@@ -113,13 +113,24 @@ impl Frames {
 }
 
 impl Entry {
-    raddle_sync::const_fn! {
-        const fn new() -> Self {
+    /// So many entries without a frame.
+    #[cfg(not(loom))]
+    const fn empty() -> [Self; SEEN_MAX] {
+        [const {
             Self {
                 frame: AtomicPtr::new(ptr::null_mut()),
                 first_slot: AtomicUsize::new(0),
             }
-        }
+        }; SEEN_MAX]
+    }
+
+    /// The same, with loom's atomics, which no constant can hold.
+    #[cfg(loom)]
+    fn empty() -> [Self; SEEN_MAX] {
+        std::array::from_fn(|_| Self {
+            frame: AtomicPtr::new(ptr::null_mut()),
+            first_slot: AtomicUsize::new(0),
+        })
     }
 
     #[inline]

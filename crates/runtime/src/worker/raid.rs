@@ -22,7 +22,7 @@
 
 use std::time::Duration;
 
-use raddle_sync::prim::{AtomicUsize, Relaxed, can_interrupt, light_fence};
+use raddle_sync::prim::{AtomicUsize, Relaxed, can_interrupt};
 use raddle_sync::split_stack::Progress;
 
 use super::{Shared, Worker};
@@ -127,10 +127,8 @@ impl Worker {
     /// Wakes a sleeper that looks after this worker's offers, if no worker would. For after the first offer of a loop.
     #[inline]
     pub(crate) fn call_watch(&self) {
-        // ORDERING(O1): offered before the look for sleepers.
-        light_fence();
-        let idle = &self.shared.idle;
-        if idle.anyone_sleeps() && !idle.anyone_searches() && !self.shared.watch.is_kept() {
+        // ORDERING(O1): the fence is in `only_sleepers`.
+        if self.shared.idle.only_sleepers() && !self.shared.watch.is_kept() {
             self.call_watch_slow();
         }
     }
