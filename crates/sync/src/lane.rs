@@ -102,7 +102,8 @@ impl Default for Lane {
 }
 
 impl Lane {
-    /// A lane without messages. It is large: where it lies in memory of zeros, [`attach`](Self::attach) makes one without moving it.
+    /// A lane without messages. It is large: in memory of zeros, [`LaneSender::attach`] and
+    /// [`LaneReceiver::attach`] make one without moving it.
     pub fn new() -> Self {
         let nothing = Content {
             head: Head::default(),
@@ -129,27 +130,15 @@ impl Lane {
         let lane = Arc::new(Self::new());
         let address = NonNull::from(&*lane).cast();
         // SAFETY: the lane lives as long as the count, and this end is made once.
-        let sends = unsafe { Self::attach(address, Arc::clone(&lane) as _) };
+        let sender = unsafe { LaneSender::attach(address, Arc::clone(&lane) as _) };
         // SAFETY: as above.
-        let receives = unsafe { Self::attach(address, lane) };
-        (LaneSender::new(sends), LaneReceiver::new(receives))
-    }
-
-    /// The lane at `address`, in memory that was all zeros when the first of its ends was made.
-    ///
-    /// # Safety
-    /// [`BYTES`](Self::BYTES) from `address` on can be read and written, are aligned, and live as long as `memory`. They were zeros, and since then
-    /// one sender and one receiver at most, wherever they are, have used them, and nobody else.
-    pub unsafe fn attach(address: NonNull<u8>, memory: Arc<dyn Any + Send + Sync>) -> LaneRef {
-        LaneRef {
-            lane: address.cast(),
-            _memory: memory,
-        }
+        let receiver = unsafe { LaneReceiver::attach(address, lane) };
+        (sender, receiver)
     }
 }
 
-/// A lane, kept alive; one makes an end of it.
-pub struct LaneRef {
+/// A lane, kept alive by the end that holds this.
+struct LaneRef {
     lane: NonNull<Lane>,
     _memory: Arc<dyn Any + Send + Sync>,
 }
@@ -164,8 +153,20 @@ impl fmt::Debug for LaneRef {
 }
 
 impl LaneRef {
+    /// The lane at `address`, in memory that was all zeros when the first of its ends was made.
+    ///
+    /// # Safety
+    /// [`Lane::BYTES`] from `address` on can be read and written, are aligned, and live as long as `memory`. They were
+    /// zeros, and since then only the ends of the lane have used them.
+    unsafe fn new(address: NonNull<u8>, memory: Arc<dyn Any + Send + Sync>) -> Self {
+        Self {
+            lane: address.cast(),
+            _memory: memory,
+        }
+    }
+
     fn lane(&self) -> &Lane {
-        // SAFETY: who made this has promised a lane there, for as long as the memory is kept.
+        // SAFETY: `new` was promised a lane there, for as long as the memory is kept.
         unsafe { self.lane.as_ref() }
     }
 }

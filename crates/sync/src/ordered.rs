@@ -120,9 +120,12 @@ pub fn split<T: Send + Sync + 'static>(
     lens: &[usize],
 ) -> (Ordered<[T]>, Vec<Ordered<[T]>>) {
     let len = items.len();
-    assert_eq!(
-        lens.iter().sum::<usize>(),
-        len,
+    // Checked, since a sum that wraps would let a piece reach beyond the items.
+    let sum = lens
+        .iter()
+        .try_fold(0, |sum: usize, &len| sum.checked_add(len));
+    assert!(
+        sum == Some(len),
         "pieces of {len} items have that many together"
     );
     let items = NonNull::new(Box::into_raw(items)).expect("boxes have a place");

@@ -77,12 +77,37 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     /// Asks: puts a request into each FIFO of the data.
     ///
     /// # Panics
-    /// When it has asked already.
+    /// When it has asked already, or one of the FIFOs is full
+    /// ([`REQUEST_COUNT_MAX`](crate::fifo::REQUEST_COUNT_MAX)). Then it has not asked in any of them.
     pub fn put_in(&mut self) {
         assert!(!self.is_in(), "a handle asks once at a time");
-        self.first = Some(self.place.first().put_in(R::ACCESS));
-        let fifos = self.place.rest().iter();
-        self.rest.extend(fifos.map(|fifo| fifo.put_in(R::ACCESS)));
+        let first = self.place.first().put_in(R::ACCESS);
+        if self.place.rest().is_empty() {
+            self.first = Some(first);
+        } else {
+            self.put_in_rest(first);
+        }
+    }
+
+    /// Puts requests into the FIFOs of the other pieces of a whole. A handle that is in has one in each of them.
+    #[cold]
+    fn put_in_rest(&mut self, first: Request) {
+        /// Gives back what was put in, unless all were.
+        struct Undo<'a, D: ?Sized, R: Right>(&'a mut Handle<D, R>);
+        impl<D: ?Sized, R: Right> Drop for Undo<'_, D, R> {
+            fn drop(&mut self) {
+                if self.0.rest.len() < self.0.place.rest().len() {
+                    self.0.cancel();
+                }
+            }
+        }
+        // A waker that panicked may have kept some of the last ones from being given back.
+        self.cancel();
+        self.first = Some(first);
+        let undo = Undo(self);
+        let handle = &mut *undo.0;
+        let fifos = handle.place.rest().iter();
+        handle.rest.extend(fifos.map(|fifo| fifo.put_in(R::ACCESS)));
     }
 
     /// Tells how it stands; [`Standing::Waiting`] where it has not asked.
