@@ -88,7 +88,9 @@ impl IdleSet {
 
     /// The bytes that a set of so many workers takes where several processes share it; it begins at a multiple of [`ALIGN`](Self::ALIGN).
     pub const fn bytes(worker_count: usize) -> usize {
-        Self::cells_at(worker_count) + SyncTable::bytes(worker_count)
+        Self::cells_at(worker_count)
+            .checked_add(SyncTable::bytes(worker_count))
+            .expect("a set is smaller than memory")
     }
 
     /// What the address of a set is a multiple of.

@@ -43,7 +43,8 @@ impl SyncTable {
     /// The bytes that a table of so many cells takes where several processes share it; it begins at a multiple of
     /// [`ALIGN`](Self::ALIGN).
     pub const fn bytes(len: usize) -> usize {
-        len * size_of::<CachePadded<WaitCell>>()
+        len.checked_mul(size_of::<CachePadded<WaitCell>>())
+            .expect("a table is smaller than memory")
     }
 
     /// What the address of a table is a multiple of.

@@ -3,6 +3,7 @@
 
 #![cfg(loom)]
 
+use loom::model::Builder;
 use loom::sync::Arc;
 use loom::thread;
 use raddle_sync::ever::Ever;
@@ -33,7 +34,9 @@ fn one_sees_the_other() {
 /// E2: of two that make something at once, the second may save the fence, and sees what the first saw.
 #[test]
 fn each_of_two_makers_sees_what_it_must() {
-    loom::model(|| {
+    let mut builder = Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(|| {
         let shared = Arc::new((Ever::new(), AtomicBool::new(false)));
         let makers: Vec<_> = (0..2)
             .map(|_| {
