@@ -95,28 +95,29 @@ struct Head {
 // SAFETY: invariant 1 says who touches a slot and long bytes when; the rest is atomics.
 unsafe impl Sync for Lane {}
 
-impl Default for Lane {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Lane {
-    /// A lane without messages. It is large: in memory of zeros, [`LaneSender::attach`] and
-    /// [`LaneReceiver::attach`] make one without moving it.
-    pub fn new() -> Self {
+    /// A lane without messages, made where it stays: many threads have no room for it on their stacks.
+    #[cfg(not(any(loom, shuttle)))]
+    fn empty() -> Arc<Self> {
+        // SAFETY: zeros are a lane without messages (invariant 2).
+        unsafe { Arc::<Self>::new_zeroed().assume_init() }
+    }
+
+    /// A lane without messages. Atomics of a model are not made of zeros; its lane is small.
+    #[cfg(any(loom, shuttle))]
+    fn empty() -> Arc<Self> {
         let nothing = Content {
             head: Head::default(),
             short: [0; SHORT_MAX],
         };
-        Self {
+        Arc::new(Self {
             given_back: CachePadded::new(AtomicU32::new(0)),
             slots: std::array::from_fn(|_| Slot {
                 turn: AtomicU32::new(0),
                 content: UnsafeCell::new(nothing),
             }),
             long: Long::new(),
-        }
+        })
     }
 
     /// Its bytes, a multiple of [`ALIGN`](Self::ALIGN).
@@ -125,9 +126,9 @@ impl Lane {
     /// What its address is a multiple of.
     pub const ALIGN: usize = align_of::<Self>();
 
-    /// The two ends of a lane of this process.
+    /// The two ends of a lane of this process. Cost: an allocation of [`BYTES`](Self::BYTES).
     pub fn pair() -> (LaneSender, LaneReceiver) {
-        let lane = Arc::new(Self::new());
+        let lane = Self::empty();
         let address = NonNull::from(&*lane).cast();
         // SAFETY: the lane lives as long as the count, and this end is made once.
         let sender = unsafe { LaneSender::attach(address, Arc::clone(&lane) as _) };

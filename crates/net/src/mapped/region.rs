@@ -282,6 +282,7 @@ mod tests {
         assert_eq!(idle.len(), SHAPE.idlers());
         let last = SHAPE.idlers() - 1;
         thread::scope(|scope| {
+            // Relaxed, here and below: the fences of the set order it.
             let has_work = || came.load(Relaxed) > 0;
             scope.spawn(move || {
                 idle.start_search();
