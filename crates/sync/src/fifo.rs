@@ -70,6 +70,9 @@ pub enum Access {
 }
 
 /// A place in a [`Fifo`]: to be given back to the same one, by [`release`](Fifo::release), [`renew`](Fifo::renew) or [`cancel`](Fifo::cancel).
+///
+/// Given back to another one, it makes that grant requests too early, and its own never: whoever guards data with a FIFO
+/// keeps its requests to itself, as [`Handle`](crate::ordered::Handle) does.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "whoever stands behind a request that is never released waits for ever"]
 pub struct Request {

@@ -4,6 +4,8 @@
 //! several comes first. Who has something for it rings its cell; that costs a fence and a look while the waiter is awake. In memory that processes
 //! share the word is the same for all of them, so that a message from another process wakes a worker as one from its neighbour does.
 //!
+//! # Misuse
+//! That of the [cells](crate::wait), each of which has one owner.
 //! # Source
 //! The synchronization table by which a thread, or the network interface, resumes a thread that is parked: Parker, Efficient user-level event
 //! notification, section 3.2, after Tullsen.
