@@ -55,8 +55,7 @@ pub fn process_cpu_count() -> usize {
     let count_of = |thread| sched_getaffinity(thread).map_or(1, |cpus| cpus.count() as usize);
     let of_this = count_of(None);
     let allowed = std::thread::available_parallelism().map_or(1, usize::from);
-    // Miri answers for the calling thread alone.
-    if allowed < of_this || cfg!(miri) {
+    if allowed < of_this {
         return allowed;
     }
     // A process has the number of its first thread.
