@@ -28,7 +28,7 @@ pub(crate) struct Phase {
     drawer: Option<JoinHandle<()>>,
 }
 
-/// What the drawer looks at.
+/// What the drawer looks at. Relaxed in all accesses below: figures for people, because of which nothing is read.
 #[derive(Debug, Default)]
 struct Count {
     done: AtomicU64,

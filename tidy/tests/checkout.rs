@@ -34,6 +34,11 @@ fn dependency_arrows_point_down() {
 }
 
 #[test]
+fn crates_with_a_layer_exist() {
+    expect_none(&layers::check_crates(checkout()));
+}
+
+#[test]
 fn unsafe_stands_only_where_it_is_allowed() {
     expect_none(&unsafety::check(checkout()));
 }

@@ -221,20 +221,6 @@ impl<T> ChunkedArray<T> {
         }
     }
 
-    /// The elements of a chunk.
-    ///
-    /// # Panics
-    /// When there is no such chunk.
-    #[inline]
-    #[must_use]
-    pub fn chunk_mut(&mut self, chunk: usize) -> &mut [T] {
-        let chunk_count = self.chunk_count();
-        match self.chunks.get_mut(chunk) {
-            Some(chunk) => &mut chunk.items,
-            None => no_such_chunk(chunk, chunk_count),
-        }
-    }
-
     /// The chunks, in order.
     pub fn chunks(&self) -> impl DoubleEndedIterator<Item = &[T]> + ExactSizeIterator + Clone {
         self.chunks.iter().map(|chunk| chunk.items.as_slice())

@@ -3,10 +3,10 @@
 //! A whole and its pieces have one list. It is asked for a piece or for the whole in the same time, however many are held.
 
 use std::collections::HashMap;
-use std::thread::{self, ThreadId};
 
 use raddle_sync::fifo::Access;
 use raddle_sync::prim::Mutex;
+use raddle_sync::prim::thread::{self, ThreadId};
 
 /// Stands for the whole and all its pieces; no location has this number.
 const ALL: usize = usize::MAX;

@@ -1,17 +1,26 @@
-//! A value that one owner uses all the time, nearly for nothing, and others seldom, dearly.
+//! A value that one owner uses all the time at next to no cost, and that other threads use seldom and at a high cost.
 //!
-//! The owner says that it is inside, and looks whether anybody else is: two plain stores and a load. Who else wants the value says so, has
-//! the system put a fence into the owner's thread ([`heavy_fence`]), and waits until the owner is out.
+//! The owner says that it is inside, and looks whether another thread wants the value: two plain stores
+//! and two loads. Another thread that wants the value says so, has the system put a fence into the
+//! owner's thread ([`heavy_fence`]), and waits until the owner is outside.
+//!
+//! # States
+//! Both words are zero, or the [mark](thread_mark) of a thread: `inside` of the thread that uses the
+//! owner, `wanted` of the other thread that has the value or waits for the owner to leave.
 //!
 //! # Memory ordering
 //! | label | one side                                            | other side                                                |
 //! |-------|-----------------------------------------------------|-----------------------------------------------------------|
 //! | B1    | owner: stores `inside`, light fence, loads `wanted` | another: stores `wanted`, heavy fence, loads `inside`     |
-//! | B2    | owner: stores `inside` false, Release               | another loads it, Acquire: what the owner did             |
-//! | B3    | another stores `wanted` false, Release              | owner loads it, Acquire: what the other did               |
+//! | B2    | owner: stores `inside` zero, Release                | another loads it, Acquire: what the owner did             |
+//! | B3    | another stores `wanted` zero, Release               | owner loads it, Acquire: what the other did               |
 //! # Invariants
-//! 1. The value is the owner's while it is `inside` and has seen nobody who wants it; else that of whoever has the lock of `others`, has
-//!    said so, and has seen the owner outside.
+//! 1. The owner has the value while `inside` is set and it has seen `wanted` zero. Another thread has it
+//!    while it holds the lock `others`, has set `wanted`, and has seen `inside` zero.
+//! 2. A thread that is inside one use begins no other: a word that holds its own mark shows it, and the
+//!    call panics. No other thread stores that mark, so a relaxed load of it is exact.
+//! 3. A use ends when its guard is dropped, by a return or by a panic: both words are zero again, and
+//!    `others` is free.
 //! # Source
 //! Biased locking with an asymmetric Dekker duel: Dice, Huang, Yang: Asymmetric Dekker synchronization. 2001.
 
@@ -24,23 +33,27 @@ use crossbeam_utils::CachePadded;
 use crate::backoff::Backoff;
 use crate::lock::{Lock, SimpleLock};
 use crate::prim::{
-    Acquire, AtomicBool, Relaxed, Release, UnsafeCell, heavy_fence, light_fence, prepare_fences,
+    Acquire, AtomicUsize, Relaxed, Release, UnsafeCell, heavy_fence, light_fence, prepare_fences,
+    thread_mark,
 };
 
-/// The owner's way to the value. There is one; it may move between threads.
+/// In place of a mark: the owner is outside, or no other thread wants the value.
+const NONE: usize = 0;
+
+/// The owner's access to the value. There is one; it may move between threads.
 pub struct Owner<T> {
     shared: Arc<Shared<T>>,
     not_sync: PhantomData<std::cell::Cell<()>>,
 }
 
-/// Everybody else's.
+/// The access of all other threads.
 pub struct Others<T> {
     shared: Arc<Shared<T>>,
 }
 
 struct Shared<T> {
-    inside: CachePadded<AtomicBool>,
-    wanted: CachePadded<AtomicBool>,
+    inside: CachePadded<AtomicUsize>,
+    wanted: CachePadded<AtomicUsize>,
     others: SimpleLock,
     value: UnsafeCell<T>,
 }
@@ -66,8 +79,8 @@ impl<T> fmt::Debug for Others<T> {
 pub fn biased<T>(value: T) -> (Owner<T>, Others<T>) {
     let _can_be_light = prepare_fences();
     let shared = Arc::new(Shared {
-        inside: CachePadded::new(AtomicBool::new(false)),
-        wanted: CachePadded::new(AtomicBool::new(false)),
+        inside: CachePadded::new(AtomicUsize::new(NONE)),
+        wanted: CachePadded::new(AtomicUsize::new(NONE)),
         others: SimpleLock::new(),
         value: UnsafeCell::new(value),
     });
@@ -79,75 +92,137 @@ pub fn biased<T>(value: T) -> (Owner<T>, Others<T>) {
 }
 
 impl<T> Owner<T> {
-    /// Calls `change`, which must be short, not nested, and not panic, with the value. Waits while somebody else has it.
+    /// Calls `change` with the value, after waiting while another thread has it.
+    ///
+    /// `change` should be short: other threads that want the value spin meanwhile.
+    ///
+    /// # Panics
+    /// When the calling thread is inside a use of this value already, through either end.
     #[inline]
     pub fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         let shared = &*self.shared;
-        // Relaxed: ordered by the fence.
-        shared.inside.store(true, Relaxed);
-        // ORDERING(B1): we say so before we look.
-        light_fence();
-        // ORDERING(B3): Acquire, what another one did.
-        if shared.wanted.load(Acquire) {
-            shared.wait_inside();
-        }
-        // SAFETY: ours (invariant 1).
-        let result = shared
+        let _inside = shared.enter();
+        // SAFETY: ours (invariant 1), and by nobody else on this thread (invariant 2).
+        shared
             .value
-            .with_mut(|value| change(unsafe { &mut *value }));
-        // ORDERING(B2): Release, what we did.
-        shared.inside.store(false, Release);
-        result
+            .with_mut(|value| change(unsafe { &mut *value }))
     }
 }
 
 impl<T> Others<T> {
-    /// Calls `change`, which must be short, not nested, and not panic, with the value. Cost: a heavy fence.
+    /// Calls `change` with the value, after waiting while another thread has it. Cost: a heavy fence.
+    ///
+    /// `change` should be short: other threads that want the value spin meanwhile.
+    ///
+    /// # Panics
+    /// When the calling thread is inside a use of this value already, through either end.
     #[cold]
     pub fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         let shared = &*self.shared;
-        shared.others.lock();
-        // Relaxed: ordered by the fence.
-        shared.wanted.store(true, Relaxed);
-        // ORDERING(B1): we say so before we look.
-        heavy_fence();
-        let mut backoff = Backoff::new();
-        // ORDERING(B2): Acquire, what the owner did.
-        while shared.inside.load(Acquire) {
-            backoff.pause();
-        }
-        // SAFETY: ours (invariant 1).
-        let result = shared
+        let _wanted = shared.want();
+        // SAFETY: ours (invariant 1), and by nobody else on this thread (invariant 2).
+        shared
             .value
-            .with_mut(|value| change(unsafe { &mut *value }));
-        // ORDERING(B3): Release, what we did.
-        shared.wanted.store(false, Release);
-        // SAFETY: locked above.
-        unsafe { shared.others.unlock() };
-        result
+            .with_mut(|value| change(unsafe { &mut *value }))
     }
 }
 
 impl<T> Shared<T> {
-    /// The owner lets another one go first.
+    /// Takes the value for the owner.
+    #[inline]
+    fn enter(&self) -> Inside<'_, T> {
+        // Relaxed: only the owner stores it, which is this thread.
+        if self.inside.load(Relaxed) != NONE {
+            refuse_nested();
+        }
+        let mark = thread_mark();
+        // Relaxed: ordered by the fence.
+        self.inside.store(mark, Relaxed);
+        let inside = Inside(self);
+        // ORDERING(B1): we say so before we look.
+        light_fence();
+        // ORDERING(B3): Acquire, what another one did.
+        if self.wanted.load(Acquire) != NONE {
+            self.wait_inside(mark);
+        }
+        inside
+    }
+
+    /// Lets another thread go first, then takes the value for the owner.
     #[cold]
-    fn wait_inside(&self) {
+    fn wait_inside(&self, mark: usize) {
+        // Relaxed: exact for this thread's own mark (invariant 2).
+        if self.wanted.load(Relaxed) == mark {
+            refuse_nested();
+        }
         loop {
             // ORDERING(B2): Release, what we did before; nothing this time.
-            self.inside.store(false, Release);
+            self.inside.store(NONE, Release);
             let mut backoff = Backoff::new();
             // ORDERING(B3): Acquire, what the other one did.
-            while self.wanted.load(Acquire) {
+            while self.wanted.load(Acquire) != NONE {
                 backoff.pause();
             }
             // Relaxed: ordered by the fence.
-            self.inside.store(true, Relaxed);
-            // ORDERING(B1): as in `with`.
+            self.inside.store(mark, Relaxed);
+            // ORDERING(B1): as in `enter`.
             light_fence();
-            // ORDERING(B3): as in `with`.
-            if !self.wanted.load(Acquire) {
+            // ORDERING(B3): as in `enter`.
+            if self.wanted.load(Acquire) == NONE {
                 return;
             }
         }
+    }
+
+    /// Takes the value for another thread.
+    fn want(&self) -> Wanted<'_, T> {
+        let mark = thread_mark();
+        // Relaxed: exact for this thread's own mark (invariant 2).
+        if [&self.inside, &self.wanted]
+            .map(|word| word.load(Relaxed))
+            .contains(&mark)
+        {
+            refuse_nested();
+        }
+        self.others.lock();
+        let wanted = Wanted(self);
+        // Relaxed: ordered by the fence.
+        self.wanted.store(mark, Relaxed);
+        // ORDERING(B1): we say so before we look.
+        heavy_fence();
+        let mut backoff = Backoff::new();
+        // ORDERING(B2): Acquire, what the owner did.
+        while self.inside.load(Acquire) != NONE {
+            backoff.pause();
+        }
+        wanted
+    }
+}
+
+#[cold]
+fn refuse_nested() -> ! {
+    panic!("this thread has the biased value already: its uses must not be nested");
+}
+
+/// The owner is inside until this is dropped.
+struct Inside<'shared, T>(&'shared Shared<T>);
+
+impl<T> Drop for Inside<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        // ORDERING(B2): Release, what we did.
+        self.0.inside.store(NONE, Release);
+    }
+}
+
+/// Another thread has the lock `others`, and wants or has the value, until this is dropped.
+struct Wanted<'shared, T>(&'shared Shared<T>);
+
+impl<T> Drop for Wanted<'_, T> {
+    fn drop(&mut self) {
+        // ORDERING(B3): Release, what we did.
+        self.0.wanted.store(NONE, Release);
+        // SAFETY: made by the thread that locked it.
+        unsafe { self.0.others.unlock() };
     }
 }

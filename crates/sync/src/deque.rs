@@ -179,7 +179,8 @@ impl<T: Word> Owner<T> {
         won.then(|| unsafe { T::from_raw(ring.get(bottom)) })
     }
 
-    /// A position: whatever is pushed from now on lies at or above it, until something below it is popped.
+    /// A position: whatever is pushed from now on lies at or above it, until something below it is popped. One that is
+    /// out of date, or of another deque, makes [`take_where`](Self::take_where) look at more elements or at fewer.
     pub fn mark(&self) -> isize {
         // Relaxed: the owner alone writes it.
         self.shared.bottom.load(Relaxed)

@@ -70,6 +70,9 @@ pub enum Access {
 }
 
 /// A place in a [`Fifo`]: to be given back to the same one, by [`release`](Fifo::release), [`renew`](Fifo::renew) or [`cancel`](Fifo::cancel).
+///
+/// Given back to another one, it makes that grant requests too early, and its own never: whoever guards data with a FIFO
+/// keeps its requests to itself, as [`Handle`](crate::ordered::Handle) does.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "whoever stands behind a request that is never released waits for ever"]
 pub struct Request {
@@ -169,9 +172,18 @@ impl Fifo {
     /// As [`put_in`](Self::put_in) and [`release`](Self::release).
     #[inline]
     pub fn renew(&self, request: &mut Request) {
+        if let Some(released) = self.renew_silently(request) {
+            self.wake(released);
+        }
+    }
+
+    /// As [`renew`](Self::renew), and leaves it to the caller to [wake](Self::wake) those who sleep: they are granted by
+    /// the number of releases that it returns.
+    #[inline]
+    pub(crate) fn renew_silently(&self, request: &mut Request) -> Option<u32> {
         // Relaxed: nothing changes hands.
         if request.access == Access::Read && Word::from(self.word.load(Relaxed)).has_no_writer() {
-            return;
+            return None;
         }
         // ORDERING(F1): Release, what its owner did to the data.
         let (word, threshold) = self.exchange(|word| {
@@ -180,9 +192,7 @@ impl Fifo {
             (word.with_release(), threshold)
         });
         request.threshold = threshold;
-        if word.has_sleepers() {
-            self.wake(word.released());
-        }
+        word.has_sleepers().then(|| word.released())
     }
 
     /// Gives a request back whether it was granted or not. Who stands behind keeps waiting for those in front; in a FIFO that was stopped,
@@ -243,7 +253,7 @@ impl Fifo {
 
     /// Wakes those who are granted by the release that made the count `released`, and releases what was left behind.
     #[cold]
-    fn wake(&self, mut released: u32) {
+    pub(crate) fn wake(&self, mut released: u32) {
         loop {
             let mut sleepers = self.sleepers();
             let Some(granted) = sleepers.remove(&released) else {

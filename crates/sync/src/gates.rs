@@ -11,6 +11,9 @@
 //! | G2    | `follow` fences between opening and looking for who asks | `close_and_wait` fences between its bit and closing; a sleeper's fence in `IdleSet::sleep` does the same | one of the two closes last |
 //!
 //! The owner's compares are Relaxed: a closed gate that is seen late costs the asker time, never work.
+//! # Misuse
+//! The gates are three words, and their functions touch no other memory. Where another thread calls a function that
+//! is for the owner alone, askers may hear late of an answer or not at all.
 //! # Invariants
 //! 1. A bit that is set is taken by the owner, or the gates are closed: who opens takes the bits after that, or looks for
 //!    them and closes again, and an asker closes after it has set its bit.

@@ -25,6 +25,7 @@ use self::pace::Pace;
 /// So many bytes are worth an instruction that waits: copies of fewer are not streamed, nor are they asked for at once.
 const LONG_FROM: usize = 1024;
 /// So many bytes are asked for at once when a message has come; what lies behind them the processor sees coming.
+#[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
 const FETCHED_MAX: usize = 4096;
 /// Powers of two from there on that are told apart; longer copies are as the last.
 const CLASSES: usize = 8;

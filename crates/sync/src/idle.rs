@@ -40,6 +40,10 @@
 //! wakes one of them as their own producers do, and no worker that searches already costs it anything but a look. A process that is killed
 //! between taking a bit and waking its owner leaves that owner asleep: who hears of its end notifies all cells. It may leave the count wrong by one, too:
 //! short, which costs wake-ups, or, killed between counting up and notifying, right, since its owner wakes by that notice and counts down.
+//! # Misuse
+//! The set is words and wait cells, and its functions touch no other memory. A worker index that is too large panics.
+//! Calls for a worker out of order, or by two threads for one worker, make the count wrong, and work may wait for a
+//! worker that sleeps.
 //! # Source
 //! The throttling by a count of searchers is that of the Go scheduler (Vyukov, 2012) and of tokio.
 
@@ -90,7 +94,9 @@ impl IdleSet {
 
     /// The bytes that a set of so many workers takes where several processes share it; it begins at a multiple of [`ALIGN`](Self::ALIGN).
     pub const fn bytes(worker_count: usize) -> usize {
-        Self::cells_at(worker_count) + SyncTable::bytes(worker_count)
+        Self::cells_at(worker_count)
+            .checked_add(SyncTable::bytes(worker_count))
+            .expect("a set is smaller than memory")
     }
 
     /// What the address of a set is a multiple of.

@@ -95,27 +95,29 @@ struct Head {
 // SAFETY: invariant 1 says who touches a slot and long bytes when; the rest is atomics.
 unsafe impl Sync for Lane {}
 
-impl Default for Lane {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Lane {
-    /// A lane without messages. It is large: where it lies in memory of zeros, [`attach`](Self::attach) makes one without moving it.
-    pub fn new() -> Self {
+    /// A lane without messages, made where it stays: many threads have no room for it on their stacks.
+    #[cfg(not(any(loom, shuttle)))]
+    fn empty() -> Arc<Self> {
+        // SAFETY: zeros are a lane without messages (invariant 2).
+        unsafe { Arc::<Self>::new_zeroed().assume_init() }
+    }
+
+    /// A lane without messages. Atomics of a model are not made of zeros; its lane is small.
+    #[cfg(any(loom, shuttle))]
+    fn empty() -> Arc<Self> {
         let nothing = Content {
             head: Head::default(),
             short: [0; SHORT_MAX],
         };
-        Self {
+        Arc::new(Self {
             given_back: CachePadded::new(AtomicU32::new(0)),
             slots: std::array::from_fn(|_| Slot {
                 turn: AtomicU32::new(0),
                 content: UnsafeCell::new(nothing),
             }),
             long: Long::new(),
-        }
+        })
     }
 
     /// Its bytes, a multiple of [`ALIGN`](Self::ALIGN).
@@ -124,32 +126,20 @@ impl Lane {
     /// What its address is a multiple of.
     pub const ALIGN: usize = align_of::<Self>();
 
-    /// The two ends of a lane of this process.
+    /// The two ends of a lane of this process. Cost: an allocation of [`BYTES`](Self::BYTES).
     pub fn pair() -> (LaneSender, LaneReceiver) {
-        let lane = Arc::new(Self::new());
+        let lane = Self::empty();
         let address = NonNull::from(&*lane).cast();
         // SAFETY: the lane lives as long as the count, and this end is made once.
-        let sends = unsafe { Self::attach(address, Arc::clone(&lane) as _) };
+        let sender = unsafe { LaneSender::attach(address, Arc::clone(&lane) as _) };
         // SAFETY: as above.
-        let receives = unsafe { Self::attach(address, lane) };
-        (LaneSender::new(sends), LaneReceiver::new(receives))
-    }
-
-    /// The lane at `address`, in memory that was all zeros when the first of its ends was made.
-    ///
-    /// # Safety
-    /// [`BYTES`](Self::BYTES) from `address` on can be read and written, are aligned, and live as long as `memory`. They were zeros, and since then
-    /// one sender and one receiver at most, wherever they are, have used them, and nobody else.
-    pub unsafe fn attach(address: NonNull<u8>, memory: Arc<dyn Any + Send + Sync>) -> LaneRef {
-        LaneRef {
-            lane: address.cast(),
-            _memory: memory,
-        }
+        let receiver = unsafe { LaneReceiver::attach(address, lane) };
+        (sender, receiver)
     }
 }
 
-/// A lane, kept alive; one makes an end of it.
-pub struct LaneRef {
+/// A lane, kept alive by the end that holds this.
+struct LaneRef {
     lane: NonNull<Lane>,
     _memory: Arc<dyn Any + Send + Sync>,
 }
@@ -164,8 +154,20 @@ impl fmt::Debug for LaneRef {
 }
 
 impl LaneRef {
+    /// The lane at `address`, in memory that was all zeros when the first of its ends was made.
+    ///
+    /// # Safety
+    /// [`Lane::BYTES`] from `address` on can be read and written, are aligned, and live as long as `memory`. They were
+    /// zeros, and since then only the ends of the lane have used them.
+    unsafe fn new(address: NonNull<u8>, memory: Arc<dyn Any + Send + Sync>) -> Self {
+        Self {
+            lane: address.cast(),
+            _memory: memory,
+        }
+    }
+
     fn lane(&self) -> &Lane {
-        // SAFETY: who made this has promised a lane there, for as long as the memory is kept.
+        // SAFETY: `new` was promised a lane there, for as long as the memory is kept.
         unsafe { self.lane.as_ref() }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | lock | what a waiter looks at | order | words | for |
 //! |---|---|---|---|---|
-//! | [`PthreadLock`] | sleeps in the kernel | none | 5 | comparison; critical sections that block |
+//! | [`PthreadLock`] | sleeps in the kernel | none | 2, and 5 on the heap from its first use | comparison; critical sections that block |
 //! | [`SimpleLock`] | the one word | none | 1 byte | short sections, few threads |
 //! | [`TicketLock`] | the number now served | arrival | 2 | short sections, as many threads as CPUs |
 //! | [`SingleTryTicketLock`] | the number now served | none | 2 | sections that one would rather skip than wait for |
@@ -105,7 +105,10 @@ impl<L: Lock, T> Locked<L, T> {
         }
     }
 
-    /// Calls `change` with the data, after waiting for the lock. Must not be nested.
+    /// Calls `change` with the data, after waiting for the lock.
+    ///
+    /// A thread that calls this inside `change`, for the same data, waits for itself: for ever, as with any
+    /// lock that is not counted.
     #[inline]
     pub fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         self.lock.lock();

@@ -20,6 +20,9 @@
 //! # Invariants
 //! 1. Exactly one of owner and thieves leaves `OFFERED`, and that one runs the job.
 //! 2. After `RECLAIMED` the owner, after `DONE` the thief, touches the cell no more.
+//! # Misuse
+//! An offer is one word, and its functions touch no other memory: what they answer is what the calls have made of that
+//! word. Code that reads a job because of an answer relies on its own calls, and says so where it does (`unsafe`).
 
 use crate::prim::{Acquire, AtomicU32, Relaxed, Release};
 

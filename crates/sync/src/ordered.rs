@@ -4,7 +4,7 @@
 //! [`Handle::enter`] gives out a [`Guard`], the only way to the data, and when the guard goes the request is given back or
 //! renewed. The compiler sees to it that nothing of the data is kept beyond the guard.
 //!
-//! A slice [in pieces](split) lies in memory once. Each piece has its FIFO; whoever wants the whole asks in all of them, in their order. So
+//! A slice [in pieces](split) lies in memory once. Each piece has its FIFO; a handle of the whole asks in all of them. So
 //! pieces are used at the same time by different owners, and whole and pieces take turns, without a copy to split or to merge.
 //!
 //! A panic inside a writer's guard leaves the data in nobody knows what state: its FIFOs are stopped, and nobody is granted it any more.
@@ -13,6 +13,8 @@
 //!    guard is alone, and readers' guards are with readers only.
 //! 2. Data of different pieces does not overlap, and whoever has the whole is granted in the FIFOs of all pieces.
 //! 3. What the pointers point to lives as long as `owner`.
+//! 4. Of two requests for the whole, one is in front of the other in all FIFOs: a lock of the pieces is held while the requests
+//!    of one go in. Else each of two could wait for the other, in different FIFOs.
 //! # Source
 //! Handles and sections of ordered read-write locks: Clauss, Gustedt, JPDC 70(5), 2010; the split is the `orwl_split` of Gustedt,
 //! Jeannot, Mansouri, Inria RR-8993, 2016, section 5.3, which copies.
@@ -23,12 +25,12 @@ mod leaving;
 
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use crossbeam_utils::CachePadded;
 
 use crate::fifo::Fifo;
-use crate::prim::UnsafeCell;
+use crate::prim::{Mutex, UnsafeCell};
 
 pub use self::guard::{Guard, Loan};
 pub use self::handle::{Handle, Read, Right, Then, Write};
@@ -57,7 +59,12 @@ pub struct Ordered<D: ?Sized> {
 }
 
 /// What keeps data and FIFOs.
-trait Owner: Send + Sync {}
+trait Owner: Send + Sync {
+    /// The lock of invariant 4, where there are pieces.
+    fn asking(&self) -> Option<&Mutex<()>> {
+        None
+    }
+}
 
 /// A value; a small one lies in the cache line of its FIFO, so that both change hands at once.
 #[repr(C, align(128))]
@@ -75,9 +82,14 @@ unsafe impl<T: Send + Sync> Sync for Single<T> {}
 struct Pieces<T> {
     fifos: Box<[CachePadded<Fifo>]>,
     items: NonNull<[T]>,
+    asking: Mutex<()>,
 }
 
-impl<T: Send + Sync> Owner for Pieces<T> {}
+impl<T: Send + Sync> Owner for Pieces<T> {
+    fn asking(&self) -> Option<&Mutex<()>> {
+        Some(&self.asking)
+    }
+}
 
 // SAFETY: the items are reached through guards alone (invariants 1 and 2).
 unsafe impl<T: Send + Sync> Send for Pieces<T> {}
@@ -120,15 +132,19 @@ pub fn split<T: Send + Sync + 'static>(
     lens: &[usize],
 ) -> (Ordered<[T]>, Vec<Ordered<[T]>>) {
     let len = items.len();
-    assert_eq!(
-        lens.iter().sum::<usize>(),
-        len,
+    // Checked, since a sum that wraps would let a piece reach beyond the items.
+    let sum = lens
+        .iter()
+        .try_fold(0, |sum: usize, &len| sum.checked_add(len));
+    assert!(
+        sum == Some(len),
         "pieces of {len} items have that many together"
     );
     let items = NonNull::new(Box::into_raw(items)).expect("boxes have a place");
     let owner = Arc::new(Pieces {
         fifos: lens.iter().map(|_| CachePadded::default()).collect(),
         items,
+        asking: Mutex::new(()),
     });
     let (first, rest) = owner
         .fifos
@@ -164,6 +180,13 @@ impl<D: ?Sized> Ordered<D> {
     fn rest(&self) -> &[CachePadded<Fifo>] {
         // SAFETY: `owner` keeps them (invariant 3), or the slice is empty.
         unsafe { self.rest.as_ref() }
+    }
+
+    /// Held while requests go into the FIFOs of several pieces (invariant 4). Nothing else is called meanwhile.
+    fn ask(&self) -> impl Sized + '_ {
+        let asking = self.owner.asking();
+        // A FIFO that was full has left nothing half done (`Handle::put_in`).
+        asking.map(|asking| asking.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Stops granting for ever, and wakes all that wait.

@@ -31,6 +31,9 @@ pub use fences::{can_interrupt, heavy_fence, light_fence, prepare_fences, signal
 mod pair;
 pub use pair::{AtomicPair, Pair};
 
+mod mark;
+pub use mark::thread_mark;
+
 /// True where time or state space is dear (loom, shuttle, miri): sizes and counts shrink.
 pub const LIGHT: bool = cfg!(any(loom, shuttle, miri));
 

@@ -174,6 +174,9 @@ impl<L: Lock, T> Takers<L, T> {
     }
 
     /// Takes the oldest value that is `wanted`, after waiting for the lock.
+    ///
+    /// `wanted` is asked under the lock: if it takes from the same queue, or puts into it, it may wait for itself, as
+    /// inside [`Locked::with`].
     pub fn take_where(&self, wanted: impl FnMut(&T) -> bool) -> Option<T> {
         if self.is_empty() {
             return None;

@@ -4,6 +4,8 @@
 //! several comes first. Who has something for it rings its cell; that costs a fence and a look while the waiter is awake. In memory that processes
 //! share the word is the same for all of them, so that a message from another process wakes a worker as one from its neighbour does.
 //!
+//! # Misuse
+//! That of the [cells](crate::wait), each of which has one owner.
 //! # Source
 //! The synchronization table by which a thread, or the network interface, resumes a thread that is parked: Parker, Efficient user-level event
 //! notification, section 3.2, after Tullsen.
@@ -43,7 +45,8 @@ impl SyncTable {
     /// The bytes that a table of so many cells takes where several processes share it; it begins at a multiple of
     /// [`ALIGN`](Self::ALIGN).
     pub const fn bytes(len: usize) -> usize {
-        len * size_of::<CachePadded<WaitCell>>()
+        len.checked_mul(size_of::<CachePadded<WaitCell>>())
+            .expect("a table is smaller than memory")
     }
 
     /// What the address of a table is a multiple of.

@@ -49,6 +49,9 @@
 //! word by the write, or at the latest with the time that the processor watches; a futex by invariant 2). By a ring: order the two
 //! fences of W2. If the owner's comes first, `ring` sees `WATCHING` or `ASLEEP` (or an earlier token) and leaves a token; if it comes second, the owner
 //! sees the news before it waits (invariant 3).
+//! # Misuse
+//! A cell has one owner, which alone waits and takes tokens. Where two threads do, one of them sleeps at most, each may
+//! take the token that was meant for the other, and `wait` may return without one. No other memory is touched.
 //! # Source
 //! The token is the parker of most thread libraries; the spin limit is ski rental: Karlin, Manasse, McGeoch,
 //! Owicki: Competitive randomized algorithms for nonuniform problems. SODA 1990. A word that the network, too, may wake a thread by, without the

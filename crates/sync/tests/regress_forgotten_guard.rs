@@ -1,7 +1,8 @@
 //! The MCS lock kept the address of its own node while somebody had it. A program may forget the guard, which is safe, and move the lock:
 //! whoever locked it then wrote to where it had been. The lock keeps a sign in place of the address now.
 //!
-//! A Pthreads mutex was destroyed while locked in that way, which POSIX forbids.
+//! A Pthreads mutex was destroyed while locked in that way, and moved after it had been used: POSIX forbids both. It stays where it is
+//! now, and only a pointer to it moves.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -21,14 +22,16 @@ fn check<L: RawMutex + Send + Sync + 'static>() {
     let moved = Arc::new(*mutex);
     assert!(moved.try_lock().is_none(), "it is locked wherever it lies");
     let (got, gets) = mpsc::channel();
-    let waiter = Arc::clone(&moved);
-    std::thread::spawn(move || got.send(*waiter.lock()));
+    let other = Arc::clone(&moved);
+    let waiter = std::thread::spawn(move || got.send(*other.lock()));
     // Time to get into the queue.
     std::thread::sleep(Duration::from_millis(5));
     assert!(gets.try_recv().is_err(), "nobody has given it back");
     // SAFETY: this thread has it, and its guard is gone.
     unsafe { moved.force_unlock() };
     assert_eq!(gets.recv_timeout(LONG), Ok(1), "the waiter has it now");
+    let sent = waiter.join().expect("no panic");
+    assert!(sent.is_ok());
     let dropped: Mutex<L, u32> = Mutex::new(2);
     std::mem::forget(dropped.lock());
     drop(dropped);
@@ -42,4 +45,9 @@ fn lock_whose_guard_is_forgotten_may_be_moved_and_dropped() {
     check::<SingleTryTicketLock>();
     check::<SimpleLock>();
     check::<PthreadLock>();
+}
+
+#[test]
+fn pthreads_mutex_does_not_move_with_its_lock() {
+    assert!(size_of::<PthreadLock>() < size_of::<libc::pthread_mutex_t>());
 }

@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use crate::tree::{Finding, SourceFile, Tree};
 
 /// Our crates, lowest layer first. A crate may use those of a lower number only.
-pub const LAYERS: [(&str, u8); 18] = [
+pub const LAYERS: [(&str, u8); 17] = [
     ("raddle-sync", 0),
     ("raddle-topology", 1),
     ("raddle-trace", 2),
@@ -17,7 +17,6 @@ pub const LAYERS: [(&str, u8); 18] = [
     ("raddle-graphics", 7),
     ("raddle-numerics", 7),
     ("raddle-messages", 7),
-    ("raddle-vision", 7),
     ("raddle-cli", 8),
     ("raddle-bench", 9),
     ("raddle-tidy", 9),
@@ -44,6 +43,29 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         .iter()
         .filter(|file| file.path.ends_with("/Cargo.toml"))
         .flat_map(check_manifest)
+        .collect()
+}
+
+/// Checks that every crate that has a layer exists.
+#[must_use]
+pub fn check_crates(tree: &Tree) -> Vec<Finding> {
+    let manifests = tree
+        .files()
+        .iter()
+        .filter(|file| file.path.ends_with("/Cargo.toml"));
+    let texts: Vec<&str> = manifests.map(|file| &*file.text).collect();
+    LAYERS
+        .iter()
+        .filter(|(name, _)| {
+            let line = format!("name = \"{name}\"");
+            !texts
+                .iter()
+                .any(|text| text.lines().any(|other| other == line))
+        })
+        .map(|(name, _)| {
+            let what = format!("there is no crate {name}; it has a layer all the same");
+            Finding::new("tidy/src/rules/layers.rs", 1, what)
+        })
         .collect()
 }
 

@@ -35,7 +35,7 @@ impl<'a> Progress<'a> {
     /// Notes that a cell with that share is done.
     pub(super) fn add(&self, share: Share) {
         if share > 0 {
-            // A figure for people: nothing is read because of it.
+            // Relaxed: a figure for people, because of which nothing is read.
             let done = self.done.fetch_add(share, Relaxed) + share;
             (self.tell)((done as f64 / WHOLE as f64) as f32);
         }

@@ -117,14 +117,6 @@ impl<T: Exact> SumExact<T> {
     pub fn new(value: T) -> Self {
         Self(value.into_sum())
     }
-
-    /// Contributes a sum that has not been rounded, or an array or vector of such sums. For a single one, `From` does the same, and
-    /// there the compiler finds out the type.
-    #[must_use]
-    #[inline]
-    pub fn from_sum(sum: T::Sum) -> Self {
-        Self(sum)
-    }
 }
 
 impl<F: Float> From<Superaccumulator<F>> for SumExact<F> {

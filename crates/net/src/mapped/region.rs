@@ -12,11 +12,12 @@
 
 use std::collections::HashSet;
 use std::os::fd::{AsFd, OwnedFd};
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use raddle_sync::CachePadded;
 use raddle_sync::idle::IdleSet;
-use raddle_sync::lane::{Lane, LaneReceiver, LaneRef, LaneSender};
+use raddle_sync::lane::{Lane, LaneReceiver, LaneSender};
 use raddle_sync::prim::{AtomicU64, Mutex};
 use raddle_sync::table::SyncTable;
 use rustix::io::Errno;
@@ -196,15 +197,20 @@ impl Region {
 
     /// The sending end of the lane from `from` to port `index` of the node; none when it was taken before.
     pub(crate) fn sender(&self, from: PortId, index: u16) -> Option<LaneSender> {
-        self.take(End::Sends, from, index).map(LaneSender::new)
+        let address = self.take(End::Sends, from, index)?;
+        // SAFETY: a lane by `take`; its sending end is that of the node of `from`, and just taken for the first time.
+        Some(unsafe { LaneSender::attach(address, Arc::clone(&self.memory) as _) })
     }
 
     /// The receiving end of that lane; none when it was taken before.
     pub(crate) fn receiver(&self, from: PortId, index: u16) -> Option<LaneReceiver> {
-        self.take(End::Receives, from, index).map(LaneReceiver::new)
+        let address = self.take(End::Receives, from, index)?;
+        // SAFETY: a lane by `take`; its receiving end is that of the node whose region it is, and just taken for the first time.
+        Some(unsafe { LaneReceiver::attach(address, Arc::clone(&self.memory) as _) })
     }
 
-    fn take(&self, end: End, from: PortId, index: u16) -> Option<LaneRef> {
+    /// The address of a lane of which this process has not taken that end before: zeros at first, at the beginning of a page.
+    fn take(&self, end: End, from: PortId, index: u16) -> Option<NonNull<u8>> {
         assert!(
             index < self.shape.ports && self.shape.contains(from),
             "a lane from {from} to port {index} of {:?}",
@@ -217,10 +223,7 @@ impl Region {
         }
         let at = self.layout.lanes + lane * Layout::LANE;
         // SAFETY: within the region by the layout.
-        let address = unsafe { self.memory.address().add(at) };
-        // SAFETY: zeros at first, at the beginning of a page. This process has just taken the end for the first time, and no other takes it: the
-        // sending ends are those of the node of `from`, the receiving ends those of the node whose region it is.
-        Some(unsafe { Lane::attach(address, Arc::clone(&self.memory) as _) })
+        Some(unsafe { self.memory.address().add(at) })
     }
 }
 
@@ -279,6 +282,7 @@ mod tests {
         assert_eq!(idle.len(), SHAPE.idlers());
         let last = SHAPE.idlers() - 1;
         thread::scope(|scope| {
+            // Relaxed, here and below: the fences of the set order it.
             let has_work = || came.load(Relaxed) > 0;
             scope.spawn(move || {
                 idle.start_search();

@@ -1,6 +1,10 @@
 //! A pool without a runtime around it, for tests, models and measurements; and the memory of tasks, for measurements.
 
 use std::ops::Deref;
+use std::sync::Arc;
+
+#[cfg(not(any(loom, shuttle)))]
+use raddle_sync::prim::Mutex;
 
 use super::{BlockShape, Look, Pool, PoolKind, Seat, Setup, Wanted};
 use crate::config::TaskMemory;
@@ -9,12 +13,17 @@ use crate::task::memory::Memory;
 
 pub use crate::task::memory::probe::{Cells, FreeCells, UsedCell};
 
-/// A pool, and tasks that nobody runs: only where they go matters.
+/// A pool, and tasks that are never run: only where they go matters.
 #[derive(Debug)]
 pub struct Probe {
     pool: Box<dyn Pool>,
-    memory: Memory,
+    memory: Arc<Memory>,
 }
+
+/// The memory of all probes. Tasks have no lifetime: one may be put into a pool after its probe has gone, and
+/// then must not lie where another runtime has its own.
+#[cfg(not(any(loom, shuttle)))]
+static KEPT: Mutex<Vec<Arc<Memory>>> = Mutex::new(Vec::new());
 
 impl Probe {
     /// An empty pool of that kind.
@@ -23,9 +32,14 @@ impl Probe {
     }
 
     pub(super) fn with_setup(kind: PoolKind, setup: &Setup) -> Self {
+        let memory = Arc::new(Memory::new(setup.worker_limit(), TaskMemory::default()));
+        #[cfg(not(any(loom, shuttle)))]
+        KEPT.lock()
+            .expect("nothing panics under this lock")
+            .push(Arc::clone(&memory));
         Self {
             pool: kind.build(setup),
-            memory: Memory::new(setup.worker_limit(), TaskMemory::default()),
+            memory,
         }
     }
 

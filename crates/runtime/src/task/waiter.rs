@@ -106,7 +106,11 @@ impl Waiter {
     ///
     /// First it looks for it as long as the gaps of this thread's waits make that pay, and not at all without `may_spin`; then `ask` leaves
     /// word with whoever makes it true, who then notifies the waiter or its [waker](Self::waker).
+    ///
+    /// # Panics
+    /// On another thread: the one that the waiter stands for would lose its notifications to this one.
     pub fn wait_asking(&self, may_spin: bool, done: impl Fn() -> bool, ask: impl FnOnce(&Self)) {
+        self.expect_here();
         let start = Instant::now();
         let budget = match &self.0 {
             Who::Worker(..) => {
@@ -134,12 +138,16 @@ impl Waiter {
     /// Waits on this thread, which the waiter is, until `done`; whoever makes it true notifies the waiter after it.
     ///
     /// A worker lends its place before it sleeps, as in [`Handle::wait`](crate::Handle::wait).
+    ///
+    /// # Panics
+    /// As [`wait_asking`](Self::wait_asking).
     pub fn wait_until(&self, done: impl Fn() -> bool) {
         self.wait_below(None, done);
     }
 
     /// As [`wait_until`](Self::wait_until); a worker runs what lies below `frame`, or else anything.
     pub(crate) fn wait_below(&self, frame: Option<&'static TaskCell>, done: impl Fn() -> bool) {
+        self.expect_here();
         if let Who::Outside(outside) = &self.0 {
             let mut budget = own_budget();
             while !done() {
@@ -150,7 +158,7 @@ impl Waiter {
             keep_budget(budget);
             return;
         }
-        let worker = current_worker().expect("a worker waits on its own thread");
+        let worker = current_worker().expect("checked above");
         // A frame of its own, below which there is nothing, where the caller has none.
         let empty = worker.take_cell();
         empty.make_frame(worker.frame());
@@ -165,6 +173,24 @@ impl Waiter {
             done,
         );
         worker.give_back(empty);
+    }
+}
+
+impl Waiter {
+    /// # Panics
+    /// When the waiter stands for another thread than this one.
+    #[track_caller]
+    fn expect_here(&self) {
+        let is_here = match &self.0 {
+            Who::Worker(shared, index) => current_worker().is_some_and(|worker| {
+                worker.index() == *index && Arc::ptr_eq(worker.shared(), shared)
+            }),
+            // A thread that is just ending has lost its own cell, and waits in a fresh one.
+            Who::Outside(outside) => OUTSIDE
+                .try_with(|own| Arc::ptr_eq(own, outside))
+                .unwrap_or(true),
+        };
+        assert!(is_here, "a waiter waits on the thread that it stands for");
     }
 }
 

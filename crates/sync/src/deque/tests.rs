@@ -4,23 +4,47 @@ use super::*;
 use crate::prim::{AtomicUsize, Ordering};
 
 /// A number on the heap, so that lost and doubled elements show as leaks and double frees.
-#[derive(Debug, PartialEq, Eq)]
-struct Item(Box<usize>);
+///
+/// It holds a pointer, not a box: a thief that loses the race holds an item whose number is gone.
+#[derive(Debug)]
+struct Item(*mut usize);
 
-// SAFETY: a box is its pointer; the tests look only at elements that they own.
+// SAFETY: the number is the item's own.
+unsafe impl Send for Item {}
+
+// SAFETY: an item is its pointer; the tests look at the numbers of items that they own.
 unsafe impl Word for Item {
     type Target = usize;
     fn into_raw(self) -> *mut usize {
-        Box::into_raw(self.0)
+        ManuallyDrop::new(self).0
     }
     unsafe fn from_raw(pointer: *mut usize) -> Self {
-        // SAFETY: from `into_raw` (contract).
-        Self(unsafe { Box::from_raw(pointer) })
+        Self(pointer)
+    }
+}
+
+impl Item {
+    fn number(&self) -> usize {
+        // SAFETY: the test owns the item, so that its number is there.
+        unsafe { *self.0 }
+    }
+}
+
+impl PartialEq for Item {
+    fn eq(&self, other: &Self) -> bool {
+        self.number() == other.number()
+    }
+}
+
+impl Drop for Item {
+    fn drop(&mut self) {
+        // SAFETY: made in `item`, and dropped once.
+        drop(unsafe { Box::from_raw(self.0) });
     }
 }
 
 fn item(number: usize) -> Item {
-    Item(Box::new(number))
+    Item(Box::into_raw(Box::new(number)))
 }
 
 #[test]
@@ -34,12 +58,12 @@ fn owner_gets_the_youngest_and_a_thief_the_oldest() {
     assert_eq!(thief.steal_if(|_| false), Steal::Empty);
     assert_eq!(owner.take_where(0, |_| false).value, None);
     assert_eq!(
-        owner.take_where(0, |item| *item.0 == 900).value,
+        owner.take_where(0, |item| item.number() == 900).value,
         Some(item(900))
     );
     assert_eq!(
         owner
-            .take_where(owner.mark() - 5, |item| *item.0 == 500)
+            .take_where(owner.mark() - 5, |item| item.number() == 500)
             .value,
         None
     );
@@ -57,7 +81,7 @@ fn every_element_is_taken_exactly_once() {
             scope.spawn(|| {
                 while taken.load(Ordering::Relaxed) < COUNT {
                     if let Steal::Taken(item) = thief.steal() {
-                        sum.fetch_add(*item.0, Ordering::Relaxed);
+                        sum.fetch_add(item.number(), Ordering::Relaxed);
                         taken.fetch_add(1, Ordering::Relaxed);
                     }
                 }
@@ -68,7 +92,7 @@ fn every_element_is_taken_exactly_once() {
             if number % 3 == 0
                 && let Some(item) = owner.pop()
             {
-                sum.fetch_add(*item.0, Ordering::Relaxed);
+                sum.fetch_add(item.number(), Ordering::Relaxed);
                 taken.fetch_add(1, Ordering::Relaxed);
             }
         }

@@ -35,6 +35,15 @@ impl Word {
     pub(super) const SLEEPERS: u64 = 1 << 60;
     pub(super) const STOPPED: u64 = 1 << 61;
 
+    /// The word of three counters, with nothing else set.
+    #[cfg(all(test, not(any(loom, shuttle))))]
+    pub(super) fn of(tail: u32, barrier: u32, released: u32) -> Self {
+        Self(0)
+            .set(0, tail)
+            .set(BARRIER, barrier)
+            .set(RELEASED, released)
+    }
+
     #[inline]
     fn counter(self, shift: u32) -> u32 {
         ((self.0 >> shift) & MASK) as u32

@@ -1,6 +1,9 @@
 //! The receiving end of a lane.
 
-use std::{fmt, ptr};
+use std::any::Any;
+use std::fmt;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 use super::{Head, LONG_MAX, LaneRef, SHORT_MAX, Slot};
 use crate::prim::{Acquire, Release};
@@ -44,10 +47,16 @@ impl fmt::Display for BrokenLane {
 impl std::error::Error for BrokenLane {}
 
 impl LaneReceiver {
-    /// The receiving end of a lane to which there is no other.
-    pub fn new(lane: LaneRef) -> Self {
+    /// The receiving end of the lane at `address`, in memory that was all zeros when the first of its ends was made.
+    ///
+    /// # Safety
+    /// [`Lane::BYTES`](super::Lane::BYTES) from `address` on can be read and written, are aligned to
+    /// [`Lane::ALIGN`](super::Lane::ALIGN), and live as long as `memory`. They were zeros, and since then only the ends
+    /// of the lane have used them, in whatever process. No other receiving end of it is ever made.
+    pub unsafe fn attach(address: NonNull<u8>, memory: Arc<dyn Any + Send + Sync>) -> Self {
         Self {
-            lane,
+            // SAFETY: as the caller says.
+            lane: unsafe { LaneRef::new(address, memory) },
             given_back: 0,
         }
     }

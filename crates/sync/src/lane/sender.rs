@@ -1,5 +1,9 @@
 //! The sending end of a lane.
 
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
 use super::places::Places;
 use super::{Head, LONG_MAX, LaneRef, SHORT_MAX, SLOTS, Slot};
 use crate::hand_over::{Copier, Copying, Reader};
@@ -22,10 +26,16 @@ pub struct LaneSender {
 pub struct Full;
 
 impl LaneSender {
-    /// The sending end of a lane to which there is no other.
-    pub fn new(lane: LaneRef) -> Self {
+    /// The sending end of the lane at `address`, in memory that was all zeros when the first of its ends was made.
+    ///
+    /// # Safety
+    /// [`Lane::BYTES`](super::Lane::BYTES) from `address` on can be read and written, are aligned to
+    /// [`Lane::ALIGN`](super::Lane::ALIGN), and live as long as `memory`. They were zeros, and since then only the ends
+    /// of the lane have used them, in whatever process. No other sending end of it is ever made.
+    pub unsafe fn attach(address: NonNull<u8>, memory: Arc<dyn Any + Send + Sync>) -> Self {
         Self {
-            lane,
+            // SAFETY: as the caller says.
+            lane: unsafe { LaneRef::new(address, memory) },
             sent: 0,
             seen: 0,
             places: Places::new(),

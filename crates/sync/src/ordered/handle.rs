@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::task::{Context, Poll, Waker};
 
 use super::{Guard, Loan, Ordered};
-use crate::fifo::{Access, Request, Standing};
+use crate::fifo::{Access, Fifo, Request, Standing};
 
 /// The right to read.
 #[derive(Debug)]
@@ -77,12 +77,39 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     /// Asks: puts a request into each FIFO of the data.
     ///
     /// # Panics
-    /// When it has asked already.
+    /// When it has asked already, or one of the FIFOs is full
+    /// ([`REQUEST_COUNT_MAX`](crate::fifo::REQUEST_COUNT_MAX)). Then it has not asked in any of them.
     pub fn put_in(&mut self) {
         assert!(!self.is_in(), "a handle asks once at a time");
-        self.first = Some(self.place.first().put_in(R::ACCESS));
-        let fifos = self.place.rest().iter();
-        self.rest.extend(fifos.map(|fifo| fifo.put_in(R::ACCESS)));
+        if self.place.rest().is_empty() {
+            self.first = Some(self.place.first().put_in(R::ACCESS));
+        } else {
+            self.put_in_pieces();
+        }
+    }
+
+    /// Puts a request into the FIFO of each piece, or into none.
+    #[cold]
+    fn put_in_pieces(&mut self) {
+        /// Gives back what was put in, unless all were.
+        struct Undo<'a, D: ?Sized, R: Right>(&'a mut Handle<D, R>);
+        impl<D: ?Sized, R: Right> Drop for Undo<'_, D, R> {
+            fn drop(&mut self) {
+                if self.0.rest.len() < self.0.place.rest().len() {
+                    self.0.cancel();
+                }
+            }
+        }
+        // A waker that panicked may have kept some of the last ones from being given back.
+        self.cancel();
+        let place = self.place.clone();
+        // Dropped after the lock below, so that nothing is given back under it.
+        let undo = Undo(self);
+        let handle = &mut *undo.0;
+        let _asking = place.ask();
+        handle.first = Some(place.first().put_in(R::ACCESS));
+        let fifos = place.rest().iter();
+        handle.rest.extend(fifos.map(|fifo| fifo.put_in(R::ACCESS)));
     }
 
     /// Tells how it stands; [`Standing::Waiting`] where it has not asked.
@@ -166,6 +193,9 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     /// Ends the use of the data.
     #[inline]
     pub(super) fn end(&mut self) {
+        if !self.rest.is_empty() {
+            return self.end_pieces();
+        }
         let Some(first) = &mut self.first else { return };
         match self.then {
             Then::Renew => self.place.first().renew(first),
@@ -174,24 +204,34 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
                 self.place.first().release(first);
             }
         }
-        if !self.rest.is_empty() {
-            self.end_rest();
-        }
     }
 
     #[cold]
-    fn end_rest(&mut self) {
-        let fifos = self.place.rest();
+    fn end_pieces(&mut self) {
         match self.then {
-            Then::Renew => {
-                for (fifo, request) in fifos.iter().zip(&mut self.rest) {
-                    fifo.renew(request);
-                }
-            }
+            Then::Renew => self.renew_pieces(),
             Then::GiveBack => {
-                for (fifo, request) in fifos.iter().zip(self.rest.drain(..)) {
+                if let Some(first) = self.first.take() {
+                    self.place.first().release(first);
+                }
+                for (fifo, request) in self.place.rest().iter().zip(self.rest.drain(..)) {
                     fifo.release(request);
                 }
+            }
+        }
+    }
+
+    /// Renews the requests of a whole in one step, as far as other wholes can see, and then wakes those that it grants.
+    fn renew_pieces(&mut self) {
+        let mut granting = Granting(Vec::new());
+        // Dropped before the wake-ups.
+        let _asking = self.place.ask();
+        let rest = self.place.rest().iter().map(|fifo| &**fifo);
+        let fifos = std::iter::once(self.place.first()).chain(rest);
+        let requests = self.first.iter_mut().chain(&mut self.rest);
+        for (fifo, request) in fifos.zip(requests) {
+            if let Some(released) = fifo.renew_silently(request) {
+                granting.0.push((fifo, released));
             }
         }
     }
@@ -203,6 +243,17 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         }
         for (fifo, request) in self.place.rest().iter().zip(self.rest.drain(..)) {
             fifo.cancel(request);
+        }
+    }
+}
+
+/// FIFOs in which a release has granted somebody who sleeps, and the number of releases: woken when this is dropped.
+struct Granting<'a>(Vec<(&'a Fifo, u32)>);
+
+impl Drop for Granting<'_> {
+    fn drop(&mut self) {
+        for (fifo, released) in self.0.drain(..) {
+            fifo.wake(released);
         }
     }
 }

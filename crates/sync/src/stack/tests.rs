@@ -18,7 +18,7 @@ unsafe impl Linked for Node {
     }
 }
 
-/// A node that lives for ever.
+/// A node that lives until its test frees it.
 #[derive(Debug, PartialEq)]
 struct Element(*mut Node);
 
@@ -47,8 +47,17 @@ impl Element {
     }
 
     fn uses(&self) -> &AtomicUsize {
-        // SAFETY: it lives for ever.
+        // SAFETY: it lives until the test frees it.
         &unsafe { &*self.0 }.uses
+    }
+
+    /// The last use of the node.
+    ///
+    /// # Safety
+    /// No thread looks at it any more, and it is freed once.
+    unsafe fn free(node: *mut Node) {
+        // SAFETY: made in `new`, and as the caller says.
+        drop(unsafe { Box::from_raw(node) });
     }
 }
 
@@ -66,6 +75,10 @@ fn newest_comes_first() {
         .collect();
     assert_eq!(taken, expected);
     assert!(stack.is_empty());
+    for node in taken {
+        // SAFETY: taken once, and the stack is this thread's alone.
+        unsafe { Element::free(node) };
+    }
 }
 
 #[test]
@@ -90,6 +103,10 @@ fn wanted_element_is_taken_from_the_middle_and_the_order_of_the_others_stays() {
         .map(|element| element.0)
         .collect();
     assert_eq!(left, [addresses[3], addresses[2], addresses[0]]);
+    for node in addresses {
+        // SAFETY: all are taken, each once, and the stack is this thread's alone.
+        unsafe { Element::free(node) };
+    }
 }
 
 /// Some threads take the newest, some pick: who counts on an element alone has it alone.
@@ -124,5 +141,12 @@ fn element_belongs_to_one_thread_at_a_time() {
             });
         }
     });
-    assert_eq!(std::iter::from_fn(|| stack.pop()).count(), 3);
+    let left: Vec<*mut Node> = std::iter::from_fn(|| stack.pop())
+        .map(|element| element.0)
+        .collect();
+    assert_eq!(left.len(), 3);
+    for node in left {
+        // SAFETY: taken once, and the other threads have ended.
+        unsafe { Element::free(node) };
+    }
 }

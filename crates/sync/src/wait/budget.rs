@@ -81,5 +81,6 @@ impl SpinBudget {
 /// True when this process may use one CPU: whoever spins there keeps away what it waits for.
 fn has_one_cpu() -> bool {
     static HAS_ONE_CPU: OnceLock<bool> = OnceLock::new();
-    *HAS_ONE_CPU.get_or_init(|| process_cpu_count() == 1)
+    // Miri runs one thread at a time, and knows no CPUs of other threads.
+    *HAS_ONE_CPU.get_or_init(|| cfg!(miri) || process_cpu_count() == 1)
 }

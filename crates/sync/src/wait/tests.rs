@@ -1,7 +1,11 @@
 //! Tests of the wait cell on real threads, and of what the spin budget learns.
 
 use super::*;
+use crate::prim::LIGHT;
 use std::sync::Arc;
+
+/// Hand-overs between two threads.
+const ROUNDS: u32 = if LIGHT { 10 } else { 1_000 };
 
 #[test]
 fn token_left_before_the_wait_is_taken_at_once() {
@@ -27,13 +31,13 @@ fn sleeper_is_woken_every_time() {
     let other = std::thread::spawn({
         let (there, back) = (Arc::clone(&there), Arc::clone(&back));
         move || {
-            for _ in 0..2_000 {
+            for _ in 0..ROUNDS {
                 there.wait(Duration::ZERO);
                 let _ = back.notify();
             }
         }
     });
-    for _ in 0..2_000 {
+    for _ in 0..ROUNDS {
         let _ = there.notify();
         back.wait(Duration::ZERO);
     }
@@ -69,13 +73,13 @@ fn ring_wakes_whoever_waits_in_whatever_way() {
         let (there, back) = (WaitCell::new(), WaitCell::new_shared());
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                for round in 1..=500 {
+                for round in 1..=ROUNDS {
                     let _ = there.wait_until(way, Duration::ZERO, || news.load(Relaxed) == round);
                     answer.store(round, Relaxed);
                     let _ = back.ring();
                 }
             });
-            for round in 1..=500 {
+            for round in 1..=ROUNDS {
                 news.store(round, Relaxed);
                 let _ = there.ring();
                 let _ = back.wait_until(way, Duration::ZERO, || answer.load(Relaxed) == round);

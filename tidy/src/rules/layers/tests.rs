@@ -38,7 +38,7 @@ fn an_arrow_up_is_found_in_every_kind_of_dependency() {
 #[test]
 fn two_crates_of_one_layer_may_not_use_each_other() {
     let bad = GOOD
-        .replace("\"raddle-runtime\"", "\"raddle-vision\"")
+        .replace("\"raddle-runtime\"", "\"raddle-numerics\"")
         .replace("raddle-sync", "raddle-graphics");
     assert!(findings(&bad)[0].contains("does not stand below"));
 }
@@ -47,6 +47,32 @@ fn two_crates_of_one_layer_may_not_use_each_other() {
 fn a_crate_without_a_layer_is_found() {
     assert!(findings(&GOOD.replace("raddle-runtime", "raddle-novel"))[0].contains("no layer"));
     assert!(findings(&GOOD.replace("raddle-sync", "raddle-novel"))[0].contains("no layer"));
+}
+
+#[test]
+fn a_layer_without_a_crate_is_found() {
+    let manifest = |name: &str| {
+        (
+            format!("crates/{name}/Cargo.toml"),
+            format!("[package]\nname = \"{name}\"\n"),
+        )
+    };
+    let manifests = LAYERS.map(|(name, _)| manifest(name));
+    let tree = |count: usize| {
+        let files: Vec<_> = manifests[..count]
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+            .collect();
+        Tree::made_up(&files)
+    };
+    assert!(check_crates(&tree(LAYERS.len())).is_empty());
+    let found = check_crates(&tree(LAYERS.len() - 1));
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0].to_string().contains("no crate raddle-macros"),
+        "{}",
+        found[0]
+    );
 }
 
 #[test]
