@@ -85,32 +85,43 @@ impl<T> Gates<T> {
         self.close();
     }
 
-    /// Opens the gates for pushes below `end` and pops from `base`. For the owner alone.
-    pub fn open(&self, end: *mut T, base: *mut T) {
+    /// Opens the gates for pushes below `end` and pops from `base`.
+    ///
+    /// # Safety
+    /// The caller is the owner: it pushes and pops by these gates, below `end` there is room, and forks below `base` are published.
+    pub unsafe fn open(&self, end: *mut T, base: *mut T) {
         // Relaxed: an ask that is overwritten here is answered by the caller, or left its bit.
         self.push.store(end, Relaxed);
         // Relaxed: as above.
         self.pop.store(base, Relaxed);
     }
 
-    /// Lets the open gates follow the base, and leaves closed ones closed. For the owner alone.
+    /// Lets the open gates follow the base, and leaves closed ones closed.
     ///
     /// An ask that comes just then may be overwritten: so the owner looks again for who asks, among those that left a bit
     /// and by `anyone_sleeps` among the others, and closes the gates for them.
-    pub fn follow(&self, end: *mut T, base: *mut T, anyone_sleeps: impl FnOnce() -> bool) {
+    ///
+    /// # Safety
+    /// As [`open`](Self::open).
+    pub unsafe fn follow(&self, end: *mut T, base: *mut T, anyone_sleeps: impl FnOnce() -> bool) {
         if !self.are_closed() {
-            self.open_unless_asked(end, base, anyone_sleeps);
+            // SAFETY: as the caller promises.
+            unsafe { self.open_unless_asked(end, base, anyone_sleeps) };
         }
     }
 
-    /// Opens the gates, and closes them again if somebody asks: an ask may just have been overwritten. For the owner alone.
-    pub fn open_unless_asked(
+    /// Opens the gates, and closes them again if somebody asks: an ask may just have been overwritten.
+    ///
+    /// # Safety
+    /// As [`open`](Self::open).
+    pub unsafe fn open_unless_asked(
         &self,
         end: *mut T,
         base: *mut T,
         anyone_sleeps: impl FnOnce() -> bool,
     ) {
-        self.open(end, base);
+        // SAFETY: as the caller promises.
+        unsafe { self.open(end, base) };
         // ORDERING(G2): opened before the look for who asks.
         fence(SeqCst);
         // Relaxed: ordered by the fence.
@@ -119,9 +130,13 @@ impl<T> Gates<T> {
         }
     }
 
-    /// Opens the gates and takes the bits of the sleeping askers, who are to be told. For the owner alone.
-    pub fn open_and_take(&self, end: *mut T, base: *mut T) -> u64 {
-        self.open(end, base);
+    /// Opens the gates and takes the bits of the sleeping askers, which are to be told.
+    ///
+    /// # Safety
+    /// As [`open`](Self::open).
+    pub unsafe fn open_and_take(&self, end: *mut T, base: *mut T) -> u64 {
+        // SAFETY: as the caller promises.
+        unsafe { self.open(end, base) };
         // ORDERING(G1): Acquire, whoever closed the gate that brought us here has its bit set.
         fence(Acquire);
         self.take_askers()

@@ -147,7 +147,8 @@ impl SplitStack {
             self.own.end.store(end, Relaxed);
             // ORDERING(K2): Release, the slots.
             self.own.top.store(first, Release);
-            self.gates.open_unless_asked(end, first, anyone_sleeps);
+            // SAFETY: these are the room and the base of this stack.
+            unsafe { self.gates.open_unless_asked(end, first, anyone_sleeps) };
         });
     }
 
@@ -242,8 +243,11 @@ impl SplitStack {
             );
             self.own.base.store(slot, Relaxed);
             // Leaves closed gates closed, as they are during a raid (invariant 3).
-            self.gates
-                .follow(self.own.end.load(Relaxed), slot, anyone_sleeps);
+            // SAFETY: called by the owner, with the end of its room and its base.
+            unsafe {
+                self.gates
+                    .follow(self.own.end.load(Relaxed), slot, anyone_sleeps);
+            }
             // SAFETY: a slot within the room (contract).
             let place = unsafe { &*slot };
             Some(place.load(Relaxed))
@@ -306,7 +310,8 @@ impl SplitStack {
             let askers = if self.raids.raided.load(Relaxed) {
                 self.gates.take_askers()
             } else {
-                self.gates.open_and_take(self.own.end.load(Relaxed), base)
+                // SAFETY: called by the owner, with the end of its room and its base.
+                unsafe { self.gates.open_and_take(self.own.end.load(Relaxed), base) }
             };
             // SAFETY: a slot between base and top, within the room.
             let place = unsafe { &*slot };
@@ -343,14 +348,16 @@ impl SplitStack {
     /// Publishes the owner's oldest private fork for it. Returns false without one, during another raid, and where the system has
     /// no heavy fence.
     ///
-    /// `publish` gets the fork and its slot and returns what stands for the fork from now on. It runs under the lock: it must be short
-    /// and not panic. Costs a heavy fence (about a microsecond, and an interrupt of each CPU that runs a thread of the process).
+    /// `publish` gets the fork and its slot and returns what stands for the fork from now on. It runs under the lock: it must be
+    /// short. Costs a heavy fence (about a microsecond, and an interrupt of each CPU that runs a thread of the process).
     ///
     /// The gates are closed afterwards, so that the owner publishes its next fork itself.
     pub fn raid(&self, publish: impl FnOnce(*mut (), *mut Slot) -> *mut ()) -> bool {
         if !can_interrupt() || !self.begin_raid() {
             return false;
         }
+        // Also when `publish` panics.
+        let _end = EndRaid(&self.raids.raided);
         // ORDERING(K1): closed before `top` is read.
         heavy_fence();
         self.raids.locked(|| {
@@ -365,8 +372,6 @@ impl SplitStack {
                 place.store(publish(place.load(Relaxed), slot), Relaxed);
                 self.own.base.store(slot.wrapping_add(1), Relaxed);
             }
-            // ORDERING(K3): Release, the base.
-            self.raids.raided.store(false, Release);
             found
         })
     }
@@ -381,6 +386,16 @@ impl SplitStack {
             self.gates.close();
             true
         })
+    }
+}
+
+/// Ends a raid.
+struct EndRaid<'a>(&'a AtomicBool);
+
+impl Drop for EndRaid<'_> {
+    fn drop(&mut self) {
+        // ORDERING(K3): Release, the base.
+        self.0.store(false, Release);
     }
 }
 

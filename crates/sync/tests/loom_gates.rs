@@ -12,7 +12,8 @@ use raddle_sync::gates::Gates;
 fn open_with_an_asker() -> (Arc<Gates<u8>>, [*mut u8; 2], JoinHandle<()>) {
     let gates = Arc::new(Gates::new());
     let [end, base] = [64, 8].map(ptr::without_provenance_mut);
-    gates.open(end, base);
+    // SAFETY: this thread is the owner.
+    unsafe { gates.open(end, base) };
     let asker = {
         let gates = Arc::clone(&gates);
         thread::spawn(move || gates.close_and_wait(3))
@@ -25,7 +26,8 @@ fn open_with_an_asker() -> (Arc<Gates<u8>>, [*mut u8; 2], JoinHandle<()>) {
 fn gates_that_follow_the_base_do_not_undo_an_ask() {
     loom::model(|| {
         let (gates, [end, _], asker) = open_with_an_asker();
-        gates.follow(end, ptr::without_provenance_mut(4), || false);
+        // SAFETY: this thread is the owner.
+        unsafe { gates.follow(end, ptr::without_provenance_mut(4), || false) };
         asker.join().expect("no panic");
         assert!(gates.are_closed());
     });
@@ -39,13 +41,15 @@ fn sleeping_asker_is_told_or_finds_the_gates_closed() {
         let mut told = 0;
         for _ in 0..2 {
             if gates.are_closed() || !gates.lets_pop(base) {
-                told |= gates.open_and_take(end, base);
+                // SAFETY: this thread is the owner.
+                told |= unsafe { gates.open_and_take(end, base) };
             }
         }
         asker.join().expect("no panic");
         if told == 0 {
             assert!(gates.are_closed());
-            told = gates.open_and_take(end, base);
+            // SAFETY: this thread is the owner.
+            told = unsafe { gates.open_and_take(end, base) };
         }
         assert_eq!(told, 1 << 3);
     });
