@@ -25,7 +25,7 @@ use super::traverse::STACK_LEN;
 use crate::intersect::Corners;
 
 /// Boxes of so many triangles are not divided.
-const BOX_LEN_MAX: usize = 4;
+const BOX_LEN_MAX: usize = 8;
 
 /// A box, and what it holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -151,8 +151,8 @@ impl Hierarchy {
             .collect();
         let mut hierarchy = Self {
             leaf,
-            // Lists have two triangles at least: so many boxes, of which half are lists.
-            nodes: Vec::with_capacity(items.len()),
+            // Lists have four triangles or more: there are fewer than half as many boxes.
+            nodes: Vec::with_capacity(items.len() / 2),
             entries: Vec::with_capacity(items.len()),
             corners: Vec::with_capacity(items.len()),
         };
