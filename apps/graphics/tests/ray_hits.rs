@@ -5,7 +5,7 @@ use std::ops::Range;
 use glam::Vec3;
 use proptest::prelude::*;
 use raddle_graphics::intersect::{Shear, TriangleHit, main_axis};
-use raddle_graphics::kdtree::{DepthLimit, KdTree, Parameters};
+use raddle_graphics::kdtree::{KdTree, Parameters};
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::ray::{Hit, Ray};
 
@@ -146,13 +146,13 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// A shallow tree has large leaves, which rays search by boxes.
+    /// Where tests cost little leaves are large, and rays search them by boxes.
     #[test]
     fn rays_at_large_leaves(
         (mesh, rays) in any::<bool>().prop_flat_map(|grid| (mesh_of(grid, 64..400), rays(grid))),
-        levels in 0_u32..4,
+        intersection_cost in 0.0001_f64..0.1,
     ) {
-        let parameters = Parameters { depth_limit: DepthLimit::At(levels), ..Parameters::default() };
+        let parameters = Parameters { intersection_cost, ..Parameters::default() };
         let tree = KdTree::build_sequential(&mesh, &parameters).unwrap();
         for ray in &rays {
             check(&mesh, &tree, ray)?;

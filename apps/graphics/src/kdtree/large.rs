@@ -5,6 +5,9 @@
 //! once, whatever its size. Rays visit its boxes from front to back and leave out those behind the nearest
 //! hit: of the triangles in the way of a ray they test those that begin before it.
 //!
+//! Leaves at a depth limit that was asked for have no hierarchy: such a tree is wanted as it is, and has large
+//! leaves whatever its triangles.
+//!
 //! The lists of the leaves stay as they are. A hierarchy depends on the finished tree alone, so that every
 //! builder makes the same.
 //!
@@ -21,6 +24,7 @@ use super::clip;
 use super::crew::Crew;
 pub(super) use super::level::LARGE_LEN_MIN;
 use super::node::{Node, NodeKind};
+use super::parameters::DepthLimit;
 use super::traverse::STACK_LEN;
 use crate::intersect::Corners;
 
@@ -61,12 +65,17 @@ impl Hierarchies {
         entries: &[u32],
         corners: &[Corners],
         extent: Extent,
+        depth_limit: DepthLimit,
         crew: &impl Crew,
     ) -> Self {
         if !nodes.iter().any(|&node| is_large(node)) {
             return Self::default();
         }
-        let mut jobs = large_leaves(nodes, extent);
+        let limit = match depth_limit {
+            DepthLimit::At(levels) => levels,
+            DepthLimit::Automatic | DepthLimit::Unlimited => u32::MAX,
+        };
+        let mut jobs = large_leaves(nodes, extent, limit);
         crew.for_each(&mut jobs, |_, (hierarchy, leaf, cell)| {
             let list = &entries[leaf.first()..][..leaf.count()];
             *hierarchy = Hierarchy::of(leaf.first() as u32, list, corners, cell);
@@ -76,16 +85,13 @@ impl Hierarchies {
         Self(all)
     }
 
-    /// The hierarchy of a leaf that [is large](is_large).
-    ///
-    /// # Panics
-    /// When the leaf has none.
-    pub(super) fn of_leaf(&self, leaf: Node) -> &Hierarchy {
+    /// The hierarchy of a leaf that [is large](is_large), if it has one.
+    pub(super) fn of_leaf(&self, leaf: Node) -> Option<&Hierarchy> {
         let first = leaf.first() as u32;
         let found = self
             .0
             .binary_search_by_key(&first, |hierarchy| hierarchy.leaf);
-        &self.0[found.expect("every large leaf has a hierarchy")]
+        found.ok().map(|index| &self.0[index])
     }
 
     /// The memory of all.
@@ -99,18 +105,18 @@ impl Hierarchies {
     }
 }
 
-/// Tells whether a node is a leaf with a hierarchy.
+/// Tells whether a node is a leaf that may have a hierarchy.
 #[inline(always)]
 pub(super) fn is_large(node: Node) -> bool {
     node.is_leaf() && node.count() >= LARGE_LEN_MIN
 }
 
-/// The large leaves of a tree and their cells, each with an empty place for its hierarchy.
-fn large_leaves(nodes: &[Node], extent: Extent) -> Vec<(Hierarchy, Node, Extent)> {
+/// The large leaves of a tree above some depth, and their cells, each with an empty place for its hierarchy.
+fn large_leaves(nodes: &[Node], extent: Extent, limit: u32) -> Vec<(Hierarchy, Node, Extent)> {
     let mut found = Vec::new();
-    let mut pending = vec![(nodes[0], extent)];
-    while let Some((node, extent)) = pending.pop() {
-        if is_large(node) {
+    let mut pending = vec![(nodes[0], extent, 0)];
+    while let Some((node, extent, depth)) = pending.pop() {
+        if is_large(node) && depth < limit {
             found.push((Hierarchy::default(), node, extent));
         }
         if let NodeKind::Inner {
@@ -120,7 +126,10 @@ fn large_leaves(nodes: &[Node], extent: Extent) -> Vec<(Hierarchy, Node, Extent)
         } = node.kind()
         {
             let (below, above) = extent.halves(axis, position);
-            pending.extend([(nodes[children], below), (nodes[children + 1], above)]);
+            pending.extend([
+                (nodes[children], below, depth + 1),
+                (nodes[children + 1], above, depth + 1),
+            ]);
         }
     }
     found

@@ -17,8 +17,7 @@
 use std::ops::AddAssign;
 
 use super::cell::Extent;
-use super::large;
-use super::node::Node;
+use super::large::{self, Hierarchy};
 use super::{DEPTH_MAX, KdTree};
 use crate::intersect::{Corners, Shear, main_axis};
 use crate::ray::{Hit, Ray};
@@ -187,9 +186,10 @@ impl KdTree {
                 }
             }
             if node.count() > 0 {
-                if large::is_large(node) {
+                let hierarchy = large::is_large(node).then(|| self.hierarchies.of_leaf(node));
+                if let Some(Some(hierarchy)) = hierarchy {
                     self.test_large::<Z, ANY, W>(
-                        node,
+                        hierarchy,
                         &slabs,
                         &shear,
                         ray.t_min,
@@ -237,14 +237,13 @@ impl KdTree {
     #[inline(never)]
     fn test_large<const Z: usize, const ANY: bool, W: Watch>(
         &self,
-        leaf: Node,
+        hierarchy: &Hierarchy,
         slabs: &Slabs,
         shear: &Shear<Z>,
         t_min: f32,
         nearest: &mut Nearest,
         watch: &mut W,
     ) {
-        let hierarchy = self.hierarchies.of_leaf(leaf);
         let nodes = hierarchy.nodes.as_slice();
         let enter = |index: u32, nearest: &Nearest| {
             let extent = &nodes[index as usize].extent;
