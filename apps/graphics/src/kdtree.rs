@@ -93,9 +93,9 @@ mod tests;
 
 /// A kd-tree over the triangles of a mesh, with a copy of them in the order in which rays come by.
 ///
-/// Leaves hold only triangles that rays can hit. Triangles with two equal corners are left out. Where many
-/// triangles have the very same corners, all but the first are left out too: hits at the same distance
-/// count for the lowest index, so that hits stay the same.
+/// Leaves hold only triangles that rays can hit. Triangles with two equal corners are left out.
+/// Where many triangles have the very same corners, all but the first are left out too: hits at the
+/// same distance count for the lowest index, so that hits stay the same.
 ///
 /// # Examples
 /// ```

@@ -1,9 +1,9 @@
 //! Meshes that made trees slow to build or to traverse: needles, soups and duplicates.
 //!
-//! - A fan of 250,000 needles took 18 times the CPU time of a tree of depth 12, for hardly a lower cost of
-//!   rays: planes cut every needle again and again. The time tripled with every doubling of the needles.
-//! - A soup of large triangles became one leaf, since no single plane makes rays cheaper there. Each ray
-//!   tested all of its triangles, and rendering took hours without a warning.
+//! - A fan of 250,000 needles took 18 times the CPU time of a tree of depth 12, for hardly a lower
+//!   cost of rays: planes cut every needle again and again. The time tripled with every doubling.
+//! - A soup of large triangles became one leaf, since no single plane makes rays cheaper there. Each
+//!   ray tested all of its triangles, and rendering took hours without a warning.
 //! - A million equal triangles became one leaf too.
 //!
 //! The tests count references and triangle tests; none takes the time.
@@ -113,7 +113,7 @@ fn rays(mesh: &Mesh, count: usize) -> impl Iterator<Item = Ray> + use<'_> {
     })
 }
 
-/// The tree of a mesh, which all builders agree on, and which rays hit as they hit the list of triangles.
+/// The tree of a mesh, on which all builders agree. Rays hit the same as in the list of triangles.
 fn tree_of(mesh: &Mesh) -> KdTree {
     let parameters = Parameters::default();
     let runtime = Runtime::builder().workers(2).build().unwrap();

@@ -1,23 +1,26 @@
-//! Large leaves: a hierarchy of boxes below each leaf with so many triangles that testing all is slow.
+//! Large leaves: a hierarchy of boxes below each leaf with so many triangles that testing all is
+//! slow.
 //!
-//! Planes do not tell long triangles apart that overlap. The surface-area heuristic then ends at a leaf of
-//! any size, and so does the bound on copies ([`super::level`]). A hierarchy of boxes has each triangle
-//! once, whatever its size. Rays visit its boxes from front to back and leave out those behind the nearest
-//! hit: of the triangles in the way of a ray they test those that begin before it.
+//! Planes do not tell long triangles apart that overlap. The surface-area heuristic then ends at a
+//! leaf of any size, and so does the bound on copies ([`super::level`]). A hierarchy of boxes has
+//! each triangle once, whatever its size. Rays visit its boxes from front to back and leave out
+//! those behind the nearest hit: of the triangles in the way of a ray they test those that begin
+//! before it.
 //!
-//! Leaves at a depth limit that was asked for have no hierarchy: such a tree is wanted as it is, and has large
-//! leaves whatever its triangles.
+//! Leaves at a depth limit that was asked for have no hierarchy: such a tree is wanted as it is,
+//! and has large leaves whatever its triangles.
 //!
-//! The lists of the leaves stay as they are. A hierarchy depends on the finished tree alone, so that every
-//! builder makes the same.
+//! The lists of the leaves stay as they are. A hierarchy depends on the finished tree alone, so
+//! that every builder makes the same.
 //!
 //! # Boxes
-//! A box holds the parts of its triangles within the leaf's cell. A hit is found in each cell that it lies
-//! in, and there in each box, for the reason that [`super::traverse`] gives: boxes are rounded outward, and
-//! stretches within them are made longer just as those within cells.
+//! A box holds the parts of its triangles within the leaf's cell. A hit is found in each cell that
+//! it lies in, and there in each box, for the reason that [`super::traverse`] gives: boxes are
+//! rounded outward, and stretches within them are made longer just as those within cells.
 //!
 //! # Source
-//! T. Kay, J. Kajiya: Ray tracing complex scenes. SIGGRAPH 1986, with halves by the median of the centres.
+//! T. Kay, J. Kajiya: Ray tracing complex scenes. SIGGRAPH 1986, with halves by the median of the
+//! centres.
 
 use super::cell::Extent;
 use super::clip;
@@ -35,7 +38,8 @@ const BOX_LEN_MAX: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct BoxNode {
     pub(super) extent: Extent,
-    /// The index of the first half; the second one is next to it. Of a list, the first of its triangles.
+    /// The index of the first half; the second one is next to it. Of a list, the first of its
+    /// triangles.
     pub(super) first: u32,
     /// The triangles of a list; 0 where the box is divided.
     pub(super) count: u32,
@@ -50,7 +54,8 @@ pub(super) struct Hierarchy {
     pub(super) nodes: Vec<BoxNode>,
     /// The triangles of the leaf, as indices into the tree's corners, in the order of the boxes.
     pub(super) entries: Vec<u32>,
-    /// A copy of their corners: the triangles of a box are far from each other in those of the tree.
+    /// A copy of their corners: the triangles of a box are far from each other in those of the
+    /// tree.
     pub(super) corners: Vec<Corners>,
 }
 
@@ -59,7 +64,8 @@ pub(super) struct Hierarchy {
 pub(super) struct Hierarchies(Vec<Hierarchy>);
 
 impl Hierarchies {
-    /// Makes the hierarchies of all large leaves. Cost: O(nodes), and O(n log n) for each large leaf.
+    /// Makes the hierarchies of all large leaves. Cost: O(nodes), and O(n log n) for each large
+    /// leaf.
     pub(super) fn of(
         nodes: &[Node],
         entries: &[u32],
@@ -111,7 +117,8 @@ pub(super) fn is_large(node: Node) -> bool {
     node.is_leaf() && node.count() >= LARGE_LEN_MIN
 }
 
-/// The large leaves of a tree above some depth, and their cells, each with an empty place for its hierarchy.
+/// The large leaves of a tree above some depth, and their cells, each with an empty place for its
+/// hierarchy.
 fn large_leaves(nodes: &[Node], extent: Extent, limit: u32) -> Vec<(Hierarchy, Node, Extent)> {
     let mut found = Vec::new();
     let mut pending = vec![(nodes[0], extent, 0)];
@@ -183,8 +190,8 @@ impl Hierarchy {
         self.nodes.len() - 1
     }
 
-    /// Fills a box with its items: halves of equal size, at the median along the axis on which the centres
-    /// are spread most.
+    /// Fills a box with its items: halves of equal size, at the median along the axis on which the
+    /// centres are spread most.
     fn divide(&mut self, index: usize, items: &mut [Item], corners: &[Corners], depth: usize) {
         // A traversal keeps one pending box for each level.
         debug_assert!(depth < STACK_LEN, "halves of at most 2^26 triangles");

@@ -28,16 +28,16 @@ pub struct TreeStatistics {
     pub leaf_largest: usize,
     /// The triangles that a ray tests on average, estimated by following some rays.
     pub tests_per_ray: f64,
-    /// Tells that rays are slow: they test more than [`TESTS_SLOW`](super::TESTS_SLOW) triangles. Long
-    /// triangles that overlap make such trees.
+    /// Tells that rays are slow: they test more than [`TESTS_SLOW`](super::TESTS_SLOW) triangles.
+    /// Long triangles that overlap make such trees.
     pub is_slow: bool,
     /// Memory of the finished tree, with its copy of the triangles.
     pub memory_bytes: usize,
 }
 
 impl KdTree {
-    /// Counts nodes, leaves and their entries, computes the expected cost of a ray and follows some hundred
-    /// rays. Cost: O(nodes), and at most a few million triangle tests.
+    /// Counts nodes, leaves and their entries, computes the expected cost of a ray and follows some
+    /// hundred rays. Cost: O(nodes), and at most a few million triangle tests.
     #[must_use]
     pub fn statistics(&self) -> TreeStatistics {
         let root = Extent {
