@@ -154,8 +154,9 @@ fn without_a_bound_needles_have_many_references() {
         copies_max: f64::INFINITY,
         ..Parameters::default()
     };
-    let tree = KdTree::build_sequential(&needles(10_000), &parameters).unwrap();
-    assert!(tree.statistics().entry_count > 14 * 10_000);
+    let tree = KdTree::build_sequential(&fan(2_000, 0.0), &parameters).unwrap();
+    let statistics = tree.statistics();
+    assert!(statistics.entry_count > 100 * 2_000, "{statistics:?}");
 }
 
 #[test]
