@@ -11,6 +11,7 @@ mod input;
 mod memory;
 mod output;
 mod progress;
+mod slow_tree;
 mod system_counts;
 mod table;
 mod times;

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, TETRAHEDRON, has, json, run_well};
+use common::{Folder, TETRAHEDRON, has, json, run, run_well};
 
 #[test]
 fn the_json_of_kdtree_has_its_documented_fields() {
@@ -41,6 +41,9 @@ fn the_json_of_kdtree_has_its_documented_fields() {
             "tree.leaf_count",
             "tree.depth",
             "tree.expected_cost",
+            "tree.leaf_largest",
+            "tree.tests_per_ray",
+            "tree.is_slow",
             "tree.memory_bytes",
             "checked",
             "memory_peak_bytes",
@@ -185,5 +188,52 @@ fn people_read_how_a_build_by_messages_went_about_it() {
         "one for each 250 triangles",
     ] {
         assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+/// Triangles with corners anywhere in a cube, as an OBJ file.
+fn soup(count: usize) -> String {
+    let mut state = 1_u64;
+    let mut coordinate = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        state >> 40
+    };
+    let mut text = String::new();
+    for index in 0..count {
+        for _ in 0..3 {
+            let [x, y, z] = [coordinate(), coordinate(), coordinate()];
+            text += &format!("v {x} {y} {z}\n");
+        }
+        let [a, b, c] = [1, 2, 3].map(|corner| 3 * index + corner);
+        text += &format!("f {a} {b} {c}\n");
+    }
+    text
+}
+
+/// Rendering a soup of triangles once took hours, and nothing said so beforehand.
+#[test]
+fn a_tree_with_slow_rays_is_warned_of() {
+    let folder = Folder::new("kdtree-slow");
+    let mesh = folder.file("soup.obj", soup(20_000));
+    let mesh = mesh.to_str().expect("a name in UTF-8");
+    let picture = folder.path("soup.png");
+    let picture = picture.to_str().expect("a name in UTF-8");
+    let commands: [&[&str]; 2] = [
+        &["kdtree", mesh, "--json"],
+        &["render", mesh, "-o", picture, "--size", "4x4", "--json"],
+    ];
+    for command in commands {
+        let said = run(command);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert!(said.errors.starts_with("warning: "), "{said:?}");
+        assert_eq!(said.errors.matches('\n').count(), 1, "{said:?}");
+        let tree = &json(&said.output)["tree"];
+        assert_eq!(tree["is_slow"], true, "{tree}");
+        let tests = tree["tests_per_ray"].as_f64().expect("a number");
+        assert!((1_000.0..5_000.0).contains(&tests), "{tree}");
+        let quiet = [command, &["--quiet"]].concat();
+        assert_eq!(run(quiet).errors, "");
     }
 }

@@ -136,6 +136,8 @@ fn the_json_of_render_has_its_documented_fields() {
             "rays.hit",
             "rays.shadow",
             "rays.per_second",
+            "tree.tests_per_ray",
+            "tree.is_slow",
             "camera.eye",
             "camera.forward",
             "camera.fov_degrees",

@@ -5,7 +5,7 @@
 //! thread alone; both give the same tree, node for node.
 //!
 //! ```text
-//! parameters   what is weighed
+//! parameters   what is weighed; level: the bound on copies of cut triangles
 //! event        an end of a triangle's extent along an axis; sorting, merging
 //! arena        the names of triangles, and the pieces that planes cut them into
 //! cell         a box with its triangles and their events
@@ -16,10 +16,12 @@
 //! split, deal  dealing a cell's triangles and events out to its halves; lists: these while they are filled
 //! shares       the same by several, each of whom has a part of the lists; halving: what their phases hand on
 //! build        what all builders share; prepared: what they start from; crew: who does it
+//! duplicates   leaving out triangles that no ray can hit
 //! sequential, tasks, messages: the builders
 //! work, store  what the latter two do with each cell, and in which memory; sums: what was counted, added up
 //! assemble     from their pieces to a tree
-//! node         eight bytes of tree; traverse: rays; statistics: figures
+//! large        hierarchies of boxes for large leaves
+//! node         eight bytes of tree; traverse: rays; statistics: figures; estimate: what a ray costs
 //! ```
 //!
 //! **Invariant:** whatever a builder decides depends on the cell alone, never on how or by whom the work is
@@ -36,9 +38,13 @@ mod cell;
 mod clip;
 mod crew;
 mod deal;
+mod duplicates;
 mod error;
+mod estimate;
 mod event;
 mod halving;
+mod large;
+mod level;
 mod lists;
 mod mark;
 pub mod messages;
@@ -63,6 +69,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crew::Alone;
+use large::Hierarchies;
+use level::Level;
 use progress::Progress;
 use sequential::Workspace;
 use store::Store;
@@ -73,15 +81,21 @@ use crate::mesh::{Bounds, Mesh};
 
 pub use crew::{Crew, Everybody};
 pub use error::BuildError;
+pub use estimate::TESTS_SLOW;
 pub use node::{Node, NodeKind};
 pub use parameters::{DEPTH_MAX, DepthLimit, Parameters};
 pub use prepared::{PrepareTimes, Prepared};
 pub use statistics::TreeStatistics;
+pub use traverse::RayCost;
 
 #[cfg(test)]
 mod tests;
 
 /// A kd-tree over the triangles of a mesh, with a copy of them in the order in which rays come by.
+///
+/// Leaves hold only triangles that rays can hit. Triangles with two equal corners are left out.
+/// Where many triangles have the very same corners, all but the first are left out too: hits at the
+/// same distance count for the lowest index, so that hits stay the same.
 ///
 /// # Examples
 /// ```
@@ -111,6 +125,8 @@ pub struct KdTree {
     corners: Vec<Corners>,
     /// The index in the mesh of each of `corners`.
     triangle_ids: Vec<u32>,
+    /// What large leaves are searched by.
+    hierarchies: Hierarchies,
 }
 
 /// A tree, and how long it took.
@@ -271,7 +287,8 @@ impl KdTree {
         let begun = Instant::now();
         let extent = cell.extent;
         let mut workspace = Workspace::within(memory.lists);
-        let (piece, cell) = sequential::build(&input, cell, 0, progress::WHOLE, &mut workspace);
+        let (piece, cell) =
+            sequential::build(&input, cell, Level::ROOT, progress::WHOLE, &mut workspace);
         let freeing = freeing((workspace, cell));
         let tree = assemble::assemble(&input, extent, piece, memory.tree, &Alone);
         let time = begun.elapsed().saturating_sub(freeing);

@@ -1,5 +1,7 @@
 //! Every ray hits what a loop over all triangles hits: the same triangle at the same distance, to the last bit.
 
+use std::ops::Range;
+
 use glam::Vec3;
 use proptest::prelude::*;
 use raddle_graphics::intersect::{Shear, TriangleHit, main_axis};
@@ -48,9 +50,13 @@ fn point(grid: bool) -> impl Strategy<Value = Vec3> {
     [coordinate(), coordinate(), coordinate()].prop_map(Vec3::from_array)
 }
 
-/// Triangles of all sizes; on a coarse grid many share edges, planes and corners.
+/// Few triangles of all sizes; on a coarse grid many share edges, planes and corners.
 fn mesh(grid: bool) -> impl Strategy<Value = Mesh> {
-    proptest::collection::vec([point(grid), point(grid), point(grid)], 1..60).prop_map(
+    mesh_of(grid, 1..60)
+}
+
+fn mesh_of(grid: bool, count: Range<usize>) -> impl Strategy<Value = Mesh> {
+    proptest::collection::vec([point(grid), point(grid), point(grid)], count).prop_map(
         move |corners| {
             let corners = corners.into_iter().flat_map(|[a, b, c]| {
                 let near = |corner: Vec3| if grid { corner } else { a + (corner - a) * 0.3 };
@@ -134,6 +140,28 @@ proptest! {
         prop_assume!(from != to);
         let tree = KdTree::build(&mesh, &Parameters::default()).unwrap();
         check(&mesh, &tree, &Ray::between(from, to, margin))?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Where tests cost little leaves are large, and rays search them by boxes.
+    #[test]
+    fn rays_at_large_leaves(
+        (mesh, rays) in any::<bool>().prop_flat_map(|grid| (mesh_of(grid, 64..400), rays(grid))),
+        intersection_cost in 0.0001_f64..0.1,
+    ) {
+        let parameters = Parameters { intersection_cost, ..Parameters::default() };
+        let tree = KdTree::build_sequential(&mesh, &parameters).unwrap();
+        for ray in &rays {
+            check(&mesh, &tree, ray)?;
+            check(&mesh, &tree, &Ray { direction: -ray.direction, ..*ray })?;
+        }
+        for index in 0..mesh.triangles.len().min(20) {
+            let origin = Vec3::new(7.0, -3.0, 4.5);
+            check(&mesh, &tree, &Ray::new(origin, mesh.triangle(index)[0] - origin))?;
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::arguments::{BuilderChoice, KdtreeArguments, Options};
 use crate::error::CliError;
 use crate::input::Input;
 use crate::progress::Phase;
-use crate::{output, workers};
+use crate::{output, slow_tree, workers};
 
 /// Builds, checks where asked to, and reports.
 ///
@@ -68,13 +68,15 @@ pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), 
         );
         compare(&tree, &build(&other).map_err(failed)?.0, &input)?;
     }
+    let statistics = tree.statistics();
+    slow_tree::warn(&input.name, statistics.tests_per_ray, options.quiet);
     let report = Report {
         arguments,
         builder: &builder,
         runtime: &runtime,
         input: &input,
         outcomes: &outcomes,
-        statistics: tree.statistics(),
+        statistics,
     };
     if options.json {
         let mut result = report.json();

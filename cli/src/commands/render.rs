@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use glam::Vec3;
 use raddle_graphics::camera::{Setting, View};
-use raddle_graphics::kdtree::{KdTree, Parameters};
+use raddle_graphics::kdtree::{KdTree, Parameters, TESTS_SLOW};
 use raddle_graphics::picture;
 use raddle_graphics::render::{self, RenderError, RenderOptions, RenderReport};
 use serde_json::{Map, Value, json};
@@ -16,7 +16,7 @@ use crate::input::Input;
 use crate::output;
 use crate::progress::Phase;
 use crate::table::{self, Table};
-use crate::{memory, workers};
+use crate::{memory, slow_tree, workers};
 
 /// Renders what the arguments name.
 ///
@@ -63,6 +63,7 @@ struct Made {
     report: RenderReport,
     build_time: Duration,
     write_time: Duration,
+    tests_per_ray: f64,
 }
 
 fn make(
@@ -81,6 +82,8 @@ fn make(
         input: input.name.clone(),
         source,
     })?;
+    let tests_per_ray = tree.tests_per_ray();
+    slow_tree::warn(&input.name, tests_per_ray, quiet);
     let phase = Phase::begin("rendering", quiet);
     let rendering = render::render(&input.mesh, &tree, options, |done| {
         phase.one_more_of(done.tile_count);
@@ -93,6 +96,7 @@ fn make(
         report: rendering.report,
         build_time,
         write_time: phase.elapsed(),
+        tests_per_ray,
     })
 }
 
@@ -143,6 +147,13 @@ impl Made {
                 "hit": report.rays_hit,
                 "shadow": report.rays_shadow,
                 "per_second": report.rays_per_second(),
+            }),
+        );
+        insert(
+            "tree",
+            json!({
+                "tests_per_ray": self.tests_per_ray,
+                "is_slow": self.tests_per_ray > TESTS_SLOW,
             }),
         );
         insert(

@@ -47,7 +47,8 @@ impl Name {
         self.0 >= Self::CUT
     }
 
-    fn number(self) -> usize {
+    /// The index of the triangle, or the number of the piece.
+    pub(super) fn number(self) -> usize {
         (self.0 & !Self::CUT) as usize
     }
 }

@@ -13,6 +13,7 @@ use super::arena::{Arena, Name};
 use super::build::Input;
 use super::cell::{Extent, Named};
 use super::crew::Crew;
+use super::large::Hierarchies;
 use super::node::Node;
 use crate::intersect::Corners;
 
@@ -138,14 +139,24 @@ pub(super) fn assemble(
             *name = Named::first(places[name.triangle() as usize].load(Relaxed));
         }
     });
+    // In the same memory.
+    let entries: Vec<u32> = names.into_iter().map(Named::triangle).collect();
+    let corners = filled(corners);
     KdTree {
         bounds: extent.into(),
         parameters: input.parameters,
         depth: layout.depth,
+        hierarchies: Hierarchies::of(
+            &nodes,
+            &entries,
+            &corners,
+            extent,
+            input.parameters.depth_limit,
+            crew,
+        ),
         nodes,
-        // In the same memory.
-        entries: names.into_iter().map(Named::triangle).collect(),
-        corners: filled(corners),
+        entries,
+        corners,
         triangle_ids: filled(triangle_ids),
     }
 }

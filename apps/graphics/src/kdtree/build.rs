@@ -5,6 +5,7 @@ use super::assemble::Room;
 use super::cell::{Extent, Named, Reference};
 use super::crew::Crew;
 use super::event::{self, Event};
+use super::level::Level;
 use super::progress::Progress;
 use super::sequential::Stack;
 use super::split::TRIANGLES_MAX;
@@ -44,16 +45,24 @@ impl<'a> Input<'a> {
 
     /// Whether a cell may be split at all: some plane could be cheaper than a leaf, and is allowed.
     #[inline]
-    pub(super) fn may_split(&self, reference_count: usize, depth: u32) -> bool {
+    pub(super) fn may_split(&self, reference_count: usize, level: Level) -> bool {
         let parameters = &self.parameters;
-        depth < self.levels
+        level.depth < self.levels
             && parameters.empty_bonus * parameters.traversal_cost < self.leaf_cost(reference_count)
     }
 
-    /// The plane, if it is cheaper than a leaf.
+    /// The plane, if it is cheaper than a leaf and keeps to the bound on copies.
     #[inline]
-    pub(super) fn worth_it(&self, plane: Option<Plane>, reference_count: usize) -> Option<Plane> {
-        plane.filter(|plane| plane.cost < self.leaf_cost(reference_count))
+    pub(super) fn worth_it(
+        &self,
+        plane: Option<Plane>,
+        count: usize,
+        level: Level,
+    ) -> Option<Plane> {
+        plane.filter(|plane| {
+            plane.cost < self.leaf_cost(count)
+                && level.allows(plane, count, self.parameters.copies_max)
+        })
     }
 
     fn leaf_cost(&self, reference_count: usize) -> f64 {

@@ -149,6 +149,29 @@ fn round_up(value: f64) -> f32 {
     }
 }
 
+/// The box of the part of a triangle within `cell`, which the triangle reaches into.
+pub(super) fn within(triangle: &Corners, cell: &Extent) -> Extent {
+    let whole = Extent::of_triangle(triangle);
+    let mut limit = *cell;
+    let mut polygon = Polygon::of_triangle(triangle);
+    for side in 0..3 {
+        if whole.low[side] < cell.low[side] {
+            polygon = polygon.clipped(side, f64::from(cell.low[side]), -1.0);
+        }
+        if whole.high[side] > cell.high[side] {
+            polygon = polygon.clipped(side, f64::from(cell.high[side]), 1.0);
+        }
+        limit.low[side] = limit.low[side].max(whole.low[side]);
+        limit.high[side] = limit.high[side].min(whole.high[side]);
+    }
+    let mut part = Piece::EMPTY;
+    for &corner in polygon.corners() {
+        part.include(corner);
+    }
+    // A part so thin that `f64` loses it has all that is not ruled out.
+    part.rounded_within(&limit).unwrap_or(limit)
+}
+
 /// Cuts a triangle by a plane and returns the boxes of its pieces below and above, within `cell`.
 ///
 /// `extent` is the box of the part of the triangle inside `cell`; it must reach to both sides of the plane,

@@ -101,10 +101,16 @@ impl Event {
         Self(self.0 - u64::from(distance))
     }
 
+    /// Whether both events are at the same position and of the same kind.
+    #[inline]
+    pub(super) fn is_beside(self, other: Self) -> bool {
+        self.0 >> INDEX_BITS == other.0 >> INDEX_BITS
+    }
+
     /// Whether both events are planar and at the same position.
     #[inline]
     pub(super) fn is_planar_with(self, other: Self) -> bool {
-        self.kind() == Kind::Planar as u32 && self.0 >> INDEX_BITS == other.0 >> INDEX_BITS
+        self.kind() == Kind::Planar as u32 && self.is_beside(other)
     }
 }
 

@@ -34,6 +34,7 @@ use super::assemble::assemble;
 use super::build::Memory;
 use super::cell::SharedCell;
 use super::crew::Everybody;
+use super::level::Level;
 use super::progress::{Progress, WHOLE};
 use super::store::Store;
 use super::work::Work;
@@ -162,7 +163,7 @@ impl<'runtime> MessageBuilder<'runtime> {
         };
         let order = Order {
             cell: SharedCell::root(cell),
-            depth: 0,
+            level: Level::ROOT,
             share: WHOLE,
         };
         let piece = root.tree(order).wait();

@@ -32,6 +32,9 @@ impl DepthLimit {
     }
 }
 
+/// The bound on copies unless another is asked for.
+const COPIES_MAX: f64 = 5.0;
+
 /// What the surface-area heuristic weighs.
 ///
 /// Only the ratio of the two costs matters for the shape of the tree. The defaults suit the traversal of this
@@ -56,6 +59,9 @@ pub struct Parameters {
     pub empty_bonus: f64,
     /// How deep the tree may grow.
     pub depth_limit: DepthLimit,
+    /// How many references to each triangle the large cells may have on average, where planes cut
+    /// triangles and copy the references; at least 1. Infinity: as many as the costs say.
+    pub copies_max: f64,
 }
 
 impl Parameters {
@@ -81,6 +87,12 @@ impl Parameters {
                 share(self.empty_bonus),
                 "a number from 0 to 1",
             ),
+            (
+                "limit of copies",
+                self.copies_max,
+                self.copies_max >= 1.0,
+                "a number from 1 on",
+            ),
         ];
         match checks.into_iter().find(|(_, _, fits, _)| !fits) {
             Some((name, value, _, expected)) => Err(BuildError::ParameterOutOfRange {
@@ -100,6 +112,7 @@ impl Default for Parameters {
             intersection_cost: 0.5,
             empty_bonus: 0.9,
             depth_limit: DepthLimit::Automatic,
+            copies_max: COPIES_MAX,
         }
     }
 }

@@ -7,6 +7,7 @@ use super::arena::Name;
 use super::build::{self, Input, Memory};
 use super::cell::{OwnedCell, Reference};
 use super::crew::{Alone, Crew, Everybody};
+use super::duplicates;
 use super::progress::Progress;
 use super::{BuildError, Parameters};
 use crate::intersect::Corners;
@@ -49,7 +50,7 @@ pub struct PrepareTimes {
     pub references: Duration,
     /// Making the events: two for each triangle and axis.
     pub events: Duration,
-    /// Sorting them, and making room for what will be built.
+    /// Sorting them, leaving out duplicates, and making room for what will be built.
     pub sort: Duration,
 }
 
@@ -79,9 +80,10 @@ impl Prepared {
         let after_references = Instant::now();
         let parts = build::parts_of_events(&references, crew);
         let after_events = Instant::now();
-        let names: Vec<Name> = references.iter().map(Reference::name).collect();
+        let mut names: Vec<Name> = references.iter().map(Reference::name).collect();
         drop(references);
-        let (events, spare) = build::sorted(parts, crew);
+        let (mut events, spare) = build::sorted(parts, crew);
+        duplicates::leave_out(&corners, &mut names, &mut events);
         let memory = build::memory_of(names.len(), spare, crew);
         let cell = OwnedCell {
             extent,

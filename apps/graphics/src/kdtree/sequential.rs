@@ -18,6 +18,7 @@ use super::build::Input;
 use super::cell::{Cell, Extent, OwnedCell};
 use super::deal::Routes;
 use super::event::Event;
+use super::level::Level;
 use super::lists::{Lists, Slices};
 use super::mark::{self, Shorter};
 use super::node::Node;
@@ -111,7 +112,7 @@ impl Buffer for Workspace {
 pub(super) fn build(
     input: &Input<'_>,
     cell: OwnedCell,
-    depth: u32,
+    level: Level,
     share: Share,
     workspace: &mut Workspace,
 ) -> (Piece, OwnedCell) {
@@ -135,7 +136,7 @@ pub(super) fn build(
         fragment: &mut fragment,
         arena: Arena::below(&arena),
     };
-    let root = builder.subtree(extent, place, 0, depth, share);
+    let root = builder.subtree(extent, place, 0, level, share);
     let Stack { names, events } = std::mem::replace(&mut workspace.stacks[0], own);
     let cell = OwnedCell {
         extent,
@@ -161,11 +162,11 @@ impl Builder<'_> {
         extent: Extent,
         place: Place,
         side: usize,
-        depth: u32,
+        level: Level,
         share: Share,
     ) -> Node {
-        let Some((plane, empty)) = self.plane(&extent, &place, side, depth) else {
-            return self.leaf(&place, side, depth, share);
+        let Some((plane, empty)) = self.plane(&extent, &place, side, level) else {
+            return self.leaf(&place, side, level.depth, share);
         };
         let pair = self.fragment.open_pair();
         let count = place.names.len();
@@ -175,17 +176,17 @@ impl Builder<'_> {
         } else {
             (0, share)
         };
-        let depth = depth + 1;
+        let level = level.below(&plane, count);
         let [below, above] = if let Some(empty) = empty {
             let halves = extent.halves(plane.axis, plane.position);
-            self.narrowed(empty, halves, place, side, (depth, share))
+            self.narrowed(empty, halves, place, side, (level, share))
         } else {
             let (split, room) = self.mark(&extent, &place, side, &plane);
-            let may_split = |count| self.input.may_split(count, depth);
+            let may_split = |count| self.input.may_split(count, level);
             if may_split(room.below) || may_split(room.above) {
-                self.halves(&split, &place, side, room, (depth, share))
+                self.halves(&split, &place, side, room, (level, share))
             } else {
-                self.leaves(&split, &place, side, room, depth)
+                self.leaves(&split, &place, side, room, level.depth)
             }
         };
         self.fragment.nodes[pair] = below;
@@ -200,16 +201,16 @@ impl Builder<'_> {
         extent: &Extent,
         place: &Place,
         side: usize,
-        depth: u32,
+        level: Level,
     ) -> Option<(Plane, Option<usize>)> {
         let count = place.names.len();
-        if !self.input.may_split(count, depth) {
+        if !self.input.may_split(count, level) {
             return None;
         }
         let Workspace { stacks, sweep, .. } = &mut *self.workspace;
         let cell = stacks[side].cell(place, *extent);
         let plane = sweep::cheapest_plane(&cell, &self.input.parameters, sweep);
-        let plane = self.input.worth_it(plane, count)?;
+        let plane = self.input.worth_it(plane, count, level)?;
         let events = cell.events[plane.axis];
         let ends = (*events.first()?, *events.last()?);
         Some((plane, plane.empty_half(ends)))
@@ -237,14 +238,14 @@ impl Builder<'_> {
         (below, above): (Extent, Extent),
         place: Place,
         side: usize,
-        (depth, share): (u32, Share),
+        (level, share): (Level, Share),
     ) -> [Node; 2] {
         if empty == 0 {
-            let leaf = self.fragment.leaf(&[], &self.arena, depth);
-            [leaf, self.subtree(above, place, side, depth, share)]
+            let leaf = self.fragment.leaf(&[], &self.arena, level.depth);
+            [leaf, self.subtree(above, place, side, level, share)]
         } else {
-            let full = self.subtree(below, place, side, depth, share);
-            [full, self.fragment.leaf(&[], &self.arena, depth)]
+            let full = self.subtree(below, place, side, level, share);
+            [full, self.fragment.leaf(&[], &self.arena, level.depth)]
         }
     }
 
@@ -304,7 +305,7 @@ impl Builder<'_> {
         place: &Place,
         side: usize,
         room: Counts,
-        (depth, share): (u32, Share),
+        (level, share): (Level, Share),
     ) -> [Node; 2] {
         let pieces = self.arena.len();
         let [below, above] = self.deal(split, place, side, room);
@@ -312,8 +313,8 @@ impl Builder<'_> {
         self.pop(place, side);
         let extents = split.extent.halves(split.plane.axis, split.plane.position);
         let nodes = [
-            self.subtree(extents.0, below, 1 - side, depth, shares.0),
-            self.subtree(extents.1, above, 1 - side, depth, shares.1),
+            self.subtree(extents.0, below, 1 - side, level, shares.0),
+            self.subtree(extents.1, above, 1 - side, level, shares.1),
         ];
         self.arena.truncate(pieces);
         nodes

@@ -1,6 +1,7 @@
 //! Figures that tell how good a tree is, and how large.
 
 use super::cell::Extent;
+use super::estimate::TESTS_SLOW;
 use super::node::{Node, NodeKind};
 use super::{KdTree, Parameters};
 
@@ -23,12 +24,20 @@ pub struct TreeStatistics {
     /// What a ray that meets the box of the tree costs on average, by the surface-area heuristic, in units of
     /// [`Parameters`].
     pub expected_cost: f64,
+    /// Triangles of the largest leaf.
+    pub leaf_largest: usize,
+    /// The triangles that a ray tests on average, estimated by following some rays.
+    pub tests_per_ray: f64,
+    /// Tells that rays are slow: they test more than [`TESTS_SLOW`](super::TESTS_SLOW) triangles.
+    /// Long triangles that overlap make such trees.
+    pub is_slow: bool,
     /// Memory of the finished tree, with its copy of the triangles.
     pub memory_bytes: usize,
 }
 
 impl KdTree {
-    /// Counts nodes, leaves and their entries and computes the expected cost of a ray. Cost: O(nodes).
+    /// Counts nodes, leaves and their entries, computes the expected cost of a ray and follows some
+    /// hundred rays. Cost: O(nodes), and at most a few million triangle tests.
     #[must_use]
     pub fn statistics(&self) -> TreeStatistics {
         let root = Extent {
@@ -39,6 +48,7 @@ impl KdTree {
             parameters: self.parameters,
             leaf_count: 0,
             leaf_empty_count: 0,
+            leaf_largest: 0,
             depth: 0,
             cost: 0.0,
         };
@@ -59,6 +69,7 @@ impl KdTree {
             }
         }
         let full = tally.leaf_count - tally.leaf_empty_count;
+        let tests_per_ray = self.tests_per_ray();
         TreeStatistics {
             node_count: 2 * tally.leaf_count - 1,
             leaf_count: tally.leaf_count,
@@ -67,6 +78,9 @@ impl KdTree {
             depth: tally.depth,
             triangles_per_leaf: self.entries.len() as f64 / full.max(1) as f64,
             expected_cost: tally.cost,
+            leaf_largest: tally.leaf_largest,
+            tests_per_ray,
+            is_slow: tests_per_ray > TESTS_SLOW,
             memory_bytes: self.memory_bytes(),
         }
     }
@@ -76,6 +90,7 @@ impl KdTree {
             + size_of_val(self.entries.as_slice())
             + size_of_val(self.corners.as_slice())
             + size_of_val(self.triangle_ids.as_slice())
+            + self.hierarchies.byte_count()
             + size_of::<Self>()
     }
 }
@@ -85,6 +100,7 @@ struct Tally {
     parameters: Parameters,
     leaf_count: usize,
     leaf_empty_count: usize,
+    leaf_largest: usize,
     depth: u32,
     cost: f64,
 }
@@ -102,6 +118,7 @@ impl Tally {
         if node.is_leaf() {
             self.leaf_count += 1;
             self.leaf_empty_count += usize::from(node.count() == 0);
+            self.leaf_largest = self.leaf_largest.max(node.count());
             self.depth = self.depth.max(depth);
             self.cost += chance * self.parameters.intersection_cost * node.count() as f64;
         } else {

@@ -41,10 +41,18 @@ pub(super) struct Plane {
     pub(super) axis: usize,
     pub(super) position: f32,
     pub(super) planar_side: Side,
+    /// The triangles that reach into each half, as far as their boxes tell.
+    pub(super) counts: [u32; 2],
     pub(super) cost: f64,
 }
 
 impl Plane {
+    /// How many references the halves have for each one of a cell with `count` of them; at least 1.
+    pub(super) fn copies(&self, count: usize) -> f64 {
+        let [below, above] = self.counts.map(f64::from);
+        (below + above) / count as f64
+    }
+
     /// What no event below the plane comes behind, and none above it before.
     #[inline]
     pub(super) fn first_above(&self) -> Event {
@@ -137,12 +145,14 @@ impl Surface {
             axis: self.axis,
             position: lightest.event.position(),
             planar_side: lightest.planar_side,
+            counts: lightest.counts,
             cost: self.cost(lightest.weight, parameters),
         };
         let empty = |position: f32, planar_side, below, above| Plane {
             axis: self.axis,
             position,
             planar_side,
+            counts: [below, above],
             cost: parameters.empty_bonus
                 * self.cost(self.weight(position, below, above), parameters),
         };

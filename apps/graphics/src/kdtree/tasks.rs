@@ -13,6 +13,7 @@ use super::assemble::Piece;
 use super::cell::SharedCell;
 use super::crew::Crew;
 use super::halving::{self, DealtEvents, Halving};
+use super::level::Level;
 use super::progress::{self, Share as Progress};
 use super::shares::{Counted, DealtNames, Share, Tally};
 use super::sweep::{Lightest, Passed, Plane};
@@ -34,7 +35,7 @@ pub(super) fn build(work: &Work<'_>, cell: SharedCell, crew: &impl Crew) -> Piec
         grain: (count / (CELLS_PER_WORKER * workers)).clamp(CELL_LEN_MIN, CELL_LEN_MAX),
         root: count,
     };
-    tasks.subtree(cell, 0, progress::WHOLE)
+    tasks.subtree(cell, Level::ROOT, progress::WHOLE)
 }
 
 struct Tasks<'a, C> {
@@ -47,22 +48,23 @@ struct Tasks<'a, C> {
 }
 
 impl<C: Crew> Tasks<'_, C> {
-    fn subtree(&self, cell: SharedCell, depth: u32, share: Progress) -> Piece {
+    fn subtree(&self, cell: SharedCell, level: Level, share: Progress) -> Piece {
         let count = cell.len();
         let is_alone = count < self.grain || self.crew.part_count() <= 1;
-        if is_alone || !self.work.input.may_split(count, depth) {
-            return self.work.whole(cell, depth, share);
+        if is_alone || !self.work.input.may_split(count, level) {
+            return self.work.whole(cell, level, share);
         }
         let team = work::team_len(count, self.root, self.crew.part_count().max(1));
-        let depth = depth + 1;
-        let plane = match self.step(&cell, team) {
-            Step::Leaf => return self.work.whole(cell, depth - 1, share),
+        let plane = match self.step(&cell, team, level) {
+            Step::Leaf => return self.work.whole(cell, level, share),
             Step::CutOff(plane, empty) => {
-                let full = self.subtree(cell.narrowed(&plane, empty), depth, share);
-                return Piece::cut_off(&plane, empty, depth, full);
+                let level = level.below(&plane, count);
+                let full = self.subtree(cell.narrowed(&plane, empty), level, share);
+                return Piece::cut_off(&plane, empty, level.depth, full);
             }
             Step::Split(plane) => plane,
         };
+        let level = level.below(&plane, count);
         let cell = Arc::new(cell);
         let [below, above] = if team == 1 {
             halving::alone(&cell, plane, &self.work.input, &self.work.store)
@@ -73,16 +75,16 @@ impl<C: Crew> Tasks<'_, C> {
         self.work.store.put_cell(cell);
         let shares = progress::halves(share, below.len(), above.len());
         let halves = self.crew.join(
-            || self.subtree(below, depth, shares.0),
-            || self.subtree(above, depth, shares.1),
+            || self.subtree(below, level, shares.0),
+            || self.subtree(above, level, shares.1),
         );
         Piece::split(&plane, halves)
     }
 
     /// Finds the plane of a cell.
-    fn step(&self, cell: &SharedCell, team: usize) -> Step {
+    fn step(&self, cell: &SharedCell, team: usize, level: Level) -> Step {
         if team == 1 {
-            return self.work.step_alone(cell);
+            return self.work.step_alone(cell, level);
         }
         let counted = self.by_all(team, |share| Counted::of(cell, share));
         let mut before = [Passed::default(); 3];
@@ -101,7 +103,7 @@ impl<C: Crew> Tasks<'_, C> {
         let lightest = lightest.fold([Lightest::none(); 3], |best, other| {
             [0, 1, 2].map(|axis: usize| best[axis].or(other[axis]))
         });
-        self.work.step(cell, lightest)
+        self.work.step(cell, lightest, level)
     }
 
     /// Splits a cell in so many shares.

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::build::Input;
 use super::cell::Reference;
+use super::level::LARGE_LEN_MIN;
 use super::*;
 
 mod naive;
@@ -57,7 +58,24 @@ proptest! {
         let tree = KdTree::build_sequential(&mesh_of(&triangles), &parameters).unwrap();
         let (references, extent) = build::references_of(&triangles, &Alone);
         let input = Input::new(triangles, &parameters, Progress::new(|_| ())).unwrap();
-        let naive = naive::build(&input, extent, &references, 0);
+        let naive = naive::build(&input, extent, &references, Level::ROOT);
+        prop_assert!(naive.equals(&tree, tree.root()));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn the_bound_on_copies_is_that_of_trying_all_planes(
+        triangles in proptest::collection::vec(corners(), LARGE_LEN_MIN..3 * LARGE_LEN_MIN),
+        copies_max in 1.0_f64..3.0,
+    ) {
+        let parameters = Parameters { copies_max, ..Parameters::default() };
+        let tree = KdTree::build_sequential(&mesh_of(&triangles), &parameters).unwrap();
+        let (references, extent) = build::references_of(&triangles, &Alone);
+        let input = Input::new(triangles, &parameters, Progress::new(|_| ())).unwrap();
+        let naive = naive::build(&input, extent, &references, Level::ROOT);
         prop_assert!(naive.equals(&tree, tree.root()));
     }
 }
@@ -124,13 +142,28 @@ fn triangles_with_two_equal_corners_are_left_out() {
 
 #[test]
 fn equal_triangles_share_one_leaf() {
-    let triangles = [[[0.0; 3], [1.0, 0.0, 0.5], [0.0, 1.0, 0.25]]; 100];
+    // As many as are not yet left out.
+    const COUNT: usize = duplicates::RUN_LEN_MIN - 1;
+    let triangles = [[[0.0; 3], [1.0, 0.0, 0.5], [0.0, 1.0, 0.25]]; COUNT];
     let tree = KdTree::build_sequential(&mesh_of(&triangles), &Parameters::default()).unwrap();
     let full: Vec<_> = leaves(&tree)
         .into_iter()
         .filter(|leaf| !leaf.is_empty())
         .collect();
-    assert!(full.iter().all(|leaf| leaf.len() == 100), "{full:?}");
+    assert!(full.iter().all(|leaf| leaf.len() == COUNT), "{full:?}");
+}
+
+#[test]
+fn of_many_equal_triangles_the_first_is_kept() {
+    let other = [[0.0; 3], [1.0, 0.0, 0.5], [0.0, 1.0, 0.75]];
+    let mut triangles = vec![[[0.0; 3], [1.0, 0.0, 0.5], [0.0, 1.0, 0.25]]; 100];
+    triangles[0] = other;
+    triangles[40] = other;
+    let tree = KdTree::build_sequential(&mesh_of(&triangles), &Parameters::default()).unwrap();
+    let mut kept = leaves(&tree).concat();
+    kept.sort_unstable();
+    kept.dedup();
+    assert_eq!(kept, [0, 1]);
 }
 
 #[test]
@@ -204,6 +237,14 @@ fn what_cannot_be_built_is_named() {
     assert_eq!(
         message(&Mesh::default(), &parameters),
         "traversal cost is NaN, expected a number above 0"
+    );
+    let parameters = Parameters {
+        copies_max: 0.5,
+        ..Parameters::default()
+    };
+    assert_eq!(
+        message(&Mesh::default(), &parameters),
+        "limit of copies is 0.5, expected a number from 1 on"
     );
 }
 

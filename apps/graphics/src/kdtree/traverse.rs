@@ -14,16 +14,19 @@
 //! V. Havran: Heuristic Ray Shooting Algorithms. Dissertation, Czech Technical University, 2000, appendix C
 //! (traversal by recursion unrolled with a stack).
 
-use super::node::Node;
+use std::ops::AddAssign;
+
+use super::cell::Extent;
+use super::large::{self, Hierarchy};
 use super::{DEPTH_MAX, KdTree};
-use crate::intersect::{Shear, main_axis};
+use crate::intersect::{Corners, Shear, main_axis};
 use crate::ray::{Hit, Ray};
 
 /// How much longer each end of a stretch is made, relative to its distance: eight units in the last place.
 const SLACK: f32 = 1.0 / (1 << 21) as f32;
 
 /// Entries of the stack for the deepest tree there can be.
-const STACK_LEN: usize = DEPTH_MAX as usize;
+pub(super) const STACK_LEN: usize = DEPTH_MAX as usize;
 /// Entries of the stack for nearly every tree: a short one is cleared sooner, and that is done for every ray.
 const STACK_LEN_SHORT: usize = 40;
 
@@ -55,6 +58,23 @@ impl Slabs {
             first_child: direction.map(|component| u32::from(component.is_sign_negative())),
         }
     }
+
+    /// Clips a stretch of the ray to a box, a little generously.
+    #[inline(always)]
+    fn stretch(&self, extent: &Extent, mut t_min: f32, mut t_max: f32) -> Option<(f32, f32)> {
+        for axis in 0..3 {
+            let (front, back) = if self.first_child[axis] == 0 {
+                (extent.low[axis], extent.high[axis])
+            } else {
+                (extent.high[axis], extent.low[axis])
+            };
+            let enter = lower((front - self.origin[axis]) * self.inverse[axis]);
+            let leave = upper((back - self.origin[axis]) * self.inverse[axis]);
+            t_min = if enter > t_min { enter } else { t_min };
+            t_max = if leave < t_max { leave } else { t_max };
+        }
+        (t_min <= t_max).then_some((t_min, t_max))
+    }
 }
 
 impl KdTree {
@@ -81,54 +101,58 @@ impl KdTree {
     #[inline]
     #[must_use]
     pub fn nearest(&self, ray: &Ray) -> Option<Hit> {
-        self.first_hit::<false>(ray)
+        self.first_hit::<false, ()>(ray, &mut ())
     }
 
     /// Tells whether a ray hits any triangle at all. Cost: as [`nearest`](Self::nearest), mostly less.
     #[inline]
     #[must_use]
     pub fn is_hit(&self, ray: &Ray) -> bool {
-        self.first_hit::<true>(ray).is_some()
+        self.first_hit::<true, ()>(ray, &mut ()).is_some()
+    }
+
+    /// Finds what [`nearest`](Self::nearest) finds, and counts what that took.
+    #[must_use]
+    pub fn nearest_with_cost(&self, ray: &Ray) -> (Option<Hit>, RayCost) {
+        let mut cost = RayCost::default();
+        let hit = self.first_hit::<false, RayCost>(ray, &mut cost);
+        (hit, cost)
+    }
+
+    /// Tells what [`is_hit`](Self::is_hit) tells, and counts what that took.
+    #[must_use]
+    pub fn is_hit_with_cost(&self, ray: &Ray) -> (bool, RayCost) {
+        let mut cost = RayCost::default();
+        let hit = self.first_hit::<true, RayCost>(ray, &mut cost);
+        (hit.is_some(), cost)
     }
 
     /// Picks the code for the direction of the ray and the depth of the tree.
     #[inline]
-    fn first_hit<const ANY: bool>(&self, ray: &Ray) -> Option<Hit> {
+    fn first_hit<const ANY: bool, W: Watch>(&self, ray: &Ray, watch: &mut W) -> Option<Hit> {
         let is_short = self.depth as usize <= STACK_LEN_SHORT;
         match (main_axis(ray), is_short) {
-            (0, true) => self.follow::<0, ANY, STACK_LEN_SHORT>(ray),
-            (1, true) => self.follow::<1, ANY, STACK_LEN_SHORT>(ray),
-            (_, true) => self.follow::<2, ANY, STACK_LEN_SHORT>(ray),
-            (0, false) => self.follow::<0, ANY, STACK_LEN>(ray),
-            (1, false) => self.follow::<1, ANY, STACK_LEN>(ray),
-            (_, false) => self.follow::<2, ANY, STACK_LEN>(ray),
+            (0, true) => self.follow::<0, ANY, STACK_LEN_SHORT, W>(ray, watch),
+            (1, true) => self.follow::<1, ANY, STACK_LEN_SHORT, W>(ray, watch),
+            (_, true) => self.follow::<2, ANY, STACK_LEN_SHORT, W>(ray, watch),
+            (0, false) => self.follow::<0, ANY, STACK_LEN, W>(ray, watch),
+            (1, false) => self.follow::<1, ANY, STACK_LEN, W>(ray, watch),
+            (_, false) => self.follow::<2, ANY, STACK_LEN, W>(ray, watch),
         }
-    }
-
-    /// Clips a ray to the box of the tree, a little generously.
-    #[inline(always)]
-    fn stretch(&self, ray: &Ray, slabs: &Slabs) -> Option<(f32, f32)> {
-        let mut t_min = lower(ray.t_min);
-        let mut t_max = upper(ray.t_max);
-        let (low, high) = (self.bounds.min.to_array(), self.bounds.max.to_array());
-        for axis in 0..3 {
-            let (front, back) = if slabs.first_child[axis] == 0 {
-                (low[axis], high[axis])
-            } else {
-                (high[axis], low[axis])
-            };
-            let enter = lower((front - slabs.origin[axis]) * slabs.inverse[axis]);
-            let leave = upper((back - slabs.origin[axis]) * slabs.inverse[axis]);
-            t_min = if enter > t_min { enter } else { t_min };
-            t_max = if leave < t_max { leave } else { t_max };
-        }
-        (t_min <= t_max).then_some((t_min, t_max))
     }
 
     #[inline(never)]
-    fn follow<const Z: usize, const ANY: bool, const LEN: usize>(&self, ray: &Ray) -> Option<Hit> {
+    fn follow<const Z: usize, const ANY: bool, const LEN: usize, W: Watch>(
+        &self,
+        ray: &Ray,
+        watch: &mut W,
+    ) -> Option<Hit> {
         let slabs = Slabs::new(ray);
-        let (mut t_min, mut t_max) = self.stretch(ray, &slabs)?;
+        let bounds = Extent {
+            low: self.bounds.min.to_array(),
+            high: self.bounds.max.to_array(),
+        };
+        let (mut t_min, mut t_max) = slabs.stretch(&bounds, lower(ray.t_min), upper(ray.t_max))?;
         let shear = Shear::<Z>::new(ray);
         let mut nearest = Nearest {
             t: ray.t_max,
@@ -140,6 +164,7 @@ impl KdTree {
         let mut node = *self.nodes.first()?;
         loop {
             while !node.is_leaf() {
+                watch.step();
                 let axis = node.axis();
                 let t = (node.position() - slabs.origin[axis]) * slabs.inverse[axis];
                 let near = node.children() | slabs.first_child[axis] as usize;
@@ -161,7 +186,23 @@ impl KdTree {
                 }
             }
             if node.count() > 0 {
-                self.test_leaf(node, &shear, ray.t_min, &mut nearest);
+                let hierarchy = large::is_large(node).then(|| self.hierarchies.of_leaf(node));
+                if let Some(Some(hierarchy)) = hierarchy {
+                    self.test_large::<Z, ANY, W>(
+                        hierarchy,
+                        &slabs,
+                        &shear,
+                        ray.t_min,
+                        &mut nearest,
+                        watch,
+                    );
+                } else {
+                    let entries = &self.entries[node.first()..][..node.count()];
+                    let list = entries
+                        .iter()
+                        .map(|&entry| (&self.corners[entry as usize], entry));
+                    self.test_list(list, &shear, ray.t_min, &mut nearest, watch);
+                }
                 if ANY && nearest.entry != u32::MAX {
                     return self.hit(&nearest);
                 }
@@ -191,16 +232,79 @@ impl KdTree {
         })
     }
 
-    #[inline(always)]
-    fn test_leaf<const Z: usize>(
+    /// Tests the triangles of a large leaf, from front to back.
+    #[cold]
+    #[inline(never)]
+    fn test_large<const Z: usize, const ANY: bool, W: Watch>(
         &self,
-        leaf: Node,
+        hierarchy: &Hierarchy,
+        slabs: &Slabs,
         shear: &Shear<Z>,
         t_min: f32,
         nearest: &mut Nearest,
+        watch: &mut W,
     ) {
-        for &entry in &self.entries[leaf.first()..][..leaf.count()] {
-            let Some(hit) = shear.test(&self.corners[entry as usize], t_min, nearest.t) else {
+        let nodes = hierarchy.nodes.as_slice();
+        let enter = |index: u32, nearest: &Nearest| {
+            let extent = &nodes[index as usize].extent;
+            let stretch = slabs.stretch(extent, lower(t_min), upper(nearest.t));
+            stretch.map(|(enter, _)| (index, enter))
+        };
+        let mut stack = [(0, 0.0_f32); STACK_LEN];
+        let mut height = 0;
+        let mut next = enter(0, nearest);
+        loop {
+            let Some((index, _)) = next.take() else {
+                // Hits at the distance of the nearest one count too: the lowest index wins.
+                while height > 0 && next.is_none() {
+                    height -= 1;
+                    next = Some(stack[height]).filter(|(_, enter)| *enter <= nearest.t);
+                }
+                if next.is_none() {
+                    return;
+                }
+                continue;
+            };
+            watch.step();
+            let node = &nodes[index as usize];
+            if node.count > 0 {
+                let range = node.first as usize..(node.first + node.count) as usize;
+                let corners = hierarchy.corners[range.clone()].iter();
+                let list = corners.zip(hierarchy.entries[range].iter().copied());
+                self.test_list(list, shear, t_min, nearest, watch);
+                if ANY && nearest.entry != u32::MAX {
+                    return;
+                }
+                continue;
+            }
+            next = match (enter(node.first, nearest), enter(node.first + 1, nearest)) {
+                (Some(first), Some(second)) => {
+                    let (near, far) = if second.1 < first.1 {
+                        (second, first)
+                    } else {
+                        (first, second)
+                    };
+                    stack[height] = far;
+                    height += 1;
+                    Some(near)
+                }
+                (first, second) => first.or(second),
+            };
+        }
+    }
+
+    #[inline(always)]
+    fn test_list<'a, const Z: usize, W: Watch>(
+        &self,
+        list: impl ExactSizeIterator<Item = (&'a Corners, u32)>,
+        shear: &Shear<Z>,
+        t_min: f32,
+        nearest: &mut Nearest,
+        watch: &mut W,
+    ) {
+        watch.tests(list.len());
+        for (corners, entry) in list {
+            let Some(hit) = shear.test(corners, t_min, nearest.t) else {
                 continue;
             };
             let is_nearer = hit.t < nearest.t
@@ -214,6 +318,50 @@ impl KdTree {
                 };
             }
         }
+    }
+}
+
+/// Follows what a ray costs; nothing does so for nothing.
+trait Watch {
+    /// An inner node, or a box of a large leaf.
+    fn step(&mut self);
+
+    /// So many tests of triangles.
+    fn tests(&mut self, count: usize);
+}
+
+impl Watch for () {
+    #[inline(always)]
+    fn step(&mut self) {}
+
+    #[inline(always)]
+    fn tests(&mut self, _count: usize) {}
+}
+
+impl Watch for RayCost {
+    fn step(&mut self) {
+        self.steps += 1;
+    }
+
+    fn tests(&mut self, count: usize) {
+        self.tests += count as u64;
+    }
+}
+
+/// The work that rays took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RayCost {
+    /// Inner nodes, and boxes of large leaves, that were visited.
+    pub steps: u64,
+    /// Triangles that were tested; one in several leaves counts several times.
+    pub tests: u64,
+}
+
+impl AddAssign for RayCost {
+    fn add_assign(&mut self, other: Self) {
+        self.steps += other.steps;
+        self.tests += other.tests;
     }
 }
 

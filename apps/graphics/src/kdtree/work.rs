@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::assemble::{Fragment, Piece};
 use super::build::Input;
 use super::cell::SharedCell;
+use super::level::Level;
 use super::node::Node;
 use super::progress;
 use super::sequential;
@@ -47,11 +48,11 @@ pub(super) enum Step {
 
 impl Work<'_> {
     /// Builds a subtree on this thread.
-    pub(super) fn whole(&self, cell: SharedCell, depth: u32, share: progress::Share) -> Piece {
+    pub(super) fn whole(&self, cell: SharedCell, level: Level, share: progress::Share) -> Piece {
         let mut workspace = self.store.workspace();
         let is_brought = cell.is_brought;
         let cell = self.store.in_one_piece(cell);
-        let (piece, cell) = sequential::build(&self.input, cell, depth, share, &mut workspace);
+        let (piece, cell) = sequential::build(&self.input, cell, level, share, &mut workspace);
         self.store.put_workspace(workspace);
         self.store.put_cell(SharedCell {
             is_brought,
@@ -61,7 +62,7 @@ impl Work<'_> {
     }
 
     /// Decides by the lightest planes along each axis.
-    pub(super) fn step(&self, cell: &SharedCell, lightest: [Lightest; 3]) -> Step {
+    pub(super) fn step(&self, cell: &SharedCell, lightest: [Lightest; 3], level: Level) -> Step {
         let count = cell.len();
         let ends = [0, 1, 2].map(|axis: usize| {
             let events = &cell.events[axis];
@@ -72,7 +73,8 @@ impl Work<'_> {
             let parameters = &self.input.parameters;
             surface.plane(lightest[axis], ends[axis]?, count as u32, parameters)
         });
-        let plane = self.input.worth_it(sweep::cheapest_of(planes), count);
+        let plane = sweep::cheapest_of(planes);
+        let plane = self.input.worth_it(plane, count, level);
         let Some((plane, ends)) = plane.and_then(|plane| Some((plane, ends[plane.axis]?))) else {
             return Step::Leaf;
         };
@@ -83,11 +85,12 @@ impl Work<'_> {
     }
 
     /// Finds the plane of a cell on this thread.
-    pub(super) fn step_alone(&self, cell: &SharedCell) -> Step {
+    pub(super) fn step_alone(&self, cell: &SharedCell, level: Level) -> Step {
         let counted = Counted::of(cell, Share::WHOLE);
         self.step(
             cell,
             counted.lightest(cell, Share::WHOLE, Default::default()),
+            level,
         )
     }
 }

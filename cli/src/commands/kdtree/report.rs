@@ -167,6 +167,11 @@ impl Report<'_> {
                 "triangles a leaf",
                 format!("{:.2}", statistics.triangles_per_leaf),
             )
+            .row("largest leaf", table::grouped(statistics.leaf_largest))
+            .row(
+                "tests a ray",
+                format!("{:.1}, estimated", statistics.tests_per_ray),
+            )
             .row("SAH cost", format!("{:.3}", statistics.expected_cost))
             .row(
                 "memory of tree",

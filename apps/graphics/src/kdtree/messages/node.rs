@@ -12,6 +12,7 @@ use super::team::{Team, Teams};
 use crate::kdtree::assemble::Piece;
 use crate::kdtree::cell::SharedCell;
 use crate::kdtree::halving;
+use crate::kdtree::level::Level;
 use crate::kdtree::progress;
 use crate::kdtree::store::Store;
 use crate::kdtree::sweep::Plane;
@@ -46,9 +47,9 @@ impl Build {
         }
     }
 
-    /// Whether a cell at some depth is split by tasks.
-    fn is_split(&self, cell: &SharedCell, depth: u32) -> bool {
-        self.grain.splits(cell.len()) && self.work.input.may_split(cell.len(), depth)
+    /// Whether a cell at some level is split by tasks.
+    fn is_split(&self, cell: &SharedCell, level: Level) -> bool {
+        self.grain.splits(cell.len()) && self.work.input.may_split(cell.len(), level)
     }
 }
 
@@ -58,15 +59,15 @@ enum Outcome {
     Whole(Piece),
     /// As [`Step::CutOff`], with all that is left.
     CutOff(Plane, usize, Box<SharedCell>),
-    /// Both halves.
-    Halves(Plane, Box<[SharedCell; 2]>),
+    /// Both halves, and the number of references of the cell.
+    Halves(Plane, Box<[SharedCell; 2]>, usize),
 }
 
 /// A cell that waits for a node task.
 #[derive(Debug)]
 pub(super) struct Order {
     pub(super) cell: SharedCell,
-    pub(super) depth: u32,
+    pub(super) level: Level,
     pub(super) share: progress::Share,
 }
 
@@ -97,20 +98,21 @@ impl NodeTask {
     async fn subtree(&self, cx: &mut Cx<Self>, order: Order) -> Piece {
         let Order {
             mut cell,
-            mut depth,
+            mut level,
             share,
         } = order;
         let mut cut_off = Vec::new();
         let mut piece = loop {
-            match self.step(cx, cell, depth, share).await {
+            match self.step(cx, cell, level, share).await {
                 Outcome::Whole(piece) => break piece,
                 Outcome::CutOff(plane, empty, rest) => {
-                    depth += 1;
-                    cut_off.push((plane, empty, depth));
+                    level = level.below(&plane, rest.len());
+                    cut_off.push((plane, empty, level.depth));
                     cell = *rest;
                 }
-                Outcome::Halves(plane, halves) => {
-                    break self.halves(cx, plane, *halves, (depth + 1, share)).await;
+                Outcome::Halves(plane, halves, count) => {
+                    let level = level.below(&plane, count);
+                    break self.halves(cx, plane, *halves, (level, share)).await;
                 }
             }
         };
@@ -126,12 +128,12 @@ impl NodeTask {
         cx: &mut Cx<Self>,
         plane: Plane,
         halves: [SharedCell; 2],
-        (depth, share): (u32, progress::Share),
+        (level, share): (Level, progress::Share),
     ) -> Piece {
         let [below, above] = halves.each_ref().map(SharedCell::len);
         let (below, above) = progress::halves(share, below, above);
         for ((half, cell), share) in halves.into_iter().enumerate().zip([below, above]) {
-            self.make_half(cx, half, Order { cell, depth, share });
+            self.make_half(cx, half, Order { cell, level, share });
         }
         let mut pieces = [None, None];
         for _ in 0..2 {
@@ -149,18 +151,18 @@ impl NodeTask {
         &self,
         cx: &mut Cx<Self>,
         cell: SharedCell,
-        depth: u32,
+        level: Level,
         share: progress::Share,
     ) -> Outcome {
         let build = &self.build;
-        let whole = |cell| Outcome::Whole(build.work.whole(cell, depth, share));
-        if !build.is_split(&cell, depth) {
+        let whole = |cell| Outcome::Whole(build.work.whole(cell, level, share));
+        if !build.is_split(&cell, level) {
             return whole(cell);
         }
         let wanted = build.team_len(&cell, cx.worker_count());
         let cell = Arc::new(cell);
         let (step, halves) = if wanted < 2 {
-            let step = build.work.step_alone(&cell);
+            let step = build.work.step_alone(&cell, level);
             let halves = match step {
                 Step::Split(plane) => {
                     let (input, store) = (&build.work.input, build.store());
@@ -173,16 +175,17 @@ impl NodeTask {
             let team = build.teams.enlist(cx, wanted).await;
             // Relaxed: a count.
             build.worker_tasks.fetch_add(team.len, Relaxed);
-            let scan = build.options.scans.at(depth, cx.worker_count());
-            let outcome = Split::new(build, &team, &cell, scan).run().await;
+            let scan = build.options.scans.at(level.depth, cx.worker_count());
+            let outcome = Split::new(build, &team, (&cell, level), scan).run().await;
             team.dismiss();
             outcome
         };
         let cell = Arc::into_inner(cell).expect("worker tasks keep no cell");
         match (step, halves) {
             (Step::Split(plane), Some(halves)) => {
+                let count = cell.len();
                 build.store().put_cell(cell);
-                Outcome::Halves(plane, Box::new(halves))
+                Outcome::Halves(plane, Box::new(halves), count)
             }
             (Step::CutOff(plane, empty), _) => {
                 Outcome::CutOff(plane, empty, Box::new(cell.narrowed(&plane, empty)))

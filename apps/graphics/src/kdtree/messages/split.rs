@@ -26,6 +26,7 @@ use super::team::Team;
 use super::worker::{Job, WorkerTask};
 use crate::kdtree::cell::SharedCell;
 use crate::kdtree::halving::{Dealing, DealtEvents, EventArrays, Halving};
+use crate::kdtree::level::Level;
 use crate::kdtree::route::{Counts, Halves};
 use crate::kdtree::shares::DealtNames;
 use crate::kdtree::sweep::{Lightest, Plane};
@@ -37,6 +38,7 @@ pub(super) struct Split<'a> {
     build: &'a Arc<Build>,
     section: Section<WorkerTask>,
     cell: &'a Arc<SharedCell>,
+    level: Level,
     scan: ScanForm,
 }
 
@@ -44,13 +46,14 @@ impl<'a> Split<'a> {
     pub(super) fn new(
         build: &'a Arc<Build>,
         team: &Team,
-        cell: &'a Arc<SharedCell>,
+        (cell, level): (&'a Arc<SharedCell>, Level),
         scan: ScanForm,
     ) -> Self {
         Self {
             build,
             section: team.section,
             cell,
+            level,
             scan,
         }
     }
@@ -60,7 +63,7 @@ impl<'a> Split<'a> {
         let cell = Arc::clone(self.cell);
         self.section.all().find_plane(self.section, cell, self.scan);
         let lightest = self.section.reduction::<[Lightest; 3]>().await;
-        let step = self.build.work.step(self.cell, lightest);
+        let step = self.build.work.step(self.cell, lightest, self.level);
         let Step::Split(plane) = step else {
             return (step, None);
         };

@@ -131,7 +131,7 @@ proptest! {
         if let Some(plane) = first_cut {
             let (axis, pick, is_below) = plane;
             let position = half.events[axis][pick % half.events[axis].len()].position();
-            let plane = Plane { axis, position, planar_side: Side::Below, cost: 0.0 };
+            let plane = Plane { axis, position, planar_side: Side::Below, counts: [0; 2], cost: 0.0 };
             let (below, above) = split(&half, &plane, &triangles, usize::MAX);
             half = if is_below { below } else { above };
             if half.references.is_empty() {
@@ -162,6 +162,7 @@ proptest! {
             axis,
             position: half.events[axis][pick % half.events[axis].len()].position(),
             planar_side: if side { Side::Below } else { Side::Above },
+            counts: [0; 2],
             cost: 0.0,
         };
         let (below, above) = split(&half, &plane, &triangles, usize::MAX);

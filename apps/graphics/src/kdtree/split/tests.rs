@@ -174,6 +174,7 @@ proptest! {
                 axis,
                 position: event.position(),
                 planar_side: if side { Side::Below } else { Side::Above },
+                counts: [0; 2],
                 cost: 0.0,
             };
             let (below, above) = split(&cell, &plane, &triangles, stretch);
@@ -210,6 +211,7 @@ fn planar_triangles_go_to_the_side_of_the_plane() {
             axis: 0,
             position: 1.0,
             planar_side,
+            counts: [0; 2],
             cost: 0.0,
         };
         let (below, above) = split(&cell, &plane, &triangles, 2);

@@ -110,6 +110,8 @@ pub(in super::super) struct Lightest {
     pub(super) weight: f64,
     pub(super) event: Event,
     pub(super) planar_side: Side,
+    /// The triangles below and above.
+    pub(super) counts: [u32; 2],
 }
 
 impl Lightest {
@@ -119,6 +121,7 @@ impl Lightest {
             weight: f64::INFINITY,
             event: Event::default(),
             planar_side: Side::Above,
+            counts: [0; 2],
         }
     }
 
@@ -138,6 +141,7 @@ impl Lightest {
                 weight,
                 event,
                 planar_side: side,
+                counts: [below, above],
             };
         }
     }
@@ -400,6 +404,10 @@ fn look_at_plain(
             weight: least[0],
             event: block[index],
             planar_side: Side::Above,
+            counts: [
+                sides.below + starts[index],
+                sides.above - (index as u32 + 1 - starts[index + 1]),
+            ],
         };
     }
     Sides {

@@ -2,7 +2,7 @@
 
 use super::super::cell::Extent;
 use super::super::clip;
-use super::super::sweep::{Side, Surface};
+use super::super::sweep::{Plane, Side, Surface};
 use super::*;
 
 /// A tree of boxes, easy to get right.
@@ -50,7 +50,20 @@ struct Choice {
     axis: usize,
     position: f32,
     side: Side,
+    counts: [u32; 2],
     cost: f64,
+}
+
+impl Choice {
+    fn plane(&self) -> Plane {
+        Plane {
+            axis: self.axis,
+            position: self.position,
+            planar_side: self.side,
+            counts: self.counts,
+            cost: self.cost,
+        }
+    }
 }
 
 fn sides(extent: &Extent, choice: &Choice) -> (bool, bool) {
@@ -100,6 +113,7 @@ fn cheapest_along(
             axis,
             position,
             side,
+            counts: [0; 2],
             cost: 0.0,
         };
         let (mut below, mut above) = (0, 0);
@@ -108,6 +122,7 @@ fn cheapest_along(
             below += u32::from(is_below);
             above += u32::from(is_above);
         }
+        choice.counts = [below, above];
         let weight = surface.weight(position, below, above);
         choice.cost = surface.cost(weight, &input.parameters);
         if weight < lightest_weight {
@@ -131,7 +146,7 @@ pub(super) fn build(
     input: &Input<'_>,
     extent: Extent,
     references: &[Reference],
-    depth: u32,
+    level: Level,
 ) -> Naive {
     let leaf = || {
         let triangles = references
@@ -139,13 +154,16 @@ pub(super) fn build(
             .map(|reference| reference.triangle.triangle());
         Naive::Leaf(triangles.collect())
     };
-    if depth == input.levels || extent.half_area() == 0.0 {
+    if level.depth == input.levels || extent.half_area() == 0.0 {
         return leaf();
     }
     let Some(choice) = cheapest(input, &extent, references) else {
         return leaf();
     };
-    if choice.cost >= input.parameters.intersection_cost * references.len() as f64 {
+    let (plane, count) = (choice.plane(), references.len());
+    if choice.cost >= input.parameters.intersection_cost * count as f64
+        || !level.allows(&plane, count, input.parameters.copies_max)
+    {
         return leaf();
     }
     let (mut below, mut above) = (Vec::new(), Vec::new());
@@ -171,13 +189,14 @@ pub(super) fn build(
             _ => above.push(*reference),
         }
     }
+    let level = level.below(&plane, count);
     let (first, second) = extent.halves(choice.axis, choice.position);
     Naive::Inner {
         axis: choice.axis,
         position: choice.position,
         halves: Box::new((
-            build(input, first, &below, depth + 1),
-            build(input, second, &above, depth + 1),
+            build(input, first, &below, level),
+            build(input, second, &above, level),
         )),
     }
 }
