@@ -2,8 +2,8 @@
 
 use super::order::{Order, Outcome, Rally, Task, Told};
 use super::seats::Seat;
-use crate::threads::tests::with_threads;
 use super::*;
+use crate::threads::tests::with_threads;
 use raddle::net::TransportKind;
 use raddle_topology::{Affinity, CpuId, Topology};
 use std::time::Duration;

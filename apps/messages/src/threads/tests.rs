@@ -28,7 +28,8 @@ pub(super) fn named(name: &str) -> Builder {
     let left = LEFT.with_borrow(Clone::clone);
     // Relaxed: a count.
     let is_refused = left.is_some_and(|left| {
-        left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_err()
+        left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1))
+            .is_err()
     });
     match is_refused {
         true => builder.stack_size(usize::MAX / 4),
@@ -54,7 +55,9 @@ fn all_begin_or_none_does() {
                 let threads = [(); 2].map(|()| spawn_in(scope, "one", || start.wait()));
                 start.tell(threads.iter().all(Result::is_ok));
                 let threads = threads.into_iter().flatten();
-                threads.map(|thread| thread.join().expect("it waits")).collect::<Vec<_>>()
+                threads
+                    .map(|thread| thread.join().expect("it waits"))
+                    .collect::<Vec<_>>()
             })
         });
         assert_eq!(begun, vec![count == 2; count as usize]);

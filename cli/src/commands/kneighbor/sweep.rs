@@ -469,7 +469,8 @@ mod tests {
             text.contains("16.4 kB    900 ns    900 ns     2.50"),
             "{text}"
         );
-        let cut = "16.4 kB: 10 of 100,000,000 iterations, since an element sends at most 300 MB in a run";
+        let cut =
+            "16.4 kB: 10 of 100,000,000 iterations, since an element sends at most 300 MB in a run";
         assert!(text.contains(&format!("\n\n{cut}\n")), "{text}");
         assert!(
             text.ends_with("\nmpi is left out: it is not there\n"),
