@@ -44,6 +44,8 @@ use crate::transport::{ByMpi, Neighbour, Ranks, meet};
 pub use self::allow::ConnectionId;
 use self::allow::Told;
 pub use self::listen::Pump;
+#[cfg(feature = "mpi")]
+pub(crate) use self::watch::Watch;
 pub(crate) use self::watch::{Silence, is_stopped};
 
 const PAGE: u64 = 4096;
@@ -367,7 +369,17 @@ impl Node {
     /// Ends the transport of a node that has left; one of which the others do not leave within `limit` is an error.
     pub(crate) fn finish(&self, limit: Option<Duration>) -> Result<(), NetError> {
         let shared = &self.shared;
-        shared.transport.finish(&shared.controls, limit)
+        let silent = shared.shape.node_ids().find(|&node| self.is_silent(node));
+        // One that does not answer does not leave either.
+        let limit = limit.filter(|_| silent.is_none());
+        let limit = limit.or(silent.map(|_| Duration::ZERO));
+        let finished = shared
+            .transport
+            .finish(&shared.controls, limit, shared.silence);
+        match (finished, silent) {
+            (Err(_), Some(silent)) => Err(shared.error_of(silent, Ended::Silent)),
+            (finished, _) => finished,
+        }
     }
 
     /// Leaves the program: what the others have not received yet they can still receive.

@@ -101,7 +101,7 @@ impl Shared {
             node: self,
             open: self.controls.sockets().collect(),
             naps: self.transport.is_silent().then(Naps::new),
-            watch: Watch::of(self),
+            watch: self.silence.map(|silence| Watch::new(silence, self.shape)),
             answers: VecDeque::new(),
         };
         loop {
@@ -220,11 +220,16 @@ impl Listener<'_> {
 
     /// Nodes that have been silent for too long have ended, as far as this one goes.
     fn give_up_the_silent(&mut self) {
-        let Some(watch) = &mut self.watch else { return };
-        for silent in watch.look(self.node) {
+        let (Some(watch), node) = (&mut self.watch, self.node) else {
+            return;
+        };
+        let others = node.shape.node_ids().filter(|&other| other != node.me);
+        let alive = others.filter(|&other| node.ended(other).is_none());
+        let counts = |other, is_up| node.counts_silence(other, is_up);
+        for silent in watch.look(&node.controls, alive, counts) {
             self.open.retain(|(node, _)| *node != silent);
-            self.node.controls.close_to(silent);
-            self.node.becomes(silent, SILENT);
+            node.controls.close_to(silent);
+            node.becomes(silent, SILENT);
         }
     }
 }

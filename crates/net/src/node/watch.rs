@@ -15,8 +15,8 @@ use std::time::Duration;
 use raddle_sync::prim::Instant;
 
 use super::Shared;
-use crate::address::NodeId;
-use crate::control;
+use crate::address::{NodeId, Shape};
+use crate::control::{self, Controls};
 
 /// How often nodes are asked.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -47,7 +47,7 @@ impl Silence {
 
 /// What the first node knows of the others.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(crate) struct Watch {
     silence: Silence,
     next: Instant,
     nodes: Vec<Watched>,
@@ -65,47 +65,58 @@ struct Watched {
 }
 
 impl Watch {
-    /// A watch for a node that is to have one.
-    pub(super) fn of(node: &Shared) -> Option<Self> {
-        Some(Self {
-            silence: node.silence?,
+    /// Knows nothing yet of the nodes of a program.
+    pub(crate) fn new(silence: Silence, shape: Shape) -> Self {
+        Self {
+            silence,
             next: Instant::now() + PERIOD,
-            nodes: vec![Watched::default(); node.shape.nodes.into()],
-        })
+            nodes: vec![Watched::default(); shape.nodes.into()],
+        }
+    }
+
+    /// How long a node may be silent.
+    #[cfg(feature = "mpi")]
+    pub(crate) const fn silence(&self) -> Silence {
+        self.silence
     }
 
     /// How long until the next question.
-    pub(super) fn limit(&self) -> Duration {
+    pub(crate) fn limit(&self) -> Duration {
         self.next.saturating_duration_since(Instant::now())
     }
 
     /// `node` has answered.
-    pub(super) fn hear(&mut self, node: NodeId) {
+    pub(crate) fn hear(&mut self, node: NodeId) {
         self.nodes[usize::from(node.0)] = Watched {
             is_up: true,
             ..Watched::default()
         };
     }
 
-    /// Asks all nodes, if it is time to; returns those that have been silent for too long, each once.
-    pub(super) fn look(&mut self, node: &Shared) -> Vec<NodeId> {
+    /// Asks nodes, if it is time to; returns those that have been silent for too long.
+    ///
+    /// A period without an answer counts against a node if `counts` says so, which is told whether it has answered before.
+    pub(crate) fn look(
+        &mut self,
+        controls: &Controls,
+        nodes: impl Iterator<Item = NodeId>,
+        counts: impl Fn(NodeId, bool) -> bool,
+    ) -> Vec<NodeId> {
         if !self.limit().is_zero() {
             return Vec::new();
         }
         // From now on, so that what was missed is not made up for.
         self.next = Instant::now() + PERIOD;
-        let others = node.shape.node_ids().filter(|&other| other != node.me);
-        let alive = others.filter(|&other| node.ended(other).is_none());
         let mut silent = Vec::new();
-        for other in alive {
-            let watched = &mut self.nodes[usize::from(other.0)];
+        for node in nodes {
+            let watched = &mut self.nodes[usize::from(node.0)];
             if !watched.is_asked {
                 // Where there is no room, it is asked again.
-                watched.is_asked = node.controls.try_send(other, control::ASK, [0; 5]).is_ok();
-            } else if counts(node, other, watched.is_up) {
+                watched.is_asked = controls.try_send(node, control::ASK, [0; 5]).is_ok();
+            } else if counts(node, watched.is_up) {
                 watched.missed += 1;
                 if watched.missed >= self.silence.periods() {
-                    silent.push(other);
+                    silent.push(node);
                 }
             }
         }
@@ -113,18 +124,20 @@ impl Watch {
     }
 }
 
-/// True when a period without an answer counts against a node.
-fn counts(node: &Shared, other: NodeId, is_up: bool) -> bool {
-    let children = node.children.get().map_or(&[][..], Vec::as_slice);
-    let child = children.iter().find(|(child, _)| *child == other);
-    match child {
-        // The processes of MPI come up together.
-        None => true,
-        Some((_, process)) => match state_of(*process) {
-            State::Held => false,
-            State::Stopped => true,
-            State::Runs => is_up,
-        },
+impl Shared {
+    /// True when a period without an answer counts against a node, which has answered before or not.
+    pub(super) fn counts_silence(&self, node: NodeId, is_up: bool) -> bool {
+        let children = self.children.get().map_or(&[][..], Vec::as_slice);
+        let child = children.iter().find(|(child, _)| *child == node);
+        match child {
+            // The processes of MPI come up together.
+            None => true,
+            Some((_, process)) => match state_of(*process) {
+                State::Held => false,
+                State::Stopped => true,
+                State::Runs => is_up,
+            },
+        }
     }
 }
 
