@@ -45,9 +45,9 @@ impl Pump {
     /// The caller is about to sleep. Before its last look for messages.
     ///
     /// # Panics
-    /// When it has been begun as often as there are threads in no system.
+    /// When it has been begun more often than a system has threads, and not been ended.
     pub fn begin(&self) {
-        // Relaxed, here and below: a count; what it counts has orderings of its own.
+        // Relaxed: a count; what it counts has orderings of its own.
         let begun = self.begun.fetch_update(Relaxed, Relaxed, |begun| {
             Some(begun + 1).filter(|&count| count <= BEGUN_MAX)
         });
@@ -60,6 +60,7 @@ impl Pump {
     /// # Panics
     /// When it has been ended as often as it has been begun.
     pub fn end(&self) {
+        // Relaxed: as in `begin`.
         let begun = self
             .begun
             .fetch_update(Relaxed, Relaxed, |begun| begun.checked_sub(1));
@@ -77,6 +78,7 @@ impl Clone for Pump {
 
 impl Drop for Pump {
     fn drop(&mut self) {
+        // Relaxed: no other thread has it any more.
         for _ in 0..self.begun.load(Relaxed) {
             self.node.end_pumping();
         }
