@@ -1,8 +1,7 @@
 //! Nodes that do not run, and nodes for which there are too few threads.
 //!
 //! - A stopped node was waited for without end and without a word, also after another one had been killed.
-//! - A thread that the system refused was a panic in some places, and in others the end of one node for which another
-//!   waited.
+//! - A thread that the system refused was a panic. Nodes that ended because another had ended said so, too.
 //! - `kneighbor --iterations 1e8` between nodes ran 48,828 iterations, and said so in JSON alone.
 
 mod common;
@@ -214,12 +213,14 @@ fn too_few_threads_are_told_in_a_line() {
                 Some(0) => assert_eq!(said.errors, "", "{call:?}, {limit}"),
                 Some(1) => {
                     refused += 1;
+                    // One of the first node, and one of the other where that is the one that lacks something.
                     let lines: Vec<_> = said.errors.lines().collect();
-                    assert_eq!(lines.len(), 1, "{call:?}, {limit}: {said:?}");
                     assert!(
-                        lines[0].starts_with("error: "),
+                        (1..=2).contains(&lines.len()),
                         "{call:?}, {limit}: {said:?}"
                     );
+                    let are_errors = lines.iter().all(|line| line.starts_with("error: "));
+                    assert!(are_errors, "{call:?}, {limit}: {said:?}");
                 }
                 code => panic!("{call:?}, {limit}: {code:?}, {said:?}"),
             }
