@@ -80,9 +80,11 @@ fn say(port: &mut Port, to: NodeId) {
 fn serve(port: &mut Port) {
     loop {
         port.wait();
-        match port.poll(|_| ()) {
-            Err(NetError::Left(NodeId(0)) | NetError::Died(NodeId(0))) => return,
-            Ok(_) | Err(_) => {}
+        let first = NodeId(0);
+        if let Err(NetError::Left(node) | NetError::Died(node)) = port.poll(|_| ())
+            && node == first
+        {
+            return;
         }
     }
 }
