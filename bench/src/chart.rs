@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
 use std::path::Path;
 
 use plotters::prelude::*;
+use raddle_trace::whole_file;
 
 use crate::error::BenchError;
 use crate::record::Record;
@@ -396,7 +396,7 @@ fn draw(charts: &[Chart<'_>], path: &Path) -> Result<(), String> {
         draw_names(&names, &panels[cases.len()]).map_err(|error| error.to_string())?;
         root.present().map_err(|error| error.to_string())?;
     }
-    std::fs::write(path, svg).map_err(|error| error.to_string())
+    whole_file::write(path, svg.as_bytes()).map_err(|error| error.to_string())
 }
 
 /// The different items, each where it comes first.
@@ -405,13 +405,12 @@ fn in_order<T: Ord + Copy>(items: impl Iterator<Item = T>) -> Vec<T> {
     items.filter(|&item| seen.insert(item)).collect()
 }
 
-/// Finds out before anything is measured whether the picture can be written.
+/// Finds out before anything is measured whether the picture can be written. Leaves nothing there.
 ///
 /// # Errors
 /// [`BenchError::Plot`] where it cannot.
 pub(crate) fn check(path: &Path) -> Result<(), BenchError> {
-    let opened = OpenOptions::new().create(true).append(true).open(path);
-    opened.map(drop).map_err(|error| BenchError::Plot {
+    whole_file::check(path).map_err(|error| BenchError::Plot {
         path: path.to_owned(),
         message: error.to_string(),
     })

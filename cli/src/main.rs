@@ -21,6 +21,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use raddle::chare::nodes::JobError;
+use raddle::net::{Launch, NetError, SendError};
+use raddle_messages::nodes::NodesError;
 
 use crate::arguments::{Arguments, Command};
 use crate::error::CliError;
@@ -33,8 +36,10 @@ fn main() -> ExitCode {
     match run(&arguments) {
         Ok(()) | Err(CliError::ReaderGone) => ExitCode::SUCCESS,
         Err(error) => {
-            // With the error stream gone there is nobody to tell; the exit code still says it.
-            let _unheard = writeln!(io::stderr(), "error: {}", error::one_line(&error));
+            if !is_told_by_the_first(&error) {
+                // With the error stream gone there is nobody to tell; the exit code still says it.
+                let _unheard = writeln!(io::stderr(), "error: {}", error::one_line(&error));
+            }
             match error {
                 CliError::WrongCall { .. } => ExitCode::from(2),
                 CliError::Model(error) if error.is_of_the_call() => ExitCode::from(2),
@@ -42,6 +47,22 @@ fn main() -> ExitCode {
             }
         }
     }
+}
+
+/// True in a node that another process has started, and that failed because another node ended: the first node says so.
+fn is_told_by_the_first(error: &CliError) -> bool {
+    let is_end = match error {
+        CliError::Nodes { source, .. } => matches!(
+            source,
+            NodesError::Net(NetError::Died(_) | NetError::Left(_))
+                | NodesError::Send(SendError::Died(_) | SendError::Left(_))
+        ),
+        CliError::Job { source, .. } => {
+            matches!(source, JobError::Net(NetError::Died(_) | NetError::Left(_)))
+        }
+        _ => false,
+    };
+    is_end && Launch::is_started()
 }
 
 /// Prints the help, the version, or what is wrong with the call.

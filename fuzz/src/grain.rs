@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::Once;
 use std::time::Duration;
 
 use raddle_chare::GrainTuner;
@@ -20,28 +21,59 @@ const WINDOW: usize = 25;
 /// When an error takes more than a line or does not name the file and a line in it, when a file that was refused is changed, or when what a
 /// tuner has found is not what is read after it was written.
 pub fn read_grains(bytes: &[u8]) {
-    let path = scratch();
-    fs::write(&path, bytes).expect("a temporary file can be written");
-    match tuners(&path) {
-        Ok(before) => learn(before, &path),
+    let scratch = Scratch::new();
+    let path = &*scratch.0;
+    fs::write(path, bytes).expect("a temporary file can be written");
+    match tuners(path) {
+        Ok(before) => learn(before, path),
         Err(message) => {
             let beginning = format!("{}: line ", path.display());
             assert!(message.starts_with(&beginning), "{message}");
             assert!(message.contains("; expected "), "{message}");
             assert!(!message.contains(char::is_control), "{message:?}");
-            assert_eq!(fs::read(&path).expect("it is there"), bytes);
+            assert_eq!(fs::read(path).expect("it is there"), bytes);
         }
     }
 }
 
 /// A file of this process, in memory where the system has a place for that: tuners wait until what they write is on the disk.
-fn scratch() -> PathBuf {
-    let memory = Path::new("/dev/shm");
-    let folder = match memory.is_dir() {
-        true => memory.to_owned(),
-        false => std::env::temp_dir(),
-    };
-    folder.join(format!("raddle-fuzz-grains-{}", process::id()))
+/// It is removed when this is dropped.
+struct Scratch(PathBuf);
+
+/// What the names of such files begin with; the number of the process follows.
+const SCRATCH: &str = "raddle-fuzz-grains-";
+
+impl Scratch {
+    fn new() -> Self {
+        static CLEARED: Once = Once::new();
+        let memory = Path::new("/dev/shm");
+        let folder = match memory.is_dir() {
+            true => memory.to_owned(),
+            false => std::env::temp_dir(),
+        };
+        // What was found to be wrong ends the process, and leaves its file.
+        CLEARED.call_once(|| remove_left(&folder));
+        Self(folder.join(format!("{SCRATCH}{}", process::id())))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // One that is not there need not be removed.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Removes the files of processes that have ended.
+fn remove_left(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(SCRATCH));
+        let process = process.and_then(|process| process.parse::<u32>().ok());
+        if process.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 fn tuners(path: &Path) -> Result<[GrainTuner; 2], String> {

@@ -1,18 +1,18 @@
 //! Pictures in linear light, and files of them: PNG, PPM and OpenEXR.
 //!
-//! A file is encoded in memory and written under a temporary name beside its place, then renamed: whoever looks
-//! finds the whole picture or none, also when the disk is full.
+//! A file is encoded in memory and then [written whole](whole_file): a reader finds the whole picture or none, also when
+//! the disk is full.
 //!
 //! # Source
 //! The transfer function of PNG and PPM: IEC 61966-2-1 (sRGB).
 
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Cursor, Write};
 use std::path::{Path, PathBuf};
 
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
+use raddle_trace::whole_file;
 use thiserror::Error;
 
 use crate::memory::{self, NoMemory, reserve};
@@ -162,10 +162,7 @@ pub fn check_path(path: impl AsRef<Path>) -> Result<PictureFormat, PictureError>
     let target = Target::of(path)?;
     match &target {
         Target::Device(device) => OpenOptions::new().write(true).open(device).map(drop),
-        Target::File(file) => {
-            let trial = beside(file);
-            create(&trial).and_then(|_| fs::remove_file(&trial))
-        }
+        Target::File(file) => whole_file::check(file),
     }
     .map_err(|error| PictureProblem::Open(error).at(path))?;
     Ok(format)
@@ -421,31 +418,7 @@ impl Target {
                 .write(true)
                 .open(device)?
                 .write_all(bytes),
-            Self::File(file) => {
-                let part = beside(file);
-                let written = create(&part)
-                    .and_then(|mut part| part.write_all(bytes).and_then(|()| part.sync_data()))
-                    .and_then(|()| fs::rename(&part, file));
-                if written.is_err() {
-                    // Best effort: the first error is the one that matters.
-                    let _ = fs::remove_file(&part);
-                }
-                written
-            }
+            Self::File(file) => whole_file::write(file, bytes),
         }
     }
-}
-
-/// The temporary name for a file.
-fn beside(file: &Path) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(file.file_name().unwrap_or_default());
-    name.push(format!(".{}.part", std::process::id()));
-    file.with_file_name(name)
-}
-
-/// Makes a new file, in place of what an earlier process of the same number may have left.
-fn create(path: &Path) -> io::Result<File> {
-    let _ = fs::remove_file(path);
-    OpenOptions::new().write(true).create_new(true).open(path)
 }

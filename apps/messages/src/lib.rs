@@ -16,4 +16,7 @@ pub mod kneighbor;
 pub mod nodes;
 pub mod pingpong;
 pub mod shared_core;
+mod threads;
 pub mod waits;
+
+pub use threads::ThreadRefused;

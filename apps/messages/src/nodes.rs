@@ -31,6 +31,7 @@ use std::fmt;
 use raddle::net::{NetError, SendError};
 use raddle_topology::{BindError, TopologyError};
 
+use crate::threads::ThreadRefused;
 use crate::waits::WaitsError;
 
 pub use self::crew::Crew;
@@ -89,6 +90,9 @@ pub enum NodesError {
     /// A thread cannot be bound to its CPU.
     #[error(transparent)]
     Bind(#[from] BindError),
+    /// A thread cannot be started.
+    #[error(transparent)]
+    Thread(#[from] ThreadRefused),
     /// The machine cannot be read.
     #[error(transparent)]
     Topology(#[from] TopologyError),

@@ -14,7 +14,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use raddle_sync::prim::{AtomicBool, Relaxed};
-use raddle_topology::{BindError, CpuId, Topology};
+use raddle_topology::{CpuId, Topology};
+
+use crate::nodes::NodesError;
+use crate::threads::{Start, spawn_in};
 
 /// Words of a thread's table: 4 KiB, so that eight of them fit into a core's first cache.
 const WORDS: usize = 512;
@@ -22,7 +25,7 @@ const WORDS: usize = 512;
 /// The speeds of each of 1, 2, … `threads` threads on the core of a CPU, over one alone; the first is 1. Takes `2 × threads × rounds` spells.
 ///
 /// # Errors
-/// [`BindError`] where threads cannot be bound to that CPU.
+/// [`NodesError::Bind`] where threads cannot be bound to that CPU, and [`NodesError::Thread`] where the system refuses them.
 pub fn speeds(
     topology: &Topology,
     cpu: CpuId,
@@ -30,7 +33,7 @@ pub fn speeds(
     rounds: usize,
     spell: Duration,
     mut progress: impl FnMut(f32),
-) -> Result<Vec<f64>, BindError> {
+) -> Result<Vec<f64>, NodesError> {
     let is_allowed = |cpu: &CpuId| topology.cpu(*cpu).is_some_and(|cpu| cpu.allowed);
     let core: Vec<CpuId> = topology.smt_siblings(cpu).filter(is_allowed).collect();
     let mut speeds = vec![1.0];
@@ -53,15 +56,18 @@ fn rate(
     core: &[CpuId],
     threads: usize,
     spell: Duration,
-) -> Result<f64, BindError> {
+) -> Result<f64, NodesError> {
     let is_over = AtomicBool::new(false);
-    let start = Barrier::new(threads + 1);
+    let (all, start) = (Start::default(), Barrier::new(threads + 1));
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|index| {
-                let (start, is_over) = (&start, &is_over);
+                let (all, start, is_over) = (&all, &start, &is_over);
                 let cpu = core[index % core.len()];
-                scope.spawn(move || {
+                spawn_in(scope, "worker", move || {
+                    if !all.wait() {
+                        return Ok(0);
+                    }
                     let bound = topology.bind_this_thread(cpu);
                     start.wait();
                     let passes = work(is_over);
@@ -69,6 +75,8 @@ fn rate(
                 })
             })
             .collect();
+        all.tell(workers.iter().all(Result::is_ok));
+        let workers: Vec<_> = workers.into_iter().collect::<Result<_, _>>()?;
         start.wait();
         // One clock for all: who gets the core late has had less of it.
         let began = Instant::now();
@@ -79,8 +87,8 @@ fn rate(
         let passes = workers
             .into_iter()
             .map(|worker| worker.join().expect("the kernel panics nowhere"));
-        let all: u64 = passes.sum::<Result<_, _>>()?;
-        Ok(all as f64 / time.as_secs_f64())
+        let passes: u64 = passes.sum::<Result<_, _>>()?;
+        Ok(passes as f64 / time.as_secs_f64())
     })
 }
 

@@ -21,6 +21,8 @@ use std::time::Duration;
 use raddle_sync::wait::{Monitor, Way};
 use raddle_topology::{BindError, PlanError, Topology};
 
+use crate::threads::ThreadRefused;
+
 pub use self::bystander::Bystander;
 pub use self::places::{Beside, Places};
 pub(crate) use self::rally::cpu_time;
@@ -115,6 +117,9 @@ pub enum WaitsError {
     /// A thread cannot be bound to its CPU.
     #[error(transparent)]
     Bind(#[from] BindError),
+    /// A thread cannot be started.
+    #[error(transparent)]
+    Thread(#[from] ThreadRefused),
     /// The kernel gives no file or no signal to wait for.
     #[error("{kind}: {source}")]
     Refused {

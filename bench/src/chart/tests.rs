@@ -231,3 +231,17 @@ fn a_chart_falls_into_one_for_each_case() {
     assert_eq!(rows[0], ["bunny,", "speedup", "1", "2"]);
     assert_eq!(rows[1], ["auto", "1.00", "2.00"]);
 }
+
+/// What is found out before anything is measured left an empty picture, which stayed if the program was then killed.
+#[test]
+fn finding_out_whether_a_picture_can_be_written_leaves_none() {
+    let path = std::env::temp_dir().join(format!("raddle-checked-{}.svg", std::process::id()));
+    check(&path).expect("the folder of temporary files can be written");
+    assert!(!path.exists());
+    std::fs::write(&path, "old").expect("it can be written");
+    check(&path).expect("it can be written again");
+    let old = std::fs::read_to_string(&path).expect("it is there");
+    std::fs::remove_file(&path).expect("it is there");
+    assert_eq!(old, "old");
+    check(Path::new("/nowhere/plot.svg")).expect_err("no such folder");
+}

@@ -11,16 +11,17 @@ use raddle_model::parameters::Curve;
 use raddle_model::simulate::timeline::Chrome;
 use raddle_model::simulate::{Counts, Layout};
 use raddle_model::{Origin, Parameters};
+use raddle_trace::whole_file::WholeFile;
 use serde_json::{Map, Value, json};
 
 use super::model;
 use crate::arguments::{Options, RunArguments, SimulateArguments, SimulatedProgram, SpeedsChoice};
 use crate::error::CliError;
 use crate::memory;
-use crate::output::{self, Partial};
+use crate::output;
 
 /// A file for what happens.
-type Trace = Chrome<BufWriter<Partial>>;
+type Trace = Chrome<BufWriter<WholeFile>>;
 
 /// Simulates what was asked for, and reports.
 ///
@@ -71,7 +72,7 @@ fn begin_trace(run: &RunArguments, handler: Option<u32>) -> Result<Option<Trace>
     let Some(path) = &run.trace else {
         return Ok(None);
     };
-    let out = BufWriter::new(Partial::new(path)?);
+    let out = BufWriter::new(output::begin_file(path)?);
     Ok(Some(Chrome::new(out, run.trace_events, handler)))
 }
 
@@ -82,7 +83,7 @@ fn finish_trace(trace: Trace, path: &Path) -> Result<u64, CliError> {
         left_out = left;
         out.into_inner().map_err(|error| error.into_error())
     });
-    Partial::finish_after(written, path)?;
+    output::finish_file(written, path)?;
     Ok(left_out)
 }
 

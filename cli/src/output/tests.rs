@@ -1,5 +1,8 @@
 //! Files appear whole or not at all.
 
+use std::fs;
+use std::path::PathBuf;
+
 use super::*;
 
 fn folder(name: &str) -> PathBuf {

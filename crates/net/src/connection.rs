@@ -5,7 +5,8 @@
 //! send, and nothing to be put.
 //!
 //! Where memory is shared, who has been allowed something has all of its segment mapped, and it is that node's library that keeps to base and bounds: the receiver sees what it
-//! is told of, and does not deliver it otherwise. By packets the receiver itself puts the data, and only within.
+//! is told of, and does not deliver it otherwise. By packets the receiver itself puts the data, and only within. Either way the library of the node that puts
+//! refuses to after the connection was closed (`grant`).
 //!
 //! # Memory ordering
 //! | label | release side | acquire side | what it publishes |
@@ -144,14 +145,28 @@ impl Rights {
         is_it.then(|| Arc::clone(&window.memory))
     }
 
-    /// Allows it no more.
-    pub(crate) fn close(&self, number: u16) {
+    /// Takes back the connection of that number and key; returns the node that had it, and none if it was not open.
+    pub(crate) fn close(&self, number: u16, key: u64) -> Option<NodeId> {
         let mut entries = self.entries.lock().expect("nothing panics under this lock");
-        if let Some(entry) = entries.get_mut(usize::from(number).wrapping_sub(1)) {
-            *entry = None;
-            // ORDERING(C1): as in `open`.
-            self.version.store(self.version.load(Acquire) + 1, Release);
-        }
+        let entry = entries.get_mut(usize::from(number).wrapping_sub(1))?;
+        let closed = entry.take_if(|entry| entry.key == key)?;
+        // ORDERING(C1): as in `open`.
+        self.version.store(self.version.load(Acquire) + 1, Release);
+        Some(closed.peer)
+    }
+
+    /// The connections to a segment: their numbers and keys.
+    pub(crate) fn open_to(&self, segment: SegmentId) -> Vec<(u16, u64)> {
+        let entries = self.entries.lock().expect("nothing panics under this lock");
+        let key_of = |entry: &Option<Connection>| {
+            let entry = entry.as_ref()?;
+            let window = entry.window.as_ref()?;
+            (window.segment == segment).then_some(entry.key)
+        };
+        let numbers = 1..;
+        let all = numbers.zip(entries.iter().map(key_of));
+        all.filter_map(|(number, key)| Some((number, key?)))
+            .collect()
     }
 }
 

@@ -24,7 +24,7 @@ use crate::transport::Ranks;
 /// Descriptors that one frame can carry: the system allows 253.
 pub(crate) const FILES_MAX: usize = 128;
 /// Words of a frame.
-const WORDS: usize = 6;
+pub(crate) const WORDS: usize = 6;
 /// Its bytes.
 pub(crate) const FRAME_BYTES: usize = 8 * WORDS;
 
@@ -47,6 +47,14 @@ pub(crate) const FILES: u64 = 2;
 pub(crate) const OFFER: u64 = 3;
 /// The node leaves, and its end is no death: how many packets the other was sent, where no end of a socket says that these were all.
 pub(crate) const LEAVE: u64 = 4;
+/// A connection is closed for the node that this is sent to: its number and its key. The answer is [`CLOSED`].
+pub(crate) const CLOSE: u64 = 5;
+/// Nothing is put by that connection any more.
+pub(crate) const CLOSED: u64 = 6;
+/// Asks for an [`ALIVE`].
+pub(crate) const ASK: u64 = 7;
+/// The node runs.
+pub(crate) const ALIVE: u64 = 8;
 
 impl Frame {
     /// The bytes of a frame.
@@ -124,7 +132,15 @@ impl Controls {
         None
     }
 
-    /// Tells `node` something.
+    /// Tells `node` no more, and does not hear it any more; whoever waits for room to tell it something has an error.
+    pub(crate) fn close_to(&self, node: NodeId) {
+        if let Some(Some(socket)) = self.sockets.get(usize::from(node.0)) {
+            // As above.
+            let _ = shutdown(socket, Shutdown::Both);
+        }
+    }
+
+    /// Tells `node` something; waits for room.
     ///
     /// # Panics
     /// When there is no way to it.
@@ -135,8 +151,29 @@ impl Controls {
         words: [u64; WORDS - 1],
         files: &[BorrowedFd<'_>],
     ) -> Result<(), Errno> {
+        self.send_with(node, kind, words, files, SendFlags::empty())
+    }
+
+    /// The same, but where there is no room `EAGAIN` is returned.
+    pub(crate) fn try_send(
+        &self,
+        node: NodeId,
+        kind: u64,
+        words: [u64; WORDS - 1],
+    ) -> Result<(), Errno> {
+        self.send_with(node, kind, words, &[], SendFlags::DONTWAIT)
+    }
+
+    fn send_with(
+        &self,
+        node: NodeId,
+        kind: u64,
+        words: [u64; WORDS - 1],
+        files: &[BorrowedFd<'_>],
+        flags: SendFlags,
+    ) -> Result<(), Errno> {
         if let Some(Some(socket)) = self.sockets.get(usize::from(node.0)) {
-            return send(socket, kind, words, files);
+            return send_with(socket, kind, words, files, flags);
         }
         #[cfg(feature = "mpi")]
         if let Some(ranks) = &self.ranks {
@@ -160,6 +197,16 @@ pub(crate) fn send(
     words: [u64; WORDS - 1],
     files: &[BorrowedFd<'_>],
 ) -> Result<(), Errno> {
+    send_with(socket, kind, words, files, SendFlags::empty())
+}
+
+fn send_with(
+    socket: impl AsFd,
+    kind: u64,
+    words: [u64; WORDS - 1],
+    files: &[BorrowedFd<'_>],
+    flags: SendFlags,
+) -> Result<(), Errno> {
     let bytes = Frame::write(kind, words);
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -172,7 +219,7 @@ pub(crate) fn send(
         );
     }
     // A peer that is gone is an error here, and no signal.
-    let flags = SendFlags::NOSIGNAL;
+    let flags = flags | SendFlags::NOSIGNAL;
     retry_on_intr(|| sendmsg(&socket, &[IoSlice::new(&bytes)], &mut ancillary, flags))?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! What can go wrong between nodes.
 
 use std::io;
+use std::time::Duration;
 
 use rustix::io::Errno;
 
@@ -89,6 +90,14 @@ pub enum NetError {
     /// A node has ended without leaving.
     #[error("{0} has died")]
     Died(NodeId),
+    /// A node does not answer: it was stopped, or something else keeps it from running.
+    #[error("{node} has not answered for {} s: it is stopped, or does not get to run", limit.as_secs_f64())]
+    Silent {
+        /// Which.
+        node: NodeId,
+        /// How long it was waited for.
+        limit: Duration,
+    },
     /// A node has left the program.
     #[error("{0} has left")]
     Left(NodeId),
@@ -133,9 +142,18 @@ pub enum SendError {
     /// The node has died.
     #[error("{0} has died")]
     Died(NodeId),
+    /// The node does not answer, and is no longer waited for.
+    #[error("{0} does not answer: it is stopped, or does not get to run")]
+    Silent(NodeId),
     /// The node has left.
     #[error("{0} has left")]
     Left(NodeId),
+    /// The node has closed the connection, or has dropped the segment to which it leads.
+    #[error("{0} has closed the connection")]
+    Closed(NodeId),
+    /// The connection was accepted by another node than the one whose port sends.
+    #[error("the connection to {0} was accepted by another node than the one that sends")]
+    NotAccepted(NodeId),
     /// More than what one message can have.
     #[error("{found} bytes of {part}; expected at most {expected}")]
     TooLong {

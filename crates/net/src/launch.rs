@@ -5,13 +5,14 @@
 //! What a node that the first one starts needs it gets from the first one through its standard input, which is a socket without a name: nothing is written to any
 //! file system, no process that was not started so can reach a node, and with the last node all is gone, however it ended.
 
+mod others;
+
 use std::env;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -20,9 +21,11 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use crate::address::{NodeId, Shape};
 use crate::control::{self, FILES_MAX};
 use crate::error::NetError;
-use crate::node::Node;
+use crate::node::{Node, Silence};
 use crate::share::Share;
 use crate::transport::TransportKind;
+
+use self::others::Others;
 
 /// Which node a process is: set for those that the first one starts.
 pub const NODE_VARIABLE: &str = "RADDLE_NODE";
@@ -75,6 +78,7 @@ pub struct Launch {
     arguments: Option<Vec<OsString>>,
     is_quiet: bool,
     grace: Option<Duration>,
+    silence: Silence,
 }
 
 impl Launch {
@@ -86,6 +90,7 @@ impl Launch {
             arguments: None,
             is_quiet: false,
             grace: None,
+            silence: Silence::USUAL,
         }
     }
 
@@ -115,6 +120,17 @@ impl Launch {
     #[must_use]
     pub const fn grace(mut self, limit: Duration) -> Self {
         self.grace = Some(limit);
+        self
+    }
+
+    /// How long another node may be silent, in whole seconds, one at least; ten if nothing is said.
+    ///
+    /// A node is silent while its process is stopped (by SIGSTOP, or a frozen control group), or does not get to run. The
+    /// first node asks all others once a second. One that does not answer for so long has ended for the first node
+    /// ([`NetError::Silent`]), which kills its process at the end. A process that a debugger holds is waited for.
+    #[must_use]
+    pub const fn silence(mut self, limit: Duration) -> Self {
+        self.silence = Silence::of(limit);
         self
     }
 
@@ -165,30 +181,31 @@ impl Launch {
         }
         if Self::is_started() {
             let node = join(self.kind, self.shape)?;
-            let others = Others(Vec::new());
-            return Ok(self.nodes(node, others));
+            return Ok(self.nodes(node, Others::default()));
         }
         allow_files();
         // From the first that was started on: whatever fails, they are waited for, when they have seen that this one is gone.
-        let mut others = Others(Vec::new());
+        let mut others = Others::default();
         let mut shares = Share::of_all(self.kind, self.shape)?.into_iter();
         let ours = shares.next().expect("a program has a first node");
         for share in shares {
             let (here, there) = control::pair().map_err(NetError::system("a socket"))?;
-            others.0.push((share.me, self.spawn(share.me, there)?));
+            others.push(share.me, self.spawn(share.me, there)?);
             welcome(&here, &share)
                 .map_err(NetError::system("a message to a node that was started"))?;
         }
-        let node = Node::assemble(ours)?;
+        let node = Node::assemble(ours, Some(self.silence))?;
+        node.set_children(others.processes().collect());
         Ok(self.nodes(node, others))
     }
 
     const fn nodes(&self, node: Node, others: Others) -> Nodes {
-        let grace = self.grace;
+        let (grace, silence) = (self.grace, self.silence);
         Nodes {
             node,
             others,
             grace,
+            silence,
         }
     }
 
@@ -201,15 +218,14 @@ impl Launch {
             return Err(NetError::NotByMpi(self.shape.nodes));
         }
         allow_files();
-        let node = Node::by_mpi(self.kind, self.shape)?;
+        let node = Node::by_mpi(self.kind, self.shape, Some(self.silence))?;
         if self.is_quiet && node.id() != NodeId(0) {
             let nothing = nothing(OFlags::WRONLY);
             nothing
                 .and_then(rustix::stdio::dup2_stdout)
                 .map_err(NetError::system("an empty standard output"))?;
         }
-        let others = Others(Vec::new());
-        Ok(self.nodes(node, others))
+        Ok(self.nodes(node, Others::default()))
     }
 
     /// Starts a process whose standard input is `control`.
@@ -319,13 +335,8 @@ fn join(kind: TransportKind, shape: Shape) -> Result<Node, NetError> {
         .and_then(rustix::stdio::dup2_stdin)
         .map_err(NetError::system("an empty standard input"))?;
     // Below the number of nodes.
-    Node::assemble(Share::take_files(
-        NodeId(me as u16),
-        shape,
-        kind,
-        key,
-        files,
-    ))
+    let share = Share::take_files(NodeId(me as u16), shape, kind, key, files);
+    Node::assemble(share, None)
 }
 
 /// A file that is empty, and stays so.
@@ -339,6 +350,7 @@ pub struct Nodes {
     node: Node,
     others: Others,
     grace: Option<Duration>,
+    silence: Silence,
 }
 
 impl Nodes {
@@ -349,18 +361,16 @@ impl Nodes {
 
     /// The processes that this one has started, by their nodes.
     pub fn processes(&self) -> impl Iterator<Item = (NodeId, u32)> {
-        self.others
-            .0
-            .iter()
-            .map(|(node, child)| (*node, child.id()))
+        self.others.processes()
     }
 
     /// Leaves, and in the first node waits for the others, as long as [`Launch::grace`] says. By MPI all wait until all have left.
     ///
-    /// Where nodes are dropped without this, the first gives the others five seconds, and kills who is still there.
+    /// Where nodes are dropped without this, the first gives the others five seconds, and kills who is still there. Either way it kills those that were
+    /// [silent](Launch::silence) for too long, and those that are stopped for as long now.
     ///
     /// # Errors
-    /// [`NetError::Failed`] of the first of them that ended with an error; by MPI [`NetError::Stays`] in the first node of one that has not left in time.
+    /// [`NetError::Silent`] of a node that was killed for that; [`NetError::Failed`] of the first of them that ended with an error; by MPI [`NetError::Stays`] in the first node of one that has not left in time.
     pub fn finish(mut self) -> Result<(), NetError> {
         let grace = self.grace;
         self.end(grace)
@@ -370,7 +380,9 @@ impl Nodes {
         self.node.leave();
         let is_first = self.node.id() == NodeId(0);
         let ended = self.node.finish(grace.filter(|_| is_first));
-        self.others.wait(grace).and(ended)
+        let node = &self.node;
+        self.others.kill_if(|other| node.is_silent(other));
+        self.others.wait(grace, self.silence).and(ended)
     }
 }
 
@@ -379,53 +391,4 @@ impl Drop for Nodes {
         // Who wants to know how the others ended calls `finish`.
         let _ = self.end(Some(GRACE));
     }
-}
-
-/// Processes that are waited for, whatever happens.
-#[derive(Debug)]
-struct Others(Vec<(NodeId, Child)>);
-
-impl Others {
-    /// Waits for all; who is still there after `grace` is killed.
-    fn wait(&mut self, grace: Option<Duration>) -> Result<(), NetError> {
-        // Beyond what the clock can say there is no limit.
-        let end = grace.and_then(|grace| Instant::now().checked_add(grace));
-        let mut failed = Ok(());
-        for (node, mut child) in self.0.drain(..) {
-            let status = match end {
-                Some(end) => wait_or_kill(&mut child, end),
-                None => child.wait(),
-            };
-            let result = match status {
-                Ok(status) if status.success() => Ok(()),
-                Ok(status) => Err(NetError::Failed { node, status }),
-                Err(error) => Err(NetError::System {
-                    what: "the end of a process",
-                    error,
-                }),
-            };
-            failed = failed.and(result);
-        }
-        failed
-    }
-}
-
-impl Drop for Others {
-    fn drop(&mut self) {
-        // Who wants to know how they ended calls `finish`.
-        let _ = self.wait(Some(GRACE));
-    }
-}
-
-/// Waits for a process until `end`, and then no more.
-fn wait_or_kill(child: &mut Child, end: Instant) -> io::Result<ExitStatus> {
-    while Instant::now() < end {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
-    // It may have ended since; then there is nothing to kill.
-    let _ = child.kill();
-    child.wait()
 }

@@ -11,6 +11,7 @@
 //! | `descriptor` | what a message says of itself |
 //! | `connection` | who may write where; the receiver decides |
 //! | `segment` | memory that others may put data into |
+//! | `grant` | how long they may |
 //! | `port` | sending, receiving, waiting |
 //! | `transport` | how messages come from node to node: by memory that they share, by sockets, or by MPI |
 //! | `packet` | how they travel where no memory is shared |
@@ -34,6 +35,7 @@ mod connection;
 mod control;
 mod descriptor;
 mod error;
+mod grant;
 mod launch;
 mod mapped;
 mod node;

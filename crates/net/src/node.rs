@@ -2,8 +2,10 @@
 //!
 //! | module | what it is |
 //! |---|---|
+//! | `allow` | connections: what this node allows others, and what they allow it |
 //! | `listen` | the thread that listens for what is no message |
 //! | `naps` | how it hears of what nothing tells it of: of what comes by MPI |
+//! | `watch` | how the first node notices that another does not run |
 //!
 //! # Memory ordering
 //! | label | release side | acquire side | what it publishes |
@@ -13,33 +15,38 @@
 //! | N3 | who goes to sleep, wakes or leaves changes `wanted`, then writes to the event | the listening thread loads it | that it has to pump, or to end; the event orders it anyhow |
 //! | N4 | who pumps says that a node's packets are all in the lanes | a port that has seen the node's end loads it | what lies in the lanes |
 
+mod allow;
 mod listen;
 mod naps;
+mod watch;
 
-use std::collections::VecDeque;
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, OnceLock, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use raddle_sync::idle::IdleSet;
 use raddle_sync::prim::{Acquire, AtomicU32, Mutex, Relaxed, Release};
-use raddle_sync::wait::WaitCell;
 use rustix::event::{EventfdFlags, eventfd};
 
 use crate::address::{NodeId, PortId, Shape};
-use crate::connection::{Connection, Refusal, Rights, Window};
+use crate::connection::{Refusal, Rights};
 use crate::control::{self, Controls};
 use crate::error::{NetError, SendError};
 use crate::mapped::{Memory, Region};
 use crate::port::Port;
-use crate::segment::{Remote, Segment, SegmentId};
-use crate::share::{Share, random};
+use crate::segment::{Segment, SegmentId};
+use crate::share::Share;
 use crate::transport::{ByMemory, BySockets, Transport, TransportKind};
 #[cfg(feature = "mpi")]
 use crate::transport::{ByMpi, Neighbour, Ranks, meet};
 
+pub use self::allow::ConnectionId;
+use self::allow::Told;
 pub use self::listen::Pump;
+#[cfg(feature = "mpi")]
+pub(crate) use self::watch::Watch;
+pub(crate) use self::watch::{Silence, is_stopped};
 
 const PAGE: u64 = 4096;
 
@@ -49,6 +56,7 @@ const LEAVING: u32 = 1 << 31;
 const ALIVE: u32 = 0;
 const LEFT: u32 = 1;
 const DIED: u32 = 2;
+const SILENT: u32 = 3;
 
 /// One node of a program. Where it is dropped, the node leaves; by a panic, it has died for the others.
 #[derive(Debug)]
@@ -65,11 +73,14 @@ struct Parts {
     rights: Arc<Rights>,
     transport: Box<dyn Transport>,
     controls: Controls,
+    silence: Option<Silence>,
 }
 
 /// What ports and the listening thread have of a node.
 #[derive(Debug)]
 pub(crate) struct Shared {
+    /// Itself.
+    this: Weak<Self>,
     pub(crate) me: NodeId,
     pub(crate) shape: Shape,
     pub(crate) own: Arc<Region>,
@@ -84,22 +95,19 @@ pub(crate) struct Shared {
     wanted: AtomicU32,
     ports_taken: Mutex<Vec<bool>>,
     segments: AtomicU32,
-    offers: Mutex<Offers>,
-}
-
-/// Connections that others have opened for this node, and who waits for one.
-#[derive(Debug, Default)]
-struct Offers {
-    open: VecDeque<(NodeId, Result<Remote, NetError>)>,
-    waiting: Vec<Arc<WaitCell>>,
+    told: Mutex<Told>,
+    /// In the first node of several processes: how long others may be silent.
+    silence: Option<Silence>,
+    /// The processes that this one has started, by their nodes.
+    children: OnceLock<Vec<(NodeId, u32)>>,
 }
 
 impl Node {
-    /// Puts a node together that is a process.
-    pub(crate) fn assemble(share: Share) -> Result<Self, NetError> {
+    /// Puts a node together that is a process; `silence` says how long others may be silent, if it is to watch them.
+    pub(crate) fn assemble(share: Share, silence: Option<Silence>) -> Result<Self, NetError> {
         let regions = share.open_regions()?;
         let rights = Arc::new(Rights::new(share.key));
-        Self::of_share(share, regions, rights, Vec::new())
+        Self::of_share(share, regions, rights, Vec::new(), silence)
     }
 
     /// Puts the nodes together that are threads of this process, and have the same regions.
@@ -109,7 +117,7 @@ impl Node {
         let rights: Vec<_> = shares.iter().map(rights).collect();
         let assemble = |share: Share| {
             let own = Arc::clone(&rights[usize::from(share.me.0)]);
-            Self::of_share(share, regions.clone(), own, rights.clone())
+            Self::of_share(share, regions.clone(), own, rights.clone(), None)
         };
         shares.into_iter().map(assemble).collect()
     }
@@ -120,6 +128,7 @@ impl Node {
         regions: Vec<Arc<Region>>,
         rights: Arc<Rights>,
         all_rights: Vec<Arc<Rights>>,
+        silence: Option<Silence>,
     ) -> Result<Self, NetError> {
         let Share {
             me,
@@ -145,6 +154,7 @@ impl Node {
             rights,
             transport,
             controls,
+            silence,
         };
         Self::of_parts(parts)
     }
@@ -154,7 +164,11 @@ impl Node {
     /// # Errors
     /// As [`Launch::start`](crate::Launch::start).
     #[cfg(feature = "mpi")]
-    pub(crate) fn by_mpi(kind: TransportKind, shape: Shape) -> Result<Self, NetError> {
+    pub(crate) fn by_mpi(
+        kind: TransportKind,
+        shape: Shape,
+        silence: Option<Silence>,
+    ) -> Result<Self, NetError> {
         shape.check()?;
         let system = NetError::system("the memory of a node");
         let file = Region::create(shape).map_err(&system)?;
@@ -177,13 +191,18 @@ impl Node {
             rights,
             transport: Box::new(transport),
             controls: Controls::by_mpi(controls, ranks),
+            silence: silence.filter(|_| me == NodeId(0)),
         };
         Self::of_parts(parts)
     }
 
     /// None: this program was built without MPI.
     #[cfg(not(feature = "mpi"))]
-    pub(crate) fn by_mpi(_kind: TransportKind, _shape: Shape) -> Result<Self, NetError> {
+    pub(crate) fn by_mpi(
+        _kind: TransportKind,
+        _shape: Shape,
+        _silence: Option<Silence>,
+    ) -> Result<Self, NetError> {
         Err(NetError::WithoutMpi)
     }
 
@@ -195,9 +214,12 @@ impl Node {
             rights,
             transport,
             controls,
+            silence,
         } = parts;
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
-        let shared = Arc::new(Shared {
+        let wake = eventfd(0, flags).map_err(NetError::system("an event"))?;
+        let shared = Arc::new_cyclic(|this| Shared {
+            this: this.clone(),
             me,
             shape,
             own,
@@ -206,11 +228,13 @@ impl Node {
             states: shape.node_ids().map(|_| AtomicU32::new(ALIVE)).collect(),
             changes: AtomicU32::new(0),
             controls,
-            wake: eventfd(0, flags).map_err(NetError::system("an event"))?,
+            wake,
             wanted: AtomicU32::new(0),
             ports_taken: Mutex::new(vec![false; shape.ports.into()]),
             segments: AtomicU32::new(0),
-            offers: Mutex::default(),
+            told: Mutex::default(),
+            silence,
+            children: OnceLock::new(),
         });
         let listener = {
             let shared = Arc::clone(&shared);
@@ -248,7 +272,8 @@ impl Node {
         if kind == TransportKind::Threads {
             return Self::assemble_threads(shares);
         }
-        shares.into_iter().map(Self::assemble).collect()
+        let assemble = |share| Self::assemble(share, None);
+        shares.into_iter().map(assemble).collect()
     }
 
     /// Which it is.
@@ -262,7 +287,15 @@ impl Node {
     }
 
     /// True where this node and `peer` write into each other's memory; else their messages are packets.
+    ///
+    /// # Panics
+    /// When there is no such node.
     pub fn shares_memory_with(&self, peer: NodeId) -> bool {
+        assert!(
+            peer.0 < self.shape().nodes,
+            "{peer} of {}",
+            self.shape().nodes
+        );
         self.shared.transport.shares_memory_with(peer)
     }
 
@@ -302,7 +335,7 @@ impl Node {
 
     /// What has the listening thread pump while threads sleep in the idle set.
     pub fn pump(&self) -> Pump {
-        Pump(Arc::clone(&self.shared))
+        Pump::new(Arc::clone(&self.shared))
     }
 
     /// Registers `len` bytes of memory, rounded up to whole pages, that others may be [allowed](Self::open) to write to.
@@ -315,97 +348,7 @@ impl Node {
         let (memory, file) = made.map_err(NetError::system("memory for a segment"))?;
         // Relaxed: a number that nobody else has.
         let id = SegmentId(self.shared.segments.fetch_add(1, Relaxed));
-        Ok(Segment::new(id, memory, file))
-    }
-
-    /// Opens a connection for `peer`, who may put data into `bytes` of the segment; returns its number.
-    ///
-    /// # Errors
-    /// [`NetError::TooManyConnections`]; a peer that has died or left; [`NetError::System`].
-    /// # Panics
-    /// When the bytes are none of the segment, or `peer` is this node or none.
-    pub fn open(
-        &self,
-        peer: NodeId,
-        segment: &Segment,
-        bytes: std::ops::Range<usize>,
-    ) -> Result<ConnectionId, NetError> {
-        assert!(
-            bytes.start <= bytes.end && bytes.end <= segment.len(),
-            "bytes {bytes:?} of a segment of {}",
-            segment.len()
-        );
-        assert!(
-            peer != self.id() && peer.0 < self.shape().nodes,
-            "{peer} of {} opens nothing for {peer}",
-            self.shape().nodes
-        );
-        let window = bytes.start as u64..bytes.end as u64;
-        let key = random()?;
-        let entry = Connection {
-            peer,
-            key,
-            window: Some(Window {
-                segment: segment.id(),
-                memory: Arc::clone(segment.memory()),
-                bytes: window.clone(),
-            }),
-        };
-        let number = self.shared.rights.open(entry);
-        let number = number.map_err(NetError::TooManyConnections)?;
-        let words = [number.into(), key, window.start, window.end, 0];
-        let file = segment.file().as_fd();
-        let transport = &self.shared.transport;
-        let files = if transport.shares_memory_with(peer) && transport.rights_of(peer).is_none() {
-            &[file][..]
-        } else {
-            &[]
-        };
-        let controls = &self.shared.controls;
-        let told = controls.send(peer, control::OFFER, words, files);
-        if let Err(error) = told {
-            self.shared.rights.close(number);
-            self.shared.check_alive(peer)?;
-            return Err(NetError::system("a message to another node")(error));
-        }
-        Ok(ConnectionId(number))
-    }
-
-    /// Takes back what a connection allows: messages by it are refused from here on.
-    pub fn close(&self, connection: ConnectionId) {
-        self.shared.rights.close(connection.0);
-    }
-
-    /// Waits for the next connection that `peer` opens for this node.
-    ///
-    /// # Errors
-    /// [`NetError::Died`] or [`NetError::Left`] when there will be none; [`NetError::System`] where its memory cannot be had here: this process has too many files
-    /// open, or too much memory mapped.
-    pub fn accept(&self, peer: NodeId) -> Result<Remote, NetError> {
-        let cell = Arc::new(WaitCell::new());
-        let mut waits = false;
-        loop {
-            // Before the look: who dies after it tells.
-            let state = self.shared.check_alive(peer);
-            let mut offers = self
-                .shared
-                .offers
-                .lock()
-                .expect("nothing panics under this lock");
-            let found = offers.open.iter().position(|(node, _)| *node == peer);
-            if let Some(found) = found {
-                return offers.open.remove(found).expect("it was found there").1;
-            }
-            state?;
-            if !waits {
-                offers.waiting.push(Arc::clone(&cell));
-                waits = true;
-                continue;
-            }
-            drop(offers);
-            cell.wait(Duration::ZERO);
-            waits = false;
-        }
+        Ok(Segment::new(id, memory, file, &self.shared))
     }
 
     /// Messages that were refused, for one reason.
@@ -413,10 +356,30 @@ impl Node {
         self.shared.rights.refused(reason)
     }
 
+    /// Says which processes this node has started.
+    pub(crate) fn set_children(&self, children: Vec<(NodeId, u32)>) {
+        self.shared.set_children(children);
+    }
+
+    /// True of a node that does not answer, and is no longer waited for.
+    pub(crate) fn is_silent(&self, node: NodeId) -> bool {
+        self.shared.ended(node) == Some(Ended::Silent)
+    }
+
     /// Ends the transport of a node that has left; one of which the others do not leave within `limit` is an error.
     pub(crate) fn finish(&self, limit: Option<Duration>) -> Result<(), NetError> {
         let shared = &self.shared;
-        shared.transport.finish(&shared.controls, limit)
+        let silent = shared.shape.node_ids().find(|&node| self.is_silent(node));
+        // One that does not answer does not leave either.
+        let limit = limit.filter(|_| silent.is_none());
+        let limit = limit.or(silent.map(|_| Duration::ZERO));
+        let finished = shared
+            .transport
+            .finish(&shared.controls, limit, shared.silence);
+        match (finished, silent) {
+            (Err(_), Some(silent)) => Err(shared.error_of(silent, Ended::Silent)),
+            (finished, _) => finished,
+        }
     }
 
     /// Leaves the program: what the others have not received yet they can still receive.
@@ -438,6 +401,8 @@ impl Node {
         }
         // ORDERING(N3): Release, for form's sake: nothing goes with it.
         self.shared.wanted.fetch_or(LEAVING, Release);
+        // Nothing is heard any more of what is waited for.
+        self.shared.tell_waiting();
         if self.shared.wake_listener() {
             // Its panic, if any, has been told.
             let _ = listener.join();
@@ -450,10 +415,6 @@ impl Drop for Node {
         self.leave();
     }
 }
-
-/// A connection that this node has opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ConnectionId(pub(crate) u16);
 
 impl Shared {
     /// True once this node has left.
@@ -468,16 +429,32 @@ impl Shared {
         match self.states[usize::from(node.0)].load(Acquire) {
             ALIVE => None,
             LEFT => Some(Ended::Left),
+            SILENT => Some(Ended::Silent),
             _ => Some(Ended::Died),
         }
     }
 
     fn check_alive(&self, node: NodeId) -> Result<(), NetError> {
-        match self.ended(node) {
-            None => Ok(()),
-            Some(Ended::Left) => Err(NetError::Left(node)),
-            Some(Ended::Died) => Err(NetError::Died(node)),
+        self.ended(node)
+            .map_or(Ok(()), |ended| Err(self.error_of(node, ended)))
+    }
+
+    /// What there is to tell of a node that has ended.
+    pub(crate) fn error_of(&self, node: NodeId, ended: Ended) -> NetError {
+        match ended {
+            Ended::Left => NetError::Left(node),
+            Ended::Died => NetError::Died(node),
+            Ended::Silent => NetError::Silent {
+                node,
+                limit: self.silence.unwrap_or(Silence::USUAL).limit(),
+            },
         }
+    }
+
+    /// Says which processes this node has started.
+    pub(crate) fn set_children(&self, children: Vec<(NodeId, u32)>) {
+        let set = self.children.set(children);
+        set.expect("it is said once");
     }
 }
 
@@ -486,6 +463,8 @@ impl Shared {
 pub(crate) enum Ended {
     Left,
     Died,
+    /// It does not answer.
+    Silent,
 }
 
 impl Ended {
@@ -493,6 +472,7 @@ impl Ended {
         match self {
             Self::Left => SendError::Left(node),
             Self::Died => SendError::Died(node),
+            Self::Silent => SendError::Silent(node),
         }
     }
 }

@@ -55,6 +55,8 @@ pub struct Port {
     budget: SpinBudget,
     /// For what is put into segments.
     copier: Copier,
+    /// A copy of data from a segment, while they are sent as a packet.
+    packet_data: Vec<u8>,
 }
 
 /// What is sent besides data.
@@ -118,6 +120,7 @@ impl Port {
             changes: 0,
             budget: SpinBudget::default(),
             copier: Copier::default(),
+            packet_data: Vec::new(),
             shared,
         }
     }
@@ -130,7 +133,7 @@ impl Port {
     /// Sends a message, with data that are copied once, to where the receiver reads them.
     ///
     /// # Errors
-    /// [`SendError::Full`] while the receiver is behind; [`SendError::Died`] and [`SendError::Left`]; [`SendError::TooLong`].
+    /// [`SendError::Full`] while the receiver is behind; [`SendError::Died`], [`SendError::Left`] and [`SendError::Silent`]; [`SendError::TooLong`].
     /// # Panics
     /// When there is no such port.
     #[inline]
@@ -243,7 +246,7 @@ impl Port {
     /// A message that is not allowed is counted ([`Node::refused`](crate::Node::refused)) and not delivered.
     ///
     /// # Errors
-    /// [`NetError::Died`] and [`NetError::Left`], once for each node, after its last message; [`NetError::Broken`] once for a lane on which no
+    /// [`NetError::Died`], [`NetError::Left`] and [`NetError::Silent`], once for each node, after its last message; [`NetError::Broken`] once for a lane on which no
     /// further message can be found. Whatever else has come is delivered by the next call.
     #[inline]
     pub fn poll(&mut self, mut receive: impl FnMut(Arrival<'_>)) -> Result<usize, NetError> {
@@ -348,14 +351,15 @@ impl Port {
                 let data = match put {
                     Some(Place { window, bytes }) => {
                         // Within a segment of this process.
-                        let bytes = bytes.start as usize..bytes.end as usize;
+                        let start = bytes.start as usize;
+                        let len = bytes.end as usize - start;
                         if is_fetched {
-                            window.memory.read(bytes.clone(), fetch);
+                            window.memory.fetch(start, len);
                         }
                         Data::Put {
                             segment: window.segment,
-                            start: bytes.start,
-                            len: bytes.len(),
+                            start,
+                            len,
                         }
                     }
                     None if found.long.is_empty() => Data::Here(few),
@@ -438,16 +442,15 @@ impl Port {
             };
             let sent =
                 |(from, lane): &(PortId, LaneReceiver)| from.node == node && lane.has_message();
-            if !self.shared.transport.is_drained(node) || self.lanes.iter().any(sent) {
+            // Of a node that does not run nothing more is to come, whatever is under way.
+            let is_over = ended == Ended::Silent || self.shared.transport.is_drained(node);
+            if !is_over || self.lanes.iter().any(sent) {
                 // What it has sent comes first.
                 is_all = false;
                 continue;
             }
             *told = true;
-            return Err(match ended {
-                Ended::Left => NetError::Left(node),
-                Ended::Died => NetError::Died(node),
-            });
+            return Err(self.shared.error_of(node, ended));
         }
         if is_all {
             self.changes = changes;
@@ -455,7 +458,10 @@ impl Port {
         Ok(())
     }
 
-    /// True while `node` has neither died nor left.
+    /// True while `node` has neither died nor left, and answers.
+    ///
+    /// # Panics
+    /// When there is no such node.
     pub fn is_alive(&self, node: NodeId) -> bool {
         self.shared.ended(node).is_none()
     }

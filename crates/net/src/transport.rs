@@ -21,6 +21,7 @@ use crate::connection::Rights;
 use crate::control::Controls;
 use crate::error::{NetError, SendError};
 use crate::launch::Launch;
+use crate::node::Silence;
 use crate::packet::Kind;
 
 pub(crate) use memory::ByMemory;
@@ -161,8 +162,14 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
     /// Ends the transport of a node that has left, when those of all nodes can end.
     ///
     /// # Errors
-    /// [`NetError::Stays`] when others have not left in time, [`NetError::Died`] of one that will not.
-    fn finish(&self, _controls: &Controls, _limit: Option<Duration>) -> Result<(), NetError> {
+    /// [`NetError::Stays`] when others have not left in time, [`NetError::Died`] of one that will not, and
+    /// [`NetError::Silent`] of one that does not answer, for the node that watches.
+    fn finish(
+        &self,
+        _controls: &Controls,
+        _limit: Option<Duration>,
+        _silence: Option<Silence>,
+    ) -> Result<(), NetError> {
         Ok(())
     }
 

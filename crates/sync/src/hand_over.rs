@@ -15,12 +15,14 @@
 //! the receiver's cache is the place: Parker, Efficient user-level event notification, section 3.4.1 and figure 4.
 
 mod pace;
+mod shared;
 #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
 mod streaming;
 
 use std::ptr;
 
 use self::pace::Pace;
+pub use self::shared::copy_shared;
 
 /// So many bytes are worth an instruction that waits: copies of fewer are not streamed, nor are they asked for at once.
 const LONG_FROM: usize = 1024;
@@ -114,19 +116,66 @@ impl Copier {
     /// So many bytes from `to` on can be written, nobody else touches them, and `bytes` are elsewhere.
     #[inline]
     pub unsafe fn copy(&mut self, copying: Copying, bytes: &[u8], to: *mut u8) {
-        if !copying.is_timed {
+        let plainly = |from: *const u8, to: *mut u8, len| {
             // SAFETY: as the caller says.
-            return unsafe { copy(copying, bytes, to) };
-        }
-        let start = ticks();
+            unsafe { ptr::copy_nonoverlapping(from, to, len) }
+        };
+        // SAFETY: as the caller says; `bytes` can be read.
+        unsafe { self.copy_by(copying, bytes.as_ptr(), to, bytes.len(), plainly) }
+    }
+
+    /// Copies `len` bytes from `from` to `to` as [`copy`](Self::copy) does, through memory that other threads and
+    /// processes may read and write meanwhile, as [`copy_shared`] explains.
+    ///
+    /// # Safety
+    /// `len` bytes from `from` on can be read, and as many from `to` on can be written. No reference to either is in use.
+    #[inline]
+    pub unsafe fn copy_shared(
+        &mut self,
+        copying: Copying,
+        from: *const u8,
+        to: *mut u8,
+        len: usize,
+    ) {
+        let plainly = |from: *const u8, to: *mut u8, len| {
+            // SAFETY: as the caller says.
+            unsafe { copy_shared(from, to, len) }
+        };
         // SAFETY: as the caller says.
-        unsafe { copy(copying, bytes, to) };
-        let took = ticks().saturating_sub(start);
-        self.paces[class_of(bytes.len())].observe(copying.is_streamed, took);
+        unsafe { self.copy_by(copying, from, to, len, plainly) }
+    }
+
+    /// Copies in the chosen way and times it where that was chosen; `plainly` makes a plain copy.
+    ///
+    /// # Safety
+    /// As for [`copy_shared`](Self::copy_shared), and as `plainly` needs it.
+    #[inline]
+    unsafe fn copy_by(
+        &mut self,
+        copying: Copying,
+        from: *const u8,
+        to: *mut u8,
+        len: usize,
+        plainly: impl Fn(*const u8, *mut u8, usize),
+    ) {
+        let start = if copying.is_timed { ticks() } else { 0 };
+        #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
+        if copying.is_streamed {
+            // SAFETY: as the caller says.
+            unsafe { streaming::copy(from, to, len, plainly) };
+        } else {
+            plainly(from, to, len);
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(any(loom, shuttle, miri)))))]
+        plainly(from, to, len);
+        if copying.is_timed {
+            let took = ticks().saturating_sub(start);
+            self.paces[class_of(len)].observe(copying.is_streamed, took);
+        }
     }
 }
 
-/// Asks for the first 4 KB of `bytes`, which another core has just written, all lines at once.
+/// Asks for the first 4 KB of `bytes`, which another core has just written, all lines at once. Reads none of them.
 ///
 /// Who copies them on finds each line missing as it comes, and no further than its stores are: they wait for lines, too, and then the loads for them. So nothing
 /// that follows begins before all lines are asked for: stores that do compete with them. On a Zen 4 a round trip of 3,456 bytes, each time from where they came to
@@ -134,10 +183,10 @@ impl Copier {
 ///
 /// Cost: an instruction for each line, and some nanoseconds; none of the lines that are here already is fetched again. Fewer than 1 KB are left as they are.
 #[inline]
-pub fn fetch(bytes: &[u8]) {
+pub fn fetch(bytes: *const [u8]) {
     #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
     if bytes.len() >= LONG_FROM {
-        streaming::fetch(&bytes[..bytes.len().min(FETCHED_MAX)]);
+        streaming::fetch(bytes.cast(), bytes.len().min(FETCHED_MAX));
     }
     let _ = bytes;
 }
@@ -146,20 +195,6 @@ pub fn fetch(bytes: &[u8]) {
 #[inline]
 fn class_of(len: usize) -> usize {
     ((len / LONG_FROM).max(1).ilog2() as usize).min(CLASSES - 1)
-}
-
-/// # Safety
-/// As [`Copier::copy`].
-#[inline]
-unsafe fn copy(copying: Copying, bytes: &[u8], to: *mut u8) {
-    #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
-    if copying.is_streamed {
-        // SAFETY: as the caller says.
-        return unsafe { streaming::copy(bytes, to) };
-    }
-    debug_assert!(CAN_STREAM || !copying.is_streamed);
-    // SAFETY: as the caller says.
-    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) }
 }
 
 /// Ticks of a clock that takes no time to read.
@@ -182,14 +217,20 @@ mod tests {
             begin in 0_usize..200,
             skip in 0_usize..40,
             len in prop_oneof![0_usize..300, LONG_FROM - 70..LONG_FROM + 200, Just(9_000)],
-            (is_streamed, is_timed) in any::<(bool, bool)>(),
+            (is_streamed, is_timed, is_shared) in any::<(bool, bool, bool)>(),
         ) {
             let copying = Copying { is_streamed: is_streamed && CAN_STREAM, is_timed };
             let bytes: Vec<u8> = (0..skip + len).map(|index| (index * 31 + index / 251) as u8 | 1).collect();
             let mut place = vec![0_u8; begin + len + 100];
             let to = place.as_mut_ptr().wrapping_add(begin);
-            // SAFETY: within `place`, which is nobody else's.
-            unsafe { Copier::default().copy(copying, &bytes[skip..], to) };
+            let mut copier = Copier::default();
+            if is_shared {
+                // SAFETY: within `place` and `bytes`, which no other thread has.
+                unsafe { copier.copy_shared(copying, bytes[skip..].as_ptr(), to, len) };
+            } else {
+                // SAFETY: as above.
+                unsafe { copier.copy(copying, &bytes[skip..], to) };
+            }
             prop_assert_eq!(&place[begin..begin + len], &bytes[skip..]);
             prop_assert!(place[..begin].iter().chain(&place[begin + len..]).all(|&byte| byte == 0));
         }

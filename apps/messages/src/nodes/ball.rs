@@ -6,8 +6,6 @@
 //! The sides write the number of the trip, and one more, to the first byte and the last. What lies between is a pattern; whoever looks at all of it
 //! inverts it: it goes there as it is and comes back inverted, so that bytes that did not travel are noticed.
 
-use std::ops::Range;
-
 use raddle::net::{
     ConnectionId, Data, METADATA_MAX, Message, Node, NodeId, Port, Put, Remote, Segment,
 };
@@ -77,11 +75,8 @@ impl Ball {
             Bytes::There {
                 len, own, remote, ..
             } => {
-                let put = |bytes: &[u8]| {
-                    let mut put = Put::new(remote, RECEIVE, 0, bytes, message);
-                    retry(|| port.put(&mut put))
-                };
-                own.read(0..*len, put)?;
+                let mut put = Put::from_segment(remote, RECEIVE, 0, own, 0..*len, message);
+                retry(|| port.put(&mut put))?;
             }
         }
         Ok(())
@@ -119,8 +114,8 @@ impl Ball {
     #[inline]
     pub(super) fn check_stamp(&self, number: u8) -> Result<(), NodesError> {
         let last = self.len() - 1;
-        let byte = |at| self.read(at..at + 1, |bytes| bytes[0]);
-        if self.strange.is_none() && byte(0) == number && byte(last) == number {
+        let is_right = |at| self.byte(at) == number;
+        if self.strange.is_none() && is_right(0) && is_right(last) {
             return Ok(());
         }
         self.tell_what_is_wrong(number)
@@ -134,8 +129,7 @@ impl Ball {
         }
         let last = self.len() - 1;
         for at in [0, last] {
-            let byte = self.read(at..at + 1, |bytes| bytes[0]);
-            expect("a message's end:", byte.into(), number.into())?;
+            expect("a message's end:", self.byte(at).into(), number.into())?;
         }
         Ok(())
     }
@@ -145,7 +139,10 @@ impl Ball {
         let len = self.len();
         let between = 1..(len - 1).max(1);
         let mask = if is_inverted { !0 } else { 0 };
-        let mut bytes = self.read(between.clone(), <[u8]>::to_vec);
+        let mut bytes = match &self.bytes {
+            Bytes::Here(bytes) => bytes[between.clone()].to_vec(),
+            Bytes::There { own, .. } => own.to_vec(between.clone()),
+        };
         let is_wrong = |(index, &byte): (usize, &u8)| byte != pattern(index + 1) ^ mask;
         let wrong = bytes.iter().enumerate().filter(|&item| is_wrong(item));
         expect("bytes that nobody sent:", wrong.count() as u64, 0)?;
@@ -174,10 +171,14 @@ impl Ball {
     }
 
     #[inline]
-    fn read<R>(&self, range: Range<usize>, read: impl FnOnce(&[u8]) -> R) -> R {
+    fn byte(&self, at: usize) -> u8 {
         match &self.bytes {
-            Bytes::Here(bytes) => read(&bytes[range]),
-            Bytes::There { own, .. } => own.read(range, read),
+            Bytes::Here(bytes) => bytes[at],
+            Bytes::There { own, .. } => {
+                let mut byte = [0];
+                own.read(at, &mut byte);
+                byte[0]
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ use super::seats::{Seats, sit_down};
 use super::symmetric::{self, Kernel, Served};
 use super::watch::{Watch, send};
 use super::{COMPUTE, NodesError, PORTS, RECEIVE, Receive, rally};
+use crate::threads::{self, ThreadRefused};
 
 /// The nodes of a program, as seen from the first.
 ///
@@ -100,8 +101,12 @@ impl Crew {
         let mut nodes = Node::in_process_by(kind, shape(nodes))?;
         let others = nodes.split_off(1);
         let first = nodes.pop().expect("a program has a first node");
-        let follow = |node: Node| thread::spawn(move || follow(&node));
-        let others = others.into_iter().map(follow).collect();
+        let follow = |node: Node| threads::spawn("node", move || follow(&node));
+        // Where a thread is refused, its node is dropped, and so are the others and the first, which ends the threads before it.
+        let others = others
+            .into_iter()
+            .map(follow)
+            .collect::<Result<_, ThreadRefused>>()?;
         Ok(Self::of(Team::Threads(first, others), kind, seats))
     }
 
@@ -288,7 +293,7 @@ impl Part<'_> {
     /// Runs it in a thread of its own, which is bound. The process's first thread is not: by that one a process knows how many CPUs it has.
     fn run_apart(self) -> Result<Outcome, NodesError> {
         thread::scope(|scope| {
-            let part = scope.spawn(|| self.run());
+            let part = threads::spawn_in(scope, "part", || self.run())?;
             part.join().expect("no part panics")
         })
     }

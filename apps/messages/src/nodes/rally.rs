@@ -21,6 +21,7 @@ use super::order::{Outcome, Rally, Told};
 use super::seats::{Seat, sit_down};
 use super::watch::Watch;
 use super::{NodesError, Receive, expect};
+use crate::threads::spawn_in;
 
 /// Round trips before the clock runs.
 const WARM_UP: u64 = 100;
@@ -243,14 +244,14 @@ fn serve_by_two(
     let side = Mutex::new(side);
     let answer = Answer::default();
     let outcome = thread::scope(|scope| {
-        let receiver = scope.spawn(|| {
+        let receiver = spawn_in(scope, "receiver", || {
             let received = sit_down(seat.receive)
                 .and_then(|()| receive_for(&side, &answer, watch, receive, seat));
             if received.is_err() {
                 answer.fail();
             }
             received
-        });
+        })?;
         let mut server = WithReceiver {
             side: &side,
             port: compute,

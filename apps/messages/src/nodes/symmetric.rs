@@ -25,6 +25,7 @@ use super::order::{Outcome, Told};
 use super::seats::{Seat, sit_down};
 use super::watch::{Watch, send};
 use super::{NodesError, RECEIVE, Receive, expect};
+use crate::threads::spawn_in;
 use crate::waits::cpu_time;
 
 /// In a message's user field: somebody asks,
@@ -110,14 +111,14 @@ pub(super) fn run(part: &mut Part<'_>, kernel: Kernel) -> Result<Outcome, NodesE
         let answer = Answer::default();
         let (compute, receive) = (&mut part.ports.compute, &mut part.ports.receive);
         thread::scope(|scope| {
-            let receiver = scope.spawn(|| {
+            let receiver = spawn_in(scope, "receiver", || {
                 let received = sit_down(seat.receive)
                     .and_then(|()| receive_for(&asker.server(), &answer, receive, seat));
                 if received.is_err() {
                     answer.fail();
                 }
                 received
-            });
+            })?;
             let mut asker = asker.clone();
             let asked = asker.ask_beside(compute, &answer, seat);
             let cpu = receiver.join().expect("who receives panics nowhere")?;

@@ -3,6 +3,7 @@
 use super::order::{Order, Outcome, Rally, Task, Told};
 use super::seats::Seat;
 use super::*;
+use crate::threads::tests::with_threads;
 use raddle::net::TransportKind;
 use raddle_topology::{Affinity, CpuId, Topology};
 use std::time::Duration;
@@ -147,4 +148,40 @@ fn orders_and_outcomes_travel_whole() {
     };
     assert_eq!(Told::read(&told.write()), Some(told));
     assert_eq!(Outcome::default().told, Told::default());
+}
+
+/// A thread that was refused panicked, or its part was waited for without end.
+#[test]
+fn too_few_threads_for_a_part_are_an_error() {
+    let kernel = |receive| Kernel {
+        receive,
+        requests: 5,
+        steps: 10,
+        limit: NO_LIMIT,
+    };
+    // One for the other node, one for each part, and one for each receiving thread.
+    for count in 0..6 {
+        let (mut refused, mut done) = (0, 0);
+        for program in 0..3 {
+            let measured = with_threads(count, || {
+                let topology = Topology::this_machine().expect("hwloc reads this machine");
+                let seats = Seats::of(topology, &Affinity::None, 2).expect("there is a CPU");
+                let crew = Crew::in_process(TransportKind::Memory, 2, seats)?;
+                match program {
+                    0 => crew.rally(Receive::Thread, 16, 5, NO_LIMIT).map(drop)?,
+                    1 => crew.rally(Receive::Notify, 16, 5, NO_LIMIT).map(drop)?,
+                    _ => crew.serve(kernel(Receive::Thread)).map(drop)?,
+                }
+                crew.finish()
+            });
+            match measured {
+                Ok(()) => done += 1,
+                Err(NodesError::Thread(_)) => refused += 1,
+                // The other node's thread was refused.
+                Err(NodesError::Net(_) | NodesError::Send(_)) => refused += 1,
+                Err(error) => panic!("{count}, {program}: {error}"),
+            }
+        }
+        assert_eq!(refused > 0, count < 5, "{count}: {done} done");
+    }
 }

@@ -8,6 +8,7 @@ use raddle_sync::prim::{AtomicBool, AtomicU64, Relaxed};
 
 use super::places::Beside;
 use super::{Waits, WaitsError};
+use crate::threads::spawn_in;
 
 /// How long it works alone, and how long beside a wait, in a round.
 const SPELL: Duration = Duration::from_millis(100);
@@ -34,11 +35,11 @@ impl Waits<'_> {
         };
         let work = Work::default();
         thread::scope(|scope| {
-            let worker = scope.spawn(|| {
+            let worker = spawn_in(scope, "bystander", || {
                 let bound = self.topology.bind_this_thread(cpu);
                 work.run();
                 bound
-            });
+            })?;
             let measured = self.rounds(rounds, pause, &work);
             // Relaxed: nothing else is told.
             work.is_over.store(true, Relaxed);

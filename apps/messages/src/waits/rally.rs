@@ -10,6 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::line::{Ear, Line};
 use super::{Late, Waits, WaitsError};
+use crate::threads::{Start, spawn_in};
 
 /// Round trips before the clock runs: both threads are awake then. They are answered at once, so that they take no time where answers are late by seconds.
 const WARM_UP: u64 = 20;
@@ -89,19 +90,27 @@ impl Waits<'_> {
             there: line()?,
             back: line()?,
         };
-        let ready = Ready::default();
+        let (start, ready) = (Start::default(), Ready::default());
         thread::scope(|scope| {
-            let returner = scope.spawn(|| {
+            let returner = spawn_in(scope, "returner", || {
+                if !start.wait() {
+                    return Ok(());
+                }
                 let ear = ready.together(self.sit_down(self.places.answerer, &lines.there))?;
                 if let Some(ear) = ear {
                     give_back(&lines, ear, pause);
                 }
                 Ok::<(), WaitsError>(())
             });
-            let server = scope.spawn(|| {
+            let server = spawn_in(scope, "server", || {
+                if !start.wait() {
+                    return Ok(None);
+                }
                 let ear = ready.together(self.sit_down(self.places.waiter, &lines.back))?;
                 Ok::<_, WaitsError>(ear.map(|ear| Server::play(&lines, ear, serve)))
             });
+            start.tell(returner.is_ok() && server.is_ok());
+            let (returner, server) = (returner?, server?);
             let served = server.join().expect("who serves panics nowhere");
             returner.join().expect("who returns panics nowhere")?;
             // Nothing was played where the other one could not sit down; that error has been returned.

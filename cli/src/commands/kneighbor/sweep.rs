@@ -65,6 +65,7 @@ pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
         shape,
         crew,
         repeat: arguments.repeat,
+        iterations: arguments.iterations,
         teams,
         lines: lines?,
         left_out: Vec::new(),
@@ -299,6 +300,8 @@ struct Report {
     shape: Shape,
     crew: Crew,
     repeat: u32,
+    /// Iterations that were asked for.
+    iterations: u64,
     teams: Vec<Team>,
     lines: Vec<Line>,
     /// Modes that are not among them, and why.
@@ -351,6 +354,7 @@ impl Report {
             ("elements", json!(self.shape.elements)),
             ("k", json!(self.shape.k)),
             ("touch", json!(self.shape.touch)),
+            ("iterations_asked", json!(self.iterations)),
             ("sizes", self.lines.iter().map(line).collect()),
             ("left_out", self.left_out.iter().map(left_out).collect()),
         ];
@@ -398,6 +402,17 @@ impl Report {
             }
             text.push('\n');
         }
+        let is_cut = |line: &&Line| line.run.iterations < self.iterations;
+        for line in self.lines.iter().filter(is_cut) {
+            let _infallible = write!(
+                text,
+                "\n{}: {} of {} iterations, since an element sends at most {} in a run\n",
+                table::bytes(line.run.bytes as u64),
+                table::grouped(line.run.iterations),
+                table::grouped(self.iterations),
+                table::bytes(BYTES_SENT),
+            );
+        }
         for (mode, why) in &self.left_out {
             let _infallible = write!(text, "\n{} is left out: {why}\n", mode.name());
         }
@@ -438,6 +453,7 @@ mod tests {
                 workers: 1,
             },
             repeat: 3,
+            iterations: 100_000_000,
             teams: teams.collect(),
             lines: vec![line],
             left_out: vec![(
@@ -453,6 +469,9 @@ mod tests {
             text.contains("16.4 kB    900 ns    900 ns     2.50"),
             "{text}"
         );
+        let cut =
+            "16.4 kB: 10 of 100,000,000 iterations, since an element sends at most 300 MB in a run";
+        assert!(text.contains(&format!("\n\n{cut}\n")), "{text}");
         assert!(
             text.ends_with("\nmpi is left out: it is not there\n"),
             "{text}"

@@ -64,7 +64,7 @@ pub(super) fn here(
     if let Some(cpu) = cpu.or_else(first) {
         let progress = |share| phase.at_share(share);
         let speeds = shared_core::speeds(topology, cpu, THREADS, ROUNDS, SPELL, progress);
-        measured.speeds = speeds.map_err(|source| failed(source.into()))?;
+        measured.speeds = speeds.map_err(failed)?;
     }
     drop(phase);
     parameters.calibrate("here", &measured)?;

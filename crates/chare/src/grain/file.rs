@@ -9,11 +9,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{self, Read, Write as _};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::str::{FromStr, SplitAsciiWhitespace};
 
+use raddle_trace::whole_file;
 use thiserror::Error;
 
 const HEADER: &str = "raddle-grains 1";
@@ -110,11 +111,11 @@ pub(super) fn read(path: &Path) -> Result<Vec<Learned>, GrainFileError> {
     })
 }
 
-/// Writes what one name has learned into the file, beside what it keeps for others: all of it or nothing.
+/// Writes what one tuner has learned into the file, beside what it keeps for others: all of it or nothing.
 ///
 /// Somebody who writes at the same moment may undo it; what is lost then is learned once more. A file that would be too long to be read
 /// again is not written.
-pub(super) fn write(path: &Path, name: &str, news: Vec<Learned>) -> Result<(), GrainFileError> {
+pub(super) fn write(path: &Path, news: Vec<Learned>) -> Result<(), GrainFileError> {
     let mut all = read(path)?;
     all.retain(|old| news.iter().all(|new| new.shape != old.shape));
     all.extend(news);
@@ -123,7 +124,7 @@ pub(super) fn write(path: &Path, name: &str, news: Vec<Learned>) -> Result<(), G
     let written = if text.len() as u64 > BYTES_MAX {
         Err(io::ErrorKind::FileTooLarge.into())
     } else {
-        write_whole(path, name, &text)
+        whole_file::write(path, text.as_bytes())
     };
     written.map_err(|source| GrainFileError::Write {
         path: path.to_owned(),
@@ -137,28 +138,6 @@ fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
         .take(BYTES_MAX + 1)
         .read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Writes a temporary file beside `path` and renames it, so that nobody ever reads half of it.
-fn write_whole(path: &Path, name: &str, text: &str) -> io::Result<()> {
-    let file_name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = path.with_file_name(format!(".{file_name}.{}.{name}.part", std::process::id()));
-    let write = |mut file: File| {
-        file.write_all(text.as_bytes())?;
-        // Without this a machine that loses its power may have renamed a file that is not written yet.
-        file.sync_all()
-    };
-    let written = File::options()
-        .write(true)
-        .create_new(true)
-        .open(&temporary)
-        .and_then(write)
-        .and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // The first failure is the one to tell; the file may never have come to be.
-        let _gone = fs::remove_file(&temporary);
-    }
-    written
 }
 
 fn format(all: &[Learned]) -> String {

@@ -175,7 +175,7 @@ impl GrainTuner {
             return Ok(());
         };
         // Outside of the lock: others begin and finish runs while the disk is busy.
-        let written = file::write(path, &self.name, news);
+        let written = file::write(path, news);
         if written.is_err() {
             self.with_state(|state| state.is_unsaved = true);
         }

@@ -17,6 +17,8 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
+#[cfg(not(shuttle))]
+use std::sync::OnceLock;
 
 #[cfg(not(shuttle))]
 use raddle_net::{Launch, Shape, TransportKind};
@@ -255,12 +257,18 @@ impl Job {
         let (progress, kind) = (self.progress, self.kind);
         let nodes = Node::in_process_by(kind, shape(self.nodes, &builder)?)?;
         let mut mains = Some(main);
+        // No node begins before all have their threads: without one of them there is no program.
+        let are_all_there = OnceLock::new();
         thread::scope(|scope| {
             let threads: Vec<_> = nodes
                 .into_iter()
                 .map(|node| {
                     let (setup, main, builder) = (&setup, mains.take(), builder.clone());
-                    scope.spawn(move || {
+                    let are_all_there = &are_all_there;
+                    let run = move || {
+                        if !are_all_there.wait() {
+                            return Ok(None);
+                        }
                         run_on(
                             &node,
                             builder_of(of_node(builder, &node, kind, processes)),
@@ -268,9 +276,18 @@ impl Job {
                             setup,
                             |runtime, setup| main.map(|main| main(runtime, setup)),
                         )
-                    })
+                    };
+                    let named = thread::Builder::new().name("raddle-main".to_owned());
+                    named.spawn_scoped(scope, run)
                 })
                 .collect();
+            let told = are_all_there.set(threads.iter().all(Result::is_ok));
+            told.expect("it is told once");
+            let threads: Result<Vec<_>, _> = threads.into_iter().collect();
+            let threads = threads.map_err(|error| NetError::System {
+                what: "a thread",
+                error,
+            })?;
             let mut results = threads.into_iter().map(|thread| {
                 let joined = thread.join();
                 joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -82,11 +82,12 @@ fn a_connection_that_was_closed_allows_nothing() {
     let mut view = ConnectionView::default();
     let message = message(number, KEY, None);
     assert!(matches!(view.check(&table, PEER, &message), Ok(None)));
-    table.close(number);
+    assert_eq!(table.close(number, KEY), Some(PEER));
     let refused = view.check(&table, PEER, &message);
     assert_eq!(refused.err(), Some(Refusal::NoConnection));
-    table.close(0);
-    table.close(number + 1);
+    assert_eq!(table.close(0, START_KEY), None);
+    assert_eq!(table.close(number, KEY), None);
+    assert_eq!(table.close(number + 1, KEY), None);
 }
 
 /// Who had not heard yet of a connection that was closed, and whose number another had meanwhile, was given that one's memory.
@@ -96,7 +97,10 @@ fn memory_is_had_by_whom_it_was_allowed() {
     assert!(table.memory_of(PEER, number, KEY).is_some());
     assert!(table.memory_of(NodeId(2), number, KEY).is_none());
     assert!(table.memory_of(PEER, number, KEY + 1).is_none());
-    table.close(number);
+    // The number is used again: a key that is not the connection's closes nothing.
+    assert_eq!(table.close(number, KEY + 1), None);
+    assert!(table.memory_of(PEER, number, KEY).is_some());
+    assert_eq!(table.close(number, KEY), Some(PEER));
     assert!(table.memory_of(PEER, number, KEY).is_none());
     assert!(table.memory_of(PEER, 0, START_KEY).is_none());
 }

@@ -124,10 +124,9 @@ impl Region {
         let layout = Layout::of(shape);
         let memory = Memory::open(file, 0..layout.len)?;
         let word = |index: usize| {
-            let bytes = 8 * index..8 * index + 8;
-            memory.read(bytes, |bytes| {
-                u64::from_ne_bytes(bytes.try_into().expect("eight bytes"))
-            })
+            let mut bytes = [0; 8];
+            memory.read(8 * index, &mut bytes);
+            u64::from_ne_bytes(bytes)
         };
         if Head(std::array::from_fn(word)) != Head::of(shape) {
             return Err(Errno::INVAL);

@@ -1,81 +1,242 @@
 //! The thread of a node that listens for what is no message: connections that others open, and their ends. It pumps while those sleep who else would.
 
-use std::os::fd::AsFd;
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use raddle_sync::prim::{Acquire, Release, thread};
+use raddle_sync::prim::{Acquire, AtomicU32, Relaxed, Release, thread};
 use rustix::io::Errno;
 
 use super::naps::Naps;
-use super::{DIED, LEAVING, LEFT, PAGE, Shared};
+use super::watch::Watch;
+use super::{DIED, LEAVING, LEFT, PAGE, SILENT, Shared};
 use crate::address::NodeId;
 use crate::control::{self, Frame};
 use crate::error::NetError;
+use crate::grant::Grant;
 use crate::mapped::Memory;
 use crate::segment::{Remote, RemoteWindow};
 
 /// How long the listening thread rests when it can do nothing with what there is.
 const PAUSE: Duration = Duration::from_micros(50);
 
+/// How often pumping may have been begun through one handle: more often than a system has threads, and far from [`LEAVING`].
+const BEGUN_MAX: u32 = 1 << 22;
+
 /// Has the listening thread of a node take what comes to it while those who do that sleep; for nothing where memory is shared.
-#[derive(Clone, Debug)]
-pub struct Pump(pub(super) Arc<Shared>);
+///
+/// What was begun through it ends when it is dropped.
+#[derive(Debug)]
+pub struct Pump {
+    node: Arc<Shared>,
+    /// How often it has been begun, and not been ended.
+    begun: AtomicU32,
+}
 
 impl Pump {
+    pub(super) const fn new(node: Arc<Shared>) -> Self {
+        Self {
+            node,
+            begun: AtomicU32::new(0),
+        }
+    }
+
     /// The caller is about to sleep. Before its last look for messages.
+    ///
+    /// # Panics
+    /// When it has been begun more often than a system has threads, and not been ended.
     pub fn begin(&self) {
-        self.0.begin_pumping();
+        // Relaxed: a count; what it counts has orderings of its own.
+        let begun = self.begun.fetch_update(Relaxed, Relaxed, |begun| {
+            Some(begun + 1).filter(|&count| count <= BEGUN_MAX)
+        });
+        assert!(begun.is_ok(), "begun {BEGUN_MAX} times, and never ended");
+        self.node.begin_pumping();
     }
 
     /// The caller is awake again.
+    ///
+    /// # Panics
+    /// When it has been ended as often as it has been begun.
     pub fn end(&self) {
-        self.0.end_pumping();
+        // Relaxed: as in `begin`.
+        let begun = self
+            .begun
+            .fetch_update(Relaxed, Relaxed, |begun| begun.checked_sub(1));
+        assert!(begun.is_ok(), "ended, but not begun before");
+        self.node.end_pumping();
     }
+}
+
+impl Clone for Pump {
+    /// Another handle to the same node, through which nothing has been begun.
+    fn clone(&self) -> Self {
+        Self::new(Arc::clone(&self.node))
+    }
+}
+
+impl Drop for Pump {
+    fn drop(&mut self) {
+        // Relaxed: no other thread has it any more.
+        for _ in 0..self.begun.load(Relaxed) {
+            self.node.end_pumping();
+        }
+    }
+}
+
+/// The listening thread of a node.
+struct Listener<'a> {
+    node: &'a Shared,
+    /// The sockets to nodes of which more is to come.
+    open: Vec<(NodeId, &'a OwnedFd)>,
+    naps: Option<Naps>,
+    watch: Option<Watch>,
+    /// Answers for which there was no room yet: this thread waits for none, since others wait for it.
+    answers: VecDeque<(NodeId, u64, [u64; control::WORDS - 1])>,
 }
 
 impl Shared {
     /// Hears what other nodes tell until the node leaves, and pumps while somebody wants that.
     pub(super) fn listen(&self) {
-        let mut open: Vec<_> = self.controls.sockets().collect();
-        let mut naps = self.transport.is_silent().then(Naps::new);
+        let mut listener = Listener {
+            node: self,
+            open: self.controls.sockets().collect(),
+            naps: self.transport.is_silent().then(Naps::new),
+            watch: self.silence.map(|silence| Watch::new(silence, self.shape)),
+            answers: VecDeque::new(),
+        };
         loop {
             // ORDERING(N3): Acquire, as there.
             let wanted = self.wanted.load(Acquire);
             if wanted & LEAVING != 0 {
                 return;
             }
-            let nap = naps.as_mut().map(|naps| naps.look(self, wanted > 0));
-            let mut sockets: Vec<_> = open.iter().map(|(_, control)| control.as_fd()).collect();
-            sockets.push(self.wake.as_fd());
-            if wanted > 0 {
-                sockets.extend(self.transport.sockets());
-            }
-            // What is stuck is tried again even if nothing else comes: no socket tells of room.
-            let is_stuck = nap.is_none() && wanted > 0 && self.transport.is_stuck();
-            let limit = nap.or(is_stuck.then_some(PAUSE));
-            let ready = control::wait(&sockets, limit).unwrap_or_default();
-            // What has come by a socket is taken before it is known that its node has ended.
-            let has_data = ready.iter().any(|&index| index > open.len());
-            let is_over = (has_data || is_stuck) && !self.transport.pump();
-            if (ready.is_empty() && limit.is_none()) || (is_over && has_data) {
-                // A lane is full, another thread pumps, or the system has no memory: that passes.
-                thread::sleep(PAUSE);
-            }
-            if ready.contains(&open.len()) {
-                self.take_wake();
-                naps.iter_mut().for_each(Naps::begin_anew);
-            }
-            let count = open.len();
-            for index in ready.into_iter().rev().filter(|&index| index < count) {
-                let (node, control) = open[index];
-                if !self.hear(node, control::receive(control)) {
-                    open.swap_remove(index);
-                }
-            }
+            listener.turn(wanted > 0);
         }
     }
+}
 
+impl Listener<'_> {
+    /// Waits for something, and does what there is to do then.
+    fn turn(&mut self, is_wanted: bool) {
+        let node = self.node;
+        let nap = self.nap(is_wanted);
+        let mut sockets: Vec<_> = self
+            .open
+            .iter()
+            .map(|(_, control)| control.as_fd())
+            .collect();
+        sockets.push(node.wake.as_fd());
+        if is_wanted {
+            sockets.extend(node.transport.sockets());
+        }
+        // What is stuck is tried again even if nothing else comes: no socket tells of room.
+        let is_stuck = nap.is_none() && is_wanted && node.transport.is_stuck();
+        let limits = [
+            nap,
+            (is_stuck || !self.answers.is_empty()).then_some(PAUSE),
+            self.watch.as_ref().map(Watch::limit),
+        ];
+        let limit = limits.into_iter().flatten().min();
+        let waited = control::wait(&sockets, limit);
+        let has_failed = waited.is_err();
+        let ready = waited.unwrap_or_default();
+        // What has come by a socket is taken before it is known that its node has ended.
+        let has_data = ready.iter().any(|&index| index > self.open.len());
+        let is_over = (has_data || is_stuck) && !node.transport.pump();
+        if has_failed || (is_over && has_data) {
+            // A lane is full, another thread pumps, or the system has no memory: that passes.
+            thread::sleep(PAUSE);
+        }
+        if ready.contains(&self.open.len()) {
+            node.take_wake();
+            self.naps.iter_mut().for_each(Naps::begin_anew);
+        }
+        let count = self.open.len();
+        for index in ready.into_iter().rev().filter(|&index| index < count) {
+            let (from, control) = self.open[index];
+            if !self.hear(from, control::receive(control)) {
+                self.open.swap_remove(index);
+            }
+        }
+        self.answer();
+        self.give_up_the_silent();
+    }
+
+    /// Where something comes of which nothing tells: hears what has been told, pumps if that is wanted, and says how long to nap.
+    fn nap(&mut self, is_wanted: bool) -> Option<Duration> {
+        self.naps.as_ref()?;
+        let mut has_come = is_wanted && self.node.transport.pump();
+        while let Some((from, frame)) = self.node.controls.hear() {
+            self.hear(from, Ok(Some(frame)));
+            has_come = true;
+        }
+        self.naps.as_mut().map(|naps| naps.next(has_come))
+    }
+
+    /// Hears what `from` tells, none at its end; false when there will be no more.
+    fn hear(&mut self, from: NodeId, told: Result<Option<Frame>, Errno>) -> bool {
+        let node = self.node;
+        let frame = match told {
+            Ok(Some(frame)) => frame,
+            Err(Errno::BADMSG) => return true,
+            Ok(None) | Err(_) => {
+                node.becomes(from, DIED);
+                return false;
+            }
+        };
+        let words = frame.words;
+        match frame.kind {
+            control::OFFER => {
+                node.take_offer(from, frame);
+            }
+            control::CLOSE => {
+                node.close_grant(from, words[1]);
+                self.answers.push_back((from, control::CLOSED, words));
+            }
+            control::CLOSED => {
+                node.told().closing.remove(&words[1]);
+                node.tell_waiting();
+            }
+            control::ASK => self.answers.push_back((from, control::ALIVE, [0; 5])),
+            control::ALIVE => {
+                self.watch.iter_mut().for_each(|watch| watch.hear(from));
+            }
+            control::LEAVE => {
+                node.transport.ends_after(from, words[0]);
+                node.becomes(from, LEFT);
+                return false;
+            }
+            _ => {}
+        }
+        true
+    }
+
+    /// Sends the answers for which there is room.
+    fn answer(&mut self) {
+        let controls = &self.node.controls;
+        self.answers
+            .retain(|&(to, kind, words)| controls.try_send(to, kind, words) == Err(Errno::AGAIN));
+    }
+
+    /// Nodes that have been silent for too long have ended, as far as this one goes.
+    fn give_up_the_silent(&mut self) {
+        let (Some(watch), node) = (&mut self.watch, self.node) else {
+            return;
+        };
+        let others = node.shape.node_ids().filter(|&other| other != node.me);
+        let alive = others.filter(|&other| node.ended(other).is_none());
+        let counts = |other, is_up| node.counts_silence(other, is_up);
+        for silent in watch.look(&node.controls, alive, counts) {
+            self.open.retain(|(node, _)| *node != silent);
+            node.controls.close_to(silent);
+            node.becomes(silent, SILENT);
+        }
+    }
+}
+
+impl Shared {
     /// Takes what the listening thread was woken by: it is there to wake, not to be counted.
     fn take_wake(&self) {
         let _ = rustix::io::read(&self.wake, &mut [0; 8]);
@@ -116,28 +277,26 @@ impl Shared {
         }
     }
 
-    /// Hears what `node` tells, none at its end; false when there will be no more.
-    pub(super) fn hear(&self, node: NodeId, told: Result<Option<Frame>, Errno>) -> bool {
-        match told {
-            Ok(Some(frame)) if frame.kind == control::OFFER => {
-                // What cannot be taken is told to who waits for it.
-                let remote = self.remote_of(node, frame);
-                let mut offers = self.offers.lock().expect("nothing panics under this lock");
-                offers.open.push_back((node, remote));
-                drop(offers);
-                self.tell_waiting();
-                true
-            }
-            Ok(Some(frame)) if frame.kind == control::LEAVE => {
-                self.transport.ends_after(node, frame.words[0]);
-                self.becomes(node, LEFT);
-                false
-            }
-            Ok(Some(_)) | Err(Errno::BADMSG) => true,
-            Ok(None) | Err(_) => {
-                self.becomes(node, DIED);
-                false
-            }
+    /// A connection was opened for this node. What cannot be had is told to the thread that accepts it.
+    fn take_offer(&self, from: NodeId, frame: Frame) {
+        let key = frame.words[1];
+        let remote = self.remote_of(from, frame);
+        let mut told = self.told();
+        if let Ok(remote) = &remote {
+            let grant = Arc::downgrade(&remote.grant);
+            told.grants.insert((from, key), grant);
+        }
+        told.offers.push_back((from, remote));
+        drop(told);
+        self.tell_waiting();
+    }
+
+    /// The connection of that key was closed: nothing is put by it any more when this returns.
+    fn close_grant(&self, from: NodeId, key: u64) {
+        let grant = self.told().grants.remove(&(from, key));
+        // One that was dropped is not used.
+        if let Some(grant) = grant.and_then(|grant| grant.upgrade()) {
+            grant.close();
         }
     }
 
@@ -151,9 +310,11 @@ impl Shared {
         let len = end.checked_sub(start).ok_or(Errno::INVAL);
         let len = len.map_err(&refused)?;
         let connection = u16::try_from(connection).map_err(|_| refused(Errno::INVAL))?;
+        let mut is_open = true;
         let mapped = if let Some(rights) = self.transport.rights_of(node) {
-            // One that has been closed meanwhile allows nothing, and what is sent by it is refused.
             let memory = rights.memory_of(self.me, connection, key);
+            // Else it has been closed meanwhile.
+            is_open = memory.is_some();
             memory.map(|memory| (memory, start as usize))
         } else if self.transport.shares_memory_with(node) {
             let lacking = if frame.lacks_files {
@@ -176,6 +337,8 @@ impl Shared {
             connection,
             key,
             window: RemoteWindow { len, mapped },
+            holder: self.this.clone(),
+            grant: Arc::new(Grant::new(is_open)),
         })
     }
 
@@ -185,13 +348,6 @@ impl Shared {
         self.changes.fetch_add(1, Release);
         self.own.notify_all();
         self.tell_waiting();
-    }
-
-    fn tell_waiting(&self) {
-        let mut offers = self.offers.lock().expect("nothing panics under this lock");
-        for cell in offers.waiting.drain(..) {
-            let _ = cell.notify();
-        }
     }
 }
 

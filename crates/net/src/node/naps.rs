@@ -10,8 +10,6 @@ use std::time::Duration;
 use raddle_sync::prim::Instant;
 use rustix::thread::set_current_timer_slack;
 
-use super::Shared;
-
 /// The shortest nap.
 const NAP_MIN: Duration = Duration::from_micros(20);
 /// The longest.
@@ -37,13 +35,8 @@ impl Naps {
         }
     }
 
-    /// Hears what has been told, pumps if that is `wanted`, and returns how long to nap.
-    pub(super) fn look(&mut self, node: &Shared, is_wanted: bool) -> Duration {
-        let mut has_come = is_wanted && node.transport.pump();
-        while let Some((from, frame)) = node.controls.hear() {
-            node.hear(from, Ok(Some(frame)));
-            has_come = true;
-        }
+    /// How long to nap, after a look at which something `has_come` or not.
+    pub(super) fn next(&mut self, has_come: bool) -> Duration {
         if has_come {
             self.begin_anew();
         }

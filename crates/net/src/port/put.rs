@@ -1,12 +1,16 @@
 //! Putting data straight to where they belong.
 
+use std::ops::Range;
+
 use raddle_sync::hand_over::Reader;
 
-use super::{DATA_MAX, Message, Port, descriptor_by};
+use super::{DATA_MAX, METADATA_MAX, Message, Port, check_len, descriptor_by};
 use crate::address::PortId;
+use crate::descriptor::Descriptor;
 use crate::error::SendError;
+use crate::mapped::Source;
 use crate::packet::Kind;
-use crate::segment::Remote;
+use crate::segment::{Remote, Segment};
 use crate::transport::Outgoing;
 
 /// Data for a segment of another node, and the message that tells of them: to be given to [`Port::put`] until there has been room for all.
@@ -17,7 +21,7 @@ pub struct Put<'a> {
     remote: &'a Remote,
     to: PortId,
     at: u64,
-    data: &'a [u8],
+    data: Source<'a>,
     message: Message<'a>,
     /// Bytes that have been put.
     done: usize,
@@ -30,6 +34,31 @@ impl<'a> Put<'a> {
         index: u16,
         at: u64,
         data: &'a [u8],
+        message: Message<'a>,
+    ) -> Self {
+        Self::of(remote, index, at, Source::of_bytes(data), message)
+    }
+
+    /// Puts some bytes of a segment, as they are at that moment: where memory is shared, they are copied once, from there to the receiver.
+    ///
+    /// # Panics
+    /// When the bytes are none of the segment.
+    pub fn from_segment(
+        remote: &'a Remote,
+        index: u16,
+        at: u64,
+        segment: &'a Segment,
+        bytes: Range<usize>,
+        message: Message<'a>,
+    ) -> Self {
+        Self::of(remote, index, at, segment.source(bytes), message)
+    }
+
+    const fn of(
+        remote: &'a Remote,
+        index: u16,
+        at: u64,
+        data: Source<'a>,
         message: Message<'a>,
     ) -> Self {
         Self {
@@ -52,7 +81,8 @@ impl Port {
     /// They are copied once, into the memory of the receiver, who finds them there when the message arrives.
     ///
     /// # Errors
-    /// As [`send`](Self::send), and [`SendError::OutOfBounds`]. On [`SendError::Full`] some of the data may have been put, and nobody has been told: the same `put`, given again,
+    /// As [`send`](Self::send), [`SendError::OutOfBounds`], [`SendError::Closed`] of a connection that the receiver has taken back, and [`SendError::NotAccepted`].
+    /// On [`SendError::Full`] some of the data may have been put, and nobody has been told: the same `put`, given again,
     /// goes on from there. Once it has been told of, it begins anew.
     /// # Panics
     /// As [`send`](Self::send).
@@ -66,24 +96,51 @@ impl Port {
             message,
             ..
         } = *put;
-        remote.check(at, data)?;
-        // What is told beside the message.
-        let mut beside = data;
+        let len = data.len();
+        remote.check(at, len as u64, &self.shared)?;
+        check_len("metadata", message.metadata.len(), METADATA_MAX)?;
+        // A node that has ended is not written to.
+        self.link_to(to)?;
+        let _within = remote.grant.enter().ok_or(SendError::Closed(to.node))?;
+        let descriptor = descriptor_by(remote, message, Some((at, len as u64)));
         if self.shared.transport.shares_memory_with(to.node) {
-            if put.done < data.len() {
-                remote.put(at, data, &mut self.copier, message.flags.reader());
-                put.done = data.len();
+            if let (true, Some((memory, begin))) = (put.done < len, &remote.window.mapped) {
+                // Below the length of what is mapped.
+                let at = begin + at as usize;
+                memory.hand_over(at, data, &mut self.copier, message.flags.reader());
+                put.done = len;
             }
-        } else if data.len() > DATA_MAX {
-            for part in data[put.done..].chunks(DATA_MAX) {
-                self.put_part(put, part)?;
-            }
-            beside = &[];
+            // The data are there, so that the message takes none along.
+            self.send_by(to, descriptor, message.metadata, &[])?;
+        } else {
+            self.put_by_packets(put, descriptor)?;
         }
-        let descriptor = descriptor_by(remote, message, Some((at, data.len() as u64)));
-        self.send_by(to, descriptor, message.metadata, beside)?;
         put.done = 0;
         Ok(())
+    }
+
+    /// Sends the data in packets, the last of which tells of all.
+    fn put_by_packets(
+        &mut self,
+        put: &mut Put<'_>,
+        descriptor: Descriptor,
+    ) -> Result<(), SendError> {
+        let (len, data) = (put.data.len(), put.data);
+        let mut copy = std::mem::take(&mut self.packet_data);
+        let mut send = || {
+            if len <= DATA_MAX {
+                let data = data.lend(0, len, &mut copy);
+                return self.send_by(put.to, descriptor, put.message.metadata, data);
+            }
+            while put.done < len {
+                let part = data.lend(put.done, DATA_MAX.min(len - put.done), &mut copy);
+                self.put_part(put, part)?;
+            }
+            self.send_by(put.to, descriptor, put.message.metadata, &[])
+        };
+        let sent = send();
+        self.packet_data = copy;
+        sent
     }
 
     /// Puts some of the data that are too many for one packet.

@@ -32,9 +32,10 @@ use super::memory::LaneLink;
 use super::{Link, Outgoing, Transport};
 use crate::address::{NodeId, PortId, Shape};
 use crate::connection::Rights;
-use crate::control::{self, Controls};
+use crate::control::{self, Controls, Frame};
 use crate::error::{NetError, SendError};
 use crate::mapped::Region;
+use crate::node::{Silence, Watch};
 use crate::packet::PACKET_BYTES_MAX;
 
 pub(crate) use self::machine::{Neighbour, meet};
@@ -131,28 +132,53 @@ impl ByMpi {
         self.ends[usize::from(node.0)].all.load(Relaxed) != UNKNOWN
     }
 
+    /// Hears what `node` tells one that has left.
+    fn hear_late(
+        &self,
+        controls: &Controls,
+        watch: &mut Option<Watch>,
+        node: NodeId,
+        frame: &Frame,
+    ) {
+        match frame.kind {
+            control::LEAVE => self.ends_after(node, frame.words[0]),
+            control::ALIVE => watch.iter_mut().for_each(|watch| watch.hear(node)),
+            control::ASK => {
+                // Where there is no room, there is an answer under way.
+                let _ = controls.try_send(node, control::ALIVE, [0; 5]);
+            }
+            _ => {}
+        }
+    }
+
     /// Takes what still comes; true when all is over.
     ///
     /// # Errors
-    /// [`NetError::Died`] of a node on this machine.
-    fn is_over(&self, controls: &Controls) -> Result<bool, NetError> {
+    /// [`NetError::Died`] of a node on this machine, [`NetError::Silent`] of one that does not answer.
+    fn is_over(&self, controls: &Controls, watch: &mut Option<Watch>) -> Result<bool, NetError> {
         while let Some((node, frame)) = controls.hear() {
-            if frame.kind == control::LEAVE {
-                self.ends_after(node, frame.words[0]);
-            }
+            self.hear_late(controls, watch, node, &frame);
         }
         for (node, socket) in controls.sockets() {
             while !self.has_left(node)
                 && let Some(told) = control::try_receive(socket)
             {
                 match told {
-                    Ok(Some(frame)) if frame.kind == control::LEAVE => {
-                        self.ends_after(node, frame.words[0]);
-                    }
-                    Ok(Some(_)) | Err(Errno::BADMSG) => {}
+                    Ok(Some(frame)) => self.hear_late(controls, watch, node, &frame),
+                    Err(Errno::BADMSG) => {}
                     Ok(None) | Err(_) => return Err(NetError::Died(node)),
                 }
             }
+        }
+        let staying = self.ranks.others().filter(|&node| !self.has_left(node));
+        let silent = watch
+            .as_mut()
+            .map(|watch| (watch.look(controls, staying, |_, _| true), watch.silence()));
+        if let Some((nodes, silence)) = silent
+            && let Some(&node) = nodes.first()
+        {
+            let limit = silence.limit();
+            return Err(NetError::Silent { node, limit });
         }
         let mut incoming = self
             .incoming
@@ -248,14 +274,20 @@ impl Transport for ByMpi {
         self.ends[usize::from(node.0)].all.store(packets, Relaxed);
     }
 
-    fn finish(&self, controls: &Controls, limit: Option<Duration>) -> Result<(), NetError> {
+    fn finish(
+        &self,
+        controls: &Controls,
+        limit: Option<Duration>,
+        silence: Option<Silence>,
+    ) -> Result<(), NetError> {
         if self.ranks.have_ended() {
             return Ok(());
         }
+        let mut watch = silence.map(|silence| Watch::new(silence, self.shape));
         let start = Instant::now();
         let (mut pause, longest) = PAUSES;
         let ended = loop {
-            match self.is_over(controls) {
+            match self.is_over(controls, &mut watch) {
                 Ok(true) => break Ok(()),
                 Ok(false) if limit.is_some_and(|limit| start.elapsed() >= limit) => {
                     let found = self.ranks.others().find(|&node| !self.has_left(node));

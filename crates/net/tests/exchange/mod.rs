@@ -68,10 +68,9 @@ pub(crate) fn put_and_look(nodes: Nodes) {
         let received = receive(&mut port, NodeId(1), |arrival| {
             let range = arrival.data.range().expect("put");
             assert_eq!(range, 4_096 + 1_234..4_096 + 301_234);
-            segment.read(range, |bytes| {
-                let mut bytes = bytes.iter().enumerate();
-                assert!(bytes.all(|(index, &byte)| byte == (index % 253) as u8));
-            });
+            let bytes = segment.to_vec(range);
+            let mut bytes = bytes.iter().enumerate();
+            assert!(bytes.all(|(index, &byte)| byte == (index % 253) as u8));
         });
         received.expect("the other has not left before it put");
     } else {

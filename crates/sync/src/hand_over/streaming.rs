@@ -1,9 +1,9 @@
 //! Streaming on x86-64: stores that write whole lines past the caches.
 
+use std::arch::asm;
 use std::arch::x86_64::{
-    _MM_HINT_T0, _mm_lfence, _mm_loadu_si128, _mm_prefetch, _mm_sfence, _mm_stream_si128, _rdtsc,
+    __m128i, _MM_HINT_T0, _mm_lfence, _mm_prefetch, _mm_sfence, _mm_stream_si128, _rdtsc,
 };
-use std::ptr;
 
 const LINE: usize = 64;
 /// What one instruction stores.
@@ -15,14 +15,14 @@ pub(super) fn ticks() -> u64 {
     unsafe { _rdtsc() }
 }
 
-/// Asks for all lines of `bytes`, before anything that follows.
+/// Asks for all lines of `len` bytes from `bytes` on, before anything that follows.
 #[inline]
-pub(super) fn fetch(bytes: &[u8]) {
+pub(super) fn fetch(bytes: *const u8, len: usize) {
     // The first and the last may be whole or not.
-    let before = bytes.as_ptr().addr() % LINE;
-    for at in (0..before + bytes.len()).step_by(LINE) {
-        let line = bytes.as_ptr().wrapping_sub(before).wrapping_add(at);
-        // SAFETY: asks for a line of which a byte may be read, and reads nothing.
+    let before = bytes.addr() % LINE;
+    for at in (0..before + len).step_by(LINE) {
+        let line = bytes.wrapping_sub(before).wrapping_add(at);
+        // SAFETY: asks for a line, and reads nothing; of a line that cannot be read nothing comes.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
     }
     // A prefetch is done with when it has been asked for; this waits for that.
@@ -30,27 +30,49 @@ pub(super) fn fetch(bytes: &[u8]) {
     unsafe { _mm_lfence() };
 }
 
-/// Copies whole lines by streaming, and what lies before and behind them plainly.
+/// Copies whole lines by streaming, and what lies before and behind them by `plainly`.
 ///
 /// # Safety
-/// As [`Copier::copy`](super::Copier::copy).
-pub(super) unsafe fn copy(bytes: &[u8], to: *mut u8) {
-    let before = to.align_offset(LINE).min(bytes.len());
-    let (head, rest) = bytes.split_at(before);
-    let (lines, tail) = rest.split_at(rest.len() / LINE * LINE);
-    // SAFETY: as the caller says, for the first of these bytes,
-    unsafe { ptr::copy_nonoverlapping(head.as_ptr(), to, head.len()) };
-    let mut at = to.wrapping_add(before);
-    for piece in lines.chunks_exact(PIECE) {
-        // SAFETY: a piece has as many bytes as are loaded, wherever it lies.
-        let piece = unsafe { _mm_loadu_si128(piece.as_ptr().cast()) };
+/// As [`Copier::copy_shared`](super::Copier::copy_shared), and as `plainly` needs it.
+pub(super) unsafe fn copy(
+    from: *const u8,
+    to: *mut u8,
+    len: usize,
+    plainly: impl Fn(*const u8, *mut u8, usize),
+) {
+    let head = to.align_offset(LINE).min(len);
+    let lines_end = head + (len - head) / LINE * LINE;
+    plainly(from, to, head);
+    for at in (head..lines_end).step_by(PIECE) {
+        let (from, to) = (from.wrapping_add(at), to.wrapping_add(at));
+        // SAFETY: as the caller says, for these bytes.
+        let piece = unsafe { load(from) };
         // SAFETY: as the caller says, for these; they begin with a line, and pieces divide it.
-        unsafe { _mm_stream_si128(at.cast(), piece) };
-        at = at.wrapping_add(PIECE);
+        unsafe { _mm_stream_si128(to.cast(), piece) };
     }
-    // SAFETY: as the caller says, for the last of them.
-    unsafe { ptr::copy_nonoverlapping(tail.as_ptr(), at, tail.len()) };
+    let (from, to) = (from.wrapping_add(lines_end), to.wrapping_add(lines_end));
+    plainly(from, to, len - lines_end);
     // Streaming stores are not ordered by a store Release: they are out before it.
     // SAFETY: every x86-64 has it.
     unsafe { _mm_sfence() };
+}
+
+/// Loads a piece, wherever it lies. In assembly, since other threads may write it meanwhile: to the compiler a plain
+/// load promises that none does.
+///
+/// # Safety
+/// It can be read.
+#[inline]
+unsafe fn load(from: *const u8) -> __m128i {
+    let piece;
+    // SAFETY: as the caller says.
+    unsafe {
+        asm!(
+            "movups {piece}, [{from}]",
+            piece = out(xmm_reg) piece,
+            from = in(reg) from,
+            options(readonly, nostack, preserves_flags),
+        );
+    }
+    piece
 }

@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+use std::fs;
+
 use super::*;
 
 const GOOD: &str = "raddle-grains 1
@@ -181,7 +183,7 @@ fn a_file_that_is_full_is_left_as_it_is() {
     let text = format(&(100_000..100_000 + count).map(line).collect::<Vec<_>>());
     let path = std::env::temp_dir().join(format!("raddle-grains-full-{}", std::process::id()));
     fs::write(&path, &text).expect("a temporary file can be written");
-    let written = write(&path, "full", vec![line(1), line(2)]);
+    let written = write(&path, vec![line(1), line(2)]);
     let stands = fs::read_to_string(&path).expect("it is there");
     fs::remove_file(&path).expect("it is there");
     let error = written.expect_err("there is no room");

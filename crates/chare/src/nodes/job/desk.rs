@@ -266,9 +266,14 @@ impl Desk {
             }
             _ => Failure::new(error.to_string()),
         };
-        if let (NetError::Died(node) | NetError::Left(node), Some(away)) =
-            (&error, system.away.get())
-        {
+        let ended = match &error {
+            NetError::Died(node) | NetError::Left(node) => Some(node),
+            // Only the first node finds out, and all end with it.
+            #[cfg(not(any(loom, shuttle)))]
+            NetError::Silent { node, .. } => Some(node),
+            _ => None,
+        };
+        if let (Some(node), Some(away)) = (ended, system.away.get()) {
             away.lose(node.0, &failure);
         }
         system.fail(failure);

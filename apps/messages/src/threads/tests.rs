@@ -1,0 +1,68 @@
+//! Threads that are refused, for the tests of the programs that start them.
+//!
+//! A thread is refused by asking the system for a stack that no machine has.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::thread;
+
+use raddle_sync::prim::{AtomicU32, Relaxed};
+
+use super::*;
+
+std::thread_local! {
+    /// How many more threads this one, and those that it has started, may start; as many as they like where nothing is said.
+    static LEFT: RefCell<Option<Arc<AtomicU32>>> = const { RefCell::new(None) };
+}
+
+/// Calls `run`; of the threads that are started within, by it and by these, all after so many are refused.
+pub(crate) fn with_threads<R>(count: u32, run: impl FnOnce() -> R) -> R {
+    LEFT.set(Some(Arc::new(AtomicU32::new(count))));
+    let result = run();
+    LEFT.set(None);
+    result
+}
+
+pub(super) fn named(name: &str) -> Builder {
+    let builder = Builder::new().name(name.to_owned());
+    let left = LEFT.with_borrow(Clone::clone);
+    // Relaxed: a count.
+    let is_refused = left.is_some_and(|left| {
+        left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1))
+            .is_err()
+    });
+    match is_refused {
+        true => builder.stack_size(usize::MAX / 4),
+        false => builder,
+    }
+}
+
+/// What a thread runs that is as this one.
+pub(super) fn alike<R>(run: impl FnOnce() -> R) -> impl FnOnce() -> R {
+    let left = LEFT.with_borrow(Clone::clone);
+    move || {
+        LEFT.set(left);
+        run()
+    }
+}
+
+#[test]
+fn all_begin_or_none_does() {
+    for count in 0..3 {
+        let start = Start::default();
+        let begun = with_threads(count, || {
+            thread::scope(|scope| {
+                let threads = [(); 2].map(|()| spawn_in(scope, "one", || start.wait()));
+                start.tell(threads.iter().all(Result::is_ok));
+                let threads = threads.into_iter().flatten();
+                threads
+                    .map(|thread| thread.join().expect("it waits"))
+                    .collect::<Vec<_>>()
+            })
+        });
+        assert_eq!(begun, vec![count == 2; count as usize]);
+    }
+    let refused = with_threads(0, || spawn("none", || ()).expect_err("it is refused"));
+    let said = refused.to_string();
+    assert!(said.starts_with("the system refused a thread: "), "{said}");
+}

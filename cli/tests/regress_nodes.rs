@@ -1,0 +1,257 @@
+//! Nodes that do not run, and nodes for which there are too few threads.
+//!
+//! - A stopped node was waited for without end and without a word, also after another one had been killed.
+//! - A thread that the system refused was a panic. Nodes that ended because another had ended said so, too.
+//! - `kneighbor --iterations 1e8` between nodes ran 48,828 iterations, and said so in JSON alone.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use common::{Folder, Said, raddle, run_well};
+
+/// The processes that another has started, by their numbers.
+fn children(parent: u32) -> Vec<u32> {
+    let parent = format!("\nPPid:\t{parent}\n");
+    let entries = fs::read_dir("/proc").expect("it is there").flatten();
+    let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+    let is_child = |process: &u32| {
+        let status = fs::read_to_string(format!("/proc/{process}/status"));
+        status.is_ok_and(|status| status.contains(&parent))
+    };
+    let mut found: Vec<_> = entries.filter_map(number).filter(is_child).collect();
+    found.sort_unstable();
+    found
+}
+
+fn signal(name: &str, process: u32) {
+    let kill = Command::new("sh")
+        .args(["-c", "kill -\"$0\" \"$1\"", name, &process.to_string()])
+        .status();
+    assert!(kill.expect("there is a shell").success());
+}
+
+/// Starts the program, and returns it with its other nodes when they are there.
+fn start(arguments: &[&str], others: usize) -> (Child, Vec<u32>) {
+    let mut first = raddle()
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    loop {
+        let found = children(first.id());
+        // Between fork and exec, a child is not yet the program.
+        let is_up = |process: &u32| {
+            let name = fs::read_to_string(format!("/proc/{process}/cmdline"));
+            name.is_ok_and(|name| name.contains("raddle"))
+        };
+        if found.len() == others && found.iter().all(is_up) {
+            return (first, found);
+        }
+        let ended = first.try_wait().expect("it was started here");
+        assert!(ended.is_none(), "{arguments:?} ended: {ended:?}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// What the first node says, and how it ends; no other node is left.
+fn ends_badly(first: Child, others: &[u32]) -> Said {
+    let said: Said = first.wait_with_output().expect("it ends").into();
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.errors.contains("error: "), "{said:?}");
+    assert!(!said.errors.contains("panicked"), "{said:?}");
+    for other in others {
+        let is_there = fs::exists(format!("/proc/{other}")).expect("it can be asked");
+        assert!(!is_there, "{other} is still there; {said:?}");
+    }
+    said
+}
+
+#[test]
+fn a_stopped_node_is_not_waited_for_after_another_was_killed() {
+    for program in [
+        &["pingpong", "--nodes", "3", "--trips", "1e9"][..],
+        &[
+            "kneighbor",
+            "--mode",
+            "shm",
+            "--nodes",
+            "3",
+            "--repeat",
+            "1000000",
+        ],
+    ] {
+        let (first, others) = start(program, 2);
+        signal("STOP", others[0]);
+        signal("KILL", others[1]);
+        let said = ends_badly(first, &others);
+        let is_told = ["has died", "has not answered"];
+        assert!(
+            is_told.iter().any(|told| said.errors.contains(told)),
+            "{said:?}"
+        );
+    }
+}
+
+#[test]
+fn a_stopped_node_is_named() {
+    for transport in ["shm", "socket"] {
+        let program = [
+            "pingpong",
+            "--nodes",
+            "3",
+            "--trips",
+            "1e9",
+            "--transport",
+            transport,
+        ];
+        let (first, others) = start(&program, 2);
+        others.iter().for_each(|&other| signal("STOP", other));
+        let said = ends_badly(first, &others);
+        let told = "has not answered for 10 s: it is stopped, or does not get to run";
+        assert!(said.errors.contains(told), "{said:?}");
+    }
+}
+
+/// A user that has no processes yet, where this process may start some as another.
+fn fresh_user() -> Option<u32> {
+    let own = fs::metadata("/proc/self").expect("it is there").uid();
+    (own == 0).then_some(61_234)
+}
+
+/// The program, where any user may run it.
+fn copy_for_all(folder: &Folder) -> PathBuf {
+    let program = folder.path("raddle");
+    fs::copy(env!("CARGO_BIN_EXE_raddle"), &program).expect("there is room");
+    for path in [folder.as_ref(), &program] {
+        let all = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(path, all).expect("it is ours");
+    }
+    program
+}
+
+/// Whatever the number of threads that a user may have: a program runs, or says in a line what it lacks.
+#[test]
+fn too_few_threads_are_told_in_a_line() {
+    let folder = Folder::new("threads");
+    let program = copy_for_all(&folder);
+    let calls = [
+        &[
+            "pingpong", "--nodes", "2", "--trips", "1", "--size", "16", "--quiet",
+        ][..],
+        &[
+            "pingpong",
+            "--nodes",
+            "2",
+            "--trips",
+            "1",
+            "--size",
+            "16",
+            "--quiet",
+            "--transport",
+            "threads",
+        ],
+        &[
+            "pingpong",
+            "--nodes",
+            "2",
+            "--symmetric",
+            "--trips",
+            "1",
+            "--quiet",
+        ],
+        &[
+            "kneighbor",
+            "--mode",
+            "shm",
+            "--iterations",
+            "1",
+            "--repeat",
+            "1",
+            "--quiet",
+        ],
+        &[
+            "kneighbor",
+            "--mode",
+            "shm",
+            "--iterations",
+            "1",
+            "--repeat",
+            "1",
+            "--quiet",
+            "--progress",
+            "thread",
+        ],
+    ];
+    for call in calls {
+        let mut refused = 0;
+        for limit in 1..12 {
+            // Not all shells have the same letter for it.
+            let script = "ulimit -p \"$0\" 2>/dev/null || ulimit -u \"$0\"; exec \"$@\"";
+            let mut command = Command::new("sh");
+            command
+                .args(["-c", script, &limit.to_string()])
+                .arg(&program)
+                .args(call)
+                .stdin(Stdio::null());
+            if let Some(user) = fresh_user() {
+                command.uid(user).gid(user);
+            }
+            let said: Said = command.output().expect("there is a shell").into();
+            assert!(
+                !said.errors.contains("panicked"),
+                "{call:?}, {limit}: {said:?}"
+            );
+            match said.code {
+                Some(0) => assert_eq!(said.errors, "", "{call:?}, {limit}"),
+                Some(1) => {
+                    refused += 1;
+                    // One of the first node, and one of the other where that is the one that lacks something.
+                    let lines: Vec<_> = said.errors.lines().collect();
+                    assert!(
+                        (1..=2).contains(&lines.len()),
+                        "{call:?}, {limit}: {said:?}"
+                    );
+                    let are_errors = lines.iter().all(|line| line.starts_with("error: "));
+                    assert!(are_errors, "{call:?}, {limit}: {said:?}");
+                }
+                code => panic!("{call:?}, {limit}: {code:?}, {said:?}"),
+            }
+        }
+        assert!(refused > 0, "{call:?}");
+    }
+}
+
+#[test]
+fn fewer_iterations_than_were_asked_for_are_told() {
+    let arguments = [
+        "kneighbor",
+        "--mode",
+        "socket",
+        "--size",
+        "1M",
+        "--iterations",
+        "1e8",
+    ];
+    let text = run_well([&arguments[..], &["--repeat", "1"]].concat());
+    let told =
+        "1.00 MB: 50 of 100,000,000 iterations, since an element sends at most 300 MB in a run\n";
+    assert!(text.ends_with(told), "{text}");
+    let text = run_well([
+        "kneighbor",
+        "--mode",
+        "socket",
+        "--iterations",
+        "10",
+        "--repeat",
+        "1",
+    ]);
+    assert!(!text.contains("iterations, since"), "{text}");
+}
