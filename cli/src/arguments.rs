@@ -253,7 +253,7 @@ pub(crate) struct RenderArguments {
     /// Samples a pixel
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) samples: u32,
-    /// Where the camera stands, in the coordinates of the file [default: chosen so that the mesh fills the picture]
+    /// Where the camera stands [default: chosen so that the mesh fills the picture]
     #[arg(long, value_name = "X,Y,Z", value_parser = values::vector, allow_hyphen_values = true)]
     pub(crate) eye: Option<DVec3>,
     /// What the camera looks at [default: the middle of the mesh]

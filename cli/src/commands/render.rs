@@ -47,8 +47,7 @@ pub(crate) fn run(arguments: &RenderArguments, options: &Options) -> Result<(), 
         samples: arguments.samples,
         view,
     };
-    let made =
-        runtime.install(|| make(&input, &render_options, arguments, options.quiet))?;
+    let made = runtime.install(|| make(&input, &render_options, arguments, options.quiet))?;
     if options.json {
         let mut result = made.json(&input, arguments);
         workers::describe(&runtime, options, &mut result);

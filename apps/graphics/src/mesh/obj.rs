@@ -168,9 +168,8 @@ impl Reader {
             Some(b"p") => ignored.points += words.count() as u64,
             Some(b"curv" | b"curv2" | b"surf") => ignored.curves += 1,
             Some(word) => {
-                let is_known = word.starts_with(b"#")
-                    || NUMERIC.contains(&word)
-                    || PREAMBLE.contains(&word);
+                let is_known =
+                    word.starts_with(b"#") || NUMERIC.contains(&word) || PREAMBLE.contains(&word);
                 if !is_known && self.points.len() == 0 && self.first_unknown.is_none() {
                     self.first_unknown = Some(Fault::syntax(place, quoted(line), LINE_EXPECTED));
                 }
@@ -208,8 +207,12 @@ impl Reader {
         }
         let is_known = |&corner: &u32| (corner as usize) < self.points.len();
         if self.corners.iter().all(is_known) {
-            self.faces
-                .push_polygon(place, &self.corners, &self.corner_normals, &self.points.list)
+            self.faces.push_polygon(
+                place,
+                &self.corners,
+                &self.corner_normals,
+                &self.points.list,
+            )
         } else {
             self.faces
                 .push_waiting(place, &self.corners, &self.corner_normals)
@@ -228,7 +231,10 @@ impl Reader {
                 None => Fault::syntax(place, quoted(word), CORNER_EXPECTED),
             });
         };
-        if self.farthest_point.is_none_or(|(farthest, _)| farthest < index) {
+        if self
+            .farthest_point
+            .is_none_or(|(farthest, _)| farthest < index)
+        {
             self.farthest_point = Some((index, place));
         }
         Ok(index)

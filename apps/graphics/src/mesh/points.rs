@@ -191,10 +191,7 @@ impl<P: Point> Points<P> {
     ///
     /// # Errors
     /// The fault of a broken vertex that a triangle uses; too little memory.
-    pub(crate) fn finish(
-        mut self,
-        triangles: &[[u32; 3]],
-    ) -> Result<(Vec<Vec3>, DVec3), Fault> {
+    pub(crate) fn finish(mut self, triangles: &[[u32; 3]]) -> Result<(Vec<Vec3>, DVec3), Fault> {
         if self.broken_count > 0 {
             self.check_used(triangles)?;
             // What nothing uses shall not disturb anything, either.
@@ -204,8 +201,8 @@ impl<P: Point> Points<P> {
             }
         }
         let offset = self.offset(triangles);
-        let positions = P::narrow(self.list, offset)
-            .map_err(|none| Fault::no_memory(Place::Whole, none))?;
+        let positions =
+            P::narrow(self.list, offset).map_err(|none| Fault::no_memory(Place::Whole, none))?;
         Ok((positions, offset))
     }
 
@@ -220,7 +217,9 @@ impl<P: Point> Points<P> {
             .binary_search_by_key(&(corner as usize), |(index, _)| *index);
         Err(match known {
             Ok(known) => self.faults.swap_remove(known).1,
-            Err(_) => Fault::coordinate(Place::Whole, format!("of vertex {corner}, counted from 0,")),
+            Err(_) => {
+                Fault::coordinate(Place::Whole, format!("of vertex {corner}, counted from 0,"))
+            }
         })
     }
 
@@ -238,15 +237,21 @@ impl<P: Point> Points<P> {
             return DVec3::ZERO;
         }
         let middle = (min + max) / 2.0;
-        DVec3::from_array(middle.to_array().map(|middle| roundest(middle, reach)))
+        // Relative coordinates must stay within bounds, too.
+        let near = reach.min(f64::from(COORDINATE_MAX) / 2.0);
+        let offset = |middle: f64| {
+            if middle.abs() <= reach {
+                0.0
+            } else {
+                roundest(middle, near)
+            }
+        };
+        DVec3::from_array(middle.to_array().map(offset))
     }
 }
 
 /// The roundest decimal number at most `reach` away from `value`.
 fn roundest(value: f64, reach: f64) -> f64 {
-    if value.abs() <= reach {
-        return 0.0;
-    }
     // A step of at most twice the reach has a multiple near enough, but for rounding.
     let exponent_max = value.abs().log10().ceil() as i32;
     for exponent in (EXPONENT_MIN..=exponent_max).rev() {

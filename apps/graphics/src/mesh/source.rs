@@ -350,12 +350,8 @@ impl<'a> Source<'a> {
                 format!("at most {} bytes after decompression", self.bytes_max),
             ));
         }
-        self.check_expansion(
-            here,
-            self.offset + self.end as u64,
-            EXPANDED_FREE,
-            EXPANDED_PER_BYTE,
-        )?;
+        let expanded = self.offset + self.end as u64;
+        self.check_expansion(here, "data", expanded, EXPANDED_FREE, EXPANDED_PER_BYTE)?;
         self.ask_for_memory(here)?;
         (self.after_fill)();
         Ok(!self.ended)
@@ -405,12 +401,14 @@ impl Source<'_> {
     /// Vertices that differ take a compressor some bits each. Without this check, a small file of zeros
     /// becomes millions of vertices before the first face shows that the mesh needs none of them.
     pub(crate) fn check_vertices(&self, bytes: u64) -> Result<(), Fault> {
-        self.check_expansion(self.byte(), bytes, VERTEX_BYTES_FREE, VERTEX_BYTES_PER_BYTE)
+        let (free, per_byte) = (VERTEX_BYTES_FREE, VERTEX_BYTES_PER_BYTE);
+        self.check_expansion(self.byte(), "vertices", bytes, free, per_byte)
     }
 
     fn check_expansion(
         &self,
         here: Place,
+        what: &str,
         bytes: u64,
         free: u64,
         per_byte: u64,
@@ -424,8 +422,8 @@ impl Source<'_> {
         }
         Err(Fault::too_large(
             here,
-            format!("{bytes} bytes out of {compressed} compressed ones"),
-            format!("at most {free} and {per_byte} for each compressed one"),
+            format!("{what} of {bytes} bytes out of {compressed} compressed bytes"),
+            format!("at most {free} and {per_byte} for each compressed byte"),
         ))
     }
 

@@ -75,11 +75,7 @@ impl<'a> Array<'a> {
 }
 
 impl<'a> Accessors<'a> {
-    pub(super) fn new(
-        root: &'a Root,
-        container: &'a Container,
-        buffers: &'a Buffers<'a>,
-    ) -> Self {
+    pub(super) fn new(root: &'a Root, container: &'a Container, buffers: &'a Buffers<'a>) -> Self {
         Self {
             root,
             container,

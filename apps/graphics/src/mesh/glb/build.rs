@@ -137,7 +137,10 @@ impl<'a> Builder<'a> {
         if self.shown_count > SHOWN_MAX {
             return Err(Fault::too_large(
                 self.accessors.json_place(),
-                format!("{} primitives, each counted where it is shown", self.shown_count),
+                format!(
+                    "{} primitives, each counted where it is shown",
+                    self.shown_count
+                ),
                 format!("at most {SHOWN_MAX}"),
             ));
         }

@@ -180,7 +180,9 @@ impl Visitor<'_> for NumberVisitor {
         if value.fract() == 0.0 && (0.0..=9.0e15).contains(&value) {
             Ok(Number(value as u64))
         } else {
-            Err(E::custom(format!("{value}, expected a whole number from zero")))
+            Err(E::custom(format!(
+                "{value}, expected a whole number from zero"
+            )))
         }
     }
 }

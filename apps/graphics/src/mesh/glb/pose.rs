@@ -133,7 +133,13 @@ impl Transforms {
             return Ok(Self::One(node));
         }
         // Weights should have the sum 1, and rounded ones have about that.
-        let mean = |(sum, weight): (DMat4, f64)| if weight > 0.0 { sum * weight.recip() } else { node };
+        let mean = |(sum, weight): (DMat4, f64)| {
+            if weight > 0.0 {
+                sum * weight.recip()
+            } else {
+                node
+            }
+        };
         Ok(Self::Each(sums.into_iter().map(mean).collect(), node))
     }
 
@@ -154,7 +160,11 @@ impl Transforms {
 
 /// The accessors of joints and weights of a set.
 fn joint_set(attributes: &BTreeMap<String, Index>, set: usize) -> Option<(usize, usize)> {
-    let find = |name: &str| attributes.get(&format!("{name}_{set}")).map(|it| it.index());
+    let find = |name: &str| {
+        attributes
+            .get(&format!("{name}_{set}"))
+            .map(|it| it.index())
+    };
     find("JOINTS").zip(find("WEIGHTS"))
 }
 
