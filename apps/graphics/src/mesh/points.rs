@@ -26,6 +26,8 @@ use crate::memory::{self, NoMemory};
 #[cfg(test)]
 mod tests;
 
+/// [`COORDINATE_MAX`] in decimal, which rounds to it; the `f32` is a little less.
+const LIMIT: f64 = 1e12;
 /// How many times its own width a mesh may be away from the origin without an offset.
 const FAR: f64 = 4.0;
 /// The finest step of an offset, as a power of ten.
@@ -98,7 +100,7 @@ impl Point for DVec3 {
 
     #[inline]
     fn is_sound(self) -> bool {
-        self.abs().cmple(Self::splat(COORDINATE_MAX.into())).all()
+        self.abs().cmple(Self::splat(LIMIT)).all()
     }
 
     #[inline]
@@ -284,5 +286,5 @@ pub(crate) fn coordinate_fault(place: Place, value: f64) -> Fault {
 /// Tells whether a number can be a coordinate: it is no NaN, not infinite and not out of all proportion.
 #[inline]
 pub(crate) fn is_coordinate(value: f64) -> bool {
-    value.abs() <= f64::from(COORDINATE_MAX)
+    value.abs() <= LIMIT
 }

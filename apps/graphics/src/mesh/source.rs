@@ -258,7 +258,7 @@ impl<'a> Source<'a> {
             return Ok(None);
         }
         // The end may reach beyond what is buffered; at the end of the file it is shorter.
-        self.ensure(length + LINE_END_BYTES_MAX)?;
+        self.ensure(length + LINE_END_BYTES_MAX + 1)?;
         let end = LineEnd::of(&self.buffered()[length..], expected);
         let (first, place) = (self.start, self.line());
         self.consume(length + end.len);
@@ -269,7 +269,7 @@ impl<'a> Source<'a> {
     /// Passes over white space; false at the end of the file.
     pub(crate) fn skip_white_space(&mut self) -> Result<bool, Fault> {
         loop {
-            self.ensure(LINE_END_BYTES_MAX)?;
+            self.ensure(LINE_END_BYTES_MAX + 1)?;
             match self.buffered() {
                 [] => return Ok(false),
                 [b'\n' | b'\r', ..] => {
@@ -370,7 +370,8 @@ impl LineEnd {
         let len = match bytes {
             [b'\r', b'\r', b'\n', ..] => 3,
             [b'\r', b'\n', ..] => 2,
-            // A line feed and an empty line that ends in CR LF are not LF CR.
+            // A line feed and an empty line that ends in CR LF are not LF CR, of which two may follow.
+            [b'\n', b'\r', b'\n', b'\r', ..] => 2,
             [b'\n', b'\r', b'\n', ..] => 1,
             [b'\n', b'\r', ..] => 2,
             [b'\n' | b'\r', ..] => 1,
