@@ -1,4 +1,5 @@
-//! What the commands say about the meshes that they load: what was left out, and coordinates as in the file.
+//! What the commands say about the meshes that they load: what was left out, and coordinates as in
+//! the file.
 
 mod common;
 
@@ -33,8 +34,8 @@ fn what_a_reader_leaves_out_is_one_warning_and_counts() {
     assert_eq!((said.code, said.errors.as_str()), (Some(0), ""));
 }
 
-/// Far from the origin, `f32` has no room for a small mesh: `--eye`, `--look-at` and every report are in the
-/// coordinates of the file, which the mesh itself is not.
+/// Far from the origin, `f32` has no room for a small mesh: `--eye`, `--look-at` and every report
+/// are in the coordinates of the file, which the mesh itself is not.
 #[test]
 fn a_mesh_far_away_has_the_picture_that_it_has_at_the_origin() {
     let folder = Folder::new("far");

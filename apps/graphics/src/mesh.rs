@@ -1,9 +1,10 @@
 //! Triangle meshes: what every renderer and tree of this crate works on.
 //!
-//! A [`Mesh`] is three flat arrays, so that a million triangles are three allocations. Whatever a file
-//! holds (polygons, strips, scene graphs, quantised coordinates) has become such a mesh by the time
-//! anything else sees it. The coordinates of a file that are far from the origin are relative to an
-//! offset, see [`MeshReport::offset`]. These hold for every mesh that a reader or a generator returns:
+//! A [`Mesh`] is three flat arrays, so that a million triangles are three allocations. Whatever a
+//! file holds (polygons, strips, scene graphs, quantised coordinates) has become such a mesh by the
+//! time anything else sees it. The coordinates of a file that are far from the origin are relative
+//! to an offset, see [`MeshReport::offset`]. These hold for every mesh that a reader or a generator
+//! returns:
 //!
 //! 1. every index of `triangles` is below `positions.len()`;
 //! 2. every coordinate is finite and of magnitude at most [`COORDINATE_MAX`];

@@ -1,7 +1,8 @@
 //! A scene far from the origin loads as the one at the origin, and rays hit the same triangles.
 //!
-//! Coordinates were narrowed to `f32` while a file was read. A sphere of 1 m at its place on the map became
-//! a barrel with steps, and at geocentric coordinates most of its triangles had no area left.
+//! Coordinates were narrowed to `f32` while a file was read. A sphere of 1 m at its place on the
+//! map became a barrel with steps, and at geocentric coordinates most of its triangles had no area
+//! left.
 
 mod mesh_support;
 

@@ -1,7 +1,7 @@
 //! Binary glTF that other programs write and read, and that our reader once refused or misread.
 //!
-//! The whole JSON had to be as the specification says, so a broken animation cost the mesh. Instances,
-//! joints and the weights of morph targets were passed over without a word.
+//! The whole JSON had to be as the specification says, so a broken animation cost the mesh.
+//! Instances, joints and the weights of morph targets were passed over without a word.
 
 mod mesh_support;
 

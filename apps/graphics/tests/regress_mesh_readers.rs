@@ -1,8 +1,10 @@
-//! Files that other programs write and read, and that our readers once refused or misread without a word.
+//! Files that other programs write and read, and that our readers once refused or misread without a
+//! word.
 //!
-//! Each format has its habits: old line ends, byte-order marks, padding, words apart, indices with a plus
-//! sign, names that end in a backslash, normals that are no numbers, vertices that nothing uses. A reader
-//! has to see through them where the meaning is clear, and to count what it leaves out.
+//! Each format has its habits: old line ends, byte-order marks, padding, words apart, indices with
+//! a plus sign, names that end in a backslash, normals that are no numbers, vertices that nothing
+//! uses. A reader has to see through them where the meaning is clear, and to count what it leaves
+//! out.
 
 mod mesh_support;
 
@@ -16,7 +18,8 @@ const PLY: &str = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\npr
 const SQUARE: [[u32; 3]; 2] = [[0, 1, 2], [0, 2, 3]];
 const FACET: &str = "facet normal 0 0 1\n outer loop\n  vertex 0 0 0\n  vertex 1 0 0\n  vertex 0 1 0\n endloop\nendfacet\n";
 
-/// A backslash at the end of a name or a remark once swallowed the next line, here a face or a point.
+/// A backslash at the end of a name or a remark once swallowed the next line, here a face or a
+/// point.
 #[test]
 fn backslashes_join_lines_of_numbers_only() {
     for before in [
@@ -114,7 +117,8 @@ fn a_missing_or_broken_normal_costs_that_normal_only() {
         assert!(loaded.mesh.normals.is_empty(), "{normals}");
         assert_eq!(ignored(&loaded), [("normals", 6)], "{normals}");
     }
-    // Corners without a normal share that of another corner at their point, or that of their triangles.
+    // Corners without a normal share that of another corner at their point, or that of their
+    // triangles.
     for broken in ["-1.#IND 0 0", "nan nan nan", "0 0"] {
         let faces = "f 1//1 2//2 3//2\nf 1//2 3//2 4//9\n";
         let loaded = read("it.obj", format!("{POINTS}vn {broken}\nvn 1 0 0\n{faces}"));

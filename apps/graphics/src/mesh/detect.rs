@@ -69,8 +69,8 @@ pub(crate) fn compression<R: Read>(mut input: R) -> std::io::Result<(Compression
 
 /// Puts the decompressor before `input` that it needs.
 ///
-/// A window of zstd may be as large as the format allows; the system gives memory only for the part of it
-/// that is used.
+/// A window of zstd may be as large as the format allows; the system gives memory only for the part
+/// of it that is used.
 pub(crate) fn expand<'a>(
     compression: Compression,
     input: impl Read + 'a,
@@ -199,8 +199,8 @@ fn is_line_end(byte: &u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Tells whether there are no control characters but white space, and what some programs write at the end
-/// of a text: zeros, and the mark of an end under CP/M and DOS.
+/// Tells whether there are no control characters but white space, and what some programs write at
+/// the end of a text: zeros, and the mark of an end under CP/M and DOS.
 fn is_text(head: &[u8]) -> bool {
     let is_padding = |byte: &u8| matches!(byte, 0 | 0x1a) || byte.is_ascii_whitespace();
     let end = head.iter().rposition(|byte| !is_padding(byte));

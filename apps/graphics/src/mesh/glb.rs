@@ -1,11 +1,12 @@
 //! Binary glTF 2.0 (`.glb`): every triangle that its scene shows, where the scene puts it.
 //!
-//! Only the parts of the JSON that make a mesh are read, see [`json`]; broken or unknown parts beside them
-//! do not matter. A node may stand in the graph once, as the specification demands, so that no file can grow
-//! on the way; a mesh may be shown by any number of nodes. Strips, fans, sparse and quantised accessors,
-//! data URIs and `EXT_mesh_gpu_instancing` are read. The mesh is that of the rest pose: morph targets count
-//! with their default weights, joints position the meshes that hang on them, and animations do not run. Data
-//! in other files and compressed data are refused.
+//! Only the parts of the JSON that make a mesh are read, see [`json`]; broken or unknown parts
+//! beside them do not matter. A node may stand in the graph once, as the specification demands, so
+//! that no file can grow on the way; a mesh may be shown by any number of nodes. Strips, fans,
+//! sparse and quantised accessors, data URIs and `EXT_mesh_gpu_instancing` are read. The mesh is
+//! that of the rest pose: morph targets count with their default weights, joints position the
+//! meshes that hang on them, and animations do not run. Data in other files and compressed data are
+//! refused.
 //!
 //! # Source
 //! Khronos Group, glTF 2.0 Specification, 2021: 3.5 (scenes), 3.7.2 (meshes), 4.4 (container).

@@ -81,8 +81,8 @@ impl Mesh {
     /// nothing. The file is read as a stream, so that apart from the mesh little memory is used (of binary
     /// glTF alone, which needs random access, the whole content is held). Cost: linear in the file.
     ///
-    /// Coordinates are those of the file, unless the triangles are far from the origin for their size:
-    /// then an offset is subtracted, which only [`load_with`](Self::load_with) reports.
+    /// Coordinates are those of the file, unless the triangles are far from the origin for their
+    /// size: then an offset is subtracted, which only [`load_with`](Self::load_with) reports.
     /// # Errors
     /// [`MeshError`] names the file, the place in it, what was found there and what was expected: for
     /// files that cannot be read, that are cut short or break the rules of their format, for coordinates
@@ -158,8 +158,8 @@ pub(crate) struct Parsed {
 impl Parsed {
     /// Makes a mesh of what a reader has found.
     ///
-    /// `normals` are as many as `points`, or none. Those that are no numbers are missing: the mesh gets
-    /// computed ones in their place, or no normals at all if all are missing.
+    /// `normals` are as many as `points`, or none. Those that are no numbers are missing: the mesh
+    /// gets computed ones in their place, or no normals at all if all are missing.
     /// # Errors
     /// As [`Points::finish`].
     pub(crate) fn new<P: Point>(

@@ -1,17 +1,17 @@
 //! Wavefront OBJ: points, normals and polygons; everything else is passed over.
 //!
-//! Indices count from 1, or backwards from the last with a minus sign. Faces may name points that come
-//! later in the file. Where every corner of every face names a normal, the mesh gets normals: a point with
-//! two normals (on a sharp edge) becomes two vertices, the second after all points of the file. Where only
-//! some corners name normals, none is taken. A normal that is named and missing, or no three numbers, costs
-//! that normal only.
+//! Indices count from 1, or backwards from the last with a minus sign. Faces may name points that
+//! come later in the file. Where every corner of every face names a normal, the mesh gets normals:
+//! a point with two normals (on a sharp edge) becomes two vertices, the second after all points of
+//! the file. Where only some corners name normals, none is taken. A normal that is named and
+//! missing, or no three numbers, costs that normal only.
 //!
-//! A backslash at the end joins a line of numbers with the next. Names and remarks may end in one, too
-//! (paths of Windows do), so theirs joins nothing.
+//! A backslash at the end joins a line of numbers with the next. Names and remarks may end in one,
+//! too (paths of Windows do), so theirs joins nothing.
 //!
-//! A word at the beginning of a line that we do not know is passed over like those that we know and do not
-//! need, because programs add words of their own. Without any point in the file, the first such line is an
-//! error, because then the file is something else.
+//! A word at the beginning of a line that we do not know is passed over like those that we know and
+//! do not need, because programs add words of their own. Without any point in the file, the first
+//! such line is an error, because then the file is something else.
 //!
 //! # Source
 //! Alias|Wavefront, Advanced Visualizer Manual, appendix B1: Object Files, version 3.0.
@@ -137,7 +137,8 @@ struct Reader {
     faces: Faces,
     /// Every corner so far names a normal.
     has_normals: bool,
-    /// The largest index of a point that faces name, from 0, and where; checked at the end of the file.
+    /// The largest index of a point that faces name, from 0, and where; checked at the end of the
+    /// file.
     farthest_point: Option<(u32, Place)>,
     /// The corners of the face at hand.
     corners: Vec<u32>,
@@ -340,8 +341,9 @@ fn bad_index(place: Place, found: i64, count: usize, what: &str) -> Fault {
     Fault::new(place, problem)
 }
 
-/// Returns a normal for each vertex, NaN for one without; makes a vertex more of a point for each further
-/// normal there. A corner whose normal is missing shares the vertex of another corner at the point.
+/// Returns a normal for each vertex, NaN for one without; makes a vertex more of a point for each
+/// further normal there. A corner whose normal is missing shares the vertex of another corner at
+/// the point.
 fn split_by_normals(
     points: &mut Points<DVec3>,
     faces: &mut Faces,

@@ -6,8 +6,8 @@
 //! One reader serves all three encodings through [`Values`]; what most large files consist of (binary
 //! vertices of fixed size, triangles) has a quick way in [`quick`].
 //!
-//! In ASCII, a row is one record: surplus values in it are ignored and counted, missing ones are an error.
-//! Numbers that an `f32` cannot hold (`double`, wide integers, all text) are read as `f64`.
+//! In ASCII, a row is one record: surplus values in it are ignored and counted, missing ones are an
+//! error. Numbers that an `f32` cannot hold (`double`, wide integers, all text) are read as `f64`.
 //!
 //! The header's counts are promises that are believed only as far as the remaining bytes can keep them.
 //!

@@ -1,19 +1,20 @@
 //! Vertices in the making, and the one step that brings them near the origin.
 //!
-//! An `f32` has 24 bits. Of a house at its place on the map (5,400,000 m north of the equator) half a
-//! metre is left. So readers keep every coordinate as exactly as the file gives it, in [`Points`]. When
-//! the file has been read, [`Points::finish`] subtracts one common offset in `f64`, and only then narrows
-//! the coordinates. A scene close to the origin has no offset: its coordinates stay those of the file.
+//! An `f32` has 24 bits. Of a house at its place on the map (5,400,000 m north of the equator) half
+//! a metre is left. So readers keep every coordinate as exactly as the file gives it, in
+//! [`Points`]. When the file has been read, [`Points::finish`] subtracts one common offset in
+//! `f64`, and only then narrows the coordinates. A scene close to the origin has no offset: its
+//! coordinates stay those of the file.
 //!
 //! # The offset
-//! Each axis has its own. It is zero where the middle of the triangles is at most [`FAR`] times as far
-//! from the origin as the triangles are wide. Otherwise it is the roundest decimal number as near to the
-//! middle. So a scene that was moved by a round number gets the coordinates that it had before, to the
-//! last bit, and hence the same hits.
+//! Each axis has its own. It is zero where the middle of the triangles is at most [`FAR`] times as
+//! far from the origin as the triangles are wide. Otherwise it is the roundest decimal number as
+//! near to the middle. So a scene that was moved by a round number gets the coordinates that it had
+//! before, to the last bit, and hence the same hits.
 //!
 //! # Broken vertices
-//! A coordinate that is no finite number costs the file only if a face uses it. Until the end it stands in
-//! the list as NaN.
+//! A coordinate that is no finite number costs the file only if a face uses it. Until the end it
+//! stands in the list as NaN.
 
 use std::fmt;
 
@@ -257,7 +258,8 @@ fn roundest(value: f64, reach: f64) -> f64 {
     // A step of at most twice the reach has a multiple near enough, but for rounding.
     let exponent_max = value.abs().log10().ceil() as i32;
     for exponent in (EXPONENT_MIN..=exponent_max).rev() {
-        // Powers of ten with a negative exponent are no binary fractions; dividing rounds only once.
+        // Powers of ten with a negative exponent are no binary fractions; dividing rounds only
+        // once.
         let near = if exponent >= 0 {
             let step = 10_f64.powi(exponent);
             (value / step).round() * step
@@ -283,7 +285,8 @@ pub(crate) fn coordinate_fault(place: Place, value: f64) -> Fault {
     }
 }
 
-/// Tells whether a number can be a coordinate: it is no NaN, not infinite and not out of all proportion.
+/// Tells whether a number can be a coordinate: it is no NaN, not infinite and not out of all
+/// proportion.
 #[inline]
 pub(crate) fn is_coordinate(value: f64) -> bool {
     value.abs() <= LIMIT

@@ -192,8 +192,8 @@ pub struct MeshReport {
     pub expanded_bytes: u64,
     /// What the file holds and the mesh does not.
     pub ignored: Ignored,
-    /// The point of the file that is the origin of the mesh: a coordinate of the file is that of the
-    /// mesh plus this. Zero unless the triangles are far from the origin for their size.
+    /// The point of the file that is the origin of the mesh: a coordinate of the file is that of
+    /// the mesh plus this. Zero unless the triangles are far from the origin for their size.
     pub offset: DVec3,
     /// Vertices of the mesh, with those that no triangle uses.
     pub vertex_count: usize,

@@ -370,7 +370,8 @@ impl LineEnd {
         let len = match bytes {
             [b'\r', b'\r', b'\n', ..] => 3,
             [b'\r', b'\n', ..] => 2,
-            // A line feed and an empty line that ends in CR LF are not LF CR, of which two may follow.
+            // A line feed and an empty line that ends in CR LF are not LF CR, of which two may
+            // follow.
             [b'\n', b'\r', b'\n', b'\r', ..] => 2,
             [b'\n', b'\r', b'\n', ..] => 1,
             [b'\n', b'\r', ..] => 2,
@@ -399,8 +400,9 @@ impl Source<'_> {
 
     /// Checks that vertices of so many bytes in memory can be what a compressed file holds.
     ///
-    /// Vertices that differ take a compressor some bits each. Without this check, a small file of zeros
-    /// becomes millions of vertices before the first face shows that the mesh needs none of them.
+    /// Vertices that differ take a compressor some bits each. Without this check, a small file of
+    /// zeros becomes millions of vertices before the first face shows that the mesh needs none of
+    /// them.
     pub(crate) fn check_vertices(&self, bytes: u64) -> Result<(), Fault> {
         let (free, per_byte) = (VERTEX_BYTES_FREE, VERTEX_BYTES_PER_BYTE);
         self.check_expansion(self.byte(), "vertices", bytes, free, per_byte)

@@ -4,8 +4,8 @@
 //! become one vertex. Its normals say nothing that the corners do not, and are often wrong: they are passed
 //! over. So are the two bytes after each binary triangle, which some programs use for colours.
 //!
-//! ASCII is read as programs write it: with `end` and the word that it ends apart, with solids that begin or
-//! end twice, with lines of colours, and without `endsolid` at the end of the file.
+//! ASCII is read as programs write it: with `end` and the word that it ends apart, with solids that
+//! begin or end twice, with lines of colours, and without `endsolid` at the end of the file.
 //!
 //! # Source
 //! 3D Systems, StereoLithography Interface Specification, 1988, section 6.5.

@@ -6,9 +6,9 @@
 //! 1. A face is seen from behind: face normal and shading normal are turned around.
 //! 2. The shading normal points away from the viewer although the face does not: it is bent until it is at
 //!    right angles to the line of sight.
-//! 3. The shadow of a face falls on its smooth neighbours in steps, since they are round only in the shading:
-//!    shadow rays start from the curved surface that the normals stand for. Faces beyond the terminator take
-//!    part in that: whether the light is before or behind the plane of a face decides nothing.
+//! 3. The shadow of a face falls on its smooth neighbours in steps, since they are round only in the
+//!    shading: shadow rays start from the curved surface that the normals stand for. Faces beyond the
+//!    terminator take part in that: the side of the face's plane that the light is on does not matter.
 //!
 //! # Source
 //! Shadow rays from the curved surface: J. Hanika: Hacking the Shadow Terminator. Ray Tracing Gems II, chapter 4,
@@ -100,9 +100,9 @@ impl Shader<'_> {
 
     /// The key light on a surface, unless the surface faces away or something is in between.
     ///
-    /// The shading normal alone tells which way a surface faces. Where the light is behind the face, the
-    /// curved surface may still be lit: the shadow ray starts on it, and finds the face itself in the way
-    /// where it is not.
+    /// The shading normal alone tells which way a surface faces. Where the light is behind the
+    /// face, the curved surface may still be lit: the shadow ray starts on it, and finds the face
+    /// itself in the way where it is not.
     fn key(&self, surface: &Surface, counts: &mut RayCounts) -> Option<Incoming> {
         let incoming = self.lights.key(surface.point);
         if surface.shading.dot(incoming.towards) <= 0.0 {

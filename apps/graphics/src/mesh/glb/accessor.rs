@@ -208,7 +208,8 @@ impl<'a> Accessors<'a> {
         })
     }
 
-    /// The number of items of an accessor without a view, each of which takes `item_bytes` in memory.
+    /// The number of items of an accessor without a view, each of which takes `item_bytes` in
+    /// memory.
     fn zeros(&self, index: usize, accessor: &Accessor, item_bytes: usize) -> Result<usize, Fault> {
         let count = accessor.count.0;
         let bytes = (self.container.json.len() + self.container.binary.len()) as u64;

@@ -13,7 +13,8 @@ use crate::mesh::load::Parsed;
 use crate::mesh::points::Points;
 use crate::mesh::report::Format;
 
-/// The most primitives that nodes and instances may show: a small file can name many at many places.
+/// The most primitives that nodes and instances may show: a small file can name many at many
+/// places.
 const SHOWN_MAX: u64 = 1 << 26;
 
 /// A mesh in the making.
@@ -52,7 +53,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds all triangles of the mesh that a node shows. `transform` takes the node's space to the world.
+    /// Adds all triangles of the mesh that a node shows. `transform` takes the node's space to the
+    /// world.
     pub(super) fn add_node(&mut self, node: &Node, transform: DMat4) -> Result<(), Fault> {
         let root = self.accessors.root;
         let Some(mesh_index) = node.mesh else {

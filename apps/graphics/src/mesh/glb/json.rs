@@ -1,12 +1,12 @@
 //! The JSON of a glTF file, as far as a mesh needs it.
 //!
-//! Everything else (animations, cameras, lights, materials, extensions that we do not know) is passed over
-//! unread, so that nothing in it can be in the way of a mesh. Whole numbers may be written as floats, as
-//! programs in JavaScript and Lua do.
+//! Everything else (animations, cameras, lights, materials, extensions that we do not know) is
+//! passed over unread, so that nothing in it can be in the way of a mesh. Whole numbers may be
+//! written as floats, as programs in JavaScript and Lua do.
 //!
 //! # Source
-//! Khronos Group, glTF 2.0 Specification, 2021: chapter 5 (properties). Instances: the vendor extension
-//! `EXT_mesh_gpu_instancing`, 2020.
+//! Khronos Group, glTF 2.0 Specification, 2021: chapter 5 (properties). Instances: the vendor
+//! extension `EXT_mesh_gpu_instancing`, 2020.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! The rest pose of a primitive: what its morph targets add to it, and where joints or nodes put it.
+//! The rest pose of a primitive: what its morph targets add to it, and where joints or nodes put
+//! it.
 //!
 //! # Source
 //! glTF 2.0 Specification, 3.7.2.2 (morph targets), 3.7.3 (skins).
@@ -168,8 +169,8 @@ fn joint_set(attributes: &BTreeMap<String, Index>, set: usize) -> Option<(usize,
     find("JOINTS").zip(find("WEIGHTS"))
 }
 
-/// What turns normals where `transform` takes points: its cofactors, which are the inverse transpose up to a
-/// factor, but exist for any matrix.
+/// What turns normals where `transform` takes points: its cofactors, which are the inverse
+/// transpose up to a factor, but exist for any matrix.
 pub(super) fn normal_transform(transform: DMat4) -> DMat3 {
     let [x, y, z] = [0, 1, 2].map(|axis| transform.col(axis).truncate());
     let mirrored = if transform.determinant() < 0.0 {

@@ -8,8 +8,8 @@ use glam::{DMat4, DQuat, DVec3};
 use super::json::{Node, Number, Root};
 use crate::mesh::error::{Fault, Place};
 
-/// Visits the nodes of the scene, and calls `visit` with each that has a mesh and with what places it in the
-/// world. Without any nodes, visits one for every mesh.
+/// Visits the nodes of the scene, and calls `visit` with each that has a mesh and with what places
+/// it in the world. Without any nodes, visits one for every mesh.
 pub(super) fn walk(
     root: &Root,
     place: Place,

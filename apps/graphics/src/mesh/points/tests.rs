@@ -1,4 +1,5 @@
-//! Offsets are round, and only where they are needed; broken vertices count only where they are used.
+//! Offsets are round, and only where they are needed; broken vertices count only where they are
+//! used.
 
 use super::*;
 

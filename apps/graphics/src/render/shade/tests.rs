@@ -33,8 +33,8 @@ fn sphere(columns: u32, rows: u32, has_normals: bool) -> Mesh {
     mesh
 }
 
-/// Counts the rays whose hits see the light by the true sphere, and those of them that have no shadow ray
-/// or one that something stops.
+/// Counts the rays whose hits see the light by the true sphere, and those of them that have no
+/// shadow ray or one that something stops.
 fn lit_and_dark(mesh: &Mesh, up: Vec3) -> (usize, usize) {
     let size = (160, 160);
     let tree = KdTree::build_sequential(mesh, &Parameters::default()).unwrap();
@@ -70,8 +70,8 @@ fn lit_and_dark(mesh: &Mesh, up: Vec3) -> (usize, usize) {
     (lit, dark)
 }
 
-/// Faces beyond the terminator of their own planes were dark as a whole, so the terminator had teeth: all
-/// corners of such a face may be lit, and light was refused by the face.
+/// Faces beyond the terminator of their own planes were dark as a whole, so the terminator had
+/// teeth: all corners of such a face may be lit, and light was refused by the face.
 #[test]
 fn the_terminator_of_a_coarse_sphere_has_no_teeth() {
     for (columns, rows) in [(12, 8), (16, 12), (24, 16), (48, 24)] {
