@@ -199,7 +199,7 @@ impl<P: Point> Points<P> {
             self.check_used(triangles)?;
             // What nothing uses shall not disturb anything, either.
             let zero = P::from_array([0.0; 3]);
-            for point in self.list.iter_mut().filter(|point| **point != **point) {
+            for point in self.list.iter_mut().filter(|point| !point.is_sound()) {
                 *point = zero;
             }
         }

@@ -234,7 +234,7 @@ impl<'a> Source<'a> {
     pub(crate) fn next_line_ended_by(
         &mut self,
         expected: Option<LineEnd>,
-    ) -> Result<Option<(Place, &[u8], LineEnd)>, Fault> {
+    ) -> Result<Option<EndedLine<'_>>, Fault> {
         let line = self.take_line(expected)?;
         Ok(line.map(|(place, line, end)| (place, &self.buffer[line], end)))
     }
@@ -357,6 +357,9 @@ impl<'a> Source<'a> {
         Ok(!self.ended)
     }
 }
+
+/// A line with its place and its end.
+pub(crate) type EndedLine<'s> = (Place, &'s [u8], LineEnd);
 
 impl LineEnd {
     /// The end of a line at the beginning of `bytes`: `expected`, if `bytes` begin with it.
