@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use raddle::{BlockShape, IdlePolicy, MailboxKind, PoolKind, TaskMemory, VictimOrder};
 use raddle_topology::Affinity;
 
@@ -255,10 +255,10 @@ pub(crate) struct RenderArguments {
     pub(crate) samples: u32,
     /// Where the camera stands [default: chosen so that the mesh fills the picture]
     #[arg(long, value_name = "X,Y,Z", value_parser = values::vector, allow_hyphen_values = true)]
-    pub(crate) eye: Option<Vec3>,
+    pub(crate) eye: Option<DVec3>,
     /// What the camera looks at [default: the middle of the mesh]
     #[arg(long, value_name = "X,Y,Z", value_parser = values::vector, allow_hyphen_values = true)]
-    pub(crate) look_at: Option<Vec3>,
+    pub(crate) look_at: Option<DVec3>,
     /// Which way is up [default: 0,0,1 for STL, which is made upwards along z, 0,1,0 for all else]
     #[arg(long, value_name = "X,Y,Z", value_parser = values::direction, allow_hyphen_values = true)]
     pub(crate) up: Option<Vec3>,

@@ -1,13 +1,14 @@
 //! Where triangles come from: a file or a generated scene.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use raddle_graphics::mesh::{LoadOptions, Mesh};
 use raddle_graphics::scene;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::arguments::InputArguments;
 use crate::arguments::values::SceneChoice;
 use crate::error::CliError;
+use crate::output;
 use crate::progress::Phase;
 use crate::table::{self, Table};
 
@@ -20,6 +21,8 @@ pub(crate) struct Input {
     pub(crate) name: String,
     /// Which way is up in files of its format.
     pub(crate) up: Option<Vec3>,
+    /// The point of the file that is the origin of the mesh; see [`MeshReport::offset`].
+    pub(crate) offset: DVec3,
     /// What a person reads about it.
     rows: Vec<(&'static str, String)>,
     /// What a program reads about it.
@@ -64,6 +67,7 @@ impl Input {
             }),
             name,
             up: None,
+            offset: DVec3::ZERO,
             mesh,
         })
     }
@@ -95,10 +99,23 @@ impl Input {
         if report.degenerate_count > 0 {
             rows.push(("of zero area", table::grouped(report.degenerate_count)));
         }
+        if report.offset != DVec3::ZERO {
+            rows.push(("offset", coordinates(report.offset)));
+        }
         rows.push(("loaded in", table::time(time)));
+        if !report.ignored.is_empty() && !quiet {
+            output::warn(&format!("{}: {}", one_line(path), report.ignored));
+        }
+        let ignored: Map<String, Value> = report
+            .ignored
+            .counts()
+            .into_iter()
+            .map(|(name, count)| (name.to_owned(), json!(count)))
+            .collect();
         Ok(Self {
             rows,
             up: Some(report.format.up()),
+            offset: report.offset,
             name: path.display().to_string(),
             json: json!({
                 "file": path.display().to_string(),
@@ -108,6 +125,9 @@ impl Input {
                 "triangles": report.triangle_count,
                 "vertices": report.vertex_count,
                 "degenerate_triangles": report.degenerate_count,
+                "polygons": report.polygon_count,
+                "ignored": ignored,
+                "offset": report.offset.to_array(),
                 "load_s": time.as_secs_f64(),
             }),
             mesh: loaded.mesh,
@@ -120,4 +140,16 @@ impl Input {
             table.row(name, value.clone());
         }
     }
+}
+
+/// Three numbers as options take them, with the digits that tell points of the mesh apart.
+pub(crate) fn coordinates(point: DVec3) -> String {
+    let [x, y, z] = point.to_array();
+    format!("{x:.4},{y:.4},{z:.4}")
+}
+
+/// A path on one line, whatever characters it has.
+fn one_line(path: &std::path::Path) -> String {
+    let is_control = |character: char| character.is_control();
+    path.display().to_string().replace(is_control, " ")
 }

@@ -22,6 +22,12 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
         })
 }
 
+/// Writes a warning of one line to standard error.
+pub(crate) fn warn(text: &str) {
+    // Without a reader of standard error the command does its work all the same.
+    let _unread = writeln!(io::stderr(), "warning: {text}");
+}
+
 /// Writes `text` to a file, as [`whole_file`] does.
 ///
 /// # Errors

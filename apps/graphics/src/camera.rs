@@ -4,7 +4,7 @@
 //! a good picture. An object is looked at from three quarters and a little above, and fills the frame. A room
 //! is looked at from within, along the longest clear line.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use thiserror::Error;
 
 use crate::kdtree::KdTree;
@@ -49,7 +49,7 @@ pub struct Camera {
 pub enum CameraError {
     /// The eye is where it looks.
     #[error("eye and point to look at are both at {0}, expected two different points")]
-    NoDirection(Vec3),
+    NoDirection(DVec3),
     /// There is no upright picture along the line of sight.
     #[error("the way up is {0}, expected a direction across the line of sight")]
     NoUpright(Vec3),
@@ -64,6 +64,18 @@ pub enum CameraError {
         /// The point.
         value: Vec3,
     },
+}
+
+impl CameraError {
+    /// The same error with its point moved by `offset`: in the coordinates of a file that a mesh is
+    /// relative to, see [`MeshReport::offset`](crate::mesh::MeshReport::offset).
+    #[must_use]
+    pub fn moved_by(self, offset: DVec3) -> Self {
+        match self {
+            Self::NoDirection(point) => Self::NoDirection(point + offset),
+            other => other,
+        }
+    }
 }
 
 impl Camera {
@@ -81,7 +93,7 @@ impl Camera {
         // In f64, since the points may be huge, or near each other.
         let sight = (at.as_dvec3() - eye.as_dvec3())
             .try_normalize()
-            .ok_or(CameraError::NoDirection(eye))?;
+            .ok_or(CameraError::NoDirection(eye.as_dvec3()))?;
         Self::along(eye, sight.as_vec3(), up, fov_degrees)
     }
 

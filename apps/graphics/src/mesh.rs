@@ -1,8 +1,10 @@
 //! Triangle meshes: what every renderer and tree of this crate works on.
 //!
-//! A [`Mesh`] is three flat arrays, so that a million triangles are three allocations. Whatever a file
-//! holds (polygons, strips, scene graphs, quantised coordinates) has become such a mesh by the time
-//! anybody else sees it, and these hold for every mesh that a reader or a generator of ours hands out:
+//! A [`Mesh`] is three flat arrays, so that a million triangles are three allocations. Whatever a
+//! file holds (polygons, strips, scene graphs, quantised coordinates) has become such a mesh by the
+//! time anything else sees it. The coordinates of a file that are far from the origin are relative
+//! to an offset, see [`MeshReport::offset`]. These hold for every mesh that a reader or a generator
+//! returns:
 //!
 //! 1. every index of `triangles` is below `positions.len()`;
 //! 2. every coordinate is finite and of magnitude at most [`COORDINATE_MAX`];
@@ -22,6 +24,7 @@ mod glb;
 mod load;
 mod obj;
 mod ply;
+mod points;
 mod polygon;
 mod report;
 mod source;
@@ -32,7 +35,7 @@ use glam::{DVec3, Vec3};
 
 pub use self::error::{MeshError, MeshProblem, Place};
 pub use self::load::{LoadOptions, Loaded};
-pub use self::report::{Compression, Format, MeshReport, Progress};
+pub use self::report::{Compression, Format, Ignored, MeshReport, Progress};
 
 #[cfg(test)]
 mod tests;
@@ -195,12 +198,6 @@ impl Bounds {
         }
         self.max - self.min
     }
-}
-
-/// Tells whether a number can be a coordinate: it is no NaN, not infinite and not out of all proportion.
-#[inline]
-pub(crate) fn is_coordinate(value: f32) -> bool {
-    value.abs() <= COORDINATE_MAX
 }
 
 /// The normal of a triangle, as long as twice its area. In `f64` neither underflows nor overflows.

@@ -5,7 +5,7 @@ use std::num::{IntErrorKind, NonZeroUsize, ParseIntError};
 use std::str::FromStr;
 use std::time::Duration;
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use raddle::WORKER_COUNT_MAX;
 use raddle_graphics::kdtree::{DEPTH_MAX, DepthLimit};
 use raddle_graphics::scene::Scene;
@@ -121,17 +121,18 @@ impl fmt::Display for DepthChoice {
 }
 
 /// Three finite numbers, `1,2.5,-3`.
-pub(crate) fn vector(text: &str) -> Result<Vec3, String> {
+pub(crate) fn vector(text: &str) -> Result<DVec3, String> {
+    let is_in_range = |number: &f64| number.abs() <= f64::from(f32::MAX);
     let mut numbers = text
         .split(',')
-        .map(|number| number.trim().parse::<f32>().ok().filter(|n| n.is_finite()));
+        .map(|number| number.trim().parse::<f64>().ok().filter(is_in_range));
     match (
         numbers.next(),
         numbers.next(),
         numbers.next(),
         numbers.next(),
     ) {
-        (Some(Some(x)), Some(Some(y)), Some(Some(z)), None) => Ok(Vec3::new(x, y, z)),
+        (Some(Some(x)), Some(Some(y)), Some(Some(z)), None) => Ok(DVec3::new(x, y, z)),
         _ => Err("expected three finite numbers, such as 1,2.5,-3".to_owned()),
     }
 }
@@ -140,6 +141,7 @@ pub(crate) fn vector(text: &str) -> Result<Vec3, String> {
 pub(crate) fn direction(text: &str) -> Result<Vec3, String> {
     vector(text)?
         .try_normalize()
+        .map(|direction| direction.as_vec3())
         .ok_or_else(|| "expected a direction, found the zero vector".to_owned())
 }
 

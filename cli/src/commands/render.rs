@@ -1,9 +1,8 @@
 //! `raddle render`: from triangles to a picture.
 
-use std::path::Path;
 use std::time::Duration;
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use raddle_graphics::camera::{Setting, View};
 use raddle_graphics::kdtree::{KdTree, Parameters, TESTS_SLOW};
 use raddle_graphics::picture;
@@ -12,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::arguments::{Options, RenderArguments};
 use crate::error::CliError;
-use crate::input::Input;
+use crate::input::{Input, coordinates};
 use crate::output;
 use crate::progress::Phase;
 use crate::table::{self, Table};
@@ -26,9 +25,11 @@ pub(crate) fn run(arguments: &RenderArguments, options: &Options) -> Result<(), 
     picture::check_path(&arguments.output)?;
     let runtime = workers::start(options)?;
     let input = Input::get(&arguments.input, options.quiet)?;
+    // The mesh is relative to its offset, and so is a view of it.
+    let relative = |point: DVec3| (point - input.offset).as_vec3();
     let given = View {
-        eye: arguments.eye,
-        look_at: arguments.look_at,
+        eye: arguments.eye.map(relative),
+        look_at: arguments.look_at.map(relative),
         up: arguments.up,
         fov_degrees: arguments.fov,
         up_default: None,
@@ -46,8 +47,7 @@ pub(crate) fn run(arguments: &RenderArguments, options: &Options) -> Result<(), 
         samples: arguments.samples,
         view,
     };
-    let made =
-        runtime.install(|| make(&input, &render_options, &arguments.output, options.quiet))?;
+    let made = runtime.install(|| make(&input, &render_options, arguments, options.quiet))?;
     if options.json {
         let mut result = made.json(&input, arguments);
         workers::describe(&runtime, options, &mut result);
@@ -69,7 +69,7 @@ struct Made {
 fn make(
     input: &Input,
     options: &RenderOptions,
-    path: &Path,
+    arguments: &RenderArguments,
     quiet: bool,
 ) -> Result<Made, CliError> {
     let phase = Phase::begin("building", quiet);
@@ -88,10 +88,10 @@ fn make(
     let rendering = render::render(&input.mesh, &tree, options, |done| {
         phase.one_more_of(done.tile_count);
     })
-    .map_err(|source| refused(source, &options.view, input))?;
+    .map_err(|source| refused(source, arguments, input))?;
     drop(phase);
     let phase = Phase::begin("writing", quiet);
-    rendering.picture.save(path)?;
+    rendering.picture.save(&arguments.output)?;
     Ok(Made {
         report: rendering.report,
         build_time,
@@ -101,15 +101,17 @@ fn make(
 }
 
 /// What stands in the way of a picture: the options of the camera where they were given, or else the mesh.
-fn refused(error: RenderError, view: &View, input: &Input) -> CliError {
-    let vector = |name: &str, value: Option<Vec3>| {
-        value.map(|Vec3 { x, y, z }| format!("--{name}={x},{y},{z}"))
+fn refused(error: RenderError, arguments: &RenderArguments, input: &Input) -> CliError {
+    let vector = |name: &str, value: Option<DVec3>| {
+        value.map(|DVec3 { x, y, z }| format!("--{name}={x},{y},{z}"))
     };
     let given: Vec<String> = [
-        vector("eye", view.eye),
-        vector("look-at", view.look_at),
-        vector("up", view.up),
-        view.fov_degrees.map(|degrees| format!("--fov {degrees}")),
+        vector("eye", arguments.eye),
+        vector("look-at", arguments.look_at),
+        arguments
+            .up
+            .map(|Vec3 { x, y, z }| format!("--up={x},{y},{z}")),
+        arguments.fov.map(|degrees| format!("--fov {degrees}")),
     ]
     .into_iter()
     .flatten()
@@ -117,7 +119,7 @@ fn refused(error: RenderError, view: &View, input: &Input) -> CliError {
     match error {
         RenderError::Camera(reason) if !given.is_empty() => CliError::WrongCall {
             options: given.join(" "),
-            reason: reason.to_string(),
+            reason: reason.moved_by(input.offset).to_string(),
         },
         source => CliError::Render {
             input: input.name.clone(),
@@ -127,6 +129,11 @@ fn refused(error: RenderError, view: &View, input: &Input) -> CliError {
 }
 
 impl Made {
+    /// Where the camera stands, in the coordinates of the file.
+    fn eye(&self, input: &Input) -> DVec3 {
+        self.report.camera.eye().as_dvec3() + input.offset
+    }
+
     fn render_time(&self) -> Duration {
         self.report.time_prepare + self.report.time_trace
     }
@@ -159,7 +166,7 @@ impl Made {
         insert(
             "camera",
             json!({
-                "eye": report.camera.eye().to_array(),
+                "eye": self.eye(input).to_array(),
                 "forward": report.camera.axes()[0].to_array(),
                 "fov_degrees": report.camera.fov_degrees(),
                 "setting": report.setting,
@@ -180,7 +187,7 @@ impl Made {
 
     fn text(&self, input: &Input, arguments: &RenderArguments, worker_count: usize) -> String {
         let report = &self.report;
-        let [x, y, z] = report.camera.eye().to_array();
+        let eye = coordinates(self.eye(input));
         let seen_from = match report.setting {
             Setting::Room => "inside",
             Setting::Object => "outside",
@@ -207,7 +214,7 @@ impl Made {
             .row(
                 "camera",
                 format!(
-                    "{seen_from}, at {x:.4},{y:.4},{z:.4}, field of view {:.0}°",
+                    "{seen_from}, at {eye}, field of view {:.0}°",
                     report.camera.fov_degrees()
                 ),
             );

@@ -66,7 +66,7 @@ fn what_makes_no_sense_is_refused() {
     let look = |eye, up, fov| Camera::look(eye, Vec3::ZERO, up, fov).unwrap_err();
     assert_eq!(
         look(Vec3::ZERO, Vec3::Y, 40.0),
-        CameraError::NoDirection(Vec3::ZERO)
+        CameraError::NoDirection(DVec3::ZERO)
     );
     assert_eq!(
         look(Vec3::Y, Vec3::Y, 40.0),

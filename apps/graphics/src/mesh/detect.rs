@@ -1,5 +1,7 @@
 //! Which compression and which format a file has: by its content first, by its name where that says nothing.
 //!
+//! A byte-order mark before a text is passed over.
+//!
 //! | found at the beginning                         | taken for            |
 //! |------------------------------------------------|----------------------|
 //! | `1f 8b`                                        | gzip                 |
@@ -16,8 +18,10 @@
 //! # Source
 //! RFC 1952 (gzip, section 2.3.1), RFC 8878 (zstd, sections 3.1.1 and 3.1.2).
 
-use std::io::{Chain, Cursor, Read};
+use std::io::{BufRead, BufReader, Chain, Cursor, Read};
 use std::path::Path;
+
+use flate2::bufread::GzDecoder;
 
 use super::error::{Fault, MeshProblem, Place, quoted};
 use super::report::Compression;
@@ -26,6 +30,10 @@ use super::source::Source;
 #[cfg(test)]
 mod tests;
 
+/// The largest window that a zstd frame may have, as a power of two.
+const WINDOW_LOG_MAX: u32 = if usize::BITS == 64 { 31 } else { 30 };
+/// What some editors write before a text in UTF-8.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// How much of the expanded file the format is told from.
 const HEAD_BYTES: usize = 64 << 10;
 /// The first words of OBJ lines that anybody writes.
@@ -60,20 +68,63 @@ pub(crate) fn compression<R: Read>(mut input: R) -> std::io::Result<(Compression
 }
 
 /// Puts the decompressor before `input` that it needs.
+///
+/// A window of zstd may be as large as the format allows; the system gives memory only for the part
+/// of it that is used.
 pub(crate) fn expand<'a>(
     compression: Compression,
     input: impl Read + 'a,
 ) -> std::io::Result<Box<dyn Read + 'a>> {
     Ok(match compression {
         Compression::None => Box::new(input),
-        Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(input)),
-        Compression::Zstd => Box::new(zstd::Decoder::new(input)?),
+        Compression::Gzip => Box::new(GzipMembers(Some(GzDecoder::new(BufReader::new(input))))),
+        Compression::Zstd => {
+            let mut decoder = zstd::Decoder::new(input)?;
+            decoder.window_log_max(WINDOW_LOG_MAX)?;
+            Box::new(decoder)
+        }
     })
+}
+
+/// The members of a gzip file, one after the other, up to padding with zeros or the end.
+struct GzipMembers<R>(Option<GzDecoder<BufReader<R>>>);
+
+impl<R: Read> Read for GzipMembers<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let read = member.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            let Some(finished) = self.0.take() else { break };
+            let mut input = finished.into_inner();
+            if skip_zeros(&mut input)? {
+                self.0 = Some(GzDecoder::new(input));
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Passes over zero bytes; false if nothing else follows.
+fn skip_zeros(input: &mut impl BufRead) -> std::io::Result<bool> {
+    loop {
+        let buffered = input.fill_buf()?;
+        let zero_count = buffered.iter().take_while(|byte| **byte == 0).count();
+        let (is_end, is_other) = (buffered.is_empty(), zero_count < buffered.len());
+        input.consume(zero_count);
+        if is_end || is_other {
+            return Ok(!is_end);
+        }
+    }
 }
 
 /// Tells the format of what `source` stands at the beginning of; `name` counts where the content is mute.
 pub(crate) fn format(source: &mut Source<'_>, name: &Path) -> Result<Kind, Fault> {
     source.ensure(HEAD_BYTES)?;
+    if source.buffered().starts_with(BYTE_ORDER_MARK) {
+        source.consume(BYTE_ORDER_MARK.len());
+    }
     let length = source.remaining();
     let head = source.buffered();
     let head = &head[..head.len().min(HEAD_BYTES)];
@@ -91,7 +142,7 @@ pub(crate) fn format(source: &mut Source<'_>, name: &Path) -> Result<Kind, Fault
         "stl" => Ok(Kind::StlBinary),
         "glb" => Ok(Kind::Glb),
         _ => {
-            let first_line = head.split(|&byte| byte == b'\n').next().unwrap_or(head);
+            let first_line = head.split(is_line_end).next().unwrap_or(head);
             let found = match (text, head.trim_ascii_start().first()) {
                 (true, Some(b'{')) => "JSON".to_owned(),
                 _ => format!("a file that begins with {}", quoted(first_line)),
@@ -119,7 +170,7 @@ fn by_content(head: &[u8], text: bool, length: Option<u64>) -> Option<Kind> {
         return head.starts_with(b"solid").then_some(Kind::StlBinary);
     }
     let word = head
-        .split(|&byte| byte == b'\n')
+        .split(is_line_end)
         .map(<[u8]>::trim_ascii)
         .find(|line| !line.is_empty() && !line.starts_with(b"#"))?
         .split(u8::is_ascii_whitespace)
@@ -144,7 +195,17 @@ fn extension(name: &Path) -> String {
     }
 }
 
+fn is_line_end(byte: &u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+/// Tells whether there are no control characters but white space, and what some programs write at
+/// the end of a text: zeros, and the mark of an end under CP/M and DOS.
 fn is_text(head: &[u8]) -> bool {
-    head.iter()
-        .all(|&byte| byte >= b' ' || byte.is_ascii_whitespace())
+    let is_padding = |byte: &u8| matches!(byte, 0 | 0x1a) || byte.is_ascii_whitespace();
+    let end = head.iter().rposition(|byte| !is_padding(byte));
+    end.is_some_and(|end| {
+        let mut text = head[..=end].iter();
+        text.all(|&byte| byte >= b' ' || byte.is_ascii_whitespace())
+    })
 }

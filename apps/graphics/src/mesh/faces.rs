@@ -7,7 +7,9 @@
 use glam::Vec3;
 
 use super::error::{Fault, Place};
+use super::points::Point;
 use super::polygon::{Cutter, TESTS_MAX};
+use super::report::Ignored;
 
 /// The triangles of a mesh in the making.
 #[derive(Debug)]
@@ -16,7 +18,8 @@ pub(crate) struct Faces {
     /// What the file names as normals at the corners of `triangles`; empty if it names none.
     pub(crate) corner_normals: Vec<[u32; 3]>,
     pub(crate) polygon_count: u64,
-    pub(crate) dropped_count: u64,
+    /// What the file holds and the mesh does not.
+    pub(crate) ignored: Ignored,
     triangle_count_max: usize,
     waiting: Vec<Waiting>,
     waiting_triangle_count: usize,
@@ -37,7 +40,7 @@ impl Faces {
             triangles: Vec::new(),
             corner_normals: Vec::new(),
             polygon_count: 0,
-            dropped_count: 0,
+            ignored: Ignored::default(),
             triangle_count_max,
             waiting: Vec::new(),
             waiting_triangle_count: 0,
@@ -69,12 +72,12 @@ impl Faces {
     /// Adds a face of any number of corners, all of which are indices into `positions`.
     ///
     /// `normals` are as many as corners, or none.
-    pub(crate) fn push_polygon(
+    pub(crate) fn push_polygon<P: Point>(
         &mut self,
         place: Place,
         corners: &[u32],
         normals: &[u32],
-        positions: &[Vec3],
+        positions: &[P],
     ) -> Result<(), Fault> {
         match *corners {
             [a, b, c] => {
@@ -87,7 +90,7 @@ impl Faces {
                 self.claim(place, corners.len() - 2)?;
                 self.cut(place, corners, normals, positions)?;
             }
-            _ => self.dropped_count += 1,
+            _ => self.ignored.faces += 1,
         }
         Ok(())
     }
@@ -102,7 +105,7 @@ impl Faces {
         normals: &[u32],
     ) -> Result<(), Fault> {
         if corners.len() <= 3 {
-            return self.push_polygon(place, corners, normals, &[]);
+            return self.push_polygon::<Vec3>(place, corners, normals, &[]);
         }
         self.claim(place, corners.len() - 2)?;
         self.waiting_triangle_count += corners.len() - 2;
@@ -133,7 +136,7 @@ impl Faces {
     }
 
     /// Cuts up the polygons that have waited. Every corner must be an index into `positions` by now.
-    pub(crate) fn finish(&mut self, positions: &[Vec3]) -> Result<(), Fault> {
+    pub(crate) fn finish<P: Point>(&mut self, positions: &[P]) -> Result<(), Fault> {
         for polygon in std::mem::take(&mut self.waiting) {
             let Waiting {
                 place,
@@ -146,12 +149,12 @@ impl Faces {
         Ok(())
     }
 
-    fn cut(
+    fn cut<P: Point>(
         &mut self,
         place: Place,
         corners: &[u32],
         normals: &[u32],
-        positions: &[Vec3],
+        positions: &[P],
     ) -> Result<(), Fault> {
         self.polygon_count += 1;
         let (triangles, corner_normals) = (&mut self.triangles, &mut self.corner_normals);

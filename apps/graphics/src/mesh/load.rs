@@ -11,9 +11,12 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
+use glam::{DVec3, Vec3};
+
 use super::error::{Fault, MeshError, MeshProblem, Place};
 use super::faces::Faces;
-use super::report::{Compression, Format, MeshReport, Progress};
+use super::points::{Point, Points};
+use super::report::{Compression, Format, Ignored, MeshReport, Progress};
 use super::source::Source;
 use super::{Mesh, detect, glb, obj, ply, stl};
 
@@ -64,7 +67,8 @@ impl LoadOptions {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Loaded {
-    /// The mesh. Its normals are the file's, or none.
+    /// The mesh. Its normals are the file's, or none. Its coordinates are those of the file less
+    /// [`MeshReport::offset`].
     pub mesh: Mesh,
     /// What was read and what it took.
     pub report: MeshReport,
@@ -76,6 +80,9 @@ impl Mesh {
     /// Format and compression are told from the content; the extension counts only where the content says
     /// nothing. The file is read as a stream, so that apart from the mesh little memory is used (of binary
     /// glTF alone, which needs random access, the whole content is held). Cost: linear in the file.
+    ///
+    /// Coordinates are those of the file, unless the triangles are far from the origin for their
+    /// size: then an offset is subtracted, which only [`load_with`](Self::load_with) reports.
     /// # Errors
     /// [`MeshError`] names the file, the place in it, what was found there and what was expected: for
     /// files that cannot be read, that are cut short or break the rules of their format, for coordinates
@@ -141,10 +148,55 @@ impl Mesh {
 /// What a reader of one format makes of a stream.
 #[derive(Debug)]
 pub(crate) struct Parsed {
-    pub(crate) mesh: Mesh,
-    pub(crate) format: Format,
-    pub(crate) polygon_count: u64,
-    pub(crate) dropped_count: u64,
+    mesh: Mesh,
+    format: Format,
+    offset: DVec3,
+    polygon_count: u64,
+    ignored: Ignored,
+}
+
+impl Parsed {
+    /// Makes a mesh of what a reader has found.
+    ///
+    /// `normals` are as many as `points`, or none. Those that are no numbers are missing: the mesh
+    /// gets computed ones in their place, or no normals at all if all are missing.
+    /// # Errors
+    /// As [`Points::finish`].
+    pub(crate) fn new<P: Point>(
+        format: Format,
+        points: Points<P>,
+        normals: Vec<Vec3>,
+        mut faces: Faces,
+    ) -> Result<Self, Fault> {
+        faces.ignored.vertices = points.broken_count();
+        let (positions, offset) = points.finish(&faces.triangles)?;
+        let mut mesh = Mesh {
+            positions,
+            normals,
+            triangles: faces.triangles,
+        };
+        let missing = mesh.normals.iter().filter(|normal| !normal.is_finite());
+        match missing.count() {
+            0 => {}
+            all if all == mesh.normals.len() => mesh.normals = Vec::new(),
+            _ => {
+                let normals = std::mem::take(&mut mesh.normals);
+                mesh.compute_normals();
+                for (computed, normal) in mesh.normals.iter_mut().zip(normals) {
+                    if normal.is_finite() {
+                        *computed = normal;
+                    }
+                }
+            }
+        }
+        Ok(Self {
+            mesh,
+            format,
+            offset,
+            polygon_count: faces.polygon_count,
+            ignored: faces.ignored,
+        })
+    }
 }
 
 /// Opens a file for reading; its length if it is a regular file.
@@ -190,6 +242,9 @@ fn read_stream(
             });
         }),
     );
+    if compression != Compression::None {
+        source.bound_by(Rc::clone(&bytes_read));
+    }
     let faces = Faces::new(options.triangle_count_max);
     let mut parsed = match detect::format(&mut source, name)? {
         detect::Kind::Ply => ply::read(&mut source, faces),
@@ -198,7 +253,7 @@ fn read_stream(
         detect::Kind::StlBinary => stl::read_binary(&mut source, faces),
         detect::Kind::Glb => glb::read(&mut source, faces),
     }?;
-    let trailing_bytes = source.drain()?;
+    parsed.ignored.trailing_bytes = source.drain()?;
     let (input_time, expanded_bytes) = (source.input_time(), source.offset());
     drop(source);
     let parse_time = begun.elapsed().saturating_sub(input_time);
@@ -211,12 +266,12 @@ fn read_stream(
             compression,
             file_bytes: bytes_read.get(),
             expanded_bytes,
-            trailing_bytes,
             vertex_count: parsed.mesh.positions.len(),
             triangle_count: parsed.mesh.triangles.len(),
             degenerate_count,
             polygon_count: parsed.polygon_count,
-            dropped_count: parsed.dropped_count,
+            ignored: parsed.ignored,
+            offset: parsed.offset,
             input_time,
             parse_time,
             check_time: begun.elapsed(),

@@ -1,32 +1,43 @@
 //! Wavefront OBJ: points, normals and polygons; everything else is passed over.
 //!
-//! Indices count from 1, or backwards from the last with a minus sign. Faces may name points that come
-//! later in the file. Where every corner of every face names a normal, the mesh gets normals: a point with
-//! two normals (on a sharp edge) becomes two vertices, the second after all points of the file. Where only
-//! some corners name normals, none is taken.
+//! Indices count from 1, or backwards from the last with a minus sign. Faces may name points that
+//! come later in the file. Where every corner of every face names a normal, the mesh gets normals:
+//! a point with two normals (on a sharp edge) becomes two vertices, the second after all points of
+//! the file. Where only some corners name normals, none is taken. A normal that is named and
+//! missing, or no three numbers, costs that normal only.
 //!
-//! A word at the beginning of a line that we do not know is passed over like those that we know and do not
-//! need, because programs add words of their own; before the first point it is an error, because then the
-//! file is something else.
+//! A backslash at the end joins a line of numbers with the next. Names and remarks may end in one,
+//! too (paths of Windows do), so theirs joins nothing.
+//!
+//! A word at the beginning of a line that we do not know is passed over like those that we know and
+//! do not need, because programs add words of their own. Without any point in the file, the first
+//! such line is an error, because then the file is something else.
 //!
 //! # Source
 //! Alias|Wavefront, Advanced Visualizer Manual, appendix B1: Object Files, version 3.0.
 
 use std::collections::HashMap;
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use super::error::{Fault, MeshProblem, Place, quoted};
 use super::faces::Faces;
 use super::load::Parsed;
+use super::points::Points;
 use super::report::Format;
 use super::source::{LINE_BYTES_MAX, Source, line_too_long};
-use super::{Mesh, is_coordinate};
 
 #[cfg(test)]
 mod tests;
 
-/// Words that lines may begin with before the first point.
+/// Words that lines begin with which hold numbers, and no names.
+const NUMERIC: &[&[u8]] = &[
+    b"v", b"vn", b"vt", b"vp", b"f", b"fo", b"l", b"p", b"bmat", b"step", b"curv", b"curv2",
+    b"surf", b"parm", b"trim", b"hole", b"scrv", b"sp", b"con", b"deg",
+];
+/// How many points are read between two checks of their memory.
+const POINTS_CHECKED: usize = 1 << 14;
+/// Other words of OBJ.
 const PREAMBLE: &[&[u8]] = &[
     b"g",
     b"o",
@@ -45,63 +56,95 @@ const PREAMBLE: &[&[u8]] = &[
     b"shadow_obj",
     b"trace_obj",
     b"cstype",
-    b"deg",
-    b"bmat",
-    b"step",
 ];
 const LINE_EXPECTED: &str = "a line of OBJ, such as \"v X Y Z\" or \"f A B C\"";
 
 /// Reads an OBJ file from its first byte.
 pub(crate) fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Fault> {
     let mut reader = Reader {
-        points: Vec::new(),
+        points: Points::new(),
         normals: Vec::new(),
         faces,
         has_normals: true,
         farthest_point: None,
-        farthest_normal: None,
         corners: Vec::new(),
         corner_normals: Vec::new(),
+        first_unknown: None,
     };
     let mut joined = Vec::new();
+    let mut points_checked = 0;
     while let Some((place, line)) = source.next_line()? {
-        let Some(beginning) = line.strip_suffix(b"\\") else {
+        let (line, goes_on) = content(line);
+        if goes_on {
+            joined.clear();
+            joined.extend_from_slice(line);
+            join(source, place, &mut joined)?;
+            reader.read_line(place, &joined)?;
+        } else {
             reader.read_line(place, line)?;
-            continue;
-        };
-        // A backslash at the end joins a line with the next.
-        joined.clear();
-        joined.extend_from_slice(beginning);
-        while let Some((_, line)) = source.next_line()? {
-            joined.push(b' ');
-            let Some(more) = line.strip_suffix(b"\\") else {
-                joined.extend_from_slice(line);
-                break;
-            };
-            joined.extend_from_slice(more);
-            if joined.len() > LINE_BYTES_MAX {
-                return Err(line_too_long(place, &joined));
-            }
         }
-        reader.read_line(place, &joined)?;
+        if reader.points.len() >= points_checked {
+            source.check_vertices(reader.points.bytes())?;
+            points_checked += POINTS_CHECKED;
+        }
     }
     reader.finish()
 }
 
-/// What the lines so far have come to.
+/// The part of a line before its remark, and whether the next line continues it.
+fn content(line: &[u8]) -> (&[u8], bool) {
+    let word = line
+        .split(u8::is_ascii_whitespace)
+        .find(|word| !word.is_empty());
+    if !word.is_some_and(|word| NUMERIC.contains(&word)) {
+        return (line, false);
+    }
+    if let Some(remark) = memchr::memchr(b'#', line) {
+        return (&line[..remark], false);
+    }
+    match line.trim_ascii_end().strip_suffix(b"\\") {
+        Some(beginning) => (beginning, true),
+        None => (line, false),
+    }
+}
+
+/// Appends to a line the lines that continue it.
+fn join(source: &mut Source<'_>, place: Place, joined: &mut Vec<u8>) -> Result<(), Fault> {
+    while let Some((_, line)) = source.next_line()? {
+        joined.push(b' ');
+        let remark = memchr::memchr(b'#', line);
+        let line = &line[..remark.unwrap_or(line.len())];
+        match line.trim_ascii_end().strip_suffix(b"\\") {
+            Some(more) if remark.is_none() => joined.extend_from_slice(more),
+            _ => {
+                joined.extend_from_slice(line);
+                break;
+            }
+        }
+        if joined.len() > LINE_BYTES_MAX {
+            return Err(line_too_long(place, joined));
+        }
+    }
+    Ok(())
+}
+
+/// The parts of the lines so far.
 #[derive(Debug)]
 struct Reader {
-    points: Vec<Vec3>,
+    points: Points<DVec3>,
+    /// The normals of the file; broken ones are NaN.
     normals: Vec<Vec3>,
     faces: Faces,
-    /// Every corner so far has had a normal.
+    /// Every corner so far names a normal.
     has_normals: bool,
-    /// The largest indices that faces name, from 0, and where; checked when the file has been read.
+    /// The largest index of a point that faces name, from 0, and where; checked at the end of the
+    /// file.
     farthest_point: Option<(u32, Place)>,
-    farthest_normal: Option<(u32, Place)>,
     /// The corners of the face at hand.
     corners: Vec<u32>,
     corner_normals: Vec<u32>,
+    /// The fault of the first line before all points that begins with no word of OBJ.
+    first_unknown: Option<Fault>,
 }
 
 impl Reader {
@@ -109,25 +152,27 @@ impl Reader {
         let mut words = line
             .split(u8::is_ascii_whitespace)
             .filter(|word| !word.is_empty());
+        let ignored = &mut self.faces.ignored;
         match words.next() {
             None => {}
-            Some(b"v") => {
-                let point = vector(place, line, words)?;
-                if let Some(bad) = point
-                    .to_array()
-                    .iter()
-                    .find(|value| !is_coordinate(**value))
-                {
-                    return Err(Fault::coordinate(place, bad));
-                }
-                self.points.push(point);
+            Some(b"v") => match vector(place, line, words) {
+                Ok(point) => self.points.push(place, point),
+                Err(fault) => self.points.push_broken(fault),
+            },
+            Some(b"vn") => {
+                let normal = vector(place, line, words).map(DVec3::from_array);
+                self.normals
+                    .push(normal.map_or(Vec3::NAN, |normal| normal.as_vec3()));
             }
-            Some(b"vn") => self.normals.push(vector(place, line, words)?),
             Some(b"f" | b"fo") => self.read_face(place, words)?,
+            Some(b"l") => ignored.lines += 1,
+            Some(b"p") => ignored.points += words.count() as u64,
+            Some(b"curv" | b"curv2" | b"surf") => ignored.curves += 1,
             Some(word) => {
-                let known = word.starts_with(b"#") || word == b"vt" || word == b"vp";
-                if self.points.is_empty() && !known && !PREAMBLE.contains(&word) {
-                    return Err(Fault::syntax(place, quoted(line), LINE_EXPECTED));
+                let is_known =
+                    word.starts_with(b"#") || NUMERIC.contains(&word) || PREAMBLE.contains(&word);
+                if !is_known && self.points.len() == 0 && self.first_unknown.is_none() {
+                    self.first_unknown = Some(Fault::syntax(place, quoted(line), LINE_EXPECTED));
                 }
             }
         }
@@ -141,24 +186,21 @@ impl Reader {
     ) -> Result<(), Fault> {
         self.corners.clear();
         self.corner_normals.clear();
-        for word in words.take_while(|word| !word.starts_with(b"#")) {
+        for word in words {
             let mut parts = word.split(|&byte| byte == b'/');
             let point = parts.next().unwrap_or_default();
             let normal = parts.nth(1).filter(|normal| !normal.is_empty());
             if parts.next().is_some() {
                 return Err(Fault::syntax(place, quoted(word), CORNER_EXPECTED));
             }
-            let count = self.points.len();
-            let farthest = &mut self.farthest_point;
-            self.corners.push(index(place, point, count, farthest)?);
+            let index = self.point_index(place, point)?;
+            self.corners.push(index);
             if let Some(normal) = normal {
-                let count = self.normals.len();
-                let farthest = &mut self.farthest_normal;
-                self.corner_normals
-                    .push(index(place, normal, count, farthest)?);
+                let index = from_zero(normal, self.normals.len());
+                self.corner_normals.push(index.unwrap_or(MISSING));
             }
         }
-        if self.corner_normals.len() != self.corners.len() {
+        if self.corner_normals.len() != self.corners.len() && self.corners.len() >= 3 {
             self.has_normals = false;
         }
         if !self.has_normals {
@@ -166,37 +208,67 @@ impl Reader {
         }
         let is_known = |&corner: &u32| (corner as usize) < self.points.len();
         if self.corners.iter().all(is_known) {
-            self.faces
-                .push_polygon(place, &self.corners, &self.corner_normals, &self.points)
+            self.faces.push_polygon(
+                place,
+                &self.corners,
+                &self.corner_normals,
+                &self.points.list,
+            )
         } else {
             self.faces
                 .push_waiting(place, &self.corners, &self.corner_normals)
         }
     }
 
-    fn finish(mut self) -> Result<Parsed, Fault> {
-        check_farthest(self.farthest_point, self.points.len(), "vertices")?;
-        check_farthest(self.farthest_normal, self.normals.len(), NORMALS)?;
-        self.faces.finish(&self.points)?;
-        let mut mesh = Mesh {
-            positions: self.points,
-            normals: Vec::new(),
-            triangles: std::mem::take(&mut self.faces.triangles),
+    /// Reads the index of a point, and returns it counted from 0.
+    ///
+    /// One that counts from the beginning may be that of a point to come.
+    #[inline]
+    fn point_index(&mut self, place: Place, word: &[u8]) -> Result<u32, Fault> {
+        let count = self.points.len();
+        let Some(index) = from_zero(word, count) else {
+            return Err(match integer(word) {
+                Some(number) => bad_index(place, number, count, "vertices so far"),
+                None => Fault::syntax(place, quoted(word), CORNER_EXPECTED),
+            });
         };
-        if self.has_normals && self.faces.corner_normals.len() == mesh.triangles.len() {
-            split_by_normals(&mut mesh, &self.normals, &self.faces.corner_normals)?;
+        if self
+            .farthest_point
+            .is_none_or(|(farthest, _)| farthest < index)
+        {
+            self.farthest_point = Some((index, place));
         }
-        Ok(Parsed {
-            mesh,
-            format: Format::Obj,
-            polygon_count: self.faces.polygon_count,
-            dropped_count: self.faces.dropped_count,
-        })
+        Ok(index)
+    }
+
+    fn finish(mut self) -> Result<Parsed, Fault> {
+        if let (0, Some(fault)) = (self.points.len(), self.first_unknown) {
+            return Err(fault);
+        }
+        let count = self.points.len();
+        if let Some((index, place)) = self.farthest_point
+            && index as usize >= count
+        {
+            return Err(bad_index(place, i64::from(index) + 1, count, "vertices"));
+        }
+        self.faces.finish(&self.points.list)?;
+        let mut normals = Vec::new();
+        if self.has_normals && self.faces.corner_normals.len() == self.faces.triangles.len() {
+            for normal in self.faces.corner_normals.iter_mut().flatten() {
+                let known = self.normals.get(*normal as usize);
+                if !known.is_some_and(|known| known.is_finite()) {
+                    *normal = MISSING;
+                    self.faces.ignored.normals += 1;
+                }
+            }
+            normals = split_by_normals(&mut self.points, &mut self.faces, &self.normals)?;
+        }
+        Parsed::new(Format::Obj, self.points, normals, self.faces)
     }
 }
 
-/// What a corner may name besides vertices.
-const NORMALS: &str = "normals";
+/// The index of a normal that the file does not have, or that is no three numbers.
+const MISSING: u32 = u32::MAX;
 const CORNER_EXPECTED: &str = "a corner V, V/T, V//N or V/T/N";
 
 /// Reads three numbers; more may follow.
@@ -204,7 +276,7 @@ fn vector<'w>(
     place: Place,
     line: &[u8],
     mut words: impl Iterator<Item = &'w [u8]>,
-) -> Result<Vec3, Fault> {
+) -> Result<[f64; 3], Fault> {
     let mut values = [0.0; 3];
     for value in &mut values {
         let word = words.next();
@@ -219,37 +291,21 @@ fn vector<'w>(
                 )
             })?;
     }
-    Ok(Vec3::from_array(values))
+    Ok(values)
 }
 
-/// Reads an index as the file has it, and returns it counted from 0.
-///
-/// One that counts from the beginning may be beyond `count`; the largest of them is kept in `farthest`.
+/// The index that a word stands for, counted from 0, with `count` items so far.
 #[inline]
-fn index(
-    place: Place,
-    word: &[u8],
-    count: usize,
-    farthest: &mut Option<(u32, Place)>,
-) -> Result<u32, Fault> {
-    let number: i64 = match integer(word) {
-        Some(number) => number,
-        None => return Err(Fault::syntax(place, quoted(word), CORNER_EXPECTED)),
-    };
+fn from_zero(word: &[u8], count: usize) -> Option<u32> {
+    let number = integer(word)?;
     let from_zero = if number < 0 {
         number + count as i64
     } else {
         number - 1
     };
-    match u32::try_from(from_zero) {
-        Ok(index) if index < u32::MAX => {
-            if farthest.is_none_or(|(farthest, _)| farthest < index) {
-                *farthest = Some((index, place));
-            }
-            Ok(index)
-        }
-        _ => Err(bad_index(place, number, count, "so far")),
-    }
+    u32::try_from(from_zero)
+        .ok()
+        .filter(|index| *index < MISSING)
 }
 
 /// A whole number of at most 18 digits.
@@ -257,6 +313,7 @@ fn index(
 fn integer(word: &[u8]) -> Option<i64> {
     let (digits, sign) = match word {
         [b'-', digits @ ..] => (digits, -1),
+        [b'+', digits @ ..] => (digits, 1),
         digits => (digits, 1),
     };
     if digits.is_empty() || digits.len() > 18 {
@@ -270,15 +327,6 @@ fn integer(word: &[u8]) -> Option<i64> {
     Some(sign * value)
 }
 
-fn check_farthest(farthest: Option<(u32, Place)>, count: usize, what: &str) -> Result<(), Fault> {
-    match farthest {
-        Some((index, place)) if index as usize >= count => {
-            Err(bad_index(place, i64::from(index) + 1, count, what))
-        }
-        _ => Ok(()),
-    }
-}
-
 #[cold]
 fn bad_index(place: Place, found: i64, count: usize, what: &str) -> Fault {
     let expected = match count {
@@ -286,34 +334,34 @@ fn bad_index(place: Place, found: i64, count: usize, what: &str) -> Fault {
         _ => format!("1 to {count} or -{count} to -1, with {count} {what}"),
     };
     let problem = MeshProblem::Index {
-        of: if what == NORMALS { "normal" } else { "vertex" },
+        of: "vertex",
         found,
         expected,
     };
     Fault::new(place, problem)
 }
 
-/// Gives each vertex of `mesh` a normal, and makes a vertex more of a point for each further normal there.
+/// Returns a normal for each vertex, NaN for one without; makes a vertex more of a point for each
+/// further normal there. A corner whose normal is missing shares the vertex of another corner at
+/// the point.
 fn split_by_normals(
-    mesh: &mut Mesh,
+    points: &mut Points<DVec3>,
+    faces: &mut Faces,
     normals: &[Vec3],
-    corner_normals: &[[u32; 3]],
-) -> Result<(), Fault> {
-    /// No normal has been seen at this vertex.
-    const NONE: u32 = u32::MAX;
-    let mut normal_of = vec![NONE; mesh.positions.len()];
+) -> Result<Vec<Vec3>, Fault> {
+    let mut normal_of = vec![MISSING; points.len()];
     let mut further = HashMap::new();
-    let corners = mesh.triangles.iter_mut().flatten();
-    for (corner, &normal) in corners.zip(corner_normals.iter().flatten()) {
+    let corners = faces.triangles.iter_mut().flatten();
+    for (corner, &normal) in corners.zip(faces.corner_normals.iter().flatten()) {
         let first = &mut normal_of[*corner as usize];
-        if *first == NONE {
+        if *first == MISSING {
             *first = normal;
         }
-        if *first != normal {
-            let next = mesh.positions.len();
+        if *first != normal && normal != MISSING {
+            let next = points.len();
             let split = *further.entry((*corner, normal)).or_insert(next);
             if split == next {
-                mesh.positions.push(mesh.positions[*corner as usize]);
+                points.list.push(points.list[*corner as usize]);
                 normal_of.push(normal);
             }
             *corner = u32::try_from(split).map_err(|_| {
@@ -322,7 +370,6 @@ fn split_by_normals(
             })?;
         }
     }
-    let normal = |&normal: &u32| normals.get(normal as usize).copied().unwrap_or(Vec3::ZERO);
-    mesh.normals = normal_of.iter().map(normal).collect();
-    Ok(())
+    let normal = |&normal: &u32| normals.get(normal as usize).copied().unwrap_or(Vec3::NAN);
+    Ok(normal_of.iter().map(normal).collect())
 }

@@ -6,6 +6,9 @@
 //! One reader serves all three encodings through [`Values`]; what most large files consist of (binary
 //! vertices of fixed size, triangles) has a quick way in [`quick`].
 //!
+//! In ASCII, a row is one record: surplus values in it are ignored and counted, missing ones are an
+//! error. Numbers that an `f32` cannot hold (`double`, wide integers, all text) are read as `f64`.
+//!
 //! The header's counts are promises that are believed only as far as the remaining bytes can keep them.
 //!
 //! # Source
@@ -16,22 +19,24 @@ mod header;
 mod quick;
 mod values;
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use self::header::{Element, Encoding, Header, Shape};
 use self::values::{BinaryValues, TextValues, Values};
 use super::error::{Fault, Place};
 use super::faces::Faces;
 use super::load::Parsed;
+use super::points::{Point, Points, coordinate_fault, is_coordinate};
 use super::report::Format;
 use super::source::Source;
-use super::{Mesh, is_coordinate};
 
 #[cfg(test)]
 mod tests;
 
 /// The properties that we take of a vertex, in the order of fields.
 const VERTEX_PROPERTIES: [&str; 6] = ["x", "y", "z", "nx", "ny", "nz"];
+/// How many vertices are read one by one between two checks of their memory.
+const VERTICES_CHECKED: u64 = 1 << 14;
 /// The names under which the corners of a face go.
 const CORNER_PROPERTIES: [&str; 2] = ["vertex_indices", "vertex_index"];
 
@@ -43,36 +48,56 @@ pub(crate) fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Faul
         Encoding::LittleEndian => Format::PlyLittleEndian,
         Encoding::BigEndian => Format::PlyBigEndian,
     };
-    let body = Body::new(&header, faces)?;
-    let mut body = match header.encoding {
-        Encoding::Text => {
-            let body = body.read(&header, &mut TextValues { source })?;
-            // The rest of the last line belongs to the mesh.
+    let vertex = header.elements.iter().find(|it| it.name == "vertex");
+    let is_single = vertex.is_some_and(|vertex| {
+        let mut axes = VERTEX_PROPERTIES[..3].iter();
+        axes.all(|axis| vertex.is_single(axis))
+    });
+    match (header.encoding, is_single) {
+        (Encoding::Text, _) => {
+            let mut values = TextValues::new(source);
+            let parsed = read_body::<DVec3, _>(&header, format, faces, &mut values)?;
+            // White space after the last row belongs to the mesh.
             source.skip_white_space()?;
-            body
+            Ok(parsed)
         }
-        Encoding::LittleEndian => body.read(&header, &mut BinaryValues::<false> { source })?,
-        Encoding::BigEndian => body.read(&header, &mut BinaryValues::<true> { source })?,
-    };
-    body.faces.finish(&body.positions)?;
-    Ok(Parsed {
-        format,
-        polygon_count: body.faces.polygon_count,
-        dropped_count: body.faces.dropped_count,
-        mesh: Mesh {
-            positions: body.positions,
-            normals: body.normals,
-            triangles: body.faces.triangles,
-        },
-    })
+        (Encoding::LittleEndian, _) => {
+            let values = &mut BinaryValues::<false> { source };
+            if is_single {
+                read_body::<Vec3, _>(&header, format, faces, values)
+            } else {
+                read_body::<DVec3, _>(&header, format, faces, values)
+            }
+        }
+        (Encoding::BigEndian, _) => {
+            let values = &mut BinaryValues::<true> { source };
+            if is_single {
+                read_body::<Vec3, _>(&header, format, faces, values)
+            } else {
+                read_body::<DVec3, _>(&header, format, faces, values)
+            }
+        }
+    }
+}
+
+/// Reads all elements, with vertices in the precision of `P`.
+fn read_body<P: Point, V: Values>(
+    header: &Header,
+    format: Format,
+    faces: Faces,
+    values: &mut V,
+) -> Result<Parsed, Fault> {
+    let mut body = Body::<P>::new(header, faces)?.read(header, values)?;
+    body.faces.finish(&body.points.list)?;
+    Parsed::new(format, body.points, body.normals, body.faces)
 }
 
 /// What the elements after the header have come to so far.
 #[derive(Debug)]
-struct Body {
+struct Body<P> {
     /// What the header promises.
     vertex_count: usize,
-    positions: Vec<Vec3>,
+    points: Points<P>,
     normals: Vec<Vec3>,
     faces: Faces,
     /// The corners of the face at hand.
@@ -80,7 +105,7 @@ struct Body {
     polygon: Vec<u32>,
 }
 
-impl Body {
+impl<P: Point> Body<P> {
     fn new(header: &Header, faces: Faces) -> Result<Self, Fault> {
         let mut vertices = header.elements.iter().filter(|it| it.name == "vertex");
         let (vertex, second) = (vertices.next(), vertices.next());
@@ -102,7 +127,7 @@ impl Body {
         })?;
         Ok(Self {
             vertex_count: vertex_count as usize,
-            positions: Vec::new(),
+            points: Points::new(),
             normals: Vec::new(),
             faces,
             corners: Vec::new(),
@@ -116,7 +141,13 @@ impl Body {
                 "vertex" => self.read_vertices(element, values)?,
                 "face" => self.read_faces(element, values, Self::add_face)?,
                 "tristrips" => self.read_faces(element, values, Self::add_strips)?,
-                _ => skip(element, values)?,
+                name => {
+                    if name == "edge" && !element.properties.is_empty() {
+                        let lines = &mut self.faces.ignored.lines;
+                        *lines = lines.saturating_add(element.count);
+                    }
+                    self.skip(element, values)?;
+                }
             }
         }
         Ok(self)
@@ -138,13 +169,25 @@ impl Body {
             .all(|field| matches!(field, Some((_, Shape::Scalar(_)))));
         let bytes_min = values.bytes_min(element);
         let source = values.source();
-        source.reserve(&mut self.positions, element.count, bytes_min)?;
+        source.reserve(&mut self.points.list, element.count, bytes_min)?;
         if has_normals {
             source.reserve(&mut self.normals, element.count, bytes_min)?;
         }
-        if values.read_vertices_quick(element, &fields, &mut self.positions, &mut self.normals)? {
-            return Ok(());
+        if !values.read_vertices_quick(element, &fields, &mut self.points, &mut self.normals)? {
+            self.read_vertices_one_by_one(element, &fields, has_normals, values)?;
         }
+        let is_missing = |normal: &&Vec3| !normal.is_finite();
+        self.faces.ignored.normals = self.normals.iter().filter(is_missing).count() as u64;
+        Ok(())
+    }
+
+    fn read_vertices_one_by_one<V: Values>(
+        &mut self,
+        element: &Element,
+        fields: &[Option<(usize, Shape)>; 6],
+        has_normals: bool,
+        values: &mut V,
+    ) -> Result<(), Fault> {
         let role_of = |index| {
             let role = fields
                 .iter()
@@ -152,28 +195,63 @@ impl Body {
             role.filter(|&role| role < 3 || has_normals)
         };
         let roles: Vec<_> = (0..element.properties.len()).map(role_of).collect();
-        for _ in 0..element.count {
+        for number in 0..element.count {
+            values.begin_record()?;
             let mut vertex = [0.0; 6];
+            let mut fault = None;
             for (property, &role) in element.properties.iter().zip(&roles) {
                 match (property.shape, role) {
                     (Shape::Scalar(scalar), Some(role)) => {
                         let place = values.place();
-                        vertex[role] = values.float(scalar)?;
-                        if role < 3 && !is_coordinate(vertex[role]) {
-                            return Err(Fault::coordinate(
-                                values.place_of_last(place),
-                                vertex[role],
-                            ));
+                        let value = match values.float(scalar)? {
+                            Ok(value) if role < 3 && !is_coordinate(value) => {
+                                Err(coordinate_fault(values.place_of_last(place), value))
+                            }
+                            value => value,
+                        };
+                        match value {
+                            Ok(value) => vertex[role] = value,
+                            // What is no number costs a normal, or a vertex that is used.
+                            Err(_) if role >= 3 => vertex[role] = f64::NAN,
+                            Err(broken) => fault = fault.or(Some(broken)),
                         }
                     }
                     (shape, _) => skip_property(shape, values)?,
                 }
             }
+            self.end_record(values);
             let [x, y, z, normal @ ..] = vertex;
-            self.positions.push(Vec3::new(x, y, z));
-            if has_normals {
-                self.normals.push(Vec3::from_array(normal));
+            match fault {
+                None => self.points.push(values.place(), [x, y, z]),
+                Some(fault) => self.points.push_broken(fault),
             }
+            if has_normals {
+                self.normals.push(DVec3::from_array(normal).as_vec3());
+            }
+            if number % VERTICES_CHECKED == 0 {
+                let bytes = self.points.bytes() + size_of_val(&self.normals[..]) as u64;
+                values.source().check_vertices(bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end_record<V: Values>(&mut self, values: &mut V) {
+        self.faces.ignored.surplus_rows += u64::from(values.end_record());
+    }
+
+    /// Passes over an element that we have no use for.
+    fn skip<V: Values>(&mut self, element: &Element, values: &mut V) -> Result<(), Fault> {
+        // Without properties an element has no bytes, whatever its count.
+        if element.properties.is_empty() || values.skip_quick(element)? {
+            return Ok(());
+        }
+        for _ in 0..element.count {
+            values.begin_record()?;
+            for property in &element.properties {
+                skip_property(property.shape, values)?;
+            }
+            self.end_record(values);
         }
         Ok(())
     }
@@ -216,6 +294,7 @@ impl Body {
                     break;
                 }
             }
+            values.begin_record()?;
             let mut place = values.place();
             for (index, property) in element.properties.iter().enumerate() {
                 match property.shape {
@@ -234,6 +313,7 @@ impl Body {
                     shape => skip_property(shape, values)?,
                 }
             }
+            self.end_record(values);
             add(self, place)?;
             left -= 1;
         }
@@ -246,9 +326,9 @@ impl Body {
         for &corner in &self.corners {
             self.polygon.push(index(corner, self.vertex_count, place)?);
         }
-        if self.positions.len() == self.vertex_count {
+        if self.points.len() == self.vertex_count {
             self.faces
-                .push_polygon(place, &self.polygon, &[], &self.positions)
+                .push_polygon(place, &self.polygon, &[], &self.points.list)
         } else {
             self.faces.push_waiting(place, &self.polygon, &[])
         }
@@ -276,20 +356,6 @@ fn index(corner: i64, vertex_count: usize, place: Place) -> Result<u32, Fault> {
         Ok(index) if (index as usize) < vertex_count => Ok(index),
         _ => Err(Fault::index(place, corner, vertex_count)),
     }
-}
-
-/// Passes over an element that we have no use for.
-fn skip<V: Values>(element: &Element, values: &mut V) -> Result<(), Fault> {
-    // Without properties an element has no bytes, whatever its count.
-    if element.properties.is_empty() || values.skip_quick(element)? {
-        return Ok(());
-    }
-    for _ in 0..element.count {
-        for property in &element.properties {
-            skip_property(property.shape, values)?;
-        }
-    }
-    Ok(())
 }
 
 fn skip_property<V: Values>(shape: Shape, values: &mut V) -> Result<(), Fault> {

@@ -16,7 +16,9 @@
 //! Graphics Gems III, 1992. Convexity by the changes of direction: P. Schorn and F. Fisher, Testing the
 //! Convexity of a Polygon, Graphics Gems IV, 1994.
 
-use glam::{DVec2, DVec3, Vec3};
+use glam::{DVec2, DVec3};
+
+use super::points::Point;
 
 #[cfg(test)]
 mod tests;
@@ -56,10 +58,10 @@ impl Cutter {
     ///
     /// # Panics
     /// When a corner is not below `positions.len()`.
-    pub(crate) fn cut(
+    pub(crate) fn cut<P: Point>(
         &mut self,
         corners: &[u32],
-        positions: &[Vec3],
+        positions: &[P],
         mut emit: impl FnMut([u32; 3]),
     ) -> Result<(), TooIntricate> {
         self.flatten(corners, positions);
@@ -73,8 +75,8 @@ impl Cutter {
     }
 
     /// Projects the corners along the largest component of the normal, so that they turn anticlockwise.
-    fn flatten(&mut self, corners: &[u32], positions: &[Vec3]) {
-        let point = |corner: u32| positions[corner as usize].as_dvec3();
+    fn flatten<P: Point>(&mut self, corners: &[u32], positions: &[P]) {
+        let point = |corner: u32| positions[corner as usize].double();
         let origin = point(corners[0]);
         let mut normal = DVec3::ZERO;
         for (&corner, &following) in corners.iter().zip(corners.iter().cycle().skip(1)) {

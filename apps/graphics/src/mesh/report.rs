@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 /// The format of a mesh file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +77,107 @@ impl fmt::Display for Compression {
     }
 }
 
+/// What a file holds and a mesh does not: counts of what was left out or ignored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ignored {
+    /// Faces with one or two corners or none.
+    pub faces: u64,
+    /// Lines: elements `l` of OBJ, `edge` of PLY, and primitives of lines in glTF.
+    pub lines: u64,
+    /// Points that are elements of their own: `p` of OBJ, and primitives of points in glTF.
+    pub points: u64,
+    /// Free-form curves and surfaces.
+    pub curves: u64,
+    /// Normals that are missing or no numbers; the mesh has computed ones in their place.
+    pub normals: u64,
+    /// Vertices that no triangle uses and whose coordinates are no finite numbers.
+    pub vertices: u64,
+    /// Rows of text with more values than the file declares for them.
+    pub surplus_rows: u64,
+    /// Bytes after the end of the mesh.
+    pub trailing_bytes: u64,
+    /// Missing ends: 1 for ASCII STL without a last `endsolid`, which may have been cut short.
+    pub missing_ends: u64,
+}
+
+impl Ignored {
+    /// Returns every count with its name, in the order of the fields.
+    #[must_use]
+    pub fn counts(&self) -> [(&'static str, u64); 9] {
+        [
+            ("faces", self.faces),
+            ("lines", self.lines),
+            ("points", self.points),
+            ("curves", self.curves),
+            ("normals", self.normals),
+            ("vertices", self.vertices),
+            ("surplus_rows", self.surplus_rows),
+            ("trailing_bytes", self.trailing_bytes),
+            ("missing_ends", self.missing_ends),
+        ]
+    }
+
+    /// Tells whether the mesh is all that the file holds.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl fmt::Display for Ignored {
+    /// Prints what is not zero, on one line; nothing if all is zero.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for (count, one, many) in [
+            (
+                self.faces,
+                "face without three corners left out",
+                "faces without three corners left out",
+            ),
+            (self.lines, "line left out", "lines left out"),
+            (self.points, "point left out", "points left out"),
+            (
+                self.curves,
+                "curve or surface left out",
+                "curves or surfaces left out",
+            ),
+            (
+                self.normals,
+                "missing or broken normal computed",
+                "missing or broken normals computed",
+            ),
+            (
+                self.vertices,
+                "unused broken vertex ignored",
+                "unused broken vertices ignored",
+            ),
+            (
+                self.surplus_rows,
+                "row with surplus values, which were ignored",
+                "rows with surplus values, which were ignored",
+            ),
+            (
+                self.trailing_bytes,
+                "byte after the end ignored",
+                "bytes after the end ignored",
+            ),
+            (
+                self.missing_ends,
+                "missing end: the file may have been cut short",
+                "missing ends: the file may have been cut short",
+            ),
+        ] {
+            if count > 0 {
+                let what = if count == 1 { one } else { many };
+                write!(formatter, "{separator}{count} {what}")?;
+                separator = ", ";
+            }
+        }
+        Ok(())
+    }
+}
+
 /// What a file held and what loading it took.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -89,8 +190,11 @@ pub struct MeshReport {
     pub file_bytes: u64,
     /// Bytes after decompression; as many as in the file if it is not compressed.
     pub expanded_bytes: u64,
-    /// Bytes after the end of the mesh, which were ignored.
-    pub trailing_bytes: u64,
+    /// What the file holds and the mesh does not.
+    pub ignored: Ignored,
+    /// The point of the file that is the origin of the mesh: a coordinate of the file is that of
+    /// the mesh plus this. Zero unless the triangles are far from the origin for their size.
+    pub offset: DVec3,
     /// Vertices of the mesh, with those that no triangle uses.
     pub vertex_count: usize,
     /// Triangles of the mesh, with those of zero area.
@@ -99,8 +203,6 @@ pub struct MeshReport {
     pub degenerate_count: usize,
     /// Faces with more than three corners, which have become triangles.
     pub polygon_count: u64,
-    /// Faces with one or two corners or none, which were left out.
-    pub dropped_count: u64,
     /// Time that the disk and the decompressor took.
     pub input_time: Duration,
     /// Time that making a mesh of the bytes took.
@@ -138,12 +240,16 @@ impl fmt::Display for MeshReport {
         for (count, what) in [
             (self.degenerate_count as u64, "triangles of zero area"),
             (self.polygon_count, "polygons cut up"),
-            (self.dropped_count, "faces without three corners left out"),
-            (self.trailing_bytes, "bytes after the end ignored"),
         ] {
             if count > 0 {
                 write!(formatter, ", {count} {what}")?;
             }
+        }
+        if !self.ignored.is_empty() {
+            write!(formatter, ", {}", self.ignored)?;
+        }
+        if self.offset != DVec3::ZERO {
+            write!(formatter, ", offset {}", self.offset)?;
         }
         write!(formatter, ", {:.3} s", self.total_time().as_secs_f64())
     }

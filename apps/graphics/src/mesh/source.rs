@@ -5,7 +5,10 @@
 //! for tokens or lines. Nothing here allocates on a promise of the input: buffers grow with the bytes that
 //! really came, up to a limit.
 
+use std::cell::Cell;
 use std::io::{ErrorKind, Read};
+use std::ops::Range;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::error::{Fault, MeshProblem, Place, quoted};
@@ -21,6 +24,17 @@ pub(super) const LINE_BYTES_MAX: usize = 32 << 20;
 
 /// How much is read before memory is asked for the first time.
 const MEMORY_ASKED_FIRST: u64 = 1 << 20;
+/// The most characters that end a line.
+const LINE_END_BYTES_MAX: usize = 3;
+
+/// How far any file may expand, and how much further for each compressed byte.
+///
+/// zstd expands zeros by 32,768, and a million equal faces by some thousands.
+const EXPANDED_FREE: u64 = 256 << 20;
+const EXPANDED_PER_BYTE: u64 = 1024;
+/// The same for the memory of vertices. Those of real meshes expand by less than 30.
+const VERTEX_BYTES_FREE: u64 = 4 << 20;
+const VERTEX_BYTES_PER_BYTE: u64 = 256;
 
 /// A buffered stream that knows where it is.
 pub(crate) struct Source<'a> {
@@ -40,6 +54,15 @@ pub(crate) struct Source<'a> {
     after_fill: Box<dyn FnMut() + 'a>,
     /// Where in the expanded data memory is asked for the next time.
     memory_asked_at: u64,
+    /// The number of compressed bytes read so far; none if the input is not compressed.
+    compressed_bytes: Option<Rc<Cell<u64>>>,
+}
+
+/// The characters that end a line of a text: `\n`, `\r\n`, `\r`, `\n\r` or `\r\r\n`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LineEnd {
+    bytes: [u8; LINE_END_BYTES_MAX],
+    len: usize,
 }
 
 impl<'a> Source<'a> {
@@ -66,7 +89,14 @@ impl<'a> Source<'a> {
             input_time: Duration::ZERO,
             after_fill,
             memory_asked_at: MEMORY_ASKED_FIRST,
+            compressed_bytes: None,
         }
+    }
+
+    /// Bounds the expanded data by the number of compressed bytes read so far, which the caller
+    /// keeps up to date.
+    pub(crate) fn bound_by(&mut self, compressed_bytes: Rc<Cell<u64>>) {
+        self.compressed_bytes = Some(compressed_bytes);
     }
 
     /// Returns the bytes that have been read and not consumed.
@@ -168,6 +198,8 @@ impl<'a> Source<'a> {
     /// Reads everything up to the end and returns the number of bytes passed over, so that a decompressor
     /// gets to see its checksum.
     pub(crate) fn drain(&mut self) -> Result<u64, Fault> {
+        // Nothing of the rest is kept, so its size does not matter.
+        self.compressed_bytes = None;
         let before = self.offset;
         loop {
             self.consume(self.end - self.start);
@@ -189,49 +221,70 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// Returns the next line without its end (`\n` or `\r\n`), and its place; none at the end of the file.
+    /// Returns the next line without its end, and its place; none at the end of the file.
     pub(crate) fn next_line(&mut self) -> Result<Option<(Place, &[u8])>, Fault> {
+        let line = self.take_line(None)?;
+        Ok(line.map(|(place, line, _)| (place, &self.buffer[line])))
+    }
+
+    /// Returns the next line as [`next_line`](Self::next_line) does, and its end.
+    ///
+    /// An end that begins like `expected` is taken for exactly that. So binary data after the line
+    /// stay whole, even if they begin with a byte that could belong to the end of a line.
+    pub(crate) fn next_line_ended_by(
+        &mut self,
+        expected: Option<LineEnd>,
+    ) -> Result<Option<EndedLine<'_>>, Fault> {
+        let line = self.take_line(expected)?;
+        Ok(line.map(|(place, line, end)| (place, &self.buffer[line], end)))
+    }
+
+    /// Consumes a line with its end; returns the line as a range of the buffer.
+    fn take_line(
+        &mut self,
+        expected: Option<LineEnd>,
+    ) -> Result<Option<(Place, Range<usize>, LineEnd)>, Fault> {
         let mut searched = 0;
         let length = loop {
-            if let Some(position) = memchr::memchr(b'\n', &self.buffered()[searched..]) {
-                break Some(searched + position);
+            if let Some(position) = memchr::memchr2(b'\n', b'\r', &self.buffered()[searched..]) {
+                break searched + position;
             }
             searched = self.end - self.start;
             if !self.ensure_longer(searched)? {
-                break None;
+                break searched;
             }
         };
-        let available = self.end - self.start;
-        if length.is_none() && available == 0 {
+        if length == 0 && self.buffered().is_empty() {
             return Ok(None);
         }
-        let (line, used) = length.map_or((available, available), |length| (length, length + 1));
+        // The end may reach beyond what is buffered; at the end of the file it is shorter.
+        self.ensure(length + LINE_END_BYTES_MAX + 1)?;
+        let end = LineEnd::of(&self.buffered()[length..], expected);
         let (first, place) = (self.start, self.line());
-        self.consume(used);
+        self.consume(length + end.len);
         self.lines_done += 1;
-        let line = &self.buffer[first..first + line];
-        Ok(Some((place, line.strip_suffix(b"\r").unwrap_or(line))))
+        Ok(Some((place, first..first + length, end)))
     }
 
     /// Passes over white space; false at the end of the file.
     pub(crate) fn skip_white_space(&mut self) -> Result<bool, Fault> {
         loop {
-            let mut used = 0;
-            let mut lines = 0;
-            for &byte in self.buffered() {
-                if byte > b' ' {
-                    break;
+            self.ensure(LINE_END_BYTES_MAX + 1)?;
+            match self.buffered() {
+                [] => return Ok(false),
+                [b'\n' | b'\r', ..] => {
+                    let end = LineEnd::of(self.buffered(), None);
+                    self.consume(end.len);
+                    self.lines_done += 1;
                 }
-                lines += u64::from(byte == b'\n');
-                used += 1;
-            }
-            self.lines_done += lines;
-            self.consume(used);
-            if !self.buffered().is_empty() {
-                return Ok(true);
-            }
-            if !self.fill(1)? {
-                return Ok(false);
+                blanks => {
+                    let is_blank = |byte: &&u8| **byte <= b' ' && !matches!(byte, b'\n' | b'\r');
+                    let used = blanks.iter().take_while(is_blank).count();
+                    if used == 0 {
+                        return Ok(true);
+                    }
+                    self.consume(used);
+                }
             }
         }
     }
@@ -297,9 +350,43 @@ impl<'a> Source<'a> {
                 format!("at most {} bytes after decompression", self.bytes_max),
             ));
         }
+        let expanded = self.offset + self.end as u64;
+        self.check_expansion(here, "data", expanded, EXPANDED_FREE, EXPANDED_PER_BYTE)?;
         self.ask_for_memory(here)?;
         (self.after_fill)();
         Ok(!self.ended)
+    }
+}
+
+/// A line with its place and its end.
+pub(crate) type EndedLine<'s> = (Place, &'s [u8], LineEnd);
+
+impl LineEnd {
+    /// The end of a line at the beginning of `bytes`: `expected`, if `bytes` begin with it.
+    fn of(bytes: &[u8], expected: Option<Self>) -> Self {
+        if let Some(expected) = expected
+            && expected.len > 0
+            && bytes.starts_with(&expected.bytes[..expected.len])
+        {
+            return expected;
+        }
+        let len = match bytes {
+            [b'\r', b'\r', b'\n', ..] => 3,
+            [b'\r', b'\n', ..] => 2,
+            // A line feed and an empty line that ends in CR LF are not LF CR, of which two may
+            // follow.
+            [b'\n', b'\r', b'\n', b'\r', ..] => 2,
+            [b'\n', b'\r', b'\n', ..] => 1,
+            [b'\n', b'\r', ..] => 2,
+            [b'\n' | b'\r', ..] => 1,
+            _ => 0,
+        };
+        let mut end = Self {
+            bytes: [0; LINE_END_BYTES_MAX],
+            len,
+        };
+        end.bytes[..len].copy_from_slice(&bytes[..len]);
+        end
     }
 }
 
@@ -312,6 +399,38 @@ impl Source<'_> {
         }
         self.memory_asked_at = 2 * self.offset;
         memory::ask(2 * self.offset).map_err(|none| Fault::no_memory(here, none))
+    }
+
+    /// Checks that vertices of so many bytes in memory can be what a compressed file holds.
+    ///
+    /// Vertices that differ take a compressor some bits each. Without this check, a small file of
+    /// zeros becomes millions of vertices before the first face shows that the mesh needs none of
+    /// them.
+    pub(crate) fn check_vertices(&self, bytes: u64) -> Result<(), Fault> {
+        let (free, per_byte) = (VERTEX_BYTES_FREE, VERTEX_BYTES_PER_BYTE);
+        self.check_expansion(self.byte(), "vertices", bytes, free, per_byte)
+    }
+
+    fn check_expansion(
+        &self,
+        here: Place,
+        what: &str,
+        bytes: u64,
+        free: u64,
+        per_byte: u64,
+    ) -> Result<(), Fault> {
+        let Some(compressed) = &self.compressed_bytes else {
+            return Ok(());
+        };
+        let compressed = compressed.get();
+        if bytes <= free.saturating_add(per_byte.saturating_mul(compressed)) {
+            return Ok(());
+        }
+        Err(Fault::too_large(
+            here,
+            format!("{what} of {bytes} bytes out of {compressed} compressed bytes"),
+            format!("at most {free} and {per_byte} for each compressed byte"),
+        ))
     }
 
     /// Makes room in a list for what the file promises, as [`reservation`](Self::reservation) sees it.

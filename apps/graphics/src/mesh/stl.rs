@@ -4,18 +4,21 @@
 //! become one vertex. Its normals say nothing that the corners do not, and are often wrong: they are passed
 //! over. So are the two bytes after each binary triangle, which some programs use for colours.
 //!
+//! ASCII is read as programs write it: with `end` and the word that it ends apart, with solids that
+//! begin or end twice, with lines of colours, and without `endsolid` at the end of the file.
+//!
 //! # Source
 //! 3D Systems, StereoLithography Interface Specification, 1988, section 6.5.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use super::error::{Fault, Place, quoted};
 use super::faces::Faces;
 use super::load::Parsed;
+use super::points::{Point, coordinate_fault, is_coordinate};
 use super::report::Format;
 use super::source::Source;
 use super::weld::Welder;
-use super::{Mesh, is_coordinate};
 
 #[cfg(test)]
 mod tests;
@@ -41,7 +44,7 @@ pub(crate) fn read_binary(source: &mut Source<'_>, mut faces: Faces) -> Result<P
         u64::from(count),
         TRIANGLE_BYTES as u64,
     )?;
-    let mut welder = Welder::new();
+    let mut welder = Welder::<Vec3>::new();
     let mut left = count as usize;
     while left > 0 {
         source.peek(TRIANGLE_BYTES, &expected)?;
@@ -56,14 +59,19 @@ pub(crate) fn read_binary(source: &mut Source<'_>, mut faces: Faces) -> Result<P
         source.consume(used);
         left -= used / TRIANGLE_BYTES;
     }
-    Ok(parsed(Format::StlBinary, faces, welder))
+    Parsed::new(Format::StlBinary, welder.points, Vec::new(), faces)
 }
 
-fn binary_triangle(record: &[u8], place: Place, welder: &mut Welder) -> Result<[u32; 3], Fault> {
+fn binary_triangle(
+    record: &[u8],
+    place: Place,
+    welder: &mut Welder<Vec3>,
+) -> Result<[u32; 3], Fault> {
     let mut corners = [0; 3];
     for (corner, bytes) in corners.iter_mut().zip(record[12..48].chunks_exact(12)) {
         let value = |at: usize| {
-            f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+            let bytes = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+            f64::from(f32::from_le_bytes(bytes))
         };
         *corner = weld(welder, [value(0), value(4), value(8)], place)?;
     }
@@ -72,37 +80,40 @@ fn binary_triangle(record: &[u8], place: Place, welder: &mut Welder) -> Result<[
 
 /// Reads an ASCII STL file from its first byte.
 pub(crate) fn read_text(source: &mut Source<'_>, mut faces: Faces) -> Result<Parsed, Fault> {
-    let mut welder = Welder::new();
+    let mut welder = Welder::<DVec3>::new();
     let mut corners = Vec::new();
-    let mut is_open = false;
-    loop {
-        let end = source.line();
-        let Some((place, token)) = source.next_token()? else {
-            if is_open {
-                return Err(Fault::truncated(end, "\"facet\" or \"endsolid\""));
-            }
-            return Ok(parsed(Format::StlText, faces, welder));
-        };
-        if token.eq_ignore_ascii_case(b"facet") && is_open {
+    let (mut has_begun, mut has_ended) = (false, false);
+    while let Some((place, token)) = source.next_token()? {
+        let is = |word: &[u8]| token.eq_ignore_ascii_case(word);
+        if is(b"facet") && has_begun {
+            has_ended = false;
             read_facet(source, &mut welder, &mut corners)?;
-            faces.push_polygon(place, &corners, &[], &welder.positions)?;
-        } else if token.eq_ignore_ascii_case(b"endsolid") && is_open {
-            is_open = false;
+            faces.push_polygon(place, &corners, &[], &welder.points.list)?;
+        } else if is(b"solid") {
+            (has_begun, has_ended) = (true, false);
             source.next_line()?;
-        } else if token.eq_ignore_ascii_case(b"solid") && !is_open {
-            is_open = true;
+        } else if is(b"endsolid") && has_begun {
+            has_ended = true;
+            source.next_line()?;
+        } else if is(b"end") && has_begun {
+            has_ended = true;
+            expect_word(source, "solid")?;
+            source.next_line()?;
+        } else if is(b"color") && has_begun {
             source.next_line()?;
         } else {
-            let expected = ["\"solid\"", "\"facet\" or \"endsolid\""][usize::from(is_open)];
+            let expected = ["\"solid\"", "\"facet\" or \"endsolid\""][usize::from(has_begun)];
             return Err(Fault::syntax(place, quoted(token), expected));
         }
     }
+    faces.ignored.missing_ends = u64::from(!has_ended);
+    Parsed::new(Format::StlText, welder.points, Vec::new(), faces)
 }
 
 /// Reads what stands between `facet` and `endfacet`.
 fn read_facet(
     source: &mut Source<'_>,
-    welder: &mut Welder,
+    welder: &mut Welder<DVec3>,
     corners: &mut Vec<u32>,
 ) -> Result<(), Fault> {
     corners.clear();
@@ -115,7 +126,11 @@ fn read_facet(
     loop {
         let (place, token) = next_word(source, "\"vertex\" or \"endloop\"")?;
         if token.eq_ignore_ascii_case(b"endloop") {
-            return expect_word(source, "endfacet");
+            return expect_end(source, "facet");
+        }
+        if token.eq_ignore_ascii_case(b"end") {
+            expect_word(source, "loop")?;
+            return expect_end(source, "facet");
         }
         if !token.eq_ignore_ascii_case(b"vertex") {
             return Err(Fault::syntax(
@@ -153,25 +168,30 @@ fn expect_word(source: &mut Source<'_>, word: &str) -> Result<(), Fault> {
     }
 }
 
-/// The number of the vertex at a point, after a look at its coordinates.
-fn weld(welder: &mut Welder, point: [f32; 3], place: Place) -> Result<u32, Fault> {
-    if let Some(bad) = point.iter().find(|value| !is_coordinate(**value)) {
-        return Err(Fault::coordinate(place, bad));
+/// Reads `end` and a word, together or apart.
+fn expect_end(source: &mut Source<'_>, word: &str) -> Result<(), Fault> {
+    let expected = format!("\"end{word}\"");
+    let (place, token) = next_word(source, &expected)?;
+    if token.eq_ignore_ascii_case(b"end") {
+        return expect_word(source, word);
     }
-    welder
-        .vertex(Vec3::from_array(point))
-        .ok_or_else(|| Fault::too_large(place, "one more vertex", format!("at most {}", u32::MAX)))
+    let end = token.get(..3).zip(token.get(3..));
+    let is_end = end.is_some_and(|(end, rest)| {
+        end.eq_ignore_ascii_case(b"end") && rest.eq_ignore_ascii_case(word.as_bytes())
+    });
+    if is_end {
+        Ok(())
+    } else {
+        Err(Fault::syntax(place, quoted(token), expected))
+    }
 }
 
-fn parsed(format: Format, faces: Faces, welder: Welder) -> Parsed {
-    Parsed {
-        format,
-        polygon_count: faces.polygon_count,
-        dropped_count: faces.dropped_count,
-        mesh: Mesh {
-            positions: welder.positions,
-            normals: Vec::new(),
-            triangles: faces.triangles,
-        },
+/// The number of the vertex at a point, after a look at its coordinates.
+fn weld<P: Point>(welder: &mut Welder<P>, point: [f64; 3], place: Place) -> Result<u32, Fault> {
+    if let Some(&bad) = point.iter().find(|value| !is_coordinate(**value)) {
+        return Err(coordinate_fault(place, bad));
     }
+    welder
+        .vertex(P::from_array(point))
+        .ok_or_else(|| Fault::too_large(place, "one more vertex", format!("at most {}", u32::MAX)))
 }

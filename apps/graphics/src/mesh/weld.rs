@@ -10,7 +10,9 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use glam::Vec3;
+use glam::DVec3;
+
+use super::points::{Point, Points};
 
 #[cfg(test)]
 mod tests;
@@ -20,17 +22,17 @@ const FREE: u32 = u32::MAX;
 
 /// Gives equal points equal numbers.
 #[derive(Debug)]
-pub(crate) struct Welder {
-    pub(crate) positions: Vec<Vec3>,
+pub(crate) struct Welder<P> {
+    pub(crate) points: Points<P>,
     /// Numbers of vertices at the places that their hashes point to; a power of two of them.
     table: Vec<u32>,
     key: u64,
 }
 
-impl Welder {
+impl<P: Point> Welder<P> {
     pub(crate) fn new() -> Self {
         Self {
-            positions: Vec::new(),
+            points: Points::new(),
             table: vec![FREE; 1 << 10],
             key: RandomState::new().hash_one(0) | 1,
         }
@@ -39,38 +41,37 @@ impl Welder {
     /// Returns the number of the vertex at `point`, a new one if there is none yet.
     ///
     /// None if that would be the 2^32th vertex.
-    pub(crate) fn vertex(&mut self, point: Vec3) -> Option<u32> {
+    pub(crate) fn vertex(&mut self, point: P) -> Option<u32> {
         // Adding zero turns negative zero into zero.
-        let point = point + Vec3::ZERO;
-        if 2 * self.positions.len() >= self.table.len() {
+        let point = P::from_array((point.double() + DVec3::ZERO).to_array());
+        if 2 * self.points.len() >= self.table.len() {
             self.grow();
         }
         let place = self.place(point);
         if self.table[place] == FREE {
-            let number = u32::try_from(self.positions.len()).ok()?;
+            let number = u32::try_from(self.points.len()).ok()?;
             if number == FREE {
                 return None;
             }
             self.table[place] = number;
-            self.positions.push(point);
+            self.points.list.push(point);
         }
         Some(self.table[place])
     }
 
     /// The place in the table that holds the number of `point`, or that would.
-    fn place(&self, point: Vec3) -> usize {
+    fn place(&self, point: P) -> usize {
         let mask = self.table.len() - 1;
         let mut place = self.hash(point) & mask;
-        while self.table[place] != FREE && self.positions[self.table[place] as usize] != point {
+        while self.table[place] != FREE && self.points.list[self.table[place] as usize] != point {
             place = (place + 1) & mask;
         }
         place
     }
 
-    fn hash(&self, point: Vec3) -> usize {
-        let [x, y, z] = point.to_array().map(|value| u64::from(value.to_bits()));
+    fn hash(&self, point: P) -> usize {
         let mut hash = 0x9e37_79b9_7f4a_7c15;
-        for word in [x | y << 32, z] {
+        for word in point.bits() {
             let product = u128::from(hash ^ word) * u128::from(self.key);
             hash = (product as u64) ^ (product >> 64) as u64;
         }
@@ -80,8 +81,8 @@ impl Welder {
     #[cold]
     fn grow(&mut self) {
         self.table = vec![FREE; 2 * self.table.len()];
-        for number in 0..self.positions.len() {
-            let place = self.place(self.positions[number]);
+        for number in 0..self.points.len() {
+            let place = self.place(self.points.list[number]);
             self.table[place] = number as u32;
         }
     }

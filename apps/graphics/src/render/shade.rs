@@ -6,8 +6,9 @@
 //! 1. A face is seen from behind: face normal and shading normal are turned around.
 //! 2. The shading normal points away from the viewer although the face does not: it is bent until it is at
 //!    right angles to the line of sight.
-//! 3. The shadow of a face falls on its smooth neighbours in steps, since they are round only in the shading:
-//!    shadow rays start from the curved surface that the normals stand for.
+//! 3. The shadow of a face falls on its smooth neighbours in steps, since they are round only in the
+//!    shading: shadow rays start from the curved surface that the normals stand for. Faces beyond the
+//!    terminator take part in that: the side of the face's plane that the light is on does not matter.
 //!
 //! # Source
 //! Shadow rays from the curved surface: J. Hanika: Hacking the Shadow Terminator. Ray Tracing Gems II, chapter 4,
@@ -23,6 +24,9 @@ use crate::camera::Camera;
 use crate::kdtree::KdTree;
 use crate::mesh::Mesh;
 use crate::ray::{Hit, Ray};
+
+#[cfg(test)]
+mod tests;
 
 /// What the surface throws back of red, green and blue.
 const ALBEDO: Vec3 = Vec3::new(0.80, 0.76, 0.70);
@@ -47,9 +51,7 @@ pub(super) struct Shader<'a> {
 /// A point of a surface as shading sees it.
 struct Surface {
     point: Vec3,
-    /// Towards the viewer.
-    face: Vec3,
-    /// What the light falls on.
+    /// The normal of the curved surface, towards the viewer.
     shading: Vec3,
     /// Where shadow rays start.
     shadow_origin: Vec3,
@@ -82,28 +84,38 @@ impl Shader<'_> {
         let surface = self.surface(ray, hit);
         let mut light = self.lights.ambient(surface.shading);
         let mut gloss = Vec3::ZERO;
-        let Incoming {
+        if let Some(Incoming {
             towards,
-            distance,
             light: key,
-        } = self.lights.key(surface.point);
-        let cosine = surface.shading.dot(towards);
-        if cosine > 0.0 && surface.face.dot(towards) > 0.0 {
-            counts.shadow += 1;
-            let shadow = Ray {
-                origin: surface.shadow_origin,
-                direction: towards,
-                t_min: 0.0,
-                t_max: distance * 0.999,
-            };
-            if !self.tree.is_hit(&shadow) {
-                light += key * cosine;
-                let half = (towards - ray.direction.normalize_or_zero()).normalize_or_zero();
-                let highlight = surface.shading.dot(half).max(0.0).powi(GLOSS_EXPONENT);
-                gloss = key * (GLOSS * highlight);
-            }
+            ..
+        }) = self.key(&surface, counts)
+        {
+            light += key * surface.shading.dot(towards);
+            let half = (towards - ray.direction.normalize_or_zero()).normalize_or_zero();
+            let highlight = surface.shading.dot(half).max(0.0).powi(GLOSS_EXPONENT);
+            gloss = key * (GLOSS * highlight);
         }
         ALBEDO * light + gloss
+    }
+
+    /// The key light on a surface, unless the surface faces away or something is in between.
+    ///
+    /// The shading normal alone tells which way a surface faces. Where the light is behind the
+    /// face, the curved surface may still be lit: the shadow ray starts on it, and finds the face
+    /// itself in the way where it is not.
+    fn key(&self, surface: &Surface, counts: &mut RayCounts) -> Option<Incoming> {
+        let incoming = self.lights.key(surface.point);
+        if surface.shading.dot(incoming.towards) <= 0.0 {
+            return None;
+        }
+        counts.shadow += 1;
+        let shadow = Ray {
+            origin: surface.shadow_origin,
+            direction: incoming.towards,
+            t_min: 0.0,
+            t_max: incoming.distance * 0.999,
+        };
+        (!self.tree.is_hit(&shadow)).then_some(incoming)
     }
 
     fn surface(&self, ray: &Ray, hit: &Hit) -> Surface {
@@ -149,7 +161,6 @@ impl Shader<'_> {
         let lifts = [0, 1, 2].map(|index| lift(corners[index], normals[index]));
         Surface {
             point,
-            face,
             shading,
             shadow_origin: off_surface(point + weigh(lifts), face, corners),
         }

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "every test uses its share")]
 
 use glam::Vec3;
-use raddle_graphics::mesh::Mesh;
+use raddle_graphics::mesh::{LoadOptions, Loaded, Mesh, MeshError};
 
 /// The files of `mesh` in every format, with names that fit.
 ///
@@ -189,4 +189,22 @@ pub(crate) fn glb_file(json: &str, binary: &[u8]) -> Vec<u8> {
     bytes.extend(b"BIN\0");
     bytes.extend(binary);
     bytes
+}
+
+/// Reads a file of a known length.
+pub(crate) fn try_read(name: &str, bytes: &[u8]) -> Result<Loaded, MeshError> {
+    let length = Some(bytes.len() as u64);
+    Mesh::read(bytes, length, name, &LoadOptions::default(), |_| ())
+}
+
+/// Reads a file that is sound.
+#[track_caller]
+pub(crate) fn read(name: &str, bytes: impl AsRef<[u8]>) -> Loaded {
+    try_read(name, bytes.as_ref()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The counts of what a file holds and its mesh does not, as far as they are not zero.
+pub(crate) fn ignored(loaded: &Loaded) -> Vec<(&'static str, u64)> {
+    let counts = loaded.report.ignored.counts();
+    counts.into_iter().filter(|(_, count)| *count > 0).collect()
 }

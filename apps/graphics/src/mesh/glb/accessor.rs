@@ -7,12 +7,9 @@
 //! # Source
 //! glTF 2.0 Specification, 3.6.2 (accessors, alignment, sparse accessors, normalised integers).
 
-use glam::DVec3;
-use gltf::json::Root;
-use gltf::json::accessor::{Accessor, ComponentType, Type};
-use gltf::json::validation::Checked;
-
 use super::Container;
+use super::buffer::Buffers;
+use super::json::{Accessor, Number, Root};
 use crate::memory;
 use crate::mesh::error::{Fault, MeshProblem, Place};
 
@@ -21,15 +18,43 @@ use crate::mesh::error::{Fault, MeshProblem, Place};
 pub(super) struct Accessors<'a> {
     pub(super) root: &'a Root,
     container: &'a Container,
+    buffers: &'a Buffers<'a>,
 }
 
-/// An array in the binary chunk.
+/// The type of a component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ComponentType {
+    I8,
+    U8,
+    I16,
+    U16,
+    U32,
+    F32,
+}
+
+impl ComponentType {
+    fn of(number: Number) -> Option<Self> {
+        Some(match number.0 {
+            5120 => Self::I8,
+            5121 => Self::U8,
+            5122 => Self::I16,
+            5123 => Self::U16,
+            5125 => Self::U32,
+            5126 => Self::F32,
+            _ => return None,
+        })
+    }
+}
+
+/// An array in a buffer.
 #[derive(Debug, Clone, Copy)]
 struct Array<'a> {
     /// From the first byte of the first item to the last byte of the last.
     bytes: &'a [u8],
-    /// Where `bytes` begin in the file.
-    offset: u64,
+    /// Where `bytes` begin in the file; none for what stands in a URI.
+    offset: Option<u64>,
+    /// Where the JSON begins.
+    json_place: Place,
     stride: usize,
     item_bytes: usize,
 }
@@ -43,13 +68,19 @@ impl<'a> Array<'a> {
 
     /// Where an item begins in the file.
     fn place(self, number: usize) -> Place {
-        Place::Byte(self.offset + (number * self.stride) as u64)
+        self.offset.map_or(self.json_place, |offset| {
+            Place::Byte(offset + (number * self.stride) as u64)
+        })
     }
 }
 
 impl<'a> Accessors<'a> {
-    pub(super) fn new(root: &'a Root, container: &'a Container) -> Self {
-        Self { root, container }
+    pub(super) fn new(root: &'a Root, container: &'a Container, buffers: &'a Buffers<'a>) -> Self {
+        Self {
+            root,
+            container,
+            buffers,
+        }
     }
 
     /// Where errors of the JSON are reported.
@@ -68,37 +99,37 @@ impl<'a> Accessors<'a> {
         self.accessor(index).map(|accessor| accessor.count.0)
     }
 
-    /// Calls `visit` with every item of an accessor of three components.
-    pub(super) fn vectors(
+    /// Calls `visit` with every item of an accessor of `N` components, which is of type `kind`.
+    pub(super) fn vectors<const N: usize>(
         &self,
         index: usize,
-        mut visit: impl FnMut(Place, DVec3) -> Result<(), Fault>,
+        kind: &str,
+        mut visit: impl FnMut(Place, [f64; N]) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let accessor = self.accessor(index)?;
-        let component = self.component(index, accessor, Type::Vec3)?;
+        let component = self.component(index, accessor, kind)?;
         let vector = |item: &[u8]| {
-            let value = |at| {
-                number(
-                    component,
-                    accessor.normalized,
-                    &item[at * size(component)..],
-                )
-            };
-            DVec3::new(value(0), value(1), value(2))
+            std::array::from_fn(|at| {
+                let bytes = &item[at * size(component)..];
+                number(component, accessor.normalized, bytes)
+            })
         };
-        let item_bytes = 3 * size(component);
+        let item_bytes = N * size(component);
         let base = self.base(index, accessor, item_bytes)?;
         if let (Some(base), None) = (base, &accessor.sparse) {
             return base
                 .items()
                 .try_for_each(|(place, item)| visit(place, vector(item)));
         }
-        let mut items = match base {
+        let mut items: Vec<(Place, [f64; N])> = match base {
             Some(base) => base
                 .items()
                 .map(|(place, item)| (place, vector(item)))
                 .collect(),
-            None => vec![(self.json_place(), DVec3::ZERO); self.zeros(index, accessor)?],
+            None => {
+                let count = self.zeros(index, accessor, size_of::<(Place, [f64; N])>())?;
+                vec![(self.json_place(), [0.0; N]); count]
+            }
         };
         self.replace(index, accessor, item_bytes, |at, place, item| {
             items[at] = (place, vector(item));
@@ -111,7 +142,7 @@ impl<'a> Accessors<'a> {
     /// Returns the items of an accessor of whole numbers, all of which must be below `vertex_count`.
     pub(super) fn indices(&self, index: usize, vertex_count: usize) -> Result<Vec<u32>, Fault> {
         let accessor = self.accessor(index)?;
-        let component = self.component(index, accessor, Type::Scalar)?;
+        let component = self.component(index, accessor, "SCALAR")?;
         if !matches!(
             component,
             ComponentType::U8 | ComponentType::U16 | ComponentType::U32
@@ -123,7 +154,7 @@ impl<'a> Accessors<'a> {
         let base = self.base(index, accessor, item_bytes)?;
         let mut indices: Vec<u32> = match base {
             Some(base) => base.items().map(|(_, item)| unsigned(item)).collect(),
-            None => vec![0; self.zeros(index, accessor)?],
+            None => vec![0; self.zeros(index, accessor, size_of::<u32>())?],
         };
         self.replace(index, accessor, item_bytes, |at, _, item| {
             indices[at] = unsigned(item);
@@ -148,15 +179,13 @@ impl<'a> Accessors<'a> {
         &self,
         index: usize,
         accessor: &Accessor,
-        expected: Type,
+        expected: &str,
     ) -> Result<ComponentType, Fault> {
-        match (&accessor.component_type, &accessor.type_) {
-            (Checked::Valid(component), Checked::Valid(type_)) if *type_ == expected => {
-                Ok(component.0)
-            }
+        match ComponentType::of(accessor.component_type) {
+            Some(component) if accessor.kind == expected => Ok(component),
             _ => {
                 let found = format!("accessor {index} of another type");
-                Err(self.fault(found, format!("{expected:?} of a known component type")))
+                Err(self.fault(found, format!("{expected} of a known component type")))
             }
         }
     }
@@ -171,16 +200,17 @@ impl<'a> Accessors<'a> {
         let Some(view) = accessor.buffer_view else {
             return Ok(None);
         };
-        let offset = accessor.byte_offset.map_or(0, |offset| offset.0);
-        let array = self.array(view.value(), offset, accessor.count.0, item_bytes);
+        let offset = accessor.byte_offset.0;
+        let array = self.array(view.index(), offset, accessor.count.0, item_bytes);
         array.map(Some).map_err(|found| {
             let found = format!("accessor {index}: {found}");
-            self.fault(found, "an array inside the binary chunk of this file")
+            self.fault(found, "an array inside the data of this file")
         })
     }
 
-    /// The number of items of an accessor without a view.
-    fn zeros(&self, index: usize, accessor: &Accessor) -> Result<usize, Fault> {
+    /// The number of items of an accessor without a view, each of which takes `item_bytes` in
+    /// memory.
+    fn zeros(&self, index: usize, accessor: &Accessor, item_bytes: usize) -> Result<usize, Fault> {
         let count = accessor.count.0;
         let bytes = (self.container.json.len() + self.container.binary.len()) as u64;
         if count > bytes {
@@ -190,7 +220,7 @@ impl<'a> Accessors<'a> {
                 format!("at most {bytes}, one for every byte of the file"),
             ));
         }
-        memory::ask_for_each(count as usize, size_of::<(Place, DVec3)>() as u64)
+        memory::ask_for_each(count as usize, item_bytes as u64)
             .map_err(|none| Fault::no_memory(self.json_place(), none))?;
         Ok(count as usize)
     }
@@ -206,25 +236,25 @@ impl<'a> Accessors<'a> {
         let Some(sparse) = &accessor.sparse else {
             return Ok(());
         };
-        let Checked::Valid(index_type) = &sparse.indices.component_type else {
+        let Some(index_type) = ComponentType::of(sparse.indices.component_type) else {
             let found = format!("accessor {index}: sparse indices of another type");
             return Err(self.fault(found, "unsigned numbers of 8, 16 or 32 bits"));
         };
-        let index_bytes = size(index_type.0);
+        let index_bytes = size(index_type);
         let part = |view: usize, offset: u64, bytes: usize| {
             self.array(view, offset, sparse.count.0, bytes)
                 .map_err(|found| {
                     let found = format!("accessor {index}, sparse: {found}");
-                    self.fault(found, "an array inside the binary chunk of this file")
+                    self.fault(found, "an array inside the data of this file")
                 })
         };
         let (indices, values) = (&sparse.indices, &sparse.values);
         let indices = part(
-            indices.buffer_view.value(),
+            indices.buffer_view.index(),
             indices.byte_offset.0,
             index_bytes,
         )?;
-        let values = part(values.buffer_view.value(), values.byte_offset.0, item_bytes)?;
+        let values = part(values.buffer_view.index(), values.byte_offset.0, item_bytes)?;
         for ((place, at), (value_place, value)) in indices.items().zip(values.items()) {
             let at = unsigned(at);
             if u64::from(at) >= accessor.count.0 {
@@ -256,24 +286,20 @@ impl<'a> Accessors<'a> {
             .buffer_views
             .get(view_index)
             .ok_or_else(|| format!("view {view_index} of {}", root.buffer_views.len()))?;
-        let is_elsewhere = |uri: Option<&Option<String>>| uri.is_some_and(Option::is_some);
-        let buffer = view.buffer.value();
-        if buffer != 0 || is_elsewhere(root.buffers.first().map(|buffer| &buffer.uri)) {
-            return Err(format!("data of buffer {buffer}, which is in another file"));
-        }
-        let stride = match view.byte_stride.map_or(0, |stride| stride.0) {
+        let (buffer, is_chunk) = self.buffers.bytes(view.buffer.index())?;
+        let stride = match view.byte_stride.index() {
             0 => item_bytes,
             stride if stride < item_bytes => {
                 return Err(format!("items of {item_bytes} bytes every {stride} bytes"));
             }
             stride => stride,
         };
-        let start = view.byte_offset.map_or(0, |offset| offset.0);
+        let start = view.byte_offset.0;
         let bytes = (start.checked_add(view.byte_length.0))
-            .and_then(|end| slice(&self.container.binary, start, end))
+            .and_then(|end| slice(buffer, start, end))
             .ok_or_else(|| {
-                let (length, chunk) = (view.byte_length.0, self.container.binary.len());
-                format!("a view of {length} bytes from byte {start} of {chunk}")
+                let (length, all) = (view.byte_length.0, buffer.len());
+                format!("a view of {length} bytes from byte {start} of {all}")
             })?;
         let used = match count {
             0 => Some(0),
@@ -290,7 +316,8 @@ impl<'a> Accessors<'a> {
             })?;
         Ok(Array {
             bytes,
-            offset: self.container.binary_offset + start + offset,
+            offset: is_chunk.then(|| self.container.binary_offset + start + offset),
+            json_place: self.json_place(),
             stride,
             item_bytes,
         })

@@ -1,72 +1,186 @@
 //! From the primitives of a glTF file to one mesh in world space.
 
-use std::ops::Range;
-
-use glam::{DMat3, DMat4, Vec3};
-use gltf::json::mesh::{Mode, Primitive, Semantic};
-use gltf::json::validation::Checked;
+use glam::{DMat4, DVec3, Vec3};
 
 use super::accessor::Accessors;
+use super::json::{Instancing, MeshOfPrimitives, Node, Number, Primitive};
+use super::pose::{self, Placement, Transforms};
+use super::scene;
+use crate::memory;
 use crate::mesh::error::Fault;
 use crate::mesh::faces::Faces;
-use crate::mesh::{Mesh, is_coordinate};
+use crate::mesh::load::Parsed;
+use crate::mesh::points::Points;
+use crate::mesh::report::Format;
+
+/// The most primitives that nodes and instances may show: a small file can name many at many
+/// places.
+const SHOWN_MAX: u64 = 1 << 26;
 
 /// A mesh in the making.
 #[derive(Debug)]
 pub(super) struct Builder<'a> {
     accessors: Accessors<'a>,
+    /// Where the nodes of the file are in the world.
+    worlds: &'a [DMat4],
     faces: Faces,
-    positions: Vec<Vec3>,
+    points: Points<DVec3>,
+    /// One for each point, NaN where the primitive has none.
     normals: Vec<Vec3>,
-    /// Vertices whose primitives have normals; the others stand in `normals` as zero.
-    with_normals: Vec<Range<usize>>,
+    has_normals: bool,
+    /// Primitives shown so far.
+    shown_count: u64,
+}
+
+/// How the indices of a primitive make triangles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Triangles,
+    Strip,
+    Fan,
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(accessors: Accessors<'a>, faces: Faces) -> Self {
+    pub(super) fn new(accessors: Accessors<'a>, faces: Faces, worlds: &'a [DMat4]) -> Self {
         Self {
             accessors,
+            worlds,
             faces,
-            positions: Vec::new(),
+            points: Points::new(),
             normals: Vec::new(),
-            with_normals: Vec::new(),
+            has_normals: false,
+            shown_count: 0,
         }
     }
 
-    /// Adds all triangles of a mesh of the file, placed by `transform`.
-    pub(super) fn add_mesh(&mut self, mesh_index: usize, transform: DMat4) -> Result<(), Fault> {
-        let meshes = &self.accessors.root.meshes;
-        let Some(mesh) = meshes.get(mesh_index) else {
-            let expected = format!("one below {}, the number of meshes", meshes.len());
-            return Err(self.accessors.fault(format!("mesh {mesh_index}"), expected));
+    /// Adds all triangles of the mesh that a node shows. `transform` takes the node's space to the
+    /// world.
+    pub(super) fn add_node(&mut self, node: &Node, transform: DMat4) -> Result<(), Fault> {
+        let root = self.accessors.root;
+        let Some(mesh_index) = node.mesh else {
+            return Ok(());
         };
+        let Some(mesh) = root.meshes.get(mesh_index.index()) else {
+            let expected = format!("one below {}, the number of meshes", root.meshes.len());
+            let found = format!("mesh {}", mesh_index.0);
+            return Err(self.accessors.fault(found, expected));
+        };
+        let weights = node.weights.as_ref().unwrap_or(&mesh.weights);
+        if let Some(skin_index) = node.skin {
+            let Some(skin) = root.skins.get(skin_index.index()) else {
+                let expected = format!("one below {}, the number of skins", root.skins.len());
+                let found = format!("skin {}", skin_index.0);
+                return Err(self.accessors.fault(found, expected));
+            };
+            let joints = pose::joint_matrices(self.accessors, skin, self.worlds)?;
+            let node = transform;
+            let joints = &joints;
+            return self.add_mesh(mesh, weights, Placement::Joints { joints, node });
+        }
+        if let Some(instancing) = &node.extensions.instancing {
+            for instance in self.instances(instancing)? {
+                self.add_mesh(mesh, weights, Placement::Rigid(transform * instance))?;
+            }
+            return Ok(());
+        }
+        self.add_mesh(mesh, weights, Placement::Rigid(transform))
+    }
+
+    /// The places of all instances, in the space of their node.
+    fn instances(&self, instancing: &Instancing) -> Result<Vec<DMat4>, Fault> {
+        let accessors = self.accessors;
+        let find = |name: &str| instancing.attributes.get(name).map(|it| it.index());
+        let parts = [find("TRANSLATION"), find("ROTATION"), find("SCALE")];
+        let mut count = 0;
+        for part in parts.into_iter().flatten() {
+            count = accessors.count(part)?.max(count);
+        }
+        memory::ask(count.saturating_mul(2 * size_of::<DMat4>() as u64))
+            .map_err(|none| Fault::no_memory(accessors.json_place(), none))?;
+        let (mut translations, mut rotations, mut scales) = (Vec::new(), Vec::new(), Vec::new());
+        let [translation, rotation, scale] = parts;
+        if let Some(translation) = translation {
+            accessors.vectors(translation, "VEC3", |_, values| {
+                translations.push(values);
+                Ok(())
+            })?;
+        }
+        if let Some(rotation) = rotation {
+            accessors.vectors(rotation, "VEC4", |_, values| {
+                rotations.push(values);
+                Ok(())
+            })?;
+        }
+        if let Some(scale) = scale {
+            accessors.vectors(scale, "VEC3", |_, values| {
+                scales.push(values);
+                Ok(())
+            })?;
+        }
+        let count = translations.len().max(rotations.len()).max(scales.len());
+        Ok((0..count)
+            .map(|number| {
+                scene::placement(
+                    translations.get(number).copied(),
+                    rotations.get(number).copied(),
+                    scales.get(number).copied(),
+                )
+            })
+            .collect())
+    }
+
+    fn add_mesh(
+        &mut self,
+        mesh: &MeshOfPrimitives,
+        weights: &[f64],
+        placement: Placement<'_>,
+    ) -> Result<(), Fault> {
+        self.shown_count += mesh.primitives.len() as u64;
+        if self.shown_count > SHOWN_MAX {
+            return Err(Fault::too_large(
+                self.accessors.json_place(),
+                format!(
+                    "{} primitives, each counted where it is shown",
+                    self.shown_count
+                ),
+                format!("at most {SHOWN_MAX}"),
+            ));
+        }
         for primitive in &mesh.primitives {
-            self.add_primitive(primitive, transform)?;
+            self.add_primitive(primitive, weights, placement)?;
         }
         Ok(())
     }
 
-    fn add_primitive(&mut self, primitive: &Primitive, transform: DMat4) -> Result<(), Fault> {
-        let mode = match primitive.mode {
-            Checked::Valid(mode) => mode,
-            Checked::Invalid => {
+    fn add_primitive(
+        &mut self,
+        primitive: &Primitive,
+        weights: &[f64],
+        placement: Placement<'_>,
+    ) -> Result<(), Fault> {
+        let attribute = |name| primitive.attributes.get(name).map(|it| it.index());
+        let Some(positions) = attribute("POSITION") else {
+            return Ok(());
+        };
+        let mode = match primitive.mode.map_or(4, |mode| mode.0) {
+            0 => {
+                self.faces.ignored.points += 1;
+                return Ok(());
+            }
+            1..=3 => {
+                self.faces.ignored.lines += 1;
+                return Ok(());
+            }
+            4 => Mode::Triangles,
+            5 => Mode::Strip,
+            6 => Mode::Fan,
+            _ => {
                 let found = "a primitive of an unknown mode";
                 return Err(self.accessors.fault(found, "a mode from 0 to 6"));
             }
         };
-        let attribute = |semantic| primitive.attributes.get(&Checked::Valid(semantic));
-        let Some(positions) = attribute(Semantic::Positions) else {
-            return Ok(());
-        };
-        if !matches!(
-            mode,
-            Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan
-        ) {
-            self.faces.dropped_count += 1;
-            return Ok(());
-        }
-        let first = self.positions.len();
-        let count = self.accessors.count(positions.value())?;
+        let first = self.points.len();
+        let count = self.accessors.count(positions)?;
         if count > (self.faces.vertex_count_max() - first) as u64 {
             let most = self.faces.vertex_count_max();
             return Err(Fault::too_large(
@@ -75,64 +189,70 @@ impl<'a> Builder<'a> {
                 format!("at most {most} in all"),
             ));
         }
-        self.add_positions(positions.value(), transform)?;
-        self.add_normals(
-            attribute(Semantic::Normals).map(|it| it.value()),
-            first,
-            transform,
-        )?;
-        let vertex_count = self.positions.len() - first;
-        let mut corners = match primitive.indices {
-            Some(indices) => self.accessors.indices(indices.value(), vertex_count)?,
+        let transforms = Transforms::of(self.accessors, primitive, placement)?;
+        self.add_positions(primitive, positions, weights, &transforms)?;
+        self.add_normals(primitive, attribute("NORMAL"), weights, first, &transforms)?;
+        let vertex_count = self.points.len() - first;
+        let mut corners = match primitive.indices.map(Number::index) {
+            Some(indices) => self.accessors.indices(indices, vertex_count)?,
             None => (0..vertex_count as u32).collect(),
         };
         for corner in &mut corners {
             *corner += first as u32;
         }
-        self.add_triangles(mode, &corners, transform.determinant() < 0.0)
+        self.add_triangles(mode, &corners, transforms.is_mirror())
     }
 
-    fn add_positions(&mut self, accessor: usize, transform: DMat4) -> Result<(), Fault> {
-        let positions = &mut self.positions;
-        self.accessors.vectors(accessor, |place, point| {
-            let point = transform.transform_point3(point).as_vec3();
-            if let Some(bad) = point.to_array().iter().find(|it| !is_coordinate(**it)) {
-                return Err(Fault::coordinate(place, bad));
-            }
-            positions.push(point);
+    fn add_positions(
+        &mut self,
+        primitive: &Primitive,
+        accessor: usize,
+        weights: &[f64],
+        transforms: &Transforms,
+    ) -> Result<(), Fault> {
+        let moved = pose::displacements(self.accessors, primitive, weights, "POSITION")?;
+        let (points, mut vertex) = (&mut self.points, 0);
+        self.accessors.vectors(accessor, "VEC3", |place, values| {
+            let more = moved.get(vertex).copied().unwrap_or_default();
+            let point = DVec3::from_array(values) + more;
+            let placed = transforms.at(vertex).transform_point3(point);
+            points.push(place, placed.to_array());
+            vertex += 1;
             Ok(())
         })
     }
 
-    /// Adds a normal for every vertex from `first` on, zero for those that the file has none for.
+    /// Adds a normal for every vertex from `first` on, NaN for those that the file has none for.
     fn add_normals(
         &mut self,
+        primitive: &Primitive,
         accessor: Option<usize>,
+        weights: &[f64],
         first: usize,
-        transform: DMat4,
+        transforms: &Transforms,
     ) -> Result<(), Fault> {
-        let end = self.positions.len();
+        let end = self.points.len();
         if let Some(accessor) = accessor {
-            // Normals are turned by the cofactors: the inverse transpose, but for any matrix.
-            let [x, y, z] = [0, 1, 2].map(|axis| transform.col(axis).truncate());
-            let mirrored = if transform.determinant() < 0.0 {
-                -1.0
-            } else {
-                1.0
-            };
-            let turn = DMat3::from_cols(y.cross(z), z.cross(x), x.cross(y)) * mirrored;
-            let normals = &mut self.normals;
-            self.accessors.vectors(accessor, |_, normal| {
+            let moved = pose::displacements(self.accessors, primitive, weights, "NORMAL")?;
+            let (normals, broken_count) = (&mut self.normals, &mut self.faces.ignored.normals);
+            self.accessors.vectors(accessor, "VEC3", |_, values| {
+                let vertex = normals.len() - first;
                 if normals.len() < end {
-                    normals.push((turn * normal).normalize_or_zero().as_vec3());
+                    let more = moved.get(vertex).copied().unwrap_or_default();
+                    let normal = DVec3::from_array(values) + more;
+                    let turned = pose::normal_transform(transforms.at(vertex)) * normal;
+                    if turned.is_finite() {
+                        normals.push(turned.normalize_or_zero().as_vec3());
+                    } else {
+                        normals.push(Vec3::NAN);
+                        *broken_count += 1;
+                    }
                 }
                 Ok(())
             })?;
-            if self.normals.len() == end {
-                self.with_normals.push(first..end);
-            }
+            self.has_normals = true;
         }
-        self.normals.resize(end, Vec3::ZERO);
+        self.normals.resize(end, Vec3::NAN);
         Ok(())
     }
 
@@ -145,14 +265,14 @@ impl<'a> Builder<'a> {
         let place = self.accessors.json_place();
         let first = self.faces.triangles.len();
         match mode {
-            Mode::TriangleStrip => self.faces.push_strip(place, corners)?,
-            Mode::TriangleFan => {
+            Mode::Strip => self.faces.push_strip(place, corners)?,
+            Mode::Fan => {
                 for edge in corners.get(1..).unwrap_or_default().windows(2) {
                     self.faces
                         .push_triangle(place, [corners[0], edge[0], edge[1]])?;
                 }
             }
-            _ => {
+            Mode::Triangles => {
                 let triangles = corners.chunks_exact(3);
                 self.faces.claim(place, triangles.len())?;
                 let triangles = triangles.map(|it| [it[0], it[1], it[2]]);
@@ -167,22 +287,13 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Returns the mesh. If some primitives have normals, the others get theirs computed.
-    pub(super) fn finish(mut self) -> (Mesh, Faces) {
-        let mut mesh = Mesh {
-            positions: self.positions,
-            normals: Vec::new(),
-            triangles: std::mem::take(&mut self.faces.triangles),
+    /// Returns the mesh. If some primitives have normals, the others get computed ones.
+    pub(super) fn finish(self) -> Result<Parsed, Fault> {
+        let normals = if self.has_normals {
+            self.normals
+        } else {
+            Vec::new()
         };
-        let with_normals: usize = self.with_normals.iter().map(Range::len).sum();
-        if with_normals == mesh.positions.len() {
-            mesh.normals = self.normals;
-        } else if with_normals > 0 {
-            mesh.compute_normals();
-            for range in self.with_normals {
-                mesh.normals[range.clone()].copy_from_slice(&self.normals[range]);
-            }
-        }
-        (mesh, self.faces)
+        Parsed::new(Format::Glb, self.points, normals, self.faces)
     }
 }

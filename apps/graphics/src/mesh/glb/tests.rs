@@ -198,11 +198,11 @@ fn errors_name_the_byte_and_what_was_expected() {
         ),
         (
             good.replace("VEC3", "VEC4"),
-            "accessor 0 of another type; expected Vec3",
+            "accessor 0 of another type; expected VEC3",
         ),
         (
             good.replace("5126", "5124"),
-            "accessor 0 of another type; expected Vec3",
+            "accessor 0 of another type; expected VEC3",
         ),
         (
             good.replace("\"buffer\":0", "\"buffer\":1"),

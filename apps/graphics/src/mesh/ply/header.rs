@@ -41,6 +41,14 @@ impl Scalar {
         }
     }
 
+    /// Tells whether every number of the type is an `f32`, too.
+    fn is_single(self) -> bool {
+        matches!(
+            self,
+            Self::I8 | Self::U8 | Self::I16 | Self::U16 | Self::F32
+        )
+    }
+
     fn named(name: &[u8]) -> Option<Self> {
         Some(match name {
             b"char" | b"int8" => Self::I8,
@@ -92,6 +100,11 @@ impl Element {
         Some((index, self.properties[index].shape))
     }
 
+    /// Tells whether a number is one of 32 bits or fewer that an `f32` holds exactly.
+    pub(super) fn is_single(&self, name: &str) -> bool {
+        matches!(self.property(name), Some((_, Shape::Scalar(scalar))) if scalar.is_single())
+    }
+
     /// The size of a record in a binary file, if it is the same for all: if there are no lists.
     pub(super) fn stride(&self) -> Option<usize> {
         self.properties
@@ -117,20 +130,21 @@ impl Header {
         let mut encoding = None;
         let mut elements: Vec<Element> = Vec::new();
         let mut property_count = 0;
-        let mut is_first = true;
+        // All lines end as the first does. That tells the end of the last from the data after it.
+        let mut line_end = None;
         loop {
             let end = source.line();
-            let Some((place, line)) = source.next_line()? else {
+            let Some((place, line, this_end)) = source.next_line_ended_by(line_end)? else {
                 return Err(Fault::truncated(end, "a line end_header"));
             };
             let words: Vec<&[u8]> = line
                 .split(u8::is_ascii_whitespace)
                 .filter(|word| !word.is_empty())
                 .collect();
-            if is_first && words != [b"ply"] {
+            if line_end.is_none() && words != [b"ply"] {
                 return Err(Fault::syntax(place, quoted(line), "\"ply\""));
             }
-            is_first = false;
+            line_end = line_end.or(Some(this_end));
             match words[..] {
                 [b"comment" | b"obj_info" | b"ply", ..] | [] => {}
                 [b"end_header"] => break,

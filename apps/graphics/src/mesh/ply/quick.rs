@@ -6,10 +6,10 @@
 use glam::Vec3;
 
 use super::header::{Element, Scalar, Shape};
-use crate::mesh::error::Fault;
+use crate::mesh::error::{Fault, Place};
 use crate::mesh::faces::Faces;
+use crate::mesh::points::{Point, Points, coordinate_fault, is_coordinate};
 use crate::mesh::source::Source;
-use crate::mesh::{COORDINATE_MAX, is_coordinate};
 
 /// Where a number stands in a record, and its type.
 #[derive(Debug, Clone, Copy)]
@@ -19,11 +19,11 @@ struct Field {
 }
 
 /// Reads all vertices of `element`, unless it has lists; tells whether.
-pub(super) fn read_vertices<const BIG: bool>(
+pub(super) fn read_vertices<const BIG: bool, P: Point>(
     source: &mut Source<'_>,
     element: &Element,
     fields: &[Option<(usize, Shape)>; 6],
-    positions: &mut Vec<Vec3>,
+    points: &mut Points<P>,
     normals: &mut Vec<Vec3>,
 ) -> Result<bool, Fault> {
     let Some(stride) = element.stride() else {
@@ -48,33 +48,51 @@ pub(super) fn read_vertices<const BIG: bool>(
         source.peek(stride, &expected)?;
         let records = ((source.buffered().len() / stride) as u64).min(left) as usize;
         let chunk = &source.buffered()[..records * stride];
-        let first = positions.len();
-        append::<BIG>(chunk, stride, position, positions);
+        let first = points.len();
+        append::<BIG, P>(chunk, stride, position, &mut points.list);
         if let Some(normal) = normal {
-            append::<BIG>(chunk, stride, normal, normals);
+            append::<BIG, Vec3>(chunk, stride, normal, normals);
         }
-        let limit = Vec3::splat(COORDINATE_MAX);
-        let is_sound = |point: &Vec3| point.abs().cmple(limit).all();
-        if let Some(bad) = positions[first..].iter().position(|point| !is_sound(point)) {
-            source.consume(bad * stride);
-            let point = positions[first + bad].to_array();
-            let axis = point.iter().position(|value| !is_coordinate(*value));
-            let axis = axis.unwrap_or(0);
-            source.consume(position[axis].offset);
-            return Err(Fault::coordinate(source.byte(), point[axis]));
+        if !points.list[first..].iter().all(|point| point.is_sound()) {
+            note_broken::<BIG, P>(chunk, source.offset(), stride, position, points, first);
         }
         source.consume(records * stride);
+        let bytes = points.bytes() + size_of_val(&normals[..]) as u64;
+        source.check_vertices(bytes)?;
         left -= records as u64;
     }
     Ok(true)
 }
 
+/// Notes the vertices from `first` on, which stand in `chunk`, that have broken coordinates.
+#[cold]
+fn note_broken<const BIG: bool, P: Point>(
+    chunk: &[u8],
+    chunk_offset: u64,
+    stride: usize,
+    fields: [Field; 3],
+    points: &mut Points<P>,
+    first: usize,
+) {
+    for (number, record) in chunk.chunks_exact(stride).enumerate() {
+        let value = |field: &Field| float::<BIG>(field.scalar, &record[field.offset..]);
+        let bad = fields.iter().find(|field| !is_coordinate(value(field)));
+        if let Some(bad) = bad {
+            let offset = chunk_offset + (number * stride + bad.offset) as u64;
+            points.note_broken(
+                first + number,
+                coordinate_fault(Place::Byte(offset), value(bad)),
+            );
+        }
+    }
+}
+
 /// Appends what `fields` hold in every record of `chunk`.
-fn append<const BIG: bool>(
+fn append<const BIG: bool, P: Point>(
     chunk: &[u8],
     stride: usize,
     fields: [Field; 3],
-    points: &mut Vec<Vec3>,
+    points: &mut Vec<P>,
 ) {
     let [x, y, z] = fields;
     let is_plain = fields.iter().all(|field| field.scalar == Scalar::F32)
@@ -88,16 +106,16 @@ fn append<const BIG: bool>(
                 .expect("layout is in record");
             let value =
                 |at: usize| word::<BIG>([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-            Vec3::new(
+            P::from_single(Vec3::new(
                 f32::from_bits(value(0)),
                 f32::from_bits(value(4)),
                 f32::from_bits(value(8)),
-            )
+            ))
         }));
     } else {
         points.extend(records.map(|record| {
             let value = |field: Field| float::<BIG>(field.scalar, &record[field.offset..]);
-            Vec3::new(value(x), value(y), value(z))
+            P::from_array([value(x), value(y), value(z)])
         }));
     }
 }
@@ -185,10 +203,10 @@ fn word<const BIG: bool>(bytes: [u8; 4]) -> u32 {
 
 /// The number of type `scalar` that `bytes` begin with, as a float.
 #[inline]
-pub(super) fn float<const BIG: bool>(scalar: Scalar, bytes: &[u8]) -> f32 {
+pub(super) fn float<const BIG: bool>(scalar: Scalar, bytes: &[u8]) -> f64 {
     match scalar {
-        Scalar::F32 | Scalar::F64 => double::<BIG>(scalar, bytes) as f32,
-        _ => integer::<BIG>(scalar, bytes) as f32,
+        Scalar::F32 | Scalar::F64 => double::<BIG>(scalar, bytes),
+        _ => integer::<BIG>(scalar, bytes) as f64,
     }
 }
 

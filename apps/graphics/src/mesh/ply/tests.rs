@@ -51,7 +51,7 @@ fn polygons_of_any_size_are_cut_up_and_counted() {
     let loaded = read(text.as_bytes());
     assert_eq!(loaded.mesh.triangles, [[0, 1, 2], [0, 2, 3], [0, 1, 2]]);
     assert_eq!(loaded.report.polygon_count, 1);
-    assert_eq!(loaded.report.dropped_count, 1);
+    assert_eq!(loaded.report.ignored.faces, 1);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn quads_among_triangles_leave_the_quick_way_and_return_to_it() {
     let loaded = read(&bytes);
     assert_eq!(loaded.mesh.triangles, expected);
     assert_eq!(
-        (loaded.report.polygon_count, loaded.report.dropped_count),
+        (loaded.report.polygon_count, loaded.report.ignored.faces),
         (1, 1)
     );
 }
@@ -147,11 +147,13 @@ fn normals_count_only_if_all_three_are_there() {
     let vertex = vertex.to_owned() + "property float nz\n";
     let text =
         header(&vertex, FACE) + "0 0 0 0 0 5\n1 0 0 nan 0 0\n1 1 0 0 0 0\n0 1 0 3 0 4\n3 0 1 2\n";
-    let normals = read(text.as_bytes()).mesh.normals;
+    let Loaded { mesh, report, .. } = read(text.as_bytes());
+    // The one that is no number gets the computed normal of its vertex.
     assert_eq!(
-        normals,
-        [Vec3::Z, Vec3::ZERO, Vec3::ZERO, Vec3::new(0.6, 0.0, 0.8)]
+        mesh.normals,
+        [Vec3::Z, Vec3::Z, Vec3::ZERO, Vec3::new(0.6, 0.0, 0.8)]
     );
+    assert_eq!(report.ignored.normals, 1);
 }
 
 #[test]
@@ -197,19 +199,19 @@ fn errors_name_the_line_and_what_was_expected() {
             "it.ply: line 7: an element face without a list vertex_indices; expected the corners",
         ),
         (
-            header(VERTEX, FACE) + "0 0 zero\n",
+            header(VERTEX, FACE) + "0 0 zero\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n",
             "it.ply: line 10: \"zero\"; expected a number",
         ),
         (
-            header(VERTEX, FACE) + "0 0 0\n0 inf 0\n",
+            header(VERTEX, FACE) + "0 0 0\n0 inf 0\n1 0 0\n0 1 0\n3 0 1 2\n",
             "it.ply: line 11: coordinate inf; expected a finite number of magnitude at most 1e12",
         ),
         (
-            header(VERTEX, FACE) + "0 0 0\n0 0 NaN\n",
+            header(VERTEX, FACE) + "0 0 0\n0 0 NaN\n1 0 0\n0 1 0\n3 0 1 2\n",
             "it.ply: line 11: coordinate NaN; expected a finite number",
         ),
         (
-            header(VERTEX, FACE) + "0 0 0\n0 0 -1.1e12\n",
+            header(VERTEX, FACE) + "0 0 0\n0 0 -1.1e12\n1 0 0\n0 1 0\n3 0 1 2\n",
             "it.ply: line 11: coordinate -1100000000000; expected a finite number",
         ),
         (
@@ -226,7 +228,11 @@ fn errors_name_the_line_and_what_was_expected() {
         ),
         (
             header(VERTEX, FACE) + SQUARE + "3 0 1\n",
-            "it.ply: line 14: the end of the file; expected a number",
+            "it.ply: line 14: the end of the row; expected a number",
+        ),
+        (
+            header(VERTEX, FACE) + "0 0 0\n0 0\n0 1 0\n",
+            "it.ply: line 11: the end of the row; expected a number",
         ),
         (
             header(VERTEX, ""),

@@ -6,20 +6,31 @@ use super::header::{Element, Scalar, Shape};
 use super::quick;
 use crate::mesh::error::{Fault, Place, quoted};
 use crate::mesh::faces::Faces;
+use crate::mesh::points::{Point, Points};
 use crate::mesh::source::Source;
 
 /// A stream of numbers of declared types.
 pub(super) trait Values {
     /// The bytes below.
     fn source(&self) -> &Source<'_>;
-    /// The place of the next number; of text, the line that the last one ended on.
+    /// The place of the next number; of text, the line of the record.
     fn place(&self) -> Place;
     /// The place of a number that has just been read, which began at `place`.
     fn place_of_last(&self, place: Place) -> Place;
     /// The least number of bytes that a record of an element can have.
     fn bytes_min(&self, element: &Element) -> u64;
-    /// Reads a number as a float; what does not fit becomes infinite.
-    fn float(&mut self, scalar: Scalar) -> Result<f32, Fault>;
+    /// Begins a record. In a text, that is a row.
+    fn begin_record(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Ends a record; tells whether it has more values than were read.
+    fn end_record(&mut self) -> bool {
+        false
+    }
+
+    /// Reads a number as a float. The inner error is that of a word that is no number.
+    fn float(&mut self, scalar: Scalar) -> Result<Result<f64, Fault>, Fault>;
     /// Reads a whole number. Those beyond 63 bits become the largest.
     fn integer(&mut self, scalar: Scalar) -> Result<i64, Fault>;
     /// Passes over a number.
@@ -36,11 +47,11 @@ pub(super) trait Values {
     }
 
     /// Reads all vertices at once, if there is a quick way for `fields` of `element`; tells whether.
-    fn read_vertices_quick(
+    fn read_vertices_quick<P: Point>(
         &mut self,
         _element: &Element,
         _fields: &[Option<(usize, Shape)>; 6],
-        _positions: &mut Vec<Vec3>,
+        _points: &mut Points<P>,
         _normals: &mut Vec<Vec3>,
     ) -> Result<bool, Fault> {
         Ok(false)
@@ -64,18 +75,42 @@ pub(super) trait Values {
     }
 }
 
-/// Numbers as words of text.
+/// Numbers as words of text, one row for each record.
 #[derive(Debug)]
 pub(super) struct TextValues<'s, 'a> {
-    pub(super) source: &'s mut Source<'a>,
+    source: &'s mut Source<'a>,
+    /// The row at hand, how much of it has been read, and its line.
+    row: Vec<u8>,
+    read_len: usize,
+    place: Place,
 }
 
-impl TextValues<'_, '_> {
+impl<'s, 'a> TextValues<'s, 'a> {
+    pub(super) fn new(source: &'s mut Source<'a>) -> Self {
+        Self {
+            place: source.line(),
+            source,
+            row: Vec::new(),
+            read_len: 0,
+        }
+    }
+
+    /// The next word of the row.
+    fn word(&mut self) -> Option<&[u8]> {
+        let rest = &self.row[self.read_len..];
+        let first = rest.iter().position(|byte| *byte > b' ')?;
+        let length = rest[first..].iter().position(|byte| *byte <= b' ');
+        let end = length.map_or(rest.len(), |length| first + length);
+        self.read_len += end;
+        Some(&rest[first..end])
+    }
+
+    /// The next word of the row, which has to be there.
     fn token(&mut self) -> Result<(Place, &[u8]), Fault> {
-        let here = self.source.line();
-        match self.source.next_token()? {
-            Some(token) => Ok(token),
-            None => Err(Fault::truncated(here, "a number")),
+        let place = self.place;
+        match self.word() {
+            Some(word) => Ok((place, word)),
+            None => Err(Fault::syntax(place, "the end of the row", "a number")),
         }
     }
 }
@@ -86,23 +121,44 @@ impl Values for TextValues<'_, '_> {
     }
 
     fn place(&self) -> Place {
-        self.source.line()
+        self.place
     }
 
-    fn place_of_last(&self, _place: Place) -> Place {
-        self.source.line()
+    fn place_of_last(&self, place: Place) -> Place {
+        place
     }
 
     fn bytes_min(&self, element: &Element) -> u64 {
         2 * element.properties.len() as u64
     }
 
-    fn float(&mut self, _scalar: Scalar) -> Result<f32, Fault> {
+    fn begin_record(&mut self) -> Result<(), Fault> {
+        self.read_len = 0;
+        loop {
+            let end = self.source.line();
+            let Some((place, row)) = self.source.next_line()? else {
+                return Err(Fault::truncated(end, "a number"));
+            };
+            // Empty lines stand between rows here and there.
+            if row.iter().any(|byte| *byte > b' ') {
+                self.row.clear();
+                self.row.extend_from_slice(row);
+                self.place = place;
+                return Ok(());
+            }
+        }
+    }
+
+    fn end_record(&mut self) -> bool {
+        self.word().is_some()
+    }
+
+    fn float(&mut self, _scalar: Scalar) -> Result<Result<f64, Fault>, Fault> {
         let (place, token) = self.token()?;
-        std::str::from_utf8(token)
+        let value = std::str::from_utf8(token)
             .ok()
-            .and_then(|text| text.parse().ok())
-            .ok_or_else(|| Fault::syntax(place, quoted(token), "a number"))
+            .and_then(|text| text.parse().ok());
+        Ok(value.ok_or_else(|| Fault::syntax(place, quoted(token), "a number")))
     }
 
     fn integer(&mut self, _scalar: Scalar) -> Result<i64, Fault> {
@@ -149,11 +205,11 @@ impl<const BIG: bool> Values for BinaryValues<'_, '_, BIG> {
         bytes.sum::<usize>() as u64
     }
 
-    fn float(&mut self, scalar: Scalar) -> Result<f32, Fault> {
+    fn float(&mut self, scalar: Scalar) -> Result<Result<f64, Fault>, Fault> {
         let bytes = self.source.peek(scalar.bytes(), "a number")?;
         let value = quick::float::<BIG>(scalar, bytes);
         self.source.consume(scalar.bytes());
-        Ok(value)
+        Ok(Ok(value))
     }
 
     fn integer(&mut self, scalar: Scalar) -> Result<i64, Fault> {
@@ -175,14 +231,14 @@ impl<const BIG: bool> Values for BinaryValues<'_, '_, BIG> {
         self.source.skip(scalar.bytes() as u64, "a number")
     }
 
-    fn read_vertices_quick(
+    fn read_vertices_quick<P: Point>(
         &mut self,
         element: &Element,
         fields: &[Option<(usize, Shape)>; 6],
-        positions: &mut Vec<Vec3>,
+        points: &mut Points<P>,
         normals: &mut Vec<Vec3>,
     ) -> Result<bool, Fault> {
-        quick::read_vertices::<BIG>(self.source, element, fields, positions, normals)
+        quick::read_vertices::<BIG, P>(self.source, element, fields, points, normals)
     }
 
     fn read_triangles_quick(

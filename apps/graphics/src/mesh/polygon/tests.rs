@@ -1,5 +1,6 @@
 //! Cut polygons keep their area, their orientation and their corners.
 
+use glam::Vec3;
 use proptest::prelude::*;
 
 use super::*;

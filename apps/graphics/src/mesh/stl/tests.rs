@@ -26,15 +26,15 @@ fn errors_in_text_name_the_line_and_what_was_expected() {
     let cases = [
         (
             "solid\n".to_owned(),
-            "line 2: the end of the file; expected \"facet\" or \"endsolid\"",
+            "0 vertices without a triangle; expected at least one",
         ),
         (
             "solid\nfact\n".to_owned(),
             "line 2: \"fact\"; expected \"facet\" or \"endsolid\"",
         ),
         (
-            "solid\nendsolid\nfacet\n".to_owned(),
-            "line 3: \"facet\"; expected \"solid\"",
+            "solid\nend facet\n".to_owned(),
+            "line 2: \"facet\"; expected \"solid\"",
         ),
         (
             "solid\nendsolid\n".to_owned(),
@@ -67,6 +67,10 @@ fn errors_in_text_name_the_line_and_what_was_expected() {
         (
             format!("solid\n{FACET}endloop\nfacet"),
             "line 8: \"facet\"; expected \"endfacet\"",
+        ),
+        (
+            format!("solid\n{FACET}end loop\nend solid"),
+            "line 8: \"solid\"; expected \"facet\"",
         ),
     ];
     for (text, expected) in cases {

@@ -1,5 +1,7 @@
 //! Equal points share a vertex, in the order of their first appearance.
 
+use glam::Vec3;
+
 use super::*;
 
 #[test]
@@ -8,7 +10,7 @@ fn equal_points_share_a_number_and_zeros_have_no_sign() {
     assert_eq!(welder.vertex(Vec3::new(0.0, 1.0, 2.0)), Some(0));
     assert_eq!(welder.vertex(Vec3::new(3.0, 1.0, 2.0)), Some(1));
     assert_eq!(welder.vertex(Vec3::new(-0.0, 1.0, 2.0)), Some(0));
-    assert_eq!(welder.positions.len(), 2);
+    assert_eq!(welder.points.len(), 2);
 }
 
 #[test]
@@ -20,5 +22,5 @@ fn numbers_survive_the_growth_of_the_table() {
             assert_eq!(welder.vertex(point(index)), Some(index), "round {round}");
         }
     }
-    assert_eq!(welder.positions.len(), 10_000);
+    assert_eq!(welder.points.len(), 10_000);
 }

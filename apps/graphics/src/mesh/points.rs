@@ -1,0 +1,293 @@
+//! Vertices in the making, and the one step that brings them near the origin.
+//!
+//! An `f32` has 24 bits. Of a house at its place on the map (5,400,000 m north of the equator) half
+//! a metre is left. So readers keep every coordinate as exactly as the file gives it, in
+//! [`Points`]. When the file has been read, [`Points::finish`] subtracts one common offset in
+//! `f64`, and only then narrows the coordinates. A scene close to the origin has no offset: its
+//! coordinates stay those of the file.
+//!
+//! # The offset
+//! Each axis has its own. It is zero where the middle of the triangles is at most [`FAR`] times as
+//! far from the origin as the triangles are wide. Otherwise it is the roundest decimal number as
+//! near to the middle. So a scene that was moved by a round number gets the coordinates that it had
+//! before, to the last bit, and hence the same hits.
+//!
+//! # Broken vertices
+//! A coordinate that is no finite number costs the file only if a face uses it. Until the end it
+//! stands in the list as NaN.
+
+use std::fmt;
+
+use glam::{DVec3, Vec3};
+
+use super::COORDINATE_MAX;
+use super::error::{Fault, Place};
+use crate::memory::{self, NoMemory};
+
+#[cfg(test)]
+mod tests;
+
+/// [`COORDINATE_MAX`] in decimal, which rounds to it; the `f32` is a little less.
+const LIMIT: f64 = 1e12;
+/// How many times its own width a mesh may be away from the origin without an offset.
+const FAR: f64 = 4.0;
+/// The finest step of an offset, as a power of ten.
+const EXPONENT_MIN: i32 = -60;
+/// The most faults of broken vertices that are kept for a message.
+const BROKEN_KEPT_MAX: usize = 1 << 10;
+
+/// A point as a file gives it.
+pub(crate) trait Point: Copy + PartialEq + fmt::Debug {
+    /// Makes a point of three numbers.
+    fn from_array(values: [f64; 3]) -> Self;
+    /// Makes a point of one in `f32`.
+    fn from_single(point: Vec3) -> Self;
+    /// The point in `f64`.
+    fn double(self) -> DVec3;
+    /// Tells whether every number of the point can be a coordinate.
+    fn is_sound(self) -> bool;
+    /// Bits that are equal for equal points other than zeros of different signs.
+    fn bits(self) -> [u64; 3];
+    /// Subtracts `offset` from every point, and narrows the results.
+    fn narrow(list: Vec<Self>, offset: DVec3) -> Result<Vec<Vec3>, NoMemory>;
+}
+
+impl Point for Vec3 {
+    #[inline]
+    fn from_array(values: [f64; 3]) -> Self {
+        Self::from_array(values.map(|value| value as f32))
+    }
+
+    #[inline]
+    fn from_single(point: Vec3) -> Self {
+        point
+    }
+
+    #[inline]
+    fn is_sound(self) -> bool {
+        self.abs().cmple(Self::splat(COORDINATE_MAX)).all()
+    }
+
+    #[inline]
+    fn double(self) -> DVec3 {
+        self.as_dvec3()
+    }
+
+    #[inline]
+    fn bits(self) -> [u64; 3] {
+        self.to_array().map(|value| u64::from(value.to_bits()))
+    }
+
+    fn narrow(mut list: Vec<Self>, offset: DVec3) -> Result<Vec<Vec3>, NoMemory> {
+        if offset != DVec3::ZERO {
+            for point in &mut list {
+                *point = moved(*point, offset);
+            }
+        }
+        Ok(list)
+    }
+}
+
+impl Point for DVec3 {
+    #[inline]
+    fn from_array(values: [f64; 3]) -> Self {
+        Self::from_array(values)
+    }
+
+    #[inline]
+    fn from_single(point: Vec3) -> Self {
+        point.as_dvec3()
+    }
+
+    #[inline]
+    fn is_sound(self) -> bool {
+        self.abs().cmple(Self::splat(LIMIT)).all()
+    }
+
+    #[inline]
+    fn double(self) -> DVec3 {
+        self
+    }
+
+    #[inline]
+    fn bits(self) -> [u64; 3] {
+        self.to_array().map(f64::to_bits)
+    }
+
+    fn narrow(list: Vec<Self>, offset: DVec3) -> Result<Vec<Vec3>, NoMemory> {
+        let mut narrow = Vec::new();
+        memory::reserve(&mut narrow, list.len() as u64)?;
+        narrow.extend(list.into_iter().map(|point| moved(point, offset)));
+        Ok(narrow)
+    }
+}
+
+/// A point relative to `offset`. A vertex that no triangle uses may lie out of reach of an `f32`.
+#[inline]
+fn moved(point: impl Point, offset: DVec3) -> Vec3 {
+    let limit = DVec3::splat(COORDINATE_MAX.into());
+    (point.double() - offset).clamp(-limit, limit).as_vec3()
+}
+
+/// The vertices of a mesh in the making.
+#[derive(Debug)]
+pub(crate) struct Points<P> {
+    pub(crate) list: Vec<P>,
+    /// The number of vertices whose coordinates are broken.
+    broken_count: u64,
+    /// What is wrong with the first of them, by their numbers in ascending order.
+    faults: Vec<(usize, Fault)>,
+}
+
+impl<P: Point> Points<P> {
+    pub(crate) fn new() -> Self {
+        Self {
+            list: Vec::new(),
+            broken_count: 0,
+            faults: Vec::new(),
+        }
+    }
+
+    /// The number of vertices so far.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The memory of the vertices so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.list.len() * size_of::<P>()) as u64
+    }
+
+    /// Adds a vertex, a broken one if a coordinate is no finite number or out of all proportion.
+    #[inline]
+    pub(crate) fn push(&mut self, place: Place, values: [f64; 3]) {
+        match values.iter().find(|value| !is_coordinate(**value)) {
+            None => self.list.push(P::from_array(values)),
+            Some(&bad) => self.push_broken(coordinate_fault(place, bad)),
+        }
+    }
+
+    /// Adds a vertex that no face may use, because of `fault`.
+    #[cold]
+    pub(crate) fn push_broken(&mut self, fault: Fault) {
+        self.list.push(P::from_array([f64::NAN; 3]));
+        self.note_broken(self.list.len() - 1, fault);
+    }
+
+    /// Breaks a vertex of the list. Vertices are broken in the order of the list.
+    #[cold]
+    pub(crate) fn note_broken(&mut self, index: usize, fault: Fault) {
+        self.list[index] = P::from_array([f64::NAN; 3]);
+        self.broken_count += 1;
+        if self.faults.len() < BROKEN_KEPT_MAX {
+            self.faults.push((index, fault));
+        }
+    }
+
+    /// The number of broken vertices.
+    pub(crate) fn broken_count(&self) -> u64 {
+        self.broken_count
+    }
+
+    /// Returns the positions of a mesh, and the offset that they are relative to.
+    ///
+    /// # Errors
+    /// The fault of a broken vertex that a triangle uses; too little memory.
+    pub(crate) fn finish(mut self, triangles: &[[u32; 3]]) -> Result<(Vec<Vec3>, DVec3), Fault> {
+        if self.broken_count > 0 {
+            self.check_used(triangles)?;
+            // What nothing uses shall not disturb anything, either.
+            let zero = P::from_array([0.0; 3]);
+            for point in self.list.iter_mut().filter(|point| !point.is_sound()) {
+                *point = zero;
+            }
+        }
+        let offset = self.offset(triangles);
+        let positions =
+            P::narrow(self.list, offset).map_err(|none| Fault::no_memory(Place::Whole, none))?;
+        Ok((positions, offset))
+    }
+
+    /// Returns the fault of the first broken vertex that a triangle uses.
+    fn check_used(&mut self, triangles: &[[u32; 3]]) -> Result<(), Fault> {
+        let is_broken = |&corner: &u32| self.list[corner as usize].double().is_nan();
+        let Some(corner) = triangles.iter().flatten().copied().find(is_broken) else {
+            return Ok(());
+        };
+        let known = self
+            .faults
+            .binary_search_by_key(&(corner as usize), |(index, _)| *index);
+        Err(match known {
+            Ok(known) => self.faults.swap_remove(known).1,
+            Err(_) => {
+                Fault::coordinate(Place::Whole, format!("of vertex {corner}, counted from 0,"))
+            }
+        })
+    }
+
+    /// The offset that suits the triangles; see the header.
+    fn offset(&self, triangles: &[[u32; 3]]) -> DVec3 {
+        let [mut min, mut max] = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+        for &corner in triangles.iter().flatten() {
+            let point = self.list[corner as usize].double();
+            min = min.min(point);
+            max = max.max(point);
+        }
+        let reach = FAR * (max - min).max_element();
+        // Neither nothing nor a single point has a width.
+        if !(reach > 0.0 && reach.is_finite()) {
+            return DVec3::ZERO;
+        }
+        let middle = (min + max) / 2.0;
+        // Relative coordinates must stay within bounds, too.
+        let near = reach.min(f64::from(COORDINATE_MAX) / 2.0);
+        let offset = |middle: f64| {
+            if middle.abs() <= reach {
+                0.0
+            } else {
+                roundest(middle, near)
+            }
+        };
+        DVec3::from_array(middle.to_array().map(offset))
+    }
+}
+
+/// The roundest decimal number at most `reach` away from `value`.
+fn roundest(value: f64, reach: f64) -> f64 {
+    // A step of at most twice the reach has a multiple near enough, but for rounding.
+    let exponent_max = value.abs().log10().ceil() as i32;
+    for exponent in (EXPONENT_MIN..=exponent_max).rev() {
+        // Powers of ten with a negative exponent are no binary fractions; dividing rounds only
+        // once.
+        let near = if exponent >= 0 {
+            let step = 10_f64.powi(exponent);
+            (value / step).round() * step
+        } else {
+            let parts = 10_f64.powi(-exponent);
+            (value * parts).round() / parts
+        };
+        if (near - value).abs() <= reach {
+            return near;
+        }
+    }
+    value
+}
+
+/// The fault of a number that can be no coordinate.
+#[cold]
+pub(crate) fn coordinate_fault(place: Place, value: f64) -> Fault {
+    // Beyond the digits that a number has, zeros say little.
+    if value.is_finite() && value.abs() >= 1e15 {
+        Fault::coordinate(place, format!("{value:e}"))
+    } else {
+        Fault::coordinate(place, value)
+    }
+}
+
+/// Tells whether a number can be a coordinate: it is no NaN, not infinite and not out of all
+/// proportion.
+#[inline]
+pub(crate) fn is_coordinate(value: f64) -> bool {
+    value.abs() <= LIMIT
+}
