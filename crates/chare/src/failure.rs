@@ -18,6 +18,7 @@ use std::sync::Arc;
 #[error("{text}")]
 pub struct Failure {
     text: Arc<str>,
+    is_panic: bool,
 }
 
 impl fmt::Debug for Failure {
@@ -28,12 +29,33 @@ impl fmt::Debug for Failure {
 
 impl Failure {
     pub(crate) fn new(text: impl Into<Arc<str>>) -> Self {
-        Self { text: text.into() }
+        Self {
+            text: text.into(),
+            is_panic: false,
+        }
+    }
+
+    /// The same for a panic, which a program must not hide: see [`Unreported`](crate::unreported::Unreported).
+    pub(crate) fn of_panic(text: impl Into<Arc<str>>) -> Self {
+        Self {
+            text: text.into(),
+            is_panic: true,
+        }
     }
 
     /// `who` panicked in `entry`.
     pub(crate) fn panicked(who: &str, entry: &str, panic: &(dyn Any + Send)) -> Self {
-        Self::new(format!("{who} panicked in `{entry}`: {}", said(panic)))
+        Self::of_panic(format!("{who} panicked in `{entry}`: {}", said(panic)))
+    }
+
+    /// True for a failure that says of `other` that it is its cause, or is the same.
+    pub(crate) fn includes(&self, other: &Self) -> bool {
+        self.text.contains(&*other.text)
+    }
+
+    /// True for a panic.
+    pub(crate) const fn is_panic(&self) -> bool {
+        self.is_panic
     }
 
     /// A message for `entry` of an element that is no more, perhaps since it `died`.

@@ -385,6 +385,7 @@ pub mod chunks;
 mod collection;
 mod collections;
 mod cx;
+mod deferred;
 mod directory;
 mod entry;
 mod failure;
@@ -421,14 +422,18 @@ mod seeds;
 mod spread;
 mod suspended;
 mod system;
+mod unreported;
 mod waiters;
+mod waits;
+#[cfg(not(any(loom, shuttle)))]
+mod watch;
 
 pub use array::{Array, ArrayOptions, SparseOptions};
 pub use chares::Chares;
 pub use checkpoint::CheckpointError;
 pub use chunks::{ChunkedArray, ChunkedArrayBuilder, MissingChunks};
 pub use cx::Cx;
-pub use entry::{AsyncEntry, Chare, Entry, Message};
+pub use entry::{AsyncEntry, Chare, CrossesNodes, Entry, Message};
 pub use failure::Failure;
 pub use grain::{Grain, GrainFileError, GrainRun, GrainTuner};
 pub use group::Group;

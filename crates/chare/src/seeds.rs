@@ -182,14 +182,20 @@ impl Local {
         make: impl FnOnce(&mut Cx<T>) -> T,
     ) {
         let mut cx = Cx::new(part.one(number), index);
-        match catch_unwind(AssertUnwindSafe(|| make(&mut cx))) {
+        part.collection
+            .directory
+            .place(number)
+            .set_own_worker(self.worker);
+        let made = catch_unwind(AssertUnwindSafe(|| make(&mut cx)));
+        self.run_deferred();
+        match made {
             Ok(me) => {
-                let ends = cx.ends().then(|| cx.rounds().clone());
+                let rest = cx.has_rest().then(|| cx.take_rest());
                 let body = Body { me, cx };
                 let slot = Slot::new(number, index, State::Ready(body));
                 part.settle(self, slot, 0, Vec::new());
-                if let Some(rounds) = ends {
-                    part.end(self, number, &rounds);
+                if let Some(rest) = rest.filter(|rest| rest.ends) {
+                    part.end(self, number, &rest.rounds);
                 }
             }
             Err(panic) => {

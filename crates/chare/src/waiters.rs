@@ -53,6 +53,12 @@ impl Waiters {
         self.0.lock().expect("nothing panics under this lock")
     }
 
+    /// True when something waits.
+    #[cfg(not(any(loom, shuttle)))]
+    pub(crate) fn has_any(&self) -> bool {
+        !self.list().waiting.is_empty()
+    }
+
     /// Tells all: what they wait for will not come.
     pub(crate) fn tell_all(&self) {
         let waiting = mem::take(&mut self.list().waiting);

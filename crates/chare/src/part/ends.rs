@@ -163,7 +163,9 @@ impl<T: Chare> Part<T> {
             || drop(slot),
             |panic| {
                 let name = self.collection.name(index);
-                local.system.fail(Failure::panicked(&name, "drop", panic));
+                local
+                    .system
+                    .fail_by_panic(Failure::panicked(&name, "drop", panic));
             },
         );
     }
