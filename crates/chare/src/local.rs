@@ -211,7 +211,7 @@ impl Local {
     #[cold]
     fn fail_outside_entries(&self, panic: &(dyn Any + Send)) {
         let text = format!("a panic outside of any entry: {}", said(panic));
-        self.system.fail_by_panic(Failure::of_panic(text));
+        self.system.fail(Failure::new(text));
     }
 
     /// This worker's part of a collection, which is of `T`.

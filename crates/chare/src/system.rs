@@ -189,16 +189,6 @@ impl System {
         self.fail_here(failure);
     }
 
-    /// The same for a panic outside of entries: of those in destructors at the end of the runtime the program need not know.
-    #[cold]
-    pub(crate) fn fail_by_panic(&self, failure: Failure) {
-        if self.post.is_ending() {
-            self.fail(Failure::new(failure.to_string()));
-        } else {
-            self.fail(failure);
-        }
-    }
-
     /// All who wait at this node learn of it.
     #[cold]
     pub(crate) fn fail_here(&self, failure: Failure) {
@@ -234,7 +224,7 @@ impl System {
         // Relaxed: as in `fail`.
         let failure = self.wait_or_fail(|| self.has_exited.load(Relaxed));
         failure.map_or(Ok(()), |failure| {
-            self.unreported.forget_if(|_| true);
+            self.unreported.report_if(|_| true);
             Err(failure)
         })
     }
@@ -244,7 +234,7 @@ impl System {
     pub(crate) fn note_reported(&self, failure: &Failure) {
         let is_first = self.failure().as_ref() == Some(failure);
         self.unreported
-            .forget_if(|unreported| is_first || failure.includes(unreported));
+            .report_if(|unreported| is_first || failure.includes(unreported));
     }
 
     /// What has failed first, if anything has.
@@ -294,7 +284,7 @@ impl Owner {
 impl Drop for Owner {
     fn drop(&mut self) {
         self.system.fail(Failure::new("the runtime has ended"));
-        let unreported = self.system.unreported.take();
+        let unreported = self.system.unreported.report();
         if let Some(failure) = unreported.filter(|_| !panicking()) {
             panic!("{failure}; nothing has waited for it until the end of the runtime");
         }

@@ -28,21 +28,21 @@ pub(crate) struct Waits {
 
 /// Reductions, or scans, of the elements of an array or the members of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Row {
+pub(crate) struct Row {
     collection: u32,
     group: Group,
     kind: Kind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+pub(crate) enum Kind {
     Reduction,
     Scan,
 }
 
 /// The first round of a row that lacks contributions, and the last that has any.
 #[derive(Clone, Copy, Debug)]
-struct Rounds {
+pub(crate) struct Rounds {
     first: u64,
     last: u64,
 }
@@ -60,9 +60,12 @@ pub(crate) struct Known {
     /// Contributions that have come.
     count: u64,
     /// The first elements that have not contributed, and how many there are.
-    missing: Vec<(Number, String)>,
+    missing: Vec<(Place, String)>,
     missing_count: u64,
 }
+
+/// The order in which elements are named: by position in a section, and by number in an array.
+type Place = (usize, Number);
 
 /// Asks all workers of a system what waits; a line each.
 #[track_caller]
@@ -148,7 +151,7 @@ fn line(row: Row, rounds: Rounds, known: Known) -> String {
 }
 
 /// Names elements, of `count` that there are.
-fn names(missing: &[(Number, String)], count: u64) -> String {
+fn names(missing: &[(Place, String)], count: u64) -> String {
     let names: Vec<_> = missing.iter().map(|one| one.1.as_str()).collect();
     let names = names.join(", ");
     match count.saturating_sub(missing.len() as u64) {
@@ -253,15 +256,20 @@ impl<T: Chare> Part<T> {
         let present = slots
             .iter()
             .filter(|slot| !matches!(slot.state, State::Vacant));
-        for slot in present.filter(|slot| self.takes_part(group, slot.number)) {
+        for slot in present {
+            let Some(position) = self.position_in(group, slot.number) else {
+                continue;
+            };
             if next(&slot.next_rounds()) > round {
                 has_contributed += 1;
                 continue;
             }
+            let name = match slot.index {
+                Some(index) => self.collection.name(Some(index)),
+                None => format!("member {position}"),
+            };
             known.missing_count += 1;
-            known
-                .missing
-                .push((slot.number, self.collection.name(slot.index)));
+            known.missing.push(((position, slot.number), name));
         }
         known.shorten();
         match row.kind {
@@ -280,11 +288,10 @@ impl<T: Chare> Part<T> {
         known
     }
 
-    /// True for an element that is to contribute to the reductions and scans of a group.
-    fn takes_part(&self, group: Group, number: Number) -> bool {
-        let Some(section) = group else { return true };
-        let members = self.section(section);
-        members.is_ok_and(|members| members.position(number).is_some())
+    /// The position of an element that is to contribute to the reductions and scans of a section; 0 for all elements of an array.
+    fn position_in(&self, group: Group, number: Number) -> Option<usize> {
+        let Some(section) = group else { return Some(0) };
+        self.section(section).ok()?.position(number)
     }
 
     /// Contributions to a section's reduction that wait at members of its tree.
@@ -301,7 +308,7 @@ mod tests {
     use super::*;
 
     fn known(count: u64, missing: &[u32]) -> Known {
-        let name = |&index: &u32| (Number::new(0, 0, index), format!("Cell[{index}]"));
+        let name = |&index: &u32| ((0, Number::new(0, 0, index)), format!("Cell[{index}]"));
         Known {
             of: "Cell",
             expected: Some(20),

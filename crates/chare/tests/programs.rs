@@ -169,7 +169,8 @@ fn node_failure_as_value() {
 
 /// Waits for a sum to which one of four cells does not contribute.
 fn stand_still() {
-    let cells = runtime(2).array(4, |_| Cell);
+    let runtime = runtime(2);
+    let cells = runtime.array(4, |_| Cell);
     for index in [0, 1, 3] {
         cells.at(index).vote();
     }

@@ -364,7 +364,7 @@ pub(crate) fn run_on<S, R>(
     desk.stop();
     system.send_to_others(&Letter::Stop);
     drop(open);
-    let unreported = system.unreported.take();
+    let unreported = system.unreported.report();
     unreported.map_or(Ok(Some(result)), |failure| Err(failure.into()))
 }
 

@@ -5,7 +5,7 @@ use std::mem;
 
 use super::{Part, Slot};
 use crate::entry::Chare;
-use crate::failure::{Failure, contain};
+use crate::failure::{Failure, contain, said};
 use crate::local::Local;
 use crate::nodes::Letter;
 use crate::number::Number;

@@ -82,7 +82,7 @@ impl Voter {
     }
     #[entry]
     fn contribute_then(&mut self, cx: &mut Cx<Self>, at: At, sum: mpsc::Sender<u32>) {
-        let then = move |output| drop(sum.send(output));
+        let then = move |output| sum.send(output).expect("it is awaited");
         at.run(|| cx.contribute_then(Sum(1_u32), then));
     }
     /// Reduces and waits for it, some times, in a fork and not.
@@ -234,6 +234,9 @@ fn an_element_that_ends_or_panics_has_contributed() {
         (0..3).for_each(|index| voters.at(index).contribute(at));
         voters.at(3).contribute_and_panic(at);
         runtime.quiescence().try_wait().expect_err("one panics");
+        while !sum.is_here() {
+            thread::yield_now();
+        }
         assert_eq!(sum.try_wait(), Ok(4), "{at:?}");
     });
 }
