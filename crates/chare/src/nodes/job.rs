@@ -225,7 +225,7 @@ impl Job {
             let result = main(&runtime, made);
             return system
                 .unreported
-                .take()
+                .report()
                 .map_or(Ok(Some(result)), |failure| Err(failure.into()));
         }
         let shape = shape(self.nodes, &builder)?;

@@ -163,9 +163,8 @@ impl<T: Chare> Part<T> {
             || drop(slot),
             |panic| {
                 let name = self.collection.name(index);
-                local
-                    .system
-                    .fail_by_panic(Failure::panicked(&name, "drop", panic));
+                let text = format!("{name} panicked in `drop`: {}", said(panic));
+                local.system.fail(Failure::new(text));
             },
         );
     }
