@@ -40,6 +40,8 @@ struct List {
     waiting: BTreeMap<u64, Waiting>,
     /// Numbers those who come.
     count: u64,
+    /// The number of places that have not been dropped: of those who wait, and of those who have been told and do not know it yet.
+    held: usize,
 }
 
 impl fmt::Debug for Waiters {
@@ -54,9 +56,8 @@ impl Waiters {
     }
 
     /// True when something waits.
-    #[cfg(not(any(loom, shuttle)))]
     pub(crate) fn has_any(&self) -> bool {
-        !self.list().waiting.is_empty()
+        self.list().held > 0
     }
 
     /// Tells all: what they wait for will not come.
@@ -89,6 +90,7 @@ impl Watch {
         let mut list = system.waiters.list();
         let id = list.count;
         list.count += 1;
+        list.held += 1;
         list.waiting.insert(id, waiting);
         Self {
             system: system.id,
@@ -108,7 +110,10 @@ impl Drop for Watch {
     fn drop(&mut self) {
         let system: Option<Arc<System>> = registry::find(self.system);
         if let Some(system) = system {
-            let left = system.waiters.list().waiting.remove(&self.id);
+            let mut list = system.waiters.list();
+            list.held -= 1;
+            let left = list.waiting.remove(&self.id);
+            drop(list);
             // Without the lock: a waker has a destructor.
             drop(left);
         }

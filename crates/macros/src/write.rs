@@ -397,37 +397,42 @@ impl Carried<'_> {
         };
         let parts = (0..types.len()).map(|index| format_ident!("part_{index}"));
         let parts: Vec<_> = parts.collect();
-        let of_type: Vec<_> = types.iter().map(|of| best(library, of)).collect();
+        let writes = types.iter().map(|of| best(library, of, "write_best"));
+        let reads = types.iter().map(|of| best(library, of, "read_best"));
         quote! {
             #library::nodes::Crossing::by(
                 |(#(#parts,)*), to| {
                     let _ = &to;
-                    #(#of_type::write_best(#parts, to)?;)*
+                    #(#writes(#parts, to)?;)*
                     ::core::result::Result::Ok(())
                 },
                 |from| {
                     let _ = &from;
-                    ::core::result::Result::Ok((#(#of_type::read_best(from)?,)*))
+                    ::core::result::Result::Ok((#(#reads(from)?,)*))
                 },
             )
         }
     }
 }
 
-/// Where the compiler finds the best way of a type. Its errors point to where the type stands.
-fn best(library: &Path, of: &TokenStream) -> TokenStream {
+/// A function of the best way of a type, which the compiler finds. Its errors point to where the type stands.
+fn best(library: &Path, of: &TokenStream, function: &str) -> TokenStream {
     let first = of.clone().into_iter().next();
     let span = first.map_or_else(Span::call_site, |first| first.span());
-    quote_spanned!(span=> #library::nodes::Crossing::<#of>)
+    let function = Ident::new(function, span);
+    quote_spanned!(span=> <#library::nodes::Crossing<#of>>::#function)
 }
 
 /// How one value is written and read.
 fn whole(library: &Path, of: &TokenStream) -> TokenStream {
-    let best = best(library, of);
+    let (write, read) = (
+        best(library, of, "write_best"),
+        best(library, of, "read_best"),
+    );
     quote! {
         #library::nodes::Crossing::by(
-            |value, to| #best::write_best(value, to),
-            |from| #best::read_best(from),
+            |value, to| #write(value, to),
+            |from| #read(from),
         )
     }
 }

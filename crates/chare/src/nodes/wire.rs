@@ -81,10 +81,10 @@ impl<T> Crossing<T> {
 impl<T> Crossing<T> {
     /// By what serde says of the type.
     #[must_use]
-    // The bounds stand here, and not on the block: so the compiler says which of them a type lacks.
+    // The bounds stand here, and not on the block, and name `Deserialize` itself: so the compiler says which derive a type lacks.
     pub const fn new() -> Self
     where
-        T: Serialize + DeserializeOwned,
+        T: Serialize + for<'de> Deserialize<'de>,
     {
         Self::by(write, |from| read(from))
     }
@@ -134,7 +134,7 @@ pub trait BySerde<T> {
     /// [`CrossingError`].
     fn read_best(from: &mut &[u8]) -> Result<T, CrossingError>
     where
-        T: DeserializeOwned;
+        T: for<'de> Deserialize<'de>;
 }
 
 impl<T> BySerde<T> for Crossing<T> {
@@ -147,7 +147,7 @@ impl<T> BySerde<T> for Crossing<T> {
 
     fn read_best(from: &mut &[u8]) -> Result<T, CrossingError>
     where
-        T: DeserializeOwned,
+        T: for<'de> Deserialize<'de>,
     {
         read(from)
     }
