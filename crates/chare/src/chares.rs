@@ -188,14 +188,16 @@ pub trait Chares: HasSystem {
 
     /// Says what waits, and for what: asynchronous entries, messages for elements that are to come, reductions and scans that lack contributions.
     ///
-    /// For programs that stand still; while messages are under way, a line says what the workers knew when they were asked. Of the reductions of an array,
-    /// and of its scans, the first is named that lacks contributions, with the first elements that have not contributed:
+    /// For programs that stand still; while messages are under way, a line says what the workers
+    /// knew when they were asked. Of the reductions of an array, and of its scans, the first is
+    /// named that lacks contributions, with the first elements that have not contributed:
     ///
     /// ```text
     /// Cell[3] waits in `meet`, and 2 messages for it
     /// reduction 0 of Cell has 3 of 4 contributions; Array<Cell>#0 lacks those of Cell[2]
     /// ```
-    /// On several nodes it is what waits on the node that asks. The variable `RADDLE_WATCH` has a program say it by itself.
+    /// On several nodes it is what waits on the node that asks. The variable `RADDLE_WATCH` has a
+    /// program say it by itself.
     ///
     /// # Panics
     /// On a worker, which would have to answer.

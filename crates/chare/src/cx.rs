@@ -18,13 +18,16 @@ use crate::system::System;
 /// An element's side of the runtime: entries have it as their parameter `cx: &mut Cx<Self>`.
 ///
 /// # Forks
-/// An entry may [`join`](raddle_runtime::join), open scopes and run loops, and what it forks may run on another worker, or on a thread that
-/// stands in for one. All methods work there as in the entry itself, in the name of the element:
+/// An entry may [`join`](raddle_runtime::join), open scopes and run loops, and what it forks may
+/// run on another worker, or on a thread that stands in for one. All methods work there as in the
+/// entry itself, in the name of the element:
 /// - [`worker`](Self::worker) is the element's worker, not that of the fork.
-/// - Contributions to reductions reach the element's worker when the entry ends, or waits. They are numbered in the order of the calls.
-/// - What waits for messages or scans ([`next`](Self::next), [`scan`](Self::scan)) is awaited by the entry itself, and panics where a fork
-///   polls it.
-/// - Messages that forks send have an order of their own: see [what is promised](crate#what-is-promised).
+/// - Contributions to reductions reach the element's worker when the entry ends, or waits. They are
+///   numbered in the order of the calls.
+/// - What waits for messages or scans ([`next`](Self::next), [`scan`](Self::scan)) is awaited by
+///   the entry itself, and panics where a fork polls it.
+/// - Messages that forks send have an order of their own: see [what is
+///   promised](crate#what-is-promised).
 ///
 /// # Examples
 /// ```
@@ -180,7 +183,8 @@ impl<T: Chare> Cx<T> {
     /// Waits for a message of a kind: the oldest that has come, or the next to come.
     ///
     /// # Panics
-    /// What it returns, where that is polled outside of the element's `async` entries, or by a fork of one that runs elsewhere.
+    /// What it returns, where that is polled outside of the element's `async` entries, or by a fork
+    /// of one that runs elsewhere.
     pub fn next<M: Message<Chare = T>>(
         &self,
         kind: M,
@@ -302,7 +306,8 @@ impl<T: Chare> Cx<T> {
         collection.directory.place(self.one.number).own_worker()
     }
 
-    /// Calls `call` with the element's part, if this thread is the element's worker; `None` in forks that others run.
+    /// Calls `call` with the element's part, if this thread is the element's worker; `None` in
+    /// forks that others run.
     pub(crate) fn with_own_part<R>(&self, call: impl FnOnce(&Local, &Part<T>) -> R) -> Option<R> {
         local::with(self.one.system, |local| {
             let local = local?;
@@ -321,14 +326,14 @@ impl<T: Chare> Cx<T> {
             .unwrap_or_else(|| wait_outside::<T>())
     }
 
-    /// Calls `call` with the element's part on the element's worker: at once if this thread is that worker, and in a fork that another one
-    /// runs when the entry ends, or waits.
+    /// Calls `call` with the element's part on the element's worker: at once if this thread is that
+    /// worker, and in a fork that another one runs when the entry ends, or waits.
     pub(crate) fn on_own_worker(&mut self, call: impl FnOnce(&Local, &Part<T>) + Send + 'static) {
         let mut call = Some(call);
         let run = |local: &Local, part: &Part<T>| call.take().map(|call| call(local, part));
         self.with_own_part(run);
         let Some(call) = call else { return };
-        // Nobody waits for what comes of an array that was destroyed meanwhile.
+        // An array that was destroyed meanwhile has no reductions to contribute to.
         let own = |collection: &Collection<T>| self.own_worker(collection);
         let Some(worker) = self.with_collection(own) else {
             return;

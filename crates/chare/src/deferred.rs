@@ -1,11 +1,14 @@
 //! Calls that the forks of an entry leave for the worker of their element.
 //!
-//! A part belongs to one worker, and has no lock. An entry may fork, and another worker may run the fork, or a thread that is no worker at all. What a
-//! fork does to the part of its element, such as a contribution, is then left here. The element's worker does it as soon as the entry
-//! ends or waits, before anything else runs on that worker: so it comes no later than what the entry itself does.
+//! A part belongs to one worker, and has no lock. An entry may fork, and another worker may run the
+//! fork, or a thread that is no worker at all. What a fork does to the part of its element, such as
+//! a contribution, is then left here. The element's worker does it as soon as the entry ends or
+//! waits, before anything else runs on that worker: so it comes no later than what the entry itself
+//! does.
 //!
 //! # Memory ordering
-//! All relaxed. An entry ends after its forks: whoever waits for them orders what they have left before the look for it.
+//! All relaxed. An entry ends after its forks. The join or scope that waits for a fork orders what
+//! the fork has left before the look for it.
 
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};

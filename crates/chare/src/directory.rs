@@ -7,14 +7,14 @@
 //! is older than that is not read. One that was changed meanwhile leads to where the element was, and those there know
 //! ([`crate::part`], [`crate::migration`]). All accesses are relaxed.
 //!
-//! `worker` is read by the forks of an element's entry, on whatever worker they run. It was written before the entry began, and the
-//! fork orders the two.
+//! `worker` is read by the forks of an element's entry, on whatever worker they run. It was written
+//! before the entry began, and the fork orders the two.
 //! # Invariants
 //! 1. While an element is placed, the worker that has it alone writes `slot`, and alone believes it, after a look into the slot. Before one is
 //!    made that is put in, its array's root writes that it will be ([`COMING`]).
 //! 2. While an entry of an element runs, or its constructor, `worker` is the worker that runs it.
-//! 3. A place that was vacated is used again with the next generation, and after the last one no more: two elements never have the
-//!    same number.
+//! 3. A place that was vacated is used again with the next generation, and after the last one no
+//! more: two elements never have the same number.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -260,7 +260,8 @@ impl Place {
         self.slot.store(slot, Relaxed);
     }
 
-    /// The worker that runs the element's entries; `None` where no element is. For what an entry calls, on whatever thread.
+    /// The worker that runs the element's entries; `None` where no element is. For what an entry
+    /// calls, on whatever thread.
     #[inline]
     pub(crate) fn own_worker(&self) -> Option<usize> {
         let worker = self.worker.load(Relaxed);

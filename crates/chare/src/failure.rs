@@ -12,8 +12,9 @@ use std::sync::Arc;
 /// gone, fails all who wait for anything of that runtime's chares from outside of it, since nobody knows what was to come of it. A value that
 /// has come is there all the same; quiescence and the exit are no values, and where anything has failed they do not come.
 ///
-/// A program that has not been told of a panic by the end of its runtime is told then: dropping the [`Runtime`](raddle_runtime::Runtime) panics with it, a
-/// [`Job`](crate::nodes::Job) returns it, and where neither happens the process does not end with exit code 0, but with 101.
+/// A program that has not been told of a panic by the end of its runtime is told then: dropping the
+/// [`Runtime`](raddle_runtime::Runtime) panics with it, a [`Job`](crate::nodes::Job) returns it,
+/// and where neither happens the process does not end with exit code 0, but with 101.
 ///
 /// `async` entries are told only of what fails their own replies. What else they wait for (a message, a reduction) may come or not, and those
 /// for which it does not come stay suspended until the runtime ends: [`Chares::who_waits`](crate::Chares::who_waits) names them.
@@ -38,7 +39,8 @@ impl Failure {
         }
     }
 
-    /// The same for a panic, which a program must not hide: see [`Unreported`](crate::unreported::Unreported).
+    /// The same for a panic, which a program must not hide: see
+    /// [`Unreported`](crate::unreported::Unreported).
     pub(crate) fn of_panic(text: impl Into<Arc<str>>) -> Self {
         Self {
             text: text.into(),

@@ -42,9 +42,11 @@ impl<T: Chare<Index = usize>> Group<T> {
         Self { array }
     }
 
-    /// The proxy of the calling worker's element; in a fork of an entry, that of the worker which runs the fork.
+    /// The proxy of the calling worker's element; in a fork of an entry, that of the worker which
+    /// runs the fork.
     ///
-    /// A fork can also run on a thread that stands in for a worker, which has no element. It gets the element of some worker.
+    /// A fork can also run on a thread that stands in for a worker, which has no element. It gets
+    /// the element of some worker.
     ///
     /// # Panics
     /// On a thread that is no worker of the group's runtime.
@@ -65,8 +67,9 @@ impl<T: Chare<Index = usize>> Group<T> {
     /// Calls `call` with the calling worker's element, at once.
     ///
     /// # Panics
-    /// On a thread that is no worker of the group's runtime, among them those that stand in for one in a fork; and where that element runs an entry or a call already, waits in an
-    /// asynchronous entry, or is just being made.
+    /// On a thread that is no worker of the group's runtime, among them those that stand in for one
+    /// in a fork; and where that element runs an entry or a call already, waits in an asynchronous
+    /// entry, or is just being made.
     #[track_caller]
     pub fn with_here<R>(self, call: impl FnOnce(&mut T) -> R) -> R {
         let called = local::with(self.array.system, |local| {

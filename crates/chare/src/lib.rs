@@ -340,21 +340,27 @@
 //! - A message runs its entry once: it is neither lost nor doubled, also while its chare moves. Only the end of the runtime drops messages.
 //! - An entry runs to its end before another of its chare begins; an `async` entry too, however often it waits. Calls queue up meanwhile;
 //!   messages of the kinds that `async` entries wait for are kept apart from them.
-//! - Messages of one sender to one chare arrive in the order in which they were sent, those to its whole array among them, if they have the same
-//!   priority. Senders are chares, and each thread that is no worker. Each fork of an entry (a half of a join, a task of a scope, a part of a loop) is a
-//!   sender of its own, since it may run on another worker: what one fork sends keeps its order, and nothing holds between that and what other forks send, or
-//!   the entry itself before it forks and after it has waited for them. An entry that needs one order collects in its forks, and sends afterwards. To sections in the form [`SectionForm::Binomial`], as those of five and more
-//!   chares in no array are, messages travel by a tree: what the sender sends to one member afterwards may overtake them.
+//! - Messages of one sender to one chare arrive in the order in which they were sent, those to its
+//!   whole array among them, if they have the same priority. Senders are chares, and each thread
+//!   that is no worker. Each fork of an entry (a half of a join, a task of a scope, a part of a
+//!   loop) is a sender of its own, since it may run on another worker: what one fork sends keeps
+//!   its order, and nothing holds between that and what other forks send, or the entry itself
+//!   before it forks and after it has waited for them. An entry that needs one order collects in
+//!   its forks, and sends afterwards. To sections in the form [`SectionForm::Binomial`], as those
+//!   of five and more chares in no array are, messages travel by a tree: what the sender sends to
+//!   one member afterwards may overtake them.
 //! - A message is moved, and what its buffers hold is never copied, but for a clone for each element where it goes to many; what is large and
 //!   only read goes in an `Arc`.
 //! - A waiting program uses no CPU.
 //!
 //! # What an entry should not do
-//! Block. It has its worker for itself, and all chares there wait for it. [`Reply::wait`] panics on a worker, since what it waits for may
-//! be bound for that very worker: make the entry `async`, and await the reply. What has to block (files, sockets) belongs into
-//! [`Runtime::spawn_blocking`](raddle_runtime::Runtime::spawn_blocking), in a call that sends a message when it is done. Within an entry,
-//! [`join`](raddle_runtime::join), loops and scopes may be used freely: no other entry begins on this worker before they end. A fork uses the
-//! entry's [`Cx`] in the name of its element, whatever worker runs the fork.
+//! Block. It has its worker for itself, and all chares there wait for it. [`Reply::wait`] panics on
+//! a worker, since what it waits for may be bound for that very worker: make the entry `async`, and
+//! await the reply. What has to block (files, sockets) belongs into
+//! [`Runtime::spawn_blocking`](raddle_runtime::Runtime::spawn_blocking), in a call that sends a
+//! message when it is done. Within an entry, [`join`](raddle_runtime::join), loops and scopes may
+//! be used freely: no other entry begins on this worker before they end. A fork uses the entry's
+//! [`Cx`] in the name of its element, whatever worker runs the fork.
 //!
 //! # What fails, and how
 //! | what goes wrong | who is told |

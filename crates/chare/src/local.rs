@@ -175,7 +175,8 @@ pub(crate) fn is_here(id: u32) -> bool {
     with(id, |local| local.is_some())
 }
 
-/// True on every thread that may run entries of the system `id`, or their forks: its workers, and the threads that stand in for these.
+/// True on every thread that may run entries of the system `id`, or their forks: its workers, and
+/// the threads that stand in for these.
 pub(crate) fn is_own_thread(id: u32) -> bool {
     // Most threads that ask are threads of no runtime.
     is_here(id)

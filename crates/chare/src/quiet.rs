@@ -134,7 +134,8 @@ impl Quiet {
         sent == done
     }
 
-    /// The messages that have been sent so far, and those that are done with; equal when no message was under way at some moment during the call.
+    /// The messages that have been sent so far, and those that are done with; equal when no message
+    /// was under way at some moment during the call.
     pub(crate) fn counts(&self) -> (u64, u64) {
         // ORDERING(Q1): Acquire, what was counted as sent before it.
         let done: u64 = self

@@ -192,7 +192,8 @@ impl System {
     /// All who wait at this node learn of it.
     #[cold]
     pub(crate) fn fail_here(&self, failure: Failure) {
-        // Of several nodes, the first reports for all: they have told it. Noted before anything that waits is told.
+        // Of several nodes, the first reports for all: they have told it. Noted before anything
+        // that waits is told.
         if failure.is_panic() && self.away.get().is_none_or(|away| away.me == 0) {
             self.unreported.note(&failure);
         }
@@ -284,7 +285,8 @@ impl Owner {
 impl Drop for Owner {
     fn drop(&mut self) {
         self.system.fail(Failure::new("the runtime has ended"));
-        // A thread that waits holds the system until it has been told, and a future has a place among those who wait.
+        // A thread that waits holds the system until it returns, and a future has a place in the
+        // list of waiters.
         let is_awaited = Arc::strong_count(&self.system) > 1 || self.system.waiters.has_any();
         let unreported = self.system.unreported.report();
         if let Some(failure) = unreported.filter(|_| !(is_awaited || panicking())) {

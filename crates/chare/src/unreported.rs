@@ -1,15 +1,18 @@
 //! Panics of which the program does not know yet.
 //!
-//! An entry whose reply nothing waits for can panic after all that the program waits for has come. The program must not end then as if all were
-//! well. So the first such panic is kept until the program is told: whatever waits for anything of the runtime gets the [`Failure`], as a
-//! value or a panic. A program that has been told once knows that it has failed, and later panics add nothing to that. Otherwise the panic is
-//! reported at the end, by whatever comes first:
+//! An entry whose reply nothing waits for can panic after all that the program waits for has come.
+//! The program must not end then as if all were well. So the first such panic is kept until the
+//! program is told: whatever waits for anything of the runtime gets the [`Failure`], as a value or
+//! a panic. A program that has been told once knows that it has failed, and later panics add
+//! nothing to that. Otherwise the panic is reported at the end, by whatever comes first:
 //!
 //! - The runtime is dropped: that panics with the failure, unless the thread panics anyway.
 //! - A [`Job`](crate::nodes::Job) ends: it returns the failure.
-//! - The process ends with exit code 0, as one does that has used the default runtime: its exit code becomes 101 ([`raddle_sync::exit`]).
+//! - The process ends with exit code 0, as one does that has used the default runtime: its exit
+//!   code becomes 101 ([`raddle_sync::exit`]).
 //!
-//! Constructors count as entries here, and so do calls that follow reductions. Destructors do not, nor do clones of what is sent.
+//! Constructors count as entries here, and so do calls that follow reductions. Destructors do not,
+//! nor do clones of what is sent.
 
 use raddle_sync::exit::Blemish;
 use raddle_sync::prim::Mutex;

@@ -40,7 +40,8 @@ struct List {
     waiting: BTreeMap<u64, Waiting>,
     /// Numbers those who come.
     count: u64,
-    /// The number of places that have not been dropped: of those who wait, and of those who have been told and do not know it yet.
+    /// The number of places that have not been dropped. One that has been told keeps its place
+    /// until it has seen that.
     held: usize,
 }
 

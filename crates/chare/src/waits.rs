@@ -1,7 +1,9 @@
-//! What waits, and for what: the answer for a program that stands still ([`Chares::who_waits`](crate::Chares::who_waits)).
+//! What waits, and for what: the answer for a program that stands still
+//! ([`Chares::who_waits`](crate::Chares::who_waits)).
 //!
-//! All workers are asked twice. First each says what waits on it, and which reductions and scans lack contributions, as far as it knows. Then
-//! each says what it knows of all of those that some worker has named: how many contributions have come, and which of its elements have not
+//! All workers are asked twice. First each says what waits on it, and which reductions and scans
+//! lack contributions, as far as it knows. Then each says what it knows of all of those that some
+//! worker has named: how many contributions have come, and which of its elements have not
 //! contributed. No worker knows that alone.
 
 use std::collections::BTreeMap;
@@ -288,7 +290,8 @@ impl<T: Chare> Part<T> {
         known
     }
 
-    /// The position of an element that is to contribute to the reductions and scans of a section; 0 for all elements of an array.
+    /// The position of an element that is to contribute to the reductions and scans of a section; 0
+    /// for all elements of an array.
     fn position_in(&self, group: Group, number: Number) -> Option<usize> {
         let Some(section) = group else { return Some(0) };
         self.section(section).ok()?.position(number)

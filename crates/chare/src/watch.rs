@@ -1,11 +1,14 @@
 //! A program that stands still says what it waits for.
 //!
-//! The variable `RADDLE_WATCH` names a time, such as `5s`. A runtime whose chares are used then has a thread that looks once in that time. Where a
-//! thread, or a future of another executor, waits for something of the runtime, and no message has been under way since the look before, the thread writes
-//! on standard error what waits ([`Chares::who_waits`](crate::Chares::who_waits)); once, until something happens again. Without the variable
-//! there is no thread, and nothing is written.
+//! The variable `RADDLE_WATCH` names a time, such as `5s`. A runtime whose chares are used then has
+//! a thread that looks once in that time. Where a thread, or a future of another executor, waits
+//! for something of the runtime, and no message has been under way since the look before, the
+//! thread writes on standard error what waits ([`Chares::who_waits`](crate::Chares::who_waits));
+//! once, until something happens again. Without the variable there is no thread, and nothing is
+//! written.
 //!
-//! Each node of a program over nodes looks for itself. At the others than the first, whose program is a service, elements that wait are enough.
+//! Each node of a program over nodes looks for itself. At the others than the first, whose program
+//! is a service, elements that wait are enough.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -100,7 +103,7 @@ fn say(period: Duration, lines: &[String]) {
     for line in lines {
         text += &format!("  {line}\n");
     }
-    // In one piece; where nothing can be written, there is nobody to read it.
+    // In one piece. Where it cannot be written, nothing else can be said either.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 

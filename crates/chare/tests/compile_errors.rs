@@ -1,9 +1,11 @@
 //! What the compiler says of wrong programs: the error that was made, first and alone.
 //!
-//! A chare without `nodes` in an array over nodes was found out by the first message that crossed. An argument that cannot be serialised was said to lack a
-//! constant of a private type. After an error in the attribute, each use of the type's proxies was an error as well.
+//! A chare without `nodes` in an array over nodes was found out by the first message that crossed.
+//! An argument that cannot be serialised was said to lack a constant of a private type. After an
+//! error in the attribute, each use of the type's proxies was an error as well.
 //!
-//! Each program is compiled against this build of the library. Its errors are compared in full, with their lines.
+//! Each program is compiled against this build of the library. Its errors are compared in full,
+//! with their lines.
 
 #![cfg(not(any(loom, shuttle)))]
 

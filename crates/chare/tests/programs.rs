@@ -1,9 +1,12 @@
-//! Ordinary programs: how they end when something has failed, and what they say when they stand still.
+//! Ordinary programs: how they end when something has failed, and what they say when they stand
+//! still.
 //!
-//! An entry without a reply could panic, and the program ended with exit code 0 all the same. A reduction that lacked one contribution of four was said
-//! to have none, and the element that lacked it was not named.
+//! An entry without a reply could panic, and the program ended with exit code 0 all the same. A
+//! reduction that lacked one contribution of four was said to have none, and the element that
+//! lacked it was not named.
 //!
-//! This is a program without a test harness. Without arguments it is the test, and runs itself once for each program.
+//! This is a program without a test harness. Without arguments it is the test, and runs itself once
+//! for each program.
 
 #![cfg(not(any(loom, shuttle)))]
 

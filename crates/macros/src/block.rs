@@ -21,7 +21,8 @@ pub(crate) struct Block {
     pub(crate) generics: Generics,
     pub(crate) entries: Vec<Entry>,
     pub(crate) messages: Vec<Message>,
-    /// Functions that are wrong. Proxies have methods of their names all the same, so that a call of one is no error of its own.
+    /// Functions that are wrong. Proxies have methods of their names all the same, so that a call
+    /// of one is no error of its own.
     pub(crate) refused: Vec<Refused>,
     pub(crate) errors: Errors,
 }
@@ -116,8 +117,8 @@ impl Block {
         }
     }
 
-    /// Reads a block. What is wrong in it is among its errors, and the rest is read all the same: where something is missing that other code
-    /// uses, the compiler would tell of that too.
+    /// Reads a block. What is wrong in it is among its errors, and the rest is read all the same:
+    /// where something is missing that other code uses, the compiler would tell of that too.
     ///
     /// # Errors
     /// When it is no block of a type with a name.

@@ -31,8 +31,9 @@ fn expand(options: TokenStream, block: TokenStream, library: syn::Path) -> Token
     expand_tokens(options.into(), block.into(), library).into()
 }
 
-/// What the attribute makes of a block: where something is wrong, the errors, and as much of the rest as can be written. Otherwise the compiler would also
-/// tell of each use of what is missing then.
+/// What the attribute makes of a block: where something is wrong, the errors, and as much of the
+/// rest as can be written. Otherwise the compiler would also tell of each use of what is missing
+/// then.
 fn expand_tokens(
     options: proc_macro2::TokenStream,
     block: proc_macro2::TokenStream,

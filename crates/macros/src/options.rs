@@ -19,7 +19,8 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Reads options up to one that is wrong, and says what is wrong with it; the defaults are an array of one dimension, and `library`.
+    /// Reads options up to one that is wrong, and says what is wrong with it; the defaults are an
+    /// array of one dimension, and `library`.
     pub(crate) fn parse(tokens: TokenStream, library: Path) -> (Self, Option<syn::Error>) {
         let mut options = Self {
             library,
@@ -42,7 +43,8 @@ impl Options {
             self.library = meta.value()?.call(Path::parse_mod_style)?;
         } else {
             let error = meta.error("expected `index = TYPE`, `nodes`, `state` or `crate = PATH`");
-            // What has a type for a value is `index`, misspelt: the rest of the program relies on it.
+            // What has a type for a value is `index`, misspelt: the rest of the program relies on
+            // it.
             if let Ok(Ok(index)) = meta.value().map(|value| value.parse()) {
                 self.index = index;
             }

@@ -1,4 +1,5 @@
-//! Where something is wrong, the attribute tells of that alone: it writes all that other code relies on.
+//! Where something is wrong, the attribute tells of that alone: it writes all that other code
+//! relies on.
 
 use proc_macro2::TokenStream;
 use syn::parse_quote;

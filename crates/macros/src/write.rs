@@ -415,7 +415,8 @@ impl Carried<'_> {
     }
 }
 
-/// A function of the best way of a type, which the compiler finds. Its errors point to where the type stands.
+/// A function of the best way of a type, which the compiler finds. Its errors point to where the
+/// type stands.
 fn best(library: &Path, of: &TokenStream, function: &str) -> TokenStream {
     let first = of.clone().into_iter().next();
     let span = first.map_or_else(Span::call_site, |first| first.span());

@@ -72,7 +72,8 @@ impl Post {
         self.with_own(|worker| Some(worker?.index()).filter(|&own| own < self.worker_count()))
     }
 
-    /// True on a thread of this runtime that runs tasks: a worker, or a thread that stands in for one.
+    /// True on a thread of this runtime that runs tasks: a worker, or a thread that stands in for
+    /// one.
     pub fn is_own_thread(&self) -> bool {
         self.with_own(|worker| worker.is_some())
     }

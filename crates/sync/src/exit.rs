@@ -1,11 +1,13 @@
 //! Failures that a process must not hide behind exit code 0.
 //!
-//! A thread that nothing waits for can fail after all that the program waits for has come. `main` returns then as if all were well. As
-//! long as a [`Blemish`] lives, a process that ends with exit code 0 says on standard error what has failed, and ends with exit code
-//! [`FAILURE_CODE`] instead, as a Rust program does whose main thread panics. Other exit codes stay as they are.
+//! A thread that nothing waits for can fail after all that the program waits for has come. `main`
+//! returns then as if all were well. As long as a [`Blemish`] lives, a process that ends with exit
+//! code 0 says on standard error what has failed, and ends with exit code [`FAILURE_CODE`] instead,
+//! as a Rust program does whose main thread panics. Other exit codes stay as they are.
 //!
-//! The hook is called by `exit` alone, before what was registered with `atexit` earlier. Processes that are killed, or call `_exit`, do not call it.
-//! Only glibc tells such a hook the exit code: elsewhere, and under Miri, blemishes have no effect.
+//! The hook is called by `exit` alone, before what was registered with `atexit` earlier. Processes
+//! that are killed, or call `_exit`, do not call it. Only glibc tells such a hook the exit code:
+//! elsewhere, and under Miri, blemishes have no effect.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -25,7 +27,8 @@ struct Blemishes {
     texts: Vec<(u64, String)>,
 }
 
-/// A failure that nothing has taken notice of. The process cannot end with exit code 0 while it lives.
+/// A failure that nothing has taken notice of. The process cannot end with exit code 0 while it
+/// lives.
 #[derive(Debug)]
 pub struct Blemish(u64);
 
@@ -71,7 +74,8 @@ mod hook {
 
     /// Has `exit` call the hook. Where there is no memory for that, the exit code stays as it is.
     pub(super) fn register() {
-        // SAFETY: `on_exit` keeps the function and the pointer. The function lives as long as the program, and does not use the pointer.
+        // SAFETY: `on_exit` keeps the function and the pointer. The function lives as long as the
+        // program, and does not use the pointer.
         unsafe { on_exit(look, std::ptr::null_mut()) };
     }
 

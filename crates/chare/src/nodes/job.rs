@@ -200,8 +200,9 @@ impl Job {
     /// All nodes together have at most [`PORTS_MAX`] ports: one for each worker, and two more a node. From here on glibc's allocator keeps up to 16 MB of freed memory an arena, for messages.
     ///
     /// # Errors
-    /// [`JobError`]; at nodes that were started also when the first has ended without a word. [`JobError::Failed`] where an entry of any
-    /// node has panicked, and nothing that `main` waited for has told it so.
+    /// [`JobError`]; at nodes that were started also when the first has ended without a word.
+    /// [`JobError::Failed`] where an entry of any node has panicked, and nothing that `main` waited
+    /// for has told it so.
     /// # Panics
     /// With what `setup` and `main` panic with.
     pub fn run<S, R>(

@@ -81,7 +81,8 @@ impl<T> Crossing<T> {
 impl<T> Crossing<T> {
     /// By what serde says of the type.
     #[must_use]
-    // The bounds stand here, and not on the block, and name `Deserialize` itself: so the compiler says which derive a type lacks.
+    // The bounds stand here, and not on the block, and name `Deserialize` itself: so the compiler
+    // says which derive a type lacks.
     pub const fn new() -> Self
     where
         T: Serialize + for<'de> Deserialize<'de>,
@@ -96,7 +97,8 @@ impl<T: Serialize + DeserializeOwned> Default for Crossing<T> {
     }
 }
 
-/// The best way of a type that stands written: the compiler takes this one for buffers, and that of [`BySerde`] otherwise.
+/// The best way of a type that stands written: the compiler takes this one for buffers, and that of
+/// [`BySerde`] otherwise.
 impl<B: Buffer> Crossing<B> {
     /// Adds the numbers as they lie.
     ///
@@ -115,10 +117,12 @@ impl<B: Buffer> Crossing<B> {
     }
 }
 
-/// The way of every type that serde knows. With this in scope, `Crossing::<T>::write_best` and `read_best` are the best way of a type that stands there written,
-/// and not of one that is a parameter.
+/// The way of every type that serde knows. With this in scope, `Crossing::<T>::write_best` and
+/// `read_best` are the best way of a type that stands there written, and not of one that is a
+/// parameter.
 ///
-/// The bounds stand on the functions: so the compiler takes these for each type that is no buffer, and then says what such a type lacks.
+/// The bounds stand on the functions: so the compiler takes these for each type that is no buffer,
+/// and then says what such a type lacks.
 pub trait BySerde<T> {
     /// Adds a value as serde says.
     ///

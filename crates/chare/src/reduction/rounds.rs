@@ -136,7 +136,8 @@ impl AllRounds {
         self.sections.remove(&section)
     }
 
-    /// The first reduction of a group that lacks contributions, and the last to which anything has contributed, as far as this worker knows.
+    /// The first reduction of a group that lacks contributions, and the last to which anything has
+    /// contributed, as far as this worker knows.
     pub(crate) fn incomplete(&mut self, group: Group, is_root: bool) -> Option<(u64, u64)> {
         let rounds = self.of(group);
         let open = rounds.open.iter().zip(rounds.first..);
@@ -150,7 +151,8 @@ impl AllRounds {
         Some((*known.iter().min()?, *known.iter().max()?))
     }
 
-    /// The number of contributions to a reduction that have come to this worker and have not gone on.
+    /// The number of contributions to a reduction that have come to this worker and have not gone
+    /// on.
     pub(crate) fn count_of(&mut self, group: Group, round: u64) -> u64 {
         let rounds = self.of(group);
         let at = |first: u64| usize::try_from(round.checked_sub(first)?).ok();
@@ -159,7 +161,8 @@ impl AllRounds {
         open.map_or(0, |round| round.share.count) + root.map_or(0, |share| share.count)
     }
 
-    /// The number of contributions that complete a reduction, of a group that was made with `population` elements. For the root.
+    /// The number of contributions that complete a reduction, of a group that was made with
+    /// `population` elements. For the root.
     pub(crate) fn expected(&mut self, group: Group, round: u64, population: u64) -> u64 {
         let root = &self.of(group).root;
         let coming: i64 = root.changes.range(..=round).map(|change| change.1).sum();

@@ -1,7 +1,9 @@
-//! What an entry does in its forks counts as what it does itself, whatever worker or thread runs them.
+//! What an entry does in its forks counts as what it does itself, whatever worker or thread runs
+//! them.
 //!
-//! A contribution from a fork went to the part of the worker that ran the fork. The element's own worker never learned of it, and the reduction never
-//! ended. On threads that are no workers, most methods of `Cx` panicked.
+//! A contribution from a fork went to the part of the worker that ran the fork. The element's own
+//! worker never learned of it, and the reduction never ended. On threads that are no workers, most
+//! methods of `Cx` panicked.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -169,7 +171,8 @@ fn poll(future: impl Future) -> String {
     panic.downcast_ref::<String>().expect("a text").clone()
 }
 
-/// Elements on all workers but the last. That one has time for forks when all others are in entries.
+/// Elements on all workers but the last. That one has time for forks when all others are in
+/// entries.
 fn voters(chares: &impl Chares, count: usize, worker_count: usize) -> Array<Voter> {
     let options = ArrayOptions::new(count).placed(move |index| index % (worker_count - 1));
     chares.array_with(options, |_| Voter { sum: 0 })

@@ -1,8 +1,9 @@
 //! `who_waits` answers always, and names all who wait.
 //!
-//! It waited for its answers as for any reply, and so panicked once anything had failed, which is when one asks. It left out elements of node
-//! groups, and scans. Of a reduction it knew what had come to the root alone: with three of four contributions made, it said that there was none, and it never
-//! named the element that lacked.
+//! It waited for its answers as for any reply, and so panicked once anything had failed, which is
+//! when one asks. It left out elements of node groups, and scans. Of a reduction it knew what had
+//! come to the root alone: with three of four contributions made, it said that there was none, and
+//! it never named the element that lacked.
 
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Chares, Cx, ScanForm, Section, SectionForm, chare};
