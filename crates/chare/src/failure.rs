@@ -53,11 +53,6 @@ impl Failure {
         Self::of_panic(format!("{who} panicked in `{entry}`: {}", said(panic)))
     }
 
-    /// True for a failure that says of `other` that it is its cause, or is the same.
-    pub(crate) fn includes(&self, other: &Self) -> bool {
-        self.text.contains(&*other.text)
-    }
-
     /// True for a panic.
     pub(crate) const fn is_panic(&self) -> bool {
         self.is_panic

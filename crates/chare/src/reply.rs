@@ -229,10 +229,10 @@ impl<T> Reply<T> {
     /// Notes that the program learns of a failure by this outcome.
     fn reported(&self, outcome: Result<T, Failure>) -> Result<T, Failure> {
         // Also of a runtime that has ended.
-        if let Err(failure) = &outcome
+        if outcome.is_err()
             && let Some(system) = registry::find(self.system)
         {
-            system.note_reported(failure);
+            system.unreported.note_told();
         }
         outcome
     }

@@ -225,17 +225,9 @@ impl System {
         // Relaxed: as in `fail`.
         let failure = self.wait_or_fail(|| self.has_exited.load(Relaxed));
         failure.map_or(Ok(()), |failure| {
-            self.unreported.report_if(|_| true);
+            self.unreported.note_told();
             Err(failure)
         })
-    }
-
-    /// The program has been told of a failure.
-    #[cold]
-    pub(crate) fn note_reported(&self, failure: &Failure) {
-        let is_first = self.failure().as_ref() == Some(failure);
-        self.unreported
-            .report_if(|unreported| is_first || failure.includes(unreported));
     }
 
     /// What has failed first, if anything has.

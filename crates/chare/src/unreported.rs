@@ -48,12 +48,10 @@ impl Unreported {
         }
     }
 
-    /// The program has been told of the panic, if `is_told` says so of it.
-    pub(crate) fn report_if(&self, is_told: impl FnOnce(&Failure) -> bool) {
+    /// The program gets a failure of this runtime, be it that of the panic or what comes of it.
+    pub(crate) fn note_told(&self) {
         let mut state = self.state();
-        if let State::Panicked(failure, _) = &*state
-            && is_told(failure)
-        {
+        if matches!(*state, State::Panicked(..)) {
             *state = State::Reported;
         }
     }

@@ -395,47 +395,55 @@ impl Carried<'_> {
         let Some(types) = self.parts else {
             return whole(library, &self.all);
         };
-        let parts = (0..types.len()).map(|index| format_ident!("part_{index}"));
-        let parts: Vec<_> = parts.collect();
-        let writes = types.iter().map(|of| best(library, of, "write_best"));
-        let reads = types.iter().map(|of| best(library, of, "read_best"));
+        let part = |(index, of)| Ident::new(&format!("part_{index}"), span_of(of));
+        let parts: Vec<_> = types.iter().copied().enumerate().map(part).collect();
+        let writes = types.iter().zip(&parts);
+        let writes =
+            writes.map(|(of, part)| call_best(library, of, "write_best", &quote!(#part, to)));
+        let reads = types.iter();
+        let reads = reads.map(|of| call_best(library, of, "read_best", &quote!(from)));
         quote! {
             #library::nodes::Crossing::by(
                 |(#(#parts,)*), to| {
                     let _ = &to;
-                    #(#writes(#parts, to)?;)*
+                    #(#writes?;)*
                     ::core::result::Result::Ok(())
                 },
                 |from| {
                     let _ = &from;
-                    ::core::result::Result::Ok((#(#reads(from)?,)*))
+                    ::core::result::Result::Ok((#(#reads?,)*))
                 },
             )
         }
     }
 }
 
-/// A function of the best way of a type, which the compiler finds. Its errors point to where the
-/// type stands.
-fn best(library: &Path, of: &TokenStream, function: &str) -> TokenStream {
+/// Where the first word of a type stands. Errors about what is written there point to it.
+fn span_of(of: &TokenStream) -> Span {
     let first = of.clone().into_iter().next();
-    let span = first.map_or_else(Span::call_site, |first| first.span());
+    first.map_or_else(Span::call_site, |first| {
+        Span::call_site().located_at(first.span())
+    })
+}
+
+/// Calls a function of the best way of a type, which the compiler finds.
+fn call_best(
+    library: &Path,
+    of: &TokenStream,
+    function: &str,
+    arguments: &TokenStream,
+) -> TokenStream {
+    let span = span_of(of);
     let function = Ident::new(function, span);
-    quote_spanned!(span=> <#library::nodes::Crossing<#of>>::#function)
+    quote_spanned!(span=> <#library::nodes::Crossing<#of>>::#function(#arguments))
 }
 
 /// How one value is written and read.
 fn whole(library: &Path, of: &TokenStream) -> TokenStream {
-    let (write, read) = (
-        best(library, of, "write_best"),
-        best(library, of, "read_best"),
-    );
-    quote! {
-        #library::nodes::Crossing::by(
-            |value, to| #write(value, to),
-            |from| #read(from),
-        )
-    }
+    let value = Ident::new("value", span_of(of));
+    let write = call_best(library, of, "write_best", &quote!(#value, to));
+    let read = call_best(library, of, "read_best", &quote!(from));
+    quote!(#library::nodes::Crossing::by(|#value, to| #write, |from| #read))
 }
 
 /// The tuple of arguments, which the compiler points to by the name of their function: there it says what cannot be sent.
