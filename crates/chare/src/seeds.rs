@@ -202,9 +202,10 @@ impl Local {
                 let name = part.collection.name(index);
                 let failure = Failure::panicked(&name, "its constructor", &*panic);
                 part.collection.note_death(number, &failure);
+                // First: what waits for the element and fails may tell the program of it.
+                self.system.fail(failure);
                 part.take_leave(self, number, index, cx.rounds());
                 part.fail_early(self, number);
-                self.system.fail(failure);
                 // Its destructor might panic in turn.
                 std::mem::forget(panic);
             }
