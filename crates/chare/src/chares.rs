@@ -18,6 +18,7 @@ use crate::proxy::One;
 use crate::reply::{Reply, What, reply};
 use crate::section::{Section, SectionForm, of_singles};
 use crate::system::System;
+use crate::waits::who_waits;
 
 /// What makes chares: a [`Runtime`], and [`Cx::runtime`] in entries.
 pub trait Chares: HasSystem {
@@ -177,7 +178,7 @@ pub trait Chares: HasSystem {
     fn until_exit(&self) {
         let system = self.with_system(Arc::clone);
         assert!(
-            !local::is_here(system.id),
+            !local::is_own_thread(system.id),
             "a worker waits for the end of the program, and could be the one to bring it about"
         );
         if let Err(failure) = system.wait_for_exit() {
@@ -187,26 +188,22 @@ pub trait Chares: HasSystem {
 
     /// Says what waits, and for what: asynchronous entries, messages for elements that are to come, reductions and scans that lack contributions.
     ///
-    /// For who wonders why a program stands still: each line is what one worker knew when it was asked.
+    /// For programs that stand still; while messages are under way, a line says what the workers
+    /// knew when they were asked. Of the reductions of an array, and of its scans, the first is
+    /// named that lacks contributions, with the first elements that have not contributed:
+    ///
+    /// ```text
+    /// Cell[3] waits in `meet`, and 2 messages for it
+    /// reduction 0 of Cell has 3 of 4 contributions; Array<Cell>#0 lacks those of Cell[2]
+    /// ```
+    /// On several nodes it is what waits on the node that asks. The variable `RADDLE_WATCH` has a
+    /// program say it by itself.
     ///
     /// # Panics
     /// On a worker, which would have to answer.
     #[track_caller]
     fn who_waits(&self) -> Vec<String> {
-        let what = What {
-            chare: "Runtime",
-            entry: "who_waits",
-        };
-        let system = self.with_system(Arc::clone);
-        let ask = |worker| {
-            let (replier, answer) = reply(system.id, None, what);
-            system.post_from_here(worker, move |local| replier.give(Ok(local.waits())));
-            answer
-        };
-        let answers: Vec<_> = (0..system.worker_count()).map(ask).collect();
-        // A worker answers whatever has failed, or drops the question at its end.
-        let answers = answers.into_iter().map(Reply::wait_through_failures);
-        answers.flatten().flatten().collect()
+        who_waits(&self.with_system(Arc::clone))
     }
 
     /// Comes when no message is under way and no entry runs.
@@ -240,7 +237,7 @@ pub(crate) struct Running<'cx, T: Chare>(pub(crate) &'cx Cx<T>);
 
 impl<T: Chare> HasSystem for Running<'_, T> {
     fn with_system<R>(&self, call: impl FnOnce(&Arc<System>) -> R) -> R {
-        self.0.with_local(|local| call(&local.system))
+        self.0.with_system(call)
     }
 }
 

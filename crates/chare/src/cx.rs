@@ -1,23 +1,83 @@
 //! What an entry knows of where it runs, and what it can do besides sending messages.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::array::Array;
 use crate::chares::{Chares, Running, quiescence};
+use crate::collection::Collection;
 use crate::entry::{Chare, Message};
 use crate::local::{self, Local};
 use crate::part::Part;
 use crate::proxy::{All, One};
 use crate::reduction::{Group, NextRounds};
 use crate::reply::Reply;
-use crate::suspended::next_message;
+use crate::suspended::{next_message, wait_outside};
+use crate::system::System;
 
 /// An element's side of the runtime: entries have it as their parameter `cx: &mut Cx<Self>`.
+///
+/// # Forks
+/// An entry may [`join`](raddle_runtime::join), open scopes and run loops, and what it forks may
+/// run on another worker, or on a thread that stands in for one. All methods work there as in the
+/// entry itself, in the name of the element:
+/// - [`worker`](Self::worker) is the element's worker, not that of the fork.
+/// - Contributions to reductions reach the element's worker when the entry ends, or waits. They are
+///   numbered in the order of the calls.
+/// - What waits for messages or scans ([`next`](Self::next), [`scan`](Self::scan)) is awaited by
+///   the entry itself, and panics where a fork polls it.
+/// - Messages that forks send have an order of their own: see [what is
+///   promised](crate#what-is-promised).
+///
+/// # Examples
+/// ```
+/// use raddle_chare::reduce::Sum;
+/// use raddle_chare::{Chares, Cx, chare};
+/// use raddle_runtime::{Runtime, join};
+///
+/// struct Field {
+///     heights: Vec<u64>,
+/// }
+///
+/// #[chare]
+/// impl Field {
+///     #[entry]
+///     fn add_up(&mut self, cx: &mut Cx<Self>) {
+///         let (left, right) = self.heights.split_at(self.heights.len() / 2);
+///         // Whatever worker runs which half.
+///         let (left, ()) = join(|| left.iter().sum(), || cx.contribute(Sum(right.iter().sum::<u64>())));
+///         cx.contribute(Sum::<u64>(left));
+///     }
+/// }
+///
+/// let runtime = Runtime::builder().workers(2).build()?;
+/// let fields = runtime.array(3, |_| Field { heights: vec![1, 2, 3, 4] });
+/// fields.all().add_up();
+/// assert_eq!(fields.reduction::<u64>().wait(), 3 * 7);
+/// assert_eq!(fields.reduction::<u64>().wait(), 3 * 3);
+/// # Ok::<(), raddle_runtime::BuildError>(())
+/// ```
 pub struct Cx<T: Chare> {
     one: One<T>,
     index: Option<T::Index>,
-    ends: bool,
+    /// What the entry that runs has left to be done: [`ENDS`], [`DEFERRED`].
+    rest: u8,
     rounds: NextRounds,
+}
+
+/// The element ends.
+const ENDS: u8 = 1;
+
+/// A fork has left a call for the element's worker ([`crate::deferred`]).
+const DEFERRED: u8 = 2;
+
+/// What an entry has left to be done when it is over.
+#[derive(Debug, Default)]
+pub(crate) struct Rest {
+    /// The element ends.
+    pub(crate) ends: bool,
+    /// The reductions to which the element contributes next.
+    pub(crate) rounds: NextRounds,
 }
 
 impl<T: Chare> fmt::Debug for Cx<T> {
@@ -35,7 +95,7 @@ impl<T: Chare> Cx<T> {
         Self {
             one,
             index,
-            ends: false,
+            rest: 0,
             rounds: NextRounds::default(),
         }
     }
@@ -75,31 +135,26 @@ impl<T: Chare> Cx<T> {
         T::All::from(All::new(self.one.system, self.one.collection, None))
     }
 
-    /// The worker that runs the entry, of those of its node.
+    /// The worker that runs the entry, of those of its node; the same in all forks of the entry.
     pub fn worker(&self) -> usize {
-        self.with_local(|local| local.worker)
+        let own = |collection: &Collection<T>| self.own_worker(collection);
+        // An array that was destroyed meanwhile has no places.
+        self.with_collection(own).unwrap_or(0)
     }
 
     /// The number of workers of the node.
     pub fn worker_count(&self) -> usize {
-        self.with_local(|local| local.system.worker_count())
+        self.with_system(|system| system.worker_count())
     }
 
     /// The node that runs the entry, of several.
     pub fn node(&self) -> usize {
-        self.with_local(|local| local.system.away.get().map_or(0, |away| away.me.into()))
+        self.with_system(|system| system.away.get().map_or(0, |away| away.me.into()))
     }
 
     /// The number of nodes; each has its workers.
     pub fn node_count(&self) -> usize {
-        let count = |local: &Local| {
-            local
-                .system
-                .away
-                .get()
-                .map_or(1, |away| away.node_count.into())
-        };
-        self.with_local(count)
+        self.with_system(|system| system.away.get().map_or(1, |away| away.node_count.into()))
     }
 
     /// Ends the element when the entry returns: it is dropped, and messages to it fail.
@@ -108,7 +163,7 @@ impl<T: Chare> Cx<T> {
     /// that nobody receives is lost, and all who wait are told of it ([`Failure`](crate::Failure)); one to many is no loss to those that
     /// have ended. (Where an entry panics instead, that is what is told, and what the element has not received is dropped.)
     pub fn end(&mut self) {
-        self.ends = true;
+        self.rest |= ENDS;
     }
 
     /// The runtime that runs the entry, for making arrays and groups.
@@ -118,13 +173,18 @@ impl<T: Chare> Cx<T> {
 
     /// Makes a chare that is in no array, on whatever worker; it can be sent messages at once.
     pub fn chare<C: Chare>(&self, make: impl FnOnce(&mut Cx<C>) -> C + Send + 'static) -> C::One {
-        C::One::from(self.with_local(|local| local.sow(make)))
+        let system = self.one.system;
+        C::One::from(local::with(system, |local| match local {
+            Some(local) => local.sow(make),
+            None => System::of_entry(system).sow(make),
+        }))
     }
 
     /// Waits for a message of a kind: the oldest that has come, or the next to come.
     ///
     /// # Panics
-    /// What it returns, where that is polled outside of the element's `async` entries.
+    /// What it returns, where that is polled outside of the element's `async` entries, or by a fork
+    /// of one that runs elsewhere.
     pub fn next<M: Message<Chare = T>>(
         &self,
         kind: M,
@@ -179,8 +239,13 @@ impl<T: Chare> Cx<T> {
         scan
     }
 
-    fn note_rounds(&self) {
-        self.with_part(|_, part| part.note_rounds(self.one.number, &self.rounds));
+    fn note_rounds(&mut self) {
+        let number = self.one.number;
+        let noted = self.with_own_part(|_, part| part.note_rounds(number, &self.rounds));
+        if noted.is_none() {
+            let rounds = self.rounds.clone();
+            self.on_own_worker(move |_, part| part.catch_up_rounds(number, &rounds));
+        }
     }
 
     pub(crate) fn try_index(&self) -> Option<T::Index> {
@@ -193,27 +258,90 @@ impl<T: Chare> Cx<T> {
 
     /// Ends the program: whoever waits in [`Chares::until_exit`] goes on. Messages that are under way are not stopped.
     pub fn exit(&self) {
-        self.with_local(|local| local.system.exit());
+        self.with_system(|system| system.exit());
     }
 
     /// Comes when no message is under way and no entry runs, but for asynchronous ones that wait; as [`Chares::quiescence`].
     pub fn quiescence(&self) -> Reply<()> {
-        self.with_local(|local| quiescence(&local.system))
+        self.with_system(quiescence)
     }
 
+    /// True when the entry that runs has left something to be done.
     #[inline]
-    pub(crate) fn ends(&self) -> bool {
-        self.ends
+    pub(crate) fn has_rest(&self) -> bool {
+        self.rest != 0
     }
 
-    pub(crate) fn with_local<R>(&self, call: impl FnOnce(&Local) -> R) -> R {
-        local::with(self.one.system, |local| {
-            call(local.expect("entries run on workers of their system"))
+    /// What the entry has left to be done that is over now.
+    pub(crate) fn take_rest(&mut self) -> Rest {
+        self.rest &= !DEFERRED;
+        Rest {
+            ends: self.rest & ENDS != 0,
+            rounds: self.rounds.clone(),
+        }
+    }
+
+    /// Calls `call` with the system, on whatever thread.
+    pub(crate) fn with_system<R>(&self, call: impl FnOnce(&Arc<System>) -> R) -> R {
+        let id = self.one.system;
+        local::with(id, |local| match local {
+            Some(local) => call(&local.system),
+            None => call(&System::of_entry(id)),
         })
     }
 
+    /// Calls `call` with what all workers share of the collection, on whatever thread.
+    pub(crate) fn with_collection<R>(&self, call: impl FnOnce(&Collection<T>) -> R) -> R {
+        let One {
+            system, collection, ..
+        } = self.one;
+        local::with(system, |local| match local {
+            Some(local) => call(&local.part(collection).collection),
+            None => call(&System::of_entry(system).collection(collection)),
+        })
+    }
+
+    /// The worker that runs the entry; none where the array was destroyed meanwhile.
+    fn own_worker(&self, collection: &Collection<T>) -> Option<usize> {
+        collection.directory.place(self.one.number).own_worker()
+    }
+
+    /// Calls `call` with the element's part, if this thread is the element's worker; `None` in
+    /// forks that others run.
+    pub(crate) fn with_own_part<R>(&self, call: impl FnOnce(&Local, &Part<T>) -> R) -> Option<R> {
+        local::with(self.one.system, |local| {
+            let local = local?;
+            let part = local.part(self.one.collection);
+            let is_own = self.own_worker(&part.collection) == Some(local.worker);
+            is_own.then(|| call(local, &part))
+        })
+    }
+
+    /// Calls `call` with the element's part, for an `async` entry.
+    ///
+    /// # Panics
+    /// In a fork that another worker runs.
     pub(crate) fn with_part<R>(&self, call: impl FnOnce(&Local, &Part<T>) -> R) -> R {
-        self.with_local(|local| call(local, &local.part(self.one.collection)))
+        self.with_own_part(call)
+            .unwrap_or_else(|| wait_outside::<T>())
+    }
+
+    /// Calls `call` with the element's part on the element's worker: at once if this thread is that
+    /// worker, and in a fork that another one runs when the entry ends, or waits.
+    pub(crate) fn on_own_worker(&mut self, call: impl FnOnce(&Local, &Part<T>) + Send + 'static) {
+        let mut call = Some(call);
+        let run = |local: &Local, part: &Part<T>| call.take().map(|call| call(local, part));
+        self.with_own_part(run);
+        let Some(call) = call else { return };
+        // An array that was destroyed meanwhile has no reductions to contribute to.
+        let own = |collection: &Collection<T>| self.own_worker(collection);
+        let Some(worker) = self.with_collection(own) else {
+            return;
+        };
+        let collection = self.one.collection;
+        let call = Box::new(move |local: &Local| call(local, &local.part(collection)));
+        self.with_system(|system| system.deferred.put(worker, call));
+        self.rest |= DEFERRED;
     }
 
     pub(crate) fn one(&self) -> One<T> {

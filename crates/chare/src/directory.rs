@@ -6,11 +6,15 @@
 //! A route says where to send, and nothing is read through it: whoever has a proxy has it from who made the element, and a route that
 //! is older than that is not read. One that was changed meanwhile leads to where the element was, and those there know
 //! ([`crate::part`], [`crate::migration`]). All accesses are relaxed.
+//!
+//! `worker` is read by the forks of an element's entry, on whatever worker they run. It was written
+//! before the entry began, and the fork orders the two.
 //! # Invariants
 //! 1. While an element is placed, the worker that has it alone writes `slot`, and alone believes it, after a look into the slot. Before one is
 //!    made that is put in, its array's root writes that it will be ([`COMING`]).
-//! 2. A place that was vacated is used again with the next generation, and after the last one no more: two elements never have the
-//!    same number.
+//! 2. While an entry of an element runs, or its constructor, `worker` is the worker that runs it.
+//! 3. A place that was vacated is used again with the next generation, and after the last one no
+//! more: two elements never have the same number.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -26,6 +30,9 @@ const SEGMENT_COUNT: usize = (32 - FIRST_BITS + 1) as usize;
 
 /// No slot: the element is not made yet, or gone.
 pub(crate) const NO_SLOT: u32 = u32::MAX;
+
+/// No worker has had the element yet.
+const NO_WORKER: u32 = u32::MAX;
 
 /// No slot yet: a worker has been told to make the element.
 pub(crate) const COMING: u32 = u32::MAX - 1;
@@ -210,6 +217,7 @@ impl Route {
 pub(crate) struct Place {
     route: AtomicU64,
     slot: AtomicU32,
+    worker: AtomicU32,
 }
 
 impl Place {
@@ -217,6 +225,7 @@ impl Place {
         Self {
             route: AtomicU64::new(0),
             slot: AtomicU32::new(NO_SLOT),
+            worker: AtomicU32::new(NO_WORKER),
         }
     }
 
@@ -249,6 +258,20 @@ impl Place {
 
     pub(crate) fn set_slot(&self, slot: u32) {
         self.slot.store(slot, Relaxed);
+    }
+
+    /// The worker that runs the element's entries; `None` where no element is. For what an entry
+    /// calls, on whatever thread.
+    #[inline]
+    pub(crate) fn own_worker(&self) -> Option<usize> {
+        let worker = self.worker.load(Relaxed);
+        (worker != NO_WORKER).then_some(worker as usize)
+    }
+
+    /// The element is on this worker now.
+    #[inline]
+    pub(crate) fn set_own_worker(&self, worker: usize) {
+        self.worker.store(worker as u32, Relaxed);
     }
 
     /// The worker to which somebody in `epoch` sends what is for the element `number`; none when that is waiting for a worker, or gone.

@@ -33,6 +33,15 @@ pub trait Chare: Sized + Send + 'static {
     type All: From<All<Self>> + Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static;
 }
 
+/// A chare whose messages cross nodes: `#[chare(nodes)]` implements it.
+#[diagnostic::on_unimplemented(
+    message = "messages to a `{Self}` cannot cross nodes",
+    label = "an array over nodes needs chares whose messages cross nodes",
+    note = "write `#[chare(nodes)]` on the `impl` block of `{Self}`, and derive `serde::Serialize` and `serde::Deserialize` for what it is sent and replies",
+    note = "for an array on this node alone, use `setup.runtime().array(..)`"
+)]
+pub trait CrossesNodes: Chare {}
+
 /// A method that a message triggers and that runs to completion.
 pub trait Entry: 'static {
     /// Whose method it is.

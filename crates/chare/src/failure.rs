@@ -12,12 +12,17 @@ use std::sync::Arc;
 /// gone, fails all who wait for anything of that runtime's chares from outside of it, since nobody knows what was to come of it. A value that
 /// has come is there all the same; quiescence and the exit are no values, and where anything has failed they do not come.
 ///
+/// A program that has not been told of a panic by the end of its runtime is told then: dropping the
+/// [`Runtime`](raddle_runtime::Runtime) panics with it, a [`Job`](crate::nodes::Job) returns it,
+/// and where neither happens the process does not end with exit code 0, but with 101.
+///
 /// `async` entries are told only of what fails their own replies. What else they wait for (a message, a reduction) may come or not, and those
 /// for which it does not come stay suspended until the runtime ends: [`Chares::who_waits`](crate::Chares::who_waits) names them.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct Failure {
     text: Arc<str>,
+    is_panic: bool,
 }
 
 impl fmt::Debug for Failure {
@@ -28,12 +33,29 @@ impl fmt::Debug for Failure {
 
 impl Failure {
     pub(crate) fn new(text: impl Into<Arc<str>>) -> Self {
-        Self { text: text.into() }
+        Self {
+            text: text.into(),
+            is_panic: false,
+        }
+    }
+
+    /// The same for a panic, which a program must not hide: see
+    /// [`Unreported`](crate::unreported::Unreported).
+    pub(crate) fn of_panic(text: impl Into<Arc<str>>) -> Self {
+        Self {
+            text: text.into(),
+            is_panic: true,
+        }
     }
 
     /// `who` panicked in `entry`.
     pub(crate) fn panicked(who: &str, entry: &str, panic: &(dyn Any + Send)) -> Self {
-        Self::new(format!("{who} panicked in `{entry}`: {}", said(panic)))
+        Self::of_panic(format!("{who} panicked in `{entry}`: {}", said(panic)))
+    }
+
+    /// True for a panic.
+    pub(crate) const fn is_panic(&self) -> bool {
+        self.is_panic
     }
 
     /// A message for `entry` of an element that is no more, perhaps since it `died`.

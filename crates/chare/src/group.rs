@@ -42,14 +42,23 @@ impl<T: Chare<Index = usize>> Group<T> {
         Self { array }
     }
 
-    /// The proxy of the calling worker's element.
+    /// The proxy of the calling worker's element; in a fork of an entry, that of the worker which
+    /// runs the fork.
+    ///
+    /// A fork can also run on a thread that stands in for a worker, which has no element. It gets
+    /// the element of some worker.
     ///
     /// # Panics
     /// On a thread that is no worker of the group's runtime.
     #[track_caller]
     pub fn here(self) -> T::One {
-        let worker = local::with(self.array.system, |local| local.map(|local| local.worker));
-        match worker {
+        let system = self.array.system;
+        let worker = local::with(system, |local| local.map(|local| local.worker));
+        let stand_in = || {
+            let system = System::find(system).filter(|_| local::is_own_thread(system))?;
+            Some(system.next_worker())
+        };
+        match worker.or_else(stand_in) {
             Some(worker) => self.array.at(worker),
             None => panic!("this thread is no worker, and has no element of {self:?}"),
         }
@@ -58,8 +67,9 @@ impl<T: Chare<Index = usize>> Group<T> {
     /// Calls `call` with the calling worker's element, at once.
     ///
     /// # Panics
-    /// On a thread that is no worker of the group's runtime; and where that element runs an entry or a call already, waits in an
-    /// asynchronous entry, or is just being made.
+    /// On a thread that is no worker of the group's runtime, among them those that stand in for one
+    /// in a fork; and where that element runs an entry or a call already, waits in an asynchronous
+    /// entry, or is just being made.
     #[track_caller]
     pub fn with_here<R>(self, call: impl FnOnce(&mut T) -> R) -> R {
         let called = local::with(self.array.system, |local| {

@@ -281,7 +281,7 @@ impl Local {
             ..
         }) = insertion
         {
-            let first = first.max(part.rounds.borrow_mut().incomplete());
+            let first = first.max(part.rounds.borrow_mut().first_incomplete());
             part.collection.directory.place(number).set_slot(COMING);
             self.change_population(part, first, 1);
             make(self, first);

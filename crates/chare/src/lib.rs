@@ -22,7 +22,7 @@
 //! | the end | [`Cx::exit`] with [`Chares::until_exit`], [`Chares::quiescence`], [`Cx::end`], [`Array::destroy`] |
 //! | several processes, on which the elements of an array are | the module [`nodes`]: [`Job`](nodes::Job) |
 //! | to go on later, on another number of workers and nodes | [`Array::checkpoint`], [`Chares::restore`] |
-//! | the reason why nothing happens | [`Failure`], [`Chares::who_waits`] |
+//! | the reason why nothing happens | [`Failure`], [`Chares::who_waits`], the variable `RADDLE_WATCH` |
 //! | data in chunks, written apart and read as one array | [`ChunkedArray`] |
 //!
 //! # An array and a reduction
@@ -340,33 +340,43 @@
 //! - A message runs its entry once: it is neither lost nor doubled, also while its chare moves. Only the end of the runtime drops messages.
 //! - An entry runs to its end before another of its chare begins; an `async` entry too, however often it waits. Calls queue up meanwhile;
 //!   messages of the kinds that `async` entries wait for are kept apart from them.
-//! - Messages of one sender to one chare arrive in the order in which they were sent, those to its whole array among them, if they have the same
-//!   priority. Senders are chares, and each thread that is no worker. To sections in the form [`SectionForm::Binomial`], as those of five and more
-//!   chares in no array are, messages travel by a tree: what the sender sends to one member afterwards may overtake them.
+//! - Messages of one sender to one chare arrive in the order in which they were sent, those to its
+//!   whole array among them, if they have the same priority. Senders are chares, and each thread
+//!   that is no worker. Each fork of an entry (a half of a join, a task of a scope, a part of a
+//!   loop) is a sender of its own, since it may run on another worker: what one fork sends keeps
+//!   its order, and nothing holds between that and what other forks send, or the entry itself
+//!   before it forks and after it has waited for them. An entry that needs one order collects in
+//!   its forks, and sends afterwards. To sections in the form [`SectionForm::Binomial`], as those
+//!   of five and more chares in no array are, messages travel by a tree: what the sender sends to
+//!   one member afterwards may overtake them.
 //! - A message is moved, and what its buffers hold is never copied, but for a clone for each element where it goes to many; what is large and
 //!   only read goes in an `Arc`.
 //! - A waiting program uses no CPU.
 //!
 //! # What an entry should not do
-//! Block. It has its worker for itself, and all chares there wait for it. [`Reply::wait`] panics on a worker, since what it waits for may
-//! be bound for that very worker: make the entry `async`, and await the reply. What has to block (files, sockets) belongs into
-//! [`Runtime::spawn_blocking`](raddle_runtime::Runtime::spawn_blocking), in a call that sends a message when it is done. Within an entry,
-//! [`join`](raddle_runtime::join), loops and scopes may be used freely: no other entry begins on this worker before they end.
+//! Block. It has its worker for itself, and all chares there wait for it. [`Reply::wait`] panics on
+//! a worker, since what it waits for may be bound for that very worker: make the entry `async`, and
+//! await the reply. What has to block (files, sockets) belongs into
+//! [`Runtime::spawn_blocking`](raddle_runtime::Runtime::spawn_blocking), in a call that sends a
+//! message when it is done. Within an entry, [`join`](raddle_runtime::join), loops and scopes may
+//! be used freely: no other entry begins on this worker before they end. A fork uses the entry's
+//! [`Cx`] in the name of its element, whatever worker runs the fork.
 //!
 //! # What fails, and how
 //! | what goes wrong | who is told |
 //! |---|---|
 //! | what is sent is not `Send`, or borrowed; what is sent to many is not `Clone` | whoever compiles it |
+//! | an array over nodes of chares without `#[chare(nodes)]`; what crosses nodes and is not `Serialize` and `Deserialize` | whoever compiles it |
 //! | an index that there is not, a member twice, an element twice, a worker that there is not | the caller, by a panic |
 //! | an entry panics whose reply somebody waits for | he: [`Reply::wait`] and `.await` panic, [`Reply::try_wait`] and [`Reply::outcome`] give the [`Failure`] |
-//! | another entry panics, or a constructor | all who wait for anything of this runtime's chares outside of entries, now or later |
+//! | another entry panics, or a constructor | all who wait for anything of this runtime's chares outside of entries, now or later. Where nothing waits until the end: dropping the runtime panics, a [`Job`](nodes::Job) returns the failure, and a program that uses the default runtime ends with exit code 101 |
 //! | a message to an element that has ended, or ends before it receives it | he who waits for its reply; without one, all who wait |
 //! | a message or a contribution to a section that was destroyed, or has lost a member | all who wait; he who waits for its reduction |
 //! | a scan of an array or a section that has lost an element, of a section that was destroyed, or of unlike contributions | the entries that take part in it, by a panic |
 //! | contributions to one reduction that do not fit together | all who wait |
 //! | a chare awaits a reply of its own | that entry, by a panic |
 //! | the runtime ends | whoever waits for a reply of it; other messages are dropped without a word |
-//! | nobody sends or contributes what is waited for | nobody; [`Chares::who_waits`] says who waits, and for what |
+//! | nobody sends or contributes what is waited for | nobody; [`Chares::who_waits`] says what waits, and for what, and so does the program by itself with `RADDLE_WATCH=5s` |
 //!
 //! A chare whose entry panics is dropped, since nobody knows what state it is in; what is sent to it afterwards fails.
 #![forbid(unsafe_code)]
@@ -385,6 +395,7 @@ pub mod chunks;
 mod collection;
 mod collections;
 mod cx;
+mod deferred;
 mod directory;
 mod entry;
 mod failure;
@@ -421,14 +432,18 @@ mod seeds;
 mod spread;
 mod suspended;
 mod system;
+mod unreported;
 mod waiters;
+mod waits;
+#[cfg(not(any(loom, shuttle)))]
+mod watch;
 
 pub use array::{Array, ArrayOptions, SparseOptions};
 pub use chares::Chares;
 pub use checkpoint::CheckpointError;
 pub use chunks::{ChunkedArray, ChunkedArrayBuilder, MissingChunks};
 pub use cx::Cx;
-pub use entry::{AsyncEntry, Chare, Entry, Message};
+pub use entry::{AsyncEntry, Chare, CrossesNodes, Entry, Message};
 pub use failure::Failure;
 pub use grain::{Grain, GrainFileError, GrainRun, GrainTuner};
 pub use group::Group;

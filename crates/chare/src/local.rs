@@ -175,6 +175,15 @@ pub(crate) fn is_here(id: u32) -> bool {
     with(id, |local| local.is_some())
 }
 
+/// True on every thread that may run entries of the system `id`, or their forks: its workers, and
+/// the threads that stand in for these.
+pub(crate) fn is_own_thread(id: u32) -> bool {
+    // Most threads that ask are threads of no runtime.
+    is_here(id)
+        || raddle_runtime::worker_index().is_some()
+            && System::find(id).is_some_and(|system| system.post.is_own_thread())
+}
+
 /// The element of the system `id` whose asynchronous entry this thread runs.
 pub(crate) fn running(id: u32) -> Option<(u32, Number)> {
     with(id, |local| local?.running.get())
@@ -237,14 +246,22 @@ impl Local {
         part
     }
 
-    /// What waits here, a line each.
-    pub(crate) fn waits(&self) -> Vec<String> {
-        let parts: Vec<_> = self.parts.borrow().iter().flatten().cloned().collect();
-        let mut lines = Vec::new();
-        for (_, part) in parts {
-            part.explain(self.worker, &mut lines);
-        }
-        lines
+    /// This worker's parts of all collections.
+    pub(crate) fn all_parts(&self) -> Vec<Rc<dyn AnyPart>> {
+        let parts = self.parts.borrow();
+        parts
+            .iter()
+            .flatten()
+            .map(|own| Rc::clone(&own.1))
+            .collect()
+    }
+
+    /// This worker's part of a collection, whatever it is of, if it has one.
+    pub(crate) fn any_part(&self, collection: u32) -> Option<Rc<dyn AnyPart>> {
+        let parts = self.parts.borrow();
+        let own = parts.get(place_of(collection))?.as_ref();
+        own.filter(|own| own.0 == collection)
+            .map(|own| Rc::clone(&own.1))
     }
 
     /// Drops this worker's part of a collection that is no more.

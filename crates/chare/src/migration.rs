@@ -173,16 +173,15 @@ impl<T: Chare> Cx<T> {
     /// it is written.
     pub fn migrate_to(&self, worker: usize) {
         let one = self.one();
-        self.with_part(|local, part| {
-            assert!(
-                !part.collection.stays,
-                "elements of a group stay where they are"
-            );
-            if part.collection.wide.is_some() {
-                return local.migrate_over_nodes(one, worker);
+        let stays = self.with_collection(|collection| collection.stays);
+        assert!(!stays, "elements of a group stay where they are");
+        let is_wide = self.with_collection(|collection| collection.wide.is_some());
+        self.with_system(|system| {
+            if is_wide {
+                return system.migrate_over_nodes(one, worker);
             }
-            local.system.check_worker(worker);
-            local.post(COORDINATOR, move |local| {
+            system.check_worker(worker);
+            system.at_coordinator(move |local| {
                 local.want::<T>(one.collection, [(one.number, worker)], None);
             });
         });

@@ -297,6 +297,46 @@ struct OfTrait;
 /// ```
 struct NoEntry;
 
+/// In arrays over nodes are chares whose messages cross them.
+///
+/// ```compile_fail,E0277
+/// struct Cell;
+/// #[raddle_chare::chare]
+/// impl Cell {}
+/// fn setup(setup: &raddle_chare::nodes::Setup<'_>) {
+///     setup.array(4, |_| Cell);
+/// }
+/// ```
+/// ```
+/// struct Cell;
+/// #[raddle_chare::chare(nodes)]
+/// impl Cell {}
+/// fn setup(setup: &raddle_chare::nodes::Setup<'_>) {
+///     setup.array(4, |_| Cell);
+/// }
+/// ```
+/// What crosses nodes can be written.
+/// ```compile_fail,E0277
+/// struct Point(f64);
+/// struct Cell;
+/// #[raddle_chare::chare(nodes)]
+/// impl Cell {
+///     #[entry]
+///     fn hear(&mut self, _point: Point) {}
+/// }
+/// ```
+/// ```
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct Point(f64);
+/// struct Cell;
+/// #[raddle_chare::chare(nodes)]
+/// impl Cell {
+///     #[entry]
+///     fn hear(&mut self, _point: Point) {}
+/// }
+/// ```
+struct NoNodes;
+
 /// Chares wait for their own kinds of messages only.
 ///
 /// ```compile_fail,E0271

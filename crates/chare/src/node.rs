@@ -215,7 +215,7 @@ impl Local {
         let node = part.collection.node.as_ref().expect("it is a node group");
         match element {
             Element::Unborn(make) => make(self, part),
-            Element::Idle(slot) => part.put(slot, 0),
+            Element::Idle(slot) => part.put(self, slot, 0),
             Element::Busy | Element::Ended => unreachable!("the task was given the element"),
         }
         let mut queue = node.queue();

@@ -125,7 +125,7 @@ impl<'a> Outcome<'a> {
     fn of(outcome: Result<&'a [u8], &str>, panicked: bool) -> Self {
         match outcome {
             Ok(bytes) => Self::Bytes(bytes),
-            Err(text) if panicked => Self::Panicked(Failure::new(text)),
+            Err(text) if panicked => Self::Panicked(Failure::of_panic(text)),
             Err(text) => Self::Failed(Failure::new(text)),
         }
     }

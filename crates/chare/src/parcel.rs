@@ -1,7 +1,9 @@
 //! What a message does when it arrives at its element.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
 
+use crate::cx::Rest;
 use crate::entry::{Chare, Entry};
 use crate::failure::Failure;
 use crate::local::Local;
@@ -160,24 +162,17 @@ impl<E: Entry, F: Finish<E::Output>> Parcel<E::Chare> for Call<E, F> {
         let result = catch_unwind(AssertUnwindSafe(|| {
             E::call(&mut body.me, &mut body.cx, args)
         }));
-        // An element that goes on has no need of a copy.
-        let rounds = (body.cx.ends() || result.is_err()).then(|| body.cx.rounds().clone());
+        // Most entries leave nothing to be done, and their elements need no copy of their rounds.
+        let rest = (result.is_err() || body.cx.has_rest()).then(|| body.cx.take_rest());
         drop(slots);
         if let Some(start) = start {
             part.stop_measuring(local, number, start);
         }
-        match (result, rounds) {
+        match (result, rest) {
             (Ok(output), None) => finish.done(output),
-            (Ok(output), Some(rounds)) => {
-                // Should the output panic when it is dropped, the element ends all the same.
-                local.guard(|| finish.done(output));
-                part.end(local, number, &rounds);
-            }
-            (Err(panic), rounds) => {
-                let rounds = rounds.unwrap_or_default();
-                part.panicked(local, number, E::NAME, &rounds, &*panic, |failure| {
-                    finish.failed(&local.system, failure);
-                });
+            (result, rest) => {
+                let rest = rest.unwrap_or_default();
+                complete::<E, F>(local, part, number, finish, result, &rest);
             }
         }
     }
@@ -193,6 +188,31 @@ impl<E: Entry, F: Finish<E::Output>> Parcel<E::Chare> for Call<E, F> {
     fn cross(self: Box<Self>, system: &System, node: u16) -> Option<Packed> {
         let Self { args, finish } = *self;
         pack::<E::Chare, _, _, _>(E::ACROSS, E::NAME, &args, finish, system, node)
+    }
+}
+
+/// Completes an entry that has left something to be done, or has panicked.
+fn complete<E: Entry, F: Finish<E::Output>>(
+    local: &Local,
+    part: &Part<E::Chare>,
+    number: Number,
+    finish: F,
+    result: thread::Result<E::Output>,
+    rest: &Rest,
+) {
+    local.run_deferred();
+    match result {
+        Ok(output) if rest.ends => {
+            // Should the output panic when it is dropped, the element ends all the same.
+            local.guard(|| finish.done(output));
+            part.end(local, number, &rest.rounds);
+        }
+        Ok(output) => finish.done(output),
+        Err(panic) => {
+            part.panicked(local, number, E::NAME, &rest.rounds, &*panic, |failure| {
+                finish.failed(&local.system, failure);
+            });
+        }
     }
 }
 

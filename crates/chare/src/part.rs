@@ -39,6 +39,7 @@ use crate::proxy::One;
 use crate::reduction::{AllRounds, NextRounds};
 use crate::scan::Scans;
 use crate::section::Gathered;
+use crate::waits::{Known, Open, Waits};
 
 /// What is done with a part as a whole.
 type Errand<T> = Box<dyn FnOnce(&Local, &Part<T>)>;
@@ -95,8 +96,11 @@ pub(crate) struct Part<T: Chare> {
 
 /// A part, whatever its elements are.
 pub(crate) trait AnyPart: Any {
-    /// Says what waits on this worker, a line each.
-    fn explain(&self, worker: usize, lines: &mut Vec<String>);
+    /// Says what waits on this worker.
+    fn explain(&self, local: &Local, waits: &mut Waits);
+
+    /// Says what this worker knows of a reduction or scan that lacks contributions.
+    fn look_at(&self, local: &Local, open: Open) -> Known;
 
     /// Drops all elements, and what waits for them.
     fn drop_all(&self, local: &Local);
@@ -113,12 +117,13 @@ impl<T: Chare> fmt::Debug for Part<T> {
 }
 
 impl<T: Chare> AnyPart for Part<T> {
-    fn explain(&self, worker: usize, lines: &mut Vec<String>) {
+    fn explain(&self, local: &Local, waits: &mut Waits) {
+        let lines = &mut waits.lines;
         for slot in self.slots.borrow().iter() {
             lines.extend(self.explain_slot(slot));
         }
         if let Some(node) = &self.collection.node {
-            lines.extend(node.look(worker, |slot| self.explain_slot(slot)));
+            lines.extend(node.look(local.worker, |slot| self.explain_slot(slot)));
         }
         for parcels in self.early.borrow().values() {
             let count = parcels.len();
@@ -127,13 +132,11 @@ impl<T: Chare> AnyPart for Part<T> {
                 T::NAME
             ));
         }
-        let mut rounds = self.rounds.borrow_mut();
-        for group in rounds.groups() {
-            if let Ok(population) = self.population_of(group) {
-                rounds.explain(group, T::NAME, population, lines);
-            }
-        }
-        self.scans.borrow().explain(T::NAME, lines);
+        self.note_open(local, waits);
+    }
+
+    fn look_at(&self, local: &Local, open: Open) -> Known {
+        self.know(local, open)
     }
 
     fn drop_all(&self, local: &Local) {
@@ -310,11 +313,24 @@ impl<T: Chare> Part<T> {
         }
     }
 
+    /// The same for rounds that a fork has noted, which may be behind what is known by now.
+    pub(crate) fn catch_up_rounds(&self, number: Number, rounds: &NextRounds) {
+        // As in `note_rounds`.
+        if let Ok(mut slots) = self.slots.try_borrow_mut()
+            && let Some(slot) = slots.get_mut(self.slot_of(number), number)
+            && !matches!(slot.state, State::Ready(_))
+        {
+            slot.aside().rounds.raise_to(rounds);
+        }
+    }
+
     /// An element gets a slot here, to which it came in `epoch`; 0 for one that was made here.
-    pub(crate) fn put(&self, slot: Slot<T>, epoch: u32) {
+    pub(crate) fn put(&self, local: &Local, slot: Slot<T>, epoch: u32) {
         let number = slot.number;
         let at = self.slots.borrow_mut().put(slot);
-        self.collection.directory.place(number).set_slot(at);
+        let place = self.collection.directory.place(number);
+        place.set_slot(at);
+        place.set_own_worker(local.worker);
         let mut residents = self.residents.borrow_mut();
         if residents.len() <= at as usize {
             residents.resize(at as usize + 1, None);
@@ -329,7 +345,7 @@ impl<T: Chare> Part<T> {
     pub(crate) fn settle(&self, local: &Local, slot: Slot<T>, epoch: u32, urgent: Vec<Arrival>) {
         let number = slot.number;
         self.latest.set(self.latest.get().max(epoch));
-        self.put(slot, epoch);
+        self.put(local, slot, epoch);
         self.forget_to_come(number);
         for arrival in urgent {
             local.guard(|| arrival(local));

@@ -130,6 +130,13 @@ impl Quiet {
 
     /// True when no message was under way or worked on at some moment during the call; false otherwise, or when one was sent meanwhile.
     pub(crate) fn is_quiet(&self) -> bool {
+        let (sent, done) = self.counts();
+        sent == done
+    }
+
+    /// The messages that have been sent so far, and those that are done with; equal when no message
+    /// was under way at some moment during the call.
+    pub(crate) fn counts(&self) -> (u64, u64) {
         // ORDERING(Q1): Acquire, what was counted as sent before it.
         let done: u64 = self
             .counts
@@ -142,6 +149,6 @@ impl Quiet {
             .iter()
             .map(|counts| counts.sent.load(Relaxed))
             .sum();
-        sent == done
+        (sent, done)
     }
 }

@@ -93,9 +93,9 @@ impl<T: Chare> Cx<T> {
     }
 
     /// Calls `tell` with the result of the reduction to which the element contributes next.
-    pub(crate) fn await_round<O: 'static>(&self, tell: impl FnOnce(&O) + Send + 'static) {
+    pub(crate) fn await_round<O: 'static>(&mut self, tell: impl FnOnce(&O) + Send + 'static) {
         let round = self.rounds().array();
-        self.with_part(|_, part| {
+        self.on_own_worker(move |_, part| {
             let mut all = part.rounds.borrow_mut();
             let contributors = all.of(None).contributors.entry(round).or_default();
             contributors.push(Box::new(|output| tell(result_of(output))));
@@ -106,7 +106,7 @@ impl<T: Chare> Cx<T> {
         &mut self,
         reducer: R,
         goes: Goes,
-        target: impl FnOnce() -> Target,
+        target: impl FnOnce() -> Target + Send + 'static,
     ) {
         assert!(
             self.has_index(),
@@ -115,7 +115,9 @@ impl<T: Chare> Cx<T> {
         );
         let round = self.next_round(None);
         let reducer = reducer.placed(u64::from(self.one().number.index()));
-        self.with_part(|local, part| local.contribute(part, None, round, reducer, goes, target));
+        self.on_own_worker(move |local, part| {
+            local.contribute(part, None, round, reducer, goes, target);
+        });
     }
 }
 
@@ -249,7 +251,11 @@ impl Local {
     }
 
     /// The number by which all nodes know an array whose reductions end at another node, and that node.
-    fn root_elsewhere<T: Chare>(&self, part: &Part<T>, group: Group) -> Option<(u32, u16)> {
+    pub(crate) fn root_elsewhere<T: Chare>(
+        &self,
+        part: &Part<T>,
+        group: Group,
+    ) -> Option<(u32, u16)> {
         let (number, node) = (part.collection.wide?, part.collection.root_node);
         let away = self.system.away.get()?;
         (group.is_none() && node != away.me).then_some((number, node))
@@ -367,7 +373,7 @@ impl Local {
                     |panic| {
                         let what = format!("what follows reduction {round} of {}", T::NAME);
                         let text = format!("{what} panicked: {}", said(panic));
-                        local.system.fail(Failure::new(text));
+                        local.system.fail(Failure::of_panic(text));
                     },
                 );
             }),

@@ -15,6 +15,7 @@ use raddle_sync::prim::Mutex;
 use crate::failure::Failure;
 use crate::local::{self, Local};
 use crate::number::Number;
+use crate::registry;
 use crate::system::System;
 use crate::waiters::{Waiting, Watch};
 
@@ -207,21 +208,33 @@ impl<T> Reply<T> {
     pub fn try_wait(self) -> Result<T, Failure> {
         self.check_thread();
         if let Some(value) = self.cell.take_or(Waiting::Thread(Waiter::current())) {
-            return value;
+            return self.reported(value);
         }
         let system = System::find(self.system);
         let failure = system
             .as_ref()
             .and_then(|system| system.wait_or_fail(|| self.is_here()));
         // A value that has come is one, whatever has failed beside it.
-        match (
+        let outcome = match (
             self.cell.take_or(Waiting::Thread(Waiter::current())),
             failure,
         ) {
             (Some(value), _) => value,
             (None, Some(failure)) => Err(failure),
             (None, None) => Err(Failure::new("the runtime has ended")),
+        };
+        self.reported(outcome)
+    }
+
+    /// Notes that the program learns of a failure by this outcome.
+    fn reported(&self, outcome: Result<T, Failure>) -> Result<T, Failure> {
+        // Also of a runtime that has ended.
+        if outcome.is_err()
+            && let Some(system) = registry::find(self.system)
+        {
+            system.unreported.note_told();
         }
+        outcome
     }
 
     /// Waits for a value that comes or is lost in any case, whatever fails meanwhile.
@@ -233,16 +246,17 @@ impl<T> Reply<T> {
         self.check_thread();
         let waiter = Waiter::current();
         let waiting = || Waiting::Thread(waiter.clone());
-        self.cell.take_or(waiting()).unwrap_or_else(|| {
+        let outcome = self.cell.take_or(waiting()).unwrap_or_else(|| {
             waiter.wait_until(|| self.is_here());
             self.cell.take_or(waiting()).expect("it is here")
-        })
+        });
+        self.reported(outcome)
     }
 
     #[track_caller]
     fn check_thread(&self) {
         assert!(
-            !local::is_here(self.system),
+            !local::is_own_thread(self.system),
             "a worker waits for a reply that could be bound for itself: make the entry `async` and `.await` the reply"
         );
     }
@@ -303,7 +317,7 @@ impl<T> Reply<T> {
         let waiting = || Waiting::Task(context.waker().clone());
         if let Some(value) = self.cell.take_or(waiting()) {
             self.watch = None;
-            return Poll::Ready(value);
+            return Poll::Ready(self.reported(value));
         }
         if local::is_here(self.system) {
             self.watch = None;
@@ -325,7 +339,8 @@ impl<T> Reply<T> {
         };
         self.watch = None;
         // A value that has come is one, whatever has failed beside it.
-        Poll::Ready(self.cell.take_or(waiting()).unwrap_or(Err(failure)))
+        let outcome = self.cell.take_or(waiting()).unwrap_or(Err(failure));
+        Poll::Ready(self.reported(outcome))
     }
 }
 

@@ -282,7 +282,7 @@ fn break_scan<T: Chare>(one: One<T>, (group, scan): Key, failure: Failure) -> ! 
 }
 
 /// A scan: who scans, and its number among theirs.
-type Key = (Group, u64);
+pub(crate) type Key = (Group, u64);
 
 /// What an element has got in the steps of scans.
 pub(crate) type Steps = HashMap<(Group, u64, u32), Box<dyn Merged>>;
@@ -404,15 +404,9 @@ fn next_step<T: Chare, R: Monoid>(
 pub(crate) struct Scans(BTreeMap<Key, Sheet>);
 
 impl Scans {
-    /// Says which scans are not complete.
-    pub(crate) fn explain(&self, name: &str, lines: &mut Vec<String>) {
-        for (&(group, scan), sheet) in &self.0 {
-            let (of, expected) = (name_of(group, name), sheet.expected);
-            let count = expected - sheet.missing;
-            lines.push(format!(
-                "scan {scan} of {of} has {count} of {expected} contributions"
-            ));
-        }
+    /// Those that are not complete.
+    pub(crate) fn incomplete(&self) -> impl Iterator<Item = Key> {
+        self.0.keys().copied()
     }
 
     /// Takes out those of a group from `from` on.
@@ -426,7 +420,6 @@ impl Scans {
 
 /// What has come of a scan.
 struct Sheet {
-    expected: u64,
     missing: u64,
     /// [`Entries`] of the reducer.
     entries: Box<dyn AnyEntries>,
@@ -468,7 +461,6 @@ impl Local {
         let sheet = scans.0.entry(key).or_insert_with(|| {
             let entries: Entries<R> = (0..count).map(|_| None).collect();
             Sheet {
-                expected: count,
                 missing: count,
                 entries: Box::new(entries),
             }

@@ -36,6 +36,7 @@ use crate::collection::Collection;
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::Failure;
+use crate::local;
 use crate::number::Number;
 use crate::proxy::{All, One};
 use crate::reduce::Reducer;
@@ -351,12 +352,23 @@ impl<T: Chare> Cx<T> {
             (system, collection) == (section.system, section.collection),
             "{self:?} is no member of {section:?}: that is a section of others"
         );
-        let members = self.with_part(|_, part| part.section(section.id))?;
+        let members = self.find_section(section.id)?;
         let Some(position) = members.position(number) else {
-            let name = self.with_part(|_, part| part.collection.name(self.try_index()));
+            let name = self.with_collection(|collection| collection.name(self.try_index()));
             panic!("{name} is no member of {section:?}");
         };
         Ok((members, position))
+    }
+
+    fn find_section(&self, id: u32) -> Result<Arc<Members>, Failure> {
+        let One {
+            system, collection, ..
+        } = self.one();
+        local::with(system, |local| match local {
+            // Without a lock where this worker has looked it up before.
+            Some(local) => local.part::<T>(collection).section(id),
+            None => self.with_collection(|collection| collection.section(id)),
+        })
     }
 
     #[track_caller]
@@ -365,17 +377,17 @@ impl<T: Chare> Cx<T> {
         section: Section<T>,
         reducer: R,
         goes: Goes,
-        target: impl FnOnce() -> Target,
+        target: impl FnOnce() -> Target + Send + 'static,
     ) {
         let next = self.rounds().of_section(section.id);
         let found = self.membership(section);
         let found = found.and_then(|found| found.0.loss.of(next).map_or(Ok(found), Err));
         let (members, position) = match found {
             Ok(found) => found,
-            Err(failure) => return self.with_local(|local| local.system.fail(failure)),
+            Err(failure) => return self.with_system(|system| system.fail(failure)),
         };
         let round = self.next_round(Some(section.id));
-        self.with_part(|local, part| {
+        self.on_own_worker(move |local, part| {
             let reducer = reducer.placed(position as u64);
             match members.reduction {
                 SectionForm::PointToPoint => {

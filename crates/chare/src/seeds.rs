@@ -182,23 +182,30 @@ impl Local {
         make: impl FnOnce(&mut Cx<T>) -> T,
     ) {
         let mut cx = Cx::new(part.one(number), index);
-        match catch_unwind(AssertUnwindSafe(|| make(&mut cx))) {
+        part.collection
+            .directory
+            .place(number)
+            .set_own_worker(self.worker);
+        let made = catch_unwind(AssertUnwindSafe(|| make(&mut cx)));
+        self.run_deferred();
+        match made {
             Ok(me) => {
-                let ends = cx.ends().then(|| cx.rounds().clone());
+                let rest = cx.has_rest().then(|| cx.take_rest());
                 let body = Body { me, cx };
                 let slot = Slot::new(number, index, State::Ready(body));
                 part.settle(self, slot, 0, Vec::new());
-                if let Some(rounds) = ends {
-                    part.end(self, number, &rounds);
+                if let Some(rest) = rest.filter(|rest| rest.ends) {
+                    part.end(self, number, &rest.rounds);
                 }
             }
             Err(panic) => {
                 let name = part.collection.name(index);
                 let failure = Failure::panicked(&name, "its constructor", &*panic);
                 part.collection.note_death(number, &failure);
+                // First: what waits for the element and fails may tell the program of it.
+                self.system.fail(failure);
                 part.take_leave(self, number, index, cx.rounds());
                 part.fail_early(self, number);
-                self.system.fail(failure);
                 // Its destructor might panic in turn.
                 std::mem::forget(panic);
             }

@@ -128,6 +128,7 @@ fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspende
     if let Some(start) = start {
         part.stop_measuring(local, number, start);
     }
+    local.run_deferred();
     let at = part.slot_of(number);
     let mut slots = part.slots.borrow_mut();
     let slot = slots
@@ -135,12 +136,12 @@ fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspende
         .expect("the element stays where it runs");
     match polled {
         Poll::Pending => slot.state = State::Suspended(suspended),
-        Poll::Ready(Ok(body)) => {
-            let ends = body.cx.ends().then(|| body.cx.rounds().clone());
+        Poll::Ready(Ok(mut body)) => {
+            let rest = body.cx.has_rest().then(|| body.cx.take_rest());
             slot.state = State::Ready(body);
             drop(slots);
-            if let Some(rounds) = ends {
-                part.end(local, number, &rounds);
+            if let Some(rest) = rest.filter(|rest| rest.ends) {
+                part.end(local, number, &rest.rounds);
             } else {
                 catch_up(local, part, number);
             }
@@ -209,8 +210,10 @@ impl<E: AsyncEntry, F: Finish<E::Output>> Start<E, F> {
             match result {
                 Ok(output) => {
                     // Where nobody wants it, it is dropped: a panic then is no affair of the element.
-                    body.cx
-                        .with_local(|local| local.guard(|| finish.done(output)));
+                    local::with(body.cx.one().system, |local| {
+                        let local = local.expect("a worker polls the entries of its elements");
+                        local.guard(|| finish.done(output));
+                    });
                     Ok(body)
                 }
                 Err(panic) => Err(Failed {
@@ -318,11 +321,16 @@ pub(crate) fn with_own_slot<T: Chare, R>(one: One<T>, call: impl FnOnce(&mut Slo
     });
     match called {
         Some(result) => result,
-        None => panic!(
-            "a {} waits for a message outside of its `async` entries, where none can come: make the entry `async` and `.await` it there",
-            T::NAME
-        ),
+        None => wait_outside::<T>(),
     }
+}
+
+/// Panics in the name of an element that waits where its worker cannot go on with it.
+pub(crate) fn wait_outside<T: Chare>() -> ! {
+    panic!(
+        "a {} waits for a message outside of its `async` entries, where none can come: make the entry `async` and `.await` it there",
+        T::NAME
+    )
 }
 
 /// Waits for the first message of a kind that `is_it` says yes to.

@@ -8,10 +8,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use raddle_runtime::{Post, Runtime, Waiter};
-use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, Relaxed};
+use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, Relaxed, panicking};
 
 use crate::collection::Collection;
 use crate::collections::Collections;
+use crate::deferred::Deferred;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::{self, Arrival, Local};
@@ -21,7 +22,10 @@ use crate::outside::Outside;
 use crate::quiet::Quiet;
 use crate::registry;
 use crate::seeds::Seeds;
+use crate::unreported::Unreported;
 use crate::waiters::{Waiters, Waiting, Watch};
+#[cfg(not(any(loom, shuttle)))]
+use crate::watch::Watcher;
 
 /// What all chares of a runtime share.
 pub struct System {
@@ -33,10 +37,12 @@ pub struct System {
     pub(crate) quiet: Quiet,
     pub(crate) moves: Moves,
     pub(crate) seeds: Seeds,
+    pub(crate) deferred: Deferred,
     /// What it has of the systems of other nodes.
     pub(crate) away: AwayCell,
     failure: Mutex<Option<Failure>>,
     has_failed: AtomicBool,
+    pub(crate) unreported: Unreported,
     pub(crate) waiters: Waiters,
     has_exited: AtomicBool,
     /// Where a thread that is no worker puts the next thing.
@@ -65,17 +71,19 @@ impl System {
                 outside: Mutex::default(),
                 quiet: Quiet::new(worker_count),
                 moves: Moves::default(),
+                deferred: Deferred::new(worker_count),
                 seeds: Seeds::new(runtime.seed_policy(), worker_count),
                 away: AwayCell::new(),
                 failure: Mutex::default(),
                 has_failed: AtomicBool::new(false),
+                unreported: Unreported::default(),
                 waiters: Waiters::default(),
                 has_exited: AtomicBool::new(false),
                 next_worker: AtomicUsize::new(0),
             });
-            Arc::new(Owner(system))
+            Arc::new(Owner::new(system))
         });
-        Arc::clone(&owner.0)
+        Arc::clone(&owner.system)
     }
 
     /// The system with this number, unless its runtime has ended.
@@ -83,6 +91,11 @@ impl System {
     /// Messages that are dropped then may send others from their destructors, under whatever locks their sender holds: those must take none.
     pub(crate) fn find(id: u32) -> Option<Arc<Self>> {
         registry::find(id).filter(|system| !system.post.is_closed())
+    }
+
+    /// The system of an entry that runs, or of a fork of one: its worker has it as long as that.
+    pub(crate) fn of_entry(id: u32) -> Arc<Self> {
+        registry::find(id).expect("the worker of an entry has its system")
     }
 
     pub(crate) fn worker_count(&self) -> usize {
@@ -168,7 +181,10 @@ impl System {
     #[cold]
     pub(crate) fn fail(&self, failure: Failure) {
         if self.away.get().is_some() && self.failure().is_none() {
-            self.send_to_others(&Letter::Failed(&failure.to_string()));
+            self.send_to_others(&Letter::Failed {
+                text: &failure.to_string(),
+                is_panic: failure.is_panic(),
+            });
         }
         self.fail_here(failure);
     }
@@ -176,6 +192,11 @@ impl System {
     /// All who wait at this node learn of it.
     #[cold]
     pub(crate) fn fail_here(&self, failure: Failure) {
+        // Of several nodes, the first reports for all: they have told it. Noted before anything
+        // that waits is told.
+        if failure.is_panic() && self.away.get().is_none_or(|away| away.me == 0) {
+            self.unreported.note(&failure);
+        }
         nodes::give_up(self, &failure);
         self.failure
             .lock()
@@ -202,8 +223,11 @@ impl System {
     /// Waits on this thread until the program says that it is at its end, or something has failed; the end is no excuse for a failure.
     pub(crate) fn wait_for_exit(&self) -> Result<(), Failure> {
         // Relaxed: as in `fail`.
-        self.wait_or_fail(|| self.has_exited.load(Relaxed))
-            .map_or(Ok(()), Err)
+        let failure = self.wait_or_fail(|| self.has_exited.load(Relaxed));
+        failure.map_or(Ok(()), |failure| {
+            self.unreported.note_told();
+            Err(failure)
+        })
     }
 
     /// What has failed first, if anything has.
@@ -234,10 +258,31 @@ impl System {
 /// What the runtime has of its system.
 ///
 /// Others have the system too, for a while: whoever waits for something of it. So it outlives the runtime, and who waits is told.
-struct Owner(Arc<System>);
+struct Owner {
+    system: Arc<System>,
+    #[cfg(not(any(loom, shuttle)))]
+    _watcher: Option<Watcher>,
+}
+
+impl Owner {
+    fn new(system: Arc<System>) -> Self {
+        Self {
+            #[cfg(not(any(loom, shuttle)))]
+            _watcher: Watcher::from_environment(&system),
+            system,
+        }
+    }
+}
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.0.fail(Failure::new("the runtime has ended"));
+        self.system.fail(Failure::new("the runtime has ended"));
+        // A thread that waits holds the system until it returns, and a future has a place in the
+        // list of waiters.
+        let is_awaited = Arc::strong_count(&self.system) > 1 || self.system.waiters.has_any();
+        let unreported = self.system.unreported.report();
+        if let Some(failure) = unreported.filter(|_| !(is_awaited || panicking())) {
+            panic!("{failure}; nothing has waited for it until the end of the runtime");
+        }
     }
 }

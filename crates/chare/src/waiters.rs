@@ -40,6 +40,9 @@ struct List {
     waiting: BTreeMap<u64, Waiting>,
     /// Numbers those who come.
     count: u64,
+    /// The number of places that have not been dropped. One that has been told keeps its place
+    /// until it has seen that.
+    held: usize,
 }
 
 impl fmt::Debug for Waiters {
@@ -51,6 +54,11 @@ impl fmt::Debug for Waiters {
 impl Waiters {
     fn list(&self) -> impl std::ops::DerefMut<Target = List> {
         self.0.lock().expect("nothing panics under this lock")
+    }
+
+    /// True when something waits.
+    pub(crate) fn has_any(&self) -> bool {
+        self.list().held > 0
     }
 
     /// Tells all: what they wait for will not come.
@@ -83,6 +91,7 @@ impl Watch {
         let mut list = system.waiters.list();
         let id = list.count;
         list.count += 1;
+        list.held += 1;
         list.waiting.insert(id, waiting);
         Self {
             system: system.id,
@@ -102,7 +111,10 @@ impl Drop for Watch {
     fn drop(&mut self) {
         let system: Option<Arc<System>> = registry::find(self.system);
         if let Some(system) = system {
-            let left = system.waiters.list().waiting.remove(&self.id);
+            let mut list = system.waiters.list();
+            list.held -= 1;
+            let left = list.waiting.remove(&self.id);
+            drop(list);
             // Without the lock: a waker has a destructor.
             drop(left);
         }

@@ -3,10 +3,11 @@
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Error, FnArg, ImplItem, ImplItemFn, ItemImpl, Meta, Pat, ReturnType, Signature,
-    Token, Type, Visibility,
+    Attribute, Error, FnArg, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, Meta, Pat,
+    ReturnType, Signature, Token, Type, Visibility,
 };
 
 /// An `impl` block with what it says of messages.
@@ -15,8 +16,54 @@ pub(crate) struct Block {
     /// The block as the compiler shall see it.
     pub(crate) plain: ItemImpl,
     pub(crate) name: Ident,
+    /// The type and its parameters, without lifetimes.
+    pub(crate) self_type: Type,
+    pub(crate) generics: Generics,
     pub(crate) entries: Vec<Entry>,
     pub(crate) messages: Vec<Message>,
+    /// Functions that are wrong. Proxies have methods of their names all the same, so that a call
+    /// of one is no error of its own.
+    pub(crate) refused: Vec<Refused>,
+    pub(crate) errors: Errors,
+}
+
+/// What is wrong, in the order in which it was found.
+#[derive(Debug, Default)]
+pub(crate) struct Errors(Option<Error>);
+
+impl Errors {
+    pub(crate) fn add(&mut self, error: Error) {
+        match &mut self.0 {
+            Some(errors) => errors.combine(error),
+            None => self.0 = Some(error),
+        }
+    }
+
+    /// The result, unless it is an error.
+    pub(crate) fn keep<T>(&mut self, result: syn::Result<T>) -> Option<T> {
+        result.map_err(|error| self.add(error)).ok()
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// All of them as code, for the compiler to tell.
+    pub(crate) fn to_compile_error(&self) -> Option<TokenStream> {
+        self.0.as_ref().map(Error::to_compile_error)
+    }
+}
+
+/// A function that is marked, and is no entry and no kind of message.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    pub(crate) conditions: Vec<Attribute>,
+    pub(crate) visibility: Visibility,
+    pub(crate) name: Ident,
+    pub(crate) generics: Generics,
+    /// Those that a proxy's method has.
+    pub(crate) inputs: Vec<FnArg>,
+    pub(crate) output: Option<TokenStream>,
 }
 
 /// A function marked `#[entry]`.
@@ -70,45 +117,192 @@ impl Block {
         }
     }
 
+    /// Reads a block. What is wrong in it is among its errors, and the rest is read all the same:
+    /// where something is missing that other code uses, the compiler would tell of that too.
+    ///
+    /// # Errors
+    /// When it is no block of a type with a name.
     pub(crate) fn parse(tokens: TokenStream) -> syn::Result<Self> {
-        let mut plain: ItemImpl = syn::parse2(tokens)?;
+        let mut plain: ItemImpl = syn::parse2(tokens.clone())?;
+        let name = name_of(&plain.self_ty)?;
+        let mut errors = Errors::default();
         if let Some((_, of, _)) = &plain.trait_ {
             let what = "`#[chare]` belongs on the type's own `impl` block, not on that of a trait";
-            return Err(Error::new(of.span(), what));
+            errors.add(Error::new(of.span(), what));
         }
+        let mut source = plain.clone();
         if let Some(lifetime) = plain.generics.lifetimes().next() {
             let what = "a chare outlives whatever it could borrow: no lifetimes here; share what is read with an `Arc`";
-            return Err(Error::new(lifetime.span(), what));
+            errors.add(Error::new(lifetime.span(), what));
+            source = syn::parse2(without_lifetimes(tokens))?;
+            source.generics.params = type_parameters(&source.generics);
         }
-        let name = name_of(&plain.self_ty)?;
-        let self_type = plain.self_ty.to_token_stream();
-        let (mut entries, mut messages, mut items) = (Vec::new(), Vec::new(), Vec::new());
-        for item in std::mem::take(&mut plain.items) {
-            match item {
-                ImplItem::Fn(mut function) => {
-                    if let Some(mark) = take_mark(&mut function.attrs, "message")? {
-                        let what = "a kind of message has no body: it is waited for; end it with `;`, or make it an `#[entry]`";
-                        return Err(Error::new(mark, what));
-                    }
-                    if take_mark(&mut function.attrs, "entry")?.is_some() {
-                        entries.push(Entry::read(&function, &self_type)?);
-                    }
-                    items.push(ImplItem::Fn(function));
-                }
-                ImplItem::Verbatim(tokens) => {
-                    messages.push(Message::read(syn::parse2(tokens)?, &self_type)?);
-                }
-                other => items.push(other),
-            }
-        }
-        plain.items = items;
-        Ok(Self {
+        strip(&mut plain);
+        let mut block = Self {
             plain,
             name,
-            entries,
-            messages,
-        })
+            self_type: *source.self_ty,
+            generics: source.generics,
+            entries: Vec::new(),
+            messages: Vec::new(),
+            refused: Vec::new(),
+            errors,
+        };
+        source.items.into_iter().for_each(|item| block.read(item));
+        Ok(block)
     }
+
+    /// Reads what an item says of messages.
+    fn read(&mut self, item: ImplItem) {
+        let self_type = self.self_type.to_token_stream();
+        match item {
+            ImplItem::Fn(mut function) => {
+                let message = take_mark(&mut function.attrs, "message", &mut self.errors);
+                let entry = take_mark(&mut function.attrs, "entry", &mut self.errors);
+                let ImplItemFn {
+                    attrs, vis, sig, ..
+                } = &function;
+                if let Some(mark) = message {
+                    let what = "a kind of message has no body: it is waited for; end it with `;`, or make it an `#[entry]`";
+                    self.errors.add(Error::new(mark, what));
+                    let bodiless = Bodiless {
+                        attributes: attrs.clone(),
+                        visibility: vis.clone(),
+                        signature: sig.clone(),
+                    };
+                    self.guess_message(bodiless, &self_type);
+                } else if entry.is_some() {
+                    match Entry::read(&function, &self_type) {
+                        Ok(entry) => self.entries.push(entry),
+                        Err(error) => {
+                            self.errors.add(error);
+                            self.refuse(attrs, vis, sig, &self_type);
+                        }
+                    }
+                }
+            }
+            ImplItem::Verbatim(tokens) => {
+                let Some(bodiless) = self.errors.keep(syn::parse2::<Bodiless>(tokens)) else {
+                    return;
+                };
+                match Message::read(bodiless.clone(), &self_type, &mut self.errors) {
+                    Ok(message) => self.messages.push(message),
+                    Err(error) => {
+                        self.errors.add(error);
+                        self.guess_message(bodiless, &self_type);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes a function that is wrong for the kind of message that it could be.
+    fn guess_message(&mut self, mut function: Bodiless, self_type: &TokenStream) {
+        let attributes = &mut function.attributes;
+        let is_entry = take_mark(attributes, "entry", &mut Errors::default()).is_some();
+        let signature = &function.signature;
+        let borrows_nothing = arguments(parameters(signature), self_type).ok();
+        match borrows_nothing.filter(|_| !is_entry && check(signature).is_ok()) {
+            Some(arguments) => self.messages.push(Message {
+                function: Function::of(
+                    &function.attributes,
+                    &function.visibility,
+                    signature,
+                    arguments,
+                ),
+            }),
+            None => {
+                let Bodiless {
+                    attributes,
+                    visibility,
+                    signature,
+                } = &function;
+                self.refuse(attributes, visibility, signature, self_type);
+            }
+        }
+    }
+
+    fn refuse(
+        &mut self,
+        attributes: &[Attribute],
+        visibility: &Visibility,
+        signature: &Signature,
+        self_type: &TokenStream,
+    ) {
+        let output = match &signature.output {
+            ReturnType::Default => None,
+            // What it is cannot be said.
+            ReturnType::Type(_, of) if matches!(**of, Type::ImplTrait(_)) => Some(quote!(())),
+            ReturnType::Type(_, of) => Some(without_self(of.to_token_stream(), self_type)),
+        };
+        let of_proxy =
+            |input: &FnArg| syn::parse2(without_self(input.to_token_stream(), self_type)).ok();
+        self.refused.push(Refused {
+            conditions: named("cfg", attributes),
+            visibility: visibility.clone(),
+            name: signature.ident.clone(),
+            generics: signature.generics.clone(),
+            inputs: parameters(signature).filter_map(of_proxy).collect(),
+            output,
+        });
+    }
+}
+
+/// Takes away what the compiler shall not see: marks, and kinds of messages.
+pub(crate) fn strip(block: &mut ItemImpl) {
+    let has_mark = |function: &ImplItemFn, name: &str| {
+        let mut attributes = function.attrs.iter();
+        attributes.any(|attribute| attribute.path().is_ident(name))
+    };
+    block.items.retain_mut(|item| match item {
+        ImplItem::Fn(function) if has_mark(function, "message") => false,
+        ImplItem::Fn(function) => {
+            let attributes = &mut function.attrs;
+            attributes.retain(|attribute| !attribute.path().is_ident("entry"));
+            true
+        }
+        ImplItem::Verbatim(_) => false,
+        _ => true,
+    });
+}
+
+/// The parameters that are no lifetimes.
+fn type_parameters(generics: &Generics) -> Punctuated<GenericParam, Token![,]> {
+    let parameters = generics.params.iter();
+    parameters
+        .filter(|parameter| !matches!(parameter, GenericParam::Lifetime(_)))
+        .cloned()
+        .collect()
+}
+
+/// Puts `'static` in place of all lifetimes.
+fn without_lifetimes(tokens: TokenStream) -> TokenStream {
+    let mut after_quote = false;
+    let replaced = tokens.into_iter().map(|token| {
+        let is_lifetime = std::mem::take(&mut after_quote);
+        match token {
+            TokenTree::Ident(name) if is_lifetime => Ident::new("static", name.span()).into(),
+            TokenTree::Punct(mark) => {
+                after_quote = mark.as_char() == '\'';
+                mark.into()
+            }
+            TokenTree::Group(group) => {
+                let inside = without_lifetimes(group.stream());
+                let mut with = Group::new(group.delimiter(), inside);
+                with.set_span(group.span());
+                with.into()
+            }
+            other => other,
+        }
+    });
+    replaced.collect()
+}
+
+/// The parameters besides `self` and `cx`.
+fn parameters(signature: &Signature) -> impl Iterator<Item = &FnArg> {
+    let inputs = signature.inputs.iter();
+    inputs.filter(|input| matches!(input, FnArg::Typed(_)) && !is_cx(input))
 }
 
 impl Entry {
@@ -139,18 +333,18 @@ impl Entry {
             is_async: signature.asyncness.is_some(),
             takes_cx,
             output,
-            function: Function {
-                documentation: named("doc", &function.attrs),
-                conditions: named("cfg", &function.attrs),
-                visibility: function.vis.clone(),
-                name: signature.ident.clone(),
-                arguments: arguments(inputs, self_type)?,
-            },
+            function: Function::of(
+                &function.attrs,
+                &function.vis,
+                signature,
+                arguments(inputs, self_type)?,
+            ),
         })
     }
 }
 
 /// A function that ends where its body would begin.
+#[derive(Clone)]
 struct Bodiless {
     attributes: Vec<Attribute>,
     visibility: Visibility,
@@ -170,9 +364,13 @@ impl Parse for Bodiless {
 }
 
 impl Message {
-    fn read(mut function: Bodiless, self_type: &TokenStream) -> syn::Result<Self> {
+    fn read(
+        mut function: Bodiless,
+        self_type: &TokenStream,
+        errors: &mut Errors,
+    ) -> syn::Result<Self> {
         let signature = &function.signature;
-        if take_mark(&mut function.attributes, "message")?.is_none() {
+        if take_mark(&mut function.attributes, "message", errors).is_none() {
             let what = "a function without a body; if it is a kind of message to be waited for, mark it `#[message]`";
             return Err(Error::new(signature.span(), what));
         }
@@ -189,19 +387,34 @@ impl Message {
             return Err(Error::new(cx.span(), what));
         }
         check(signature)?;
+        let arguments = arguments(signature.inputs.iter(), self_type)?;
         Ok(Self {
-            function: Function {
-                arguments: arguments(signature.inputs.iter(), self_type)?,
-                documentation: named("doc", &function.attributes),
-                conditions: named("cfg", &function.attributes),
-                visibility: function.visibility,
-                name: signature.ident.clone(),
-            },
+            function: Function::of(
+                &function.attributes,
+                &function.visibility,
+                signature,
+                arguments,
+            ),
         })
     }
 }
 
 impl Function {
+    fn of(
+        attributes: &[Attribute],
+        visibility: &Visibility,
+        signature: &Signature,
+        arguments: Vec<Argument>,
+    ) -> Self {
+        Self {
+            documentation: named("doc", attributes),
+            conditions: named("cfg", attributes),
+            visibility: visibility.clone(),
+            name: signature.ident.clone(),
+            arguments,
+        }
+    }
+
     /// The name of the type that stands for it.
     pub(crate) fn kind(&self, what: &str) -> Ident {
         format_ident!("{}_{what}", self.name)
@@ -309,19 +522,15 @@ fn is_cx(input: &FnArg) -> bool {
 }
 
 /// Takes the attribute `name` away, and says where it was.
-fn take_mark(attributes: &mut Vec<Attribute>, name: &str) -> syn::Result<Option<Span>> {
+fn take_mark(attributes: &mut Vec<Attribute>, name: &str, errors: &mut Errors) -> Option<Span> {
     let is_it = |attribute: &Attribute| attribute.path().is_ident(name);
-    let Some(at) = attributes.iter().position(is_it) else {
-        return Ok(None);
-    };
+    let at = attributes.iter().position(is_it)?;
     let mark = attributes.remove(at);
-    match &mark.meta {
-        Meta::Path(_) => Ok(Some(mark.span())),
-        _ => Err(Error::new(
-            mark.span(),
-            format!("`#[{name}]` has no options"),
-        )),
+    if !matches!(mark.meta, Meta::Path(_)) {
+        let what = format!("`#[{name}]` has no options");
+        errors.add(Error::new(mark.span(), what));
     }
+    Some(mark.span())
 }
 
 fn named(name: &str, attributes: &[Attribute]) -> Vec<Attribute> {

@@ -9,7 +9,10 @@ mod options;
 mod write;
 
 use proc_macro::TokenStream;
+use quote::quote;
 use syn::parse_quote;
+
+use block::Block;
 
 #[doc = include_str!("chare.md")]
 #[proc_macro_attribute]
@@ -25,17 +28,47 @@ pub fn chare_of_raddle(options: TokenStream, block: TokenStream) -> TokenStream 
 }
 
 fn expand(options: TokenStream, block: TokenStream, library: syn::Path) -> TokenStream {
-    let expanded = options::Options::parse(options.into(), library)
-        .and_then(|options| Ok((block::Block::parse(block.into())?, options)))
-        .and_then(|(block, options)| {
-            if options.nodes {
-                block.check_doors()?;
-            }
-            Ok((block, options))
-        });
-    match expanded {
-        Ok((block, options)) => write::write(&block, &options),
-        Err(error) => error.into_compile_error(),
-    }
-    .into()
+    expand_tokens(options.into(), block.into(), library).into()
 }
+
+/// What the attribute makes of a block: where something is wrong, the errors, and as much of the
+/// rest as can be written. Otherwise the compiler would also tell of each use of what is missing
+/// then.
+fn expand_tokens(
+    options: proc_macro2::TokenStream,
+    block: proc_macro2::TokenStream,
+    library: syn::Path,
+) -> proc_macro2::TokenStream {
+    let (mut options, unknown) = options::Options::parse(options, library);
+    match Block::parse(block.clone()) {
+        Ok(mut block) => {
+            unknown
+                .into_iter()
+                .for_each(|error| block.errors.add(error));
+            if options.nodes
+                && let Err(error) = block.check_doors()
+            {
+                block.errors.add(error);
+                options.nodes = false;
+            }
+            write::write(&block, &options)
+        }
+        Err(mut error) => {
+            unknown.into_iter().for_each(|other| error.combine(other));
+            let errors = error.into_compile_error();
+            // What is no block of a type stands as it is.
+            let item = match syn::parse2(block) {
+                Ok(syn::Item::Impl(mut block)) => {
+                    block::strip(&mut block);
+                    Some(syn::Item::Impl(block))
+                }
+                Ok(item) => Some(item),
+                Err(_) => None,
+            };
+            quote!(#errors #item)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -19,16 +19,17 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Reads options; the defaults are an array of one dimension, and `library`.
-    pub(crate) fn parse(tokens: TokenStream, library: Path) -> syn::Result<Self> {
+    /// Reads options up to one that is wrong, and says what is wrong with it; the defaults are an
+    /// array of one dimension, and `library`.
+    pub(crate) fn parse(tokens: TokenStream, library: Path) -> (Self, Option<syn::Error>) {
         let mut options = Self {
             library,
             index: parse_quote!(usize),
             nodes: false,
             state: false,
         };
-        syn::meta::parser(|meta| options.take(&meta)).parse2(tokens)?;
-        Ok(options)
+        let parsed = syn::meta::parser(|meta| options.take(&meta)).parse2(tokens);
+        (options, parsed.err())
     }
 
     fn take(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
@@ -41,7 +42,13 @@ impl Options {
         } else if meta.path.is_ident("crate") {
             self.library = meta.value()?.call(Path::parse_mod_style)?;
         } else {
-            return Err(meta.error("expected `index = TYPE`, `nodes`, `state` or `crate = PATH`"));
+            let error = meta.error("expected `index = TYPE`, `nodes`, `state` or `crate = PATH`");
+            // What has a type for a value is `index`, misspelt: the rest of the program relies on
+            // it.
+            if let Ok(Ok(index)) = meta.value().map(|value| value.parse()) {
+                self.index = index;
+            }
+            return Err(error);
         }
         Ok(())
     }

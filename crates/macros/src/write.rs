@@ -7,7 +7,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Generics, Path};
 
-use crate::block::{Block, Entry, Function, Message};
+use crate::block::{Block, Entry, Function, Message, Refused};
 use crate::options::Options;
 
 /// The block as it is, and what belongs to it.
@@ -28,7 +28,10 @@ pub(crate) fn write(block: &Block, options: &Options) -> TokenStream {
     let messages = (first..)
         .zip(&block.messages)
         .map(|(door, message)| message.function.if_it_is(writer.message(message, door)));
+    let refused = block.refused.iter().map(|refused| writer.refused(refused));
+    let errors = block.errors.to_compile_error();
     quote! {
+        #errors
         #plain
         #proxies
         #inbox
@@ -41,6 +44,7 @@ pub(crate) fn write(block: &Block, options: &Options) -> TokenStream {
             #chare
             #(#entries)*
             #(#messages)*
+            #(#refused)*
         };
     }
 }
@@ -55,19 +59,22 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn generics(&self) -> &Generics {
-        &self.block.plain.generics
+        &self.block.generics
     }
 
     fn chare(&self) -> TokenStream {
         let (library, index, of) = (
             &self.options.library,
             &self.options.index,
-            &self.block.plain.self_ty,
+            &self.block.self_type,
         );
         let (one, all, inbox) = (&self.one, &self.all, &self.inbox);
         let name = self.block.name.to_string();
         let (parameters, names, bounds) = self.generics().split_for_impl();
         let doors = self.doors();
+        // Where something is wrong, it is not that messages do not cross.
+        let crosses = (self.options.nodes || !self.block.errors.is_empty())
+            .then(|| quote!(impl #parameters #library::CrossesNodes for #of #bounds {}));
         let state = self.options.state.then(|| {
             quote! {
                 const STATE: ::core::option::Option<#library::nodes::Crossing<Self>> =
@@ -84,6 +91,8 @@ impl Writer<'_> {
                 type One = #one #names;
                 type All = #all #names;
             }
+
+            #crosses
 
             impl #parameters #one #names #bounds {
                 /// The same address, with messages of another priority: smaller ones are more urgent, the default is 0.
@@ -144,13 +153,14 @@ impl Writer<'_> {
         let all = &carried.all;
         self.options.nodes.then(|| {
             let crossing = carried.crossing(library);
+            let output_crossing = whole(library, output);
             quote! {
                 const ACROSS: ::core::option::Option<#library::nodes::Across<#all, #output>> = {
                     use #library::nodes::BySerde as _;
                     ::core::option::Option::Some(#library::nodes::Across::new(
                         #door,
                         #crossing,
-                        #library::nodes::Crossing::<#output>::BEST,
+                        #output_crossing,
                     ))
                 };
             }
@@ -158,7 +168,7 @@ impl Writer<'_> {
     }
 
     fn entry(&self, entry: &Entry, door: u16) -> TokenStream {
-        let (library, of) = (&self.options.library, &self.block.plain.self_ty);
+        let (library, of) = (&self.options.library, &self.block.self_type);
         let (one, all) = (&self.one, &self.all);
         let (parameters, names, bounds) = self.generics().split_for_impl();
         let Function {
@@ -247,8 +257,43 @@ impl Writer<'_> {
         }
     }
 
+    /// Methods of the proxies for a function that is wrong.
+    fn refused(&self, refused: &Refused) -> Option<TokenStream> {
+        let library = &self.options.library;
+        let Refused {
+            conditions,
+            visibility,
+            name,
+            generics,
+            inputs,
+            output,
+        } = refused;
+        // Each proxy has this one.
+        if name == "with_priority" {
+            return None;
+        }
+        let (own_parameters, _, own_bounds) = generics.split_for_impl();
+        let (parameters, names, bounds) = self.generics().split_for_impl();
+        let method = |proxy: &Ident, reply: Option<TokenStream>| {
+            quote! {
+                impl #parameters #proxy #names #bounds {
+                    #(#conditions)*
+                    #[allow(unused_variables, reason = "written by an attribute")]
+                    #visibility fn #name #own_parameters (&self, #(#inputs),*) #reply #own_bounds {
+                        ::core::panic!("the attribute has refused this function")
+                    }
+                }
+            }
+        };
+        let reply = output
+            .as_ref()
+            .map(|output| quote!(-> #library::Reply<#output>));
+        let (one, all) = (method(&self.one, reply), method(&self.all, None));
+        Some(quote!(#one #all))
+    }
+
     fn message(&self, message: &Message, door: u16) -> TokenStream {
-        let (library, of) = (&self.options.library, &self.block.plain.self_ty);
+        let (library, of) = (&self.options.library, &self.block.self_type);
         let (one, all) = (&self.one, &self.all);
         let (parameters, names, bounds) = self.generics().split_for_impl();
         let Function {
@@ -347,33 +392,58 @@ struct Carried<'a> {
 impl Carried<'_> {
     /// How it is written and read.
     fn crossing(&self, library: &Path) -> TokenStream {
-        let all = &self.all;
         let Some(types) = self.parts else {
-            return quote!(#library::nodes::Crossing::<#all>::BEST);
+            return whole(library, &self.all);
         };
-        let parts = (0..types.len()).map(|index| format_ident!("part_{index}"));
-        let parts: Vec<_> = parts.collect();
-        // Their errors point to where the types stand.
-        let of_type = types.iter().map(|of| {
-            let first = TokenStream::clone(of).into_iter().next();
-            let span = first.map_or_else(Span::call_site, |first| first.span());
-            quote_spanned!(span=> #library::nodes::Crossing::<#of>::BEST)
-        });
-        let of_type: Vec<_> = of_type.collect();
+        let part = |(index, of)| Ident::new(&format!("part_{index}"), span_of(of));
+        let parts: Vec<_> = types.iter().copied().enumerate().map(part).collect();
+        let writes = types.iter().zip(&parts);
+        let writes =
+            writes.map(|(of, part)| call_best(library, of, "write_best", &quote!(#part, to)));
+        let reads = types.iter();
+        let reads = reads.map(|of| call_best(library, of, "read_best", &quote!(from)));
         quote! {
             #library::nodes::Crossing::by(
                 |(#(#parts,)*), to| {
                     let _ = &to;
-                    #(#of_type.write(#parts, to)?;)*
+                    #(#writes?;)*
                     ::core::result::Result::Ok(())
                 },
                 |from| {
                     let _ = &from;
-                    ::core::result::Result::Ok((#(#of_type.read(from)?,)*))
+                    ::core::result::Result::Ok((#(#reads?,)*))
                 },
             )
         }
     }
+}
+
+/// Where the first word of a type stands. Errors about what is written there point to it.
+fn span_of(of: &TokenStream) -> Span {
+    let first = of.clone().into_iter().next();
+    first.map_or_else(Span::call_site, |first| {
+        Span::call_site().located_at(first.span())
+    })
+}
+
+/// Calls a function of the best way of a type, which the compiler finds.
+fn call_best(
+    library: &Path,
+    of: &TokenStream,
+    function: &str,
+    arguments: &TokenStream,
+) -> TokenStream {
+    let span = span_of(of);
+    let function = Ident::new(function, span);
+    quote_spanned!(span=> <#library::nodes::Crossing<#of>>::#function(#arguments))
+}
+
+/// How one value is written and read.
+fn whole(library: &Path, of: &TokenStream) -> TokenStream {
+    let value = Ident::new("value", span_of(of));
+    let write = call_best(library, of, "write_best", &quote!(#value, to));
+    let read = call_best(library, of, "read_best", &quote!(from));
+    quote!(#library::nodes::Crossing::by(|#value, to| #write, |from| #read))
 }
 
 /// The tuple of arguments, which the compiler points to by the name of their function: there it says what cannot be sent.

@@ -72,6 +72,12 @@ impl Post {
         self.with_own(|worker| Some(worker?.index()).filter(|&own| own < self.worker_count()))
     }
 
+    /// True on a thread of this runtime that runs tasks: a worker, or a thread that stands in for
+    /// one.
+    pub fn is_own_thread(&self) -> bool {
+        self.with_own(|worker| worker.is_some())
+    }
+
     /// Sends a message to worker `to`. Cost: a task cell and what the mailbox costs; to the own worker, a task cell alone.
     ///
     /// Closures over 80 bytes also cost an allocation.

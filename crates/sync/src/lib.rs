@@ -20,6 +20,7 @@
 //! | [`single_put`] | a queue that its owner fills without a lock |
 //! | [`deque`] | a work-stealing deque: one owner, many thieves |
 //! | [`ever`] | whether something rare has been made, asked for nothing |
+//! | [`exit`] | failures that a process must not hide behind exit code 0 |
 //! | [`fifo`] | the order of those who read and write one thing |
 //! | [`ordered`] | data that is reached only when its FIFO says so |
 //! | [`ranks`] | what waits for its turn by rank |
@@ -37,6 +38,7 @@ pub mod biased;
 pub mod bits;
 pub mod deque;
 pub mod ever;
+pub mod exit;
 pub mod fifo;
 pub mod gates;
 pub mod hand_over;

@@ -152,7 +152,7 @@ pub(super) fn save<T: Chare<Index: Index>>(
     folder: &Path,
 ) -> Result<u64, CheckpointError> {
     assert!(
-        !local::is_here(array.system),
+        !local::is_own_thread(array.system),
         "a worker waits for a checkpoint, in which it would have to take part"
     );
     if T::STATE.is_none() {

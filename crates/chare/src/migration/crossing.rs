@@ -50,11 +50,11 @@ impl<T: Chare> Parcel<T> for Leave {
     }
 }
 
-impl Local {
+impl System {
     /// Moves an element of an array over nodes to one of the workers of all nodes.
     pub(super) fn migrate_over_nodes<T: Chare>(&self, one: One<T>, worker: usize) {
-        let away = self.system.away.get().expect("it is over nodes");
-        let own = self.system.worker_count();
+        let away = self.away.get().expect("it is over nodes");
+        let own = self.worker_count();
         let worker_count = own * usize::from(away.node_count);
         assert!(
             worker < worker_count,
@@ -67,7 +67,9 @@ impl Local {
         );
         one.dispatch(Leave { worker });
     }
+}
 
+impl Local {
     /// Has an element leave for one of the workers of all nodes, wherever it is.
     pub(crate) fn have_leave<T: Chare>(&self, part: &Part<T>, number: Number, worker: usize) {
         part.one(number).dispatch(Leave { worker });

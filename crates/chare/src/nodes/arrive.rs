@@ -334,7 +334,11 @@ impl System {
                 let folder = Path::new(OsStr::from_bytes(folder));
                 checkpoint::answer(self, find(collection)?, folder, tag, asker);
             }
-            Letter::Failed(text) => self.fail_here(Failure::new(text)),
+            Letter::Failed { text, is_panic } => self.fail_here(if is_panic {
+                Failure::of_panic(text)
+            } else {
+                Failure::new(text)
+            }),
             Letter::Exit => self.exit_here(),
             Letter::Stop => return Ok(Then::Stop),
             Letter::Readonly => {

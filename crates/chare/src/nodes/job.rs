@@ -42,7 +42,7 @@ use super::wire::reading;
 use super::{Away, Letter};
 use crate::array::{Array, ArrayOptions, Plan};
 use crate::checkpoint::{CheckpointError, restore};
-use crate::entry::Chare;
+use crate::entry::CrossesNodes;
 use crate::failure::Failure;
 use crate::index::Index;
 use crate::reduce::Reducer;
@@ -203,6 +203,8 @@ impl Job {
     ///
     /// # Errors
     /// [`JobError`]; at nodes that were started also when the first has ended without a word.
+    /// [`JobError::Failed`] where an entry of any node has panicked, and nothing that `main` waited
+    /// for has told it so.
     /// # Panics
     /// With what `setup` and `main` panic with.
     pub fn run<S, R>(
@@ -217,12 +219,17 @@ impl Job {
         // By MPI one node is one, too, of as many as it has started.
         if is_alone && !self.kind.is_by_mpi() {
             let runtime = builder.build()?;
+            let system = System::of(&runtime);
             let made = setup(&Setup {
                 runtime: &runtime,
-                system: &System::of(&runtime),
+                system: &system,
                 desk: None,
             });
-            return Ok(Some(main(&runtime, made)));
+            let result = main(&runtime, made);
+            return system
+                .unreported
+                .report()
+                .map_or(Ok(Some(result)), |failure| Err(failure.into()));
         }
         let shape = shape(self.nodes, &builder)?;
         let mut launch = Launch::new(shape).transport(self.kind).quiet(self.is_quiet);
@@ -375,7 +382,8 @@ pub(crate) fn run_on<S, R>(
     desk.stop();
     system.send_to_others(&Letter::Stop);
     drop(open);
-    Ok(Some(result))
+    let unreported = system.unreported.report();
+    unreported.map_or(Ok(Some(result)), |failure| Err(failure.into()))
 }
 
 /// What all nodes do alike before the program begins.
@@ -412,7 +420,7 @@ impl<'a> Setup<'a> {
     ///
     /// # Panics
     /// As [`Chares::array`](crate::Chares::array).
-    pub fn array<T: Chare<Index: Index>>(
+    pub fn array<T: CrossesNodes<Index: Index>>(
         &self,
         shape: <T::Index as Index>::Shape,
         make: impl Fn(T::Index) -> T + Send + Sync + 'static,
@@ -424,7 +432,7 @@ impl<'a> Setup<'a> {
     ///
     /// # Panics
     /// As [`Chares::array_with`](crate::Chares::array_with).
-    pub fn array_with<T: Chare<Index: Index>>(
+    pub fn array_with<T: CrossesNodes<Index: Index>>(
         &self,
         options: ArrayOptions<T::Index>,
         make: impl Fn(T::Index) -> T + Send + Sync + 'static,
@@ -436,7 +444,7 @@ impl<'a> Setup<'a> {
     ///
     /// # Errors
     /// [`CheckpointError`].
-    pub fn restore<T: Chare<Index: Index>>(
+    pub fn restore<T: CrossesNodes<Index: Index>>(
         &self,
         folder: impl AsRef<Path>,
     ) -> Result<Array<T>, CheckpointError> {

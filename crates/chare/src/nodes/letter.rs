@@ -86,7 +86,7 @@ pub(crate) enum Letter<'a> {
         reply: u64,
     },
     /// Something has failed.
-    Failed(&'a str),
+    Failed { text: &'a str, is_panic: bool },
     /// The program is at its end, as an entry says.
     Exit,
     /// The first node is done with everything.

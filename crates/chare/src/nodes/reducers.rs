@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::locked;
-use super::wire::{BySerde as _, Crossing, CrossingError, reading};
+use super::wire::{BySerde as _, Crossing, CrossingError, best, reading};
 use crate::failure::Failure;
 use crate::reduce::{
     self, Any as AnyOf, BitAnd, BitOr, BitXor, Concat, Count, Gather, Max, MaxAt, Min, MinAt,
@@ -100,8 +100,8 @@ macro_rules! for_numbers {
     (@ $known:ident, $number:ty, $($reducer:ident)+) => {$(
         $known.add::<$reducer<$number>>();
         $known.add_by::<$reducer<Vec<$number>>>(
-            Crossing::<$reducer<Vec<$number>>>::BEST,
-            Crossing::<<$reducer<Vec<$number>> as Reducer>::Output>::BEST,
+            best!($reducer<Vec<$number>>),
+            best!(<$reducer<Vec<$number>> as Reducer>::Output),
         );
     )+};
     (@alone $known:ident, $number:ty, $($reducer:ident)+) => {$(

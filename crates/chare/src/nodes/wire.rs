@@ -78,10 +78,15 @@ impl<T> Crossing<T> {
     }
 }
 
-impl<T: Serialize + DeserializeOwned> Crossing<T> {
+impl<T> Crossing<T> {
     /// By what serde says of the type.
     #[must_use]
-    pub const fn new() -> Self {
+    // The bounds stand here, and not on the block, and name `Deserialize` itself: so the compiler
+    // says which derive a type lacks.
+    pub const fn new() -> Self
+    where
+        T: Serialize + for<'de> Deserialize<'de>,
+    {
         Self::by(write, |from| read(from))
     }
 }
@@ -92,25 +97,77 @@ impl<T: Serialize + DeserializeOwned> Default for Crossing<T> {
     }
 }
 
-/// A type's best way, where it stands written: the compiler takes this one if the type has what it asks for, and [`BySerde`]'s otherwise.
+/// The best way of a type that stands written: the compiler takes this one for buffers, and that of
+/// [`BySerde`] otherwise.
 impl<B: Buffer> Crossing<B> {
-    /// The numbers as they lie.
-    pub const BEST: Self = Self::by(
-        |buffer, to| write(&WholeOf(buffer), to),
-        |from| read::<Whole<B>>(from).map(|whole| whole.0),
-    );
+    /// Adds the numbers as they lie.
+    ///
+    /// # Errors
+    /// [`CrossingError`].
+    pub fn write_best(buffer: &B, to: &mut Vec<u8>) -> Result<(), CrossingError> {
+        write(&WholeOf(buffer), to)
+    }
+
+    /// Takes numbers that lie so off the front.
+    ///
+    /// # Errors
+    /// [`CrossingError`].
+    pub fn read_best(from: &mut &[u8]) -> Result<B, CrossingError> {
+        read::<Whole<B>>(from).map(|whole| whole.0)
+    }
 }
 
-/// The way of every type that serde knows. With this in scope, `Crossing::<T>::BEST` is the best way of a type that stands there written, and not of one that is a
+/// The way of every type that serde knows. With this in scope, `Crossing::<T>::write_best` and
+/// `read_best` are the best way of a type that stands there written, and not of one that is a
 /// parameter.
-pub trait BySerde {
-    /// By what serde says of the type.
-    const BEST: Self;
+///
+/// The bounds stand on the functions: so the compiler takes these for each type that is no buffer,
+/// and then says what such a type lacks.
+pub trait BySerde<T> {
+    /// Adds a value as serde says.
+    ///
+    /// # Errors
+    /// [`CrossingError`].
+    fn write_best(value: &T, to: &mut Vec<u8>) -> Result<(), CrossingError>
+    where
+        T: Serialize;
+
+    /// Takes a value off the front as serde says.
+    ///
+    /// # Errors
+    /// [`CrossingError`].
+    fn read_best(from: &mut &[u8]) -> Result<T, CrossingError>
+    where
+        T: for<'de> Deserialize<'de>;
 }
 
-impl<T: Serialize + DeserializeOwned> BySerde for Crossing<T> {
-    const BEST: Self = Self::new();
+impl<T> BySerde<T> for Crossing<T> {
+    fn write_best(value: &T, to: &mut Vec<u8>) -> Result<(), CrossingError>
+    where
+        T: Serialize,
+    {
+        write(value, to)
+    }
+
+    fn read_best(from: &mut &[u8]) -> Result<T, CrossingError>
+    where
+        T: for<'de> Deserialize<'de>,
+    {
+        read(from)
+    }
 }
+
+/// The best way of a type that stands written.
+macro_rules! best {
+    ($of:ty) => {
+        $crate::nodes::Crossing::<$of>::by(
+            |value, to| $crate::nodes::Crossing::<$of>::write_best(value, to),
+            |from| $crate::nodes::Crossing::<$of>::read_best(from),
+        )
+    };
+}
+
+pub(crate) use best;
 
 /// Adds the bytes of a value, as serde says.
 pub(crate) fn write<T: Serialize>(value: &T, to: &mut Vec<u8>) -> Result<(), CrossingError> {

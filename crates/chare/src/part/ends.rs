@@ -5,7 +5,7 @@ use std::mem;
 
 use super::{Part, Slot};
 use crate::entry::Chare;
-use crate::failure::{Failure, contain};
+use crate::failure::{Failure, contain, said};
 use crate::local::Local;
 use crate::nodes::Letter;
 use crate::number::Number;
@@ -163,7 +163,8 @@ impl<T: Chare> Part<T> {
             || drop(slot),
             |panic| {
                 let name = self.collection.name(index);
-                local.system.fail(Failure::panicked(&name, "drop", panic));
+                let text = format!("{name} panicked in `drop`: {}", said(panic));
+                local.system.fail(Failure::new(text));
             },
         );
     }

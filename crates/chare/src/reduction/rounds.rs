@@ -4,8 +4,8 @@ use std::any::Any;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 
+use super::Group;
 use super::share::{Output, Share};
-use super::{Group, name_of};
 use crate::failure::Failure;
 use crate::number::Number;
 
@@ -136,29 +136,37 @@ impl AllRounds {
         self.sections.remove(&section)
     }
 
-    /// Says which reductions are not complete at this root.
-    pub(crate) fn explain(
-        &mut self,
-        group: Group,
-        name: &str,
-        population: u64,
-        lines: &mut Vec<String>,
-    ) {
-        let root = &mut self.of(group).root;
-        let what = name_of(group, name);
-        for (share, round) in root.shares.iter().zip(root.next..) {
-            let expected = population.saturating_add_signed(root.changed);
-            let count = share.count;
-            lines.push(format!(
-                "reduction {round} of {what} has {count} of {expected} contributions"
-            ));
+    /// The first reduction of a group that lacks contributions, and the last to which anything has
+    /// contributed, as far as this worker knows.
+    pub(crate) fn incomplete(&mut self, group: Group, is_root: bool) -> Option<(u64, u64)> {
+        let rounds = self.of(group);
+        let open = rounds.open.iter().zip(rounds.first..);
+        let open = open.filter(|(round, _)| round.share.count > 0);
+        let mut known: Vec<u64> = open.map(|(_, number)| number).collect();
+        let root = &rounds.root;
+        if is_root && !(root.shares.is_empty() && root.claims.is_empty()) {
+            known.push(root.next);
+            known.push(root.next + (root.shares.len() as u64).saturating_sub(1));
         }
-        if root.shares.is_empty() && !root.claims.is_empty() {
-            let round = root.next;
-            lines.push(format!(
-                "somebody waits for reduction {round} of {what}, to which nobody has contributed"
-            ));
-        }
+        Some((*known.iter().min()?, *known.iter().max()?))
+    }
+
+    /// The number of contributions to a reduction that have come to this worker and have not gone
+    /// on.
+    pub(crate) fn count_of(&mut self, group: Group, round: u64) -> u64 {
+        let rounds = self.of(group);
+        let at = |first: u64| usize::try_from(round.checked_sub(first)?).ok();
+        let open = at(rounds.first).and_then(|at| rounds.open.get(at));
+        let root = at(rounds.root.next).and_then(|at| rounds.root.shares.get(at));
+        open.map_or(0, |round| round.share.count) + root.map_or(0, |share| share.count)
+    }
+
+    /// The number of contributions that complete a reduction, of a group that was made with
+    /// `population` elements. For the root.
+    pub(crate) fn expected(&mut self, group: Group, round: u64, population: u64) -> u64 {
+        let root = &self.of(group).root;
+        let coming: i64 = root.changes.range(..=round).map(|change| change.1).sum();
+        population.saturating_add_signed(root.changed + coming)
     }
 
     pub(crate) fn groups(&self) -> Vec<Group> {
@@ -175,7 +183,7 @@ impl AllRounds {
     }
 
     /// The first reduction over the array that the root has not completed.
-    pub(crate) fn incomplete(&mut self) -> u64 {
+    pub(crate) fn first_incomplete(&mut self) -> u64 {
         self.of(None).root.next
     }
 
@@ -264,6 +272,17 @@ impl NextRounds {
             self.sections.len() - 1
         });
         &mut self.sections[at]
+    }
+
+    /// Raises each of these numbers to that of `other`, where that is larger.
+    pub(crate) fn raise_to(&mut self, other: &Self) {
+        self.array = self.array.max(other.array);
+        self.scan = self.scan.max(other.scan);
+        for of in &other.sections {
+            let own = self.section_mut(of.section);
+            own.round = own.round.max(of.round);
+            own.scan = own.scan.max(of.scan);
+        }
     }
 
     /// True for an element that has contributed to a section, or scanned in one.

@@ -170,6 +170,11 @@ impl Share {
         }
     }
 
+    /// The number of contributions.
+    pub(crate) const fn count(&self) -> u64 {
+        self.count
+    }
+
     /// Sends it to the root of a reduction on another node.
     ///
     /// # Errors

@@ -1,10 +1,12 @@
 //! `who_waits` answers always, and names all who wait.
 //!
-//! It waited for its answers as for any reply, and so panicked once anything had failed, which is when one asks. It left out elements of node
-//! groups, and scans.
+//! It waited for its answers as for any reply, and so panicked once anything had failed, which is
+//! when one asks. It left out elements of node groups, and scans. Of a reduction it knew what had
+//! come to the root alone: with three of four contributions made, it said that there was none, and
+//! it never named the element that lacked.
 
 use raddle_chare::reduce::Sum;
-use raddle_chare::{Chares, Cx, ScanForm, Section, chare};
+use raddle_chare::{Chares, Cx, ScanForm, Section, SectionForm, chare};
 
 use crate::common::{runtime, soon};
 
@@ -21,6 +23,14 @@ impl Idler {
     }
     #[entry]
     fn hear(&mut self) {}
+    #[entry]
+    fn vote(&mut self, cx: &mut Cx<Self>) {
+        cx.contribute(Sum(1_u32));
+    }
+    #[entry]
+    fn vote_in(&mut self, cx: &mut Cx<Self>, section: Section<Self>) {
+        cx.contribute_to(section, Sum(1_u32));
+    }
     #[entry]
     async fn wait(&mut self, cx: &mut Cx<Self>) {
         cx.next(Self::go).await;
@@ -72,6 +82,79 @@ fn it_names_the_element_of_a_node_group_once() {
 }
 
 #[test]
+fn it_names_the_elements_that_a_reduction_lacks() {
+    // Those that have contributed are on both workers, on one, or nowhere.
+    let cases: [(&[usize], &str); 3] = [
+        (
+            &[0, 1, 3],
+            "3 of 4 contributions; Array<Idler>#0 lacks those of Idler[2]",
+        ),
+        (
+            &[2, 3],
+            "2 of 4 contributions; Array<Idler>#0 lacks those of Idler[0], Idler[1]",
+        ),
+        (
+            &[],
+            "0 of 4 contributions; Array<Idler>#0 lacks those of Idler[0], Idler[1], Idler[2], Idler[3]",
+        ),
+    ];
+    for (voters, expected) in cases {
+        let lines = soon(move || {
+            let runtime = runtime(2);
+            let idlers = runtime.array(4, |_| Idler);
+            voters.iter().for_each(|&index| idlers.at(index).vote());
+            let sum = idlers.reduction::<u32>();
+            runtime.quiescence().wait();
+            let lines = runtime.who_waits();
+            drop(sum);
+            lines
+        });
+        assert_eq!(lines, [format!("reduction 0 of Idler has {expected}")]);
+    }
+}
+
+#[test]
+fn it_counts_reductions_that_some_elements_are_ahead_in() {
+    let lines = soon(|| {
+        let runtime = runtime(2);
+        let idlers = runtime.array(20, |_| Idler);
+        for _ in 0..3 {
+            idlers.at(0).vote();
+        }
+        runtime.quiescence().wait();
+        runtime.who_waits()
+    });
+    let names: Vec<_> = (1..9).map(|index| format!("Idler[{index}]")).collect();
+    let names = names.join(", ");
+    let expected = format!(
+        "reduction 0 of Idler has 1 of 20 contributions; Array<Idler>#0 lacks those of {names} and 11 more; 2 later reductions have begun"
+    );
+    assert_eq!(lines, [expected]);
+}
+
+#[test]
+fn it_names_the_members_that_a_reduction_of_a_section_lacks() {
+    for form in [
+        SectionForm::TwoLevel,
+        SectionForm::PointToPoint,
+        SectionForm::Binomial,
+    ] {
+        let lines = soon(move || {
+            let runtime = runtime(2);
+            let idlers = runtime.array(8, |_| Idler);
+            let section = idlers.section_with(form, [6, 5, 2, 1, 0]);
+            for index in [0, 1, 6] {
+                idlers.at(index).vote_in(section);
+            }
+            runtime.quiescence().wait();
+            runtime.who_waits()
+        });
+        let expected = "reduction 0 of section 0 of Idler has 3 of 5 contributions; Section<Idler>#0 lacks those of Idler[5], Idler[2]";
+        assert_eq!(lines, [expected], "{form:?}");
+    }
+}
+
+#[test]
 fn it_names_scans_that_lack_contributions() {
     let mut lines = soon(|| {
         let runtime = runtime(2);
@@ -89,7 +172,7 @@ fn it_names_scans_that_lack_contributions() {
             "Idler[0] waits in `scan`",
             "Idler[2] waits in `scan`",
             "Idler[3] waits in `scan`",
-            "scan 0 of Idler has 3 of 4 contributions"
+            "scan 0 of Idler has 3 of 4 contributions; Array<Idler>#0 lacks those of Idler[1]"
         ]
     );
 }
@@ -113,8 +196,8 @@ fn it_names_scans_of_sections_that_lack_contributions() {
             "a Idler waits in `scan_in`",
             "a Idler waits in `scan_in`",
             "a Idler waits in `scan_in`",
-            "scan 0 of section 0 of Idler has 1 of 3 contributions",
-            "scan 0 of section 1 of Idler has 2 of 3 contributions"
+            "scan 0 of section 0 of Idler has 1 of 3 contributions; Section<Idler>#0 lacks those of member 0, member 2",
+            "scan 0 of section 1 of Idler has 2 of 3 contributions; Section<Idler>#1 lacks those of member 1"
         ]
     );
 }

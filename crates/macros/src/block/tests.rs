@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use syn::parse_quote;
 
-use super::Block;
+use super::{Block, Errors};
 use crate::options::Options;
 
 fn tokens(text: &str) -> TokenStream {
@@ -14,8 +14,12 @@ fn tokens(text: &str) -> TokenStream {
 #[track_caller]
 fn refusal(block: &str) -> String {
     match Block::parse(tokens(block)) {
+        Ok(Block {
+            errors: Errors(Some(error)),
+            ..
+        })
+        | Err(error) => error.to_string(),
         Ok(_) => panic!("it was not refused: {block}"),
-        Err(error) => error.to_string(),
     }
 }
 
@@ -164,10 +168,12 @@ fn marks_and_options_say_what_they_know() {
         &["#[message = \"word\"] fn word();"],
     );
     let parse = |text| Options::parse(tokens(text), parse_quote!(::raddle_chare));
-    let unknown = parse("name = \"cell\"").expect_err("there is no such option");
+    let (_, unknown) = parse("name = \"cell\"");
+    let unknown = unknown.expect("there is no such option");
     let expected = "expected `index = TYPE`, `nodes`, `state` or `crate = PATH`";
     assert_eq!(unknown.to_string(), expected);
-    let known = parse("index = [usize; 2], crate = crate::chare").expect("both are known");
+    let (known, error) = parse("index = [usize; 2], crate = crate::chare");
+    assert!(error.is_none(), "both are known");
     assert_eq!(known.index, parse_quote!([usize; 2]));
     assert_eq!(known.library, parse_quote!(crate::chare));
 }

@@ -9,7 +9,7 @@ use super::{Writer, content, phantom};
 impl Writer<'_> {
     /// The proxies, by which the type's module knows them.
     pub(super) fn proxies(&self) -> TokenStream {
-        let (library, of) = (&self.options.library, &self.block.plain.self_ty);
+        let (library, of) = (&self.options.library, &self.block.self_type);
         let (one, all) = (&self.one, &self.all);
         let (parameters, names, bounds) = self.generics().split_for_impl();
         let one_documentation = format!("The address of one [`{}`].", self.block.name);
@@ -33,7 +33,7 @@ impl Writer<'_> {
 
     /// A proxy: `inner` with the type's own methods, which are written elsewhere.
     fn proxy(&self, name: &Ident, inner: &TokenStream, documentation: &str) -> TokenStream {
-        let (library, of) = (&self.options.library, &self.block.plain.self_ty);
+        let (library, of) = (&self.options.library, &self.block.self_type);
         let (parameters, names, bounds) = self.generics().split_for_impl();
         let mut with_lifetime = self.generics().clone();
         with_lifetime.params.insert(0, syn::parse_quote!('raddle));

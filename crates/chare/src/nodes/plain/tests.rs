@@ -5,13 +5,14 @@ use std::fmt::Debug;
 use proptest::prelude::*;
 
 use super::*;
-use crate::nodes::{BySerde as _, Crossing};
+use crate::nodes::BySerde as _;
+use crate::nodes::wire::best;
 
 /// Writes a buffer behind `offset` other bytes, so that it is read from any alignment; returns all bytes.
 #[track_caller]
 fn round_trip<B: Buffer + Debug>(buffer: &B, offset: usize) -> Vec<u8> {
     let mut bytes = vec![0xee; offset];
-    let crossing = Crossing::<B>::BEST;
+    let crossing = best!(B);
     crossing.write(buffer, &mut bytes).expect("it is plain");
     bytes.push(0xdd);
     let mut rest = &bytes[offset..];
@@ -58,9 +59,9 @@ fn bytes_of_half_a_number_are_refused() {
     for len in 0..40_u8 {
         let mut bytes = vec![len];
         bytes.extend(0..len);
-        let read = Crossing::<Vec<f64>>::BEST.read(&mut &bytes[..]);
+        let read = best!(Vec<f64>).read(&mut &bytes[..]);
         assert_eq!(read.is_ok(), len.is_multiple_of(8), "{len} bytes");
-        let read = Crossing::<Box<[u16]>>::BEST.read(&mut &bytes[..]);
+        let read = best!(Box<[u16]>).read(&mut &bytes[..]);
         assert_eq!(read.is_ok(), len.is_multiple_of(2), "{len} bytes");
     }
 }
@@ -72,10 +73,7 @@ fn a_length_beyond_the_bytes_is_refused() {
     bytes.push(1);
     for more in [0, 1, 100] {
         bytes.resize(10 + more, 0);
-        assert!(
-            Crossing::<Vec<u8>>::BEST.read(&mut &bytes[..]).is_err(),
-            "{more}"
-        );
+        assert!(best!(Vec<u8>).read(&mut &bytes[..]).is_err(), "{more}");
     }
 }
 
@@ -83,12 +81,12 @@ fn a_length_beyond_the_bytes_is_refused() {
 fn what_is_no_buffer_goes_as_serde_says() {
     let words = vec!["one".to_owned(), String::new()];
     let mut bytes = Vec::new();
-    let crossing = Crossing::<Vec<String>>::BEST;
+    let crossing = best!(Vec<String>);
     crossing.write(&words, &mut bytes).expect("serde writes it");
     assert_eq!(bytes, [2, 3, b'o', b'n', b'e', 0]);
     assert_eq!(crossing.read(&mut &bytes[..]).expect("as it was"), words);
     let mut bytes = Vec::new();
-    let sizes = Crossing::<Vec<usize>>::BEST;
+    let sizes = best!(Vec<usize>);
     sizes.write(&vec![7, 300], &mut bytes).expect("as above");
     assert_eq!(bytes, [2, 7, 0xac, 2]);
 }
@@ -109,7 +107,7 @@ proptest! {
 
     #[test]
     fn bytes_that_nobody_wrote_make_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let read = Crossing::<Box<[u32]>>::BEST.read(&mut &bytes[..]);
+        let read = best!(Box<[u32]>).read(&mut &bytes[..]);
         if let Ok(numbers) = read {
             prop_assert!(size_of_val(&*numbers) < bytes.len());
         }

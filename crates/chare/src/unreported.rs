@@ -1,0 +1,70 @@
+//! Panics of which the program does not know yet.
+//!
+//! An entry whose reply nothing waits for can panic after all that the program waits for has come.
+//! The program must not end then as if all were well. So the first such panic is kept until the
+//! program is told: whatever waits for anything of the runtime gets the [`Failure`], as a value or
+//! a panic. A program that has been told once knows that it has failed, and later panics add
+//! nothing to that. Otherwise the panic is reported at the end, by whatever comes first:
+//!
+//! - The runtime is dropped: that panics with the failure, unless the thread panics anyway.
+//! - A [`Job`](crate::nodes::Job) ends: it returns the failure.
+//! - The process ends with exit code 0, as one does that has used the default runtime: its exit
+//!   code becomes 101 ([`raddle_sync::exit`]).
+//!
+//! Constructors count as entries here, and so do calls that follow reductions. Destructors do not,
+//! nor do clones of what is sent.
+
+use raddle_sync::exit::Blemish;
+use raddle_sync::prim::Mutex;
+
+use crate::failure::Failure;
+
+/// The first panic, until it is reported.
+#[derive(Debug, Default)]
+pub(crate) struct Unreported(Mutex<State>);
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    NoPanic,
+    Panicked(
+        Failure,
+        #[expect(dead_code, reason = "its life is what counts")] Blemish,
+    ),
+    Reported,
+}
+
+impl Unreported {
+    fn state(&self) -> impl std::ops::DerefMut<Target = State> {
+        self.0.lock().expect("nothing panics under this lock")
+    }
+
+    /// Something has panicked.
+    pub(crate) fn note(&self, failure: &Failure) {
+        let mut state = self.state();
+        if matches!(*state, State::NoPanic) {
+            let text = format!("{failure}; nothing has waited for it until the end of the program");
+            *state = State::Panicked(failure.clone(), Blemish::new(text));
+        }
+    }
+
+    /// The program gets a failure of this runtime, be it that of the panic or what comes of it.
+    pub(crate) fn note_told(&self) {
+        let mut state = self.state();
+        if matches!(*state, State::Panicked(..)) {
+            *state = State::Reported;
+        }
+    }
+
+    /// The panic that the program has not been told of; the caller tells it.
+    pub(crate) fn report(&self) -> Option<Failure> {
+        let mut state = self.state();
+        match std::mem::replace(&mut *state, State::Reported) {
+            State::Panicked(failure, _) => Some(failure),
+            before => {
+                *state = before;
+                None
+            }
+        }
+    }
+}

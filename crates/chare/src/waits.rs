@@ -1,0 +1,353 @@
+//! What waits, and for what: the answer for a program that stands still
+//! ([`Chares::who_waits`](crate::Chares::who_waits)).
+//!
+//! All workers are asked twice. First each says what waits on it, and which reductions and scans
+//! lack contributions, as far as it knows. Then each says what it knows of all of those that some
+//! worker has named: how many contributions have come, and which of its elements have not
+//! contributed. No worker knows that alone.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::entry::Chare;
+use crate::local::Local;
+use crate::number::Number;
+use crate::part::{Part, State};
+use crate::reduction::{Group, NextRounds, name_of};
+use crate::reply::{Reply, What, reply};
+use crate::system::System;
+
+/// Elements that a line names.
+const NAMES_MAX: usize = 8;
+
+/// What waits on one worker.
+#[derive(Debug, Default)]
+pub(crate) struct Waits {
+    /// A line each.
+    pub(crate) lines: Vec<String>,
+    open: Vec<(Row, Rounds)>,
+}
+
+/// Reductions, or scans, of the elements of an array or the members of a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Row {
+    collection: u32,
+    group: Group,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Reduction,
+    Scan,
+}
+
+/// The first round of a row that lacks contributions, and the last that has any.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rounds {
+    first: u64,
+    last: u64,
+}
+
+/// The first round of a row that lacks contributions.
+pub(crate) type Open = (Row, Rounds);
+
+/// What a worker knows of a round.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// The name of the elements' type.
+    of: &'static str,
+    /// The number of contributions that complete it, at the worker that knows.
+    expected: Option<u64>,
+    /// Contributions that have come.
+    count: u64,
+    /// The first elements that have not contributed, and how many there are.
+    missing: Vec<(Place, String)>,
+    missing_count: u64,
+}
+
+/// The order in which elements are named: by position in a section, and by number in an array.
+type Place = (usize, Number);
+
+/// Asks all workers of a system what waits; a line each.
+#[track_caller]
+pub(crate) fn who_waits(system: &Arc<System>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut open = BTreeMap::<Row, Rounds>::new();
+    for waits in ask_all(system, |local| local.waits()) {
+        lines.extend(waits.lines);
+        for (row, rounds) in waits.open {
+            let all = open.entry(row).or_insert(rounds);
+            all.first = all.first.min(rounds.first);
+            all.last = all.last.max(rounds.last);
+        }
+    }
+    if open.is_empty() {
+        return lines;
+    }
+    let open: Arc<[Open]> = open.into_iter().collect();
+    let asked = Arc::clone(&open);
+    let known = ask_all(system, move |local| local.look_at(&asked));
+    let mut known: Vec<_> = known.into_iter().map(Vec::into_iter).collect();
+    for &(row, rounds) in &*open {
+        let of_row = known.iter_mut().filter_map(Iterator::next);
+        lines.push(line(row, rounds, of_row.fold(Known::default(), Known::and)));
+    }
+    lines
+}
+
+/// Asks all workers. Each answers whatever has failed, or drops the question at its end.
+#[track_caller]
+fn ask_all<R: Send + 'static>(
+    system: &Arc<System>,
+    ask: impl Fn(&Local) -> R + Clone + Send + 'static,
+) -> Vec<R> {
+    let what = What {
+        chare: "Runtime",
+        entry: "who_waits",
+    };
+    let ask = |worker| {
+        let (replier, answer) = reply(system.id, None, what);
+        let ask = ask.clone();
+        system.post_from_here(worker, move |local| replier.give(Ok(ask(local))));
+        answer
+    };
+    let answers: Vec<_> = (0..system.worker_count()).map(ask).collect();
+    let answers = answers.into_iter().map(Reply::wait_through_failures);
+    answers.flatten().collect()
+}
+
+/// Describes a round that lacks contributions.
+fn line(row: Row, rounds: Rounds, known: Known) -> String {
+    let Known {
+        of,
+        expected,
+        count,
+        missing,
+        missing_count,
+    } = known;
+    let kind = match row.kind {
+        Kind::Reduction => "reduction",
+        Kind::Scan => "scan",
+    };
+    let mut line = format!("{kind} {} of {}", rounds.first, name_of(row.group, of));
+    line += &match expected {
+        Some(expected) => format!(" has {count} of {expected} contributions"),
+        // Its root is on another node.
+        None => format!(" has {count} contributions of this node"),
+    };
+    let others = expected.map_or(missing_count, |expected| expected.saturating_sub(count));
+    if others > 0 {
+        let whole = match row.group {
+            None => format!("Array<{of}>#{}", row.collection),
+            Some(section) => format!("Section<{of}>#{section}"),
+        };
+        line += &format!("; {whole} lacks {}", names(&missing, others));
+    }
+    match rounds.last - rounds.first {
+        0 => {}
+        1 => line += &format!("; 1 later {kind} has begun"),
+        later => line += &format!("; {later} later {kind}s have begun"),
+    }
+    line
+}
+
+/// Names elements, of `count` that there are.
+fn names(missing: &[(Place, String)], count: u64) -> String {
+    let names: Vec<_> = missing.iter().map(|one| one.1.as_str()).collect();
+    let names = names.join(", ");
+    match count.saturating_sub(missing.len() as u64) {
+        0 => format!("those of {names}"),
+        more if names.is_empty() => format!("{more}"),
+        more => format!("those of {names} and {more} more"),
+    }
+}
+
+impl Known {
+    fn and(mut self, other: Self) -> Self {
+        if self.of.is_empty() {
+            self.of = other.of;
+        }
+        self.expected = self.expected.or(other.expected);
+        self.count += other.count;
+        self.missing_count += other.missing_count;
+        self.missing.extend(other.missing);
+        self.shorten();
+        self
+    }
+
+    fn shorten(&mut self) {
+        self.missing.sort();
+        self.missing.truncate(NAMES_MAX);
+    }
+}
+
+impl Waits {
+    fn note(&mut self, row: Row, (first, last): (u64, u64)) {
+        self.open.push((row, Rounds { first, last }));
+    }
+}
+
+impl Local {
+    /// What waits here.
+    fn waits(&self) -> Waits {
+        let mut waits = Waits::default();
+        for part in self.all_parts() {
+            part.explain(self, &mut waits);
+        }
+        waits
+    }
+
+    fn look_at(&self, open: &[Open]) -> Vec<Known> {
+        let look = |&(row, rounds): &Open| {
+            let part = self.any_part(row.collection);
+            part.map_or_else(Known::default, |part| part.look_at(self, (row, rounds)))
+        };
+        open.iter().map(look).collect()
+    }
+}
+
+impl<T: Chare> Part<T> {
+    /// Notes which reductions and scans lack contributions, as far as this worker knows.
+    pub(crate) fn note_open(&self, local: &Local, waits: &mut Waits) {
+        let row = |group, kind| Row {
+            collection: self.collection.id,
+            group,
+            kind,
+        };
+        let mut all = self.rounds.borrow_mut();
+        for group in all.groups() {
+            let is_root = self.is_root(local, group);
+            if let Some(rounds) = all.incomplete(group, is_root) {
+                waits.note(row(group, Kind::Reduction), rounds);
+            }
+        }
+        drop(all);
+        for (section, round) in self.gathered.borrow().values().flat_map(|of| of.keys()) {
+            waits.note(row(Some(*section), Kind::Reduction), (*round, *round));
+        }
+        let slots = self.slots.borrow();
+        let awaited = slots.iter().filter_map(|slot| slot.awaited_scan());
+        for (group, scan) in awaited.chain(self.scans.borrow().incomplete()) {
+            waits.note(row(group, Kind::Scan), (scan, scan));
+        }
+    }
+
+    /// True on the worker where the reductions of a group end, and on its node.
+    fn is_root(&self, local: &Local, group: Group) -> bool {
+        self.root_of(group) == Ok(local.worker) && local.root_elsewhere(self, group).is_none()
+    }
+
+    /// Says what this worker knows of a round that lacks contributions.
+    pub(crate) fn know(&self, local: &Local, (row, rounds): Open) -> Known {
+        let (group, round) = (row.group, rounds.first);
+        let mut known = Known {
+            of: T::NAME,
+            ..Known::default()
+        };
+        let Ok(population) = self.population_of(group) else {
+            return known;
+        };
+        let next = |rounds: &NextRounds| match (row.kind, group) {
+            (Kind::Scan, group) => rounds.scan_of(group),
+            (Kind::Reduction, None) => rounds.array(),
+            (Kind::Reduction, Some(section)) => rounds.of_section(section),
+        };
+        let mut has_contributed = 0;
+        let slots = self.slots.borrow();
+        let present = slots
+            .iter()
+            .filter(|slot| !matches!(slot.state, State::Vacant));
+        for slot in present {
+            let Some(position) = self.position_in(group, slot.number) else {
+                continue;
+            };
+            if next(&slot.next_rounds()) > round {
+                has_contributed += 1;
+                continue;
+            }
+            let name = match slot.index {
+                Some(index) => self.collection.name(Some(index)),
+                None => format!("member {position}"),
+            };
+            known.missing_count += 1;
+            known.missing.push(((position, slot.number), name));
+        }
+        known.shorten();
+        match row.kind {
+            Kind::Scan => {
+                known.count = has_contributed;
+                known.expected = Some(population);
+            }
+            Kind::Reduction => {
+                let mut all = self.rounds.borrow_mut();
+                known.count = all.count_of(group, round) + self.gathered_of(group, round);
+                if self.is_root(local, group) {
+                    known.expected = Some(all.expected(group, round, population));
+                }
+            }
+        }
+        known
+    }
+
+    /// The position of an element that is to contribute to the reductions and scans of a section; 0
+    /// for all elements of an array.
+    fn position_in(&self, group: Group, number: Number) -> Option<usize> {
+        let Some(section) = group else { return Some(0) };
+        self.section(section).ok()?.position(number)
+    }
+
+    /// Contributions to a section's reduction that wait at members of its tree.
+    fn gathered_of(&self, group: Group, round: u64) -> u64 {
+        let Some(section) = group else { return 0 };
+        let gathered = self.gathered.borrow();
+        let shares = gathered.values().filter_map(|of| of.get(&(section, round)));
+        shares.map(|(_, share)| share.count()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(count: u64, missing: &[u32]) -> Known {
+        let name = |&index: &u32| ((0, Number::new(0, 0, index)), format!("Cell[{index}]"));
+        Known {
+            of: "Cell",
+            expected: Some(20),
+            count,
+            missing: missing.iter().map(name).collect(),
+            missing_count: missing.len() as u64,
+        }
+    }
+
+    #[test]
+    fn a_line_names_the_first_elements_that_are_missing() {
+        let row = Row {
+            collection: 5,
+            group: None,
+            kind: Kind::Reduction,
+        };
+        let rounds = Rounds { first: 2, last: 4 };
+        let both = known(8, &[19, 3]).and(known(2, &[17, 2, 12, 11, 10, 9, 8, 1]));
+        assert_eq!(
+            line(row, rounds, both),
+            "reduction 2 of Cell has 10 of 20 contributions; Array<Cell>#5 lacks those of Cell[1], Cell[2], Cell[3], \
+             Cell[8], Cell[9], Cell[10], Cell[11], Cell[12] and 2 more; 2 later reductions have begun"
+        );
+    }
+
+    #[test]
+    fn a_line_counts_those_that_no_worker_has() {
+        let row = Row {
+            collection: 5,
+            group: Some(3),
+            kind: Kind::Scan,
+        };
+        let rounds = Rounds { first: 0, last: 0 };
+        assert_eq!(
+            line(row, rounds, known(18, &[])),
+            "scan 0 of section 3 of Cell has 18 of 20 contributions; Section<Cell>#3 lacks 2"
+        );
+    }
+}

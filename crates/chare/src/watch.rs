@@ -1,0 +1,133 @@
+//! A program that stands still says what it waits for.
+//!
+//! The variable `RADDLE_WATCH` names a time, such as `5s`. A runtime whose chares are used then has
+//! a thread that looks once in that time. Where a thread, or a future of another executor, waits
+//! for something of the runtime, and no message has been under way since the look before, the
+//! thread writes on standard error what waits ([`Chares::who_waits`](crate::Chares::who_waits));
+//! once, until something happens again. Without the variable there is no thread, and nothing is
+//! written.
+//!
+//! Each node of a program over nodes looks for itself. At the others than the first, whose program
+//! is a service, elements that wait are enough.
+
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use raddle_sync::prim::thread;
+
+use crate::system::System;
+use crate::waits::who_waits;
+
+const VARIABLE: &str = "RADDLE_WATCH";
+
+/// A thread that looks now and then; it ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Watcher(#[expect(dead_code, reason = "its end is what counts")] mpsc::Sender<()>);
+
+impl Watcher {
+    /// Watches a system, if the environment says so.
+    ///
+    /// # Panics
+    /// When the variable names no time, and when the system gives no thread.
+    pub(crate) fn from_environment(system: &Arc<System>) -> Option<Self> {
+        let found = std::env::var_os(VARIABLE).filter(|value| !value.is_empty())?;
+        let Some(period) = time(&found) else {
+            panic!("{VARIABLE}: found {found:?}; expected a time, such as 5s, 500ms or 2min");
+        };
+        let (watcher, end) = mpsc::channel();
+        let system = Arc::downgrade(system);
+        let builder = thread::Builder::new().name("raddle-watch".to_owned());
+        let started = builder.spawn(move || watch(&system, period, &end));
+        started.unwrap_or_else(|error| panic!("{VARIABLE}: there is no thread: {error}"));
+        Some(Self(watcher))
+    }
+}
+
+/// The time that a text names: a number and a unit.
+fn time(text: &OsStr) -> Option<Duration> {
+    let text = text.to_str()?.trim();
+    let unit = text.find(|character: char| character.is_ascii_alphabetic())?;
+    let (number, unit) = text.split_at(unit);
+    let seconds = match unit {
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "min" => 60.0,
+        _ => return None,
+    };
+    let number: f64 = number.trim().parse().ok()?;
+    let time = Duration::try_from_secs_f64(number * seconds).ok()?;
+    (!time.is_zero()).then_some(time)
+}
+
+/// Looks until the system ends.
+fn watch(system: &Weak<System>, period: Duration, end: &mpsc::Receiver<()>) {
+    let (mut before, mut said) = (None, None);
+    while end.recv_timeout(period) == Err(RecvTimeoutError::Timeout) {
+        let Some(system) = system.upgrade() else {
+            return;
+        };
+        let counts = system.quiet.counts();
+        let stands_still = counts.0 == counts.1 && before == Some(counts);
+        before = Some(counts);
+        if !stands_still || said == before || !has_waiter(&system) {
+            continue;
+        }
+        let lines = who_waits(&system);
+        // Where nothing waits at a service, there is nothing to say.
+        if !(lines.is_empty() && is_service(&system)) {
+            say(period, &lines);
+        }
+        // The questions were messages too.
+        before = Some(system.quiet.counts());
+        said = before;
+    }
+}
+
+fn has_waiter(system: &System) -> bool {
+    system.waiters.has_any() || is_service(system)
+}
+
+/// True at the nodes whose program is run by the first one.
+fn is_service(system: &System) -> bool {
+    system.away.get().is_some_and(|away| away.me > 0)
+}
+
+fn say(period: Duration, lines: &[String]) {
+    let mut text = format!("raddle: no message has been under way for {period:?}; what waits:\n");
+    if lines.is_empty() {
+        text += "  a thread, and no entry, message, reduction or scan\n";
+    }
+    for line in lines {
+        text += &format!("  {line}\n");
+    }
+    // In one piece. Where it cannot be written, nothing else can be said either.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_a_number_and_a_unit() {
+        let times = [
+            ("5s", 5_000),
+            (" 500ms ", 500),
+            ("2min", 120_000),
+            ("0.25 s", 250),
+        ];
+        for (text, ms) in times {
+            assert_eq!(
+                time(text.as_ref()),
+                Some(Duration::from_millis(ms)),
+                "{text}"
+            );
+        }
+        for text in ["5", "s", "-1s", "0s", "5h", "infs", "soon", "1e300min"] {
+            assert_eq!(time(text.as_ref()), None, "{text}");
+        }
+    }
+}
