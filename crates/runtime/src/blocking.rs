@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -13,8 +14,10 @@ use std::time::Duration;
 use raddle_sync::prim::{Mutex, has_ended, thread};
 use raddle_sync::wait::WaitCell;
 
+use crate::fork::process::Origin;
 use crate::placing::{is_on_bound_worker, shake_off_binding};
 use crate::task::discard;
+use crate::worker::thread_name;
 
 const KEEP: Duration = Duration::from_secs(10);
 /// Calls beyond this many threads queue up.
@@ -54,7 +57,7 @@ impl fmt::Debug for State {
 impl BlockingThreads {
     pub(crate) fn new(name: &str) -> Self {
         Self {
-            name: format!("{name}-blocking"),
+            name: thread_name(name, "-blocking"),
             room: thread_room(),
             state: Arc::default(),
         }
@@ -124,8 +127,9 @@ impl BlockingThreads {
                 if inherits {
                     shake_off_binding();
                 }
+                let origin = Origin::here();
                 first();
-                serve(&shared);
+                serve(&shared, origin);
             })?;
         state.thread_count += 1;
         state.threads.retain(|thread| !has_ended(thread));
@@ -151,11 +155,16 @@ impl BlockingThreads {
             .any(|thread| thread.thread().id() == thread::current().id())
     }
 
+    /// Never gives the memory back, in a process without these threads.
+    pub(crate) fn leak(&self) {
+        mem::forget(Arc::clone(&self.state));
+    }
+
     /// Waits until all threads are gone, which they are when all calls have been run.
     pub(crate) fn join(&self) {
         let threads = {
             let mut state = self.state.lock().expect("nothing panics under this lock");
-            std::mem::take(&mut state.threads)
+            mem::take(&mut state.threads)
         };
         for thread in threads {
             thread.join().expect("calls catch their panics");
@@ -179,9 +188,11 @@ fn thread_room() -> usize {
 }
 
 /// One blocking thread.
-fn serve(shared: &Mutex<State>) {
+fn serve(shared: &Mutex<State>, origin: Origin) {
     let cell = Arc::new(WaitCell::new());
     loop {
+        // After each call: it may have made a new process of this thread.
+        origin.end_if_other_process();
         let mut state = shared.lock().expect("nothing panics under this lock");
         if let Some(call) = state.calls.pop_front() {
             drop(state);

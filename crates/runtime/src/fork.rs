@@ -29,6 +29,7 @@
 
 mod current;
 mod join;
+pub(crate) mod process;
 
 use std::cell::Cell;
 use std::ptr;

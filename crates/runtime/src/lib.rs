@@ -52,5 +52,5 @@ pub use network::{Network, apart};
 pub use pool::{BlockShape, PoolKind, UnknownPool, VictimOrder};
 pub use post::Post;
 pub use private::{Private, PrivateArray, ValueInUse};
-pub use runtime::Runtime;
+pub use runtime::{Runtime, Shutdown};
 pub use task::{Handle, Scope, Waiter, scope};

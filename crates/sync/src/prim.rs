@@ -28,6 +28,8 @@ pub use std::thread::panicking;
 
 mod fences;
 pub use fences::{heavy_fence, light_fence, prepare_fences};
+mod forks;
+pub use forks::{fork_count, watch_forks};
 mod pair;
 pub use pair::{AtomicPair, Pair};
 

@@ -29,12 +29,15 @@ impl Worker {
             if self.shall_rest() && !self.rest() {
                 return;
             }
-            if let Some(task) = self.next() {
-                task.run(self);
-                continue;
-            }
-            match self.search(&mut budget, &mut heard) {
-                Searched::Found(task) => task.run(self),
+            let found = match self.next() {
+                Some(task) => Searched::Found(task),
+                None => self.search(&mut budget, &mut heard),
+            };
+            match found {
+                Searched::Found(task) => {
+                    task.run(self);
+                    self.shared.origin.end_if_other_process();
+                }
                 Searched::End => return,
                 Searched::Nothing => {}
             }

@@ -8,32 +8,42 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ptr;
 
-use crate::prim::{LIGHT, Mutex, thread_local};
+use crate::prim::{Mutex, thread_local};
 
-/// Entries in the table of each thread.
-pub(super) const ENTRY_COUNT: usize = if LIGHT { 2 } else { 64 };
+/// Entries in the table of each thread: as many as a byte can tell apart.
+pub(super) const ENTRY_COUNT: usize = 1 << u8::BITS;
 
-/// The number in an entry whose slot is in use, and in one that has no slot. No variable has it.
+/// The word of an entry whose slot is in use, and of one that has no slot. No variable has it.
 const MARKED: u64 = 0;
 
-/// A variable's index, its own until it is dropped, and its number, its own for ever.
+/// A variable's index, its own until it is dropped, and its word, its own for ever.
 pub(super) struct Place {
     index: usize,
-    number: u64,
+    /// The variable's number, and behind it the lowest byte of the index: one load gets both.
+    word: u64,
 }
 
-/// A slot that was found. Its entry is marked as in use until this is dropped, be it by a panic.
-pub(super) struct Found {
-    /// Not null. As a pointer it also keeps this on the thread whose table it is.
-    pub(super) slot: *const (),
-    index: usize,
-    number: u64,
+/// The entry in which the calling thread found a slot.
+pub(super) struct Entry<'table> {
+    word: &'table Cell<u64>,
+    found: u64,
 }
 
-impl Drop for Found {
+/// An entry is marked as in use until this is dropped, be it by a panic.
+pub(super) struct Marked<'table>(Entry<'table>);
+
+impl<'table> Entry<'table> {
+    #[inline]
+    pub(super) fn mark(self) -> Marked<'table> {
+        self.word.set(MARKED);
+        Marked(self)
+    }
+}
+
+impl Drop for Marked<'_> {
     #[inline]
     fn drop(&mut self) {
-        TABLE.with(|table| table.entry(self.index).number.set(self.number));
+        self.0.word.set(self.0.found);
     }
 }
 
@@ -41,44 +51,12 @@ impl Place {
     pub(super) fn new() -> Self {
         GIVEN.lock().expect("nothing panics under this lock").give()
     }
+}
 
-    /// The calling thread's slot of this variable, if its entry says where it is and it is not in use.
-    #[inline]
-    pub(super) fn find(&self) -> Option<Found> {
-        let (index, number) = (self.index, self.number);
-        TABLE.with(|table| {
-            let entry = table.entry(index);
-            if entry.number.get() != number {
-                return None;
-            }
-            entry.number.set(MARKED);
-            Some(Found {
-                slot: entry.slot.get(),
-                index,
-                number,
-            })
-        })
-    }
-
-    /// True when the calling thread is in a use of `slot`, which found it by its entry.
-    pub(super) fn is_in_use(&self, slot: *const ()) -> bool {
-        TABLE.with(|table| {
-            let entry = table.entry(self.index);
-            entry.number.get() == MARKED && entry.slot.get() == slot
-        })
-    }
-
-    /// Makes the calling thread's entry for this variable, unless the entry is needed for one that is in use.
-    pub(super) fn enter(&self, slot: *const ()) {
-        TABLE.with(|table| {
-            let entry = table.entry(self.index);
-            let is_needed = entry.number.get() == MARKED && !entry.slot.get().is_null();
-            if !is_needed {
-                entry.slot.set(slot);
-                entry.number.set(self.number);
-            }
-        });
-    }
+/// The index of a variable's entry.
+#[inline]
+fn entry_index(place: &Place) -> usize {
+    place.word as usize % ENTRY_COUNT
 }
 
 impl Drop for Place {
@@ -88,33 +66,52 @@ impl Drop for Place {
     }
 }
 
-/// Where a thread's slot of one variable is.
-struct Entry {
-    /// That of the variable; [`MARKED`] while the slot is in use.
-    number: Cell<u64>,
-    /// Null in an entry that was never used.
-    slot: Cell<*const ()>,
+/// One thread's entries. Words and slots lie apart, since an index of eight bytes each costs no multiplication.
+pub(super) struct Table {
+    /// That of the variable whose slot it is; [`MARKED`] while that is in use.
+    words: [Cell<u64>; ENTRY_COUNT],
+    /// Null where there never was one.
+    slots: [Cell<*const ()>; ENTRY_COUNT],
 }
-
-/// One thread's entries.
-struct Table([Entry; ENTRY_COUNT]);
 
 impl Table {
     const fn new() -> Self {
-        Self(
-            [const {
-                Entry {
-                    number: Cell::new(MARKED),
-                    slot: Cell::new(ptr::null()),
-                }
-            }; ENTRY_COUNT],
-        )
+        Self {
+            words: [const { Cell::new(MARKED) }; ENTRY_COUNT],
+            slots: [const { Cell::new(ptr::null()) }; ENTRY_COUNT],
+        }
     }
 
+    /// The thread's slot of a variable, if its entry says where it is and it is not in use.
     #[inline]
-    fn entry(&self, index: usize) -> &Entry {
-        &self.0[index % ENTRY_COUNT]
+    pub(super) fn find(&self, place: &Place) -> Option<(*const (), Entry<'_>)> {
+        let index = entry_index(place);
+        let word = &self.words[index];
+        let found = word.get();
+        (found == place.word).then(|| (self.slots[index].get(), Entry { word, found }))
     }
+
+    /// True when the thread is in a use of `slot`, which found it by its entry.
+    pub(super) fn is_in_use(&self, place: &Place, slot: *const ()) -> bool {
+        let index = entry_index(place);
+        self.words[index].get() == MARKED && self.slots[index].get() == slot
+    }
+
+    /// Makes an entry for a variable, unless the entry is needed for one that is in use.
+    pub(super) fn enter(&self, place: &Place, slot: *const ()) {
+        let index = entry_index(place);
+        let is_needed = self.words[index].get() == MARKED && !self.slots[index].get().is_null();
+        if !is_needed {
+            self.slots[index].set(slot);
+            self.words[index].set(place.word);
+        }
+    }
+}
+
+/// Calls `call` with the calling thread's table.
+#[inline]
+pub(super) fn with_table<R>(call: impl FnOnce(&Table) -> R) -> R {
+    TABLE.with(call)
 }
 
 /// The number of the calling thread, from 1. No two threads ever have the same.
@@ -157,10 +154,8 @@ impl Given {
             self.indices += 1;
             self.indices - 1
         });
-        Place {
-            index,
-            number: self.numbers,
-        }
+        let word = self.numbers << u8::BITS | (index % ENTRY_COUNT) as u64;
+        Place { index, word }
     }
 }
 
