@@ -159,6 +159,7 @@ fn inherited_runtime_refuses_what_needs_a_worker() {
         let undone = runtime.spawn_blocking(move || finished.recv());
         let dropped = Arc::new(());
         let ended = in_child(|| {
+            let runtime = place.take().expect("it was put there");
             let refused = is_refused(|| runtime.install(|| ()))
                 && is_refused(|| runtime.join(|| (), || ()))
                 && is_refused(|| runtime.scope(|_| ()))
@@ -181,7 +182,7 @@ fn inherited_runtime_refuses_what_needs_a_worker() {
             }
             let are_dropped = Arc::strong_count(&dropped) == 1 && post.is_closed();
             let text = format!("{runtime:?}");
-            drop(place.take());
+            drop(runtime);
             refused && is_error && are_dropped && done.wait() == 7 && !text.is_empty() && works()
         });
         assert_eq!(ended, GOOD);
