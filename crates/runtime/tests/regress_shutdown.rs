@@ -30,7 +30,10 @@ fn unfinished(outcome: Shutdown) -> (usize, usize) {
 #[test]
 fn runtime_without_work_is_complete_before_the_time_is_over() {
     assert_eq!(runtime().shutdown_timeout(LONG), Shutdown::Complete);
-    assert_eq!(runtime().shutdown_timeout(Duration::MAX), Shutdown::Complete);
+    assert_eq!(
+        runtime().shutdown_timeout(Duration::MAX),
+        Shutdown::Complete
+    );
     let after_work = runtime();
     assert_eq!(after_work.install(|| 7), 7);
     assert_eq!(after_work.spawn_blocking(|| 8).wait(), 8);
@@ -101,7 +104,9 @@ fn background_ends_without_waiting_and_runs_what_was_spawned() {
     let runtime = runtime();
     let (finish, finished) = mpsc::channel::<()>();
     let call = runtime.spawn_blocking(move || finished.recv().is_ok());
-    let tasks: Vec<_> = (0..100).map(|number| runtime.spawn(move || number)).collect();
+    let tasks: Vec<_> = (0..100)
+        .map(|number| runtime.spawn(move || number))
+        .collect();
     runtime.shutdown_background();
     let sum: i32 = tasks.into_iter().map(|task| task.wait()).sum();
     assert_eq!(sum, 4_950);

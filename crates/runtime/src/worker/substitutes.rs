@@ -38,7 +38,7 @@ pub(crate) const SUBSTITUTES_MAX: usize = if cfg!(loom) {
 } else if cfg!(shuttle) {
     3
 } else {
-    64
+    1024
 };
 
 /// How threads of workers are made.
