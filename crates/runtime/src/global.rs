@@ -76,7 +76,7 @@ pub(crate) fn set_default(
 
 /// The index of the worker that the current thread is, from 0; none on other threads.
 ///
-/// Substitutes, which stand in for workers that wait for handles, have indices from [`worker_count`] on, up to 64 more.
+/// Substitutes, which stand in for workers that wait for handles, have indices from [`worker_count`] on, up to 1,024 more.
 pub fn worker_index() -> Option<usize> {
     current_worker().map(crate::worker::Worker::index)
 }

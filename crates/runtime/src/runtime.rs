@@ -153,8 +153,10 @@ impl Runtime {
 
     /// Calls `call` on a thread kept for work that blocks (files, sockets, locks held long), never on a worker.
     ///
-    /// Threads come up as they are needed, up to 512, and go after ten seconds without work; further calls queue up: calls
-    /// that wait for each other must be fewer. When the system gives no thread, the call
+    /// Threads come up as they are needed and go after ten seconds without work. Calls beyond 512 threads queue up. A call that waits for
+    /// this or another runtime (for a handle, or in [`install`](Self::install)) does not count while it waits: calls can be nested in each other, up to
+    /// 1,024 deep. Calls that wait for each other in any other way must be fewer than 512; [`spawn_thread`](Self::spawn_thread) has no such
+    /// limit. When the system gives no thread, the call
     /// waits for one that is up; if there is none at all, it runs on the calling thread.
     ///
     /// # Panics

@@ -68,7 +68,8 @@ impl Pool for Deque {
     }
 
     fn has_work(&self) -> bool {
-        self.shared.thieves.iter().any(|thief| !thief.is_empty())
+        let thieves = &self.shared.thieves[..self.victims[0].present()];
+        thieves.iter().any(|thief| !thief.is_empty())
     }
 }
 

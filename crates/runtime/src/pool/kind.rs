@@ -38,6 +38,12 @@ pub(super) struct Victims {
 }
 
 impl Victims {
+    /// The number of workers that there have been, this one among them. The parts of the others are empty.
+    pub(super) fn present(&self) -> usize {
+        // Relaxed: a worker counts before it puts its first task, which the fences of `Pool::has_work` order.
+        self.present.load(Relaxed)
+    }
+
     /// Those that there have been. Substitutes come last, in the order in which they come up.
     #[inline]
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {

@@ -208,8 +208,8 @@ impl<T: Send + 'static> Handle<T> {
     /// Waits for the task and returns its result.
     ///
     /// A waiting worker runs the task itself if nobody has begun it. If the task is under way elsewhere, the worker helps with what
-    /// lies below it, and else lends its place to a substitute (up to 64 for a runtime) and sleeps: no other work is
-    /// ever run on its stack.
+    /// lies below it, and else lends its place to a substitute (up to 1,024 for a runtime) and sleeps: no other work is
+    /// ever run on its stack. A program in which more tasks than that wait, each for the next, stands still.
     ///
     /// # Panics
     /// With the panic of the task. If the task is not done, in a process that fork(2) made after the runtime was started.

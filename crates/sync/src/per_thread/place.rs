@@ -86,9 +86,9 @@ impl Table {
     #[inline]
     pub(super) fn find(&self, place: &Place) -> Option<(*const (), Entry<'_>)> {
         let index = entry_index(place);
-        let word = &self.words[index];
+        let (word, slot) = (&self.words[index], self.slots[index].get());
         let found = word.get();
-        (found == place.word).then(|| (self.slots[index].get(), Entry { word, found }))
+        (found == place.word).then_some((slot, Entry { word, found }))
     }
 
     /// True when the thread is in a use of `slot`, which found it by its entry.
