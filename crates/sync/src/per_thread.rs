@@ -1,24 +1,23 @@
 //! A variable of which each thread has a value of its own, reached without a lock, an atomic or a hash.
 //!
 //! A value lies in a *slot*. The slots belong to the variable: they stay when their threads end, they are read when no thread
-//! can be using them, and they are dropped with the variable. Each thread remembers in a small table ([`place`]) where its
-//! slots of the variables are that it used last. A use that finds its slot there costs a few instructions more than a
+//! can be using them, and they are dropped with the variable. Each thread has a small table ([`place`]) that says where its
+//! slots are. A use that finds its slot there costs a few instructions more than a
 //! plain thread-local variable. Any other use looks for the slot under the variable's lock.
 //!
-//! The table has no destructor. A variable can therefore be used as long as the thread runs, in the destructors
+//! The table has no destructor, and a use does not need it. A variable can therefore be used as long as the thread runs, in the destructors
 //! of thread-local variables as well.
 //!
 //! There is no memory ordering to choose: what ends the threads' borrows of the variable, so that one thread can have the
 //! variable mutably, also orders what they did before what that thread does.
 //!
 //! # Invariants
-//! 1. An entry of a table that has the number of a variable was made by the thread that owns the table. It points to the slot of
-//!    this thread and variable, which lives as long as the variable and holds a value that is made and not in use. No other
-//!    variable ever has that number.
-//! 2. A slot is touched by its thread, in `with`, which borrows the variable; or by the thread that has the variable mutably.
+//! 1. An entry of a table that is not null points to the slot of this thread and of the variable that has the entry's index. The
+//!    slot lives as long as the variable, and holds a value that is made and not in use.
+//! 2. A slot is touched by its thread, in `try_with`, which borrows the variable; or by the thread that has the variable mutably.
 //!    The borrows exclude each other.
-//! 3. Within its thread a value is borrowed once at a time. While a use that found its entry lasts, the entry is marked. While
-//!    another use lasts, `in_use` is set, and no entry points to the slot.
+//! 3. Within its thread a value is borrowed once at a time. While a use that found its entry lasts, the entry is null though
+//!    `is_entered` is set. While another use lasts, `in_use` is set, and no entry points to the slot.
 
 mod place;
 
@@ -31,11 +30,12 @@ use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 
-use self::place::{Entry, Place, thread_number, with_table};
+use self::place::{Entry, Place, is_table_closed, thread_number, with_table};
 use crate::prim::{Mutex, UnsafeCell};
 
 /// A value for each thread that asks for one.
 pub struct PerThread<T> {
+    /// Before the slots, so that it clears the entries before these are dropped.
     place: Place,
     slots: Mutex<Slots<T>>,
 }
@@ -63,6 +63,8 @@ struct Slots<T> {
 /// One thread's value, on cache lines of its own.
 struct Slot<T> {
     in_use: Cell<bool>,
+    /// The thread's table has an entry for it, until the thread closes the table.
+    is_entered: Cell<bool>,
     is_made: Cell<bool>,
     /// Initialised if `is_made`.
     value: UnsafeCell<MaybeUninit<T>>,
@@ -99,8 +101,8 @@ impl<T> PerThread<T> {
 
     /// Calls `change` with the calling thread's value, which `make` makes first if there is none.
     ///
-    /// Takes about a nanosecond while at most 256 variables exist. With more of them, a thread that uses variables
-    /// which share an entry in turn takes a lock and searches each time. The first use of a thread allocates.
+    /// Takes about a nanosecond if the variable is one of the first 255 that live. Any more variables take a lock and
+    /// search with each use, and so does every use in a thread that is about to end. The first use of a thread allocates.
     ///
     /// # Errors
     /// [`ValueInUse`] when the thread is inside such a call for the same variable. Neither closure is called then.
@@ -134,8 +136,9 @@ impl<T> PerThread<T> {
         change: impl FnOnce(&mut T) -> R,
     ) -> Result<R, ValueInUse> {
         let slot = self.own_slot();
-        let pointer = ptr::from_ref::<Slot<T>>(&slot).cast();
-        if slot.in_use.get() || with_table(|table| table.is_in_use(&self.place, pointer)) {
+        // An entry that is there and was not found is marked.
+        let is_marked = slot.is_entered.get() && !is_table_closed();
+        if slot.in_use.get() || is_marked {
             return Err(ValueInUse);
         }
         // The value is made, and changed for the first time, while no entry points to the slot.
@@ -153,8 +156,10 @@ impl<T> PerThread<T> {
                 change(unsafe { value.assume_init_mut() })
             })
         };
-        // Later uses find it at once.
-        with_table(|table| table.enter(&self.place, pointer));
+        // Later uses find it at once, if there is an entry for it.
+        let pointer = ptr::from_ref::<Slot<T>>(&slot).cast();
+        let is_entered = with_table(|table| table.enter(&self.place, pointer));
+        slot.is_entered.set(is_entered);
         Ok(result)
     }
 
@@ -201,6 +206,7 @@ impl<T> Slot<T> {
     fn new() -> Self {
         Self {
             in_use: Cell::new(false),
+            is_entered: Cell::new(false),
             is_made: Cell::new(false),
             value: UnsafeCell::new(MaybeUninit::uninit()),
         }

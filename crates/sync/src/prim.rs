@@ -29,7 +29,7 @@ pub use std::thread::panicking;
 mod fences;
 pub use fences::{heavy_fence, light_fence, prepare_fences};
 mod forks;
-pub use forks::{fork_count, watch_forks};
+pub use forks::{call_in_children, count_forks, fork_count};
 mod pair;
 pub use pair::{AtomicPair, Pair};
 

@@ -89,13 +89,14 @@ fn end_process() -> ! {
 /// Has child processes notice that they are such.
 #[cfg(not(any(loom, shuttle)))]
 fn watch() {
-    use raddle_sync::prim::{AtomicBool, Relaxed, watch_forks};
+    use raddle_sync::prim::{AtomicBool, Relaxed, call_in_children, count_forks};
 
     static IS_WATCHING: AtomicBool = AtomicBool::new(false);
+    count_forks();
     // Relaxed: a second thread that does it as well does no harm.
     if !IS_WATCHING.load(Relaxed) {
         // SAFETY: it sets a thread-local variable that has no destructor.
-        unsafe { watch_forks(super::current::become_outside) };
+        unsafe { call_in_children(super::current::become_outside) };
         // Relaxed: as above.
         IS_WATCHING.store(true, Relaxed);
     }

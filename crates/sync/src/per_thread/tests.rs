@@ -154,7 +154,7 @@ fn panic_while_a_value_is_made_leaves_none() {
 
 #[test]
 fn more_variables_than_entries_keep_their_values() {
-    const COUNT: usize = 3 * ENTRY_COUNT + 1;
+    const COUNT: usize = ENTRY_COUNT + 50;
     let variables: Vec<PerThread<usize>> = (0..COUNT).map(|_| PerThread::new()).collect();
     for _ in 0..3 {
         for (number, variable) in variables.iter().enumerate() {
@@ -167,11 +167,12 @@ fn more_variables_than_entries_keep_their_values() {
 }
 
 #[test]
-fn variables_with_the_same_entry_nest_in_each_other_and_not_in_themselves() {
-    let variables: Vec<PerThread<u64>> = (0..=ENTRY_COUNT).map(|_| PerThread::new()).collect();
-    // Two of them have the same entry, whichever indices were free; each is the one that lost it in some round.
-    for outer in &variables {
-        for inner in &variables {
+fn variables_nest_in_each_other_and_not_in_themselves_with_and_without_an_entry() {
+    // The last of them have none, however many variables other tests have.
+    let all: Vec<PerThread<u64>> = (0..ENTRY_COUNT + 2).map(|_| PerThread::new()).collect();
+    let variables = [&all[0], &all[1], &all[ENTRY_COUNT], &all[ENTRY_COUNT + 1]];
+    for outer in variables {
+        for inner in variables {
             if ptr::eq(outer, inner) {
                 continue;
             }
@@ -188,8 +189,43 @@ fn variables_with_the_same_entry_nest_in_each_other_and_not_in_themselves() {
         }
     }
     for variable in variables {
-        let values: Vec<u64> = variable.into_values().collect();
-        assert_eq!(values, [3 * ENTRY_COUNT as u64]);
+        variable.with(|count| assert_eq!(*count, 3 * 3));
+    }
+}
+
+#[test]
+fn entries_are_cleared_with_their_variable_on_threads_that_live_and_on_none_that_ended() {
+    let (used, dropped) = (Barrier::new(3), Barrier::new(3));
+    for round in 0..50 {
+        let variable = Arc::new(PerThread::<u64>::new());
+        let inside = Arc::clone(&variable);
+        thread::spawn(move || inside.with(|value| *value = 1))
+            .join()
+            .expect("the thread ends before the variable");
+        thread::scope(|scope| {
+            for number in 1..=2 {
+                let variable = Arc::clone(&variable);
+                let (used, dropped) = (&used, &dropped);
+                scope.spawn(move || {
+                    variable.with(|value| *value += number);
+                    variable.with(|value| *value += number);
+                    drop(variable);
+                    used.wait();
+                    dropped.wait();
+                    // One of the same index, most likely.
+                    let next = PerThread::<[u64; 2]>::new();
+                    next.with(|value| assert_eq!(*value, [0, 0]));
+                    next.with(|value| *value = [round, number]);
+                    assert_eq!(next.into_values().collect::<Vec<_>>(), [[round, number]]);
+                });
+            }
+            used.wait();
+            let variable = Arc::into_inner(variable).expect("nothing else has it");
+            let mut values: Vec<u64> = variable.into_values().collect();
+            values.sort_unstable();
+            assert_eq!(values, [1, 2, 4]);
+            dropped.wait();
+        });
     }
 }
 
