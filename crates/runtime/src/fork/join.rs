@@ -62,6 +62,7 @@ where
     };
     let result_a = a();
     std::mem::forget(unwinding);
+    let result_a = Kept(ManuallyDrop::new(result_a));
     forks.private.top.set(slot);
     if forks.gates.lets_pop(slot) || !pop_slow(forks, slot) {
         let inline = &forks.private.inline;
@@ -69,11 +70,12 @@ where
         inline.store(inline.load(Relaxed).wrapping_add(1), Relaxed);
         // SAFETY: popped while private or taken back: ours to run (invariant 2).
         let b = unsafe { job.take() };
-        return (result_a, b());
+        let result_b = b();
+        return (result_a.into_inner(), result_b);
     }
     // SAFETY: `pop_slow` saw that a thief has run it.
     match unsafe { job.result() } {
-        Ok(result_b) => (result_a, result_b),
+        Ok(result_b) => (result_a.into_inner(), result_b),
         Err(panic) => resume_unwind(panic),
     }
 }
@@ -205,12 +207,33 @@ impl<F: FnOnce() -> R, R> Drop for PopOnUnwind<'_, F, R> {
     fn drop(&mut self) {
         self.forks.private.top.set(self.slot);
         if self.forks.gates.lets_pop(self.slot) || !pop_slow(self.forks, self.slot) {
-            // SAFETY: ours, and dropped without being run.
-            drop(unsafe { self.job.take() });
+            // SAFETY: ours, and dropped without being run. A panic of a destructor gives way to ours.
+            crate::task::discard(unsafe { self.job.take() });
         } else {
             // SAFETY: `pop_slow` saw that a thief has run it. A panic of its own gives way to ours.
             crate::task::discard(unsafe { self.job.result() });
         }
+    }
+}
+
+/// The result of the first closure. Where the second one panics, it is dropped, and a panic of its destructor gives way:
+/// leaving a destructor while unwinding, it would end the process.
+struct Kept<R>(ManuallyDrop<R>);
+
+impl<R> Kept<R> {
+    #[inline]
+    fn into_inner(self) -> R {
+        let mut kept = ManuallyDrop::new(self);
+        // SAFETY: taken once, and not dropped.
+        unsafe { ManuallyDrop::take(&mut kept.0) }
+    }
+}
+
+impl<R> Drop for Kept<R> {
+    #[cold]
+    fn drop(&mut self) {
+        // SAFETY: taken once, here.
+        crate::task::discard(unsafe { ManuallyDrop::take(&mut self.0) });
     }
 }
 
