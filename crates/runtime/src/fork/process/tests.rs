@@ -29,6 +29,8 @@ fn alone(test: &str, body: impl FnOnce()) {
     let output = Command::new(program)
         .args(["--exact", &name, "--nocapture"])
         .env(ALONE, "1")
+        // Backtraces take longer than everything else, and some panics are part of a test.
+        .env("RUST_BACKTRACE", "0")
         .output()
         .expect("this program runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned()
