@@ -6,9 +6,10 @@
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
+
+use raddle_sync::prim::{Acquire, AtomicBool, AtomicU64, Relaxed, Release};
 
 use super::*;
 use crate::{Handle, Runtime, Shutdown, default_runtime, for_each, join, scope, worker_index};
@@ -97,9 +98,10 @@ fn fib(n: u64) -> u64 {
 
 /// Uses the default runtime in every way; true if all results are right.
 fn works() -> bool {
-    let sum = std::sync::atomic::AtomicU64::new(0);
+    let sum = AtomicU64::new(0);
     let add = |number: u64| {
-        sum.fetch_add(number, Ordering::Relaxed);
+        // Relaxed: read when all have ended.
+        sum.fetch_add(number, Relaxed);
     };
     for_each(0..1_000, |index| add(index as u64));
     scope(|scope| (0..100).for_each(|_| scope.spawn(|| add(1))));
@@ -257,7 +259,7 @@ fn forks_that_are_open_when_a_worker_forks_are_called_in_the_child() {
                 join(
                     || fork_and_return(&is_child),
                     || {
-                        if is_child.load(Ordering::Relaxed) {
+                        if is_set(&is_child) {
                             // SAFETY: it only ends the child process.
                             unsafe { libc::_exit(0) };
                         }
@@ -269,6 +271,16 @@ fn forks_that_are_open_when_a_worker_forks_are_called_in_the_child() {
     );
 }
 
+fn is_set(flag: &AtomicBool) -> bool {
+    // Acquire: what the thread did that set it.
+    flag.load(Acquire)
+}
+
+fn set(flag: &AtomicBool) {
+    // Release: as in `is_set`.
+    flag.store(true, Release);
+}
+
 /// Forks, and returns in both processes; the child's number, or 0 in the child.
 fn fork_and_return(is_child: &AtomicBool) -> libc::pid_t {
     // SAFETY: as in `in_child`.
@@ -277,7 +289,7 @@ fn fork_and_return(is_child: &AtomicBool) -> libc::pid_t {
     if child == 0 {
         // SAFETY: it only sets an alarm.
         unsafe { libc::alarm(ALARM_SECONDS) };
-        is_child.store(true, Ordering::Relaxed);
+        set(is_child);
     }
     child
 }
@@ -291,7 +303,7 @@ fn half_that_was_stolen_before_the_fork_is_refused_in_the_child() {
             let (is_stolen, is_child) = (AtomicBool::new(false), AtomicBool::new(false));
             let is_forked = AtomicBool::new(false);
             let wait_for_flag = |flag: &AtomicBool| {
-                while !flag.load(Ordering::Acquire) {
+                while !is_set(flag) {
                     // Forks that find the gates closed publish the older one.
                     join(|| (), || ());
                     std::thread::yield_now();
@@ -302,12 +314,12 @@ fn half_that_was_stolen_before_the_fork_is_refused_in_the_child() {
                     || {
                         wait_for_flag(&is_stolen);
                         let child = fork_and_return(&is_child);
-                        is_forked.store(true, Ordering::Release);
+                        set(&is_forked);
                         child
                     },
                     || {
-                        is_stolen.store(true, Ordering::Release);
-                        while !is_forked.load(Ordering::Acquire) {
+                        set(&is_stolen);
+                        while !is_set(&is_forked) {
                             std::thread::yield_now();
                         }
                     },
@@ -315,7 +327,7 @@ fn half_that_was_stolen_before_the_fork_is_refused_in_the_child() {
             };
             let child = runtime.install(|| {
                 let result = catch_unwind(AssertUnwindSafe(halves));
-                if is_child.load(Ordering::Relaxed) {
+                if is_set(&is_child) {
                     let is_clear = result.is_err_and(|panic| text_of(&*panic) == INHERITED);
                     // SAFETY: it only ends the child process.
                     unsafe { libc::_exit(i32::from(!is_clear)) };
@@ -345,7 +357,7 @@ fn scope_that_is_open_when_a_worker_forks_is_refused_in_the_child() {
                         child
                     })
                 }));
-                if is_child.load(Ordering::Relaxed) {
+                if is_set(&is_child) {
                     let is_clear = result.is_err_and(|panic| text_of(&*panic) == INHERITED);
                     // SAFETY: it only ends the child process.
                     unsafe { libc::_exit(i32::from(!is_clear)) };
