@@ -11,6 +11,7 @@
 //! | [`files`](rules::files) | headers, lengths |
 //! | [`testing`](rules::testing) | no test asserts a time or is ignored |
 //! | [`printing`](rules::printing) | libraries never print |
+//! | [`variables`](rules::variables) | environment variables that are read are in the list of known ones |
 //! | [`words`](rules::words) | no paths of one machine, no registry hosts |
 #![forbid(unsafe_code)]
 

@@ -6,4 +6,5 @@ pub mod layers;
 pub mod printing;
 pub mod testing;
 pub mod unsafety;
+pub mod variables;
 pub mod words;

@@ -42,10 +42,10 @@ pub struct Shape {
 pub const PORTS_MAX: usize = 1024;
 
 /// Threads of a node that may sleep without work besides one for each port: those that stand in for workers that wait.
-const STANDINS_MAX: usize = 64;
+const STANDINS_MAX: usize = 1024;
 
 impl Shape {
-    /// How many threads of a node may sleep in its [idle set](crate::Node::idle): one for each port, and 64.
+    /// How many threads of a node may sleep in its [idle set](crate::Node::idle): one for each port, and 1,024.
     pub const fn idlers(self) -> usize {
         self.ports as usize + STANDINS_MAX
     }

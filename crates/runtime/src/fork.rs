@@ -24,6 +24,7 @@ mod frames;
 mod job;
 mod join;
 mod offer;
+pub(crate) mod process;
 
 use std::cell::Cell;
 use std::ptr;

@@ -12,7 +12,7 @@ use crate::fork::as_nobody;
 /// What comes to a runtime from other nodes.
 pub trait Network: fmt::Debug + Send + Sync {
     /// Where the workers sleep: whoever has something for them calls [`IdleSet::work_came`] on another view of the same set, which may be in another
-    /// process. It has room for all workers and for 64 more that stand in for those that wait.
+    /// process. It has room for all workers and for 1,024 more that stand in for those that wait.
     fn idle(&self) -> IdleSet;
 
     /// Takes what has come, and hands it to those whom it is for by messages; nothing when another thread does so already.

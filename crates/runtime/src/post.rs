@@ -173,7 +173,8 @@ impl Post {
             Some(worker) => worker.put(Task::message(worker.take_cell(), closures, call)),
             None => {
                 let cell = self.shared.memory.take_outside();
-                self.shared.put_outside(Task::message(cell, closures, call));
+                self.shared
+                    .put_call_outside(Task::message(cell, closures, call));
             }
         });
     }
@@ -184,16 +185,17 @@ impl Post {
         self.with_own(|worker| worker.is_some_and(Worker::has_any_mail))
     }
 
-    /// True when the runtime is about to end: messages that have not been run yet may never be.
+    /// True when the runtime is about to end, or has no workers in this process: messages that have not been run yet may
+    /// never be.
     pub fn is_ending(&self) -> bool {
         // Relaxed: a hint.
-        self.shared.stopping.load(Relaxed)
+        self.shared.stopping.load(Relaxed) || self.shared.origin.is_other_process()
     }
 
-    /// True when the runtime has ended: what is sent now is dropped.
+    /// True when the runtime has ended, or was started before the fork(2) that made this process: what is sent now is dropped.
     pub fn is_closed(&self) -> bool {
-        // Relaxed: who sees it late has the message dropped.
-        self.shared.post.closed.load(Relaxed)
+        // Relaxed: a thread that sees it late has its message dropped.
+        self.shared.post.closed.load(Relaxed) || self.shared.origin.is_other_process()
     }
 
     /// Calls `call` with the calling worker, if it is one of this runtime.
@@ -274,19 +276,38 @@ impl Shared {
         }
     }
 
+    /// Keeps a call from a thread that is no worker.
+    fn put_call_outside(&self, call: Task) {
+        if self.origin.is_other_process() {
+            return self.drop_call(call);
+        }
+        self.put_outside(call);
+    }
+
     fn call_outside(&self, to: usize, message: impl FnOnce() + Send + 'static) {
         let cell = self.memory.take_outside();
         self.send_outside(to, Task::message(cell, self.memory.closures(), message));
     }
 
     fn send_outside(&self, to: usize, message: Task) {
+        if self.origin.is_other_process() {
+            return self.drop_call(message);
+        }
         self.post.mailboxes.send_outside(to, message);
         self.tell_of_message(to);
     }
 
     fn send_urgent(&self, to: usize, message: Task) {
+        if self.origin.is_other_process() {
+            return self.drop_call(message);
+        }
         self.post.put_urgent(to, message);
         self.tell_of_message(to);
+    }
+
+    /// Drops a message or a call that no worker will run.
+    fn drop_call(&self, call: Task) {
+        call.drop_message(|cell| self.memory.give_back(cell));
     }
 
     /// Drops all messages and calls, since nobody runs them any more.
@@ -303,7 +324,7 @@ impl Shared {
     fn drop_left(&self) {
         // Nobody waits for any of it, or there would be workers.
         while let Some(call) = self.outside.take_oldest(Wanted::Any) {
-            call.drop_message(|cell| self.memory.give_back(cell));
+            self.drop_call(call);
         }
         let (mut urgent, mut mail) = (TaskList::default(), TaskList::default());
         for worker_index in 0..self.post.worker_count {
@@ -311,7 +332,7 @@ impl Shared {
                 self.post.receive(worker_index, &mut urgent, &mut mail);
                 mail.append(mem::take(&mut urgent));
                 while let Some(message) = mail.take_first() {
-                    message.drop_message(|cell| self.memory.give_back(cell));
+                    self.drop_call(message);
                 }
             }
         }

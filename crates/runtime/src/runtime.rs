@@ -1,28 +1,37 @@
 //! The runtime: workers that come up, are entered, and end.
 
+mod shutdown;
+
 use std::any::Any;
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use raddle_sync::prim::{Mutex, Relaxed, mpsc};
+use raddle_sync::prim::{Mutex, mpsc};
 use raddle_topology::{BindError, CpuId, Matrix, Plan};
 use raddle_trace::Report;
 
 use crate::blocking::BlockingThreads;
 use crate::config::{BuildError, Builder, MoveError, SeedPolicy, Settled};
 use crate::fork::current_worker;
+use crate::fork::process::INHERITED;
 use crate::mailbox::MailboxKind;
 use crate::placing::{Placing, is_on_bound_worker};
 use crate::post::Post;
-use crate::task::{Handle, Scope, Waiter, run_root, scope_in};
+use crate::task::{Handle, Scope, run_root, scope_in};
 use crate::traffic::matrix_of;
 use crate::worker::{Shared, run_worker};
+
+pub use shutdown::Shutdown;
 
 /// A set of workers with one pool.
 ///
 /// Most programs need none of their own: [`join`](crate::join), [`scope`](crate::scope) and the loops bring up a default
 /// runtime on first use. Dropping a runtime waits for all its tasks; on one of its own threads, which cannot wait for their own end,
-/// it returns at once, and the runtime ends when its tasks have.
+/// it returns at once, and the runtime ends when its tasks have. [`shutdown_timeout`](Self::shutdown_timeout) waits for a limited time.
+///
+/// In a process that fork(2) has made of this one, the runtime has no workers: calls that need one panic there, and dropping it
+/// does nothing. The default runtime starts anew there.
 ///
 /// # Examples
 /// ```
@@ -31,12 +40,13 @@ use crate::worker::{Shared, run_worker};
 /// assert_eq!(handle.wait(), 42);
 /// # Ok::<(), raddle_runtime::BuildError>(())
 /// ```
-#[derive(Debug)]
 pub struct Runtime {
     shared: Arc<Shared>,
     blocking: BlockingThreads,
     seeds: SeedPolicy,
     models: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
+    /// Its end has begun.
+    has_ended: bool,
 }
 
 impl Runtime {
@@ -71,6 +81,7 @@ impl Runtime {
             blocking,
             seeds: settled.seeds,
             models: Mutex::default(),
+            has_ended: false,
         };
         let (bound, outcomes) = mpsc::channel();
         for worker_index in 0..runtime.worker_count() {
@@ -100,7 +111,7 @@ impl Runtime {
     /// Calls `call` on a worker of this runtime and returns its result; on such a worker already, at once.
     ///
     /// # Panics
-    /// With the panic of `call`.
+    /// With the panic of `call`; in a process that fork(2) made after the runtime was started.
     pub fn install<R: Send>(&self, call: impl FnOnce() -> R + Send) -> R {
         match current_worker() {
             Some(worker) if Arc::ptr_eq(worker.shared(), &self.shared) => call(),
@@ -132,19 +143,29 @@ impl Runtime {
     }
 
     /// Puts a task into the pool and returns a handle to its result.
+    ///
+    /// # Panics
+    /// In a process that fork(2) made after the runtime was started.
     pub fn spawn<T: Send + 'static>(&self, call: impl FnOnce() -> T + Send + 'static) -> Handle<T> {
+        self.shared.origin.expect_here();
         Handle::spawn(&self.shared, self.shared.substitutes.on_panic(), call)
     }
 
     /// Calls `call` on a thread kept for work that blocks (files, sockets, locks held long), never on a worker.
     ///
-    /// Threads come up as they are needed, up to 512, and go after ten seconds without work; further calls queue up: calls
-    /// that wait for each other must be fewer. When the system gives no thread, the call
+    /// Threads come up as they are needed and go after ten seconds without work. Calls beyond 512 threads queue up. A call that waits for
+    /// this or another runtime (for a handle, or in [`install`](Self::install)) does not count while it waits: calls can be nested in each other, up to
+    /// 1,024 deep. Calls that wait for each other in any other way must be fewer than 512; [`spawn_thread`](Self::spawn_thread) has no such
+    /// limit. When the system gives no thread, the call
     /// waits for one that is up; if there is none at all, it runs on the calling thread.
+    ///
+    /// # Panics
+    /// In a process that fork(2) made after the runtime was started.
     pub fn spawn_blocking<T: Send + 'static>(
         &self,
         call: impl FnOnce() -> T + Send + 'static,
     ) -> Handle<T> {
+        self.shared.origin.expect_here();
         let (handle, call) =
             Handle::blocking(&self.shared, self.shared.substitutes.on_panic(), call);
         self.blocking.run(Box::new(call));
@@ -155,11 +176,14 @@ impl Runtime {
     /// each other, however many they are.
     ///
     /// # Errors
-    /// Those of the system when it gives no thread.
+    /// Those of the system when it gives no thread, and one in a process that fork(2) made after the runtime was started.
     pub fn spawn_thread<T: Send + 'static>(
         &self,
         call: impl FnOnce() -> T + Send + 'static,
     ) -> io::Result<Handle<T>> {
+        if self.shared.origin.is_other_process() {
+            return Err(io::Error::other(INHERITED));
+        }
         let (handle, call) =
             Handle::blocking(&self.shared, self.shared.substitutes.on_panic(), call);
         self.blocking.run_now(Box::new(call))?;
@@ -266,32 +290,17 @@ impl Runtime {
     }
 }
 
-impl Drop for Runtime {
-    fn drop(&mut self) {
-        let waiter = Waiter::current();
-        let stopper = waiter.clone();
-        *self
-            .shared
-            .stopper
-            .lock()
-            .expect("nothing panics under this lock") = Some(stopper);
-        self.blocking.end();
-        self.shared.stop();
-        let on_own_worker =
-            current_worker().is_some_and(|worker| Arc::ptr_eq(worker.shared(), &self.shared));
-        if on_own_worker || self.blocking.is_own_thread() {
-            // A thread cannot wait for its own end: the runtime ends behind its back, when its work is done.
-            return;
-        }
-        // A worker of another runtime helps that one meanwhile: the work that is waited for may need it.
-        // Relaxed: the stopper's lock orders it (`Shared::end_thread`), and the threads are joined after it.
-        waiter.wait_until(|| self.shared.threads.load(Relaxed) == 0);
-        for thread in self.shared.substitutes.take_handles() {
-            thread
-                .join()
-                .expect("workers catch every panic of their tasks");
-        }
-        self.blocking.join();
+impl fmt::Debug for Runtime {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (tasks, blocking_calls) = self.shared.unfinished();
+        formatter
+            .debug_struct("Runtime")
+            .field("workers", &self.worker_count())
+            .field("pool", &self.shared.pool.name())
+            .field("mailbox", &self.mailbox().name())
+            .field("tasks", &tasks)
+            .field("blocking_calls", &blocking_calls)
+            .finish_non_exhaustive()
     }
 }
 

@@ -43,10 +43,11 @@ mod waiting;
 
 use raid::WatchCount;
 use substitutes::Substitutes;
-pub(crate) use substitutes::{SUBSTITUTES_MAX, WorkerThreads, run as run_worker};
+pub(crate) use substitutes::{SUBSTITUTES_MAX, WorkerThreads, run as run_worker, thread_name};
 pub(crate) use waiting::{Helping, Lends};
 
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::sync::Arc;
 
 use raddle_sync::CachePadded;
@@ -61,6 +62,7 @@ use raddle_trace::{Report, Tally, WorkerReport};
 use crate::clock::Instant;
 use crate::config::{IdlePolicy, TaskMemory};
 use crate::fork::ForkStack;
+use crate::fork::process::Origin;
 use crate::loops::Gains;
 use crate::mailbox::{MailboxKind, Sender};
 use crate::network::Network;
@@ -72,8 +74,8 @@ use crate::task::{Task, TaskCell, TaskList, Waiter};
 use crate::traffic::Traffic;
 
 /// What the workers of a runtime share.
-#[derive(Debug)]
 pub(crate) struct Shared {
+    pub(crate) origin: Origin,
     pub(crate) pool: Box<dyn Pool>,
     pub(crate) outside: Arc<Outside>,
     pub(crate) post: PostOffice,
@@ -96,10 +98,30 @@ pub(crate) struct Shared {
     pub(crate) stopping: AtomicBool,
     /// Root tasks that are not finished.
     pub(crate) live: AtomicUsize,
+    /// Those of them that run on blocking threads, or will.
+    calls: Mutex<Calls>,
     /// Worker threads that have not ended, and who waits for the last one.
     pub(crate) threads: AtomicUsize,
     pub(crate) stopper: Mutex<Option<Waiter>>,
     pub(crate) born: Instant,
+}
+
+/// Calls on blocking threads that are not finished.
+#[derive(Debug, Default)]
+struct Calls {
+    count: usize,
+    /// The workers do not wait for them any more when the runtime ends: they do not count as root tasks.
+    are_abandoned: bool,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Shared")
+            .field("workers", &self.worker_count)
+            .field("pool", &self.pool.name())
+            .finish_non_exhaustive()
+    }
 }
 
 /// One worker, on its own thread.
@@ -141,6 +163,7 @@ impl Shared {
     ) -> Self {
         let limit = setup.worker_limit();
         Self {
+            origin: Origin::here(),
             post: PostOffice::new(mailbox, setup.worker_count(), limit),
             pool: pool.build(setup),
             outside: Arc::clone(&setup.outside),
@@ -159,6 +182,7 @@ impl Shared {
             traffic: Traffic::new(setup.worker_count()),
             stopping: AtomicBool::new(false),
             live: AtomicUsize::new(0),
+            calls: Mutex::default(),
             threads: AtomicUsize::new(0),
             stopper: Mutex::new(None),
             born: Instant::now(),
@@ -276,6 +300,49 @@ impl Shared {
                 self.wake_all();
             }
         }
+    }
+
+    /// A call for a blocking thread begins to count.
+    pub(crate) fn begin_call(&self) {
+        let mut calls = self.calls.lock().expect("nothing panics under this lock");
+        calls.count += 1;
+        if !calls.are_abandoned {
+            self.begin_root();
+        }
+    }
+
+    /// A call for a blocking thread has ended, with all that it dropped.
+    pub(crate) fn end_call(&self) {
+        let are_abandoned = {
+            let mut calls = self.calls.lock().expect("nothing panics under this lock");
+            calls.count -= 1;
+            calls.are_abandoned
+        };
+        if !are_abandoned {
+            self.end_root();
+        }
+    }
+
+    /// Lets the workers end while calls on blocking threads are not finished.
+    pub(crate) fn abandon_calls(&self) {
+        let count = {
+            let mut calls = self.calls.lock().expect("nothing panics under this lock");
+            let counted = if calls.are_abandoned { 0 } else { calls.count };
+            calls.are_abandoned = true;
+            counted
+        };
+        for _ in 0..count {
+            self.end_root();
+        }
+    }
+
+    /// The numbers of root tasks and of calls on blocking threads that are not finished.
+    pub(crate) fn unfinished(&self) -> (usize, usize) {
+        let calls = self.calls.lock().expect("nothing panics under this lock");
+        // Relaxed: a number for people.
+        let live = self.live.load(Relaxed);
+        let counted = if calls.are_abandoned { 0 } else { calls.count };
+        (live.saturating_sub(counted), calls.count)
     }
 
     fn wake_all(&self) {

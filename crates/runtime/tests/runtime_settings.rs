@@ -200,3 +200,73 @@ fn idle_runtime_sleeps_until_it_is_needed() {
         assert_eq!(runtime.install(|| 7), 7);
     }
 }
+
+/// The name that the system shows of each worker's thread.
+#[cfg(target_os = "linux")]
+fn system_names(runtime: &Runtime) -> Vec<String> {
+    let (tell, told) = std::sync::mpsc::channel();
+    for worker in 0..runtime.worker_count() {
+        let tell = tell.clone();
+        runtime.post().send(worker, move || {
+            let name =
+                std::fs::read_to_string("/proc/thread-self/comm").expect("a thread has a name");
+            tell.send(name.trim_end().to_owned())
+                .expect("the test listens");
+        });
+    }
+    drop(tell);
+    let mut names: Vec<String> = told.iter().collect();
+    names.sort_unstable();
+    names
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn long_thread_names_keep_the_index() {
+    for (name, expected) in [
+        ("render", ["render-0", "render-1", "render-10"]),
+        // 15 bytes are all that the system keeps.
+        (
+            "simulation-of-weather",
+            ["simulation-of-0", "simulation-of-1", "simulation-o-10"],
+        ),
+        // Letters of two bytes are not cut in halves.
+        ("ääääääääää", ["ääääää-0", "ääääää-1", "ääääää-10"]),
+    ] {
+        let runtime = Runtime::builder().workers(11).thread_name(name).build();
+        let runtime = runtime.expect("a runtime");
+        let names = system_names(&runtime);
+        for expected in expected {
+            assert!(
+                names.iter().any(|it| it == expected),
+                "{expected}: {names:?}"
+            );
+        }
+        let blocking = runtime.spawn_blocking(|| std::fs::read_to_string("/proc/thread-self/comm"));
+        let blocking = blocking.wait().expect("a thread has a name");
+        assert!(blocking.trim_end().ends_with("-blocking"), "{blocking}");
+    }
+}
+
+#[test]
+fn debug_text_of_a_runtime_is_short() {
+    let runtime = Runtime::builder()
+        .workers(4)
+        .pool(PoolKind::Deque)
+        .build()
+        .expect("a runtime");
+    let text = format!("{runtime:?}");
+    assert!(
+        text.starts_with("Runtime { workers: 4, pool: \"deque\", "),
+        "{text}"
+    );
+    assert!(text.contains("blocking_calls: 0"), "{text}");
+    // Everything else that holds a runtime.
+    let waiter = runtime.install(|| format!("{:?}", raddle_runtime::Waiter::current()));
+    let scope = runtime.scope(|scope| format!("{scope:?}"));
+    let post = format!("{:?}", runtime.post());
+    let default = format!("{:?}", raddle_runtime::default_runtime());
+    for text in [text, waiter, scope, post, default] {
+        assert!(text.len() < 1_000, "{} characters: {text}", text.len());
+    }
+}

@@ -9,16 +9,18 @@ use crate::prim::{AtomicU64, Relaxed};
 
 const BITS: usize = u64::BITS as usize;
 
-/// A shared set of numbers below its capacity. Every operation touches one word, except [`take_any`](Self::take_any). A clone is the same set.
+/// A shared set of numbers below its capacity. Every operation touches one word of bits, except [`take_any`](Self::take_any) and
+/// [`is_empty`](Self::is_empty). These touch the words up to that of the largest number that was ever in the set. A clone is the same set.
 #[derive(Clone, Debug)]
 pub struct AtomicBits {
+    /// First the number of words behind it that were ever used, then the bits.
     words: Placed<AtomicU64>,
 }
 
 impl AtomicBits {
     /// The empty set of numbers below `capacity`.
     pub fn new(capacity: usize) -> Self {
-        let words = (0..words_of(capacity)).map(|_| AtomicU64::new(0));
+        let words = (0..=words_of(capacity)).map(|_| AtomicU64::new(0));
         Self {
             words: Placed::new(words),
         }
@@ -26,7 +28,7 @@ impl AtomicBits {
 
     /// The bytes that the set of numbers below `capacity` takes where several processes share it.
     pub(crate) const fn bytes(capacity: usize) -> usize {
-        words_of(capacity) * size_of::<AtomicU64>()
+        (1 + words_of(capacity)) * size_of::<AtomicU64>()
     }
 
     /// The set of numbers below `capacity` that lies at `address`, where zeros are the empty set.
@@ -40,16 +42,38 @@ impl AtomicBits {
         memory: Arc<dyn Any + Send + Sync>,
     ) -> Self {
         // SAFETY: as the caller says.
-        let words = unsafe { Placed::attach(address, words_of(capacity), memory) };
+        let words = unsafe { Placed::attach(address, 1 + words_of(capacity), memory) };
         Self { words }
+    }
+
+    /// The word with the bit of `number`.
+    #[inline]
+    fn word(&self, number: usize) -> &AtomicU64 {
+        &self.words[1 + number / BITS]
+    }
+
+    /// The words that were ever used.
+    #[inline]
+    fn used(&self) -> &[AtomicU64] {
+        // Relaxed: counted before the first bit is set there, so that a fence that orders the bit orders this.
+        let used = self.words[0].load(Relaxed) as usize;
+        let words = &self.words[1..];
+        // Other processes may write the number.
+        &words[..used.min(words.len())]
     }
 
     /// Adds `number`; true when it was not there.
     #[inline]
     pub fn insert(&self, number: usize) -> bool {
+        let used = number / BITS + 1;
+        // Relaxed: it only grows.
+        if self.words[0].load(Relaxed) < used as u64 {
+            // Relaxed: as in `used`.
+            self.words[0].fetch_max(used as u64, Relaxed);
+        }
         let bit = 1 << (number % BITS);
         // Relaxed: a bit carries nothing but itself; callers that rely on an order put a SeqCst fence.
-        self.words[number / BITS].fetch_or(bit, Relaxed) & bit == 0
+        self.word(number).fetch_or(bit, Relaxed) & bit == 0
     }
 
     /// Removes `number`; true for the one caller that removed it.
@@ -57,20 +81,27 @@ impl AtomicBits {
     pub fn remove(&self, number: usize) -> bool {
         let bit = 1 << (number % BITS);
         // Relaxed: as in `insert`.
-        self.words[number / BITS].fetch_and(!bit, Relaxed) & bit != 0
+        self.word(number).fetch_and(!bit, Relaxed) & bit != 0
     }
 
     /// Removes some number, looking from `start` upwards and around, and returns it.
     pub fn take_any(&self, start: usize) -> Option<usize> {
-        let count = self.words.len();
-        let first = start / BITS % count;
+        let words = self.used();
+        let count = words.len();
+        if count == 0 {
+            return None;
+        }
+        // A start behind all words begins anew.
+        let (first, low) = match start / BITS {
+            first if first < count => (first, (1_u64 << (start % BITS)) - 1),
+            _ => (0, 0),
+        };
         for step in 0..=count {
             let index = (first + step) % count;
-            let low = (1_u64 << (start % BITS)) - 1;
             // The word of `start` is visited twice: its upper part first, the rest at the end.
             let skip = if step == 0 { low } else { 0 };
             // Relaxed: a guess; `remove` decides.
-            let mut word = self.words[index].load(Relaxed) & !skip;
+            let mut word = words[index].load(Relaxed) & !skip;
             while word != 0 {
                 let number = index * BITS + word.trailing_zeros() as usize;
                 if self.remove(number) {
@@ -86,14 +117,14 @@ impl AtomicBits {
     #[inline]
     pub fn is_empty(&self) -> bool {
         // Relaxed: callers that rely on the answer put a SeqCst fence before it.
-        self.words.iter().all(|word| word.load(Relaxed) == 0)
+        self.used().iter().all(|word| word.load(Relaxed) == 0)
     }
 
     /// True when `number` was in the set.
     #[inline]
     pub fn contains(&self, number: usize) -> bool {
         // Relaxed: only the answer "still there" is relied upon, by the thread that inserted it.
-        self.words[number / BITS].load(Relaxed) & (1 << (number % BITS)) != 0
+        self.word(number).load(Relaxed) & (1 << (number % BITS)) != 0
     }
 }
 
@@ -118,6 +149,22 @@ mod tests {
         assert_eq!(bits.take_any(65), Some(3));
         assert_eq!(bits.take_any(65), Some(64));
         assert_eq!(bits.take_any(65), None);
+        assert!(bits.is_empty());
+    }
+
+    #[test]
+    fn words_that_were_never_used_are_not_looked_at_and_missed_by_none() {
+        let bits = AtomicBits::new(1_000);
+        assert!(bits.is_empty());
+        assert_eq!(bits.take_any(999), None);
+        assert!(!bits.contains(999) && !bits.remove(999));
+        assert!(bits.insert(5));
+        assert_eq!(bits.used().len(), 1);
+        assert_eq!(bits.take_any(999), Some(5));
+        assert!(bits.insert(999));
+        assert_eq!(bits.used().len(), 16);
+        assert!(!bits.is_empty() && bits.contains(999));
+        assert_eq!(bits.take_any(0), Some(999));
         assert!(bits.is_empty());
     }
 }

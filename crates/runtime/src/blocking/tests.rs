@@ -5,11 +5,11 @@ use std::sync::mpsc::{Sender, channel};
 use super::*;
 
 /// Says that it was dropped, if nobody holds the lock that destructors may want.
-struct Dropped(Arc<Mutex<State>>, Sender<bool>);
+struct Dropped(Arc<Threads>, Sender<bool>);
 
 impl Drop for Dropped {
     fn drop(&mut self) {
-        let is_free = self.0.try_lock().is_ok();
+        let is_free = self.0.state.try_lock().is_ok();
         self.1.send(is_free).expect("somebody listens");
     }
 }
@@ -19,12 +19,12 @@ impl Drop for Dropped {
 #[test]
 fn a_thread_too_many_is_refused() {
     let mut threads = BlockingThreads::new("full");
-    threads.room = 1;
+    Arc::get_mut(&mut threads.0).expect("no thread has it").room = 1;
     let (end, ended) = channel();
     let waits = move || ended.recv().expect("it is told");
     threads.run_now(Box::new(waits)).expect("there is room");
     let (told, dropped) = channel();
-    let call = Dropped(Arc::clone(&threads.state), told);
+    let call = Dropped(Arc::clone(&threads.0), told);
     let refused = threads.run_now(Box::new(move || drop(call)));
     let refused = refused.expect_err("there is no room");
     assert_eq!(refused.kind(), io::ErrorKind::OutOfMemory);
@@ -50,20 +50,11 @@ fn threads_that_wait_are_taken_before_new_ones_start() {
         }
         (0..TOGETHER).for_each(|_| done.recv().expect("each is called"));
         let all_wait = |state: &State| state.waiting.len() == state.thread_count;
-        while !all_wait(
-            &threads
-                .state
-                .lock()
-                .expect("nothing panics under this lock"),
-        ) {
+        while !all_wait(&threads.state()) {
             thread::yield_now();
         }
     }
-    let started = threads
-        .state
-        .lock()
-        .expect("nothing panics under this lock")
-        .thread_count;
+    let started = threads.state().thread_count;
     assert!(started <= TOGETHER, "{started} threads");
     threads.end();
     threads.join();

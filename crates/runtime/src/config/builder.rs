@@ -69,6 +69,14 @@ impl fmt::Debug for Handlers {
 /// `RADDLE_CLAIMS`), and what is not there either is chosen: a worker per CPU that the process may use, each bound to a CPU that
 /// nobody else has ([`Affinity::Auto`]), the pool that chooses itself, adaptive idling.
 ///
+/// # Variables of other runtimes
+/// `RAYON_NUM_THREADS` and `OMP_NUM_THREADS` are not read, neither as the number of workers nor as its upper bound. They speak to
+/// other thread pools in the same process, and their value often says nothing of this runtime: batch systems, launchers of
+/// processes and package managers set `OMP_NUM_THREADS=1` so that libraries for linear algebra start no threads below a program
+/// that is parallel already. Here that would make the program sequential without a word. What such a variable is to protect
+/// is respected anyway: the default is a worker per CPU that the process may use, by its CPU mask and the limits of its control group. Set
+/// `RADDLE_WORKERS` for another number. [`unknown_variables`](crate::unknown_variables) finds misspelt names.
+///
 /// # Examples
 /// ```
 /// use raddle_runtime::Runtime;
@@ -196,6 +204,8 @@ impl Builder {
     }
 
     /// Sets the name of the worker threads, which is followed by `-` and the worker's index.
+    ///
+    /// The system keeps 15 bytes of a thread's name: a longer name is cut before the index.
     pub fn thread_name(mut self, name: impl Into<String>) -> Self {
         self.thread_name = Some(name.into());
         self

@@ -71,3 +71,20 @@ pub enum BuildError {
     #[error("the default runtime is up already; set it up before its first use")]
     DefaultIsUp,
 }
+
+impl BuildError {
+    /// True when the error lies in what was asked for, by a call or by an environment variable, and not in the machine or in the order of calls.
+    ///
+    /// Programs with a command line report such an error as they report a bad option: `RADDLE_WORKERS=0` is no
+    /// other mistake than an option that asks for no worker.
+    pub fn is_of_the_settings(&self) -> bool {
+        match self {
+            Self::Environment { .. } | Self::WorkerCount { .. } | Self::ThreadName { .. } => true,
+            // A list of CPUs is the only rule that names any.
+            Self::Plan(error) => !matches!(error, PlanError::NoCpus),
+            Self::Bind { .. } | Self::Topology(_) | Self::Thread { .. } | Self::DefaultIsUp => {
+                false
+            }
+        }
+    }
+}

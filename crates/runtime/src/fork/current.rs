@@ -52,6 +52,13 @@ pub(crate) fn as_nobody<R>(run: impl FnOnce() -> R) -> R {
     run()
 }
 
+/// Makes the current thread one that is no worker, until the worker that it was has ended. A signal handler may do that.
+#[cfg(not(any(loom, shuttle)))]
+pub(super) extern "C" fn become_outside() {
+    // A thread that is about to end may have lost the variable, and is no worker.
+    let _ = CURRENT.try_with(|current| current.set(&raw const OUTSIDE));
+}
+
 /// Calls `run` with the current thread being `worker`.
 pub(crate) fn as_worker<R>(worker: &Worker, run: impl FnOnce() -> R) -> R {
     let forks = worker.forks();

@@ -59,6 +59,8 @@ struct Shared {
     /// Tasks that each worker has got, as of its last reading of the clock.
     counts: Box<[CachePadded<AtomicU64>]>,
     worker_count: usize,
+    /// Workers that there have been: the counts of the others are zero.
+    present: Arc<AtomicUsize>,
     judge: Locked<SimpleLock, Court>,
     born: Instant,
 }
@@ -92,6 +94,7 @@ impl Auto {
                 used: CachePadded::new(AtomicUsize::new(1)),
                 counts: counts.collect(),
                 worker_count: setup.worker_count(),
+                present: setup.present(),
                 judge: Locked::new(Court {
                     judge: Judge::new(),
                     start_ns: 0,
@@ -158,7 +161,9 @@ impl Shared {
         let look = |court: &mut Court| {
             let now_ns = u64::try_from(self.born.elapsed().as_nanos()).unwrap_or(u64::MAX);
             // Relaxed: a statistic; what is counted late is counted in the next turn.
-            let counts = self.counts.iter().map(|count| count.load(Relaxed));
+            let present = &self.counts[..self.present.load(Relaxed)];
+            // Relaxed: as above.
+            let counts = present.iter().map(|count| count.load(Relaxed));
             let count = counts.fold(0, u64::wrapping_add);
             let turn = Turn {
                 ns: now_ns.saturating_sub(court.start_ns),

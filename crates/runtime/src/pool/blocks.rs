@@ -250,8 +250,10 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Pool for Blocks<Q, P, SINGLE_
     }
 
     fn has_work(&self) -> bool {
-        self.shared.queues.iter().any(|queue| queue.len() > 0)
-            || self.shared.private.iter().any(Hidden::holds)
+        let present = self.victims[0].present();
+        let mut queues = self.shared.queues[..present].iter();
+        queues.any(|queue| queue.len() > 0)
+            || self.shared.private[..present].iter().any(Hidden::holds)
     }
 }
 

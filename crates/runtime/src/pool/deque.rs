@@ -68,7 +68,8 @@ impl Pool for Deque {
     }
 
     fn has_work(&self) -> bool {
-        self.shared.thieves.iter().any(|thief| !thief.is_empty())
+        let thieves = &self.shared.thieves[..self.victims[0].present()];
+        thieves.iter().any(|thief| !thief.is_empty())
     }
 }
 
@@ -114,8 +115,13 @@ impl Seat for DequeSeat {
 
 impl DequeSeat {
     fn steal(&self, victim: usize, wanted: Wanted<'_>) -> Option<Task> {
+        let thief = &self.shared.thieves[victim];
+        // A look costs less than the fence of a steal. A worker that is about to sleep has put a fence before it.
+        if thief.is_empty() {
+            return None;
+        }
         loop {
-            match self.shared.thieves[victim].steal_if(|task| wanted.accepts(task)) {
+            match thief.steal_if(|task| wanted.accepts(task)) {
                 Steal::Taken(task) => return Some(task),
                 Steal::Empty => return None,
                 Steal::Lost => raddle_sync::prim::spin_loop(),

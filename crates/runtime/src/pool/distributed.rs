@@ -216,8 +216,9 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Pool
     }
 
     fn has_work(&self) -> bool {
-        self.shared.stores.iter().any(|store| store.has_tasks())
-            || self.shared.private.iter().any(B::holds)
+        let present = self.victims[0].present();
+        let mut stores = self.shared.stores[..present].iter();
+        stores.any(|store| store.has_tasks()) || self.shared.private[..present].iter().any(B::holds)
     }
 }
 

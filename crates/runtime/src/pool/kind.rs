@@ -30,17 +30,27 @@ pub(crate) struct Setup {
 /// The others in the order in which a worker looks for work.
 #[derive(Clone, Debug)]
 pub(super) struct Victims {
+    own: usize,
+    /// Those that there are from the start.
     order: Arc<[usize]>,
+    worker_count: usize,
     present: Arc<AtomicUsize>,
 }
 
 impl Victims {
+    /// The number of workers that there have been, this one among them. The parts of the others are empty.
+    pub(super) fn present(&self) -> usize {
+        // Relaxed: a worker counts before it puts its first task, which the fences of `Pool::has_work` order.
+        self.present.load(Relaxed)
+    }
+
     /// Those that there have been. Substitutes come last, in the order in which they come up.
     #[inline]
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        // Relaxed: who is seen late is asked late.
-        let count = self.present.load(Relaxed) - 1;
-        self.order[..count].iter().copied()
+        // Relaxed: one that is seen late is asked late.
+        let substitutes = self.worker_count..self.present.load(Relaxed);
+        let others = substitutes.filter(|&other| other != self.own);
+        self.order.iter().copied().chain(others)
     }
 }
 
@@ -48,16 +58,11 @@ impl Setup {
     /// For workers of whom each looks through the others in an order of its own, and up to `substitute_count` more.
     pub(crate) fn new(worker_count: usize, substitute_count: usize, blocks: BlockShape) -> Self {
         let present = Arc::new(AtomicUsize::new(worker_count));
-        let substitutes = worker_count..worker_count + substitute_count;
-        let victims = (0..worker_count + substitute_count).map(|worker_index| {
-            let others = substitutes.clone().filter(|&other| other != worker_index);
-            let order = permuted(worker_index, worker_count)
-                .into_iter()
-                .chain(others);
-            Victims {
-                order: order.collect(),
-                present: Arc::clone(&present),
-            }
+        let victims = (0..worker_count + substitute_count).map(|worker_index| Victims {
+            own: worker_index,
+            order: permuted(worker_index, worker_count).into(),
+            worker_count,
+            present: Arc::clone(&present),
         });
         Self {
             victims: victims.collect(),
@@ -73,8 +78,7 @@ impl Setup {
         for worker_index in 0..self.worker_count {
             let victims = &mut self.victims[worker_index];
             let mut near_first = victims.order.to_vec();
-            near_first[..self.worker_count - 1]
-                .sort_by_key(|&victim| distance(worker_index, victim));
+            near_first.sort_by_key(|&victim| distance(worker_index, victim));
             victims.order = near_first.into();
         }
         self

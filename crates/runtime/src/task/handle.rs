@@ -195,7 +195,7 @@ impl<T: Send + 'static> Handle<T> {
     ) -> (Self, impl FnOnce() + Send + 'static) {
         let handle = Self::new(shared, on_panic, true, call);
         let packet = Arc::clone(&handle.packet);
-        let ending = EndRoot::new(shared);
+        let ending = EndCall::new(shared);
         let runner = move || {
             // Dropped last, also when a destructor below panics.
             let _ending = ending;
@@ -208,13 +208,16 @@ impl<T: Send + 'static> Handle<T> {
     /// Waits for the task and returns its result.
     ///
     /// A waiting worker runs the task itself if nobody has begun it. If the task is under way elsewhere, the worker helps with what
-    /// lies below it, and else lends its place to a substitute (up to 64 for a runtime) and sleeps: no other work is
-    /// ever run on its stack.
+    /// lies below it, and else lends its place to a substitute (up to 1,024 for a runtime) and sleeps: no other work is
+    /// ever run on its stack. A program in which more tasks than that wait, each for the next, stands still.
     ///
     /// # Panics
-    /// With the panic of the task.
+    /// With the panic of the task. If the task is not done, in a process that fork(2) made after the runtime was started.
     pub fn wait(self) -> T {
         let packet = &self.packet;
+        if !self.is_done() {
+            packet.shared.origin.expect_here();
+        }
         match current_worker() {
             Some(worker) if !packet.blocking && Arc::ptr_eq(worker.shared(), &packet.shared) => {
                 packet.begin_waiting(worker);
@@ -248,18 +251,18 @@ impl<T> Handle<T> {
     }
 }
 
-/// Counts a root task from its making to the end of all that it drops.
-struct EndRoot(Arc<Shared>);
+/// Counts a call for a blocking thread from its making to the end of all that it drops.
+struct EndCall(Arc<Shared>);
 
-impl EndRoot {
+impl EndCall {
     fn new(shared: &Arc<Shared>) -> Self {
-        shared.begin_root();
+        shared.begin_call();
         Self(Arc::clone(shared))
     }
 }
 
-impl Drop for EndRoot {
+impl Drop for EndCall {
     fn drop(&mut self) {
-        self.0.end_root();
+        self.0.end_call();
     }
 }

@@ -16,8 +16,9 @@ use crate::worker::Shared;
 /// Runs `call` on some worker of `shared` and waits for it.
 ///
 /// # Panics
-/// With the panic of `call`.
+/// With the panic of `call`, and in a process that is not that of the workers.
 pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R + Send) -> R {
+    shared.origin.expect_here();
     let waiter = Waiter::current();
     let slot = RootSlot {
         result: UnsafeCell::new(None),

@@ -130,9 +130,11 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             Some(worker) if Arc::ptr_eq(worker.shared(), &self.shared) => {
                 worker.put(put(worker.take_cell()));
             }
-            _ => self
-                .shared
-                .put_outside(put(self.shared.memory.take_outside())),
+            _ => {
+                self.shared.origin.expect_here();
+                self.shared
+                    .put_outside(put(self.shared.memory.take_outside()));
+            }
         });
     }
 
@@ -152,8 +154,10 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         // ORDERING(S1): Release, what the task wrote; the changes of the count are one release sequence, so that who sees
         // the last one sees what all wrote.
         if self.pending.fetch_sub(1, Release) == 1 {
-            let worker = current_worker().expect("tasks of a scope run on workers of its runtime");
-            let _ = worker.shared().idle.cell(owner).notify();
+            // Tasks of a scope run on workers of its runtime; in a process that a worker has forked there is none, and none waits.
+            if let Some(worker) = current_worker() {
+                let _ = worker.shared().idle.cell(owner).notify();
+            }
         }
     }
 }

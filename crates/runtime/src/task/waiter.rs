@@ -9,6 +9,7 @@ use raddle_sync::prim::{LIGHT, spin_loop, thread_local};
 use raddle_sync::wait::{SpinBudget, WaitCell};
 
 use super::TaskCell;
+use crate::blocking;
 use crate::clock::Instant;
 use crate::fork::current_worker;
 use crate::worker::{Helping, Lends, Shared};
@@ -125,6 +126,7 @@ impl Waiter {
         match &self.0 {
             Who::Worker(..) => self.wait_below(None, done),
             Who::Outside(outside) => {
+                let _lent = blocking::lend();
                 while !done() {
                     outside.0.wait(Duration::ZERO);
                 }
@@ -149,6 +151,10 @@ impl Waiter {
     pub(crate) fn wait_below(&self, frame: Option<&'static TaskCell>, done: impl Fn() -> bool) {
         self.expect_here();
         if let Who::Outside(outside) = &self.0 {
+            if done() {
+                return;
+            }
+            let _lent = blocking::lend();
             let mut budget = own_budget();
             while !done() {
                 let start = Instant::now();

@@ -14,8 +14,11 @@ use crate::config::IdlePolicy;
 use crate::pool::Wanted;
 use crate::task::Task;
 
-/// Looks into the pool between two readings of the clock.
-const LOOKS_PER_CLOCK: u32 = if LIGHT { 1 } else { 32 };
+/// Looks into the pool between two readings of the clock, at most.
+const LOOKS_PER_CLOCK: usize = if LIGHT { 1 } else { 32 };
+/// Workers that are looked at between two readings of the clock. With many workers each look is a long one: what a worker spends on
+/// its search must not grow with the square of their number.
+const VICTIMS_PER_CLOCK: usize = LOOKS_PER_CLOCK * 64;
 /// Of the time that waiting without the kernel pays for, the part in which a worker searches where the processor can watch a word: one in so many.
 const SEARCH_SHARE: u32 = 8;
 /// Who never sleeps looks once in so many readings of the clock as if it were about to.
@@ -30,12 +33,15 @@ impl Worker {
             if self.shall_rest() && !self.rest() {
                 return;
             }
-            if let Some(task) = self.next() {
-                task.run(self);
-                continue;
-            }
-            match self.search(&mut budget, &mut heard) {
-                Searched::Found(task) => task.run(self),
+            let found = match self.next() {
+                Some(task) => Searched::Found(task),
+                None => self.search(&mut budget, &mut heard),
+            };
+            match found {
+                Searched::Found(task) => {
+                    task.run(self);
+                    self.shared.origin.end_if_other_process();
+                }
                 Searched::End => return,
                 Searched::Nothing => {}
             }
@@ -57,7 +63,8 @@ impl Worker {
 
     /// Looks into the pool a few times, asking one busy worker after `victim` and then the next.
     fn look_around(&self, victim: &mut usize) -> Option<Task> {
-        for look in 0..LOOKS_PER_CLOCK {
+        let looks = VICTIMS_PER_CLOCK / self.shared.present();
+        for look in 0..looks.clamp(1, LOOKS_PER_CLOCK) {
             if let Some(task) = self.next() {
                 return Some(task);
             }

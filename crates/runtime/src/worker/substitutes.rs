@@ -38,7 +38,7 @@ pub(crate) const SUBSTITUTES_MAX: usize = if cfg!(loom) {
 } else if cfg!(shuttle) {
     3
 } else {
-    64
+    1024
 };
 
 /// How threads of workers are made.
@@ -174,7 +174,8 @@ impl Shared {
         call: impl FnOnce() + Send + 'static,
     ) -> io::Result<()> {
         let threads = &self.substitutes.threads;
-        let mut spawner = thread::Builder::new().name(format!("{}-{worker_index}", threads.name));
+        let name = thread_name(&threads.name, &format!("-{worker_index}"));
+        let mut spawner = thread::Builder::new().name(name);
         if let Some(stack_bytes) = threads.stack_bytes {
             spawner = spawner.stack_size(stack_bytes);
         }
@@ -260,6 +261,15 @@ impl Worker {
         self.seat.share_all();
         self.tell_of_work();
     }
+}
+
+/// The name of a thread: `name` and then `end`. The system keeps few bytes of it, so `name` gives way.
+pub(crate) fn thread_name(name: &str, end: &str) -> String {
+    /// Linux keeps so many bytes.
+    const NAME_BYTES_MAX: usize = 15;
+    let room = NAME_BYTES_MAX.saturating_sub(end.len());
+    let kept = name.floor_char_boundary(room);
+    format!("{}{end}", &name[..kept])
 }
 
 /// The thread of one worker.

@@ -67,6 +67,8 @@ impl Worker {
         loop {
             let wanted = |task: &Task| task.is_within(helping.frame);
             let wanted = Wanted::Where(&wanted, helping.mark);
+            // No other thread is there to make it done.
+            self.shared.origin.expect_here();
             if let Some(task) = self.get(wanted) {
                 self.count_gap();
                 task.run(self);

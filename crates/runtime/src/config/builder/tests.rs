@@ -1,5 +1,7 @@
 //! Tests of the settings that need no threads.
 
+use raddle_topology::CpuId;
+
 use super::*;
 
 #[test]
@@ -15,6 +17,27 @@ fn worker_count_out_of_range_is_refused() {
                 .starts_with(&format!("{found} workers: expected 1 to"))
         );
     }
+}
+
+#[test]
+fn errors_say_whether_the_settings_are_to_blame() {
+    let of_settings = |builder: Builder| builder.build().is_err_and(|it| it.is_of_the_settings());
+    assert!(of_settings(Builder::new().workers(0)));
+    assert!(of_settings(Builder::new().workers(1).thread_name("a\0b")));
+    let nowhere = Affinity::Explicit(vec![CpuId(u32::MAX)]);
+    assert!(of_settings(Builder::new().workers(1).affinity(nowhere)));
+    // As for `RADDLE_WORKERS=0`, and for a number that is out of range.
+    for text in ["0", "5000"] {
+        let name = "RADDLE_WORKERS";
+        let reason = text.to_owned();
+        assert!(BuildError::Environment { name, reason }.is_of_the_settings());
+    }
+    let no_thread = BuildError::Thread {
+        worker_index: 0,
+        source: std::io::Error::other("none"),
+    };
+    assert!(!no_thread.is_of_the_settings());
+    assert!(!BuildError::DefaultIsUp.is_of_the_settings());
 }
 
 #[test]

@@ -1,0 +1,88 @@
+//! Calls on blocking threads that use the runtime again, each inside of the one before. Each level takes a blocking thread that
+//! waits for the next level, and a worker that waits for the thread. After 64 levels no worker was left, and after 512
+//! no thread: the program stood still without a word.
+
+use std::sync::Arc;
+
+use raddle_runtime::{Runtime, default_runtime};
+
+/// More than the old limits for workers and for threads.
+const DEPTH: usize = 600;
+
+fn runtime(workers: usize) -> Arc<Runtime> {
+    let runtime = Runtime::builder().workers(workers).build();
+    Arc::new(runtime.expect("a runtime"))
+}
+
+/// A worker waits for a blocking thread, which waits for a worker, and so on.
+fn nest(runtime: &Arc<Runtime>, depth: usize) -> usize {
+    if depth == 0 {
+        return 0;
+    }
+    let below = Arc::clone(runtime);
+    let call = move || {
+        let inner = Arc::clone(&below);
+        below.install(move || nest(&inner, depth - 1))
+    };
+    1 + runtime.spawn_blocking(call).wait()
+}
+
+#[test]
+fn nested_calls_end_however_deep_they_are() {
+    for workers in [1, 2] {
+        let runtime = runtime(workers);
+        // From a thread that is no worker, and from a worker.
+        assert_eq!(nest(&runtime, DEPTH), DEPTH);
+        let inside = Arc::clone(&runtime);
+        assert_eq!(runtime.install(move || nest(&inside, DEPTH)), DEPTH);
+    }
+}
+
+#[test]
+fn nested_calls_of_the_default_runtime_end() {
+    fn nest(depth: usize) -> usize {
+        if depth == 0 {
+            return 0;
+        }
+        let call = move || default_runtime().install(move || nest(depth - 1));
+        1 + default_runtime().spawn_blocking(call).wait()
+    }
+    assert_eq!(nest(DEPTH), DEPTH);
+}
+
+#[test]
+fn runtimes_that_wait_for_each_other_end() {
+    fn bounce(here: &Arc<Runtime>, there: &Arc<Runtime>, depth: usize) -> usize {
+        if depth == 0 {
+            return 0;
+        }
+        let (next, after) = (Arc::clone(there), Arc::clone(here));
+        1 + there.install(move || bounce(&next, &after, depth - 1))
+    }
+    let (here, there) = (runtime(1), runtime(1));
+    let (first, second) = (Arc::clone(&here), Arc::clone(&there));
+    let depth = here.install(move || bounce(&first, &second, DEPTH));
+    assert_eq!(depth, DEPTH);
+}
+
+#[test]
+fn many_tasks_that_wait_for_calls_leave_a_worker_for_others() {
+    let runtime = runtime(1);
+    let (finish, finished) = std::sync::mpsc::channel::<()>();
+    let finished = Arc::new(std::sync::Mutex::new(finished));
+    let tasks: Vec<_> = (0..100)
+        .map(|_| {
+            let (inside, finished) = (Arc::clone(&runtime), Arc::clone(&finished));
+            runtime.spawn(move || {
+                let call = move || finished.lock().expect("no panic").recv().is_ok();
+                inside.spawn_blocking(call).wait()
+            })
+        })
+        .collect();
+    // Runs although all hundred wait.
+    assert_eq!(runtime.install(|| 7), 7);
+    for _ in &tasks {
+        finish.send(()).expect("they wait");
+    }
+    assert!(tasks.into_iter().all(|task| task.wait()));
+}
