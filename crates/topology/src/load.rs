@@ -25,6 +25,7 @@ use self::xml::XmlProblem;
 use crate::cgroup::cpu_quota;
 use crate::cpu_set::CpuSet;
 use crate::error::TopologyError;
+use crate::gzip;
 use crate::topology::{Limits, Source, Topology};
 
 /// The largest XML file that is read: hwloc's parser takes no more. The largest known one is below half a megabyte.
@@ -101,7 +102,8 @@ impl Topology {
 
     /// Loads the topology of another machine from an XML file that hwloc exported (`lstopo machine.xml`).
     ///
-    /// The file says which CPUs may be used; there is no quota. Threads cannot be bound to it.
+    /// The file may be of hwloc 1 or 2, and may be compressed by gzip. It says which CPUs may be used; there is no quota.
+    /// Threads cannot be bound to it.
     ///
     /// # Errors
     /// [`TopologyError::ReadXml`] when the file cannot be read, [`TopologyError::Xml`] with line and
@@ -118,7 +120,7 @@ impl Topology {
     /// Makes the topology of another machine from the content of such a file, which `name` stands for in errors.
     ///
     /// # Errors
-    /// As [`from_xml`](Self::from_xml), but for files that cannot be read.
+    /// As [`from_xml`](Self::from_xml); [`TopologyError::ReadXml`] only where the content cannot be unpacked.
     ///
     /// # Examples
     /// ```
@@ -143,6 +145,16 @@ fn load_xml(bytes: &[u8], path: &Path) -> Result<Topology, TopologyError> {
         column: problem.column,
         found: problem.found,
         expected: problem.expected,
+    };
+    let unpacked;
+    let bytes = if gzip::is_packed(bytes) {
+        unpacked = gzip::unpack(bytes, XML_BYTES_MAX).map_err(|cause| TopologyError::ReadXml {
+            path: path.to_path_buf(),
+            cause,
+        })?;
+        &unpacked
+    } else {
+        bytes
     };
     let text = xml::decode(bytes).map_err(wrong)?;
     let checked = xml::check(text).map_err(wrong)?;

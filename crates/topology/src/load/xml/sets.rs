@@ -6,7 +6,7 @@
 //! 2. Every set is within its complete set, which also has what is off line.
 //! 3. The CPUs of the children of an object do not overlap and are together its own.
 //! 4. The nodes of an object are those above it, those beside it and those below it, and no two of these overlap.
-//! 5. Children stand in the order of their first CPU, memories in that of their first node.
+//! 5. Children stand in the order of their first CPU, those without CPUs last; memories in the order of their first node.
 //! 6. CPUs hold nothing, memories hold only memories, and no two types hold each other.
 //!
 //! # Source
@@ -143,7 +143,7 @@ impl<'document> Checker<'document> {
             together.extend_from(&child.cpus);
             complete.extend_from(&child.complete_cpus);
             let place = order(child);
-            if place_before.is_some_and(|before| place <= before) {
+            if place_before.is_some_and(|before| place < before) {
                 return self.problem(
                     child,
                     format!("the CPUs \"{}\" here", child.complete_cpus),
@@ -252,10 +252,9 @@ impl<'document> Checker<'document> {
     }
 }
 
-/// Where an object stands among its siblings: by its first CPU, or behind all CPUs by its first node.
+/// Where an object stands among its siblings: by its first CPU. Those without CPUs are last, in any order: hwloc writes
+/// them in the order in which it was told of their memories.
 fn order(object: &XmlObject<'_>) -> (bool, Option<CpuId>) {
-    match object.complete_cpus.first() {
-        Some(first) => (false, Some(first)),
-        None => (true, object.complete_nodes.first()),
-    }
+    let first = object.complete_cpus.first();
+    (first.is_none(), first)
 }
