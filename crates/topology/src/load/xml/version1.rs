@@ -46,10 +46,7 @@ pub(super) fn upgrade(context: Context<'_>, mut root: Element) -> Result<Element
     }
     write_nodes(machine, &CpuSet::new());
     for (allowed, all) in [("allowed_cpuset", "cpuset"), ("allowed_nodeset", "nodeset")] {
-        if machine.attribute(allowed).is_none() {
-            let all = machine.attribute(all).unwrap_or_default().to_owned();
-            machine.set(allowed, all);
-        }
+        limit(machine, allowed, all);
     }
     let mut identity = largest_identity(machine);
     write_identities(machine, &mut identity);
@@ -103,6 +100,19 @@ fn forget_allowed(object: &mut Element) {
     object.children.iter_mut().for_each(forget_allowed);
 }
 
+/// Takes out of one set of the machine what another one does not have; what is missing is all of it.
+fn limit(machine: &mut Element, allowed: &str, all: &str) {
+    let read = |name| machine.attribute(name).and_then(tree::parse_set);
+    match (read(allowed), read(all)) {
+        (Some(some), Some(all)) => machine.set(allowed, set_text(&some.intersection(&all))),
+        (None, Some(all)) if machine.attribute(allowed).is_none() => {
+            machine.set(allowed, set_text(&all));
+        }
+        // What is no set is found by the checks.
+        _ => {}
+    }
+}
+
 /// Puts NUMA nodes beside what they hold.
 fn lift_memories(mut object: Element) -> Element {
     let (mut memories, mut others) = (Vec::new(), Vec::new());
@@ -118,19 +128,31 @@ fn lift_memories(mut object: Element) -> Element {
         }
         let mut held: Vec<_> = std::mem::take(&mut child.children);
         match held.as_mut_slice() {
-            [] => memories.push(child),
-            [only] if have_same_cpus(only, &child) && kind(only) != "PU" => {
-                only.children.insert(0, child);
-                others.append(&mut held);
+            // Beside CPUs, a memory without CPUs would be taken for one that is near to them.
+            [] if kind(&object) != "Group" && cpus(&child).is_some_and(|cpus| cpus.is_empty()) => {
+                others.push(group(child, held));
             }
+            [] => memories.push(child),
+            // Before the next case: memories of a group and of its only child might come into a wrong order in hwloc,
+            // which makes one object of both.
             _ if have_same_cpus(&child, &object) => {
                 memories.push(child);
+                others.append(&mut held);
+            }
+            [only] if have_same_cpus(only, &child) && kind(only) != "PU" => {
+                only.children.insert(0, child);
                 others.append(&mut held);
             }
             _ => others.push(group(child, held)),
         }
     }
     memories.sort_by_key(number);
+    // Objects that came out of a node may stand behind those of the next.
+    others.sort_by_key(|child| {
+        let cpus = child.attribute("complete_cpuset").and_then(tree::parse_set);
+        let first = cpus.and_then(|cpus| cpus.first());
+        (first.is_none(), first)
+    });
     memories.append(&mut others);
     object.children = memories;
     object
