@@ -28,6 +28,7 @@ mod version1;
 use roxmltree::{Document, ParsingOptions};
 
 use self::element::Element;
+pub(super) use self::version1::set_text;
 
 /// The most nodes of an XML tree that are accepted.
 const XML_NODES_MAX: u32 = 1 << 22;

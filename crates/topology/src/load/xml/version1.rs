@@ -249,7 +249,7 @@ fn write_nodes(object: &mut Element, above: &CpuSet) -> CpuSet {
 }
 
 /// Writes a set as hwloc does: words of 32 bits, the highest first.
-fn set_text(set: &CpuSet) -> String {
+pub(in crate::load) fn set_text(set: &CpuSet) -> String {
     let mut words = vec![0_u32];
     for id in set.iter() {
         let at = id.index() / u32::BITS as usize;
