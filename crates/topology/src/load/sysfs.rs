@@ -33,7 +33,7 @@ struct Part {
 /// Describes the machine that `/sys` below `root` shows; `None` where it shows none.
 pub(super) fn describe(root: &Path) -> Option<String> {
     let system = root.join("sys/devices/system");
-    let online = read_list(&system.join("cpu/online"))?;
+    let online = online_in(&system.join("cpu"), "cpu");
     if online.is_empty() {
         return None;
     }
@@ -181,7 +181,7 @@ fn read_cache(folder: &Path, cpu: CpuId, online: &CpuSet) -> Option<Part> {
 
 /// Reads the NUMA nodes, and the latencies between them as an element.
 fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<Part>, String) {
-    let numbers = read_list(&folder.join("online")).unwrap_or_default();
+    let numbers = online_in(folder, "node");
     let mut nodes: Vec<(u32, CpuSet)> = numbers
         .iter()
         .map(|node| {
@@ -232,10 +232,32 @@ fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<Part>, String) {
     (parts, distances)
 }
 
+/// Lists the numbers of what is on line: as the kernel lists them, or else all that have a folder and are not off line.
+fn online_in(folder: &Path, name: &str) -> CpuSet {
+    if let Some(online) = read_list(&folder.join("online")) {
+        return online;
+    }
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let number: u32 = entry
+                .file_name()
+                .to_str()?
+                .strip_prefix(name)?
+                .parse()
+                .ok()?;
+            let is_off = read_number(&entry.path().join("online")) == Some(0);
+            (number < CPU_NUMBER_LIMIT && !is_off).then_some(CpuId(number))
+        })
+        .collect()
+}
+
+/// Reads a file without what surrounds its text; copies of `/sys` may fill their last block with zeros.
 fn read(file: &Path) -> Option<String> {
-    fs::read_to_string(file)
-        .ok()
-        .map(|text| text.trim().to_owned())
+    let text = fs::read_to_string(file).ok()?;
+    let is_padding = |mark: char| mark.is_whitespace() || mark == '\0';
+    Some(text.trim_matches(is_padding).to_owned())
 }
 
 fn read_number(file: &Path) -> Option<u64> {

@@ -124,6 +124,26 @@ fn packages_caches_cores_and_memories_are_read() {
     assert_eq!(topology.caches().len(), 4);
 }
 
+/// Kernels before 2.6.27, and copies of `/sys` that were made of them.
+#[test]
+fn folders_are_counted_where_there_is_no_list() {
+    let files = [
+        ("cpu/cpu0/topology/core_siblings", "00000000,0000000b\0\0"),
+        ("cpu/cpu1/online", "1"),
+        ("cpu/cpu2/online", "0"),
+        ("cpu/cpu3/topology/core_siblings", "b"),
+        ("cpu/cpufreq/policy", ""),
+        ("node/node0/cpumap", "b"),
+        ("node/node1/cpumap", "0"),
+    ];
+    let topology = Tree::new("folders", &files).topology();
+    assert_eq!(topology.root().cpus.to_string(), "0-1,3");
+    assert_eq!(
+        (topology.package_count(), topology.numa_nodes().len()),
+        (1, 2)
+    );
+}
+
 #[test]
 fn objects_that_cross_others_are_left_out() {
     let files = [
