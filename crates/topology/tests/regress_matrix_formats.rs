@@ -70,7 +70,7 @@ fn matrices_whose_parties_have_such_names_stay_matrices() {
 fn bad_lists_of_edges_are_told_with_their_place() {
     refuses(
         "src,dst,bytes\n0,1,8\n1\n",
-        "m:3:1: found an edge of 1 fields, expected one of 3 as the names of the columns",
+        "m:3:1: found an edge of 1 field, expected one of 3 as the names of the columns",
     );
     refuses(
         "src,dst,bytes\n0,1,8\n1,2,3,4\n",

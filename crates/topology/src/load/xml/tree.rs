@@ -229,7 +229,7 @@ impl<'document> Reader<'document> {
     }
 }
 
-fn objects_in<'document>(node: &'document Element) -> impl Iterator<Item = &'document Element> {
+fn objects_in(node: &Element) -> impl Iterator<Item = &Element> {
     node.children_named("object")
 }
 

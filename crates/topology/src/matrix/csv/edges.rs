@@ -77,7 +77,11 @@ pub(super) fn parse(table: &Table<'_>, columns: Columns) -> Result<Matrix, Probl
             return Err(Problem {
                 line,
                 column: 1,
-                found: format!("an edge of {} fields", row.len()),
+                found: format!(
+                    "an edge of {} field{}",
+                    row.len(),
+                    if row.len() == 1 { "" } else { "s" }
+                ),
                 expected: format!("one of {width} as the names of the columns"),
             });
         }
