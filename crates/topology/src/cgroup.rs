@@ -1,12 +1,13 @@
 //! What the control groups of this process leave it: CPU time and memory.
 //!
-//! A container often sees every CPU and all the memory of its host, and may use a part of them only: its
-//! quota and its limit.
+//! A container often sees every CPU and all the memory of its host, and may use a part of them
+//! only: its quota and its limit.
 //!
-//! A process is in one group of each hierarchy: of version 2 and, where a controller is still mounted as version 1,
-//! of that. Both may exist at once. A group's own limit and those of all groups above it hold at once, so the
-//! tightest counts. Where a group lies in the file system follows from `/proc/self/cgroup` (its path in the
-//! hierarchy) and `/proc/self/mountinfo` (which part of the hierarchy is mounted where).
+//! A process is in one group of each hierarchy: of version 2 and, where a controller is still
+//! mounted as version 1, of that. Both may exist at once. A group's own limit and those of all
+//! groups above it hold at once, so the tightest counts. Where a group lies in the file system
+//! follows from `/proc/self/cgroup` (its path in the hierarchy) and `/proc/self/mountinfo` (which
+//! part of the hierarchy is mounted where).
 //!
 //! | file | what it reads |
 //! |---|---|
@@ -15,8 +16,8 @@
 //! | `memory` | the memory limit, and how much of it is used |
 //!
 //! # Source
-//! Linux kernel documentation: Control Group v2; CFS Bandwidth Control; Memory Resource Controller; `cgroups(7)`;
-//! `proc_pid_mountinfo(5)`.
+//! Linux kernel documentation: Control Group v2; CFS Bandwidth Control; Memory Resource Controller;
+//! `cgroups(7)`; `proc_pid_mountinfo(5)`.
 
 mod cpu;
 mod memory;
@@ -64,7 +65,8 @@ struct Folder {
     path: PathBuf,
 }
 
-/// Lists the folders of the groups that limit what `controller` counts, those of each hierarchy from the inside out.
+/// Lists the folders of the groups that limit what `controller` counts, those of each hierarchy
+/// from the inside out.
 ///
 /// `root` is where `/proc` and the mount points are looked for: `/`, or a made-up tree in a test.
 fn folders(root: &Path, controller: &str) -> Result<Vec<Folder>, QuotaError> {
@@ -121,8 +123,8 @@ impl Group {
 
     /// Finds where the hierarchy is mounted.
     ///
-    /// Of several mounts it is the last that shows the group, since it hides those before it; where none does, as seen
-    /// from within a container, it is the last.
+    /// Of several mounts it is the last that shows the group, since it hides those before it; where
+    /// none does, as seen from within a container, it is the last.
     fn find_mount(&self, mounts: &str, controller: &str) -> Option<Mount> {
         let parsed = || {
             let lines = mounts.lines().rev();

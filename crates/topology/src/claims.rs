@@ -5,14 +5,16 @@
 //! [`Affinity::Auto`](crate::Affinity::Auto) leaves out what is claimed.
 //!
 //! # What a claim is
-//! An abstract Unix datagram socket by the name of the user and the CPU, `raddle/1000/cpu/3`, shut down for reading: nothing
-//! can be sent to it. Binding the name is the claim, and the kernel gives it to one process only. To look without claiming
-//! is to try to connect: a name that is not bound refuses.
+//! An abstract Unix datagram socket by the name of the user and the CPU, `raddle/1000/cpu/3`, shut
+//! down for reading: nothing can be sent to it. Binding the name is the claim, and the kernel gives
+//! it to one process only. To look without claiming is to try to connect: a name that is not bound
+//! refuses.
 //!
 //! # Other users
-//! Only claims of the same user count: another user must not be able to keep us from CPUs. Any process can bind any name,
-//! so a name that is in use is a claim only if a process of our user has its socket, as `owner` finds out in `/proc`.
-//! A name that another user has bound is passed over: the CPU is used, and only other processes of ours do not see it.
+//! Only claims of the same user count: another user must not be able to keep us from CPUs. Any
+//! process can bind any name, so a name that is in use is a claim only if a process of our user has
+//! its socket, as `owner` finds out in `/proc`. A name that another user has bound is passed over:
+//! the CPU is used, and only other processes of ours do not see it.
 //!
 //! | asked for | how it is met | what else was weighed |
 //! |---|---|---|
@@ -90,7 +92,8 @@ pub struct Others {
     pub before: usize,
     /// False in a container, which shares CPUs with processes that it cannot see.
     pub sees_everybody: bool,
-    /// Why it cannot be told, or is not told to others, or that claims do not count; usually nothing.
+    /// Why it cannot be told, or is not told to others, or that claims do not count; usually
+    /// nothing.
     pub note: Option<String>,
 }
 
@@ -135,7 +138,8 @@ impl Claims {
     /// The most bytes of a group's name: with what stands behind it, it is the name of a socket.
     pub const GROUP_LEN_MAX: usize = 64;
 
-    /// The processes of this user in a group by name; what is beyond [`GROUP_LEN_MAX`](Self::GROUP_LEN_MAX) bytes of it is cut.
+    /// The processes of this user in a group by name; what is beyond
+    /// [`GROUP_LEN_MAX`](Self::GROUP_LEN_MAX) bytes of it is cut.
     pub fn in_group(group: impl Into<String>) -> Self {
         let mut group = group.into();
         let length = (0..=Self::GROUP_LEN_MAX.min(group.len()))
@@ -195,8 +199,8 @@ impl Claims {
 
     /// Looks which of `cpus` are claimed, without claiming any.
     ///
-    /// Cost: some 2 µs for each; where there are claims of other processes, in addition a look at all open files of
-    /// this user's processes.
+    /// Cost: some 2 µs for each; where there are claims of other processes, in addition a look at
+    /// all open files of this user's processes.
     #[must_use]
     pub fn others(&self, cpus: &CpuSet) -> Others {
         let scope = self.scope();

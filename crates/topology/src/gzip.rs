@@ -1,7 +1,7 @@
 //! Unpacks gzip.
 //!
-//! A file is a sequence of members. Zeros may follow the last one: tapes and block devices fill their last block with
-//! them, and `gzip` passes over them as well.
+//! A file is a sequence of members. Zeros may follow the last one: tapes and block devices fill
+//! their last block with them, and `gzip` passes over them as well.
 //!
 //! # Source
 //! RFC 1952; the manual of `gzip`, section "Using gzip on tapes".
@@ -21,7 +21,8 @@ pub(crate) fn is_packed(bytes: &[u8]) -> bool {
 /// Unpacks all members of a file, `bytes_max` bytes at most.
 ///
 /// # Errors
-/// The decoder's, or that there is more than `bytes_max`, or that something other than a member or zeros follows a member.
+/// The decoder's, or that there is more than `bytes_max`, or that something other than a member or
+/// zeros follows a member.
 pub(crate) fn unpack(packed: &[u8], bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut unpacked = Vec::new();
     let mut rest = packed;

@@ -3,8 +3,8 @@
 //! What a person wrote, a synthetic description or an XML file, is checked here before hwloc sees it:
 //! hwloc answers "invalid argument" to everything that it does not understand, its XML parser writes to the standard
 //! error stream, and a huge count would keep it for hours. After these checks hwloc is asked to load it
-//! with the CPUs that the process may not use included, so that a picture can show them. Where hwloc cannot be asked
-//! about this machine, `kernel` reads it.
+//! with the CPUs that the process may not use included, so that a picture can show them. Where
+//! hwloc cannot be asked about this machine, `kernel` reads it.
 
 mod convert;
 mod kernel;
@@ -37,9 +37,9 @@ const XML_BYTES_MAX: u64 = 10_000_000;
 impl Topology {
     /// Returns the topology of this machine, loaded on the first call and kept.
     ///
-    /// What the process may use is found out then: call it before threads are bound. hwloc's environment variables, such
-    /// as `HWLOC_SYNTHETIC`, put no other machine in its place: see [`Limits::notes`]. Cost: some milliseconds the first
-    /// time, a load afterwards.
+    /// What the process may use is found out then: call it before threads are bound. hwloc's
+    /// environment variables, such as `HWLOC_SYNTHETIC`, put no other machine in its place: see
+    /// [`Limits::notes`]. Cost: some milliseconds the first time, a load afterwards.
     ///
     /// # Errors
     /// [`TopologyError::ThisMachine`] when hwloc fails; the next call tries again.
@@ -106,8 +106,8 @@ impl Topology {
 
     /// Loads the topology of another machine from an XML file that hwloc exported (`lstopo machine.xml`).
     ///
-    /// The file may be of hwloc 1 or 2, and may be compressed by gzip. It says which CPUs may be used; there is no quota.
-    /// Threads cannot be bound to it.
+    /// The file may be of hwloc 1 or 2, and may be compressed by gzip. It says which CPUs may be
+    /// used; there is no quota. Threads cannot be bound to it.
     ///
     /// # Errors
     /// [`TopologyError::ReadXml`] when the file cannot be read, [`TopologyError::Xml`] with line and
@@ -124,7 +124,8 @@ impl Topology {
     /// Makes the topology of another machine from the content of such a file, which `name` stands for in errors.
     ///
     /// # Errors
-    /// As [`from_xml`](Self::from_xml); [`TopologyError::ReadXml`] only where the content cannot be unpacked.
+    /// As [`from_xml`](Self::from_xml); [`TopologyError::ReadXml`] only where the content cannot be
+    /// unpacked.
     ///
     /// # Examples
     /// ```

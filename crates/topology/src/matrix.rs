@@ -230,7 +230,8 @@ impl Matrix {
         self.names.get(party).map(String::as_str)
     }
 
-    /// Makes a matrix of `(from, to, bytes)` in any order; what is said of a pair several times is added.
+    /// Makes a matrix of `(from, to, bytes)` in any order; what is said of a pair several times is
+    /// added.
     fn from_entries(order: usize, mut entries: Vec<(u32, u32, f64)>) -> Self {
         // Rows are filled from left to right.
         entries.sort_by_key(|&(from, to, _)| (from, to));
@@ -259,7 +260,8 @@ impl Serialize for Matrix {
     }
 }
 
-/// Returns the most parties that a text may have: those of a sparse matrix take memory before anything is read of them.
+/// Returns the most parties that a text may have: those of a sparse matrix take memory before
+/// anything is read of them.
 fn order_max(text: &str) -> usize {
     /// As many are fine for a text of any length.
     const ORDER_FREE: usize = 1 << 20;

@@ -1,4 +1,5 @@
-//! Claims between processes: what others see of them, what a kill leaves, and what another user can do to them.
+//! Claims between processes: what others see of them, what a kill leaves, and what another user can
+//! do to them.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -119,9 +120,11 @@ impl Drop for Copied {
     }
 }
 
-/// A process of another user binds the very name of our claim, as it may. It could keep our workers from every CPU.
+/// A process of another user binds the very name of our claim, as it may. It could keep our workers
+/// from every CPU.
 ///
-/// Only root can start a process of another user. For all others the process is one of ours, and the claim counts.
+/// Only root can start a process of another user. For all others the process is one of ours, and
+/// the claim counts.
 #[test]
 fn name_that_another_user_has_bound_keeps_nobody_out() {
     let group = format!("raddle-test-{}-squatted", std::process::id());

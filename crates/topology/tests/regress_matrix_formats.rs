@@ -1,8 +1,10 @@
-//! Matrices as other programs write them: pandas, R, spreadsheets, Fortran, scipy, `tar` and `gzip` on tapes.
+//! Matrices as other programs write them: pandas, R, spreadsheets, Fortran, scipy, `tar` and `gzip`
+//! on tapes.
 //!
-//! Each of these was refused, although it is valid or common, except for a list of three edges in three columns: that
-//! was read as a matrix, so that the numbers of parties became bytes. Now the shape of a table and its notation are
-//! found first, and the columns of a list of edges by their names.
+//! Each of these was refused, although it is valid or common, except for a list of three edges in
+//! three columns: that was read as a matrix, so that the numbers of parties became bytes. Now the
+//! shape of a table and its notation are found first, and the columns of a list of edges by their
+//! names.
 
 use std::io::Write;
 

@@ -1,4 +1,5 @@
-//! This machine is read as it is, whatever the environment says and whatever a filter of system calls refuses.
+//! This machine is read as it is, whatever the environment says and whatever a filter of system
+//! calls refuses.
 //!
 //! Two faults had one consequence, that the number of workers was not the machine's:
 //! - hwloc takes a refusal of `sched_getaffinity` for a buffer that is too small. Under a filter that refuses it, as
@@ -60,7 +61,8 @@ fn run_child(command: &[&OsStr], name: &str, variables: &[(&str, &str)]) {
     );
 }
 
-/// Checks in the child that the machine is the one that the parent saw, and that threads can be bound to it.
+/// Checks in the child that the machine is the one that the parent saw, and that threads can be
+/// bound to it.
 fn check(expected: &str, noted: &str) {
     let topology = this_machine();
     assert_eq!(topology.source(), &Source::ThisMachine);

@@ -1,11 +1,12 @@
 //! Topologies in XML as `lstopo` writes and reads them.
 //!
-//! Refused were: two or more siblings without CPUs, as memory on a CXL card and control groups make them, since these were
-//! taken for objects in the wrong order; files that are compressed; files without a version; and the format of hwloc 1,
-//! in which NUMA nodes hold the objects that are near to them. Each loads as `lstopo` shows it.
+//! Refused were: two or more siblings without CPUs, as memory on a CXL card and control groups make
+//! them, since these were taken for objects in the wrong order; files that are compressed; files
+//! without a version; and the format of hwloc 1, in which NUMA nodes hold the objects that are near
+//! to them. Each loads as `lstopo` shows it.
 //!
-//! Accepted was a group with the memories of another object of the same CPUs behind its own: hwloc makes one object of
-//! both without sorting, and its own check ends the process.
+//! Accepted was a group with the memories of another object of the same CPUs behind its own: hwloc
+//! makes one object of both without sorting, and its own check ends the process.
 
 use std::fs;
 use std::io::Write;

@@ -99,8 +99,8 @@ impl Told<'_> {
         json
     }
 
-    /// For people. What was asked of a program is how long it takes, so that comes first; of a matrix, where its parties
-    /// run.
+    /// For people. What was asked of a program is how long it takes, so that comes first; of a
+    /// matrix, where its parties run.
     pub(super) fn text(&self) -> String {
         let reason = &self.placement.reason;
         match self.simulation {

@@ -1,7 +1,7 @@
 //! The CPU quota: how much CPU time the control groups leave the process.
 //!
-//! As many workers as the quota has CPUs keep it busy; more would only be throttled together. Version 2 has it in
-//! `cpu.max`, version 1 in `cpu.cfs_quota_us`.
+//! As many workers as the quota has CPUs keep it busy; more would only be throttled together.
+//! Version 2 has it in `cpu.max`, version 1 in `cpu.cfs_quota_us`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

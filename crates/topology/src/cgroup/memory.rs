@@ -59,8 +59,8 @@ impl Files {
 
 /// Finds the memory limit of this process that leaves it least, if there is one.
 ///
-/// `root` is where `/proc` and the mount points are looked for: `/`, or a made-up tree in a test. A file that does
-/// not exist sets no limit. Cost: some ten small files are read.
+/// `root` is where `/proc` and the mount points are looked for: `/`, or a made-up tree in a test. A
+/// file that does not exist sets no limit. Cost: some ten small files are read.
 ///
 /// # Errors
 /// [`QuotaError`] when a file that exists cannot be read or holds something else than a number of bytes.

@@ -1,14 +1,16 @@
 //! Which names of sockets the processes of a user have bound.
 //!
-//! The kernel lets every process bind every abstract name, and does not tell for a datagram socket who did. But a
-//! process is of its user, and only the user itself (and root) sees the files that it has open. So a name is ours if its
-//! socket, which `/proc/net/unix` has the number of, is open in a process whose user numbers all are ours: a program that
-//! runs as us for another user, by its set-user-ID bit, has that user's number as well, and may have been lent the socket.
+//! The kernel lets every process bind every abstract name, and does not tell for a datagram socket
+//! who did. But a process is of its user, and only the user itself (and root) sees the files that
+//! it has open. So a name is ours if its socket, which `/proc/net/unix` has the number of, is open
+//! in a process whose user numbers all are ours: a program that runs as us for another user, by its
+//! set-user-ID bit, has that user's number as well, and may have been lent the socket.
 //!
 //! Processes of other namespaces are not seen, and neither are their claims.
 //!
 //! # Source
-//! `unix(7)`, section "Abstract sockets"; `proc_pid_net(5)`; `proc_pid_fd(5)`; `proc_pid_status(5)`.
+//! `unix(7)`, section "Abstract sockets"; `proc_pid_net(5)`; `proc_pid_fd(5)`;
+//! `proc_pid_status(5)`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -20,8 +22,8 @@ use crate::cpu_set::{CpuId, CpuSet};
 
 /// Returns the CPUs whose names are bound by processes of `user`.
 ///
-/// `root` is where `/proc` is looked for: `/`, or a made-up tree in a test. A process that ends meanwhile, or does not
-/// show its files, has none.
+/// `root` is where `/proc` is looked for: `/`, or a made-up tree in a test. A process that ends
+/// meanwhile, or does not show its files, has none.
 ///
 /// # Errors
 /// Where the names in use or the processes cannot be listed at all.

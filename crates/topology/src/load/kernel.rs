@@ -7,8 +7,8 @@
 //!   that it reads this one. They are meant for `lstopo` and its like. A runtime must not start workers for a machine
 //!   that is not there, and cannot take variables away without a race with other threads.
 //!
-//! In these cases `/sys` is read here (`sysfs`), and what the process may use in `/proc`. hwloc only puts together what
-//! was read, which needs no system call and which no variable changes.
+//! In these cases `/sys` is read here (`sysfs`), and what the process may use in `/proc`. hwloc
+//! only puts together what was read, which needs no system call and which no variable changes.
 
 use std::env;
 use std::fs;
@@ -65,7 +65,8 @@ fn affinity_answers() -> Result<(), String> {
     Ok(())
 }
 
-/// Describes this machine in the XML format of hwloc 1: as `/sys` has it, or else as so many CPUs without any order.
+/// Describes this machine in the XML format of hwloc 1: as `/sys` has it, or else as so many CPUs
+/// without any order.
 pub(super) fn describe() -> Vec<String> {
     let cpus = affinity(Path::new("/")).unwrap_or_else(|| {
         (0..thread::available_parallelism().map_or(1, |count| count.get() as u32))
@@ -81,7 +82,8 @@ pub(super) fn describe() -> Vec<String> {
 
 /// Returns the CPUs that any thread of this process may run on, as `/proc` has them.
 ///
-/// The union over all threads: one that is bound must not narrow all workers. `root` is where `/proc` is looked for.
+/// The union over all threads: one that is bound must not narrow all workers. `root` is where
+/// `/proc` is looked for.
 pub(super) fn affinity(root: &Path) -> Option<CpuSet> {
     let mut cpus = CpuSet::new();
     for thread in fs::read_dir(root.join("proc/self/task")).ok()? {

@@ -1,11 +1,12 @@
 //! Reads the CPUs, caches and memories of a machine from `/sys`, as Linux shows them.
 //!
-//! The result is text in the XML format of hwloc 1, because that asks for little: which objects there are and which
-//! CPUs they have. Everything else follows from these, and passes the checks that every file passes.
+//! The result is text in the XML format of hwloc 1, because that asks for little: which objects
+//! there are and which CPUs they have. Everything else follows from these, and passes the checks
+//! that every file passes.
 //!
 //! # Source
-//! Linux kernel documentation: `Documentation/ABI/stable/sysfs-devices-system-cpu` and `sysfs-devices-node`,
-//! `Documentation/admin-guide/cputopology.rst`.
+//! Linux kernel documentation: `Documentation/ABI/stable/sysfs-devices-system-cpu` and
+//! `sysfs-devices-node`, `Documentation/admin-guide/cputopology.rst`.
 
 #[cfg(test)]
 mod tests;
@@ -232,7 +233,8 @@ fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<Part>, String) {
     (parts, distances)
 }
 
-/// Lists the numbers of what is on line: as the kernel lists them, or else all that have a folder and are not off line.
+/// Lists the numbers of what is on line: as the kernel lists them, or else all that have a folder
+/// and are not off line.
 fn online_in(folder: &Path, name: &str) -> CpuSet {
     if let Some(online) = read_list(&folder.join("online")) {
         return online;
@@ -253,7 +255,8 @@ fn online_in(folder: &Path, name: &str) -> CpuSet {
         .collect()
 }
 
-/// Reads a file without what surrounds its text; copies of `/sys` may fill their last block with zeros.
+/// Reads a file without what surrounds its text; copies of `/sys` may fill their last block with
+/// zeros.
 fn read(file: &Path) -> Option<String> {
     let text = fs::read_to_string(file).ok()?;
     let is_padding = |mark: char| mark.is_whitespace() || mark == '\0';

@@ -1,8 +1,9 @@
 //! Matrices as text: a line for each row, or a line for each pair of parties.
 //!
-//! The readers accept what pandas, R and spreadsheets write: lines and columns of names, which may be numbers, quoted
-//! values, thousands separators, decimal commas, and cells that pad the table. What a file means follows from
-//! its shape. A first line or column is taken for names only where the numbers would not be square otherwise.
+//! The readers accept what pandas, R and spreadsheets write: lines and columns of names, which may
+//! be numbers, quoted values, thousands separators, decimal commas, and cells that pad the table.
+//! What a file means follows from its shape. A first line or column is taken for names only where
+//! the numbers would not be square otherwise.
 //!
 //! | file | what it reads |
 //! |---|---|
@@ -96,7 +97,8 @@ fn repeats<'text>(labels: impl Iterator<Item = &'text str>, names: &[Field<'_>])
     labels.eq(names.iter().map(|name| name.word.text))
 }
 
-/// Tells whether a first line of numbers can only be names: it counts the columns, or it alone is quoted.
+/// Tells whether a first line of numbers can only be names: it counts the columns, or it alone is
+/// quoted.
 fn is_header_of_numbers(table: &Table<'_>, head: &[Field<'_>]) -> bool {
     let second_is_plain = table
         .rows()

@@ -1,7 +1,8 @@
 //! The Matrix Market format, with the liberties that scipy takes.
 //!
-//! Fields may be `unsigned-integer` and symmetries `hermitian`, which is symmetric where numbers are real. Exponents may
-//! be written as Fortran does (`8.0D+00`), and the banner may begin with one percent sign.
+//! Fields may be `unsigned-integer` and symmetries `hermitian`, which is symmetric where numbers
+//! are real. Exponents may be written as Fortran does (`8.0D+00`), and the banner may begin with
+//! one percent sign.
 //!
 //! # Source
 //! Boisvert, Pozo, Remington: The Matrix Market Exchange Formats: Initial Design. NISTIR 5935, 1996.

@@ -1,7 +1,8 @@
 //! The elements of a document as plain values that can be changed.
 //!
-//! Only what a topology needs is kept: user data, the makers of parts and the like are left out here, and so are
-//! comments and stray text. Each element knows where it begins in the file, so that what is found later has a place.
+//! Only what a topology needs is kept: user data, the makers of parts and the like are left out
+//! here, and so are comments and stray text. Each element knows where it begins in the file, so
+//! that what is found later has a place.
 
 use roxmltree::Node;
 

@@ -279,8 +279,8 @@ impl<'document> Checker<'document> {
     }
 }
 
-/// Where an object stands among its siblings: by its first CPU. Those without CPUs are last, in any order: hwloc writes
-/// them in the order in which it was told of their memories.
+/// Where an object stands among its siblings: by its first CPU. Those without CPUs are last, in any
+/// order: hwloc writes them in the order in which it was told of their memories.
 fn order(object: &XmlObject<'_>) -> (bool, Option<CpuId>) {
     let first = object.complete_cpus.first();
     (first.is_none(), first)

@@ -9,8 +9,9 @@
 //! | no identities | `gp_index` |
 //! | `distances` in an object | `distances2` beside the machine |
 //!
-//! Sets of nodes are computed anew: hwloc 1 left them out where there is no NUMA. Devices are left out. A file without
-//! a version may be of either format; what is of the newer one already stays as it is.
+//! Sets of nodes are computed anew: hwloc 1 left them out where there is no NUMA. Devices are left
+//! out. A file without a version may be of either format; what is of the newer one already stays as
+//! it is.
 //!
 //! # Source
 //! `hwloc.dtd` of hwloc 1.11; the hwloc manual, "Upgrading to the hwloc 2.0 API".
@@ -100,7 +101,8 @@ fn forget_allowed(object: &mut Element) {
     object.children.iter_mut().for_each(forget_allowed);
 }
 
-/// Takes out of one set of the machine what another one does not have; what is missing is all of it.
+/// Takes out of one set of the machine what another one does not have; what is missing is all of
+/// it.
 fn limit(machine: &mut Element, allowed: &str, all: &str) {
     let read = |name| machine.attribute(name).and_then(tree::parse_set);
     match (read(allowed), read(all)) {
@@ -133,8 +135,8 @@ fn lift_memories(mut object: Element) -> Element {
                 others.push(group(child, held));
             }
             [] => memories.push(child),
-            // Before the next case: memories of a group and of its only child might come into a wrong order in hwloc,
-            // which makes one object of both.
+            // Before the next case: memories of a group and of its only child might come into a
+            // wrong order in hwloc, which makes one object of both.
             _ if have_same_cpus(&child, &object) => {
                 memories.push(child);
                 others.append(&mut held);
@@ -223,7 +225,8 @@ fn list_nodes(object: &Element, nodes: &mut Vec<u32>) {
     }
 }
 
-/// Writes which nodes each object is near to: those `above` it, those beside it and those below, which are returned.
+/// Writes which nodes each object is near to: those `above` it, those beside it and those below,
+/// which are returned.
 fn write_nodes(object: &mut Element, above: &CpuSet) -> CpuSet {
     let is_memory = |object: &Element| matches!(kind(object), "NUMANode" | "MemCache");
     let mut within = CpuSet::new();

@@ -1,7 +1,8 @@
 //! Lists of edges: a line for each pair of parties, below a line of names such as `src,dst,bytes`.
 //!
-//! The columns are found by their names, so a list is never taken for a matrix, however many edges it has. Parties
-//! are numbers from 0, or names, which are numbered in the order in which they appear. What is said of a pair twice is added.
+//! The columns are found by their names, so a list is never taken for a matrix, however many edges
+//! it has. Parties are numbers from 0, or names, which are numbered in the order in which they
+//! appear. What is said of a pair twice is added.
 
 use std::collections::HashMap;
 

@@ -15,7 +15,8 @@ impl Field<'_> {
     pub(super) fn is_name(&self) -> bool {
         let text = self.word.text.trim();
         let begins_as_number = text.starts_with(|mark: char| mark.is_ascii_digit() || mark == '.');
-        // Digits between commas are a number in some notation; other texts that begin with a digit are names.
+        // Digits between commas are a number in some notation; other texts that begin with a digit
+        // are names.
         let is_number = text.parse::<f64>().is_ok()
             || begins_as_number
                 && text
@@ -77,7 +78,8 @@ impl<'text> Table<'text> {
         self.separator
     }
 
-    /// Iterates over the rows with the numbers of their lines, without those that consist of separators.
+    /// Iterates over the rows with the numbers of their lines, without those that consist of
+    /// separators.
     pub(super) fn numbered_rows(
         &self,
     ) -> impl Iterator<Item = (usize, Vec<Field<'text>>)> + use<'text> {
@@ -102,7 +104,8 @@ impl<'text> Table<'text> {
     }
 }
 
-/// Returns the separator of a table: one that all of the first rows have, or else one that the first row has.
+/// Returns the separator of a table: one that all of the first rows have, or else one that the
+/// first row has.
 fn separator_of<'text>(rows: impl Iterator<Item = (usize, &'text str)> + Clone) -> Option<char> {
     let in_first = |mark: &char| {
         let first = rows.clone().next();
@@ -122,7 +125,8 @@ fn has_outside_quotes(line: &str, separator: char) -> bool {
         .any(|mark| is_outside(mark) && mark == separator)
 }
 
-/// Tells of one character of a line after the other whether it stands outside of quotes, which begin where a field does.
+/// Tells of one character of a line after the other whether it stands outside of quotes, which
+/// begin where a field does.
 fn outside_quotes(separates: impl Fn(char) -> bool) -> impl FnMut(char) -> bool {
     let (mut is_first, mut is_quoted, mut is_open) = (true, false, false);
     move |mark| {

@@ -5,8 +5,8 @@
 //! | decimal point | `1024`, `8.5`, `1,024.5`, `1 024`, `1'024` |
 //! | decimal comma | `1024`, `8,5`, `1.024,5`, `1 024,5` |
 //!
-//! A table has one notation. It is that with a decimal comma where a comma cannot separate thousands, and between
-//! semicolons: spreadsheets separate by semicolons where the comma is taken.
+//! A table has one notation. It is that with a decimal comma where a comma cannot separate
+//! thousands, and between semicolons: spreadsheets separate by semicolons where the comma is taken.
 
 use super::super::is_valid;
 use super::super::text::Problem;
@@ -101,7 +101,8 @@ fn with_comma(text: &str) -> Option<f64> {
     }
 }
 
-/// Reads a number whose fraction follows a point, and whose thousands `grouping` or another mark separates.
+/// Reads a number whose fraction follows a point, and whose thousands `grouping` or another mark
+/// separates.
 fn with_point(text: &str, grouping: char) -> Option<f64> {
     let (whole, fraction) = match text.split_once('.') {
         Some((whole, fraction)) => (whole, fraction),
