@@ -1,6 +1,7 @@
 //! How much memory there is, and how much was used, as far as the system tells.
 
 use std::fs;
+use std::path::Path;
 
 /// The most memory that this process ever held, in bytes; `None` where the system does not tell.
 pub(crate) fn peak_bytes() -> Option<u64> {
@@ -33,13 +34,11 @@ fn soft_limit(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// What the control group still grants, where there is a limit.
+/// What the control groups still grant, where there is a limit.
 fn left_in_group() -> Option<u64> {
-    let bytes = |name: &str| -> Option<u64> {
-        let text = fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?;
-        text.trim().parse().ok()
-    };
-    Some(bytes("memory.max")?.saturating_sub(bytes("memory.current")?))
+    // Without a limit that can be read, the machine's own memory is the limit.
+    let limit = raddle_topology::memory_limit(Path::new("/")).ok()??;
+    Some(limit.left_bytes())
 }
 
 /// The number in the line that begins with `name`, in bytes.

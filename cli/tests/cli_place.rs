@@ -23,8 +23,8 @@ fn a_placement_is_told_with_names_and_costs() {
     let text = run_well(place(&folder, PAIRS, &[]));
     for part in [
         "three",
-        "treematch   |   3.6000e2",
-        "compact     |   7.2000e2",
+        "treematch   |          360 |         1.00\n",
+        "compact     |          720 |         2.00\n",
         "4 parties on 4 of 8 CPUs",
     ] {
         assert!(text.contains(part), "{part:?} is missing in: {text}");
@@ -151,8 +151,22 @@ fn programs_are_placed_and_their_times_predicted() {
         ];
         let arguments: Vec<&str> = arguments.iter().chain(more).copied().collect();
         let text = run_well(&arguments);
+        // The answer comes first, and in numbers that people read.
+        let first = text.lines().next().unwrap_or_default();
+        assert!(
+            first.contains(&format!("of {program} placed by treematch: "))
+                && first.ends_with("s (predicted)"),
+            "{first}"
+        );
+        let numbers = text.split("\n\n").take(2);
+        assert!(
+            numbers
+                .clone()
+                .all(|part| !part.contains("e0") && !part.contains("e-")),
+            "{text}"
+        );
         for part in [
-            "predicted for",
+            "with threads that are not bound: ",
             "treematch",
             "round-robin",
             "wandering",

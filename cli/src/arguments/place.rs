@@ -18,9 +18,10 @@ Examples:
   raddle place --program lk23 --size 16384 --tasks 64 --topology machine.xml --cpus 0-63
   raddle place --program pipeline --topology \"numa:4 core:8 pu:1\" --link-gbs 15 --json
 
-Matrices: CSV with a row for each sender, Matrix Market, Scotch graphs, each also as .gz; the
-content tells the format. The cost is in hop-bytes: bytes times the distance of the two CPUs,
-which is 10 for CPUs that share no more than a memory, and firmware's latency between memories.
+Matrices: CSV with a row for each sender, or below names such as src,dst,bytes with a row for each
+pair, Matrix Market, Scotch graphs, each also as .gz; the content tells the format. The cost is in
+hop-bytes: bytes times the distance of the two CPUs, which is 10 for CPUs that share no more than
+a memory, and firmware's latency between memories.
 
 With --program the parties are the operations of a program, which does not run: it is simulated on
 the machine, where it is placed and where threads wander that are not bound. Times are predictions

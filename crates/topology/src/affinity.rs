@@ -6,7 +6,7 @@ mod tests;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::cpu_set::{CPU_NUMBER_LIMIT, CpuId, number_list};
+use crate::cpu_set::{CPU_NUMBER_LIMIT, CpuId, CpuSet, number_list};
 use crate::error::ParseAffinityError;
 
 /// The most CPUs that an explicit list may name, counting repetitions.
@@ -99,6 +99,20 @@ fn parse_number(digits: &str) -> Option<u32> {
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let number: u32 = plain.then(|| digits.parse().ok())??;
     (number < CPU_NUMBER_LIMIT).then_some(number)
+}
+
+/// Reads a set as Linux writes it: `0-3,8`, or nothing.
+pub(crate) fn parse_list(text: &str) -> Option<CpuSet> {
+    let text = text.trim();
+    let mut set = CpuSet::new();
+    if text.is_empty() {
+        return Some(set);
+    }
+    for part in text.split(',') {
+        let (first, last) = parse_range(part.trim())?;
+        set.extend_from(&(first..=last).map(CpuId).collect());
+    }
+    Some(set)
 }
 
 fn wrong(text: &str, part: &str) -> ParseAffinityError {

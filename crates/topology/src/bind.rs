@@ -10,7 +10,7 @@ use hwlocality::cpu::cpuset::CpuSet as HwlocSet;
 use crate::cpu_set::{CpuId, CpuSet};
 use crate::error::BindError;
 use crate::load::cpus_in;
-use crate::topology::Topology;
+use crate::topology::{Binder, Topology};
 
 impl Topology {
     /// Binds the calling thread to one CPU, until it is bound otherwise.
@@ -67,11 +67,15 @@ impl Topology {
     /// # Errors
     /// As [`Topology::unbind_this_thread`].
     pub fn this_thread_cpus(&self) -> Result<CpuSet, BindError> {
-        let binder = self.binder_or_error()?;
-        let set = binder
-            .cpu_binding(CpuBindingFlags::THREAD)
-            .map_err(|error| refused(&error))?;
-        Ok(cpus_in(binder, &set))
+        match self.binder_or_error()? {
+            Binder::Hwloc(loaded) => {
+                let set = loaded
+                    .cpu_binding(CpuBindingFlags::THREAD)
+                    .map_err(|error| refused(&error))?;
+                Ok(cpus_in(loaded, &set))
+            }
+            Binder::Kernel => kernel::binding(),
+        }
     }
 
     /// Returns the CPU that the calling thread ran on a moment ago; unless it is bound, it may have moved.
@@ -79,30 +83,37 @@ impl Topology {
     /// # Errors
     /// As [`Topology::unbind_this_thread`].
     pub fn this_thread_last_cpu(&self) -> Result<CpuId, BindError> {
-        let binder = self.binder_or_error()?;
-        let set = binder
-            .last_cpu_location(CpuBindingFlags::THREAD)
-            .map_err(|error| refused(&error))?;
-        cpus_in(binder, &set)
-            .first()
-            .ok_or_else(|| BindError::Refused {
-                reason: "it does not tell where the thread runs".to_owned(),
-            })
+        let last = match self.binder_or_error()? {
+            Binder::Hwloc(loaded) => {
+                let set = loaded
+                    .last_cpu_location(CpuBindingFlags::THREAD)
+                    .map_err(|error| refused(&error))?;
+                cpus_in(loaded, &set).first()
+            }
+            Binder::Kernel => kernel::last_cpu(),
+        };
+        last.ok_or_else(|| BindError::Refused {
+            reason: "it does not tell where the thread runs".to_owned(),
+        })
     }
 
-    fn binder_or_error(&self) -> Result<&hwlocality::Topology, BindError> {
+    fn binder_or_error(&self) -> Result<&Binder, BindError> {
         self.binder().ok_or_else(|| BindError::NotThisMachine {
             topology: self.source().to_string(),
         })
     }
 }
 
-fn bind(binder: &hwlocality::Topology, cpus: &CpuSet) -> Result<(), BindError> {
+fn bind(binder: &Binder, cpus: &CpuSet) -> Result<(), BindError> {
+    let loaded = match binder {
+        Binder::Hwloc(loaded) => loaded,
+        Binder::Kernel => return kernel::bind(cpus),
+    };
     let mut set = HwlocSet::new();
     for cpu in cpus.iter() {
         set.set(cpu.index());
     }
-    binder
+    loaded
         .bind_cpu(&set, CpuBindingFlags::THREAD)
         .map_err(|error| refused(&error))
 }
@@ -110,5 +121,61 @@ fn bind(binder: &hwlocality::Topology, cpus: &CpuSet) -> Result<(), BindError> {
 fn refused(error: &dyn std::error::Error) -> BindError {
     BindError::Refused {
         reason: error.to_string(),
+    }
+}
+
+/// The kernel's own calls, for a machine that hwloc was not asked for.
+#[cfg(target_os = "linux")]
+mod kernel {
+    use rustix::thread::{CpuSet as Mask, sched_getaffinity, sched_getcpu, sched_setaffinity};
+
+    use super::refused;
+    use crate::cpu_set::{CpuId, CpuSet};
+    use crate::error::BindError;
+
+    pub(super) fn bind(cpus: &CpuSet) -> Result<(), BindError> {
+        let mut mask = Mask::new();
+        for cpu in cpus.iter() {
+            if cpu.index() >= Mask::MAX_CPU {
+                return Err(BindError::Refused {
+                    reason: format!(
+                        "only hwloc binds to CPU {cpu}, which was not asked for the machine"
+                    ),
+                });
+            }
+            mask.set(cpu.index());
+        }
+        sched_setaffinity(None, &mask).map_err(|error| refused(&error))
+    }
+
+    pub(super) fn binding() -> Result<CpuSet, BindError> {
+        let mask = sched_getaffinity(None).map_err(|error| refused(&error))?;
+        let numbers = (0..Mask::MAX_CPU).filter(|&number| mask.is_set(number));
+        Ok(numbers.map(|number| CpuId(number as u32)).collect())
+    }
+
+    pub(super) fn last_cpu() -> Option<CpuId> {
+        u32::try_from(sched_getcpu()).ok().map(CpuId)
+    }
+}
+
+/// Other systems have no calls that all of them know.
+#[cfg(not(target_os = "linux"))]
+mod kernel {
+    use crate::cpu_set::{CpuId, CpuSet};
+    use crate::error::BindError;
+
+    pub(super) fn bind(_cpus: &CpuSet) -> Result<(), BindError> {
+        Err(BindError::Refused {
+            reason: "only hwloc binds threads here, which was not asked for the machine".to_owned(),
+        })
+    }
+
+    pub(super) fn binding() -> Result<CpuSet, BindError> {
+        bind(&CpuSet::new()).map(|()| CpuSet::new())
+    }
+
+    pub(super) fn last_cpu() -> Option<CpuId> {
+        None
     }
 }

@@ -1,87 +1,39 @@
-//! How much CPU time the control groups of this process leave it.
+//! What the control groups of this process leave it: CPU time and memory.
 //!
-//! A container often sees every CPU of its host and may use them only for a part of the time: its
-//! quota. As many workers as the quota has CPUs keep it busy; more would only be throttled together.
+//! A container often sees every CPU and all the memory of its host, and may use a part of them
+//! only: its quota and its limit.
 //!
-//! A process is in one group of each hierarchy: of version 2 (`cpu.max`) and, where the controller
-//! `cpu` is still mounted as version 1, of that (`cpu.cfs_quota_us`). A group's own limit and those of
-//! all groups above it hold at once, so the tightest counts. Where a group lies in the file system follows from
-//! `/proc/self/cgroup` (its path in the hierarchy) and `/proc/self/mountinfo` (which part of the
-//! hierarchy is mounted where).
+//! A process is in one group of each hierarchy: of version 2 and, where a controller is still
+//! mounted as version 1, of that. Both may exist at once. A group's own limit and those of all
+//! groups above it hold at once, so the tightest counts. Where a group lies in the file system
+//! follows from `/proc/self/cgroup` (its path in the hierarchy) and `/proc/self/mountinfo` (which
+//! part of the hierarchy is mounted where).
+//!
+//! | file | what it reads |
+//! |---|---|
+//! | this one | where the folders of the process's groups are |
+//! | `cpu` | the CPU quota |
+//! | `memory` | the memory limit, and how much of it is used |
 //!
 //! # Source
-//! Linux kernel documentation: Control Group v2, section "CPU Interface Files"; CFS Bandwidth
-//! Control; `cgroups(7)`; `proc_pid_mountinfo(5)`.
+//! Linux kernel documentation: Control Group v2; CFS Bandwidth Control; Memory Resource Controller;
+//! `cgroups(7)`; `proc_pid_mountinfo(5)`.
 
+mod cpu;
+mod memory;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::time::Duration;
 
-use serde::Serialize;
 use thiserror::Error;
 
-/// So much CPU time in every period, over all threads together.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CpuQuota {
-    /// The CPU time that may be used in a period, in microseconds.
-    pub quota_us: u64,
-    /// The length of a period, in microseconds; never 0.
-    pub period_us: u64,
-    /// The file that says so.
-    #[serde(serialize_with = "crate::format::path_as_text")]
-    pub file: PathBuf,
-}
+pub use self::cpu::{CpuQuota, cpu_quota};
+pub use self::memory::{MemoryLimit, memory_limit};
 
-impl CpuQuota {
-    /// Returns the quota as a number of CPUs, such as 1.5.
-    #[must_use]
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a quota in microseconds is far below 2^52"
-    )]
-    pub fn cpus(&self) -> f64 {
-        self.quota_us as f64 / self.period_us as f64
-    }
-
-    /// Returns how many workers can use the quota up: the number of CPUs rounded up, at least 1.
-    #[must_use]
-    pub fn worker_count_max(&self) -> usize {
-        usize::try_from(self.quota_us.div_ceil(self.period_us))
-            .unwrap_or(usize::MAX)
-            .max(1)
-    }
-
-    /// Returns the CPU time per period.
-    #[must_use]
-    pub const fn quota(&self) -> Duration {
-        Duration::from_micros(self.quota_us)
-    }
-
-    fn is_tighter_than(&self, other: &Self) -> bool {
-        u128::from(self.quota_us) * u128::from(other.period_us)
-            < u128::from(other.quota_us) * u128::from(self.period_us)
-    }
-}
-
-impl fmt::Display for CpuQuota {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "{:.2} CPUs ({} of every {} µs, {})",
-            self.cpus(),
-            self.quota_us,
-            self.period_us,
-            self.file.display()
-        )
-    }
-}
-
-/// A file about the quota could not be read or understood.
+/// A file of a control group could not be read or understood.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum QuotaError {
@@ -105,38 +57,38 @@ pub enum QuotaError {
     },
 }
 
-/// Finds the tightest CPU quota of this process, if there is one.
+/// A folder of a group that limits the process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Folder {
+    version: Version,
+    /// As the process sees it, from its root.
+    path: PathBuf,
+}
+
+/// Lists the folders of the groups that limit what `controller` counts, those of each hierarchy
+/// from the inside out.
 ///
-/// `root` is where `/proc` and the mount points are looked for: `/`, or a made-up tree in a test. A
-/// file that does not exist sets no limit. Cost: some ten small files are read.
-///
-/// # Errors
-/// [`QuotaError`] when a file that exists cannot be read or holds something else than a limit.
-pub fn cpu_quota(root: &Path) -> Result<Option<CpuQuota>, QuotaError> {
+/// `root` is where `/proc` and the mount points are looked for: `/`, or a made-up tree in a test.
+fn folders(root: &Path, controller: &str) -> Result<Vec<Folder>, QuotaError> {
     let (Some(groups), Some(mounts)) = (
         read_if_present(&root.join("proc/self/cgroup"))?,
         read_if_present(&root.join("proc/self/mountinfo"))?,
     ) else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
-    let mut tightest: Option<CpuQuota> = None;
-    for group in groups.lines().filter_map(Group::parse) {
-        let Some(mount) = group.find_mount(&mounts) else {
+    let mut folders = Vec::new();
+    for group in groups
+        .lines()
+        .filter_map(|line| Group::parse(line, controller))
+    {
+        let Some(mount) = group.find_mount(&mounts, controller) else {
             continue;
         };
-        for folder in mount.folders_upwards(&group.path) {
-            let Some(quota) = group.version.read_quota(root, &folder)? else {
-                continue;
-            };
-            if tightest
-                .as_ref()
-                .is_none_or(|known| quota.is_tighter_than(known))
-            {
-                tightest = Some(quota);
-            }
-        }
+        let version = group.version;
+        let upwards = mount.folders_upwards(&group.path).into_iter();
+        folders.extend(upwards.map(|path| Folder { version, path }));
     }
-    Ok(tightest)
+    Ok(folders)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,16 +97,7 @@ enum Version {
     Two,
 }
 
-impl Version {
-    fn read_quota(self, root: &Path, folder: &Path) -> Result<Option<CpuQuota>, QuotaError> {
-        match self {
-            Self::One => read_quota_v1(root, folder),
-            Self::Two => read_quota_v2(root, folder),
-        }
-    }
-}
-
-/// A line of `/proc/self/cgroup` that can limit CPU time: `0::/path` or `4:cpu,cpuacct:/path`.
+/// A line of `/proc/self/cgroup` that has a controller: `0::/path` or `4:cpu,cpuacct:/path`.
 #[derive(Debug, PartialEq, Eq)]
 struct Group {
     version: Version,
@@ -162,12 +105,12 @@ struct Group {
 }
 
 impl Group {
-    fn parse(line: &str) -> Option<Self> {
+    fn parse(line: &str, controller: &str) -> Option<Self> {
         let mut fields = line.splitn(3, ':');
         let (hierarchy, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
         let version = if hierarchy == "0" && controllers.is_empty() {
             Version::Two
-        } else if controllers.split(',').any(|controller| controller == "cpu") {
+        } else if controllers.split(',').any(|name| name == controller) {
             Version::One
         } else {
             return None;
@@ -178,12 +121,18 @@ impl Group {
         })
     }
 
-    /// Finds where the hierarchy is mounted; the last such mount hides those before it.
-    fn find_mount(&self, mounts: &str) -> Option<Mount> {
-        mounts
-            .lines()
-            .rev()
-            .find_map(|line| Mount::parse(line, self.version))
+    /// Finds where the hierarchy is mounted.
+    ///
+    /// Of several mounts it is the last that shows the group, since it hides those before it; where
+    /// none does, as seen from within a container, it is the last.
+    fn find_mount(&self, mounts: &str, controller: &str) -> Option<Mount> {
+        let parsed = || {
+            let lines = mounts.lines().rev();
+            lines.filter_map(|line| Mount::parse(line, self.version, controller))
+        };
+        parsed()
+            .find(|mount| self.path.starts_with(&mount.hierarchy_root))
+            .or_else(|| parsed().next())
     }
 }
 
@@ -196,7 +145,7 @@ struct Mount {
 }
 
 impl Mount {
-    fn parse(line: &str, version: Version) -> Option<Self> {
+    fn parse(line: &str, version: Version, controller: &str) -> Option<Self> {
         let (before, after) = line.split_once(" - ")?;
         let mut before = before.split(' ').skip(3);
         let (hierarchy_root, mount_point) = (before.next()?, before.next()?);
@@ -204,7 +153,9 @@ impl Mount {
         let (kind, _source, options) = (after.next()?, after.next()?, after.next()?);
         let fits = match version {
             Version::Two => kind == "cgroup2",
-            Version::One => kind == "cgroup" && options.split(',').any(|option| option == "cpu"),
+            Version::One => {
+                kind == "cgroup" && options.split(',').any(|option| option == controller)
+            }
         };
         fits.then(|| Self {
             hierarchy_root: PathBuf::from(unescape(hierarchy_root)),
@@ -233,76 +184,6 @@ impl Mount {
             })
             .collect()
     }
-}
-
-/// Reads `cpu.max`: `max 100000`, or `150000 100000` for one and a half CPUs.
-fn read_quota_v2(root: &Path, folder: &Path) -> Result<Option<CpuQuota>, QuotaError> {
-    const EXPECTED: &str = "\"max\" or a number of microseconds, then a period in microseconds";
-    let file = folder.join("cpu.max");
-    let Some(text) = read_if_present(&below(root, &file))? else {
-        return Ok(None);
-    };
-    let wrong = || QuotaError::Content {
-        path: file.clone(),
-        found: text.trim().to_owned(),
-        expected: EXPECTED,
-    };
-    let mut words = text.split_whitespace();
-    let quota = words.next().ok_or_else(wrong)?;
-    let period_us: u64 = match words.next() {
-        Some(word) => word.parse().map_err(|_| wrong())?,
-        None => 100_000,
-    };
-    if words.next().is_some() || period_us == 0 {
-        return Err(wrong());
-    }
-    if quota == "max" {
-        return Ok(None);
-    }
-    let quota_us = quota.parse().map_err(|_| wrong())?;
-    Ok(Some(CpuQuota {
-        quota_us,
-        period_us,
-        file,
-    }))
-}
-
-/// Reads `cpu.cfs_quota_us`, where a negative number means no limit, and `cpu.cfs_period_us`.
-fn read_quota_v1(root: &Path, folder: &Path) -> Result<Option<CpuQuota>, QuotaError> {
-    let file = folder.join("cpu.cfs_quota_us");
-    let Some(quota_us) = read_number_v1(root, &file)? else {
-        return Ok(None);
-    };
-    let Ok(quota_us) = u64::try_from(quota_us) else {
-        return Ok(None);
-    };
-    let period_file = folder.join("cpu.cfs_period_us");
-    let period_us = read_number_v1(root, &period_file)?.unwrap_or(100_000);
-    match u64::try_from(period_us) {
-        Ok(period_us) if period_us > 0 => Ok(Some(CpuQuota {
-            quota_us,
-            period_us,
-            file,
-        })),
-        _ => Err(QuotaError::Content {
-            path: period_file,
-            found: period_us.to_string(),
-            expected: "a positive number of microseconds",
-        }),
-    }
-}
-
-fn read_number_v1(root: &Path, file: &Path) -> Result<Option<i64>, QuotaError> {
-    let Some(text) = read_if_present(&below(root, file))? else {
-        return Ok(None);
-    };
-    let text = text.trim();
-    let number = text.parse().map_err(|_| QuotaError::Content {
-        path: file.to_path_buf(),
-        found: text.to_owned(),
-        expected: "a number of microseconds, negative for no limit",
-    })?;
-    Ok(Some(number))
 }
 
 /// Places an absolute path under `root`.

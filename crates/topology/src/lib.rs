@@ -11,7 +11,8 @@
 //! | `object` | the tree of [`Object`]s |
 //! | `topology` | [`Topology`]: the tree and the tables made from it |
 //! | `load` | from hwloc into a topology; checks of input before hwloc sees it |
-//! | `cgroup` | the CPU quota of the control groups |
+//! | `cgroup` | the CPU quota and the memory limit of the control groups |
+//! | `gzip` | unpacks gzip |
 //! | `bind` | binds the calling thread and reads where it runs |
 //! | `affinity`, `plan` | which worker should run where, and why |
 //! | `claims` | which CPUs other processes have bound workers to |
@@ -43,6 +44,7 @@ mod claims;
 mod cpu_set;
 mod error;
 pub mod format;
+mod gzip;
 mod load;
 mod matrix;
 mod object;
@@ -52,7 +54,7 @@ mod relocate;
 mod topology;
 
 pub use affinity::Affinity;
-pub use cgroup::{CpuQuota, QuotaError, cpu_quota};
+pub use cgroup::{CpuQuota, MemoryLimit, QuotaError, cpu_quota, memory_limit};
 pub use claims::{Claim, ClaimError, Claims, Others};
 pub use cpu_set::{CPU_NUMBER_LIMIT, CpuId, CpuSet};
 pub use error::{BindError, MatrixError, ParseAffinityError, PlaceError, PlanError, TopologyError};

@@ -3,10 +3,13 @@
 //! What a person wrote, a synthetic description or an XML file, is checked here before hwloc sees it:
 //! hwloc answers "invalid argument" to everything that it does not understand, its XML parser writes to the standard
 //! error stream, and a huge count would keep it for hours. After these checks hwloc is asked to load it
-//! with the CPUs that the process may not use included, so that a picture can show them.
+//! with the CPUs that the process may not use included, so that a picture can show them. Where
+//! hwloc cannot be asked about this machine, `kernel` reads it.
 
 mod convert;
+mod kernel;
 mod synthetic;
+mod sysfs;
 #[cfg(test)]
 mod tests;
 mod xml;
@@ -25,7 +28,8 @@ use self::xml::XmlProblem;
 use crate::cgroup::cpu_quota;
 use crate::cpu_set::CpuSet;
 use crate::error::TopologyError;
-use crate::topology::{Limits, Source, Topology};
+use crate::gzip;
+use crate::topology::{Binder, Limits, Source, Topology};
 
 /// The largest XML file that is read: hwloc's parser takes no more. The largest known one is below half a megabyte.
 const XML_BYTES_MAX: u64 = 10_000_000;
@@ -33,8 +37,9 @@ const XML_BYTES_MAX: u64 = 10_000_000;
 impl Topology {
     /// Returns the topology of this machine, loaded on the first call and kept.
     ///
-    /// What the process may use is found out then: call it before threads are bound. Cost: some milliseconds the
-    /// first time, a load afterwards.
+    /// What the process may use is found out then: call it before threads are bound. hwloc's
+    /// environment variables, such as `HWLOC_SYNTHETIC`, put no other machine in its place: see
+    /// [`Limits::notes`]. Cost: some milliseconds the first time, a load afterwards.
     ///
     /// # Errors
     /// [`TopologyError::ThisMachine`] when hwloc fails; the next call tries again.
@@ -101,7 +106,8 @@ impl Topology {
 
     /// Loads the topology of another machine from an XML file that hwloc exported (`lstopo machine.xml`).
     ///
-    /// The file says which CPUs may be used; there is no quota. Threads cannot be bound to it.
+    /// The file may be of hwloc 1 or 2, and may be compressed by gzip. It says which CPUs may be
+    /// used; there is no quota. Threads cannot be bound to it.
     ///
     /// # Errors
     /// [`TopologyError::ReadXml`] when the file cannot be read, [`TopologyError::Xml`] with line and
@@ -118,7 +124,8 @@ impl Topology {
     /// Makes the topology of another machine from the content of such a file, which `name` stands for in errors.
     ///
     /// # Errors
-    /// As [`from_xml`](Self::from_xml), but for files that cannot be read.
+    /// As [`from_xml`](Self::from_xml); [`TopologyError::ReadXml`] only where the content cannot be
+    /// unpacked.
     ///
     /// # Examples
     /// ```
@@ -144,30 +151,32 @@ fn load_xml(bytes: &[u8], path: &Path) -> Result<Topology, TopologyError> {
         found: problem.found,
         expected: problem.expected,
     };
+    let unpacked;
+    let bytes = if gzip::is_packed(bytes) {
+        unpacked = gzip::unpack(bytes, XML_BYTES_MAX).map_err(|cause| TopologyError::ReadXml {
+            path: path.to_path_buf(),
+            cause,
+        })?;
+        &unpacked
+    } else {
+        bytes
+    };
     let text = xml::decode(bytes).map_err(wrong)?;
     let checked = xml::check(text).map_err(wrong)?;
-    let loaded = builder()
-        .and_then(|builder| {
-            builder
-                .from_xml(&checked)
-                .map_err(|error| error.to_string())
-        })
-        .and_then(build)
-        .map_err(|reason| TopologyError::XmlRefused {
-            path: path.to_path_buf(),
-            reason,
-        })?;
+    let loaded = load_checked(&checked).map_err(|reason| TopologyError::XmlRefused {
+        path: path.to_path_buf(),
+        reason,
+    })?;
     let limits = imagined_limits(&loaded);
     let source = Source::Xml(path.to_path_buf());
     Ok(assemble(&loaded, source, limits))
 }
 
 fn load_this_machine() -> Result<Topology, TopologyError> {
-    let loaded = probe().map_err(|reason| TopologyError::ThisMachine { reason })?;
-    if !loaded.is_this_system() {
-        let limits = imagined_limits(&loaded);
-        return Ok(assemble(&loaded, Source::Environment, limits));
+    if let Some(reason) = kernel::reason_against_hwloc() {
+        return without_search(reason);
     }
+    let loaded = probe().map_err(|reason| TopologyError::ThisMachine { reason })?;
     let mut limits = imagined_limits(&loaded);
     // The union over all threads: a thread that somebody bound before must not narrow all workers.
     let binding = loaded
@@ -184,15 +193,52 @@ fn load_this_machine() -> Result<Topology, TopologyError> {
             .notes
             .push(format!("the affinity mask could not be read: {reason}")),
     }
+    add_quota(&mut limits);
+    let mut parts = convert::parts(&loaded, Source::ThisMachine, limits);
+    parts.binder = Some(Binder::Hwloc(Arc::new(loaded)));
+    Ok(Topology::assemble(parts))
+}
+
+/// Loads this machine without hwloc's search for it, for a `reason` that stands among the notes.
+fn without_search(reason: String) -> Result<Topology, TopologyError> {
+    let mut problem = String::new();
+    for text in kernel::describe() {
+        let loaded = match xml::check(&text) {
+            Ok(checked) => load_checked(&checked),
+            Err(XmlProblem { found, .. }) => Err(format!("found {found} in /sys")),
+        };
+        match loaded {
+            Ok(loaded) => {
+                let mut limits = imagined_limits(&loaded);
+                limits.affinity = kernel::affinity(Path::new("/"));
+                limits.notes.push(reason);
+                add_quota(&mut limits);
+                let mut parts = convert::parts(&loaded, Source::ThisMachine, limits);
+                parts.binder = Some(Binder::Kernel);
+                return Ok(Topology::assemble(parts));
+            }
+            Err(found) => problem = found,
+        }
+    }
+    Err(TopologyError::ThisMachine {
+        reason: format!("{reason}; {problem}"),
+    })
+}
+
+fn add_quota(limits: &mut Limits) {
     match cpu_quota(Path::new("/")) {
         Ok(quota) => limits.quota = quota,
         Err(error) => limits
             .notes
             .push(format!("the CPU quota could not be read: {error}")),
     }
-    let mut parts = convert::parts(&loaded, Source::ThisMachine, limits);
-    parts.binder = Some(Arc::new(loaded));
-    Ok(Topology::assemble(parts))
+}
+
+/// Has hwloc put together a topology from XML that has passed the checks.
+fn load_checked(checked: &str) -> Result<hwlocality::Topology, String> {
+    builder()
+        .and_then(|builder| builder.from_xml(checked).map_err(|error| error.to_string()))
+        .and_then(build)
 }
 
 /// Asks the operating system what the machine looks like, and the CPUs themselves only where that tells too little.
@@ -205,7 +251,7 @@ fn probe() -> Result<hwlocality::Topology, String> {
         .objects_with_type(ObjectType::L1Cache)
         .next()
         .is_some();
-    if knows_caches || !quick.is_this_system() {
+    if knows_caches {
         Ok(quick)
     } else {
         builder().and_then(build)

@@ -230,6 +230,18 @@ impl Matrix {
         self.names.get(party).map(String::as_str)
     }
 
+    /// Makes a matrix of `(from, to, bytes)` in any order; what is said of a pair several times is
+    /// added.
+    fn from_entries(order: usize, mut entries: Vec<(u32, u32, f64)>) -> Self {
+        // Rows are filled from left to right.
+        entries.sort_by_key(|&(from, to, _)| (from, to));
+        let mut matrix = Self::new(order);
+        for (from, to, bytes) in entries {
+            matrix.add(from as usize, to as usize, bytes);
+        }
+        matrix
+    }
+
     pub(crate) fn row_parts(&self, from: usize) -> (&[u32], &[f64]) {
         self.rows
             .get(from)
@@ -246,6 +258,14 @@ impl Serialize for Matrix {
         view.serialize_field("entries", &self.entries().collect::<Vec<_>>())?;
         view.end()
     }
+}
+
+/// Returns the most parties that a text may have: those of a sparse matrix take memory before
+/// anything is read of them.
+fn order_max(text: &str) -> usize {
+    /// As many are fine for a text of any length.
+    const ORDER_FREE: usize = 1 << 20;
+    ORDER_FREE.max(text.len()).min(u32::MAX as usize)
 }
 
 /// Tells whether a number may stand in a matrix.

@@ -43,8 +43,8 @@ pub struct Topology {
     cpu_kinds: Vec<CpuKind>,
     numa_latencies: Option<LatencyMatrix>,
     limits: Limits,
-    /// hwloc's own handle, kept for this machine alone, where threads can be bound.
-    binder: Option<Arc<hwlocality::Topology>>,
+    /// For this machine alone, where threads can be bound.
+    binder: Option<Binder>,
 }
 
 /// Where a topology came from.
@@ -54,9 +54,6 @@ pub struct Topology {
 pub enum Source {
     /// The machine that this process runs on.
     ThisMachine,
-    /// This machine was asked for, and hwloc's environment variables (`HWLOC_XMLFILE`,
-    /// `HWLOC_SYNTHETIC`, `HWLOC_FSROOT` and the like) put another in its place.
-    Environment,
     /// A synthetic description.
     Synthetic(String),
     /// An XML file.
@@ -177,11 +174,19 @@ impl fmt::Display for Source {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ThisMachine => formatter.write_str("this machine"),
-            Self::Environment => formatter.write_str("set by hwloc's environment variables"),
             Self::Synthetic(description) => write!(formatter, "synthetic: {description}"),
             Self::Xml(path) => write!(formatter, "XML file: {}", path.display()),
         }
     }
+}
+
+/// What binds threads to the CPUs of this machine.
+#[derive(Clone, Debug)]
+pub(crate) enum Binder {
+    /// hwloc, by the handle with which it has read this machine.
+    Hwloc(Arc<hwlocality::Topology>),
+    /// The kernel: hwloc has not read this machine, and binds only to one that it has.
+    Kernel,
 }
 
 /// What a loader hands over; see [`Topology::assemble`].
@@ -193,7 +198,7 @@ pub(crate) struct Parts {
     pub(crate) cpu_kinds: Vec<CpuKind>,
     pub(crate) numa_latencies: Option<LatencyMatrix>,
     pub(crate) limits: Limits,
-    pub(crate) binder: Option<Arc<hwlocality::Topology>>,
+    pub(crate) binder: Option<Binder>,
 }
 
 impl Topology {
@@ -407,8 +412,8 @@ impl Topology {
         others.into_iter().map(|(_, id)| id).collect()
     }
 
-    pub(crate) fn binder(&self) -> Option<&hwlocality::Topology> {
-        self.binder.as_deref()
+    pub(crate) const fn binder(&self) -> Option<&Binder> {
+        self.binder.as_ref()
     }
 }
 

@@ -80,14 +80,13 @@ fn a_cpu_that_does_not_exist_is_named() {
 const CHILD: &str = "RADDLE_TEST_CHILD";
 
 /// Runs one test of this file in a child process, by the words of `command` before it.
-fn run_child(command: &[&str], name: &str, variables: &[(&str, &str)]) {
+fn run_child(command: &[&str], name: &str) {
     let program = std::env::current_exe().expect("this test's own program");
     let mut words: Vec<&OsStr> = command.iter().map(OsStr::new).collect();
     words.push(program.as_os_str());
     let output = Command::new(words[0])
         .args(&words[1..])
         .args(["--exact", name, "--nocapture"])
-        .envs(variables.iter().copied())
         .env(CHILD, "1")
         .output()
         .expect("the child starts; taskset is in util-linux, which every Debian has");
@@ -115,7 +114,7 @@ fn the_affinity_mask_of_the_process_is_obeyed() {
             .id
             .to_string();
         let command = ["taskset", "--cpu-list", &last];
-        return run_child(&command, "the_affinity_mask_of_the_process_is_obeyed", &[]);
+        return run_child(&command, "the_affinity_mask_of_the_process_is_obeyed");
     }
     let topology = this_machine();
     let allowed: Vec<_> = topology.allowed_cpus().map(|cpu| cpu.id).collect();
@@ -145,22 +144,4 @@ fn the_affinity_mask_of_the_process_is_obeyed() {
         assert!(format::text(topology).contains("(not allowed)"));
         assert!(format::svg(topology).matches("class=\"forbidden\"").count() > 1);
     }
-}
-
-#[test]
-fn hwlocs_environment_variables_put_another_machine_in_place() {
-    if !is_child() {
-        let name = "hwlocs_environment_variables_put_another_machine_in_place";
-        return run_child(&[], name, &[("HWLOC_SYNTHETIC", "package:2 core:3 pu:1")]);
-    }
-    let topology = this_machine();
-    assert_eq!(topology.source(), &Source::Environment);
-    assert_eq!(
-        (topology.cpu_count(), topology.is_this_machine()),
-        (6, false)
-    );
-    assert!(matches!(
-        topology.bind_this_thread(CpuId(0)),
-        Err(BindError::NotThisMachine { .. })
-    ));
 }

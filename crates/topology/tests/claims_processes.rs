@@ -1,6 +1,12 @@
-//! Claims between processes: who sees whom, and what a kill leaves.
+//! Claims between processes: what others see of them, what a kill leaves, and what another user can
+//! do to them.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use raddle_topology::{Claims, CpuId, CpuSet, Others};
@@ -8,14 +14,24 @@ use raddle_topology::{Claims, CpuId, CpuSet, Others};
 /// Says to the test that it is the process that claims, and in which group.
 const GROUP: &str = "RADDLE_TEST_CLAIM_GROUP";
 
+/// Says to the test that it is the process that binds the name of another user's claim, and which.
+const NAME: &str = "RADDLE_TEST_CLAIM_NAME";
+
 #[test]
 #[expect(clippy::print_stdout, reason = "the parent test reads it")]
 fn child_claims_and_waits() {
-    let Ok(group) = std::env::var(GROUP) else {
-        return;
+    let (group, name) = (std::env::var(GROUP), std::env::var(NAME));
+    let claim = group.map(|group| Claims::in_group(group).claim(CpuId(2)));
+    let bound = name.map(|name| {
+        let address = SocketAddr::from_abstract_name(name).expect("a short name");
+        UnixDatagram::bind_addr(&address)
+    });
+    let has_claimed = match (&claim, &bound) {
+        (Ok(claim), _) => claim.is_ok(),
+        (_, Ok(bound)) => bound.is_ok(),
+        _ => return,
     };
-    let claim = Claims::in_group(group).claim(CpuId(2));
-    println!("\nchild claimed: {}", claim.is_ok());
+    println!("\nchild claimed: {has_claimed}");
     // Until the other end is closed, which a killed parent does too.
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).expect("a pipe");
@@ -24,9 +40,12 @@ fn child_claims_and_waits() {
 /// A child that has claimed or not, and its output, which stays open.
 fn start(group: &str) -> (Child, BufReader<ChildStdout>, bool) {
     let program = std::env::current_exe().expect("a test program has a path");
-    let mut child = Command::new(program)
+    run(Command::new(program).env(GROUP, group))
+}
+
+fn run(program: &mut Command) -> (Child, BufReader<ChildStdout>, bool) {
+    let mut child = program
         .args(["--exact", "child_claims_and_waits", "--nocapture"])
-        .env(GROUP, group)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -68,4 +87,83 @@ fn other_process_is_seen_until_it_is_killed() {
     drop(claims.claim(CpuId(2)).expect("it is free again"));
     drop(second.stdin.take());
     assert!(second.wait().expect("it ends").success());
+}
+
+/// The number of a user that is not ours, and owns no files.
+const OTHER_USER: &str = "65534";
+
+/// A copy of this program where every user may run it, removed at the end.
+struct Copied(PathBuf);
+
+impl Copied {
+    fn new() -> Self {
+        let program = std::env::current_exe().expect("a test program has a path");
+        let folder = std::env::temp_dir().join(format!("raddle-claims-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a new folder");
+        let copied = Self(folder);
+        fs::copy(program, copied.program()).expect("room for a copy");
+        for path in [copied.0.clone(), copied.program()] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        }
+        copied
+    }
+
+    fn program(&self) -> PathBuf {
+        self.0.join("claims")
+    }
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        // A folder that stays behind in the system's place for temporary files does no harm.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A process of another user binds the very name of our claim, as it may. It could keep our workers
+/// from every CPU.
+///
+/// Only root can start a process of another user. For all others the process is one of ours, and
+/// the claim counts.
+#[test]
+fn name_that_another_user_has_bound_keeps_nobody_out() {
+    let group = format!("raddle-test-{}-squatted", std::process::id());
+    let claims = Claims::in_group(group.as_str());
+    let user = fs::metadata("/proc/self")
+        .expect("a process has a folder")
+        .uid();
+    let copied = Copied::new();
+    let mut program = if user == 0 {
+        let mut program = Command::new("setpriv");
+        program.args([
+            "--reuid",
+            OTHER_USER,
+            "--regid",
+            OTHER_USER,
+            "--clear-groups",
+        ]);
+        program.arg(copied.program());
+        program
+    } else {
+        Command::new(copied.program())
+    };
+    let (mut child, _output, has_bound) = run(program.env(NAME, format!("{group}/{user}/cpu/2")));
+    assert!(has_bound);
+    let others = look(&claims);
+    if user == 0 {
+        assert!(others.processes.is_empty(), "{others:?}");
+        let note = "claims of another user on 2 do not count";
+        assert_eq!(others.note.as_deref(), Some(note));
+        let claim = claims.claim(CpuId(2)).expect("it is not taken");
+        assert_eq!(look(&claims).runtimes.to_string(), "2");
+        assert!(claims.claim(CpuId(2)).is_err(), "twice in one process");
+        drop(claim);
+        drop(claims.claim(CpuId(2)).expect("it is free again"));
+    } else {
+        assert_eq!(others.processes.to_string(), "2");
+        assert!(claims.claim(CpuId(2)).is_err());
+    }
+    drop(child.stdin.take());
+    assert!(child.wait().expect("it ends").success());
+    drop(claims.claim(CpuId(2)).expect("it is free"));
 }

@@ -1,11 +1,13 @@
 //! What `raddle place` prints.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use raddle_topology::{CpuId, Matrix, Placement, Strategy, Topology};
 use serde::Serialize;
 
 use super::program::{Prediction, Simulation};
+use crate::table;
 
 /// Everything that is told.
 pub(super) struct Told<'run> {
@@ -97,7 +99,52 @@ impl Told<'_> {
         json
     }
 
+    /// For people. What was asked of a program is how long it takes, so that comes first; of a
+    /// matrix, where its parties run.
     pub(super) fn text(&self) -> String {
+        let reason = &self.placement.reason;
+        match self.simulation {
+            Some((simulation, wandering)) => format!(
+                "{}\n{}\n{reason}\n\n{}",
+                self.answer(simulation, wandering),
+                self.ratings_text(),
+                self.parties_text()
+            ),
+            None => format!(
+                "{}\n{reason}\n\n{}",
+                self.parties_text(),
+                self.ratings_text()
+            ),
+        }
+    }
+
+    /// How long the program takes where it is placed, and how long where threads wander.
+    fn answer(&self, simulation: &Simulation, wandering: Prediction) -> String {
+        let Some((own, bound)) = self
+            .ratings
+            .first()
+            .and_then(|own| own.predicted.map(|bound| (own, bound)))
+        else {
+            return String::new();
+        };
+        let (turns, name) = (simulation.turns, simulation.sketch.name());
+        let times = match of(wandering.seconds, bound.seconds) {
+            Some(times) => format!(", {times:.2} times as long"),
+            None => String::new(),
+        };
+        format!(
+            "{} {} of {name} placed by {}: {} (predicted)\n\
+             with threads that are not bound: {}{times}\n",
+            table::grouped(turns),
+            table::plural(usize::try_from(turns).unwrap_or(usize::MAX), "turn"),
+            own.strategy,
+            seconds(bound),
+            seconds(wandering),
+        )
+    }
+
+    /// A line for each party.
+    fn parties_text(&self) -> String {
         let mut text = String::new();
         let number =
             |number: Option<usize>| number.map_or("-".to_owned(), |number| number.to_string());
@@ -136,68 +183,87 @@ impl Told<'_> {
                 number(view.numa_node),
             );
         }
-        let _ = writeln!(text, "\n{}\n", self.placement.reason);
-        self.write_ratings(&mut text);
         text
     }
 
     /// A line for each placement, and one for threads that wander.
-    fn write_ratings(&self, text: &mut String) {
+    fn ratings_text(&self) -> String {
+        let mut text = String::new();
         let own = self.ratings.first().copied();
-        let of = |value: f64, own: Option<f64>| match own {
-            Some(own) if own > 0.0 => format!("{:.2}", value / own),
-            _ => "-".to_owned(),
+        let name = own.map_or("", |own| own.strategy.name());
+        let is_simulated = self.simulation.is_some();
+        let width = (name.len() + 3).max(8);
+        let (mut heading, mut rule) = (String::new(), String::new());
+        if is_simulated {
+            heading = format!(
+                " | {:>8} | {:>width$} | {:>11} | migrations",
+                "time",
+                format!("of {name}"),
+                "from afar"
+            );
+            rule = format!("+----------+-{:-<width$}-+-------------+-----------", "");
+        }
+        let _ = writeln!(
+            text,
+            "strategy    |    hop-bytes | {:>width$}{heading}",
+            format!("of {name}")
+        );
+        let _ = writeln!(text, "------------+--------------+-{:-<width$}-{rule}", "");
+        let ratio = |value: f64, own: Option<f64>| {
+            own.and_then(|own| of(value, own))
+                .map_or("-".to_owned(), |ratio| format!("{ratio:.2}"))
         };
-        let seconds = |rating: Option<Rating>| Some(rating?.predicted?.seconds);
+        let own_seconds = own.and_then(|own| Some(own.predicted?.seconds));
         let told = |predicted: Option<Prediction>| {
             predicted.map_or(String::new(), |predicted| {
                 format!(
-                    " | {:>10.4e} | {:>7} | {:>10.4e} | {:>10}",
-                    predicted.seconds,
-                    of(predicted.seconds, seconds(own)),
-                    predicted.remote_bytes as f64,
-                    predicted.migrations,
+                    " | {:>8} | {:>width$} | {:>11} | {:>10}",
+                    seconds(predicted),
+                    ratio(predicted.seconds, own_seconds),
+                    table::bytes(predicted.remote_bytes),
+                    table::grouped(predicted.migrations),
                 )
             })
         };
-        let (mut heading, mut rule) = (String::new(), String::new());
-        if let Some((simulation, _)) = self.simulation {
-            let (name, turns) = (simulation.sketch.name(), simulation.turns);
-            let _ = writeln!(
-                text,
-                "predicted for {turns} turns of {name}, in seconds and bytes\n"
-            );
-            heading = format!(
-                " | {:>10} | {:>7} | {:>10} | migrations",
-                "time", "of it", "remote"
-            );
-            rule = "+------------+---------+------------+-----------".to_owned();
-        }
-        let name = own.map_or("", |own| own.strategy.name());
-        let _ = writeln!(text, "strategy    |  hop-bytes | of {name}{heading}");
-        let width = (name.len() + 5).max(9);
-        let _ = writeln!(text, "------------+------------+{:-<width$}{rule}", "");
         for rating in self.ratings {
             let _ = writeln!(
                 text,
-                "{:<11} | {:>10.4e} | {:>width$}{}",
+                "{:<11} | {:>12} | {:>width$}{}",
                 rating.strategy,
-                rating.cost,
-                of(rating.cost, own.map(|own| own.cost)),
+                hop_bytes(rating.cost),
+                ratio(rating.cost, own.map(|own| own.cost)),
                 told(rating.predicted),
-                width = width - 2,
             );
         }
         if let Some((_, wandering)) = self.simulation {
             let _ = writeln!(
                 text,
-                "{:<11} | {:>10} | {:>width$}{}",
+                "{:<11} | {:>12} | {:>width$}{}",
                 "wandering",
                 "-",
                 "-",
                 told(Some(wandering)),
-                width = width - 2,
             );
         }
+        text
+    }
+}
+
+/// How many times the one is the other; `None` where the other is nothing.
+fn of(value: f64, own: f64) -> Option<f64> {
+    (own > 0.0).then(|| value / own)
+}
+
+/// The predicted time in the unit that fits.
+fn seconds(predicted: Prediction) -> String {
+    table::time(Duration::try_from_secs_f64(predicted.seconds).unwrap_or(Duration::MAX))
+}
+
+/// A cost as people read numbers: exact where that is short, else in words.
+fn hop_bytes(cost: f64) -> String {
+    if cost < 1e6 && cost.fract() == 0.0 {
+        table::grouped(cost as u64)
+    } else {
+        table::large(cost)
     }
 }

@@ -67,8 +67,7 @@ pub(super) fn place(
     claims: Claims,
     claiming: Claiming,
 ) -> Result<Placed, PlanError> {
-    let is_ours = topology.is_this_machine();
-    let mut others = if is_ours && affinity != Affinity::None {
+    let mut others = if affinity != Affinity::None {
         claims.others(&topology.allowed_set())
     } else {
         Others::nobody()
@@ -76,14 +75,8 @@ pub(super) fn place(
     others.before = before;
     let mut held: Vec<Claim> = Vec::new();
     let plan = loop {
-        let mut plan = plan_beside(topology, &affinity, worker_count, &others)?;
+        let plan = plan_beside(topology, &affinity, worker_count, &others)?;
         if claiming == Claiming::Look {
-            break plan;
-        }
-        if !is_ours {
-            if affinity == Affinity::Auto {
-                unbind(&mut plan);
-            }
             break plan;
         }
         held.retain(|claim| plan.cpus().any(|cpu| cpu == claim.cpu()));
@@ -127,16 +120,4 @@ fn claim_all(
         }
     }
     Ok(())
-}
-
-/// Binds nobody, since hwloc's environment variables have put another machine in the place of this one.
-fn unbind(plan: &mut Plan) {
-    plan.summary = format!(
-        "placed by auto: {} workers are not bound, since the topology is that of another machine",
-        plan.entries.len()
-    );
-    for entry in &mut plan.entries {
-        entry.cpu = None;
-        "not bound: the topology is that of another machine".clone_into(&mut entry.reason);
-    }
 }

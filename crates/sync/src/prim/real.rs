@@ -52,14 +52,16 @@ impl<T> UnsafeCell<T> {
 /// bound; `available_parallelism` alone says 1 in every thread that is.
 pub fn process_cpu_count() -> usize {
     use rustix::thread::sched_getaffinity;
-    let count_of = |thread| sched_getaffinity(thread).map_or(1, |cpus| cpus.count() as usize);
-    let of_this = count_of(None);
+    let count_of = |thread| sched_getaffinity(thread).map(|cpus| cpus.count() as usize);
     let allowed = std::thread::available_parallelism().map_or(1, usize::from);
-    if allowed < of_this {
-        return allowed;
+    match count_of(None) {
+        Ok(of_this) if allowed >= of_this => {
+            // A process has the number of its first thread.
+            of_this.max(count_of(Some(rustix::process::getpid())).unwrap_or(1))
+        }
+        // Where a filter of system calls refuses the mask, the standard library counts otherwise.
+        _ => allowed,
     }
-    // A process has the number of its first thread.
-    of_this.max(count_of(Some(rustix::process::getpid())))
 }
 
 /// Nanoseconds on a clock that all processes of the machine share, and that never goes back.

@@ -1,4 +1,4 @@
-//! Quotas read from made-up file trees, as hosts and containers show them.
+//! Quotas and limits read from made-up file trees, as hosts and containers show them.
 
 use std::thread;
 
@@ -18,6 +18,12 @@ impl Tree {
             fs::write(path, content).expect("a new file");
         }
         Self(root)
+    }
+
+    /// Returns what is left, and where that is said.
+    fn memory_left(&self) -> Option<(u64, String)> {
+        let limit = memory_limit(&self.0).expect("nothing is wrong")?;
+        Some((limit.left_bytes(), limit.file.display().to_string()))
     }
 
     fn quota(&self) -> Result<Option<CpuQuota>, QuotaError> {
@@ -235,14 +241,136 @@ fn a_folder_in_place_of_the_file_is_an_error() {
 
 #[test]
 fn lines_of_other_shapes_are_passed_over() {
-    assert_eq!(Group::parse("nonsense"), None);
-    assert_eq!(Group::parse("3:cpuset:/x"), None);
-    assert_eq!(Mount::parse("no separator here", Version::Two), None);
-    assert_eq!(Mount::parse("1 2 3 / - cgroup2", Version::Two), None);
+    assert_eq!(Group::parse("nonsense", "cpu"), None);
+    assert_eq!(Group::parse("3:cpuset:/x", "cpu"), None);
+    assert_eq!(Mount::parse("no separator here", Version::Two, "cpu"), None);
+    assert_eq!(Mount::parse("1 2 3 / - cgroup2", Version::Two, "cpu"), None);
 }
 
 #[test]
 fn the_quota_of_this_very_process_can_be_read() {
     let quota = cpu_quota(Path::new("/")).expect("the kernel writes what it documents");
     assert!(quota.is_none_or(|quota| quota.period_us > 0));
+}
+
+const V1_MEMORY: &str = "40 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
+     41 31 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
+     42 31 0:31 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+
+const NONE_V1: &str = "9223372036854771712\n";
+
+/// Version 1 was not looked at, and of version 2 only the folder at which the hierarchy is mounted.
+#[test]
+fn memory_limit_of_version_one_is_the_tightest_of_nested_groups() {
+    let mut files = vec![
+        (
+            "proc/self/cgroup",
+            "5:memory:/slice/box/inner\n4:cpu:/\n0::/\n",
+        ),
+        ("proc/self/mountinfo", V1_MEMORY),
+        ("sys/fs/cgroup/memory/memory.limit_in_bytes", NONE_V1),
+        ("sys/fs/cgroup/memory/memory.usage_in_bytes", "7000000000\n"),
+        (
+            "sys/fs/cgroup/memory/slice/memory.limit_in_bytes",
+            "4000000\n",
+        ),
+        (
+            "sys/fs/cgroup/memory/slice/memory.usage_in_bytes",
+            "1000000\n",
+        ),
+        (
+            "sys/fs/cgroup/memory/slice/box/memory.limit_in_bytes",
+            "6000000\n",
+        ),
+        (
+            "sys/fs/cgroup/memory/slice/box/memory.usage_in_bytes",
+            "900000\n",
+        ),
+        (
+            "sys/fs/cgroup/memory/slice/box/inner/memory.limit_in_bytes",
+            NONE_V1,
+        ),
+        (
+            "sys/fs/cgroup/memory/slice/box/inner/memory.usage_in_bytes",
+            "800000\n",
+        ),
+    ];
+    let slice = "/sys/fs/cgroup/memory/slice/memory.limit_in_bytes".to_owned();
+    assert_eq!(
+        Tree::new(&files).memory_left(),
+        Some((3_000_000, slice.clone()))
+    );
+    // Pages of files that the kernel gives up first are not in the way.
+    let stat = "cache 9\ninactive_file 1\ntotal_inactive_file 250000\n";
+    files.push(("sys/fs/cgroup/memory/slice/memory.stat", stat));
+    assert_eq!(Tree::new(&files).memory_left(), Some((3_250_000, slice)));
+}
+
+#[test]
+fn memory_limit_of_version_two_is_the_tightest_of_nested_groups() {
+    let tree = Tree::new(&[
+        ("proc/self/cgroup", "0::/user.slice/job/step\n"),
+        ("proc/self/mountinfo", V2_MOUNT),
+        ("sys/fs/cgroup/user.slice/memory.max", "max\n"),
+        ("sys/fs/cgroup/user.slice/memory.current", "5\n"),
+        ("sys/fs/cgroup/user.slice/job/memory.max", "1000\n"),
+        ("sys/fs/cgroup/user.slice/job/memory.current", "600\n"),
+        (
+            "sys/fs/cgroup/user.slice/job/memory.stat",
+            "anon 5\ninactive_file 100\n",
+        ),
+        ("sys/fs/cgroup/user.slice/job/step/memory.max", "2000\n"),
+        ("sys/fs/cgroup/user.slice/job/step/memory.current", "600\n"),
+    ]);
+    let file = "/sys/fs/cgroup/user.slice/job/memory.max".to_owned();
+    assert_eq!(tree.memory_left(), Some((500, file)));
+}
+
+#[test]
+fn memory_limits_of_both_versions_hold_at_once() {
+    let tree = Tree::new(&[
+        ("proc/self/cgroup", "5:memory:/box\n0::/deep\n"),
+        ("proc/self/mountinfo", V1_MEMORY),
+        ("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "9000\n"),
+        ("sys/fs/cgroup/memory/box/memory.usage_in_bytes", "1000\n"),
+        ("sys/fs/cgroup/unified/deep/memory.max", "3000\n"),
+        ("sys/fs/cgroup/unified/deep/memory.current", "4000\n"),
+    ]);
+    let file = "/sys/fs/cgroup/unified/deep/memory.max".to_owned();
+    assert_eq!(tree.memory_left(), Some((0, file)));
+}
+
+#[test]
+fn a_mount_that_shows_the_group_comes_before_one_that_does_not() {
+    // The folder of another container is mounted as well, and later.
+    let mounts = "41 31 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
+                  50 31 0:30 /other /elsewhere rw - cgroup cgroup rw,memory\n";
+    let tree = Tree::new(&[
+        ("proc/self/cgroup", "5:memory:/box\n"),
+        ("proc/self/mountinfo", mounts),
+        ("elsewhere/memory.limit_in_bytes", "10\n"),
+        ("elsewhere/memory.usage_in_bytes", "0\n"),
+        ("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "9000\n"),
+        ("sys/fs/cgroup/memory/box/memory.usage_in_bytes", "1000\n"),
+    ]);
+    let file = "/sys/fs/cgroup/memory/box/memory.limit_in_bytes".to_owned();
+    assert_eq!(tree.memory_left(), Some((8000, file)));
+}
+
+#[test]
+fn a_wrong_memory_limit_is_named_with_what_it_holds() {
+    let tree = Tree::new(&[
+        ("proc/self/cgroup", "0::/\n"),
+        ("proc/self/mountinfo", V2_MOUNT),
+        ("sys/fs/cgroup/memory.max", "much\n"),
+        ("sys/fs/cgroup/memory.current", "1\n"),
+    ]);
+    let error = memory_limit(&tree.0).expect_err("no number").to_string();
+    let expected =
+        "/sys/fs/cgroup/memory.max: found \"much\", expected \"max\" or a number of bytes";
+    assert_eq!(error, expected);
+    assert!(
+        memory_limit(Path::new("/")).is_ok(),
+        "the kernel writes what it documents"
+    );
 }

@@ -24,37 +24,48 @@ struct Own {
     given_back: Vec<(String, CpuId, Instant)>,
 }
 
-/// The CPUs that this process has claimed in the group.
-pub(super) fn held(group: &str) -> CpuSet {
+/// Returns the CPUs that this process has claimed in a scope, which is a group and a user.
+pub(super) fn held(scope: &str) -> CpuSet {
     with(|own| {
-        let ours = own.held.iter().filter(|(name, _)| name == group);
+        let ours = own.held.iter().filter(|(name, _)| name == scope);
         ours.map(|&(_, cpu)| cpu).collect()
     })
 }
 
-pub(super) fn take(group: &str, cpu: CpuId) {
-    with(|own| own.held.push((group.to_owned(), cpu)));
+/// Notes that this process has claimed a CPU; false where it had claimed it already.
+#[must_use]
+pub(super) fn take(scope: &str, cpu: CpuId) -> bool {
+    with(|own| {
+        let is_free = !own
+            .held
+            .iter()
+            .any(|(name, at)| (name.as_str(), *at) == (scope, cpu));
+        if is_free {
+            own.held.push((scope.to_owned(), cpu));
+        }
+        is_free
+    })
 }
 
 /// To be called when the socket is closed.
-pub(super) fn give_back(group: &str, cpu: CpuId) {
+pub(super) fn give_back(scope: &str, cpu: CpuId) {
     with(|own| {
-        let is_it = |(name, at): &(String, CpuId)| (name.as_str(), *at) == (group, cpu);
+        let is_it = |(name, at): &(String, CpuId)| (name.as_str(), *at) == (scope, cpu);
         if let Some(at) = own.held.iter().position(is_it) {
-            let (group, cpu) = own.held.swap_remove(at);
-            own.given_back.push((group, cpu, Instant::now()));
+            let (scope, cpu) = own.held.swap_remove(at);
+            own.given_back.push((scope, cpu, Instant::now()));
         }
     });
 }
 
 /// The answer of `look`, true when the CPU's name is in use; asked again while that may be a child's doing.
 pub(super) fn without_children<E>(
-    group: &str,
+    scope: &str,
     cpu: CpuId,
     mut look: impl FnMut() -> Result<bool, E>,
 ) -> Result<bool, E> {
     loop {
-        let may_be_a_child = was_just_given_back(group, cpu);
+        let may_be_a_child = was_just_given_back(scope, cpu);
         if !look()? {
             return Ok(false);
         }
@@ -65,16 +76,16 @@ pub(super) fn without_children<E>(
     }
 }
 
-fn was_just_given_back(group: &str, cpu: CpuId) -> bool {
+fn was_just_given_back(scope: &str, cpu: CpuId) -> bool {
     with(|own| {
         own.given_back
             .retain(|&(_, _, when)| when.elapsed() < PATIENCE);
         let is_held = own
             .held
             .iter()
-            .any(|(name, at)| name == group && *at == cpu);
+            .any(|(name, at)| name == scope && *at == cpu);
         let mut back = own.given_back.iter();
-        !is_held && back.any(|(name, at, _)| name == group && *at == cpu)
+        !is_held && back.any(|(name, at, _)| name == scope && *at == cpu)
     })
 }
 

@@ -94,3 +94,60 @@ fn nobody_can_send_to_a_claim() {
     let error = sender.send(b"x").expect_err("it is shut");
     assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
 }
+
+/// A made-up `/proc` with a socket of number 77 by the name `g/7/cpu/3`, open in one process.
+struct Processes(std::path::PathBuf);
+
+impl Processes {
+    fn new(name: &str, users: &str) -> Self {
+        use std::os::unix::fs::symlink;
+        let root = std::env::temp_dir().join(format!("raddle-owner-{}-{name}", std::process::id()));
+        let files = root.join("proc/12/fd");
+        std::fs::create_dir_all(&files).expect("a new folder");
+        std::fs::create_dir_all(root.join("proc/net")).expect("a new folder");
+        let table = "Num       RefCount Protocol Flags    Type St Inode Path\n\
+             0000000000000000: 00000002 00000000 00000000 0002 01    76 @g/7/cpu/31\n\
+             0000000000000000: 00000002 00000000 00000000 0002 01    77 @g/7/cpu/3\n\
+             0000000000000000: 00000003 00000000 00000000 0001 03   78\n";
+        std::fs::write(root.join("proc/net/unix"), table).expect("a new file");
+        std::fs::write(
+            root.join("proc/12/status"),
+            format!("Name:\tx\nUid:\t{users}\n"),
+        )
+        .expect("a new file");
+        symlink("/dev/null", files.join("0")).expect("a new link");
+        symlink("socket:[77]", files.join("5")).expect("a new link");
+        Self(root)
+    }
+
+    /// Asks for the user of these files, whom the numbers of the process name as `{}`.
+    fn bound(name: &str, users: &str) -> String {
+        let user = this_user();
+        let tree = Self::new(name, &users.replace("{}", &user.to_string()));
+        let names = [3, 31, 4].map(|cpu| (CpuId(cpu), format!("g/7/cpu/{cpu}")));
+        owner::bound_by(&tree.0, user, &names)
+            .expect("a whole tree")
+            .to_string()
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        // A folder that stays behind in the system's place for temporary files does no harm.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn name_is_ours_if_a_process_of_ours_alone_has_its_socket() {
+    assert_eq!(Processes::bound("ours", "{}\t{}\t{}\t{}"), "3");
+    // A program of ours with the set-user-ID bit, which another user has started.
+    assert_eq!(Processes::bound("lent", "4242\t{}\t{}\t{}"), "");
+    assert_eq!(Processes::bound("other", "4242\t4242\t4242\t4242"), "");
+}
+
+#[test]
+fn names_are_believed_where_the_system_does_not_tell() {
+    let nowhere = Path::new("/nonexistent");
+    assert!(owner::bound_by(nowhere, 0, &[(CpuId(0), String::new())]).is_err());
+}

@@ -7,6 +7,8 @@
 //! | file | what it checks |
 //! |---|---|
 //! | this one | text, XML, the outermost elements, matrices of distances |
+//! | `element` | how deep objects stand inside each other; keeps what a topology needs |
+//! | `version1` | nothing: it turns the format of hwloc 1 into that of hwloc 2 |
 //! | `tree` | each object by itself: type, attributes, numbers, sets |
 //! | `sets` | the objects together: which types hold which, and that their sets add up |
 //! | `canonical` | nothing: it writes what was checked as hwloc would have |
@@ -16,12 +18,17 @@
 //! hwloc documents for `hwloc_topology_check`.
 
 mod canonical;
+mod element;
 mod sets;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod version1;
 
-use roxmltree::{Document, Node, ParsingOptions};
+use roxmltree::{Document, ParsingOptions};
+
+use self::element::Element;
+pub(super) use self::version1::set_text;
 
 /// The most nodes of an XML tree that are accepted.
 const XML_NODES_MAX: u32 = 1 << 22;
@@ -61,21 +68,45 @@ pub(super) fn check(text: &str) -> Result<String, XmlProblem> {
     let context = Context {
         document: &document,
     };
-    let root = document.root_element();
-    if root.tag_name().name() != "topology" {
-        let name = root.tag_name().name();
-        return context.problem(root, format!("the element <{name}>"), "<topology>");
+    let root = Element::read(context, document.root_element())?;
+    if root.name != "topology" {
+        return context.problem(&root, format!("the element <{}>", root.name), "<topology>");
     }
-    let version = root.attribute("version").unwrap_or("1");
+    let root = match root.attribute("version") {
+        None | Some("1") => version1::upgrade(context, root)?,
+        Some(version) if version.starts_with("1.") => version1::upgrade(context, root)?,
+        Some(_) => root,
+    };
+    let version = root.attribute("version").unwrap_or_default();
     let minor = version.strip_prefix("2.").map(str::parse::<u16>);
     if !matches!(minor, Some(Ok(_))) {
         return context.problem(
-            root,
+            &root,
             format!("a topology of format version {version:?}"),
-            "version 2, which hwloc 2 exports",
+            "version 1 or 2, which hwloc 1 and 2 export",
         );
     }
-    let mut objects = root.children().filter(|child| child.has_tag_name("object"));
+    let machine = machine_in(context, &root)?;
+    let machine = tree::read(context, machine)?;
+    sets::check(context, &machine)?;
+    for element in &root.children {
+        match element.name.as_str() {
+            "distances2" | "distances2hetero" => check_distances(context, element)?,
+            "cpukind" => {
+                tree::read_set(context, element, "cpuset")?;
+            }
+            _ => {}
+        }
+    }
+    Ok(canonical::write(&root))
+}
+
+/// Returns the only object of the outermost element.
+fn machine_in<'root>(
+    context: Context<'_>,
+    root: &'root Element,
+) -> Result<&'root Element, XmlProblem> {
+    let mut objects = root.children_named("object");
     let Some(machine) = objects.next() else {
         return context.problem(
             root,
@@ -86,18 +117,7 @@ pub(super) fn check(text: &str) -> Result<String, XmlProblem> {
     if let Some(second) = objects.next() {
         return context.problem(second, "a second object beside the machine", "only one");
     }
-    let machine = tree::read(context, machine)?;
-    sets::check(context, &machine)?;
-    for element in root.children().filter(Node::is_element) {
-        match element.tag_name().name() {
-            "distances2" | "distances2hetero" => check_distances(context, element)?,
-            "cpukind" => {
-                tree::read_set(context, element, "cpuset")?;
-            }
-            _ => {}
-        }
-    }
-    Ok(canonical::write(&document))
+    Ok(machine)
 }
 
 /// The document, to find places in.
@@ -109,11 +129,11 @@ struct Context<'document> {
 impl Context<'_> {
     fn problem<T>(
         self,
-        node: Node<'_, '_>,
+        element: &Element,
         found: impl Into<String>,
         expected: impl Into<String>,
     ) -> Result<T, XmlProblem> {
-        self.problem_at(node.range().start, found, expected)
+        self.problem_at(element.offset, found, expected)
     }
 
     /// Reports what stands at a byte of the file.
@@ -169,13 +189,12 @@ fn parse(text: &str) -> Result<Document<'_>, XmlProblem> {
 }
 
 /// Checks that a matrix has as many names as rows and as many values as cells.
-fn check_distances(context: Context<'_>, element: Node<'_, '_>) -> Result<(), XmlProblem> {
+fn check_distances(context: Context<'_>, element: &Element) -> Result<(), XmlProblem> {
     let row_count = check_distances_head(context, element)?;
     let words = |name| {
         element
-            .children()
-            .filter(move |child| child.has_tag_name(name))
-            .flat_map(|child| child.text().unwrap_or_default().split_ascii_whitespace())
+            .children_named(name)
+            .flat_map(|child| child.text.split_ascii_whitespace())
     };
     let is_index = |word: &str| word.rsplit(':').next().is_some_and(is_number);
     if let Some(word) = words("indexes").find(|word| !is_index(word)) {
@@ -199,7 +218,7 @@ fn check_distances(context: Context<'_>, element: Node<'_, '_>) -> Result<(), Xm
 }
 
 /// Checks the attributes of a matrix and returns its number of rows.
-fn check_distances_head(context: Context<'_>, element: Node<'_, '_>) -> Result<usize, XmlProblem> {
+fn check_distances_head(context: Context<'_>, element: &Element) -> Result<usize, XmlProblem> {
     let text = element.attribute("nbobjs").unwrap_or_default();
     let row_count = text.parse().unwrap_or(0);
     if !(1..=MATRIX_ROWS_MAX).contains(&row_count) {
@@ -217,7 +236,7 @@ fn check_distances_head(context: Context<'_>, element: Node<'_, '_>) -> Result<u
             "\"kind\", such as \"5\" for latencies that the operating system tells",
         );
     }
-    if element.has_tag_name("distances2hetero") {
+    if element.name == "distances2hetero" {
         return Ok(row_count);
     }
     if !element.attribute("type").is_some_and(tree::is_known_kind) {
@@ -236,10 +255,10 @@ fn check_distances_head(context: Context<'_>, element: Node<'_, '_>) -> Result<u
 }
 
 /// Checks that the lengths in front of texts are those of the texts, because hwloc reads so far.
-fn check_lengths(context: Context<'_>, element: Node<'_, '_>) -> Result<(), XmlProblem> {
-    for child in element.children().filter(Node::is_element) {
+fn check_lengths(context: Context<'_>, element: &Element) -> Result<(), XmlProblem> {
+    for child in &element.children {
         let length = child.attribute("length").unwrap_or_default();
-        let text = child.text().unwrap_or_default();
+        let text = &child.text;
         if length.parse() != Ok(text.len()) {
             return context.problem(
                 child,

@@ -1,62 +1,162 @@
-//! Dense matrices as text: a line for each row.
+//! Matrices as text: a line for each row, or a line for each pair of parties.
+//!
+//! The readers accept what pandas, R and spreadsheets write: lines and columns of names, which may
+//! be numbers, quoted values, thousands separators, decimal commas, and cells that pad the table.
+//! What a file means follows from its shape. A first line or column is taken for names only where
+//! the numbers would not be square otherwise.
+//!
+//! | file | what it reads |
+//! |---|---|
+//! | this one | the layout of the table, and the numbers of a square matrix |
+//! | `fields` | lines into fields: separators and quotes |
+//! | `number` | numbers in the notations of several countries |
+//! | `edges` | lists of pairs: `src,dst,bytes` |
 
+mod edges;
+mod fields;
+mod number;
+
+use self::fields::{Field, Table};
+use self::number::Notation;
 use super::Matrix;
-use super::text::{Problem, Word, lines};
+use super::text::Problem;
 
-/// Reads a matrix.
+/// Reads a matrix or a list of edges.
 pub(super) fn parse(text: &str) -> Result<Matrix, Problem> {
-    let mut rows = lines(text, '#').peekable();
-    let Some(&(number, first)) = rows.peek() else {
+    let Some(table) = Table::new(text) else {
         return Err(Problem::at_end(
             text,
             "a matrix as CSV, Matrix Market file or Scotch graph",
         ));
     };
-    let separator = separator_of(first);
-    let header: Vec<Word<'_>> = fields(number, first, separator);
-    // A line of names: its first field that is not empty is no number.
-    let named = header
-        .iter()
-        .find(|field| !field.text.is_empty())
-        .is_some_and(is_name);
-    if named {
-        rows.next();
+    match edges::columns(&table) {
+        Some(columns) => edges::parse(&table, columns),
+        None => dense(&table, Layout::of(&table)),
     }
-    // Whatever stands in the corner, rows have names if the first two of them begin with one.
-    let begins_with_name =
-        |(number, line)| fields(number, line, separator).first().is_some_and(is_name);
-    let mut two = rows.clone().take(2);
-    let has_row_names = named
-        && (header.first().is_some_and(|field| field.text.is_empty())
-            || header.len() > 2 && two.all(begins_with_name));
-    let order = header.len() - usize::from(has_row_names);
+}
+
+/// Which parts of a table are names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout {
+    /// The first line has the names of the parties.
+    has_header: bool,
+    /// The first column has the names of the parties.
+    has_index: bool,
+    /// The number of parties.
+    order: usize,
+}
+
+impl Layout {
+    fn of(table: &Table<'_>) -> Self {
+        let head = table.head();
+        let (width, row_count) = (head.len(), table.row_count());
+        let body_width = table.rows().nth(1).map_or(0, |row| row.len());
+        let begins_with_nothing = head.first().is_some_and(|field| field.word.text.is_empty());
+        let is_text = head
+            .iter()
+            .find(|field| !field.word.text.is_empty())
+            .is_some_and(Field::is_name);
+        let layout = |has_header, has_index, order| Self {
+            has_header,
+            has_index,
+            order,
+        };
+        // R writes no name above the names of the rows.
+        let has_no_corner = body_width == width + 1;
+        if is_text && has_no_corner {
+            return layout(true, true, width);
+        }
+        if is_text && begins_with_nothing && body_width + 1 == width {
+            return layout(true, false, width - 1);
+        }
+        if is_text {
+            let labels = || table.rows().skip(1).map(first_text);
+            let mut two = table.rows().skip(1).take(2);
+            let has_labels = width > 2
+                && (two.all(|row| row.first().is_some_and(Field::is_name))
+                    || row_count == width && (repeats(labels(), &head[1..]) || is_count(labels())));
+            let is_index = begins_with_nothing && row_count != width + 1 || has_labels;
+            return layout(true, is_index, width - usize::from(is_index));
+        }
+        let labels = table.rows().skip(1).map(first_text);
+        if begins_with_nothing && row_count == width && repeats(labels, &head[1..]) {
+            return layout(true, true, width - 1);
+        }
+        if row_count == width + 1 && is_header_of_numbers(table, &head) {
+            return layout(true, has_no_corner, width);
+        }
+        if row_count + 1 == width && row_count > 2 && is_count(table.rows().map(first_text)) {
+            return layout(false, true, row_count);
+        }
+        layout(false, false, width)
+    }
+}
+
+/// Tells whether the labels of the rows repeat the names of the columns.
+fn repeats<'text>(labels: impl Iterator<Item = &'text str>, names: &[Field<'_>]) -> bool {
+    labels.eq(names.iter().map(|name| name.word.text))
+}
+
+/// Tells whether a first line of numbers can only be names: it counts the columns, or it alone is
+/// quoted.
+fn is_header_of_numbers(table: &Table<'_>, head: &[Field<'_>]) -> bool {
+    let second_is_plain = table
+        .rows()
+        .nth(1)
+        .is_some_and(|row| row.iter().any(|field| !field.is_quoted));
+    // Two columns may hold 0 and 1 by chance.
+    head.len() > 2 && is_count(head.iter().map(|field| field.word.text))
+        || second_is_plain && head.iter().all(|field| field.is_quoted)
+}
+
+fn first_text<'text>(row: Vec<Field<'text>>) -> &'text str {
+    row.first().map_or("", |field| field.word.text)
+}
+
+/// Tells whether the labels are whole numbers that rise by one from 0 or from 1.
+fn is_count<'text>(labels: impl Iterator<Item = &'text str>) -> bool {
+    let mut next = None;
+    for label in labels {
+        let Ok(number) = label.parse::<u64>() else {
+            return false;
+        };
+        if next.map_or(number > 1, |next| next != number) {
+            return false;
+        }
+        next = Some(number + 1);
+    }
+    next.is_some()
+}
+
+/// Reads a square matrix.
+fn dense(table: &Table<'_>, layout: Layout) -> Result<Matrix, Problem> {
+    let Layout {
+        has_header,
+        has_index,
+        order,
+    } = layout;
+    let notation = Notation::of(table);
+    let head = table.head();
     let mut names = Vec::new();
-    if named {
-        names.extend(
-            header
-                .iter()
-                .skip(usize::from(has_row_names))
-                .map(|field| unquoted(field.text)),
-        );
+    if has_header {
+        // A header without a corner has as many fields as there are parties.
+        names.extend(head.iter().skip(head.len() - order).map(Field::name));
     }
     // What is allocated before the rows are seen is about what the file itself takes.
     let mut matrix = Matrix::new(order);
     let mut row_count = 0;
-    for (number, line) in rows {
-        let mut fields = fields(number, line, separator);
-        if has_row_names && fields.len() == order + 1 {
-            fields.remove(0);
-        }
+    for (line, row) in table.numbered_rows().skip(usize::from(has_header)) {
+        let fields = &row[usize::from(has_index).min(row.len())..];
         if fields.len() != order {
             return Err(Problem {
-                line: number,
+                line,
                 column: 1,
                 found: format!(
                     "a row of {} number{}",
                     fields.len(),
                     if fields.len() == 1 { "" } else { "s" }
                 ),
-                expected: if named {
+                expected: if has_header {
                     format!("one of {order} as the names")
                 } else {
                     format!("one of {order} as the rows before")
@@ -64,81 +164,19 @@ pub(super) fn parse(text: &str) -> Result<Matrix, Problem> {
             });
         }
         if row_count == order {
-            return Err(fields[0].wrong(format!(
+            return Err(fields[0].word.wrong(format!(
                 "the end of the file after {order} rows of {order} numbers"
             )));
         }
         for (to, field) in fields.iter().enumerate() {
-            matrix.add(row_count, to, field.bytes()?);
+            matrix.add(row_count, to, notation.bytes(field)?);
         }
         row_count += 1;
     }
     if row_count < order {
         let missing = format!("{order} rows, as many as columns, and not {row_count}");
-        return Err(Problem::at_end(text, missing));
-    }
-    if names.is_empty() {
-        return Ok(matrix);
+        return Err(Problem::at_end(table.text(), missing));
     }
     matrix.names = names;
     Ok(matrix)
-}
-
-/// Whether a field is a name, and no number, not even a wrong one.
-fn is_name(field: &Word<'_>) -> bool {
-    field.text.parse::<f64>().is_err() && !field.text.starts_with('-') && !field.text.is_empty()
-}
-
-const SEPARATORS: [char; 3] = [',', ';', '\t'];
-
-/// What separates the fields of a line; blanks where that is none of these.
-fn separator_of(line: &str) -> Option<char> {
-    let mut is_outside = outside_quotes(|mark| SEPARATORS.contains(&mark));
-    let found: Vec<_> = line.chars().filter(|mark| is_outside(*mark)).collect();
-    SEPARATORS.into_iter().find(|mark| found.contains(mark))
-}
-
-/// Tells of one character of a line after the other whether it stands outside of quotes, which begin where a field does.
-fn outside_quotes(separates: impl Fn(char) -> bool) -> impl FnMut(char) -> bool {
-    let (mut is_first, mut is_quoted, mut is_open) = (true, false, false);
-    move |mark| {
-        if mark == '"' && (is_first || is_quoted) {
-            (is_quoted, is_open) = (true, !is_open);
-        }
-        if separates(mark) && !is_open {
-            (is_first, is_quoted) = (true, false);
-        } else {
-            is_first &= mark.is_whitespace();
-        }
-        !is_open
-    }
-}
-
-/// The fields of a line; one that ends it with a separator has no empty field behind.
-fn fields(number: usize, line: &str, separator: Option<char>) -> Vec<Word<'_>> {
-    let Some(separator) = separator else {
-        return super::text::words(number, line).collect();
-    };
-    let line = line.trim_end();
-    let line = line.strip_suffix(separator).unwrap_or(line);
-    let mut column = 1;
-    let mut is_outside = outside_quotes(|mark| mark == separator);
-    line.split(|mark| is_outside(mark) && mark == separator)
-        .map(|field| {
-            let blanks = field.len() - field.trim_start().len();
-            let word = Word {
-                text: field.trim(),
-                line: number,
-                column: column + blanks,
-            };
-            column += field.len() + separator.len_utf8();
-            word
-        })
-        .collect()
-}
-
-fn unquoted(name: &str) -> String {
-    name.strip_prefix('"')
-        .and_then(|name| name.strip_suffix('"'))
-        .map_or_else(|| name.to_owned(), |name| name.replace("\"\"", "\""))
 }

@@ -1,20 +1,22 @@
-//! The Matrix Market format.
+//! The Matrix Market format, with the liberties that scipy takes.
+//!
+//! Fields may be `unsigned-integer` and symmetries `hermitian`, which is symmetric where numbers
+//! are real. Exponents may be written as Fortran does (`8.0D+00`), and the banner may begin with
+//! one percent sign.
 //!
 //! # Source
 //! Boisvert, Pozo, Remington: The Matrix Market Exchange Formats: Initial Design. NISTIR 5935, 1996.
 
-use super::Matrix;
 use super::text::{Problem, Word, lines, words};
+use super::{Matrix, order_max};
 
-const BANNER: &str = "%%MatrixMarket";
+const BANNER: &[u8] = b"%MatrixMarket";
 
-/// A matrix may have so many parties; one whose text is longer, as many as that has characters.
-const ORDER_FREE: usize = 1 << 20;
-
-pub(super) fn is_market(text: &str) -> bool {
-    text.as_bytes()
-        .get(..BANNER.len())
-        .is_some_and(|start| start.eq_ignore_ascii_case(BANNER.as_bytes()))
+/// Tells whether a file begins as this format does, in any encoding that has ASCII's characters.
+pub(super) fn is_market(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"%%").map_or(text, |_| &text[1..]);
+    text.get(..BANNER.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(BANNER))
 }
 
 #[derive(Clone, Copy)]
@@ -41,8 +43,7 @@ pub(super) fn parse(text: &str) -> Result<Matrix, Problem> {
         };
         return Err(sizes[0].wrong(format!("a line of {count} numbers, {names}")));
     }
-    let order_max = ORDER_FREE.max(text.len()).min(u32::MAX as usize);
-    let order = sizes[0].index(0, order_max, "a number of rows")?;
+    let order = sizes[0].index(0, order_max(text), "a number of rows")?;
     sizes[1].index(order, order, "as many columns as rows,")?;
     let values = body.flat_map(|(number, line)| words(number, line));
     if header.is_coordinate {
@@ -86,12 +87,16 @@ fn header(text: &str) -> Result<Header, Problem> {
     };
     check(0, &["matrix"])?;
     check(1, &["coordinate", "array"])?;
-    check(2, &["real", "integer", "double", "pattern"])?;
-    check(3, &["general", "symmetric"])?;
+    check(
+        2,
+        &["real", "integer", "unsigned-integer", "double", "pattern"],
+    )?;
+    check(3, &["general", "symmetric", "hermitian"])?;
     let header = Header {
         is_coordinate: is(1, &["coordinate"]),
         is_pattern: is(2, &["pattern"]),
-        is_symmetric: is(3, &["symmetric"]),
+        // Without imaginary parts the one is the other.
+        is_symmetric: is(3, &["symmetric", "hermitian"]),
     };
     if header.is_pattern && !header.is_coordinate {
         return Err(fields[2].wrong("real or integer for an array"));
@@ -117,7 +122,7 @@ fn coordinates<'text>(
         let bytes = if header.is_pattern {
             1.0
         } else {
-            next()?.bytes()?
+            number(&next()?)?
         };
         found.push((from as u32 - 1, to as u32 - 1, bytes));
         if header.is_symmetric && from != to {
@@ -127,13 +132,27 @@ fn coordinates<'text>(
     if let Some(word) = words.next() {
         return Err(word.wrong(format!("the end of the file after {entries} entries")));
     }
-    // Rows are filled from left to right, whatever the order of the file; what is said twice is added.
-    found.sort_by_key(|&(from, to, _)| (from, to));
-    let mut matrix = Matrix::new(order);
-    for (from, to, bytes) in found {
-        matrix.add(from as usize, to as usize, bytes);
+    Ok(Matrix::from_entries(order, found))
+}
+
+/// Reads a number, whose exponent may have the letter of Fortran's double precision.
+fn number(word: &Word<'_>) -> Result<f64, Problem> {
+    let is_fortran = |mark: char| matches!(mark, 'd' | 'D');
+    let begins_as_number =
+        |text: &str| text.starts_with(|mark: char| mark.is_ascii_digit() || mark == '.');
+    if begins_as_number(word.text.trim_start_matches('+')) && word.text.contains(is_fortran) {
+        let text = word.text.replacen(is_fortran, "e", 1);
+        let value = Word {
+            text: &text,
+            ..*word
+        }
+        .bytes();
+        return value.map_err(|problem| Problem {
+            found: word.wrong("").found,
+            ..problem
+        });
     }
-    Ok(matrix)
+    word.bytes()
 }
 
 fn array<'text>(
@@ -148,7 +167,10 @@ fn array<'text>(
         let first = if header.is_symmetric { to } else { 0 };
         for from in first..order {
             let missing = || Problem::at_end(text, format!("numbers for {order} columns"));
-            let bytes = words.next().ok_or_else(missing)?.bytes()?;
+            let bytes = words
+                .next()
+                .ok_or_else(missing)
+                .and_then(|word| number(&word))?;
             matrix.add(from, to, bytes);
             if header.is_symmetric && from != to {
                 matrix.add(to, from, bytes);

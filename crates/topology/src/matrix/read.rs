@@ -3,7 +3,7 @@
 //! | it begins with | format |
 //! |---|---|
 //! | the bytes 1f 8b | any of the others, compressed by gzip |
-//! | `%%MatrixMarket` | Matrix Market |
+//! | `%%MatrixMarket`, or with one `%` | Matrix Market |
 //! | a line with one number, then a line with two | Scotch graph |
 //! | anything else | CSV |
 
@@ -11,11 +11,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
-
 use super::text::{Problem, lines};
 use super::{Matrix, csv, market, scotch};
 use crate::error::MatrixError;
+use crate::gzip;
 
 /// The largest text that is read, unpacked: a dense matrix of 8000 parties.
 const TEXT_BYTES_MAX: u64 = 1 << 30;
@@ -24,9 +23,12 @@ impl Matrix {
     /// Reads a matrix from a file: CSV, Matrix Market or a Scotch graph, each also compressed by gzip.
     ///
     /// - CSV: a row for each party, numbers between commas, semicolons, tabs or blanks. A first line of names gives
-    ///   the parties their names. Lines that begin with `#` are comments.
-    /// - Matrix Market: `coordinate` and `array`, `real`, `integer` and `pattern`, `general` and `symmetric`; the
-    ///   entry of row i and column j goes from party i to party j.
+    ///   the parties their names; a first column of names is passed over. Numbers may be quoted, have thousands
+    ///   separators (`"1,024"`), and between semicolons a decimal comma. Lines that begin with `#` are comments.
+    /// - CSV below a line of names such as `src,dst,bytes`: a row for each pair of parties, which are numbers from 0 or
+    ///   names. The columns are found by the names source, from and sender, destination, target, to and receiver.
+    /// - Matrix Market: `coordinate` and `array`, `real`, `integer`, `unsigned-integer` and `pattern`, `general`,
+    ///   `symmetric` and `hermitian`; the entry of row i and column j goes from party i to party j.
     /// - Scotch graph: an edge's load goes in both directions, 1 where there are no loads. What vertices weigh is left out.
     ///
     /// # Errors
@@ -60,9 +62,8 @@ impl Matrix {
     pub fn from_bytes(bytes: &[u8], name: impl AsRef<Path>) -> Result<Self, MatrixError> {
         let path = name.as_ref();
         let unpacked;
-        let bytes = if bytes.starts_with(&[0x1f, 0x8b]) {
-            let reader = MultiGzDecoder::new(bytes);
-            unpacked = read_limited(reader).map_err(|cause| MatrixError::Read {
+        let bytes = if gzip::is_packed(bytes) {
+            unpacked = gzip::unpack(bytes, TEXT_BYTES_MAX).map_err(|cause| MatrixError::Read {
                 path: path.to_path_buf(),
                 cause,
             })?;
@@ -70,13 +71,19 @@ impl Matrix {
         } else {
             bytes
         };
-        text_of(bytes)
-            .and_then(|text| match text {
-                text if market::is_market(text) => market::parse(text),
-                text if is_scotch(text) => scotch::parse(text),
-                text => csv::parse(text),
-            })
-            .map_err(|problem| problem.in_file(path))
+        parse(bytes).map_err(|problem| problem.in_file(path))
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Matrix, Problem> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    if market::is_market(bytes) {
+        // Old files have names in Latin-1, in comments; all else of the format is ASCII.
+        return market::parse(&String::from_utf8_lossy(bytes));
+    }
+    match text_of(bytes)? {
+        text if is_scotch(text) => scotch::parse(text),
+        text => csv::parse(text),
     }
 }
 
@@ -90,7 +97,6 @@ fn read_limited(reader: impl Read) -> io::Result<Vec<u8>> {
 }
 
 fn text_of(bytes: &[u8]) -> Result<&str, Problem> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     std::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
         let line_start = before

@@ -134,7 +134,7 @@ fn bad_matrix_market_files_are_told_with_their_place() {
     let head = "%%MatrixMarket matrix";
     refuses(
         &format!("{head} coordinate complex general\n"),
-        "m:1:34: found \"complex\", expected real or integer or double or pattern",
+        "m:1:34: found \"complex\", expected real or integer or unsigned-integer or double or pattern",
     );
     refuses(
         &format!("{head} coordinate real general\n2 3 1\n"),

@@ -8,53 +8,40 @@
 //! # Source
 //! `hwloc2.dtd`, and what `hwloc_topology_export_xml` writes.
 
-use roxmltree::{Document, Node};
+use super::element::{Element, WITH_TEXT};
 
-/// Which elements are kept inside which; what is missing, such as user data or the
-/// maker of a part, a topology does not need.
-const KEPT: [(&str, &[&str]); 5] = [
-    (
-        "topology",
-        &["object", "distances2", "distances2hetero", "cpukind"],
-    ),
-    ("object", &["object"]),
-    ("distances2", &["indexes", "u64values"]),
-    ("distances2hetero", &["indexes", "u64values"]),
-    ("cpukind", &["info"]),
-];
-
-/// The elements of which the text is kept.
-const WITH_TEXT: [&str; 2] = ["indexes", "u64values"];
-
-/// Writes the document; its objects must not stand deeper inside each other than the check allows.
-pub(super) fn write(document: &Document<'_>) -> String {
-    let root = document.root_element();
-    let mut text = String::with_capacity(root.range().len());
-    text.push_str(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n",
-    );
+/// Writes the document whose outermost element this is.
+pub(super) fn write(root: &Element) -> String {
+    let mut text =
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
+            .to_owned();
     write_element(&mut text, root);
     text
 }
 
-fn write_element(text: &mut String, element: Node<'_, '_>) {
-    let name = element.tag_name().name();
+fn write_element(text: &mut String, element: &Element) {
+    let name = element.name.as_str();
     text.push('<');
     text.push_str(name);
-    for attribute in element.attributes() {
+    for (attribute, value) in &element.attributes {
         text.push(' ');
-        text.push_str(attribute.name());
+        text.push_str(attribute);
         text.push_str("=\"");
-        push_escaped(text, attribute.value());
+        push_escaped(text, value);
         text.push('"');
     }
     if WITH_TEXT.contains(&name) {
         text.push('>');
-        push_escaped(text, element.text().unwrap_or_default());
+        push_escaped(text, &element.text);
         close(text, name);
         return;
     }
-    let mut children = kept_children(element).peekable();
+    // Only version 1 has these, which it no longer is.
+    let mut children = element
+        .children
+        .iter()
+        .filter(|child| child.name != "distances")
+        .peekable();
     // The outermost element is closed by a tag of its own even when it is empty.
     if children.peek().is_none() && name != "topology" {
         text.push_str("/>\n");
@@ -65,19 +52,6 @@ fn write_element(text: &mut String, element: Node<'_, '_>) {
         write_element(text, child);
     }
     close(text, name);
-}
-
-fn kept_children<'document>(
-    element: Node<'document, 'document>,
-) -> impl Iterator<Item = Node<'document, 'document>> {
-    let name = element.tag_name().name();
-    let kept = KEPT
-        .iter()
-        .find(|(holder, _)| *holder == name)
-        .map_or(&[][..], |(_, kept)| kept);
-    element
-        .children()
-        .filter(|child| child.is_element() && kept.contains(&child.tag_name().name()))
 }
 
 fn close(text: &mut String, name: &str) {

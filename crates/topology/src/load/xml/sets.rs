@@ -6,8 +6,10 @@
 //! 2. Every set is within its complete set, which also has what is off line.
 //! 3. The CPUs of the children of an object do not overlap and are together its own.
 //! 4. The nodes of an object are those above it, those beside it and those below it, and no two of these overlap.
-//! 5. Children stand in the order of their first CPU, memories in that of their first node.
-//! 6. CPUs hold nothing, memories hold only memories, and no two types hold each other.
+//! 5. Children stand in the order of their first CPU, those without CPUs last; memories in the order of their first node.
+//! 6. Where a group is the only object in another one of the same CPUs, or has only one such object in it, the memories of
+//!    the outer one are before those of the inner one: hwloc may make one object of both, and does not sort them.
+//! 7. CPUs hold nothing, memories hold only memories, and no two types hold each other.
 //!
 //! # Source
 //! The rules that hwloc documents for `hwloc_topology_check`, and the descriptions of the sets of `hwloc_obj`.
@@ -51,7 +53,7 @@ impl<'document> Checker<'document> {
         Ok(())
     }
 
-    /// Rule 6.
+    /// Rule 7.
     fn check_nesting(&mut self, object: &XmlObject<'_>, above: &[&str]) -> Result<(), XmlProblem> {
         let kind = object.kind;
         let is_memory = matches!(kind, "NUMANode" | "MemCache");
@@ -143,7 +145,7 @@ impl<'document> Checker<'document> {
             together.extend_from(&child.cpus);
             complete.extend_from(&child.complete_cpus);
             let place = order(child);
-            if place_before.is_some_and(|before| place <= before) {
+            if place_before.is_some_and(|before| place < before) {
                 return self.problem(
                     child,
                     format!("the CPUs \"{}\" here", child.complete_cpus),
@@ -192,6 +194,31 @@ impl<'document> Checker<'document> {
                 format!("the CPUs {}", memory.cpus),
                 "CPUs of what it belongs to",
             );
+        }
+        self.check_merged(object)
+    }
+
+    /// Rule 6.
+    fn check_merged(&self, object: &XmlObject<'_>) -> Result<(), XmlProblem> {
+        let (mut outer, mut has_group) = (object, object.kind == "Group");
+        let mut before = object.memory_children.last();
+        while let [inner] = outer.children.as_slice()
+            && inner.cpus == outer.cpus
+        {
+            has_group |= inner.kind == "Group";
+            let first = |memory: &XmlObject<'_>| memory.complete_nodes.first();
+            if let (Some(before), Some(memory)) = (before, inner.memory_children.first())
+                && has_group
+                && first(before) >= first(memory)
+            {
+                return self.problem(
+                    memory,
+                    format!("the nodes {} inside of a group", memory.complete_nodes),
+                    "memories in the order of their number",
+                );
+            }
+            before = inner.memory_children.last().or(before);
+            outer = inner;
         }
         Ok(())
     }
@@ -252,10 +279,9 @@ impl<'document> Checker<'document> {
     }
 }
 
-/// Where an object stands among its siblings: by its first CPU, or behind all CPUs by its first node.
+/// Where an object stands among its siblings: by its first CPU. Those without CPUs are last, in any
+/// order: hwloc writes them in the order in which it was told of their memories.
 fn order(object: &XmlObject<'_>) -> (bool, Option<CpuId>) {
-    match object.complete_cpus.first() {
-        Some(first) => (false, Some(first)),
-        None => (true, object.complete_nodes.first()),
-    }
+    let first = object.complete_cpus.first();
+    (first.is_none(), first)
 }

@@ -30,9 +30,9 @@ const MACHINE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 const CONTRADICTIONS: &[(&str, &str, u32, &str)] = &[
     (
         "<topology version=\"2.0\">",
-        "<topology>",
+        "<topology version=\"0.9\">",
         2,
-        "version \"1\"",
+        "version \"0.9\"",
     ),
     ("version=\"2.0\"", "version=\"3.0\"", 2, "version \"3.0\""),
     ("version=\"2.0\"", "version=\"2.o0\"", 2, "version \"2.o0\""),

@@ -2,13 +2,9 @@
 
 use std::collections::HashSet;
 
-use roxmltree::Node;
-
+use super::element::{DEPTH_MAX, Element};
 use super::{Context, XmlProblem};
 use crate::cpu_set::{CPU_NUMBER_LIMIT, CpuId, CpuSet};
-
-/// How many objects may stand inside each other; hwloc and we go down the tree by recursion.
-const DEPTH_MAX: usize = 64;
 
 const NORMAL_KINDS: [&str; 14] = [
     "Machine", "Package", "Die", "Core", "PU", "Group", "L1Cache", "L2Cache", "L3Cache", "L4Cache",
@@ -39,7 +35,7 @@ pub(super) fn is_known_kind(kind: &str) -> bool {
 /// Reads the machine with everything in it.
 pub(super) fn read<'document>(
     context: Context<'document>,
-    machine: Node<'document, 'document>,
+    machine: &'document Element,
 ) -> Result<XmlObject<'document>, XmlProblem> {
     let kind = machine.attribute("type").unwrap_or_default();
     if kind != "Machine" {
@@ -94,7 +90,7 @@ struct Reader<'document> {
 impl<'document> Reader<'document> {
     fn read(
         &mut self,
-        node: Node<'document, 'document>,
+        node: &'document Element,
         depth: usize,
     ) -> Result<XmlObject<'document>, XmlProblem> {
         let kind = self.read_kind(node, depth)?;
@@ -103,7 +99,7 @@ impl<'document> Reader<'document> {
         let os_index = self.read_os_index(node, kind)?;
         let context = self.context;
         let mut object = XmlObject {
-            offset: node.range().start,
+            offset: node.offset,
             kind,
             os_index,
             cpus: read_set(context, node, "cpuset")?,
@@ -132,7 +128,7 @@ impl<'document> Reader<'document> {
 
     fn read_kind(
         &self,
-        node: Node<'document, 'document>,
+        node: &'document Element,
         depth: usize,
     ) -> Result<&'document str, XmlProblem> {
         let Some(kind) = node.attribute("type") else {
@@ -165,7 +161,7 @@ impl<'document> Reader<'document> {
     }
 
     /// Checks that the number that hwloc tells the object by is there and its own.
-    fn check_identity(&mut self, node: Node<'_, '_>) -> Result<(), XmlProblem> {
+    fn check_identity(&mut self, node: &Element) -> Result<(), XmlProblem> {
         let text = node.attribute("gp_index").unwrap_or_default();
         // hwloc keeps these numbers in a set, so a huge one costs memory.
         let identity = text
@@ -190,7 +186,7 @@ impl<'document> Reader<'document> {
         }
     }
 
-    fn read_os_index(&self, node: Node<'_, '_>, kind: &str) -> Result<Option<u32>, XmlProblem> {
+    fn read_os_index(&self, node: &Element, kind: &str) -> Result<Option<u32>, XmlProblem> {
         let needed = matches!(kind, "PU" | "NUMANode");
         let Some(text) = node.attribute("os_index") else {
             return if needed {
@@ -215,11 +211,7 @@ impl<'document> Reader<'document> {
     }
 
     /// Checks devices and the like, which are read over: they may hold only each other.
-    fn check_other(
-        &mut self,
-        node: Node<'document, 'document>,
-        depth: usize,
-    ) -> Result<(), XmlProblem> {
+    fn check_other(&mut self, node: &'document Element, depth: usize) -> Result<(), XmlProblem> {
         let kind = self.read_kind(node, depth)?;
         self.check_identity(node)?;
         for child in objects_in(node) {
@@ -237,14 +229,12 @@ impl<'document> Reader<'document> {
     }
 }
 
-fn objects_in<'document>(
-    node: Node<'document, 'document>,
-) -> impl Iterator<Item = Node<'document, 'document>> {
-    node.children().filter(|child| child.has_tag_name("object"))
+fn objects_in(node: &Element) -> impl Iterator<Item = &Element> {
+    node.children_named("object")
 }
 
 /// Checks that the attributes of a cache say what its type says.
-fn check_cache(context: Context<'_>, node: Node<'_, '_>, kind: &str) -> Result<(), XmlProblem> {
+fn check_cache(context: Context<'_>, node: &Element, kind: &str) -> Result<(), XmlProblem> {
     let Some(name) = kind
         .strip_suffix("Cache")
         .filter(|name| name.starts_with('L'))
@@ -275,7 +265,7 @@ fn check_cache(context: Context<'_>, node: Node<'_, '_>, kind: &str) -> Result<(
 /// Reads a set as hwloc writes it: words of 32 bits, the highest first, `0x1,,0x0000ffff`.
 pub(super) fn read_set(
     context: Context<'_>,
-    node: Node<'_, '_>,
+    node: &Element,
     name: &str,
 ) -> Result<CpuSet, XmlProblem> {
     let Some(text) = node.attribute(name) else {
@@ -296,7 +286,8 @@ pub(super) fn read_set(
     )
 }
 
-fn parse_set(text: &str) -> Option<CpuSet> {
+/// Reads the words of a set; `None` for anything else.
+pub(super) fn parse_set(text: &str) -> Option<CpuSet> {
     let mut set = CpuSet::new();
     for (word_index, word) in text.split(',').rev().enumerate() {
         let digits = word.strip_prefix("0x").unwrap_or(word);

@@ -1,0 +1,40 @@
+//! Members, what may follow them, and what may not.
+
+use std::io::Write;
+
+use super::*;
+
+fn pack(text: &str) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(text.as_bytes()).expect("memory takes it");
+    packer.finish().expect("memory takes it")
+}
+
+#[test]
+fn members_follow_each_other_and_zeros_may_stand_between_and_behind() {
+    let mut packed = pack("one ");
+    packed.extend(pack("two "));
+    packed.extend([0; 7]);
+    packed.extend(pack("three"));
+    packed.extend([0; 512]);
+    assert_eq!(unpack(&packed, 13).expect("it is whole"), b"one two three");
+    let error = unpack(&packed, 12).expect_err("one byte too many");
+    assert_eq!(error.to_string(), "found more than 12 bytes once unpacked");
+}
+
+#[test]
+fn what_follows_and_is_no_member_is_named_with_its_place() {
+    let mut packed = pack("x");
+    let length = packed.len();
+    packed.extend(b"\0\0garbage");
+    let error = unpack(&packed, 100).expect_err("garbage");
+    let expected = format!("found 0x67 at byte {}, behind the packed data", length + 2);
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn a_truncated_member_is_an_error() {
+    let packed = pack("some text that is long enough");
+    assert!(unpack(&packed[..packed.len() - 9], 100).is_err());
+    assert!(unpack(&packed[..5], 100).is_err());
+}
