@@ -243,7 +243,10 @@ fn a_bad_variable_is_named_with_its_choices() {
             .output()
             .expect("the program starts")
             .into();
-        expect_one_line(&said);
+        // As the option of the same value.
+        assert_eq!((said.code, said.output.as_str()), (Some(2), ""), "{said:?}");
+        assert_eq!(said.errors.lines().count(), 1, "{said:?}");
+        assert!(said.errors.starts_with("error: "), "{said:?}");
         assert!(
             said.errors.contains(name) && said.errors.contains(part),
             "{said:?}"

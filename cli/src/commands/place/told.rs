@@ -6,6 +6,7 @@ use raddle_topology::{CpuId, Matrix, Placement, Strategy, Topology};
 use serde::Serialize;
 
 use super::program::{Prediction, Simulation};
+use crate::schema;
 
 /// Everything that is told.
 pub(super) struct Told<'run> {
@@ -22,6 +23,7 @@ pub(super) struct Told<'run> {
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Rating {
     pub(super) strategy: Strategy,
+    #[serde(rename = "cost_hop_bytes")]
     pub(super) cost: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) predicted: Option<Prediction>,
@@ -29,8 +31,10 @@ pub(super) struct Rating {
 
 #[derive(Serialize)]
 struct View<'run> {
+    command: &'static str,
     strategy: Option<Strategy>,
     reason: &'run str,
+    #[serde(rename = "cost_hop_bytes")]
     cost: f64,
     parties_per_cpu: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,6 +81,7 @@ impl Told<'_> {
 
     pub(super) fn json(&self) -> String {
         let view = View {
+            command: "place",
             strategy: self.placement.strategy,
             reason: &self.placement.reason,
             cost: self.placement.cost,
@@ -91,10 +96,7 @@ impl Told<'_> {
             baselines: self.ratings.get(1..).unwrap_or_default(),
             parties: self.parties().collect(),
         };
-        // No key is anything but a text and no value can refuse, so there is no error to hand on.
-        let mut json = serde_json::to_string(&view).unwrap_or_default();
-        json.push('\n');
-        json
+        schema::line(schema::object(&view))
     }
 
     pub(super) fn text(&self) -> String {

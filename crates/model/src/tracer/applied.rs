@@ -61,8 +61,15 @@ impl Scenario {
         };
         self.answer(parameters, receive, &mut node);
         self.send(parameters, response, &mut node)?;
-        // Falling asleep takes no longer than the miss, as long as that is on its way.
-        node.round_trip = (node.round_trip - slower.sleep).max(Nanoseconds::ZERO);
+        // Falling asleep hides behind the miss that is on its way, and the model holds for no more than that.
+        if slower.sleep > node.round_trip {
+            let expected = format!(
+                "at most {:.1} ns, as long as a miss is on its way",
+                node.round_trip.max(Nanoseconds::ZERO).0
+            );
+            return Err(DomainError::new("slower sleep", slower.sleep.0, expected).into());
+        }
+        node.round_trip = node.round_trip - slower.sleep;
         if self.queues == QueueModel::Links {
             node.queues = Queues::Links(self.links(parameters, &node));
         }
