@@ -15,7 +15,7 @@ pub(crate) fn warn(arguments: &Arguments) {
         return;
     }
     for unknown in Vec::<String>::new() {
-        // TEMP
+        
         warn_of(&unknown.to_string());
     }
     if let Some(command) = one_node_command(arguments)

@@ -7,4 +7,5 @@ pub mod printing;
 pub mod shipped;
 pub mod testing;
 pub mod unsafety;
+pub mod variables;
 pub mod words;

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use raddle_tidy::rules::{atomics, files, layers, printing, shipped, testing, unsafety, words};
+use raddle_tidy::rules::{
+    atomics, files, layers, printing, shipped, testing, unsafety, variables, words,
+};
 use raddle_tidy::{Finding, Tree};
 
 fn checkout() -> &'static Tree {
@@ -112,4 +114,9 @@ fn libraries_do_not_print() {
 #[test]
 fn no_file_names_a_machine_or_a_registry() {
     expect_none(&words::check(checkout()));
+}
+
+#[test]
+fn every_variable_that_is_read_is_known() {
+    expect_none(&variables::check(checkout()));
 }

@@ -55,9 +55,9 @@ pub use raddle_runtime::choice;
 pub use raddle_runtime::{
     BlockShape, BuildError, Builder, Handle, IdlePolicy, MailboxKind, Piece, PoolKind, Post,
     Private, PrivateArray, Runtime, Scope, SeedPolicy, TaskMemory, UnknownIdlePolicy,
-    UnknownMailbox, UnknownSeedPolicy, UnknownTaskMemory, VictimOrder, WORKER_COUNT_MAX,
-    default_runtime, for_each, for_each_chunk_mut, for_each_mut, for_each_piece, join, map,
-    map_reduce, pool, scope, worker_count, worker_index,
+    UnknownMailbox, UnknownSeedPolicy, UnknownTaskMemory, UnknownVariable, ValueInUse, VictimOrder,
+    WORKER_COUNT_MAX, default_runtime, for_each, for_each_chunk_mut, for_each_mut, for_each_piece,
+    join, map, map_reduce, pool, scope, unknown_variables, worker_count, worker_index,
 };
 pub use raddle_topology as topology;
 pub use raddle_topology::Affinity;

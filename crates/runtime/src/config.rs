@@ -7,6 +7,7 @@ mod idle;
 pub(crate) mod place;
 mod seeds;
 mod task_memory;
+mod variables;
 
 pub use builder::{Builder, WORKER_COUNT_MAX};
 pub(crate) use builder::{Handlers, Settled};
@@ -16,3 +17,4 @@ pub use idle::{IdlePolicy, UnknownIdlePolicy};
 pub(crate) use place::Placed;
 pub use seeds::{SeedPolicy, UnknownSeedPolicy};
 pub use task_memory::{TaskMemory, UnknownTaskMemory};
+pub use variables::{UnknownVariable, unknown_variables};

@@ -39,7 +39,7 @@ mod worker;
 pub use clock::Instant;
 pub use config::{
     BuildError, Builder, IdlePolicy, MoveError, SeedPolicy, TaskMemory, UnknownIdlePolicy,
-    UnknownSeedPolicy, UnknownTaskMemory, WORKER_COUNT_MAX,
+    UnknownSeedPolicy, UnknownTaskMemory, UnknownVariable, WORKER_COUNT_MAX, unknown_variables,
 };
 pub use errand::{Agenda, Home, Urgency};
 pub use fork::join;
@@ -51,6 +51,6 @@ pub use mailbox::{MailboxKind, UnknownMailbox};
 pub use network::{Network, apart};
 pub use pool::{BlockShape, PoolKind, UnknownPool, VictimOrder};
 pub use post::Post;
-pub use private::{Private, PrivateArray};
+pub use private::{Private, PrivateArray, ValueInUse};
 pub use runtime::Runtime;
 pub use task::{Handle, Scope, Waiter, scope};

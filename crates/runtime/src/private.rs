@@ -13,15 +13,18 @@ use std::fmt;
 use raddle_sync::per_thread::PerThread;
 
 pub use array::PrivateArray;
+pub use raddle_sync::per_thread::ValueInUse;
 
 /// A variable of which every worker has a value of its own, made when that worker first uses it.
 ///
-/// A use costs about a nanosecond: no lock, no atomic, no line of the cache that anybody else writes. Threads that are no workers, and
-/// workers that stand in for others that wait, have values of their own like everybody. The values belong to the variable: they
-/// outlive their threads, come back with [`into_values`](Self::into_values), and are dropped with it.
+/// A use costs about as much as that of a thread-local variable, as long as a thread uses at most 64 such variables in turn: no lock,
+/// no atomic, no cache line that another thread writes. Every thread has a value of its own, also threads that are no workers, and
+/// workers that stand in for others that wait. The values belong to the variable: they
+/// outlive their threads, come back with [`into_values`](Self::into_values), and are dropped with it. A thread can
+/// use the variable as long as it runs, in the destructors of its thread-local variables as well.
 ///
-/// While others use the variable nobody sees their values; a [`Post`](crate::Post) can ask each worker for its own. Where a number shall be
-/// read at any time there is [`PrivateArray`].
+/// While other threads use the variable their values cannot be read; a [`Post`](crate::Post) can ask each worker for its own. For
+/// numbers that are read at any time there is [`PrivateArray`].
 ///
 /// # Examples
 /// Counting without a shared counter:
@@ -52,7 +55,7 @@ pub use array::PrivateArray;
 /// # Source
 /// The processor-private variables (`Cpv`) of Charm++, in thread-local storage.
 pub struct Private<T> {
-    values: PerThread<Option<T>>,
+    values: PerThread<T>,
     make: Box<dyn Fn() -> T + Send + Sync>,
 }
 
@@ -77,28 +80,58 @@ impl<T> Private<T> {
         }
     }
 
-    /// Calls `change` with the calling worker's value, making that first if need be.
+    /// Calls `change` with the calling thread's value, making that first if need be.
     ///
     /// `change` should not fork, spawn or wait: other work, which this worker may run meanwhile, must not use the same variable. It
-    /// may use others.
+    /// may use other variables.
     ///
     /// # Panics
-    /// When `change`, or the call that makes the value, uses the variable again; with their panics; and in destructors that run when
-    /// the thread's own storage is gone.
+    /// When `change`, or the call that makes the value, uses the variable again; and with their panics. In a destructor of a
+    /// thread-local variable, where a panic ends the process, [`try_with`](Self::try_with) is better.
     #[inline]
     #[track_caller]
     pub fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
-        self.values
-            .with(|value| change(value.get_or_insert_with(&self.make)))
+        match self.try_with(change) {
+            Ok(result) => result,
+            Err(in_use) => refuse(in_use),
+        }
     }
 
-    /// The values of all who have used the variable, in the order in which they came.
+    /// As [`with`](Self::with), with an error instead of a panic when the value is in use.
+    ///
+    /// # Errors
+    /// [`ValueInUse`] when `change`, or the call that makes the value, uses the variable again: for the inner use, which
+    /// does nothing.
+    ///
+    /// # Panics
+    /// With the panics of `change` and of the call that makes the value.
+    ///
+    /// # Examples
+    /// ```
+    /// use raddle_runtime::{Private, ValueInUse};
+    ///
+    /// let count = Private::new(|| 0);
+    /// let nested = count.with(|_| count.try_with(|inner| *inner += 1));
+    /// assert_eq!(nested, Err(ValueInUse));
+    /// ```
+    #[inline]
+    pub fn try_with<R>(&self, change: impl FnOnce(&mut T) -> R) -> Result<R, ValueInUse> {
+        self.values.try_with(&self.make, change)
+    }
+
+    /// The values of all threads that have used the variable, in the order of their first uses.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.values.values_mut().flatten()
+        self.values.values_mut()
     }
 
     /// As [`values_mut`](Self::values_mut), with the values themselves.
     pub fn into_values(self) -> impl Iterator<Item = T> {
-        self.values.into_values().flatten()
+        self.values.into_values()
     }
+}
+
+#[cold]
+#[track_caller]
+fn refuse(in_use: ValueInUse) -> ! {
+    panic!("{in_use}");
 }

@@ -1,43 +1,71 @@
 //! A variable of which each thread has a value of its own, reached without a lock, an atomic or a hash.
 //!
-//! Every thread has a table with an entry for each variable that it uses; a variable knows its index there. The values belong to the
-//! variable: they stay when their threads end, they are read when nobody can be using them, and they are dropped with it. What entries
-//! of a dropped variable point to is never looked at, since an entry also says whose it is, by a number that is given once.
+//! A value lies in a *slot*. The slots belong to the variable: they stay when their threads end, they are read when no thread
+//! can be using them, and they are dropped with the variable. Each thread remembers in a small table ([`place`]) where its
+//! slots of the variables are that it used last. A use that finds its slot there costs a few instructions more than a
+//! plain thread-local variable. Any other use looks for the slot under the variable's lock.
 //!
-//! There is no memory ordering to choose: what ends the threads' borrows of the variable, so that somebody may have it to himself,
-//! also orders what they did before what he does.
+//! The table has no destructor. A variable can therefore be used as long as the thread runs, in the destructors
+//! of thread-local variables as well.
+//!
+//! There is no memory ordering to choose: what ends the threads' borrows of the variable, so that one thread can have the
+//! variable mutably, also orders what they did before what that thread does.
 //!
 //! # Invariants
-//! 1. An entry with the number of a variable was made for it by the thread whose table it is in, and points to a slot that lives as
-//!    long as the variable. No two entries point to the same slot.
-//! 2. A slot is touched by the thread whose entry points to it, in `with`, which borrows the variable; or by who has the variable
-//!    mutably. The borrows exclude each other.
-//! 3. Within its thread a value is borrowed once at a time: `in_use` says so.
+//! 1. An entry of a table that has the number of a variable was made by the thread that owns the table. It points to the slot of
+//!    this thread and variable, which lives as long as the variable and holds a value that is made and not in use. No other
+//!    variable ever has that number.
+//! 2. A slot is touched by its thread, in `with`, which borrows the variable; or by the thread that has the variable mutably.
+//!    The borrows exclude each other.
+//! 3. Within its thread a value is borrowed once at a time. While a use that found its entry lasts, the entry is marked. While
+//!    another use lasts, `in_use` is set, and no entry points to the slot.
 
 mod place;
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::fmt;
-use std::ptr::NonNull;
+use std::mem::MaybeUninit;
+use std::ptr;
 use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 
-use self::place::Place;
+use self::place::{Found, Place, thread_number};
 use crate::prim::{Mutex, UnsafeCell};
 
 /// A value for each thread that asks for one.
 pub struct PerThread<T> {
     place: Place,
+    slots: Mutex<Slots<T>>,
+}
+
+/// A use of a value was refused because the thread is inside another use of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValueInUse;
+
+impl fmt::Display for ValueInUse {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("this thread's value is in use already: its uses must not be nested")
+    }
+}
+
+impl std::error::Error for ValueInUse {}
+
+/// The slots of one variable.
+struct Slots<T> {
     /// In the order in which the threads came.
-    slots: Mutex<Vec<Arc<CachePadded<Slot<T>>>>>,
+    all: Vec<Arc<CachePadded<Slot<T>>>>,
+    /// The index of each thread's slot, by the thread's number.
+    of_threads: BTreeMap<u64, usize>,
 }
 
 /// One thread's value, on cache lines of its own.
-#[derive(Default)]
 struct Slot<T> {
     in_use: Cell<bool>,
-    value: UnsafeCell<T>,
+    is_made: Cell<bool>,
+    /// Initialised if `is_made`.
+    value: UnsafeCell<MaybeUninit<T>>,
 }
 
 // SAFETY: a value is made and used on one thread, and goes to another only with the variable (invariant 2).
@@ -62,83 +90,152 @@ impl<T> PerThread<T> {
     pub fn new() -> Self {
         Self {
             place: Place::new(),
-            slots: Mutex::new(Vec::new()),
+            slots: Mutex::new(Slots {
+                all: Vec::new(),
+                of_threads: BTreeMap::new(),
+            }),
         }
+    }
+
+    /// Calls `change` with the calling thread's value, which `make` makes first if there is none.
+    ///
+    /// Takes about a nanosecond if the variable is among the last 64 that the thread used; a lock and
+    /// a search otherwise. The first use of a thread allocates.
+    ///
+    /// # Errors
+    /// [`ValueInUse`] when the thread is inside such a call for the same variable. Neither closure is called then.
+    #[inline]
+    pub fn try_with<R>(
+        &self,
+        make: impl FnOnce() -> T,
+        change: impl FnOnce(&mut T) -> R,
+    ) -> Result<R, ValueInUse> {
+        let Some(found) = self.place.find() else {
+            return self.try_with_slow(make, change);
+        };
+        // SAFETY: our thread's slot, which lives as long as the variable (invariant 1), which we borrow.
+        let slot = unsafe { Self::slot_of(&found) };
+        // `found` marks the entry until it is dropped (invariant 3).
+        Ok(slot.value.with_mut(|value| {
+            // SAFETY: ours (invariant 2), and borrowed nowhere else on this thread (invariant 3).
+            let value = unsafe { &mut *value };
+            // SAFETY: made before the entry was (invariant 1).
+            change(unsafe { value.assume_init_mut() })
+        }))
+    }
+
+    /// # Safety
+    /// `found` was found for this variable, which outlives the reference.
+    #[inline]
+    unsafe fn slot_of<'slot>(found: &Found) -> &'slot Slot<T> {
+        // SAFETY: by the contract and invariant 1.
+        unsafe { &*found.slot.cast::<Slot<T>>() }
+    }
+
+    /// A use whose entry has to be made first, or cannot be: the variable is new to the thread, has lost its entry to
+    /// another, or is in use.
+    #[cold]
+    fn try_with_slow<R>(
+        &self,
+        make: impl FnOnce() -> T,
+        change: impl FnOnce(&mut T) -> R,
+    ) -> Result<R, ValueInUse> {
+        let slot = self.own_slot();
+        let pointer = ptr::from_ref::<Slot<T>>(&slot).cast();
+        if slot.in_use.get() || self.place.is_in_use(pointer) {
+            return Err(ValueInUse);
+        }
+        // The value is made, and changed for the first time, while no entry points to the slot.
+        let result = {
+            slot.in_use.set(true);
+            let _end = EndUse(&slot.in_use);
+            slot.value.with_mut(|value| {
+                // SAFETY: ours (invariant 2), and borrowed nowhere else on this thread (invariant 3).
+                let value = unsafe { &mut *value };
+                if !slot.is_made.get() {
+                    value.write(make());
+                    slot.is_made.set(true);
+                }
+                // SAFETY: made just now or earlier.
+                change(unsafe { value.assume_init_mut() })
+            })
+        };
+        // Later uses find it at once.
+        self.place.enter(pointer);
+        Ok(result)
+    }
+
+    /// The calling thread's slot, made by this call if there is none.
+    fn own_slot(&self) -> Arc<CachePadded<Slot<T>>> {
+        let thread = thread_number();
+        let mut slots = self.slots.lock().expect("nothing panics under this lock");
+        if let Some(&index) = slots.of_threads.get(&thread) {
+            return Arc::clone(&slots.all[index]);
+        }
+        let slot = Arc::new(CachePadded::new(Slot::new()));
+        let index = slots.all.len();
+        slots.of_threads.insert(thread, index);
+        slots.all.push(Arc::clone(&slot));
+        slot
     }
 
     /// All values so far, in the order in which their threads came.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         let slots = self.slots.lock().expect("nothing panics under this lock");
-        let slots = slots.clone();
-        slots.into_iter().map(|slot| {
-            // SAFETY: nobody else has the variable (invariant 2), each slot comes once, and the variable keeps them.
-            slot.value.with_mut(|value| unsafe { &mut *value })
-        })
+        let slots = slots.all.clone();
+        slots
+            .into_iter()
+            .filter(|slot| slot.is_made.get())
+            .map(|slot| {
+                slot.value.with_mut(|value| {
+                    // SAFETY: nothing else has the variable (invariant 2), each slot comes once, and the variable keeps them.
+                    let value = unsafe { &mut *value };
+                    // SAFETY: the filter has seen that it is made.
+                    unsafe { value.assume_init_mut() }
+                })
+            })
     }
 
     /// As [`values_mut`](Self::values_mut), with the values themselves.
     pub fn into_values(self) -> impl Iterator<Item = T> {
         let slots = self.slots.into_inner();
-        let slots = slots.expect("nothing panics under this lock");
-        slots.into_iter().map(|slot| {
-            let slot = Arc::into_inner(slot).expect("only the variable keeps its slots");
-            slot.into_inner().value.into_inner()
-        })
-    }
-}
-
-impl<T: Default> PerThread<T> {
-    /// Calls `change` with the calling thread's value. Cost: about a nanosecond; the first time, an allocation and a lock.
-    ///
-    /// # Panics
-    /// When the thread is inside such a call for the same variable, or is about to end and has lost its table.
-    #[inline]
-    #[track_caller]
-    pub fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
-        let slot = match self.place.find() {
-            Some(slot) => slot.cast(),
-            None => self.make_slot(),
-        };
-        // SAFETY: our thread's slot, which lives as long as the variable (invariant 1), which we borrow.
-        let slot: &CachePadded<Slot<T>> = unsafe { slot.as_ref() };
-        let _in_use = slot.enter();
-        // SAFETY: ours (invariant 2), and borrowed by nobody on this thread (invariant 3).
-        slot.value.with_mut(|value| change(unsafe { &mut *value }))
-    }
-
-    #[cold]
-    fn make_slot(&self) -> NonNull<CachePadded<Slot<T>>> {
-        let made = Arc::<CachePadded<Slot<T>>>::default();
-        let slot = NonNull::from(&*made);
-        let mut slots = self.slots.lock().expect("nothing panics under this lock");
-        slots.push(made);
-        self.place.enter(slot.cast());
-        slot
+        let slots = slots.expect("nothing panics under this lock").all;
+        slots.into_iter().filter_map(|slot| slot.take())
     }
 }
 
 impl<T> Slot<T> {
-    #[inline]
-    #[track_caller]
-    fn enter(&self) -> InUse<'_> {
-        if self.in_use.replace(true) {
-            refuse_nested();
+    fn new() -> Self {
+        Self {
+            in_use: Cell::new(false),
+            is_made: Cell::new(false),
+            value: UnsafeCell::new(MaybeUninit::uninit()),
         }
-        InUse(&self.in_use)
+    }
+
+    /// The value, if there is one. The caller alone has the slot: the variable is gone or borrowed mutably.
+    fn take(&self) -> Option<T> {
+        self.is_made.replace(false).then(|| {
+            self.value.with_mut(|value| {
+                // SAFETY: nothing else touches the slot.
+                let value = unsafe { &*value };
+                // SAFETY: it was made, and is taken once.
+                unsafe { value.assume_init_read() }
+            })
+        })
     }
 }
 
-#[cold]
-#[track_caller]
-fn refuse_nested() -> ! {
-    panic!("this thread's value is in use already: its uses must not be nested");
+impl<T> Drop for Slot<T> {
+    fn drop(&mut self) {
+        drop(self.take());
+    }
 }
 
-/// A value is in use until this is dropped, be it by a panic.
-struct InUse<'slot>(&'slot Cell<bool>);
+/// A slot is in use until this is dropped, be it by a panic.
+struct EndUse<'slot>(&'slot Cell<bool>);
 
-impl Drop for InUse<'_> {
-    #[inline]
+impl Drop for EndUse<'_> {
     fn drop(&mut self) {
         self.0.set(false);
     }

@@ -7,6 +7,15 @@ use std::sync::Arc;
 use loom::thread;
 use raddle_sync::per_thread::PerThread;
 
+/// Adds to the calling thread's value; returns the sum.
+fn add(variable: &PerThread<u32>, number: u32) -> u32 {
+    let add = |count: &mut u32| {
+        *count += number;
+        *count
+    };
+    variable.try_with(|| 0, add).expect("no use is nested")
+}
+
 #[test]
 fn who_has_the_variable_sees_all_values() {
     loom::model(|| {
@@ -14,11 +23,11 @@ fn who_has_the_variable_sees_all_values() {
         let other = {
             let variable = Arc::clone(&variable);
             thread::spawn(move || {
-                variable.with(|count| *count += 1);
-                variable.with(|count| *count += 1);
+                add(&variable, 1);
+                add(&variable, 1);
             })
         };
-        variable.with(|count| *count += 10);
+        add(&variable, 10);
         other.join().expect("no panic");
         let mut variable = Arc::into_inner(variable).expect("the other thread has ended");
         assert_eq!(variable.values_mut().map(|count| *count).sum::<u32>(), 12);
@@ -33,18 +42,18 @@ fn next_variable_at_an_index_begins_anew_on_every_thread() {
         let other = {
             let first = Arc::clone(&first);
             thread::spawn(move || {
-                first.with(|count| *count += 1);
+                add(&first, 1);
                 // Whoever is last drops it, perhaps while the other is here.
                 drop(first);
                 let own = PerThread::<u32>::new();
-                own.with(|count| *count += 2);
-                own.with(|count| assert_eq!(*count, 2));
+                add(&own, 2);
+                assert_eq!(add(&own, 0), 2);
             })
         };
-        first.with(|count| *count += 1);
+        add(&first, 1);
         drop(first);
         let own = PerThread::<u32>::new();
-        own.with(|count| *count += 4);
+        add(&own, 4);
         assert_eq!(own.into_values().collect::<Vec<_>>(), [4]);
         other.join().expect("no panic");
     });

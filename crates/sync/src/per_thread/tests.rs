@@ -1,10 +1,18 @@
 //! Values of threads: each its own, no other variable's, and back in the end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Barrier;
+use std::sync::{Barrier, mpsc};
 use std::thread;
 
+use super::place::ENTRY_COUNT;
 use super::*;
+
+impl<T: Default> PerThread<T> {
+    fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
+        let result = self.try_with(T::default, change);
+        result.expect("no use is nested in another")
+    }
+}
 
 #[test]
 fn every_thread_has_its_own_value_and_all_come_back() {
@@ -112,13 +120,116 @@ fn value_may_borrow() {
 #[test]
 fn nested_use_is_refused_and_a_panic_ends_a_use() {
     let variable = PerThread::<u64>::new();
-    let nested = AssertUnwindSafe(|| variable.with(|_| variable.with(|_| ())));
-    let panic = catch_unwind(nested).expect_err("a use inside a use");
-    let text = panic.downcast::<&str>().expect("a text");
-    assert_eq!(
-        *text,
-        "this thread's value is in use already: its uses must not be nested"
-    );
+    let nest = || variable.with(|_| variable.try_with(|| 0, |_| ()));
+    // The first use of a thread goes another way than later ones; so does the second after a panic in the first.
+    for _ in 0..3 {
+        assert_eq!(nest(), Err(ValueInUse));
+        let panics = AssertUnwindSafe(|| variable.with(|_| panic!("in a use")));
+        catch_unwind(panics).expect_err("it panics");
+    }
     variable.with(|count| *count = 1);
     variable.with(|count| assert_eq!(*count, 1));
+}
+
+#[test]
+fn value_made_of_itself_is_refused() {
+    let variable = PerThread::<u64>::new();
+    let make = || match variable.try_with(|| 0, |_| ()) {
+        Err(ValueInUse) => 7,
+        Ok(()) => 8,
+    };
+    assert_eq!(variable.try_with(make, |value| *value), Ok(7));
+}
+
+#[test]
+fn panic_while_a_value_is_made_leaves_none() {
+    let variable = PerThread::<String>::new();
+    let panics = AssertUnwindSafe(|| variable.try_with(|| panic!("not made"), |_| ()));
+    catch_unwind(panics).expect_err("it panics");
+    let mut variable = variable;
+    assert_eq!(variable.values_mut().count(), 0);
+    variable.with(|text| text.push('a'));
+    assert_eq!(variable.into_values().collect::<Vec<_>>(), ["a"]);
+}
+
+#[test]
+fn more_variables_than_entries_keep_their_values() {
+    const COUNT: usize = 3 * ENTRY_COUNT + 1;
+    let variables: Vec<PerThread<usize>> = (0..COUNT).map(|_| PerThread::new()).collect();
+    for _ in 0..3 {
+        for (number, variable) in variables.iter().enumerate() {
+            variable.with(|value| *value += number);
+        }
+    }
+    for (number, variable) in variables.into_iter().enumerate() {
+        assert_eq!(variable.into_values().collect::<Vec<_>>(), [3 * number]);
+    }
+}
+
+#[test]
+fn variables_with_the_same_entry_nest_in_each_other_and_not_in_themselves() {
+    let variables: Vec<PerThread<u64>> = (0..=ENTRY_COUNT).map(|_| PerThread::new()).collect();
+    // Two of them have the same entry, whichever indices were free; each is the one that lost it in some round.
+    for outer in &variables {
+        for inner in &variables {
+            if ptr::eq(outer, inner) {
+                continue;
+            }
+            outer.with(|count| *count += 1);
+            outer.with(|count| {
+                inner.with(|count| {
+                    *count += 1;
+                    assert_eq!(outer.try_with(|| 0, |_| ()), Err(ValueInUse));
+                    assert_eq!(inner.try_with(|| 0, |_| ()), Err(ValueInUse));
+                });
+                assert_eq!(outer.try_with(|| 0, |_| ()), Err(ValueInUse));
+                *count += 1;
+            });
+        }
+    }
+    for variable in variables {
+        let values: Vec<u64> = variable.into_values().collect();
+        assert_eq!(values, [3 * ENTRY_COUNT as u64]);
+    }
+}
+
+/// Uses a variable when it is dropped.
+struct UsesWhenDropped(Arc<PerThread<u64>>, mpsc::Sender<Result<u64, ValueInUse>>);
+
+impl Drop for UsesWhenDropped {
+    fn drop(&mut self) {
+        let count = |count: &mut u64| {
+            *count += 1;
+            *count
+        };
+        for _ in 0..2 {
+            let result = self.0.try_with(|| 10, count);
+            self.1.send(result).expect("the test listens");
+        }
+    }
+}
+
+#[test]
+fn destructors_of_thread_local_variables_may_use_it() {
+    thread_local! {
+        static FIRST: Cell<Option<UsesWhenDropped>> = const { Cell::new(None) };
+        static LAST: Cell<Option<UsesWhenDropped>> = const { Cell::new(None) };
+    }
+    for is_used_before in [false, true] {
+        let (told, results) = mpsc::channel();
+        let variable = Arc::new(PerThread::<u64>::new());
+        thread::spawn(move || {
+            let first = UsesWhenDropped(Arc::clone(&variable), told.clone());
+            FIRST.set(Some(first));
+            if is_used_before {
+                variable.try_with(|| 5, |_| ()).expect("not nested");
+            }
+            LAST.set(Some(UsesWhenDropped(variable, told)));
+        })
+        .join()
+        .expect("the thread does not panic");
+        let results: Vec<u64> = results.iter().map(|it| it.expect("not nested")).collect();
+        let begin = if is_used_before { 5 } else { 10 };
+        assert_eq!(results, (begin + 1..=begin + 4).collect::<Vec<u64>>());
+    }
 }
