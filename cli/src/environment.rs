@@ -10,12 +10,12 @@ use crate::arguments::{Arguments, Command};
 /// Warns of variables that nothing reads, and of nodes that the command does not start: a line for
 /// each on standard error, none with `--quiet`.
 pub(crate) fn warn(arguments: &Arguments) {
-    // The first node has warned for all.
-    if Launch::is_started() || is_quiet(arguments) {
+    // The first node warns for all.
+    let is_first = !Launch::is_started() && Launch::local_rank().is_none_or(|rank| rank == 0);
+    if !is_first || is_quiet(arguments) {
         return;
     }
-    for unknown in Vec::<String>::new() {
-        
+    for unknown in raddle::unknown_variables() {
         warn_of(&unknown.to_string());
     }
     if let Some(command) = one_node_command(arguments)

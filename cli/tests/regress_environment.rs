@@ -102,6 +102,8 @@ fn a_wrong_variable_ends_with_the_code_of_the_wrong_option() {
     let nodes = [
         ("RADDLE_NODES", "0"),
         ("RADDLE_NODES", "many"),
+        // More than --nodes takes.
+        ("RADDLE_NODES", "257"),
         ("RADDLE_TRANSPORT", "mail"),
         ("RADDLE_PROGRESS", "never"),
     ];

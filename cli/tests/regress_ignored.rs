@@ -31,7 +31,8 @@ fn a_sleep_longer_than_a_round_trip_is_refused_by_predict_and_can_be_simulated()
         &["slower sleep is 5000"],
     );
     let found = json(&run_well("predict --slower sleep=4314ns --json".split(' ')));
-    assert_eq!(found["round_trip_ns"], 0.0);
+    let left_ns = found["round_trip_ns"].as_f64().expect("a time");
+    assert!((0.0..1e-3).contains(&left_ns), "{left_ns}");
     let call = "simulate tracer --nodes 2 --renderers 1 --slower sleep=5us --json";
     let found = json(&run_well(call.split(' ')));
     assert!(found["cycle_ns"].as_f64() > Some(5_000.0), "{found}");

@@ -174,6 +174,7 @@ fn pools_are_listed_in_one_place() {
     let pools = value["pools"].as_array().expect("a list");
     for pool in pools {
         let name = pool["name"].as_str().expect("a name");
+        assert!(list.contains(name), "{name} is missing in: {list}");
         let about = pool["about"].as_str().expect("a sentence");
         assert!(about.ends_with('.'), "{pool}");
         let call = [
@@ -182,7 +183,7 @@ fn pools_are_listed_in_one_place() {
         let found = json(&run_well(call.into_iter().chain([name])));
         assert_eq!(found["stats"]["pool"], name);
     }
-    assert_eq!(pools.len(), 22);
+    assert!(pools.len() > 20, "{value}");
     // A wrong name lists all of them.
     let said = run("sort 100 --pool lake".split(' '));
     assert_eq!(said.code, Some(2), "{said:?}");

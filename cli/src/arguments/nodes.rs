@@ -78,6 +78,24 @@ impl ReceiveChoice {
     }
 }
 
+/// What the environment says of nodes; of as many as `--nodes` takes.
+///
+/// # Errors
+/// [`JobError::Environment`].
+pub(super) fn job_environment() -> Result<JobEnvironment, JobError> {
+    const NAME: &str = "RADDLE_NODES";
+    let said = JobEnvironment::read()?;
+    let variable = std::env::var_os(NAME).filter(|value| !value.is_empty());
+    match (said.nodes, variable) {
+        (Some(nodes), Some(found)) if i64::from(nodes) > NODES_MAX => Err(JobError::Environment {
+            name: NAME,
+            found,
+            expected: format!("a number from 1 to {NODES_MAX}"),
+        }),
+        _ => Ok(said),
+    }
+}
+
 /// The transport of that name.
 fn transport_of(name: &str) -> Option<TransportKind> {
     let mut all = TransportKind::ALL.into_iter();
@@ -221,7 +239,7 @@ impl KneighborArguments {
     /// # Errors
     /// [`JobError::Environment`].
     pub(crate) fn or_environment(mut self) -> Result<Self, JobError> {
-        let said = JobEnvironment::read()?;
+        let said = job_environment()?;
         let nodes = said.nodes.filter(|&nodes| nodes > 1);
         let kind = said.transport.unwrap_or_default();
         // Of nodes that are asked for on the command line there are threads, if it does not say which.

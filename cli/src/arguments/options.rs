@@ -23,7 +23,7 @@ pub(crate) struct Running<A: Args> {
 
 /// Options of commands that start workers.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Workers and output")]
+#[command(next_help_heading = "Output")]
 pub(crate) struct Options {
     /// The workers.
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub(crate) struct Options {
 
 /// Options for the workers of a runtime.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Workers and output")]
+#[command(next_help_heading = "Workers")]
 pub(crate) struct WorkerOptions {
     /// Number of workers [default: as many as CPUs that may be used]
     #[arg(long, value_name = "N", value_parser = values::worker_count, allow_negative_numbers = true)]

@@ -66,22 +66,18 @@ fn options_after_command(words: Vec<OsString>) -> Vec<OsString> {
 /// Adds options that are not there to all commands with `--workers`: each is an error with a hint.
 fn with_hints(command: clap::Command) -> clap::Command {
     let command = command.mut_subcommands(with_hints);
-    let mut names = command.get_arguments().filter_map(Arg::get_long);
-    if !names.any(|name| name == "workers") {
+    let names = command.get_arguments().filter_map(Arg::get_long);
+    let taken: Vec<_> = names.map(str::to_owned).collect();
+    let is_taken = |name: &str| taken.iter().any(|taken| taken == name);
+    if !is_taken("workers") {
         return command;
     }
-    let taken: Vec<_> = command
-        .get_arguments()
-        .filter_map(|arg| arg.get_long().map(str::to_owned))
-        .collect();
     let hint = |id: &'static str, asked: String| {
         let parser = NotHere { asked };
         let arg = Arg::new(id).hide(true).num_args(0..=1);
         arg.default_missing_value("").value_parser(parser)
     };
-    let free = WORKERS_ELSEWHERE
-        .into_iter()
-        .filter(|name| !taken.iter().any(|taken| taken == name));
+    let free = WORKERS_ELSEWHERE.into_iter().filter(|name| !is_taken(name));
     let long = free.map(|name| hint(name, format!("--{name}")).long(name));
     command
         .args(long)

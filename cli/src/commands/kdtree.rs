@@ -9,7 +9,7 @@ use std::sync::Arc;
 use raddle::chare::SectionForm;
 use raddle_graphics::kdtree::messages::{MessageOptions, WorkerTasks};
 use raddle_graphics::kdtree::{BuildError, KdTree, Parameters};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use self::builder::Builder;
 use self::report::Report;

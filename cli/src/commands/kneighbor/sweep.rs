@@ -29,6 +29,11 @@ pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
     check_call(options)?;
     let left_out = left_out(arguments)?;
     let crew = Crew::new(arguments, options)?;
+    if !Launch::is_started() {
+        // What is wrong with options and variables is reported once, not by each node.
+        let plan = workers::builder(options).workers(crew.workers).plan();
+        plan.map_err(|error| workers::refused(error, options))?;
+    }
     let shape = Shape {
         elements: arguments
             .elements
@@ -193,7 +198,7 @@ impl Crew {
     fn new(arguments: &KneighborArguments, options: &Options) -> Result<Self, CliError> {
         let are_threads_alone = arguments.modes() == [Mode::Threads];
         let nodes = arguments.nodes.unwrap_or(1 + u16::from(!are_threads_alone));
-        let workers = match options.workers {
+        let workers = match options.runtime.workers {
             Some(workers) => workers.get(),
             // As for one run.
             None if are_threads_alone && arguments.nodes.is_none() => {
