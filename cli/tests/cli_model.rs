@@ -260,7 +260,19 @@ fn this_machine_can_be_measured() {
         "-o".as_ref(),
         toml.as_os_str(),
     ];
-    let found = json(&run_well(arguments));
+    let said = run(arguments);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let found = json(&said.output);
+    // Other work on the machine may make measurements contradict each other.
+    let doubts = found["measured"]["doubts"].as_array().expect("a list");
+    assert_eq!(said.errors.lines().count(), doubts.len(), "{said:?}");
+    for (line, doubt) in said.errors.lines().zip(doubts) {
+        let doubt = doubt.as_str().expect("a sentence");
+        assert!(
+            line.starts_with("warning: ") && line.contains(doubt),
+            "{line}"
+        );
+    }
     has(
         &found,
         &[

@@ -119,21 +119,23 @@ fn measurements_that_contradict_each_other_are_a_warning_and_a_comment() {
 /// Runs that are compared had fewer iterations than were asked for; only the JSON said so.
 #[test]
 fn iterations_that_are_asked_for_are_made() {
-    let iterations = |more: &str| {
-        let call = format!("kneighbor --mode shm --size 4000000 --repeat 1 {more} --json");
-        let value = json(&run_well(
-            call.trim().split(' ').filter(|word| !word.is_empty()),
-        ));
-        value["sizes"][0]["iterations"].clone()
+    // Two sizes are runs to compare; between threads a message is handed over without a copy.
+    let run = "kneighbor --workers 2 --size 4000000,2000000 --repeat 1";
+    let iterations = |more: &[&str]| {
+        let call: Vec<_> = run.split(' ').chain(more.iter().copied()).collect();
+        let value = json(&run_well([&call[..], &["--json"]].concat()));
+        [0, 1].map(|size| value["sizes"][size]["iterations"].as_u64())
     };
-    assert_eq!(iterations("--iterations 15"), 15);
-    // Without the option an element sends 300 MB in a run, and the table says how many messages that is.
-    assert_eq!(iterations(""), 12);
-    let call = "kneighbor --mode shm --size 4000000 --repeat 1 -k 1 --iterations 7";
-    let text = run_well(call.split(' '));
+    assert_eq!(iterations(&["--iterations", "30"]), [Some(30), Some(30)]);
+    // Without the option an element sends 300 MB in a run.
+    assert_eq!(iterations(&[]), [Some(12), Some(25)]);
+    let text = run_well(run.split(' '));
     let rows: Vec<_> = text.lines().collect();
     assert!(rows[2].contains("size iterations"), "{text}");
-    assert!(rows[3].contains("4.00 MB          7"), "{text}");
+    assert!(rows[3].contains("4.00 MB         12"), "{text}");
+    let nodes = "kneighbor --mode shm --iterations 20001 --repeat 1 --size 16 --json";
+    let value = json(&run_well(nodes.split(' ')));
+    assert_eq!(value["sizes"][0]["iterations"], 20_001);
 }
 
 #[test]
