@@ -10,6 +10,9 @@ use raddle_topology::Affinity;
 use super::values;
 use crate::error::CliError;
 
+/// The heading of options for the output.
+const OUTPUT: &str = "Output";
+
 /// A command that starts workers: its own arguments, and the options for workers and output.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Running<A: Args> {
@@ -23,22 +26,21 @@ pub(crate) struct Running<A: Args> {
 
 /// Options of commands that start workers.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Output")]
 pub(crate) struct Options {
     /// The workers.
     #[command(flatten)]
     pub(crate) runtime: WorkerOptions,
     /// Print in one line how workers were placed, then which runs on which CPU, and why
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) show_binding: bool,
     /// Print the workers' counters at the end
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) stats: bool,
     /// Print one JSON object instead of text
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
     /// Print only errors, and what other options ask for
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = OUTPUT)]
     pub(crate) quiet: bool,
 }
 
@@ -121,12 +123,12 @@ impl Options {
 
 /// Options for the output of commands without workers.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Output")]
+#[command(next_help_heading = OUTPUT)]
 pub(crate) struct OutputOptions {
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print errors only
+    /// Print only errors, and what other options ask for
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

@@ -126,7 +126,7 @@ impl PingpongArguments {
             && !options.quiet
         {
             environment::warn_of(&format!(
-                "RADDLE_NODES is {nodes}, and is not used beside options for workers of one process"
+                "RADDLE_NODES is {nodes}, and is not used beside --wait, --layer and options for workers of one process"
             ));
         }
         self.nodes = self.nodes.or(nodes.filter(|_| says_nothing));
