@@ -7,7 +7,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{Said, raddle};
+use common::{Said, json, raddle};
 
 fn run_with(variables: &[(&str, &str)], call: &str) -> Said {
     raddle()
@@ -90,10 +90,6 @@ fn a_wrong_variable_ends_with_the_code_of_the_wrong_option() {
             let by_option = run_with(&[], &format!("{command} {option} {value}"));
             assert_eq!(by_option.code, Some(2), "{option} {value}: {by_option:?}");
             let by_variable = run_with(&[(name, value)], command);
-            // Nodes have one worker each unless the option says otherwise.
-            if name == "RADDLE_WORKERS" && command != SORT {
-                continue;
-            }
             assert_eq!(by_variable.code, Some(2), "{name}={value}: {by_variable:?}");
             assert!(by_variable.errors.contains(name), "{by_variable:?}");
             assert_eq!(by_variable.errors.lines().count(), 1, "{by_variable:?}");
@@ -114,6 +110,21 @@ fn a_wrong_variable_ends_with_the_code_of_the_wrong_option() {
             assert!(said.errors.contains(name), "{said:?}");
         }
     }
+}
+
+/// It was not read where runs between nodes were compared.
+#[test]
+fn the_number_of_workers_of_each_node_comes_from_the_variable_too() {
+    let call = "kneighbor --mode shm --iterations 5 --repeat 1 --json";
+    let workers = |variables: &[(&str, &str)], call: &str| {
+        let said = run_with(variables, call);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        json(&said.output)["workers"].clone()
+    };
+    assert_eq!(workers(&[], call), 1);
+    assert_eq!(workers(&[("RADDLE_WORKERS", "2")], call), 2);
+    let option = format!("{call} --workers 1");
+    assert_eq!(workers(&[("RADDLE_WORKERS", "2")], &option), 1);
 }
 
 #[test]

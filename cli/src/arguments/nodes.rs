@@ -225,7 +225,7 @@ pub(crate) struct KneighborArguments {
     /// Between whom: the workers of one process, nodes by a transport, or all of these [default: threads; nodes where RADDLE_NODES or mpirun says so]
     #[arg(long, value_name = "NAME", ignore_case = true, overrides_with = "mode", value_parser = modes_parser())]
     pub(crate) mode: Option<Modes>,
-    /// Nodes, each with as many workers as --workers says, 1 by default; of threads, as many in one process [default: 2]
+    /// Nodes, each with as many workers as --workers or RADDLE_WORKERS says, 1 by default; of threads, as many in one process [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=NODES_MAX))]
     pub(crate) nodes: Option<u16>,
     /// Who receives what comes from other nodes: workers in passing, also after each send, or a thread; or one after the other [default: pending]

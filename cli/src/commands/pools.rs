@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &PoolsArguments) -> Result<(), CliError> {
     }
     let mut table = Table::default();
     for (name, pool) in PoolKind::FAMILIES {
-        table.row(name, format!("{pool}, of its family"));
+        table.row(name, format!("The same as {pool}."));
     }
     for pool in PoolKind::ALL {
         table.row(pool.name(), pool.about().to_owned());

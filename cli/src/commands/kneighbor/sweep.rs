@@ -198,12 +198,11 @@ impl Crew {
     fn new(arguments: &KneighborArguments, options: &Options) -> Result<Self, CliError> {
         let are_threads_alone = arguments.modes() == [Mode::Threads];
         let nodes = arguments.nodes.unwrap_or(1 + u16::from(!are_threads_alone));
+        let is_said = std::env::var_os("RADDLE_WORKERS").is_some_and(|value| !value.is_empty());
+        let is_one_run = are_threads_alone && arguments.nodes.is_none();
         let workers = match options.runtime.workers {
             Some(workers) => workers.get(),
-            // As for one run.
-            None if are_threads_alone && arguments.nodes.is_none() => {
-                workers::builder(options).worker_count()?
-            }
+            None if is_said || is_one_run => workers::builder(options).worker_count()?,
             None => 1,
         };
         Ok(Self { nodes, workers })
