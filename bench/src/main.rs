@@ -322,7 +322,7 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         records: Vec::new(),
         emit: &mut |record: &Record| {
             print(&if json {
-                serde_json::to_string(record).unwrap_or_else(|error| error.to_string())
+                record.json().unwrap_or_else(|error| error.to_string())
             } else {
                 table_row(record)
             })

@@ -6,9 +6,13 @@ use std::process::Command;
 
 use serde::Serialize;
 
+/// The schema of a record. It grows by one when a field is renamed or removed, or when its meaning
+/// changes.
+const SCHEMA: u32 = 1;
+
 /// One contender's figures in one case at one number of workers.
 ///
-/// Serialised as one JSON object a line, with exactly these fields; `ratio` only for peers.
+/// Serialised as one JSON object a line, with exactly these fields and `schema`; `ratio` only for peers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Record {
     /// The suite's name.
@@ -54,6 +58,23 @@ pub(crate) struct Surroundings {
 }
 
 impl Record {
+    /// The record as one JSON object, with the number of its schema.
+    ///
+    /// # Errors
+    /// As [`serde_json::to_string`].
+    pub(crate) fn json(&self) -> serde_json::Result<String> {
+        #[derive(Serialize)]
+        struct Numbered<'record> {
+            schema: u32,
+            #[serde(flatten)]
+            record: &'record Record,
+        }
+        serde_json::to_string(&Numbered {
+            schema: SCHEMA,
+            record: self,
+        })
+    }
+
     /// True where no two workers were far from each other, and nobody else used the machine.
     pub(crate) fn counts_when_near(&self) -> bool {
         ["near", "one-thread"].contains(&self.mode.as_str())

@@ -5,6 +5,8 @@ mod launch;
 mod model;
 mod nodes;
 mod numerics;
+mod options;
+mod parse;
 mod pingpong;
 mod place;
 pub(crate) mod values;
@@ -12,12 +14,9 @@ pub(crate) mod values;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use glam::{DVec3, Vec3};
-use raddle::{BlockShape, IdlePolicy, MailboxKind, PoolKind, TaskMemory, VictimOrder};
-use raddle_topology::Affinity;
 
 use self::values::{SceneChoice, Size};
 
@@ -28,7 +27,11 @@ pub(crate) use self::model::{
     SimulateArguments, SimulatedProgram, SpeedsChoice, SymmetricProgram, TracerProgram,
 };
 pub(crate) use self::nodes::{KneighborArguments, Mode};
-pub(crate) use self::numerics::{BlockPlacement, Lk23Arguments, MatmulArguments, ProgramArguments};
+pub(crate) use self::numerics::{
+    BlockPlacement, Lk23Arguments, MatmulArguments, ProgramArguments, sides,
+};
+pub(crate) use self::options::{Options, Running, WorkerOptions};
+pub(crate) use self::parse::{command, parse};
 pub(crate) use self::pingpong::{LayerChoice, PingpongArguments, WaitChoice};
 pub(crate) use self::place::{PlaceArguments, PlaceFormat, ProgramChoice, SimulatedArguments};
 
@@ -61,8 +64,14 @@ Environment: RADDLE_WORKERS, RADDLE_POOL, RADDLE_BLOCKS, RADDLE_VICTIMS, RADDLE_
 RADDLE_IDLE, RADDLE_TASK_MEMORY and RADDLE_MAILBOX stand in for the options of those names; an
 option wins over its variable. RADDLE_SEEDS says how new chares spread: stealing, random, ring,
 mesh or hypercube. RADDLE_CLAIMS names the group of processes that leave each other's CPUs alone.
+RADDLE_NODES, RADDLE_TRANSPORT and RADDLE_PROGRESS are for kneighbor, pingpong and launched
+programs; the other commands run on one node. RADDLE_PARAMETERS stands in for --parameters. A
+variable of another name that begins with RADDLE_ is reported on standard error.
 
-Exit codes: 0 done, 1 failed (one line on standard error says why), 2 wrong call.";
+JSON: each command with --json prints one object on one line. Its number \"schema\" grows when a key
+goes, or means something else; keys end in their units (_s, _ms, _us, _ns, _bytes).
+
+Exit codes: 0 done, 1 failed (one line on standard error says why), 2 wrong call or variable.";
 
 const RENDER_EXAMPLES: &str = "\
 Examples:
@@ -99,7 +108,7 @@ pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// What every command knows.
+    /// Options without a command; those before one are read as its own (see [`parse()`]).
     #[command(flatten)]
     pub(crate) options: Options,
 }
@@ -109,25 +118,25 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Render a mesh or a generated scene
     #[command(after_help = RENDER_EXAMPLES)]
-    Render(RenderArguments),
+    Render(Running<RenderArguments>),
     /// Build a kd-tree and report time, nodes, leaves, depth, cost and memory
     #[command(after_help = kdtree::EXAMPLES)]
-    Kdtree(KdtreeArguments),
+    Kdtree(Running<KdtreeArguments>),
     /// Sort random numbers and report time, speedup, tasks and their size
     #[command(after_help = SORT_EXAMPLES)]
-    Sort(SortArguments),
+    Sort(Running<SortArguments>),
     /// Sweep over a matrix by Livermore kernel 23, and report the rate
     #[command(after_help = numerics::LK23_EXAMPLES)]
-    Lk23(Lk23Arguments),
+    Lk23(Running<Lk23Arguments>),
     /// Multiply matrices, and report the rate
     #[command(after_help = numerics::MATMUL_EXAMPLES)]
-    Matmul(MatmulArguments),
+    Matmul(Running<MatmulArguments>),
     /// Exchange messages between neighbours in a ring, and report what an iteration takes
     #[command(after_help = nodes::KNEIGHBOR_EXAMPLES)]
-    Kneighbor(KneighborArguments),
+    Kneighbor(Running<KneighborArguments>),
     /// Send one message there and back, and report what that takes
     #[command(after_help = pingpong::EXAMPLES)]
-    Pingpong(PingpongArguments),
+    Pingpong(Running<PingpongArguments>),
     /// Run a program of yours on several nodes, which are processes
     #[command(after_help = launch::EXAMPLES)]
     Launch(LaunchArguments),
@@ -143,88 +152,10 @@ pub(crate) enum Command {
     /// Place parties by the bytes that they exchange, and report what that costs beside the baselines
     #[command(after_help = place::EXAMPLES)]
     Place(PlaceArguments),
+    /// List the pools that --pool knows
+    Pools(PoolsArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
-}
-
-/// Options of every command: the workers, and how results are told.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Workers and output")]
-pub(crate) struct Options {
-    /// Number of workers [default: as many as CPUs that may be used]
-    #[arg(long, global = true, value_name = "N", value_parser = values::worker_count, allow_negative_numbers = true)]
-    pub(crate) workers: Option<NonZeroUsize>,
-    /// What keeps tasks until a worker asks [default: auto]
-    #[arg(long, global = true, value_name = "NAME", ignore_case = true, value_parser = pool_parser())]
-    pub(crate) pool: Option<PoolKind>,
-    /// Tasks in a block and public blocks of a pool DQ-BL-* [default: 4x2]
-    #[arg(long, global = true, value_name = "TASKSxBLOCKS")]
-    pub(crate) blocks: Option<BlockShape>,
-    /// In which order a worker looks through the others for work [default: permuted]
-    #[arg(long, global = true, value_name = "ORDER", ignore_case = true, value_parser = victims_parser())]
-    pub(crate) victims: Option<VictimOrder>,
-    /// Where workers run: auto, none, compact, scatter, or CPUs such as 0,2,4-7 [default: auto]
-    #[arg(long, global = true, value_name = "WHERE")]
-    pub(crate) affinity: Option<Affinity>,
-    /// What a worker without work does [default: adaptive]
-    #[arg(long, global = true, value_name = "POLICY", ignore_case = true, value_parser = idle_parser())]
-    pub(crate) idle: Option<IdlePolicy>,
-    /// Where the closures of tasks lie [default: cells]
-    #[arg(long, global = true, value_name = "WHERE", ignore_case = true, value_parser = task_memory_parser())]
-    pub(crate) task_memory: Option<TaskMemory>,
-    /// Where messages for a worker wait [default: lock-free]
-    #[arg(long, global = true, value_name = "NAME", ignore_case = true, value_parser = mailbox_parser())]
-    pub(crate) mailbox: Option<MailboxKind>,
-    /// Print in one line how workers were placed, then which runs on which CPU, and why
-    #[arg(long, global = true)]
-    pub(crate) show_binding: bool,
-    /// Print the workers' counters at the end
-    #[arg(long, global = true)]
-    pub(crate) stats: bool,
-    /// Print one JSON object instead of text
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    /// Print errors only
-    #[arg(short, long, global = true)]
-    pub(crate) quiet: bool,
-}
-
-impl Options {
-    /// Whether something is said of the workers that nodes of a command without workers have not.
-    pub(crate) const fn says_of_workers(&self) -> bool {
-        self.workers.is_some()
-            || self.pool.is_some()
-            || self.blocks.is_some()
-            || self.victims.is_some()
-            || self.idle.is_some()
-            || self.task_memory.is_some()
-            || self.mailbox.is_some()
-            || self.stats
-    }
-}
-
-fn pool_parser() -> impl TypedValueParser<Value = PoolKind> {
-    PossibleValuesParser::new(PoolKind::names()).try_map(|name| name.parse::<PoolKind>())
-}
-
-fn victims_parser() -> impl TypedValueParser<Value = VictimOrder> {
-    PossibleValuesParser::new(VictimOrder::ALL.map(VictimOrder::name))
-        .try_map(|name| name.parse::<VictimOrder>())
-}
-
-fn task_memory_parser() -> impl TypedValueParser<Value = TaskMemory> {
-    PossibleValuesParser::new(TaskMemory::ALL.map(TaskMemory::name))
-        .try_map(|name| name.parse::<TaskMemory>())
-}
-
-fn mailbox_parser() -> impl TypedValueParser<Value = MailboxKind> {
-    PossibleValuesParser::new(MailboxKind::ALL.map(MailboxKind::name))
-        .try_map(|name| name.parse::<MailboxKind>())
-}
-
-fn idle_parser() -> impl TypedValueParser<Value = IdlePolicy> {
-    PossibleValuesParser::new(IdlePolicy::ALL.map(IdlePolicy::name))
-        .try_map(|name| name.parse::<IdlePolicy>())
 }
 
 /// Where the triangles come from.
@@ -307,12 +238,23 @@ pub(crate) struct TopologyArguments {
     /// A machine that hwloc wrote to an XML file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) xml: Option<PathBuf>,
-    /// How to draw it [default: text, or json with --json]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<TopologyFormat>,
+    /// How to draw it [default: text]
+    #[arg(long, value_enum, default_value_t = TopologyFormat::Text, hide_default_value = true)]
+    pub(crate) format: TopologyFormat,
+    /// Print one JSON object on one line; --format json indents it
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// `raddle pools`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PoolsArguments {
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `raddle completions`.

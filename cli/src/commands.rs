@@ -12,6 +12,7 @@ pub(crate) mod matmul;
 mod model;
 pub(crate) mod pingpong;
 pub(crate) mod place;
+pub(crate) mod pools;
 pub(crate) mod predict;
 mod program;
 pub(crate) mod render;

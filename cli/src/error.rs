@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use raddle::BuildError;
+use raddle::chare::nodes::JobError;
 use raddle_graphics::kdtree;
 use raddle_graphics::mesh::MeshError;
 use raddle_graphics::picture::PictureError;
@@ -99,7 +101,7 @@ pub(crate) enum CliError {
     },
     /// The runtime cannot be set up.
     #[error(transparent)]
-    Runtime(#[from] raddle::BuildError),
+    Runtime(#[from] BuildError),
     /// There is no memory for so many numbers.
     #[error("{count} numbers: no memory for {bytes} bytes; expected {available}")]
     NumbersTooMany {
@@ -134,7 +136,7 @@ pub(crate) enum CliError {
         /// The options.
         what: String,
         /// What was found.
-        source: raddle::chare::nodes::JobError,
+        source: JobError,
     },
     /// Nodes that did not come up, ended early or sent something else.
     #[error("{what}: {source}")]
@@ -227,6 +229,27 @@ pub(crate) enum CliError {
         /// The first node that differs.
         node: usize,
     },
+}
+
+impl CliError {
+    /// Whether the call is wrong, or an environment variable that stands in for an option.
+    pub(crate) fn is_of_the_call(&self) -> bool {
+        match self {
+            Self::WrongCall { .. } => true,
+            Self::Model(error) => error.is_of_the_call(),
+            Self::Runtime(error) => is_of_a_variable(error),
+            Self::Job { source, .. } => match source {
+                JobError::Environment { .. } => true,
+                JobError::Build(error) => is_of_a_variable(error),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+fn is_of_a_variable(error: &BuildError) -> bool {
+    matches!(error, BuildError::Environment { .. })
 }
 
 /// An error's text without line breaks, whatever a library or a file name puts into it.

@@ -1,16 +1,19 @@
 //! The `raddle` program: parses flags, draws progress, prints, sets exit codes.
 //!
-//! Exit codes: 0 done, 1 the command failed (one line on standard error says why), 2 the call was wrong.
+//! Exit codes: 0 done, 1 the command failed (one line on standard error says why), 2 the call was
+//! wrong, or an environment variable that stands in for an option.
 //! A reader of the output who goes away (`raddle topology | head -1`) is no failure.
 #![forbid(unsafe_code)]
 
 mod arguments;
 mod commands;
+mod environment;
 mod error;
 mod input;
 mod memory;
 mod output;
 mod progress;
+mod schema;
 mod slow_tree;
 mod system_counts;
 mod table;
@@ -20,19 +23,19 @@ mod workers;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
 use raddle::chare::nodes::JobError;
 use raddle::net::{Launch, NetError, SendError};
 use raddle_messages::nodes::NodesError;
 
-use crate::arguments::{Arguments, Command};
+use crate::arguments::{Arguments, Command, Options};
 use crate::error::CliError;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match arguments::parse(std::env::args_os()) {
         Ok(arguments) => arguments,
         Err(told) => return tell(&told),
     };
+    environment::warn(&arguments);
     match run(&arguments) {
         Ok(()) | Err(CliError::ReaderGone) => ExitCode::SUCCESS,
         Err(error) => {
@@ -40,10 +43,9 @@ fn main() -> ExitCode {
                 // With the error stream gone there is nobody to tell; the exit code still says it.
                 let _unheard = writeln!(io::stderr(), "error: {}", error::one_line(&error));
             }
-            match error {
-                CliError::WrongCall { .. } => ExitCode::from(2),
-                CliError::Model(error) if error.is_of_the_call() => ExitCode::from(2),
-                _ => ExitCode::FAILURE,
+            match error.is_of_the_call() {
+                true => ExitCode::from(2),
+                false => ExitCode::FAILURE,
             }
         }
     }
@@ -81,22 +83,36 @@ fn tell(told: &clap::Error) -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let options = &arguments.options;
     match &arguments.command {
-        Some(Command::Render(render)) => commands::render::run(render, options),
-        Some(Command::Kdtree(kdtree)) => commands::kdtree::run(kdtree, options),
-        Some(Command::Sort(sort)) => commands::sort::run(sort, options),
-        Some(Command::Lk23(lk23)) => commands::lk23::run(lk23, options),
-        Some(Command::Matmul(matmul)) => commands::matmul::run(matmul, options),
-        Some(Command::Kneighbor(kneighbor)) => commands::kneighbor::run(kneighbor, options),
-        Some(Command::Pingpong(pingpong)) => commands::pingpong::run(pingpong, options),
-        Some(Command::Launch(launch)) => commands::launch::run(launch, options),
-        Some(Command::Predict(predict)) => commands::predict::run(predict, options),
-        Some(Command::Simulate(simulate)) => commands::simulate::run(simulate, options),
-        Some(Command::Topology(topology)) => commands::topology::run(topology, options),
-        Some(Command::Place(place)) => commands::place::run(place, options),
-        Some(Command::Completions(completions)) => commands::completions::run(completions, options),
-        None if options.show_binding => commands::binding::run(options),
-        None => commands::demo::run(options),
+        Some(Command::Render(it)) => commands::render::run(&it.arguments, checked(&it.options)?),
+        Some(Command::Kdtree(it)) => commands::kdtree::run(&it.arguments, checked(&it.options)?),
+        Some(Command::Sort(it)) => commands::sort::run(&it.arguments, checked(&it.options)?),
+        Some(Command::Lk23(it)) => commands::lk23::run(&it.arguments, checked(&it.options)?),
+        Some(Command::Matmul(it)) => commands::matmul::run(&it.arguments, checked(&it.options)?),
+        Some(Command::Kneighbor(it)) => {
+            commands::kneighbor::run(&it.arguments, checked(&it.options)?)
+        }
+        Some(Command::Pingpong(it)) => {
+            commands::pingpong::run(&it.arguments, checked(&it.options)?)
+        }
+        Some(Command::Launch(launch)) => commands::launch::run(launch),
+        Some(Command::Predict(predict)) => commands::predict::run(predict, &predict.options()),
+        Some(Command::Simulate(simulate)) => {
+            commands::simulate::run(simulate, &simulate.output.options())
+        }
+        Some(Command::Topology(topology)) => commands::topology::run(topology),
+        Some(Command::Place(place)) => commands::place::run(place),
+        Some(Command::Pools(pools)) => commands::pools::run(pools),
+        Some(Command::Completions(completions)) => commands::completions::run(completions),
+        None if arguments.options.show_binding => {
+            commands::binding::run(checked(&arguments.options)?)
+        }
+        None => commands::demo::run(checked(&arguments.options)?),
     }
+}
+
+/// The options of a command with workers, unless they contradict each other.
+fn checked(options: &Options) -> Result<&Options, CliError> {
+    options.runtime.check()?;
+    Ok(options)
 }

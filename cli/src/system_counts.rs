@@ -13,7 +13,7 @@ use crate::table::{Table, grouped, plural};
 /// Counters, from one `begin` to the next `pause`. To be made before the workers are, whose counts are added to those of their maker.
 #[derive(Debug)]
 pub(crate) struct SystemCounts {
-    hardware: Vec<(&'static str, Result<hardware::Counter, String>)>,
+    hardware: Vec<(Name, Result<hardware::Counter, String>)>,
     /// Of each thread, at the last beginning.
     begun: BTreeMap<u32, Thread>,
     /// Those that were seen.
@@ -22,6 +22,25 @@ pub(crate) struct SystemCounts {
     has_new: bool,
     sum: Thread,
 }
+
+/// A counter of the processor.
+#[derive(Debug, Clone, Copy)]
+struct Name {
+    /// For people.
+    text: &'static str,
+    /// In JSON.
+    key: &'static str,
+}
+
+const CACHE_MISSES: Name = Name {
+    text: "cache misses",
+    key: "cache_misses",
+};
+
+const STALLED_CYCLES: Name = Name {
+    text: "stalled cycles, front end",
+    key: "stalled_cycles_front_end",
+};
 
 /// What the system has counted of a thread, or of all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +75,7 @@ pub(crate) struct Counts {
     threads: usize,
     has_new: bool,
     sum: Thread,
-    hardware: Vec<(&'static str, Result<u64, String>)>,
+    hardware: Vec<(Name, Result<u64, String>)>,
 }
 
 impl SystemCounts {
@@ -134,7 +153,7 @@ impl Counts {
                 Ok(count) => json!(count),
                 Err(reason) => json!({ "missing": reason }),
             };
-            result.insert(name.replace([' ', '-'], "_"), value);
+            result.insert(name.key.to_owned(), value);
         }
         Value::Object(result)
     }
@@ -164,7 +183,7 @@ impl Counts {
                 Ok(count) => grouped(*count),
                 Err(reason) => format!("not counted here: {reason}"),
             };
-            table.row(name, text);
+            table.row(name.text, text);
         }
         table.text()
     }
@@ -207,17 +226,16 @@ mod hardware {
 
     use perf_event::events::Hardware;
 
+    use super::{CACHE_MISSES, Name, STALLED_CYCLES};
+
     /// A counter of this thread and of those that it begins, and they.
     #[derive(Debug)]
     pub(super) struct Counter(perf_event::Counter);
 
-    pub(super) fn counters() -> Vec<(&'static str, Result<Counter, String>)> {
+    pub(super) fn counters() -> Vec<(Name, Result<Counter, String>)> {
         let events = [
-            ("cache misses", Hardware::CACHE_MISSES),
-            (
-                "stalled cycles, front end",
-                Hardware::STALLED_CYCLES_FRONTEND,
-            ),
+            (CACHE_MISSES, Hardware::CACHE_MISSES),
+            (STALLED_CYCLES, Hardware::STALLED_CYCLES_FRONTEND),
         ];
         let build = |event| {
             let mut builder = perf_event::Builder::new().kind(event);
@@ -253,16 +271,15 @@ mod hardware {
 mod hardware {
     //! There are none that could be read.
 
+    use super::{CACHE_MISSES, Name, STALLED_CYCLES};
+
     /// Nobody has one.
     #[derive(Debug)]
     pub(super) enum Counter {}
 
-    pub(super) fn counters() -> Vec<(&'static str, Result<Counter, String>)> {
+    pub(super) fn counters() -> Vec<(Name, Result<Counter, String>)> {
         let reason = || Err("only Linux tells".to_owned());
-        vec![
-            ("cache misses", reason()),
-            ("stalled cycles, front end", reason()),
-        ]
+        vec![(CACHE_MISSES, reason()), (STALLED_CYCLES, reason())]
     }
 
     impl Counter {

@@ -13,6 +13,7 @@ use crate::output;
 /// A builder with what the options say; the rest comes from the environment and the defaults.
 pub(crate) fn builder(options: &Options) -> Builder {
     let mut builder = Runtime::builder();
+    let options = &options.runtime;
     if let Some(workers) = options.workers.map(NonZeroUsize::get) {
         builder = builder.workers(workers);
     }
@@ -42,7 +43,7 @@ pub(crate) fn builder(options: &Options) -> Builder {
 
 /// What stands in the way of a runtime: the call, where the option that is to blame was given.
 pub(crate) fn refused(error: BuildError, options: &Options) -> CliError {
-    match (error, &options.affinity) {
+    match (error, &options.runtime.affinity) {
         (
             BuildError::Plan(
                 reason @ (PlanError::UnknownCpu { .. } | PlanError::NotAllowed { .. }),

@@ -44,6 +44,7 @@ fn the_help_reads_as_it_was_written() {
         "simulate",
         "topology",
         "place",
+        "pools",
         "completions",
     ] {
         matches_snapshot(
@@ -70,6 +71,8 @@ fn no_line_of_the_help_is_wider_than_a_page() {
         &["kneighbor", "--help"],
         &["pingpong", "--help"],
         &["place", "--help"],
+        &["pools", "--help"],
+        &["pools"],
         &["predict", "--help"],
         &["simulate", "--help"],
         &["simulate", "pingpong", "--help"],
@@ -167,10 +170,9 @@ fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
         (&["kneighbor", "--progress", "mail"], "pending"),
         (&["launch", "sh"], "--nodes"),
         (&["launch", "-n", "2"], "PROGRAM"),
-        (&["launch", "-n", "2", "--json", "sh"], "--json"),
         (&["launch", "-n", "0", "sh"], "1..="),
-        (&["topology", "--pool", "lake"], "deque"),
-        (&["topology", "--affinity", "here"], "scatter"),
+        (&["sort", "1e3", "--pool", "lake"], "deque"),
+        (&["sort", "1e3", "--affinity", "here"], "scatter"),
         (&["topology", "--synthetic", "a", "--xml", "b"], "--xml"),
         (&["--workers", "0"], "0"),
         (&["completions", "tcl"], "bash"),
@@ -193,8 +195,6 @@ fn a_wrong_question_ends_with_code_2_and_says_what_is_right() {
         (&["predict", "--set", "network.rain=1"], "no parameter"),
         (&["predict", "--set", "nothing"], "expected"),
         (&["predict", "--figure", "3"], "from 50 to 70"),
-        (&["predict", "--workers", "2"], "no workers"),
-        (&["simulate", "pingpong", "--stats"], "no workers"),
         (&["simulate", "tracer", "--nodes", "1"], "nodes is 1"),
         (
             &["predict", "--set", "tracer.other_requests_per_us=5"],

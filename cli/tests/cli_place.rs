@@ -37,10 +37,16 @@ fn a_placement_is_told_as_json() {
     let told = json(&run_well(place(&folder, PAIRS, &["--json", "--control"])));
     has(
         &told,
-        &["strategy", "reason", "cost", "baselines", "parties"],
+        &[
+            "strategy",
+            "reason",
+            "cost_hop_bytes",
+            "baselines",
+            "parties",
+        ],
     );
     let party = |index: usize, key: &str| told["parties"][index][key].as_u64();
-    assert_eq!(told["cost"], 360.0);
+    assert_eq!(told["cost_hop_bytes"], 360.0);
     assert_eq!(party(0, "numa_node"), Some(0));
     for index in 0..4 {
         assert_eq!(
@@ -178,7 +184,7 @@ fn programs_are_placed_and_their_times_predicted() {
         assert_eq!(told["program"]["operations"], operations, "{program}");
         assert_eq!(told["parties"].as_array().map(Vec::len), Some(operations));
         assert_eq!(told["predicted"]["migrations"], 0);
-        assert!(told["predicted"]["seconds"].as_f64() > Some(0.0));
+        assert!(told["predicted"]["time_s"].as_f64() > Some(0.0));
         assert!(told["baselines"][0]["predicted"]["remote_bytes"].is_u64());
         assert!(told["program"]["wandering"]["migrations"].as_u64() > Some(0));
     }
@@ -196,7 +202,7 @@ fn a_slower_link_is_a_longer_time() {
             "numa:4 core:8 pu:1",
         ];
         let told = json(&run_well(arguments.iter().chain(&["--link-gbs", link])));
-        told["program"]["wandering"]["seconds"]
+        told["program"]["wandering"]["time_s"]
             .as_f64()
             .expect("a number")
     };

@@ -198,7 +198,10 @@ fn workers_that_are_not_bound_have_their_part() {
             let has_part = |place: &Value| place["worker_index"] == worker;
             assert!(places.iter().any(has_part), "{placement}");
         }
-        assert!(placement["cost"].as_f64() > Some(0.0), "{placement}");
+        assert!(
+            placement["cost_hop_bytes"].as_f64() > Some(0.0),
+            "{placement}"
+        );
     }
     let text = fs::read_to_string(&path).expect("a picture");
     assert!(text.contains("rows of blocks dealt out"), "{text}");

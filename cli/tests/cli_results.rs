@@ -258,7 +258,11 @@ fn neighbours_exchange_messages_through_every_mailbox() {
             let value = json(&run_well([&arguments[..], options].concat()));
             assert_eq!(value["mailbox"], mailbox);
             assert_eq!(
-                (&value["elements"], &value["k"], &value["bytes"]),
+                (
+                    &value["elements"],
+                    &value["neighbours_per_side"],
+                    &value["bytes"]
+                ),
                 (&Value::from(5), &Value::from(2), &Value::from(2048))
             );
             assert_eq!(value["messages_per_iteration"], 20);
@@ -443,9 +447,14 @@ fn a_topology_has_three_forms_and_goes_to_a_file() {
     let synthetic = ["topology", "--synthetic", "numa:2 core:4 pu:2"];
     let text = run_well(synthetic);
     assert!(text.contains("NUMA") && text.contains("Core"), "{text}");
-    let value: Value =
-        serde_json::from_str(&run_well(synthetic.iter().chain(&["--json"]))).expect("JSON");
+    let value = json(&run_well(synthetic.iter().chain(&["--json"])));
     assert_eq!(value["counts"]["cpus"], 16);
+    let indented = run_well(synthetic.iter().chain(&["--format", "json"]));
+    assert!(indented.lines().count() > 20, "{indented}");
+    assert_eq!(
+        serde_json::from_str::<Value>(&indented).expect("JSON"),
+        value
+    );
     let svg = run_well(synthetic.iter().chain(&["--format", "svg"]));
     assert!(svg.contains("<svg") && svg.contains("</svg>"));
     let path = folder.path("machine.svg");

@@ -10,6 +10,7 @@
 //! | [`atomics`](rules::atomics) | one door to atomics; every ordering says why |
 //! | [`files`](rules::files) | headers, lengths |
 //! | [`testing`](rules::testing) | no test asserts a time or is ignored |
+//! | [`shipped`](rules::shipped) | no shipped crate depends on a peer through other crates |
 //! | [`printing`](rules::printing) | libraries never print |
 //! | [`variables`](rules::variables) | environment variables that are read are in the list of known ones |
 //! | [`words`](rules::words) | no paths of one machine, no registry hosts |

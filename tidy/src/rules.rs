@@ -4,6 +4,7 @@ pub mod atomics;
 pub mod files;
 pub mod layers;
 pub mod printing;
+pub mod shipped;
 pub mod testing;
 pub mod unsafety;
 pub mod variables;

@@ -1,9 +1,12 @@
 //! The checkout keeps every house rule.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::OnceLock;
 
-use raddle_tidy::rules::{atomics, files, layers, printing, testing, unsafety, variables, words};
+use raddle_tidy::rules::{
+    atomics, files, layers, printing, shipped, testing, unsafety, variables, words,
+};
 use raddle_tidy::{Finding, Tree};
 
 fn checkout() -> &'static Tree {
@@ -31,6 +34,31 @@ fn expect_none(findings: &[Finding]) {
 #[test]
 fn dependency_arrows_point_down() {
     expect_none(&layers::check(checkout()));
+}
+
+/// The benchmark's rayon came into the shipped program through the default features of a picture format.
+#[test]
+fn shipped_crates_depend_on_no_peer() {
+    let listing = |name: &str| {
+        let output = Command::new(env!("CARGO"))
+            .args(["tree", "--offline", "--package", name, "--all-features"])
+            .args(["--edges", "normal,build", "--target", "all"])
+            .args(["--prefix", "none", "--format", "{p}"])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .expect("cargo starts");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{name}: {errors}");
+        let listing = String::from_utf8(output.stdout).expect("UTF-8");
+        // A rule that looks at nothing finds nothing.
+        assert!(listing.lines().count() > 3, "{name}: {listing}");
+        listing
+    };
+    let found = shipped::SHIPPED.iter();
+    let found: Vec<_> = found
+        .flat_map(|name| shipped::check(name, &listing(name)))
+        .collect();
+    expect_none(&found);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use raddle::chare::nodes::Progress;
 use raddle::net::TransportKind;
 
 use super::nodes::{NODES_MAX, transport_parser};
+use super::options::WorkerOptions;
 
 /// Shown below the help.
 pub(super) const EXAMPLES: &str = "\
@@ -34,8 +35,11 @@ pub(crate) struct LaunchArguments {
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = progress_parser())]
     pub(crate) progress: Option<Progress>,
     /// The program, and its arguments
-    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::CommandWithArguments)]
+    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, value_hint = ValueHint::CommandWithArguments)]
     pub(crate) program: Vec<OsString>,
+    /// Of each node.
+    #[command(flatten)]
+    pub(crate) workers: WorkerOptions,
 }
 
 fn progress_parser() -> impl TypedValueParser<Value = Progress> {

@@ -12,9 +12,12 @@ use raddle_model::simulate::tracer::Work;
 use raddle_model::study::Question;
 use raddle_model::tracer::{Answers, Delay, QueueModel, Scenario, Sends, Slower};
 use raddle_model::units::Nanoseconds;
+use raddle_topology::Affinity;
 
 use super::nodes::ReceiveChoice;
+use super::options::{Options, OutputOptions, WorkerOptions};
 use super::values;
+use crate::error::CliError;
 
 /// Shown below the help.
 pub(super) const PREDICT_EXAMPLES: &str = "\
@@ -117,7 +120,22 @@ pub(crate) struct ScenarioArguments {
 }
 
 impl ScenarioArguments {
-    /// The question.
+    /// The question of a single prediction or simulation.
+    ///
+    /// # Errors
+    /// [`CliError::WrongCall`] of a law for bricks that are as they were.
+    pub(crate) fn one_scenario(&self) -> Result<Scenario, CliError> {
+        if self.brick.is_none() && self.misses != BrickLaw::default() {
+            return Err(CliError::WrongCall {
+                options: format!("--misses {}", self.misses.name()),
+                reason: "it is of use where bricks are of another size; expected --brick as well"
+                    .to_owned(),
+            });
+        }
+        Ok(self.scenario())
+    }
+
+    /// The question, or where several begin.
     pub(crate) fn scenario(&self) -> Scenario {
         let mut scenario = Scenario::new(self.nodes, self.renderers);
         scenario.slower = self
@@ -144,7 +162,7 @@ pub(crate) struct PredictArguments {
     #[arg(long, value_name = "FOLDER", requires = "figure", value_hint = ValueHint::DirPath)]
     pub(crate) svg: Option<PathBuf>,
     /// Print the parameters, as a file for --parameters
-    #[arg(long, conflicts_with = "figure")]
+    #[arg(long, conflicts_with = "figure", conflicts_with_all = SCENARIO)]
     pub(crate) show_parameters: bool,
     /// Measure this machine first
     #[arg(long)]
@@ -155,13 +173,47 @@ pub(crate) struct PredictArguments {
     /// Write the parameters there, as a file for --parameters
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
+    /// With --calibrate: on which CPUs it measures, such as 0,2 [default: auto]
+    #[arg(long, value_name = "WHERE", requires = "calibrate")]
+    pub(crate) affinity: Option<Affinity>,
+    /// With --calibrate: print where it measures, and why
+    #[arg(long, requires = "calibrate")]
+    pub(crate) show_binding: bool,
     #[command(flatten)]
     pub(crate) scenario: ScenarioArguments,
     #[command(flatten)]
     pub(crate) machine: MachineArguments,
+    #[command(flatten)]
+    pub(crate) output_options: OutputOptions,
 }
 
+/// The options that describe a question.
+const SCENARIO: [&str; 9] = [
+    "nodes",
+    "renderers",
+    "slower",
+    "brick",
+    "misses",
+    "answers",
+    "inline",
+    "waits",
+    "queues",
+];
+
 impl PredictArguments {
+    /// Options for what is measured, and for the output.
+    pub(crate) fn options(&self) -> Options {
+        let runtime = WorkerOptions {
+            affinity: self.affinity.clone(),
+            ..WorkerOptions::default()
+        };
+        Options {
+            runtime,
+            show_binding: self.show_binding,
+            ..self.output_options.options()
+        }
+    }
+
     /// The questions, each once, in the order of the study.
     pub(crate) fn questions(&self) -> Vec<Question> {
         let all = self.figure.contains(&FigureChoice::All);
@@ -274,6 +326,8 @@ pub(crate) struct SimulateArguments {
     /// What runs on the simulated nodes.
     #[command(subcommand)]
     pub(crate) program: SimulatedProgram,
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
 }
 
 /// What runs on the simulated nodes.

@@ -31,10 +31,16 @@ one process messages carry buffers that go from hand to hand: nothing is copied 
 goes to another node, which is a process, is copied: into what is sent, into memory that both share
 (shm) or the kernel and out of it (socket), and from there into a buffer of the receiver.
 
-With several sizes or modes the runs of all modes take turns, a factor is the median over them, and
-no run has more iterations than it takes for an element to send 300 MB. MPI, for which mpirun starts
-the program again, is measured after the others; its factor is that of the medians. Processes of one
-machine share memory by mpi, as by shm; by mpi-messages MPI brings all messages.";
+With several sizes or modes the runs of all modes take turns, and a factor is the median over them.
+MPI, for which mpirun starts the program again, is measured after the others; its factor is that of
+the medians. Processes of one machine share memory by mpi, as by shm; by mpi-messages MPI brings all
+messages.";
+
+/// Iterations of a run.
+const ITERATIONS: u64 = 10_000;
+/// Bytes that each element sends in a run of several that are compared, at most, unless iterations are
+/// asked for.
+const BYTES_SENT: u64 = 300_000_000;
 
 /// How nodes receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -69,6 +75,24 @@ impl ReceiveChoice {
             Self::Thread => &[Receive::Thread],
             Self::All => &Receive::ALL,
         }
+    }
+}
+
+/// What the environment says of nodes; of as many as `--nodes` takes.
+///
+/// # Errors
+/// [`JobError::Environment`].
+pub(super) fn job_environment() -> Result<JobEnvironment, JobError> {
+    const NAME: &str = "RADDLE_NODES";
+    let said = JobEnvironment::read()?;
+    let variable = std::env::var_os(NAME).filter(|value| !value.is_empty());
+    match (said.nodes, variable) {
+        (Some(nodes), Some(found)) if i64::from(nodes) > NODES_MAX => Err(JobError::Environment {
+            name: NAME,
+            found,
+            expected: format!("a number from 1 to {NODES_MAX}"),
+        }),
+        _ => Ok(said),
     }
 }
 
@@ -189,9 +213,9 @@ pub(crate) struct KneighborArguments {
     /// Bytes in a message, such as 16, 64K or 1M; several sizes are separated by commas, all stands for 16 B to 64 KB
     #[arg(long, value_name = "B", visible_alias = "size", default_value = "1K")]
     pub(crate) bytes: Sizes,
-    /// Iterations in a run, such as 10000 or 1e4
-    #[arg(long, value_name = "I", default_value = "10000", value_parser = values::round_count)]
-    pub(crate) iterations: u64,
+    /// Iterations in a run, such as 10000 or 1e4 [default: 10000; where runs are compared as many as an element sends 300 MB in, if they are fewer]
+    #[arg(long, value_name = "I", value_parser = values::round_count)]
+    pub(crate) iterations: Option<u64>,
     /// Write every byte before it is sent, and read it when it has come
     #[arg(long)]
     pub(crate) touch: bool,
@@ -201,7 +225,7 @@ pub(crate) struct KneighborArguments {
     /// Between whom: the workers of one process, nodes by a transport, or all of these [default: threads; nodes where RADDLE_NODES or mpirun says so]
     #[arg(long, value_name = "NAME", ignore_case = true, overrides_with = "mode", value_parser = modes_parser())]
     pub(crate) mode: Option<Modes>,
-    /// Nodes, each with as many workers as --workers says, 1 by default; of threads, as many in one process [default: 2]
+    /// Nodes, each with as many workers as --workers or RADDLE_WORKERS says, 1 by default; of threads, as many in one process [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=NODES_MAX))]
     pub(crate) nodes: Option<u16>,
     /// Who receives what comes from other nodes: workers in passing, also after each send, or a thread; or one after the other [default: pending]
@@ -215,7 +239,7 @@ impl KneighborArguments {
     /// # Errors
     /// [`JobError::Environment`].
     pub(crate) fn or_environment(mut self) -> Result<Self, JobError> {
-        let said = JobEnvironment::read()?;
+        let said = job_environment()?;
         let nodes = said.nodes.filter(|&nodes| nodes > 1);
         let kind = said.transport.unwrap_or_default();
         // Of nodes that are asked for on the command line there are threads, if it does not say which.
@@ -244,6 +268,18 @@ impl KneighborArguments {
     pub(crate) fn ways(&self) -> &[Progress] {
         let ways = self.progress.as_ref();
         ways.map_or(&[Progress::Pending], |ways| &ways.0)
+    }
+
+    /// Iterations of a run of its own.
+    pub(crate) fn iterations(&self) -> u64 {
+        self.iterations.unwrap_or(ITERATIONS)
+    }
+
+    /// Iterations of a run of several that are compared, with messages of so many bytes.
+    pub(crate) fn iterations_of(&self, bytes: usize) -> u64 {
+        let sent = 2 * u64::from(self.k) * bytes.max(1) as u64;
+        let few = ITERATIONS.min((BYTES_SENT / sent).max(1));
+        self.iterations.unwrap_or(few)
     }
 
     /// Whether there is one run of the workers that the options describe, or many to compare.

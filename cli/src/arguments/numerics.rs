@@ -7,6 +7,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::values;
+use crate::error::CliError;
 
 pub(super) const LK23_EXAMPLES: &str = "\
 Examples:
@@ -32,9 +33,9 @@ explains: 2 k u / (1 - k u) times the sum of |a b|, for sums of k products and u
 /// `raddle lk23`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Lk23Arguments {
-    /// Rows and columns
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = values::matrix_side)]
-    pub(crate) size: u32,
+    /// Rows and columns [default: 1024]
+    #[arg(long, value_name = "N", value_parser = values::matrix_side)]
+    pub(crate) size: Option<u32>,
     /// Rows [default: as --size]
     #[arg(long, value_name = "N", value_parser = values::matrix_side)]
     pub(crate) rows: Option<u32>,
@@ -72,9 +73,9 @@ pub(crate) enum BlockPlacement {
 /// `raddle matmul`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct MatmulArguments {
-    /// Rows, columns, and what is between
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = values::matrix_side)]
-    pub(crate) size: u32,
+    /// Rows, columns, and what is between [default: 1024]
+    #[arg(long, value_name = "N", value_parser = values::matrix_side)]
+    pub(crate) size: Option<u32>,
     /// Rows of the first matrix [default: as --size]
     #[arg(long, value_name = "N", value_parser = values::matrix_side)]
     pub(crate) rows: Option<u32>,
@@ -94,10 +95,31 @@ pub(crate) struct MatmulArguments {
     pub(crate) program: ProgramArguments,
 }
 
+/// The sides of matrices: each as it was given, or as `size`.
+///
+/// # Errors
+/// [`CliError::WrongCall`] of a size that no side has.
+pub(crate) fn sides<const N: usize>(
+    size: Option<u32>,
+    sides: [Option<u32>; N],
+) -> Result<[usize; N], CliError> {
+    if let (Some(size), true) = (size, sides.iter().all(Option::is_some)) {
+        return Err(CliError::WrongCall {
+            options: format!("--size {size}"),
+            reason: "each side is given by an option of its own; expected a call without it"
+                .to_owned(),
+        });
+    }
+    Ok(sides.map(|side| side.or(size).unwrap_or(SIZE) as usize))
+}
+
+/// The sides of matrices where nothing is given.
+const SIZE: u32 = 1024;
+
 /// What programs of locations have in common.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ProgramArguments {
-    /// Give each operation a thread of its own instead of making it a future on a worker
+    /// Give each operation a thread of its own instead of making it a future on a worker; how many workers there are is --workers
     #[arg(long)]
     pub(crate) threads: bool,
     /// Run so often and report median, smallest and largest time

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use raddle::chare::nodes::JobEnvironment;
-use raddle::net::TransportKind;
+use raddle::net::{Launch, TransportKind};
 use raddle_messages::waits::Kind;
 
 use super::Options;
-use super::nodes::{NODES_MAX, ReceiveChoice, transport_parser};
+use super::nodes::{NODES_MAX, ReceiveChoice, job_environment, transport_parser};
 use super::values::{self, Bytes};
+use crate::environment;
 use crate::error::CliError;
 
 /// Shown below the help.
@@ -40,6 +40,9 @@ message: how long calls take, and how long news is under way. With --symmetric e
 asks another one, waits for the answer, and answers those who ask: with a receiving thread that
 polls (poll) or is notified (thread), or without one (notify).";
 
+/// Calls that have to be looked at one by one are measured no more often.
+const OVERHEADS_TRIPS_MAX: u64 = 20_000;
+
 /// Who sends the message of `raddle pingpong`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LayerChoice {
@@ -68,9 +71,9 @@ pub(crate) struct PingpongArguments {
         default_value = "16,1K,64K"
     )]
     pub(crate) bytes: Vec<Bytes>,
-    /// Round trips, such as 100000 or 1e5
-    #[arg(long, value_name = "N", default_value = "100000", value_parser = values::round_count)]
-    pub(crate) trips: u64,
+    /// Round trips, such as 100000 or 1e5 [default: 100000; with --overheads 20000, which are the most]
+    #[arg(long, value_name = "N", value_parser = values::round_count)]
+    pub(crate) trips: Option<u64>,
     /// Measure a way to wait instead, between two threads without a runtime
     #[arg(long, value_enum, value_name = "KIND", conflicts_with_all = BESIDE_WAIT)]
     pub(crate) wait: Option<WaitChoice>,
@@ -103,7 +106,7 @@ impl PingpongArguments {
     /// # Errors
     /// [`CliError::Job`] where that makes no sense; [`CliError::WrongCall`] of options for nodes where there are none.
     pub(crate) fn or_environment(mut self, options: &Options) -> Result<Self, CliError> {
-        let said = JobEnvironment::read().map_err(|source| CliError::Job {
+        let said = job_environment().map_err(|source| CliError::Job {
             what: "pingpong".to_owned(),
             source,
         })?;
@@ -117,16 +120,36 @@ impl PingpongArguments {
         // What is said of workers is said of those of one process.
         let says_nothing =
             self.wait.is_none() && self.layer == LayerChoice::All && !options.says_of_workers();
-        let nodes = said.nodes.filter(|&nodes| says_nothing && nodes > 1);
-        self.nodes = self.nodes.or(nodes);
+        let nodes = said.nodes.filter(|&nodes| nodes > 1);
+        if let Some(nodes) = nodes.filter(|_| self.nodes.is_none() && !says_nothing)
+            && Launch::rank_count().is_none()
+            && !options.quiet
+        {
+            environment::warn_of(&format!(
+                "RADDLE_NODES is {nodes}, and is not used beside --wait, --layer and options for workers of one process"
+            ));
+        }
+        self.nodes = self.nodes.or(nodes.filter(|_| says_nothing));
         self.transport = self.transport.or(said.transport);
         match for_nodes {
             Some((name, _)) if self.nodes.is_none() => Err(CliError::WrongCall {
                 options: name.to_owned(),
                 reason: "it is of use between nodes; expected --nodes as well, or RADDLE_NODES, or mpirun".to_owned(),
             }),
+            _ if self.overheads && self.trips() > OVERHEADS_TRIPS_MAX => Err(CliError::WrongCall {
+                options: format!("--overheads --trips {}", self.trips()),
+                reason: format!("calls are looked at one by one; expected at most {OVERHEADS_TRIPS_MAX}"),
+            }),
             _ => Ok(self),
         }
+    }
+
+    /// Round trips.
+    pub(crate) fn trips(&self) -> u64 {
+        self.trips.unwrap_or(match self.overheads {
+            true => OVERHEADS_TRIPS_MAX,
+            false => 100_000,
+        })
     }
 
     /// How messages come from node to node.

@@ -73,9 +73,12 @@ pub(crate) struct PlaceArguments {
     /// The first row of the matrix is that of the last party
     #[arg(long)]
     pub(crate) reverse_rows: bool,
-    /// How to tell it [default: text, or json with --json]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<PlaceFormat>,
+    /// How to print it [default: text]
+    #[arg(long, value_enum, default_value_t = PlaceFormat::Text, hide_default_value = true)]
+    pub(crate) format: PlaceFormat,
+    /// Print one JSON object, as --format json
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,

@@ -2,12 +2,11 @@
 
 use super::values::DepthChoice;
 use super::*;
-use clap::CommandFactory;
 use clap::error::ErrorKind;
 use raddle_graphics::kdtree::{DEPTH_MAX, DepthLimit};
 
 fn parse(words: &[&str]) -> Result<Arguments, clap::Error> {
-    Arguments::try_parse_from(["raddle"].iter().chain(words))
+    super::parse(["raddle"].iter().chain(words).map(Into::into))
 }
 
 fn refused(words: &[&str]) -> ErrorKind {
@@ -19,7 +18,7 @@ fn refused(words: &[&str]) -> ErrorKind {
 
 #[test]
 fn the_definition_is_consistent() {
-    Arguments::command().debug_assert();
+    command().debug_assert();
 }
 
 #[test]
@@ -30,12 +29,26 @@ fn no_command_at_all_is_a_call() {
 #[test]
 fn options_stand_before_or_after_the_command() {
     for words in [
-        ["--workers", "2", "topology"],
-        ["topology", "--workers", "2"],
+        &["--workers", "2", "-q", "sort", "9"][..],
+        &["--quiet", "--workers=2", "sort", "9"],
+        &["--workers", "2", "sort", "-q", "9"],
+        &["sort", "9", "--workers", "2", "-q"],
     ] {
-        let options = parse(&words).expect("both places").options;
-        assert_eq!(options.workers.map(NonZeroUsize::get), Some(2));
+        let Some(Command::Sort(sort)) = parse(words).expect("both places").command else {
+            panic!("not a sort command");
+        };
+        let workers = sort.options.runtime.workers.map(NonZeroUsize::get);
+        assert_eq!((workers, sort.options.quiet), (Some(2), true), "{words:?}");
+        assert_eq!(sort.arguments.count, 9);
     }
+    for words in [
+        &["topology", "--workers", "2"],
+        &["--workers", "2", "topology"],
+    ] {
+        assert_eq!(refused(words), ErrorKind::UnknownArgument);
+    }
+    let demo = parse(&["--workers", "2"]).expect("the demo").options;
+    assert_eq!(demo.runtime.workers.map(NonZeroUsize::get), Some(2));
 }
 
 #[test]
@@ -52,11 +65,11 @@ fn an_input_is_a_file_or_a_scene_and_not_both() {
 #[test]
 fn values_out_of_range_are_refused() {
     for words in [
-        &["--workers", "0", "topology"][..],
-        &["--workers", "many", "topology"],
-        &["--pool", "lake", "topology"],
-        &["--idle", "never", "topology"],
-        &["--affinity", "here", "topology"],
+        &["--workers", "0", "sort", "9"][..],
+        &["--workers", "many", "sort", "9"],
+        &["--pool", "lake", "sort", "9"],
+        &["--idle", "never", "sort", "9"],
+        &["--affinity", "here", "sort", "9"],
         &["render", "a.ply", "-o", "a.png", "--size", "0x10"],
         &["render", "a.ply", "-o", "a.png", "--size", "10"],
         &["render", "a.ply", "-o", "a.png", "--samples", "0"],
@@ -94,7 +107,7 @@ fn vectors_may_be_negative_and_depths_have_three_forms() {
     let Some(Command::Render(render)) = parse(&words).expect("a vector").command else {
         panic!("not a render command");
     };
-    assert_eq!(render.eye, Some(DVec3::new(-1.0, 2.0, -3.5)));
+    assert_eq!(render.arguments.eye, Some(DVec3::new(-1.0, 2.0, -3.5)));
     for (text, limit) in [
         ("auto", DepthLimit::Automatic),
         ("none", DepthLimit::Unlimited),
@@ -117,7 +130,7 @@ fn depths_that_no_tree_has_are_refused_and_the_largest_is_named() {
         let told = text.parse::<DepthChoice>().expect_err("no depth");
         assert!(told.contains(&format!("to {DEPTH_MAX}")), "{told}");
     }
-    let mut command = Arguments::command();
+    let mut command = command();
     let kdtree = command.find_subcommand_mut("kdtree").expect("the command");
     let help = kdtree.render_help().to_string();
     assert!(help.contains(&format!("up to {DEPTH_MAX}")), "{help}");

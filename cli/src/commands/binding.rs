@@ -1,10 +1,10 @@
 //! `raddle --show-binding` without a command: where workers would run, and why.
 
-use serde_json::json;
+use serde_json::{Map, json};
 
 use crate::arguments::Options;
 use crate::error::CliError;
-use crate::{output, workers};
+use crate::{output, schema, workers};
 
 /// Prints the plan without starting a worker.
 ///
@@ -15,7 +15,9 @@ pub(crate) fn run(options: &Options) -> Result<(), CliError> {
         .plan()
         .map_err(|error| workers::refused(error, options))?;
     if options.json {
-        output::print(&format!("{}\n", json!({ "binding": plan })))
+        let entries = [("command", json!("binding")), ("binding", json!(plan))];
+        let entries = entries.map(|(key, value)| (key.to_owned(), value));
+        schema::print(Map::from_iter(entries))
     } else {
         output::print(&format!("{plan}\n"))
     }

@@ -1,26 +1,18 @@
 //! `raddle completions`: a script that teaches a shell our commands and options.
 
-use clap::CommandFactory;
-
-use crate::arguments::{Arguments, CompletionsArguments, Options};
+use crate::arguments::{self, CompletionsArguments};
 use crate::error::CliError;
 use crate::output;
 
 /// Prints the script.
 ///
 /// # Errors
-/// [`CliError::WrongCall`] with `--json`, and what [`output::print`] returns.
-pub(crate) fn run(arguments: &CompletionsArguments, options: &Options) -> Result<(), CliError> {
-    if options.json {
-        return Err(CliError::WrongCall {
-            options: "--json".to_owned(),
-            reason: "a completion script is no JSON; expected a call without it".to_owned(),
-        });
-    }
+/// What [`output::print`] returns.
+pub(crate) fn run(arguments: &CompletionsArguments) -> Result<(), CliError> {
     let mut script = Vec::new();
     clap_complete::generate(
         arguments.shell,
-        &mut Arguments::command(),
+        &mut arguments::command(),
         "raddle",
         &mut script,
     );

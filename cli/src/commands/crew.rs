@@ -2,7 +2,7 @@
 
 use raddle::net::{NetError, TransportKind};
 use raddle_messages::nodes::{Crew, NodesError, Seats};
-use raddle_topology::{Claims, Topology};
+use raddle_topology::{Claims, Plan, Topology};
 use serde_json::{Value, json};
 
 use crate::arguments::Options;
@@ -11,7 +11,7 @@ use crate::{output, table, workers};
 
 /// Starts nodes as processes with the arguments of this one; each computes on a CPU of its own where there are as many.
 ///
-/// Returns nothing in the processes that were started, when they are through with what they were told.
+/// Returns the nodes and where they are, and nothing in the processes that were started, when they are through with what they were told.
 ///
 /// # Errors
 /// [`CliError`]: nodes that do not come up, threads that have no place.
@@ -19,7 +19,7 @@ pub(super) fn start(
     kind: TransportKind,
     nodes: u16,
     options: &Options,
-) -> Result<Option<Crew>, CliError> {
+) -> Result<Option<(Crew, Plan)>, CliError> {
     if !kind.is_by_mpi() && !kind.is_here() {
         return Err(CliError::WrongCall {
             options: format!("--transport {kind}"),
@@ -37,7 +37,7 @@ pub(super) fn start(
     if started.is_some() && options.show_binding && !options.json {
         output::print(&format!("{plan}\n"))?;
     }
-    Ok(started)
+    Ok(started.map(|crew| (crew, plan)))
 }
 
 /// What ended a measurement.

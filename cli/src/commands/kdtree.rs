@@ -9,15 +9,15 @@ use std::sync::Arc;
 use raddle::chare::SectionForm;
 use raddle_graphics::kdtree::messages::{MessageOptions, WorkerTasks};
 use raddle_graphics::kdtree::{BuildError, KdTree, Parameters};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use self::builder::Builder;
 use self::report::Report;
-use crate::arguments::{BuilderChoice, KdtreeArguments, Options};
+use crate::arguments::{BuilderChoice, KdtreeArguments, Options, WorkerOptions};
 use crate::error::CliError;
 use crate::input::Input;
 use crate::progress::Phase;
-use crate::{output, slow_tree, workers};
+use crate::{output, schema, slow_tree, workers};
 
 /// Builds, checks where asked to, and reports.
 ///
@@ -28,10 +28,13 @@ pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), 
     let is_alone = arguments.builder == BuilderChoice::Sequential;
     let options = &Options {
         // Nobody builds but this thread, and only a check has work for more.
-        workers: if is_alone && !arguments.check {
-            Some(NonZeroUsize::MIN)
-        } else {
-            options.workers
+        runtime: WorkerOptions {
+            workers: if is_alone && !arguments.check {
+                Some(NonZeroUsize::MIN)
+            } else {
+                options.runtime.workers
+            },
+            ..options.runtime.clone()
         },
         ..options.clone()
     };
@@ -84,7 +87,7 @@ pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), 
         if is_alone {
             result.insert("workers".to_owned(), json!(1));
         }
-        output::print(&format!("{}\n", Value::Object(result)))?;
+        schema::print(result)?;
     } else if !options.quiet {
         output::print(&report.text())?;
     }

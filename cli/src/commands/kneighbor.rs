@@ -15,7 +15,7 @@ use crate::error::CliError;
 use crate::output;
 use crate::table::{self, Table};
 use crate::times::Times;
-use crate::{memory, workers};
+use crate::{memory, schema, workers};
 
 /// Runs the iterations, and reports.
 ///
@@ -54,14 +54,14 @@ pub(crate) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
     let exchanged = Exchanged {
         shape,
         times,
-        iterations: arguments.iterations,
+        iterations: arguments.iterations(),
         worker_count: runtime.worker_count(),
         mailbox: runtime.mailbox(),
     };
     if options.json {
         let mut result = exchanged.json();
         workers::describe(&runtime, options, &mut result);
-        output::print(&format!("{}\n", Value::Object(result)))?;
+        schema::print(result)?;
     } else if !options.quiet {
         output::print(&exchanged.text())?;
     }
@@ -75,15 +75,16 @@ fn measure(
     arguments: &KneighborArguments,
 ) -> Result<Times, CliError> {
     let ring = KNeighbor::new(runtime, shape);
+    let iterations = arguments.iterations();
     let mut times = Vec::new();
     for _ in 0..arguments.repeat {
-        let exchange =
-            ring.run(arguments.iterations)
-                .map_err(|source| CliError::MessagesWrong {
-                    what: name(&shape),
-                    source,
-                })?;
-        times.push(exchange.time.div_f64(arguments.iterations as f64));
+        let exchange = ring
+            .run(iterations)
+            .map_err(|source| CliError::MessagesWrong {
+                what: name(&shape),
+                source,
+            })?;
+        times.push(exchange.time.div_f64(iterations as f64));
     }
     Ok(Times::of(times))
 }
@@ -143,7 +144,7 @@ impl Exchanged {
         let mut insert = |name: &str, value: Value| result.insert(name.to_owned(), value);
         insert("command", json!("kneighbor"));
         insert("elements", json!(self.shape.elements));
-        insert("k", json!(self.shape.k));
+        insert("neighbours_per_side", json!(self.shape.k));
         insert("bytes", json!(self.shape.bytes));
         insert("touch", json!(self.shape.touch));
         insert("iterations", json!(self.iterations));

@@ -8,7 +8,7 @@ use std::process::Command;
 use raddle::chare::nodes::JobEnvironment;
 use raddle::net::{Launch, TransportKind};
 
-use crate::arguments::{LaunchArguments, Options};
+use crate::arguments::LaunchArguments;
 use crate::error::CliError;
 
 /// What Open MPI's `mpirun` is told by its environment, in the words of version 4 and of version 5: to bind nobody, since nodes bind their workers, and to start more nodes than there are CPUs, as by the other transports. MPICH's
@@ -23,21 +23,8 @@ pub(super) const MPIRUN: [(&str, &str); 4] = [
 /// Becomes the program, which starts the other nodes, or `mpirun`, which starts them all. Returns where that fails.
 ///
 /// # Errors
-/// [`CliError::Launch`]; [`CliError::WrongCall`] with options that are for what this program computes itself.
-pub(crate) fn run(arguments: &LaunchArguments, options: &Options) -> Result<(), CliError> {
-    let ours = [
-        ("--json", options.json),
-        ("--stats", options.stats),
-        ("--show-binding", options.show_binding),
-    ];
-    if let Some((name, _)) = ours.into_iter().find(|(_, is_there)| *is_there) {
-        return Err(CliError::WrongCall {
-            options: name.to_owned(),
-            reason:
-                "what is printed is the launched program's business; expected a call without it"
-                    .to_owned(),
-        });
-    }
+/// [`CliError::Launch`]; [`CliError::Job`] of a variable that makes no sense.
+pub(crate) fn run(arguments: &LaunchArguments) -> Result<(), CliError> {
     // Within processes that MPI has started the program is one of them.
     let transport = match arguments.transport {
         None if Launch::rank_count().is_none() => {
@@ -62,7 +49,7 @@ pub(crate) fn run(arguments: &LaunchArguments, options: &Options) -> Result<(), 
     if is_by_mpi {
         command.envs(MPIRUN);
     }
-    for (name, value) in variables(arguments, options) {
+    for (name, value) in variables(arguments) {
         if let Some(value) = value {
             command.env(name, value);
         }
@@ -75,10 +62,8 @@ pub(crate) fn run(arguments: &LaunchArguments, options: &Options) -> Result<(), 
 }
 
 /// What the program is told by; what was not asked for it has from its environment.
-fn variables(
-    arguments: &LaunchArguments,
-    options: &Options,
-) -> [(&'static str, Option<String>); 11] {
+fn variables(arguments: &LaunchArguments) -> [(&'static str, Option<String>); 11] {
+    let options = &arguments.workers;
     let told = |value: Option<&dyn ToString>| value.map(ToString::to_string);
     [
         ("RADDLE_NODES", Some(arguments.nodes.to_string())),

@@ -9,12 +9,12 @@ use raddle_topology::Topology;
 use serde_json::{Map, Value, json};
 
 use super::program::{self, Told, Watch};
-use crate::arguments::{BlockPlacement, Lk23Arguments, Options};
+use crate::arguments::{BlockPlacement, Lk23Arguments, Options, sides};
 use crate::error::CliError;
 use crate::progress::Phase;
 use crate::table::{self, Table};
 use crate::times::Times;
-use crate::{output, workers};
+use crate::{output, schema, workers};
 
 /// Computes, checks where that was asked for, and reports.
 ///
@@ -22,9 +22,10 @@ use crate::{output, workers};
 /// [`CliError`]: blocks that cannot be, matrices that memory is too small for, a result that is wrong, an output that fails.
 pub(crate) fn run(arguments: &Lk23Arguments, options: &Options) -> Result<(), CliError> {
     let mut watch = Watch::new(options);
+    let [rows, columns] = sides(arguments.size, [arguments.rows, arguments.columns])?;
     let input = Input {
-        rows: arguments.rows.unwrap_or(arguments.size) as usize,
-        columns: arguments.columns.unwrap_or(arguments.size) as usize,
+        rows,
+        columns,
         seed: arguments.seed,
     };
     let plan = plan(&input, arguments)?;
@@ -96,7 +97,7 @@ pub(crate) fn run(arguments: &Lk23Arguments, options: &Options) -> Result<(), Cl
     if options.json {
         let mut result = swept.json(arguments);
         swept.told.describe(&runtime, options, &mut result);
-        output::print(&format!("{}\n", Value::Object(result)))?;
+        schema::print(result)?;
     } else if !options.quiet {
         output::print(&swept.text(&runtime, arguments))?;
     }

@@ -9,12 +9,12 @@ use raddle_numerics::matmul::{self, BLOCK_PRODUCT, Difference, Input, Product};
 use serde_json::{Map, Value, json};
 
 use super::program::{self, Told, Watch};
-use crate::arguments::{MatmulArguments, Options};
+use crate::arguments::{MatmulArguments, Options, sides};
 use crate::error::CliError;
 use crate::progress::Phase;
 use crate::table::{self, Table};
 use crate::times::Times;
-use crate::{output, workers};
+use crate::{output, schema, workers};
 
 /// Multiplies, checks where that was asked for, and reports.
 ///
@@ -22,11 +22,12 @@ use crate::{output, workers};
 /// [`CliError`]: matrices that memory is too small for, a result that is wrong, an output that fails.
 pub(crate) fn run(arguments: &MatmulArguments, options: &Options) -> Result<(), CliError> {
     let mut watch = Watch::new(options);
-    let side = |side: Option<u32>| side.unwrap_or(arguments.size) as usize;
+    let given = [arguments.rows, arguments.inner, arguments.columns];
+    let [rows, inner, columns] = sides(arguments.size, given)?;
     let input = Input {
-        rows: side(arguments.rows),
-        inner: side(arguments.inner),
-        columns: side(arguments.columns),
+        rows,
+        inner,
+        columns,
         seed: arguments.seed,
     };
     // The result is gathered from the rows, and what checks it has a B of its own.
@@ -94,7 +95,7 @@ pub(crate) fn run(arguments: &MatmulArguments, options: &Options) -> Result<(), 
     if options.json {
         let mut result = multiplied.json();
         multiplied.told.describe(&runtime, options, &mut result);
-        output::print(&format!("{}\n", Value::Object(result)))?;
+        schema::print(result)?;
     } else if !options.quiet {
         output::print(&multiplied.text(&runtime))?;
     }

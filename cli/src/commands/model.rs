@@ -4,28 +4,8 @@ use std::path::Path;
 
 use raddle_model::{ModelError, Parameters};
 
-use crate::arguments::{MachineArguments, Options};
+use crate::arguments::MachineArguments;
 use crate::error::CliError;
-
-/// Refuses options for workers: there are none. Where something is measured, what is may be bound.
-///
-/// # Errors
-/// [`CliError::WrongCall`].
-pub(super) fn refuse_workers(
-    command: &str,
-    options: &Options,
-    is_measured: bool,
-) -> Result<(), CliError> {
-    let says_of_binding = options.affinity.is_some() || options.show_binding;
-    if !options.says_of_workers() && (is_measured || !says_of_binding) {
-        return Ok(());
-    }
-    Err(CliError::WrongCall {
-        options: command.to_owned(),
-        reason: "it has no workers; expected none of --workers, --pool, --blocks, --victims, --affinity, --idle, --task-memory, --mailbox, --show-binding and --stats"
-            .to_owned(),
-    })
-}
 
 /// The parameters that were asked for, with what is set beside them.
 ///

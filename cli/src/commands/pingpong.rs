@@ -17,6 +17,7 @@ use super::kneighbor::check_memory;
 use crate::arguments::{LayerChoice, Options, PingpongArguments};
 use crate::error::CliError;
 use crate::output;
+use crate::schema;
 use crate::table;
 use crate::workers;
 
@@ -41,7 +42,7 @@ pub(crate) fn run(arguments: &PingpongArguments, options: &Options) -> Result<()
     };
     let largest = arguments.bytes.iter().map(|bytes| bytes.0).max();
     let times_bytes = arguments
-        .trips
+        .trips()
         .saturating_mul(2 * size_of::<Duration>() as u64);
     let needed = times_bytes.saturating_add(largest.unwrap_or_default() as u64);
     check_memory(needed, || "--bytes and --trips".to_owned())?;
@@ -51,7 +52,7 @@ pub(crate) fn run(arguments: &PingpongArguments, options: &Options) -> Result<()
             let sides = PingPong::new(&runtime, layer, bytes.0);
             let times =
                 sides
-                    .run_each(arguments.trips)
+                    .run_each(arguments.trips())
                     .map_err(|source| CliError::MessagesWrong {
                         what: format!("{layer}, {} bytes", bytes.0),
                         source,
@@ -67,14 +68,14 @@ pub(crate) fn run(arguments: &PingpongArguments, options: &Options) -> Result<()
         let mut result = Map::new();
         let mut insert = |name: &str, value: Value| result.insert(name.to_owned(), value);
         insert("command", json!("pingpong"));
-        insert("trips", json!(arguments.trips));
+        insert("trips", json!(arguments.trips()));
         insert("mailbox", json!(runtime.mailbox().name()));
         insert("round_trips", lines.iter().map(Line::json).collect());
         workers::describe(&runtime, options, &mut result);
-        output::print(&format!("{}\n", Value::Object(result)))?;
+        schema::print(result)?;
     } else if !options.quiet {
         let count = runtime.worker_count();
-        let trips = table::grouped(arguments.trips);
+        let trips = table::grouped(arguments.trips());
         let workers = table::plural(count, "worker");
         let head = format!(
             "{trips} round trips, {count} {workers}, mailbox {}\n\n",

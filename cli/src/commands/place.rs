@@ -13,7 +13,7 @@ use raddle_topology::{
 
 use self::program::Simulation;
 use self::told::{Rating, Told};
-use crate::arguments::{Options, PlaceArguments, PlaceFormat};
+use crate::arguments::{PlaceArguments, PlaceFormat};
 use crate::error::CliError;
 use crate::output;
 
@@ -21,7 +21,7 @@ use crate::output;
 ///
 /// # Errors
 /// [`CliError::Matrix`], [`CliError::Topology`], [`CliError::Place`], [`CliError::WrongCall`], and those of the output.
-pub(crate) fn run(arguments: &PlaceArguments, options: &Options) -> Result<(), CliError> {
+pub(crate) fn run(arguments: &PlaceArguments) -> Result<(), CliError> {
     let topology = load_topology(arguments.topology.as_deref())?;
     let simulation = Simulation::of(&arguments.simulated)?;
     let mut wanted = place_options(arguments, &topology)?;
@@ -64,12 +64,8 @@ pub(crate) fn run(arguments: &PlaceArguments, options: &Options) -> Result<(), C
         ratings: &ratings,
         simulation: simulation.as_ref().zip(wandering),
     };
-    let default = if options.json {
-        PlaceFormat::Json
-    } else {
-        PlaceFormat::Text
-    };
-    let text = match arguments.format.unwrap_or(default) {
+    let text = match arguments.format {
+        _ if arguments.json => told.json(),
         PlaceFormat::Text => told.text(),
         PlaceFormat::Json => told.json(),
         PlaceFormat::Svg => format::placement_svg(&topology, &matrix, &placement),

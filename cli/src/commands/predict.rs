@@ -7,48 +7,48 @@ use raddle_model::units::Nanoseconds;
 use raddle_model::{Parameters, Prediction, predict};
 use serde_json::{Map, Value, json};
 
+use self::calibrate::Calibration;
 use super::model;
 use crate::arguments::{Options, PredictArguments};
 use crate::error::CliError;
-use crate::output;
 use crate::table::{self, Table};
+use crate::{output, schema};
 
 /// Predicts what was asked for, and reports.
 ///
 /// # Errors
 /// [`CliError`]: parameters or a question that the model does not hold for, a machine that cannot be measured, an output that fails.
 pub(crate) fn run(arguments: &PredictArguments, options: &Options) -> Result<(), CliError> {
-    model::refuse_workers("predict", options, arguments.calibrate)?;
     let mut parameters = model::parameters(&arguments.machine)?;
-    let mut measured = Map::new();
+    let mut calibration = None;
     if arguments.calibrate {
         let Some(found) = calibrate::here(&mut parameters, options)? else {
             // A node that was started to measure with, and is through.
             return Ok(());
         };
-        measured.insert("measured".to_owned(), found);
+        calibration = Some(found);
     }
     if let Some(path) = &arguments.calibrate_from {
-        measured.insert(
-            "measured".to_owned(),
-            calibrate::from(path, &mut parameters)?,
-        );
+        calibration = Some(calibrate::from(path, &mut parameters)?);
     }
+    let calibration = calibration.unwrap_or_default();
+    calibration.warn(options);
     if let Some(path) = &arguments.output {
-        output::write_file(path, &parameters.to_toml())?;
+        output::write_file(path, &calibration.toml(&parameters))?;
     }
     if arguments.show_parameters {
-        return show(&parameters, options);
+        return show(&parameters, &calibration, options);
     }
+    let measured = calibration.json();
     if !arguments.figure.is_empty() {
         return figures::run(arguments, &parameters, measured, options);
     }
-    let found = predict(&parameters, &arguments.scenario.scenario())?;
+    let found = predict(&parameters, &arguments.scenario.one_scenario()?)?;
     if options.json {
         let mut result = head(&parameters);
         result.extend(measured);
-        result.extend(object(&found));
-        output::print(&format!("{}\n", Value::Object(result)))
+        result.extend(schema::object(&found));
+        schema::print(result)
     } else if options.quiet {
         Ok(())
     } else {
@@ -64,18 +64,14 @@ fn head(parameters: &Parameters) -> Map<String, Value> {
     ])
 }
 
-/// The quantities of a prediction, under the study's names.
-pub(super) fn object(found: &Prediction) -> Map<String, Value> {
-    match serde_json::to_value(found) {
-        Ok(Value::Object(map)) => map,
-        other => unreachable!("a prediction is an object, not {other:?}"),
-    }
-}
-
 /// Prints all parameters.
-fn show(parameters: &Parameters, options: &Options) -> Result<(), CliError> {
+fn show(
+    parameters: &Parameters,
+    calibration: &Calibration,
+    options: &Options,
+) -> Result<(), CliError> {
     if !options.json {
-        return output::print(&parameters.to_toml());
+        return output::print(&calibration.toml(parameters));
     }
     let rows = raddle_model::parameters::ALL.iter().map(|parameter| {
         json!({
@@ -87,8 +83,9 @@ fn show(parameters: &Parameters, options: &Options) -> Result<(), CliError> {
         })
     });
     let mut result = head(parameters);
+    result.extend(calibration.json());
     result.insert("values".to_owned(), rows.collect());
-    output::print(&format!("{}\n", Value::Object(result)))
+    schema::print(result)
 }
 
 /// The quantities in words.
@@ -137,7 +134,7 @@ fn text_of(parameters: &Parameters, found: &Prediction) -> String {
             "load of the handler's queue",
             format!(
                 "{}, limited by {}",
-                percent(found.rho),
+                percent(found.queue_load),
                 if found.service == found.port {
                     "the bytes"
                 } else {

@@ -15,7 +15,7 @@ use crate::input::{Input, coordinates};
 use crate::output;
 use crate::progress::Phase;
 use crate::table::{self, Table};
-use crate::{memory, slow_tree, workers};
+use crate::{memory, schema, slow_tree, workers};
 
 /// Renders what the arguments name.
 ///
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &RenderArguments, options: &Options) -> Result<(), 
     if options.json {
         let mut result = made.json(&input, arguments);
         workers::describe(&runtime, options, &mut result);
-        output::print(&format!("{}\n", Value::Object(result)))?;
+        schema::print(result)?;
     } else if !options.quiet {
         output::print(&made.text(&input, arguments, runtime.worker_count()))?;
     }

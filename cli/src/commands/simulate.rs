@@ -18,7 +18,7 @@ use super::model;
 use crate::arguments::{Options, RunArguments, SimulateArguments, SimulatedProgram, SpeedsChoice};
 use crate::error::CliError;
 use crate::memory;
-use crate::output;
+use crate::{output, schema};
 
 /// A file for what happens.
 type Trace = Chrome<BufWriter<WholeFile>>;
@@ -28,7 +28,6 @@ type Trace = Chrome<BufWriter<WholeFile>>;
 /// # Errors
 /// [`CliError`]: parameters or a program that make no sense, an output that fails.
 pub(crate) fn run(arguments: &SimulateArguments, options: &Options) -> Result<(), CliError> {
-    model::refuse_workers("simulate", options, false)?;
     match &arguments.program {
         SimulatedProgram::Pingpong(program) => pingpong::run(program, options),
         SimulatedProgram::Symmetric(program) => symmetric::run(program, options),
@@ -127,7 +126,7 @@ fn told_of(left_out: u64, run: &RunArguments) -> String {
 /// Prints one or the other.
 fn report(json: Map<String, Value>, text: &str, options: &Options) -> Result<(), CliError> {
     if options.json {
-        output::print(&format!("{}\n", Value::Object(json)))
+        schema::print(json)
     } else if options.quiet {
         Ok(())
     } else {

@@ -14,7 +14,7 @@ use crate::output;
 use crate::progress::Phase;
 use crate::table::{self, Table};
 use crate::times::Times;
-use crate::{memory, workers};
+use crate::{memory, schema, workers};
 
 /// A progress bar hears of every so many-th part of the numbers: more often, and telling it would be measured too.
 const TOLD_SHARE: u64 = 256;
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &SortArguments, options: &Options) -> Result<(), Cl
     if options.json {
         let mut result = sorted.json(arguments);
         workers::describe(&runtime, options, &mut result);
-        output::print(&format!("{}\n", Value::Object(result)))?;
+        schema::print(result)?;
     } else if !options.quiet {
         output::print(&sorted.text(arguments))?;
     }

@@ -3,36 +3,34 @@
 use std::borrow::Cow;
 
 use raddle_topology::{Topology, format};
+use serde_json::{Map, Value, json};
 
-use crate::arguments::{Options, TopologyArguments, TopologyFormat};
+use crate::arguments::{TopologyArguments, TopologyFormat};
 use crate::error::CliError;
-use crate::{commands, output};
+use crate::{output, schema};
 
 /// Shows a topology.
 ///
 /// # Errors
 /// [`CliError::Topology`] for a description or file that cannot be read, and those of the output.
-pub(crate) fn run(arguments: &TopologyArguments, options: &Options) -> Result<(), CliError> {
+pub(crate) fn run(arguments: &TopologyArguments) -> Result<(), CliError> {
     let topology = load(arguments)?;
-    let default = if options.json {
-        TopologyFormat::Json
-    } else {
-        TopologyFormat::Text
-    };
-    let text = match arguments.format.unwrap_or(default) {
+    let text = match arguments.format {
+        _ if arguments.json => schema::line(object(&topology)),
         TopologyFormat::Text => format::text(&topology),
         TopologyFormat::Svg => format::svg(&topology),
-        TopologyFormat::Json => format::json(&topology),
+        TopologyFormat::Json => schema::indented(object(&topology)),
     };
     match &arguments.output {
-        Some(path) => output::write_file(path, &text)?,
-        None => output::print(&text)?,
+        Some(path) => output::write_file(path, &text),
+        None => output::print(&text),
     }
-    if options.show_binding && !options.json {
-        output::print("\n")?;
-        commands::binding::run(options)?;
-    }
-    Ok(())
+}
+
+fn object(topology: &Topology) -> Map<String, Value> {
+    let mut result = schema::object(topology);
+    result.insert("command".to_owned(), json!("topology"));
+    result
 }
 
 fn load(arguments: &TopologyArguments) -> Result<Cow<'static, Topology>, CliError> {

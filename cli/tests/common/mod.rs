@@ -64,16 +64,10 @@ impl AsRef<Path> for Folder {
 /// The program, with no variable of ours set and a fixed width for its help.
 pub(crate) fn raddle() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_raddle"));
-    for name in [
-        "RADDLE_WORKERS",
-        "RADDLE_AFFINITY",
-        "RADDLE_POOL",
-        "RADDLE_IDLE",
-        "RADDLE_MAILBOX",
-        "RADDLE_CLAIMS",
-        "RADDLE_PARAMETERS",
-    ] {
-        command.env_remove(name);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("RADDLE_") {
+            command.env_remove(name);
+        }
     }
     command.env("COLUMNS", "100").stdin(Stdio::null());
     command
@@ -139,7 +133,7 @@ pub(crate) fn expect_one_line(said: &Said) {
 pub(crate) const TETRAHEDRON: &str =
     "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
 
-/// Reads the one object that stands on one line.
+/// Reads the one object that stands on one line, and checks its schema and its keys.
 #[track_caller]
 pub(crate) fn json(text: &str) -> Value {
     assert_eq!(
@@ -147,7 +141,43 @@ pub(crate) fn json(text: &str) -> Value {
         1,
         "one object on one line: {text}"
     );
-    serde_json::from_str(text).expect("JSON")
+    let value = serde_json::from_str(text).expect("JSON");
+    assert_eq!(check_object(&value), Ok(()), "{value}");
+    value
+}
+
+/// Returns what is wrong with an object that a command prints: its schema, or a key that is not made of
+/// plain words.
+pub(crate) fn check_object(value: &Value) -> Result<(), String> {
+    let schema = value.get("schema");
+    if schema != Some(&Value::from(1)) {
+        return Err(format!("found the schema {schema:?}; expected 1"));
+    }
+    check_keys(value)
+}
+
+fn check_keys(value: &Value) -> Result<(), String> {
+    match value {
+        Value::Array(values) => values.iter().try_for_each(check_keys),
+        Value::Object(entries) => entries.iter().try_for_each(|(key, value)| {
+            if !is_plain(key) {
+                return Err(format!("found the key {key:?}; expected plain words"));
+            }
+            check_keys(value)
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Words of lower-case letters and digits, joined by `_`. Of single letters only the unit of seconds and the
+/// axes of a figure are words.
+fn is_plain(key: &str) -> bool {
+    let is_word = |word: &str| {
+        let is_letter = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+        let is_symbol = word.len() == 1 && !"sxy0123456789".contains(word);
+        !word.is_empty() && word.chars().all(is_letter) && !is_symbol
+    };
+    key.starts_with(|first: char| first.is_ascii_lowercase()) && key.split('_').all(is_word)
 }
 
 /// Checks that each path of keys, `a.b`, leads to something that is not null.

@@ -40,6 +40,36 @@ pub struct Measured {
     pub speeds: Vec<f64>,
 }
 
+impl Measured {
+    /// Returns what contradicts itself in the measurements, a sentence each. It happens on a machine that is busy with
+    /// other work; parameters that are made of such measurements say little.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        let rises = self.speeds.windows(2).zip(1..);
+        let rises = rises.filter(|(pair, _)| pair[1] > pair[0]);
+        for (pair, threads) in rises {
+            doubts.push(format!(
+                "core.speeds: each of {} threads was measured to be faster ({:.3}) than each of {threads} ({:.3})",
+                threads + 1,
+                pair[1],
+                pair[0]
+            ));
+        }
+        let trips = [("polling", self.poll_trip), ("notified", self.notify_trip)];
+        for (how, trip) in trips
+            .into_iter()
+            .filter(|(_, trip)| *trip < self.wire * 2.0)
+        {
+            doubts.push(format!(
+                "network.wire_ns: a {how} round trip ({:.1} ns) was measured to be shorter than its two ways on the wire ({:.1} ns each)",
+                trip.0, self.wire.0
+            ));
+        }
+        doubts
+    }
+}
+
 impl Parameters {
     /// Puts what was measured in the place of what was there, under another name.
     ///
@@ -205,6 +235,28 @@ mod tests {
             of(Receive::Notify)
         );
         assert_eq!(parameters.message.send, Nanoseconds(76.0));
+    }
+
+    /// On a busy machine three threads of a core came out faster than two, and no word was said of it.
+    #[test]
+    fn measurements_that_contradict_themselves_are_told() {
+        let doubts = Measured::doubts(&measured());
+        assert!(doubts.is_empty(), "{doubts:?}");
+        let busy = Measured {
+            speeds: vec![1.0, 0.4, 0.6, 0.25, 0.3],
+            wire: Nanoseconds(125.0),
+            ..measured()
+        };
+        let doubts = busy.doubts();
+        assert_eq!(doubts.len(), 3, "{doubts:?}");
+        let parts = [
+            "each of 3 threads was measured to be faster (0.600) than each of 2 (0.400)",
+            "each of 5 threads",
+            "a polling round trip (240.0 ns)",
+        ];
+        for (doubt, part) in doubts.iter().zip(parts) {
+            assert!(doubt.contains(part), "{doubt}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! A [`Scenario`] is a question: so many nodes, so many renderers, steps that are slower than they were, bricks of another size, answers that go elsewhere.
 //! [`predict`] makes a [`Node`] of it, solves that, and says how long a frame takes. Every quantity of the study is in the
-//! [`Prediction`] and in its JSON, under its name there.
+//! [`Prediction`]; each field names its symbol there. The keys of its JSON are plain words that end in their units.
 //!
 //! # Source
 //! M. A. Parker: *Efficient user-level event notification*, University of Utah, 2013, chapters 7 and 8.
@@ -38,59 +38,58 @@ pub struct Prediction {
     /// Misses of one renderer in one frame, `N_M`.
     pub misses: f64,
     /// What a renderer works for each miss, alone on its core, `T_r`.
-    #[serde(rename = "t_r_ns")]
+    #[serde(rename = "render_ns")]
     pub render: Nanoseconds,
     /// What a handler works for each miss, alone on its core, `T_h`.
-    #[serde(rename = "t_h_ns")]
+    #[serde(rename = "handle_ns")]
     pub handle: Nanoseconds,
     /// The mean speed of a renderer that runs, `S_r`.
-    #[serde(rename = "s_r")]
     pub renderer_speed: Speed,
     /// The mean speed of a handler that runs, `S_h`.
-    #[serde(rename = "s_h")]
     pub handler_speed: Speed,
     /// `T_r / S_r`.
-    #[serde(rename = "t_r_shared_ns")]
+    #[serde(rename = "render_shared_ns")]
     pub render_shared: Nanoseconds,
     /// `T_h / S_h`.
-    #[serde(rename = "t_h_shared_ns")]
+    #[serde(rename = "handle_shared_ns")]
     pub handle_shared: Nanoseconds,
     /// How long a renderer waits for a miss, `T_c`.
-    #[serde(rename = "t_c_ns")]
+    #[serde(rename = "miss_wait_ns")]
     pub miss: Nanoseconds,
     /// How long a handler waits for the next one, `T_m`.
-    #[serde(rename = "t_m_ns")]
+    #[serde(rename = "handler_idle_ns")]
     pub idle: Nanoseconds,
     /// From one miss of a renderer to its next, `X`.
-    #[serde(rename = "x_ns")]
+    #[serde(rename = "cycle_ns")]
     pub cycle: Nanoseconds,
     /// The bytes of request and response on the wire, as the time that they take, `b`.
-    #[serde(rename = "b_ns")]
+    #[serde(rename = "transfer_ns")]
     pub port: Nanoseconds,
     /// There and back, those bytes included, `l`.
-    #[serde(rename = "l_ns")]
+    #[serde(rename = "round_trip_ns")]
     pub round_trip: Nanoseconds,
     /// What limits a handler, its work or the bytes, `m`.
-    #[serde(rename = "m_ns")]
+    #[serde(rename = "service_ns")]
     pub service: Nanoseconds,
     /// Misses that come to a handler, `λ`.
-    #[serde(rename = "lambda_per_us", serialize_with = "units::per_microsecond")]
+    #[serde(rename = "arrivals_per_us", serialize_with = "units::per_microsecond")]
     pub arrivals: Rate,
     /// The load of its queue, `ρ = λ m`.
-    pub rho: f64,
+    pub queue_load: f64,
     /// The load of a link, `λ b`.
     pub link_load: f64,
     /// The same queue with room for a request of each renderer, M/M/1/B.
     pub queue: QueueOf,
     /// The expected largest of as many normal draws as there are nodes, `I_n`.
-    pub i_n: f64,
+    pub largest_expected: f64,
     /// The share of a frame in which nodes wait for the last one.
+    #[serde(rename = "imbalance_share")]
     pub imbalance: f64,
     /// Shares of time in which `i` renderers run and the handler does not, `p_i`.
-    #[serde(rename = "p")]
+    #[serde(rename = "without_handler_shares")]
     pub without_handler: Vec<f64>,
     /// Shares of time in which `i` renderers and the handler run, `p_ic`.
-    #[serde(rename = "p_c")]
+    #[serde(rename = "with_handler_shares")]
     pub with_handler: Vec<f64>,
     /// Steps to the fixed point.
     pub steps: u32,
@@ -101,13 +100,14 @@ pub struct Prediction {
 #[non_exhaustive]
 pub struct QueueOf {
     /// For how many there is room, `B = N_n N_r`.
-    pub b: u32,
+    pub capacity: u32,
     /// The share of messages that find none, `p_B`.
-    pub p_b: f64,
+    pub refused_share: f64,
     /// How many are there on average, `E[n]`.
-    pub e_n: f64,
+    pub messages_mean: f64,
     /// How long one is there on average, `E[r]`.
-    pub e_r_ns: Nanoseconds,
+    #[serde(rename = "response_ns")]
+    pub response: Nanoseconds,
 }
 
 /// How long a frame takes, and why. Cost: some tens of microseconds.
@@ -136,8 +136,8 @@ impl Prediction {
         solution: Solution,
     ) -> Result<Self, ModelError> {
         let mean_frame = solution.cycle * misses;
-        let i_n = expected_largest(scenario.nodes)?;
-        let imbalance = imbalance(parameters, i_n)?;
+        let largest_expected = expected_largest(scenario.nodes)?;
+        let imbalance = imbalance(parameters, largest_expected)?;
         let places = scenario.nodes.saturating_mul(scenario.renderers);
         let queue = BoundedQueue::new(solution.arrivals, solution.service, places)?;
         Ok(Self {
@@ -159,15 +159,15 @@ impl Prediction {
             round_trip: node.way(),
             service: solution.service,
             arrivals: solution.arrivals,
-            rho: queue.load(),
+            queue_load: queue.load(),
             link_load: solution.arrivals * node.port,
             queue: QueueOf {
-                b: places,
-                p_b: queue.refused(),
-                e_n: queue.jobs(),
-                e_r_ns: queue.response(),
+                capacity: places,
+                refused_share: queue.refused(),
+                messages_mean: queue.jobs(),
+                response: queue.response(),
             },
-            i_n,
+            largest_expected,
             imbalance,
             without_handler: solution.occupancy.without_handler,
             with_handler: solution.occupancy.with_handler,
@@ -188,14 +188,14 @@ fn named(error: DomainError) -> DomainError {
 }
 
 /// The share of a frame in which nodes wait for the last of them.
-fn imbalance(parameters: &Parameters, i_n: f64) -> Result<f64, ModelError> {
+fn imbalance(parameters: &Parameters, largest: f64) -> Result<f64, ModelError> {
     let tracer = &parameters.tracer;
     let measured = expected_largest(tracer.imbalance_nodes)?;
-    let share = tracer.imbalance * i_n / measured;
+    let share = tracer.imbalance * largest / measured;
     if share < 1.0 {
         return Ok(share);
     }
-    let expected = format!("below {:.6} on so many nodes", measured / i_n);
+    let expected = format!("below {:.6} on so many nodes", measured / largest);
     Err(parameters.located(DomainError::new(
         "tracer.imbalance",
         tracer.imbalance,

@@ -24,6 +24,7 @@ pub struct ProgramPlacement {
     /// One for each operation, in the order of declaration.
     pub places: Vec<OperationPlace>,
     /// Hop-bytes of a turn; see [`raddle_topology::cost`].
+    #[serde(rename = "cost_hop_bytes")]
     pub cost: f64,
     /// How it was made and why, for a person.
     pub reason: String,

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use raddle::chare::nodes::{Job, Progress};
+use raddle::chare::nodes::{Job, JobError, Progress};
 use raddle::net::Launch;
 use raddle_messages::kneighbor::{KNeighbor, Shape, claims, together};
 use serde_json::{Map, Value, json};
@@ -13,10 +13,7 @@ use super::{by_mpi, check_memory};
 use crate::arguments::{KneighborArguments, Mode, Options};
 use crate::error::CliError;
 use crate::times::Times;
-use crate::{output, table, workers};
-
-/// Bytes that each element sends in a run, at most.
-const BYTES_SENT: u64 = 300_000_000;
+use crate::{output, schema, table, workers};
 
 /// Iterations before those that are timed, at most.
 const FIRST: u64 = 100;
@@ -29,8 +26,14 @@ const ONCE: &str = "a process can be a node by MPI once";
 /// # Errors
 /// [`CliError`]: nodes that do not come up, messages that did not come as they were sent.
 pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(), CliError> {
+    check_call(options)?;
     let left_out = left_out(arguments)?;
     let crew = Crew::new(arguments, options)?;
+    if !Launch::is_started() {
+        // What is wrong with options and variables is reported once, not by each node.
+        let plan = workers::builder(options).workers(crew.workers).plan();
+        plan.map_err(|error| workers::refused(error, options))?;
+    }
     let shape = Shape {
         elements: arguments
             .elements
@@ -55,9 +58,12 @@ pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
             .map(|&run| Line::measure(&teams, run, arguments.repeat));
         lines.collect::<Result<Vec<_>, _>>()
     });
-    let measured = measured.map_err(|source| CliError::Job {
-        what: format!("--nodes {} --workers {}", crew.nodes, crew.workers),
-        source,
+    let measured = measured.map_err(|source| match source {
+        JobError::Build(error) => workers::refused(error, options),
+        source => CliError::Job {
+            what: format!("--nodes {} --workers {}", crew.nodes, crew.workers),
+            source,
+        },
     })?;
     // A process that was started as a node is through.
     let Some(lines) = measured else { return Ok(()) };
@@ -65,7 +71,6 @@ pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
         shape,
         crew,
         repeat: arguments.repeat,
-        iterations: arguments.iterations,
         teams,
         lines: lines?,
         left_out: Vec::new(),
@@ -86,11 +91,30 @@ pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
         }
     }
     if options.json {
-        output::print(&format!("{}\n", Value::Object(report.json())))
+        schema::print(report.json())
     } else if options.quiet {
         Ok(())
     } else {
         output::print(&report.text())
+    }
+}
+
+/// Refuses what is reported of the workers of one run only.
+fn check_call(options: &Options) -> Result<(), CliError> {
+    let refused = [
+        ("--stats", options.stats),
+        (
+            "--show-binding --json",
+            options.show_binding && options.json,
+        ),
+    ];
+    match refused.into_iter().find(|(_, is_there)| *is_there) {
+        Some((name, _)) => Err(CliError::WrongCall {
+            options: name.to_owned(),
+            reason: "several runs are compared, each by other workers; expected one size, and neither --mode nor --nodes"
+                .to_owned(),
+        }),
+        None => Ok(()),
     }
 }
 
@@ -154,10 +178,9 @@ fn runs(arguments: &KneighborArguments, shape: Shape) -> Result<Vec<Run>, CliErr
         if !Launch::is_started() {
             check_memory(shape.memory_bytes(), || format!("--bytes {}", bytes.0))?;
         }
-        let sent = 2 * u64::from(arguments.k) * bytes.0.max(1) as u64;
         runs.push(Run {
             bytes: bytes.0,
-            iterations: arguments.iterations.min((BYTES_SENT / sent).max(1)),
+            iterations: arguments.iterations_of(bytes.0),
         });
     }
     Ok(runs)
@@ -175,12 +198,11 @@ impl Crew {
     fn new(arguments: &KneighborArguments, options: &Options) -> Result<Self, CliError> {
         let are_threads_alone = arguments.modes() == [Mode::Threads];
         let nodes = arguments.nodes.unwrap_or(1 + u16::from(!are_threads_alone));
-        let workers = match options.workers {
+        let is_said = std::env::var_os("RADDLE_WORKERS").is_some_and(|value| !value.is_empty());
+        let is_one_run = are_threads_alone && arguments.nodes.is_none();
+        let workers = match options.runtime.workers {
             Some(workers) => workers.get(),
-            // As for one run.
-            None if are_threads_alone && arguments.nodes.is_none() => {
-                workers::builder(options).worker_count()?
-            }
+            None if is_said || is_one_run => workers::builder(options).worker_count()?,
             None => 1,
         };
         Ok(Self { nodes, workers })
@@ -300,8 +322,6 @@ struct Report {
     shape: Shape,
     crew: Crew,
     repeat: u32,
-    /// Iterations that were asked for.
-    iterations: u64,
     teams: Vec<Team>,
     lines: Vec<Line>,
     /// Modes that are not among them, and why.
@@ -352,9 +372,8 @@ impl Report {
             ("nodes", json!(self.crew.nodes)),
             ("workers", json!(self.crew.workers)),
             ("elements", json!(self.shape.elements)),
-            ("k", json!(self.shape.k)),
+            ("neighbours_per_side", json!(self.shape.k)),
             ("touch", json!(self.shape.touch)),
-            ("iterations_asked", json!(self.iterations)),
             ("sizes", self.lines.iter().map(line).collect()),
             ("left_out", self.left_out.iter().map(left_out).collect()),
         ];
@@ -365,7 +384,7 @@ impl Report {
     fn text(&self) -> String {
         let Shape { elements, k, .. } = self.shape;
         let mut text = format!(
-            "{} {}, each with {k} {} on either side{}; an iteration, median of {}\n\n{:>8}",
+            "{} {}, each with {k} {} on either side{}; an iteration, median of {}\n\n{:>8} {:>10}",
             table::grouped(elements as u64),
             table::plural(elements, "element"),
             table::plural(k, "neighbour"),
@@ -375,7 +394,8 @@ impl Report {
                 ""
             },
             self.repeat,
-            "size"
+            "size",
+            "iterations"
         );
         let has_ways = self
             .teams
@@ -393,7 +413,9 @@ impl Report {
         }
         text.push('\n');
         for line in &self.lines {
-            let _infallible = write!(text, "{:>8}", table::bytes(line.run.bytes as u64));
+            let iterations = table::grouped(line.run.iterations);
+            let size = table::bytes(line.run.bytes as u64);
+            let _infallible = write!(text, "{size:>8} {iterations:>10}");
             for (index, (times, factor)) in line.times.iter().zip(&line.factors).enumerate() {
                 let _infallible = write!(text, " {:>width$}", table::time(times.median));
                 if has_factor(index) {
@@ -401,17 +423,6 @@ impl Report {
                 }
             }
             text.push('\n');
-        }
-        let is_cut = |line: &&Line| line.run.iterations < self.iterations;
-        for line in self.lines.iter().filter(is_cut) {
-            let _infallible = write!(
-                text,
-                "\n{}: {} of {} iterations, since an element sends at most {} in a run\n",
-                table::bytes(line.run.bytes as u64),
-                table::grouped(line.run.iterations),
-                table::grouped(self.iterations),
-                table::bytes(BYTES_SENT),
-            );
         }
         for (mode, why) in &self.left_out {
             let _infallible = write!(text, "\n{} is left out: {why}\n", mode.name());
@@ -453,7 +464,6 @@ mod tests {
                 workers: 1,
             },
             repeat: 3,
-            iterations: 100_000_000,
             teams: teams.collect(),
             lines: vec![line],
             left_out: vec![(
@@ -466,12 +476,9 @@ mod tests {
         assert_eq!(rows[2], rows[3], "{text}");
         assert!(text.contains("    13.25"), "{text}");
         assert!(
-            text.contains("16.4 kB    900 ns    900 ns     2.50"),
+            text.contains("16.4 kB         10    900 ns    900 ns     2.50"),
             "{text}"
         );
-        let cut =
-            "16.4 kB: 10 of 100,000,000 iterations, since an element sends at most 300 MB in a run";
-        assert!(text.contains(&format!("\n\n{cut}\n")), "{text}");
         assert!(
             text.ends_with("\nmpi is left out: it is not there\n"),
             "{text}"

@@ -12,7 +12,7 @@ use super::latencies::Latencies;
 use super::{overheads, symmetric};
 use crate::arguments::{Options, PingpongArguments};
 use crate::error::CliError;
-use crate::{output, table};
+use crate::{output, schema, table};
 
 /// A row takes no longer than this.
 pub(super) const LIMIT: Duration = Duration::from_secs(2);
@@ -27,13 +27,15 @@ pub(super) fn run(
     options: &Options,
 ) -> Result<(), CliError> {
     let largest = arguments.bytes.iter().map(|bytes| bytes.0).max();
-    let of_times = arguments.trips.saturating_mul(size_of::<Duration>() as u64);
+    let of_times = arguments
+        .trips()
+        .saturating_mul(size_of::<Duration>() as u64);
     // A segment in each node, and once more while all of it is looked at.
     let of_bytes = 4 * largest.unwrap_or_default() as u64;
     check_memory(of_times.saturating_add(of_bytes), || {
         "--bytes and --trips".to_owned()
     })?;
-    let Some(crew) = crew::start(arguments.transport(), nodes, options)? else {
+    let Some((crew, plan)) = crew::start(arguments.transport(), nodes, options)? else {
         return Ok(());
     };
     let (text, json) = if arguments.overheads {
@@ -47,9 +49,12 @@ pub(super) fn run(
     result.insert("command".to_owned(), json!("pingpong"));
     result.extend(crew::describe(&crew));
     result.extend(json);
+    if options.show_binding {
+        result.insert("binding".to_owned(), json!(plan));
+    }
     crew::finish(crew)?;
     if options.json {
-        output::print(&format!("{}\n", Value::Object(result)))
+        schema::print(result)
     } else if options.quiet {
         Ok(())
     } else {
@@ -64,7 +69,7 @@ fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Report, CliError
     let mut lines = Vec::new();
     for &receive in arguments.receive.all() {
         for bytes in &arguments.bytes {
-            let times = crew.rally(receive, bytes.0, arguments.trips, LIMIT);
+            let times = crew.rally(receive, bytes.0, arguments.trips(), LIMIT);
             let times = times.map_err(|source| crew::failed(crew.transport(), source))?;
             lines.push(Line {
                 receive,
@@ -79,7 +84,7 @@ fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Report, CliError
         crew::receivers(crew.seats().receive_apart())
     );
     let entries = [
-        ("trips", json!(arguments.trips)),
+        ("trips", json!(arguments.trips())),
         ("limit_s", json!(LIMIT.as_secs_f64())),
         ("round_trips", lines.iter().map(Line::json).collect()),
     ];

@@ -17,15 +17,12 @@ use crate::arguments::PingpongArguments;
 use crate::error::CliError;
 use crate::table;
 
-/// Calls that have to be looked at one by one are measured no more often.
-const SAMPLES_MAX: u64 = 20_000;
-
 /// Measures, and puts the study's figures beside it.
 ///
 /// # Errors
 /// [`CliError`]: a node that ended.
 pub(super) fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Report, CliError> {
-    let samples = arguments.trips.min(SAMPLES_MAX);
+    let samples = arguments.trips();
     let found = crew.overheads(samples);
     let found = found.map_err(|source| crew::failed(crew.transport(), source))?;
     let rows = rows(&Study::simulated()?, &found);

@@ -26,7 +26,7 @@ pub(super) fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Repor
     for &receive in arguments.receive.all() {
         let served = crew.serve(Kernel {
             receive,
-            requests: arguments.trips,
+            requests: arguments.trips(),
             steps,
             limit: LIMIT,
         });
@@ -40,7 +40,7 @@ pub(super) fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Repor
         crew::receivers(crew.seats().receive_apart())
     );
     let entries = [
-        ("trips", json!(arguments.trips)),
+        ("trips", json!(arguments.trips())),
         ("limit_s", json!(LIMIT.as_secs_f64())),
         ("compute_s", json!(arguments.compute.as_secs_f64())),
         ("symmetric", lines.iter().map(Line::json).collect()),

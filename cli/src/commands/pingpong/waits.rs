@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::latencies::Latencies;
 use crate::arguments::{Options, PingpongArguments, WaitChoice};
 use crate::error::CliError;
-use crate::{output, table, workers};
+use crate::{output, schema, table, workers};
 
 /// Answers at once, and late ones, are waited for no longer than this.
 const LIMIT: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ pub(super) fn run(
     }
     let topology = Topology::this_machine()?;
     let report = Report {
-        trips: arguments.trips,
+        trips: arguments.trips(),
         pause: arguments.late,
         places: Places::of_plan(topology, &plan),
         rows: Vec::new(),
@@ -46,7 +46,7 @@ pub(super) fn run(
         if options.show_binding {
             result.insert("binding".to_owned(), json!(plan));
         }
-        output::print(&format!("{}\n", Value::Object(result)))
+        schema::print(result)
     } else if options.quiet {
         Ok(())
     } else {

@@ -26,6 +26,7 @@ pub(super) struct Simulation {
 /// What is predicted of a placement.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Prediction {
+    #[serde(rename = "time_s")]
     pub(super) seconds: f64,
     pub(super) remote_bytes: u64,
     pub(super) migrations: u64,
@@ -41,6 +42,13 @@ impl Simulation {
             ProgramChoice::Lk23 => lk23(arguments)?,
             ProgramChoice::Matmul => matmul(arguments)?,
             ProgramChoice::Pipeline => {
+                if let Some(gflops) = arguments.core_gflops {
+                    return Err(CliError::WrongCall {
+                        options: format!("--program pipeline --core-gflops {gflops}"),
+                        reason: "the times of its operations are measured ones; expected lk23 or matmul, or a call without it"
+                            .to_owned(),
+                    });
+                }
                 let lines = or(arguments.size, 1080);
                 let parts = arguments
                     .tasks

@@ -7,7 +7,7 @@ use raddle_topology::{CpuId, Matrix, Placement, Strategy, Topology};
 use serde::Serialize;
 
 use super::program::{Prediction, Simulation};
-use crate::table;
+use crate::{schema, table};
 
 /// Everything that is told.
 pub(super) struct Told<'run> {
@@ -24,6 +24,7 @@ pub(super) struct Told<'run> {
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Rating {
     pub(super) strategy: Strategy,
+    #[serde(rename = "cost_hop_bytes")]
     pub(super) cost: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) predicted: Option<Prediction>,
@@ -31,8 +32,10 @@ pub(super) struct Rating {
 
 #[derive(Serialize)]
 struct View<'run> {
+    command: &'static str,
     strategy: Option<Strategy>,
     reason: &'run str,
+    #[serde(rename = "cost_hop_bytes")]
     cost: f64,
     parties_per_cpu: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,6 +82,7 @@ impl Told<'_> {
 
     pub(super) fn json(&self) -> String {
         let view = View {
+            command: "place",
             strategy: self.placement.strategy,
             reason: &self.placement.reason,
             cost: self.placement.cost,
@@ -93,10 +97,7 @@ impl Told<'_> {
             baselines: self.ratings.get(1..).unwrap_or_default(),
             parties: self.parties().collect(),
         };
-        // No key is anything but a text and no value can refuse, so there is no error to hand on.
-        let mut json = serde_json::to_string(&view).unwrap_or_default();
-        json.push('\n');
-        json
+        schema::line(schema::object(&view))
     }
 
     /// For people. What was asked of a program is how long it takes, so that comes first; of a

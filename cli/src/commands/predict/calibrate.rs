@@ -9,12 +9,13 @@ use raddle_messages::nodes::{Overheads, Receive};
 use raddle_messages::shared_core;
 use raddle_model::units::Nanoseconds;
 use raddle_model::{Measured, Parameters};
-use raddle_topology::Topology;
+use raddle_topology::{Plan, Topology};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::crew;
 use crate::arguments::Options;
+use crate::environment;
 use crate::error::CliError;
 use crate::progress::Phase;
 
@@ -31,6 +32,54 @@ const REPEATS: usize = 7;
 const THREADS: usize = 8;
 const ROUNDS: usize = 3;
 const SPELL: Duration = Duration::from_millis(60);
+/// Why a measurement contradicts another one, and what to do.
+const BUSY: &str = "the machine was busy with other work; calibrate again while it is idle";
+
+/// What parameters were made of, if anything was measured.
+#[derive(Debug, Default)]
+pub(super) struct Calibration {
+    measured: Option<Measured>,
+    /// Where the nodes were that measured, if that was asked for.
+    binding: Option<Plan>,
+}
+
+impl Calibration {
+    fn doubts(&self) -> Vec<String> {
+        self.measured
+            .as_ref()
+            .map_or_else(Vec::new, Measured::doubts)
+    }
+
+    /// Prints a line for each measurement that contradicts another one.
+    pub(super) fn warn(&self, options: &Options) {
+        for doubt in self.doubts().iter().filter(|_| !options.quiet) {
+            environment::warn_of(&format!("{doubt}; {BUSY}"));
+        }
+    }
+
+    /// The parameters as a file; comments at its head say what is doubtful.
+    pub(super) fn toml(&self, parameters: &Parameters) -> String {
+        let doubts = self.doubts();
+        let comments = doubts
+            .iter()
+            .map(|doubt| format!("# doubtful: {doubt}; {BUSY}\n"));
+        comments.collect::<String>() + &parameters.to_toml()
+    }
+
+    /// What it adds to a result.
+    pub(super) fn json(&self) -> Map<String, Value> {
+        let mut result = Map::new();
+        if let Some(measured) = &self.measured {
+            let mut told = told(measured);
+            told.insert("doubts".to_owned(), json!(measured.doubts()));
+            result.insert("measured".to_owned(), Value::Object(told));
+        }
+        if let Some(plan) = &self.binding {
+            result.insert("binding".to_owned(), json!(plan));
+        }
+        result
+    }
+}
 
 /// Measures this machine, and puts that into the parameters. Nothing comes back in a process that was started for it.
 ///
@@ -39,9 +88,9 @@ const SPELL: Duration = Duration::from_millis(60);
 pub(super) fn here(
     parameters: &mut Parameters,
     options: &Options,
-) -> Result<Option<Value>, CliError> {
+) -> Result<Option<Calibration>, CliError> {
     let kind = TransportKind::default();
-    let Some(crew) = crew::start(kind, 2, options)? else {
+    let Some((crew, plan)) = crew::start(kind, 2, options)? else {
         return Ok(None);
     };
     let phase = Phase::begin("measure", options.quiet);
@@ -68,14 +117,17 @@ pub(super) fn here(
     }
     drop(phase);
     parameters.calibrate("here", &measured)?;
-    Ok(Some(told(&measured)))
+    Ok(Some(Calibration {
+        measured: Some(measured),
+        binding: options.show_binding.then_some(plan),
+    }))
 }
 
 /// Reads what `raddle pingpong --nodes 2 --overheads --json` has printed, and puts that into the parameters.
 ///
 /// # Errors
 /// [`CliError::Measurements`] where it is something else, [`CliError::Model`] where it cannot be.
-pub(super) fn from(path: &Path, parameters: &mut Parameters) -> Result<Value, CliError> {
+pub(super) fn from(path: &Path, parameters: &mut Parameters) -> Result<Calibration, CliError> {
     let wrong = |found: String| CliError::Measurements {
         path: path.to_owned(),
         found,
@@ -103,7 +155,10 @@ pub(super) fn from(path: &Path, parameters: &mut Parameters) -> Result<Value, Cl
     };
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     parameters.calibrate(&name, &measured)?;
-    Ok(told(&measured))
+    Ok(Calibration {
+        measured: Some(measured),
+        binding: None,
+    })
 }
 
 /// What a report of `raddle pingpong --overheads` has.
@@ -135,18 +190,19 @@ fn of(overheads: &Overheads) -> Measured {
     }
 }
 
-fn told(measured: &Measured) -> Value {
-    json!({
-        "send_ns": measured.send,
-        "wire_ns": measured.wire,
-        "poll_ns": measured.poll,
-        "poll_period_ns": measured.poll_period,
-        "notify_ns": measured.notify,
-        "wake_ns": measured.wake,
-        "wake_latency_ns": measured.wake_latency,
-        "poll_trip_ns": measured.poll_trip,
-        "notify_trip_ns": measured.notify_trip,
-        "per_byte_ns": measured.per_byte,
-        "speeds": measured.speeds,
-    })
+fn told(measured: &Measured) -> Map<String, Value> {
+    let entries = [
+        ("send_ns", json!(measured.send)),
+        ("wire_ns", json!(measured.wire)),
+        ("poll_ns", json!(measured.poll)),
+        ("poll_period_ns", json!(measured.poll_period)),
+        ("notify_ns", json!(measured.notify)),
+        ("wake_ns", json!(measured.wake)),
+        ("wake_latency_ns", json!(measured.wake_latency)),
+        ("poll_trip_ns", json!(measured.poll_trip)),
+        ("notify_trip_ns", json!(measured.notify_trip)),
+        ("per_byte_ns", json!(measured.per_byte)),
+        ("speeds", json!(measured.speeds)),
+    ];
+    Map::from_iter(entries.map(|(key, value)| (key.to_owned(), value)))
 }

@@ -11,6 +11,7 @@ use super::head;
 use crate::arguments::{Options, PredictArguments};
 use crate::error::CliError;
 use crate::output;
+use crate::schema;
 
 /// Answers the questions, and draws them where that is wanted.
 ///
@@ -36,7 +37,7 @@ pub(super) fn run(
         result.insert("nodes".to_owned(), json!(base.nodes));
         result.insert("renderers".to_owned(), json!(base.renderers));
         result.insert("figures".to_owned(), json!(charts));
-        output::print(&format!("{}\n", Value::Object(result)))
+        schema::print(result)
     } else if options.quiet {
         Ok(())
     } else {

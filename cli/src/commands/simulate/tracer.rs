@@ -5,14 +5,13 @@ use std::time::{Duration, Instant};
 use raddle_model::simulate::tracer::{Found, Tracer};
 use raddle_model::simulate::{Layout, Silent};
 use raddle_model::{ModelError, Parameters, Prediction, predict};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::super::predict;
 use super::{begin_trace, check_memory, counts, finish_trace, head, parameters, report, told_of};
 use crate::arguments::{Options, TracerProgram};
 use crate::error::CliError;
 use crate::progress::Phase;
-use crate::table;
+use crate::{schema, table};
 
 /// Simulates it.
 ///
@@ -20,7 +19,7 @@ use crate::table;
 /// [`CliError`]: parameters or a scenario that make no sense, an output that fails.
 pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<(), CliError> {
     let parameters = parameters(&program.run, None)?;
-    let scenario = program.scenario.scenario();
+    let scenario = program.scenario.one_scenario()?;
     let mut what = Tracer::new(scenario, program.frames, program.run.seed);
     what.work = program.work;
     what.injects = !program.no_injection;
@@ -48,12 +47,12 @@ pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<(), CliE
     drop(phase);
     let mut json = head("tracer", &parameters, &program.run);
     json.insert("frames".to_owned(), json!(program.frames));
-    json.extend(object(&found));
+    json.extend(schema::object(&found));
     json.insert("counts".to_owned(), counts(&found.counts));
     json.insert("took_s".to_owned(), json!(took.as_secs_f64()));
     json.insert("events_per_s".to_owned(), json!(rate(&found, took)));
     let told = match &predicted {
-        Ok(predicted) => Value::Object(predict::object(predicted)),
+        Ok(predicted) => Value::Object(schema::object(predicted)),
         Err(error) => json!({ "error": error.to_string() }),
     };
     json.insert("predicted".to_owned(), told);
@@ -63,13 +62,6 @@ pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<(), CliE
 
 fn rate(found: &Found, took: Duration) -> f64 {
     found.counts.events as f64 / took.as_secs_f64().max(1e-9)
-}
-
-fn object(found: &Found) -> Map<String, Value> {
-    match serde_json::to_value(found) {
-        Ok(Value::Object(map)) => map,
-        other => unreachable!("what was found is an object, not {other:?}"),
-    }
 }
 
 /// Simulated and predicted quantities beside each other.
@@ -108,13 +100,13 @@ fn text_of(
         ),
         (
             "speed of a renderer, S_r",
-            found.s_r,
+            found.renderer_speed,
             |it| it.renderer_speed.0,
             4,
         ),
         (
             "speed of a handler, S_h",
-            found.s_h,
+            found.handler_speed,
             |it| it.handler_speed.0,
             4,
         ),

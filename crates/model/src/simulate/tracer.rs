@@ -86,27 +86,29 @@ pub struct Found {
     /// Misses of one renderer in one frame.
     pub misses: f64,
     /// The mean speed of a renderer that runs.
-    pub s_r: f64,
+    pub renderer_speed: f64,
     /// The mean speed of a handler that runs.
-    pub s_h: f64,
+    pub handler_speed: f64,
     /// How long a renderer waits for a miss, from the end of its call that sends.
-    #[serde(rename = "t_c_ns")]
+    #[serde(rename = "miss_wait_ns")]
     pub miss: Nanoseconds,
     /// From one miss of a renderer to its next.
-    #[serde(rename = "x_ns")]
+    #[serde(rename = "cycle_ns")]
     pub cycle: Nanoseconds,
     /// Misses that come to a handler.
-    #[serde(rename = "lambda_per_us", serialize_with = "units::per_microsecond")]
+    #[serde(rename = "arrivals_per_us", serialize_with = "units::per_microsecond")]
     pub arrivals: Rate,
     /// Shares of time in which `i` renderers run and the handler does not.
-    #[serde(rename = "p")]
+    #[serde(rename = "without_handler_shares")]
     pub without_handler: Vec<f64>,
     /// Shares of time in which `i` renderers and the handler run.
-    #[serde(rename = "p_c")]
+    #[serde(rename = "with_handler_shares")]
     pub with_handler: Vec<f64>,
     /// The share of time in which a link into the network is busy.
+    #[serde(rename = "link_out_share")]
     pub link_out: f64,
     /// The share of time in which a link out of it is busy.
+    #[serde(rename = "link_in_share")]
     pub link_in: f64,
     /// The time that was simulated, in milliseconds.
     #[serde(rename = "simulated_ms", serialize_with = "units::milliseconds")]
@@ -207,9 +209,9 @@ impl Tracer {
                 false => cycle * client.misses_per_frame,
             },
             misses: client.misses_per_frame,
-            s_r: client.rendered / client.rendering,
+            renderer_speed: client.rendered / client.rendering,
             // A handler that has nothing to compute is as fast as any.
-            s_h: match client.handling.0 > 0.0 {
+            handler_speed: match client.handling.0 > 0.0 {
                 true => client.handled / client.handling,
                 false => 1.0,
             },

@@ -233,38 +233,79 @@ fn who_polls_is_told_sooner_and_slows_the_others() {
 #[test]
 fn the_queue_is_bounded_by_those_who_ask() {
     let found = of(Scenario::new(32, 3));
-    assert_eq!(found.queue.b, 96);
+    assert_eq!(found.queue.capacity, 96);
     let open = (found.service.rate() - found.arrivals).interval();
-    near(found.queue.e_r_ns / open, 1.0, 1e-12);
-    assert!(found.queue.p_b < 1e-30);
-    near(found.queue.e_n, found.rho / (1.0 - found.rho), 1e-12);
+    near(found.queue.response / open, 1.0, 1e-12);
+    assert!(found.queue.refused_share < 1e-30);
+    let load = found.queue_load;
+    near(found.queue.messages_mean, load / (1.0 - load), 1e-12);
 }
 
 #[test]
-fn its_json_has_the_studys_names() {
+fn its_json_has_plain_words_that_end_in_their_units() {
     let json = serde_json::to_value(of(Scenario::new(32, 3))).unwrap();
     for name in [
         "mean_frame_ms",
         "frame_ms",
         "misses",
-        "t_r_ns",
-        "t_h_ns",
-        "s_r",
-        "s_h",
-        "t_c_ns",
-        "t_m_ns",
-        "x_ns",
-        "b_ns",
-        "l_ns",
-        "m_ns",
-        "lambda_per_us",
-        "rho",
-        "i_n",
+        "render_ns",
+        "handle_ns",
+        "renderer_speed",
+        "handler_speed",
+        "render_shared_ns",
+        "handle_shared_ns",
+        "miss_wait_ns",
+        "handler_idle_ns",
+        "cycle_ns",
+        "transfer_ns",
+        "round_trip_ns",
+        "service_ns",
+        "arrivals_per_us",
+        "queue_load",
+        "link_load",
+        "largest_expected",
+        "imbalance_share",
     ] {
         assert!(json[name].is_f64(), "{name}: {}", json[name]);
     }
     near(json["mean_frame_ms"].as_f64().unwrap(), 23.8885, 5e-5);
-    assert_eq!(json["p"].as_array().unwrap().len(), 4);
+    assert_eq!(json["without_handler_shares"].as_array().unwrap().len(), 4);
+    let queue = json["queue"].as_object().unwrap();
+    let keys: Vec<_> = queue.keys().map(String::as_str).collect();
+    let expected = ["capacity", "messages_mean", "refused_share", "response_ns"];
+    assert_eq!(keys, expected);
+}
+
+/// Falling asleep hides behind a miss that is on its way. What was left of the round trip was cut to 0 without a word.
+#[test]
+fn renderers_that_fall_asleep_for_longer_than_a_miss_is_on_its_way_are_refused() {
+    let asked = |sleep: f64, waits| {
+        let sleep = Nanoseconds(sleep);
+        let slower = Slower::by(Delay::Sleep, sleep);
+        let scenario = Scenario {
+            slower,
+            waits,
+            ..Scenario::new(32, 3)
+        };
+        predict(&Parameters::study(), &scenario)
+    };
+    for waits in Waits::ALL {
+        let way = asked(0.0, waits).unwrap().round_trip;
+        let at_most = asked(way.0, waits).unwrap();
+        assert!(
+            at_most.round_trip.0.abs() < 1e-9,
+            "{:?}",
+            at_most.round_trip
+        );
+        let error = asked(way.0 + 1.0, waits).unwrap_err();
+        assert!(error.is_of_the_call(), "{error}");
+        let told = error.to_string();
+        let expected = format!("expected at most {:.1} ns", way.0);
+        assert!(
+            told.contains("slower sleep is") && told.contains(&expected),
+            "{told}"
+        );
+    }
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn next_random(state: &mut u64) -> u64 {
 
 /// Declares the pools: a line for each, with its name and its parts.
 macro_rules! pools {
-    ($($(#[$attribute:meta])* $kind:ident = $name:literal: $pool:ty;)*) => {
+    ($($(#[doc = $about:literal])+ $(#[$default:ident])? $kind:ident = $name:literal: $pool:ty;)*) => {
         /// The pools to choose from, by name.
         ///
         /// The first letters say how tasks are distributed: `SQ` has one queue for all, `DQ` one for each worker, `DQ-BL` one of blocks
@@ -140,7 +140,7 @@ macro_rules! pools {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum PoolKind {
-            $($(#[$attribute])* $kind,)*
+            $($(#[doc = $about])+ $(#[$default])? $kind,)*
         }
 
         const COUNT: usize = [$($name),*].len();
@@ -153,6 +153,13 @@ macro_rules! pools {
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$kind => $name,)*
+                }
+            }
+
+            /// Returns what the pool is made of, in one sentence.
+            pub fn about(self) -> &'static str {
+                match self {
+                    $(Self::$kind => concat!($($about),+).trim_start(),)*
                 }
             }
 
@@ -182,15 +189,15 @@ pools! {
     DqPth = "DQ-PTH": Distributed<List<PthreadLock, Lifo>, Dense, NoBuffer, WAIT>;
     /// A stack for each worker under a simple lock.
     DqSl = "DQ-SL": Distributed<List<SimpleLock, Lifo>, Dense, NoBuffer, WAIT>;
-    /// As `DqSl`, with a private buffer.
+    /// As DQ-SL, with a private buffer.
     DqSlPriv = "DQ-SL-PRIV": Distributed<List<SimpleLock, Lifo>, Dense, OneTask, WAIT>;
-    /// As `DqSlPriv`, on separate cache lines.
+    /// As DQ-SL-PRIV, on separate cache lines.
     DqSlPrivC = "DQ-SL-PRIV-C": Distributed<List<SimpleLock, Lifo>, Padded, OneTask, WAIT>;
-    /// As `DqSlPrivC`, with thieves that do not wait.
+    /// As DQ-SL-PRIV-C, with thieves that do not wait.
     DqSlTryPrivC = "DQ-SL-TRY-PRIV-C": Distributed<List<SimpleLock, Lifo>, Padded, OneTask, TRY>;
-    /// As `DqSlPrivC`, under ticket locks.
+    /// As DQ-SL-PRIV-C, under ticket locks.
     DqTlPrivC = "DQ-TL-PRIV-C": Distributed<List<TicketLock, Lifo>, Padded, OneTask, WAIT>;
-    /// As `DqSlPrivC`, under CLH locks.
+    /// As DQ-SL-PRIV-C, under CLH locks.
     DqClhPrivC = "DQ-CLH-PRIV-C": Distributed<List<ClhLock, Lifo>, Padded, OneTask, WAIT>;
     /// A queue for each worker, which puts without a lock, and a private buffer.
     DqSlSpPrivC = "DQ-SL-SP-PRIV-C": Distributed<Single<SimpleLock>, Padded, OneTask, WAIT>;
@@ -200,15 +207,15 @@ pools! {
     DqBlPth = "DQ-BL-PTH": Blocks<Queue<PthreadLock>, Dense, WAIT>;
     /// Blocks under simple locks.
     DqBlSlC = "DQ-BL-SL-C": Blocks<Queue<SimpleLock>, Padded, WAIT>;
-    /// As `DqBlSlC`, with thieves that do not wait.
+    /// As DQ-BL-SL-C, with thieves that do not wait.
     DqBlSlTryC = "DQ-BL-SL-TRY-C": Blocks<Queue<SimpleLock>, Padded, TRY>;
     /// Blocks under ticket locks.
     DqBlTlC = "DQ-BL-TL-C": Blocks<Queue<TicketLock>, Padded, WAIT>;
-    /// As `DqBlTlC`, with thieves that do not wait.
+    /// As DQ-BL-TL-C, with thieves that do not wait.
     DqBlTlTryC = "DQ-BL-TL-TRY-C": Blocks<Queue<TicketLock>, Padded, TRY>;
     /// Blocks that their owner puts without a lock.
     DqBlSpC = "DQ-BL-SP-C": Blocks<SingleQueue<SimpleLock>, Padded, WAIT>;
-    /// As `DqBlSpC`, with thieves that do not wait.
+    /// As DQ-BL-SP-C, with thieves that do not wait.
     DqBlSpTryC = "DQ-BL-SP-TRY-C": Blocks<SingleQueue<SimpleLock>, Padded, TRY>;
     /// Blocks under CLH locks.
     DqBlClhC = "DQ-BL-CLH-C": Blocks<Queue<ClhLock>, Padded, WAIT>;
@@ -218,13 +225,6 @@ pools! {
     #[default]
     Auto = "auto": Auto;
 }
-
-/// Names of whole families, and the member that each stands for.
-const FAMILIES: [(&str, PoolKind); 3] = [
-    ("central", PoolKind::SqTl),
-    ("distributed", PoolKind::DqTlPrivC),
-    ("blocks", PoolKind::DqBlTlC),
-];
 
 impl fmt::Display for PoolKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -241,9 +241,16 @@ pub struct UnknownPool {
 }
 
 impl PoolKind {
+    /// Names of whole families, and the member that each stands for.
+    pub const FAMILIES: [(&'static str, Self); 3] = [
+        ("central", Self::SqTl),
+        ("distributed", Self::DqTlPrivC),
+        ("blocks", Self::DqBlTlC),
+    ];
+
     /// All names that are understood: families, then pools.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        let families = FAMILIES.iter().map(|(name, _)| *name);
+        let families = Self::FAMILIES.into_iter().map(|(name, _)| name);
         families.chain(Self::ALL.into_iter().map(Self::name))
     }
 
@@ -262,7 +269,7 @@ impl FromStr for PoolKind {
     fn from_str(name: &str) -> Result<Self, UnknownPool> {
         let kinds = Self::ALL.iter().map(|&kind| (kind.name(), kind));
         kinds
-            .chain(FAMILIES)
+            .chain(Self::FAMILIES)
             .find(|(known, _)| known.eq_ignore_ascii_case(name))
             .map(|(_, kind)| kind)
             .ok_or_else(|| UnknownPool {

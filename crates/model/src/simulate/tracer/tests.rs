@@ -111,7 +111,8 @@ fn agrees(predicted: &Prediction, found: &Found) {
     let off = predicted.mean_frame / found.mean_frame - 1.0;
     let at = (found.nodes, found.renderers);
     assert!(off.abs() < 0.03, "{at:?}: {off}");
-    near(found.s_r, predicted.renderer_speed.0, 0.03 * found.s_r);
+    let speed = found.renderer_speed;
+    near(speed, predicted.renderer_speed.0, 0.03 * speed);
     near(found.misses, predicted.misses, 1e-9);
     // How many renderers run; when the handler does is another matter, since it often serves whoever of its own node waits.
     let run = |without: &[f64], with: &[f64], count| without[count] + with[count];

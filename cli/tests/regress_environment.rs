@@ -1,0 +1,166 @@
+//! Environment variables: misspelt ones, wrong ones, and those that a command does not use.
+//!
+//! A misspelt variable was ignored without a word, `RADDLE_WORKERS=0` ended with code 1 where
+//! `--workers 0` ends with code 2, and commands that run on one node ignored `RADDLE_NODES`.
+
+mod common;
+
+use std::path::Path;
+
+use common::{Said, json, raddle};
+
+fn run_with(variables: &[(&str, &str)], call: &str) -> Said {
+    raddle()
+        .envs(variables.iter().copied())
+        .args(call.split(' '))
+        .output()
+        .expect("the program starts")
+        .into()
+}
+
+const SORT: &str = "sort 1e3 --repeat 1";
+
+#[test]
+fn a_misspelt_variable_is_reported_in_one_line_with_the_nearest_name() {
+    let said = run_with(&[("RADDLE_WORKER", "2")], SORT);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let lines: Vec<_> = said.errors.lines().collect();
+    assert_eq!(lines.len(), 1, "{said:?}");
+    for part in ["warning: ", "RADDLE_WORKER ", "RADDLE_WORKERS"] {
+        assert!(lines[0].contains(part), "{part:?} is missing: {said:?}");
+    }
+    let said = run_with(&[("RADDLE_WORKER", "2"), ("RADDLE_POLL", "deque")], SORT);
+    assert_eq!(said.errors.lines().count(), 2, "{said:?}");
+    let said = run_with(&[("RADDLE_WORKER", "2")], "sort 1e3 --repeat 1 --quiet");
+    assert_eq!(said.errors, "", "{said:?}");
+}
+
+#[test]
+fn processes_that_are_started_as_nodes_do_not_repeat_a_warning() {
+    let call = "pingpong --nodes 2 --trips 5 --receive poll --size 16";
+    let said = run_with(&[("RADDLE_WORKER", "2")], call);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(said.errors.matches("RADDLE_WORKER ").count(), 1, "{said:?}");
+}
+
+#[test]
+fn variables_that_something_reads_are_no_mistake() {
+    for (name, value) in [
+        ("RADDLE_WORKERS", "1"),
+        ("RADDLE_POOL", "deque"),
+        ("RADDLE_BLOCKS", "4x2"),
+        ("RADDLE_VICTIMS", "near"),
+        ("RADDLE_AFFINITY", "none"),
+        ("RADDLE_IDLE", "park"),
+        ("RADDLE_TASK_MEMORY", "cells"),
+        ("RADDLE_MAILBOX", "locked"),
+        ("RADDLE_SEEDS", "ring"),
+        ("RADDLE_CLAIMS", "mine"),
+        ("RADDLE_TRANSPORT", "socket"),
+        ("RADDLE_PROGRESS", "thread"),
+        ("RADDLE_PARAMETERS", "parker-2013"),
+        ("RADDLE_DATA", "/tmp"),
+    ] {
+        let said = run_with(&[(name, value)], SORT);
+        assert_eq!(
+            (said.code, &*said.errors),
+            (Some(0), ""),
+            "{name}: {said:?}"
+        );
+    }
+}
+
+/// A value in a variable and in the option that it stands in for.
+#[test]
+fn a_wrong_variable_ends_with_the_code_of_the_wrong_option() {
+    for (name, option, value) in [
+        ("RADDLE_WORKERS", "--workers", "0"),
+        ("RADDLE_WORKERS", "--workers", "many"),
+        ("RADDLE_WORKERS", "--workers", "5000"),
+        ("RADDLE_POOL", "--pool", "lake"),
+        ("RADDLE_BLOCKS", "--blocks", "4"),
+        ("RADDLE_VICTIMS", "--victims", "all"),
+        ("RADDLE_AFFINITY", "--affinity", "here"),
+        ("RADDLE_AFFINITY", "--affinity", "65535"),
+        ("RADDLE_IDLE", "--idle", "never"),
+        ("RADDLE_TASK_MEMORY", "--task-memory", "heap"),
+        ("RADDLE_MAILBOX", "--mailbox", "letter"),
+    ] {
+        for command in [SORT, "kneighbor --mode shm --iterations 5 --repeat 1"] {
+            let by_option = run_with(&[], &format!("{command} {option} {value}"));
+            assert_eq!(by_option.code, Some(2), "{option} {value}: {by_option:?}");
+            let by_variable = run_with(&[(name, value)], command);
+            assert_eq!(by_variable.code, Some(2), "{name}={value}: {by_variable:?}");
+            assert!(by_variable.errors.contains(name), "{by_variable:?}");
+            assert_eq!(by_variable.errors.lines().count(), 1, "{by_variable:?}");
+        }
+    }
+    let nodes = [
+        ("RADDLE_NODES", "0"),
+        ("RADDLE_NODES", "many"),
+        // More than --nodes takes.
+        ("RADDLE_NODES", "257"),
+        ("RADDLE_TRANSPORT", "mail"),
+        ("RADDLE_PROGRESS", "never"),
+    ];
+    for (name, value) in nodes {
+        for call in ["kneighbor --iterations 5", "pingpong --trips 5"] {
+            let said = run_with(&[(name, value)], call);
+            assert_eq!(said.code, Some(2), "{name}={value}: {said:?}");
+            assert!(said.errors.contains(name), "{said:?}");
+        }
+    }
+}
+
+/// It was not read where runs between nodes were compared.
+#[test]
+fn the_number_of_workers_of_each_node_comes_from_the_variable_too() {
+    let call = "kneighbor --mode shm --iterations 5 --repeat 1 --json";
+    let workers = |variables: &[(&str, &str)], call: &str| {
+        let said = run_with(variables, call);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        json(&said.output)["workers"].clone()
+    };
+    assert_eq!(workers(&[], call), 1);
+    assert_eq!(workers(&[("RADDLE_WORKERS", "2")], call), 2);
+    let option = format!("{call} --workers 1");
+    assert_eq!(workers(&[("RADDLE_WORKERS", "2")], &option), 1);
+}
+
+#[test]
+fn a_missing_file_of_parameters_ends_alike_by_variable_and_option() {
+    let missing = Path::new("no-such-machine.toml");
+    assert!(!missing.exists());
+    let said = run_with(&[("RADDLE_PARAMETERS", "no-such-machine.toml")], "predict");
+    let by_option = run_with(&[], "predict --parameters no-such-machine.toml");
+    assert_eq!((said.code, by_option.code), (Some(1), Some(1)), "{said:?}");
+    assert_eq!(said.errors, by_option.errors);
+}
+
+#[test]
+fn commands_of_one_node_say_that_they_ignore_nodes() {
+    for call in [
+        SORT,
+        "kdtree --scene knot:500",
+        "lk23 --size 64 --turns 1",
+        "matmul --size 32",
+        "pingpong --trips 5 --workers 2",
+    ] {
+        let said = run_with(&[("RADDLE_NODES", "4")], call);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(said.errors.lines().count(), 1, "{said:?}");
+        assert!(
+            said.errors.starts_with("warning: RADDLE_NODES is 4"),
+            "{said:?}"
+        );
+    }
+    for (nodes, call) in [
+        ("1", SORT),
+        ("2", "kneighbor --iterations 5 --repeat 1"),
+        ("2", "topology"),
+        ("2", "predict"),
+    ] {
+        let said = run_with(&[("RADDLE_NODES", nodes)], call);
+        assert_eq!((said.code, &*said.errors), (Some(0), ""), "{said:?}");
+    }
+}
