@@ -131,9 +131,12 @@ fn tree_of(mesh: &Mesh) -> KdTree {
     tree
 }
 
+/// A kind of mesh: its name, and what makes one of so many triangles.
+type Kind = (&'static str, fn(usize) -> Mesh);
+
 #[test]
 fn needles_have_a_bounded_number_of_references() {
-    let kinds: [(&str, fn(usize) -> Mesh); 3] = [
+    let kinds: [Kind; 3] = [
         ("in all directions", needles),
         ("a flat fan", |count| fan(count, 0.0)),
         ("a fan with waves", |count| fan(count, 0.5)),

@@ -14,7 +14,7 @@
 //!    made that is put in, its array's root writes that it will be ([`COMING`]).
 //! 2. While an entry of an element runs, or its constructor, `worker` is the worker that runs it.
 //! 3. A place that was vacated is used again with the next generation, and after the last one no
-//! more: two elements never have the same number.
+//!    more: two elements never have the same number.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;

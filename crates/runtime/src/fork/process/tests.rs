@@ -207,7 +207,7 @@ fn inherited_runtime_ends_at_once_and_a_new_one_works() {
             third.shutdown_background();
             let own = start();
             let result = own.install(|| fib(15));
-            let handle = own.spawn(|| worker_index());
+            let handle = own.spawn(worker_index);
             let index = handle.wait();
             drop(own);
             outcome == Shutdown::Complete && result == 610 && index.is_some()
