@@ -85,7 +85,9 @@ fn a_stopped_node_is_not_waited_for_after_another_was_killed() {
             "--nodes",
             "3",
             "--repeat",
-            "1000000",
+            "1",
+            "--iterations",
+            "1e9",
         ],
     ] {
         let (first, others) = start(program, 2);

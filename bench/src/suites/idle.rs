@@ -11,6 +11,11 @@
 //! Items and halves compute, they do not sleep: with two workers on two CPUs, an idle worker shows as a longer time.
 //!
 //! Peer: `rayon`.
+//!
+//! # Memory ordering
+//! | label | release side                  | acquire side                       | what it publishes        |
+//! |-------|-------------------------------|------------------------------------|--------------------------|
+//! | D1    | `raise` stores true           | `is_up` loads it                   | that the other has begun |
 
 use std::hint::spin_loop;
 use std::sync::mpsc;
@@ -196,14 +201,18 @@ fn first_join(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
 
 /// Spins until the flag is up, so that this thread's own wake-up is no part of what is measured.
 fn await_flag(flag: &AtomicBool) {
-    // Acquire: the partner of `raise`.
-    while !flag.load(Acquire) {
+    while !is_up(flag) {
         spin_loop();
     }
 }
 
+fn is_up(flag: &AtomicBool) -> bool {
+    // ORDERING(D1): Acquire, what the other side did.
+    flag.load(Acquire)
+}
+
 fn raise(flag: &AtomicBool) {
-    // Release: what led here.
+    // ORDERING(D1): Release, what led here.
     flag.store(true, Release);
 }
 
@@ -283,8 +292,7 @@ fn time_of_leaf(join: impl FnOnce(&(dyn Fn() + Sync), &(dyn Fn() + Sync))) -> (D
     let start = Instant::now();
     let leaf = || {
         let is_over = || start.elapsed() > LEAF_MAX;
-        // Acquire: the partner of `raise`.
-        while !begun.load(Acquire) && !is_over() {
+        while !is_up(&begun) && !is_over() {
             spin_loop();
         }
     };

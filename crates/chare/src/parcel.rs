@@ -1,7 +1,8 @@
 //! What a message does when it arrives at its element.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread;
+
+use raddle_sync::prim::thread;
 
 use crate::cx::Rest;
 use crate::entry::{Chare, Entry};

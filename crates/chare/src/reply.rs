@@ -229,10 +229,10 @@ impl<T> Reply<T> {
     /// Notes that the program learns of a failure by this outcome.
     fn reported(&self, outcome: Result<T, Failure>) -> Result<T, Failure> {
         // Also of a runtime that has ended.
-        if outcome.is_err()
+        if let Err(failure) = &outcome
             && let Some(system) = registry::find(self.system)
         {
-            system.unreported.note_told();
+            system.unreported.note_told(failure);
         }
         outcome
     }

@@ -49,9 +49,11 @@ impl Unreported {
     }
 
     /// The program gets a failure of this runtime, be it that of the panic or what comes of it.
-    pub(crate) fn note_told(&self) {
+    ///
+    /// A reply from another node may bring a panic before that node has reported it here.
+    pub(crate) fn note_told(&self, failure: &Failure) {
         let mut state = self.state();
-        if matches!(*state, State::Panicked(..)) {
+        if failure.is_panic() || matches!(*state, State::Panicked(..)) {
             *state = State::Reported;
         }
     }

@@ -12,10 +12,10 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use raddle_sync::prim::mpsc::{self, RecvTimeoutError};
 use raddle_sync::prim::thread;
 
 use crate::system::System;

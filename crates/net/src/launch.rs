@@ -9,7 +9,7 @@ mod others;
 
 use std::env;
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -191,8 +191,10 @@ impl Launch {
         for share in shares {
             let (here, there) = control::pair().map_err(NetError::system("a socket"))?;
             others.push(share.me, self.spawn(share.me, there)?);
-            welcome(&here, &share)
-                .map_err(NetError::system("a message to a node that was started"))?;
+            welcome(&here, &share).map_err(|error| match error.kind() {
+                ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => NetError::Died(share.me),
+                _ => NetError::system("a message to a node that was started")(error),
+            })?;
         }
         let node = Node::assemble(ours, Some(self.silence))?;
         node.set_children(others.processes().collect());

@@ -380,7 +380,7 @@ fn an_imbalance_without_end_is_told_with_its_parameter() {
 #[test]
 fn what_is_taken_off_leaves_nothing_below_zero() {
     let slower = Slower {
-        sleep: microseconds(5.0),
+        sleep: microseconds(4.3),
         ..Slower::default()
     };
     assert!(

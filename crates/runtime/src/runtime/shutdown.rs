@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use raddle_sync::prim::{Acquire, AtomicBool, Relaxed, Release, thread};
+use raddle_sync::prim::{AtomicBool, Relaxed, thread};
 use raddle_sync::wait::WaitCell;
 
 use super::Runtime;
@@ -140,15 +140,15 @@ fn wait_at_most(limit: Duration, waiter: &Waiter, done: impl Fn() -> bool) {
             .name("raddle-shutdown".to_owned())
             .spawn(move || {
                 if !cancel.wait_timeout(limit.min(TIME_MAX)) {
-                    // Release: pairs with the load below, and publishes nothing.
-                    is_late.store(true, Release);
+                    // Relaxed: the notification orders it.
+                    is_late.store(true, Relaxed);
                     waiter.notify();
                 }
             })
     };
     let Ok(clock) = clock else { return };
-    // Acquire: as the store above.
-    waiter.wait_until(|| done() || is_late.load(Acquire));
+    // Relaxed: as the store above.
+    waiter.wait_until(|| done() || is_late.load(Relaxed));
     let _ = cancel.notify();
     clock.join().expect("the clock's thread does not panic");
 }
