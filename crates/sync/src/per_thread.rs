@@ -1,7 +1,7 @@
 //! A variable of which each thread has a value of its own, reached without a lock, an atomic or a hash.
 //!
 //! A value lies in a *slot*. The slots belong to the variable: they stay when their threads end, they are read when no thread
-//! can be using them, and they are dropped with the variable. Each thread has a small table ([`place`]) that says where its
+//! can be using them, and they are dropped with the variable. Each thread has a small table (`place`) that says where its
 //! slots are. A use that finds its slot there costs a few instructions more than a
 //! plain thread-local variable. Any other use looks for the slot under the variable's lock.
 //!

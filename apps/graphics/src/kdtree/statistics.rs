@@ -28,7 +28,7 @@ pub struct TreeStatistics {
     pub leaf_largest: usize,
     /// The triangles that a ray tests on average, estimated by following some rays.
     pub tests_per_ray: f64,
-    /// Tells that rays are slow: they test more than [`TESTS_SLOW`](super::TESTS_SLOW) triangles.
+    /// Tells that rays are slow: they test more than `TESTS_SLOW` triangles.
     /// Long triangles that overlap make such trees.
     pub is_slow: bool,
     /// Memory of the finished tree, with its copy of the triangles.

@@ -98,7 +98,7 @@ impl Node {
     /// Takes back what a connection allows. Messages by it that have not been received yet are refused from here on.
     ///
     /// Waits until the other node has heard of it. From then on nothing is put by the connection, and the other node's
-    /// attempts return [`SendError::Closed`]. A connection that has been closed before, or is another node's, is left
+    /// attempts return [`SendError::Closed`](crate::SendError::Closed). A connection that has been closed before, or is another node's, is left
     /// as it is.
     pub fn close(&self, connection: ConnectionId) {
         let ConnectionId { number, key } = connection;
