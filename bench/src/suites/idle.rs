@@ -6,7 +6,7 @@
 //! | `skewed-last` | the same with 100 items, of which the last one does |
 //! | `first-join` | a join of two halves of 2 ms, right after a runtime of its own has come up |
 //! | `beside` | ten tasks of 1 ms from outside, while a worker waits for a stolen half of 150 ms |
-//! | `leaf` | from the begin of a long leaf until the fork beside it runs on another worker |
+//! | `leaf` | from the begin of a long leaf, when the other worker has just become idle, until the fork beside it runs there |
 //!
 //! Items and halves compute, they do not sleep: with two workers on two CPUs, an idle worker shows as a longer time.
 //!
@@ -18,7 +18,7 @@
 //! | D1    | `raise` stores true           | `is_up` loads it                   | that the other has begun |
 
 use std::hint::spin_loop;
-use std::sync::mpsc;
+use std::sync::{OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
 use raddle_sync::prim::{Acquire, AtomicBool, Release};
@@ -67,6 +67,12 @@ const LEAF_MAX: Duration = Duration::from_millis(50);
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     if !measurement.are_workers_asked {
         measurement.workers = vec![2];
+    }
+    if measurement.workers.contains(&1) {
+        (measurement.warn)(
+            "idle: left out with 1 worker, which has no other to wait for".to_owned(),
+        );
+        measurement.workers.retain(|&count| count > 1);
     }
     for (name, len, is_first) in SKEWED {
         if measurement.wants(name) {
@@ -286,22 +292,38 @@ fn beside(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     measurement.compare(&case, &mut raddle, &mut [Box::new(rayon)])
 }
 
-/// Times how long the fork beside a long leaf waits for another worker. `join` forks the second closure and calls the first.
-fn time_of_leaf(join: impl FnOnce(&(dyn Fn() + Sync), &(dyn Fn() + Sync))) -> (Duration, u64) {
-    let begun = AtomicBool::new(false);
-    let start = Instant::now();
-    let leaf = || {
-        let is_over = || start.elapsed() > LEAF_MAX;
-        while !is_up(&begun) && !is_over() {
-            spin_loop();
-        }
-    };
-    let time = std::sync::OnceLock::new();
-    let fork = || {
-        let _is_new = time.set(start.elapsed());
-        raise(&begun);
-    };
-    join(&leaf, &fork);
+/// What one leaf is made of: a task that keeps the other worker busy until the fork lies beside its leaf, the leaf, and the fork.
+struct Leaf<'run> {
+    busy: &'run (dyn Fn() + Sync),
+    /// Waits until the task has begun on the other worker.
+    await_busy: &'run (dyn Fn() + Sync),
+    leaf: &'run (dyn Fn() + Sync),
+    fork: &'run (dyn Fn() + Sync),
+}
+
+/// Times from the begin of a long leaf, when the other worker has just become idle, until that worker runs the fork beside it.
+fn time_of_leaf(run: impl FnOnce(&Leaf<'_>)) -> (Duration, u64) {
+    let [is_busy, is_forked, has_begun] = [const { AtomicBool::new(false) }; 3];
+    let (start, time) = (OnceLock::new(), OnceLock::new());
+    run(&Leaf {
+        busy: &|| {
+            raise(&is_busy);
+            await_flag(&is_forked);
+        },
+        await_busy: &|| await_flag(&is_busy),
+        leaf: &|| {
+            let begin = *start.get_or_init(Instant::now);
+            raise(&is_forked);
+            while !is_up(&has_begun) && begin.elapsed() < LEAF_MAX {
+                spin_loop();
+            }
+        },
+        fork: &|| {
+            let begin = start.get().expect("the leaf has begun, or has ended");
+            time.get_or_init(|| begin.elapsed());
+            raise(&has_begun);
+        },
+    });
     (*time.get().expect("the fork has run"), 1)
 }
 
@@ -310,20 +332,26 @@ fn leaf(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let (mut raddle_pools, mut rayon_pools) = (RaddlePools::default(), RayonPools::default());
     let mut raddle = Local::new("raddle", move |request| {
         raddle_pools.install(request.workers, || {
-            sum_of_times(request.repetitions, || {
-                time_of_leaf(|leaf, fork| {
-                    raddle::join(leaf, fork);
-                })
-            })
+            let run = |leaf: &Leaf<'_>| {
+                raddle::scope(|scope| {
+                    scope.spawn(|| (leaf.busy)());
+                    (leaf.await_busy)();
+                    raddle::join(|| (leaf.leaf)(), || (leaf.fork)());
+                });
+            };
+            sum_of_times(request.repetitions, || time_of_leaf(run))
         })
     });
     let rayon = Local::new("rayon", move |request| {
         rayon_pools.install(request.workers, || {
-            sum_of_times(request.repetitions, || {
-                time_of_leaf(|leaf, fork| {
-                    rayon::join(leaf, fork);
-                })
-            })
+            let run = |leaf: &Leaf<'_>| {
+                rayon::scope(|scope| {
+                    scope.spawn(|_| (leaf.busy)());
+                    (leaf.await_busy)();
+                    rayon::join(|| (leaf.leaf)(), || (leaf.fork)());
+                });
+            };
+            sum_of_times(request.repetitions, || time_of_leaf(run))
         })
     });
     measurement.compare(&case, &mut raddle, &mut [Box::new(rayon)])

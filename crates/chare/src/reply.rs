@@ -232,7 +232,8 @@ impl<T> Reply<T> {
         if let Err(failure) = &outcome
             && let Some(system) = registry::find(self.system)
         {
-            system.unreported.note_told(failure);
+            let knows_all = failure.is_panic() || system.failure().is_some();
+            system.unreported.note_told(knows_all);
         }
         outcome
     }
