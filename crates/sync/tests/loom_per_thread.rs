@@ -38,9 +38,10 @@ fn who_has_the_variable_sees_all_values() {
 #[test]
 fn next_variable_at_an_index_begins_anew_on_every_thread() {
     loom::model(|| {
-        let first = Arc::new(PerThread::<u32>::new());
+        // Loom's: the count of an `Arc` orders what the others did before the last of them drops the variable.
+        let first = loom::sync::Arc::new(PerThread::<u32>::new());
         let other = {
-            let first = Arc::clone(&first);
+            let first = loom::sync::Arc::clone(&first);
             thread::spawn(move || {
                 add(&first, 1);
                 // Whoever is last drops it, perhaps while the other is here.
