@@ -231,6 +231,7 @@ impl IdleSet {
     #[inline]
     pub fn only_sleepers(&self) -> bool {
         // ORDERING(I1): made visible before the bits and the count are looked at.
+        light_fence();
         self.anyone_sleeps() && !self.anyone_searches()
     }
 
