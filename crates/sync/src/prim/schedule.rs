@@ -164,6 +164,14 @@ impl<T> Mutex<T> {
         }
     }
 
+    /// Returns the value, which no other thread can have.
+    ///
+    /// # Errors
+    /// None; the type is that of the standard library.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        Ok(self.0.get_mut().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Takes the value out.
     ///
     /// # Errors
