@@ -125,7 +125,7 @@ pub struct KdTree {
     corners: Vec<Corners>,
     /// The index in the mesh of each of `corners`.
     triangle_ids: Vec<u32>,
-    /// What large leaves are searched by.
+    /// The hierarchies of boxes below large leaves.
     hierarchies: Hierarchies,
 }
 

@@ -1,4 +1,5 @@
-//! Whether workers are idle while there is work that they could do: skewed loops, first joins, tasks beside a stolen half.
+//! Whether workers are idle while there is work that they could do: skewed loops, first joins,
+//! tasks beside a stolen half.
 //!
 //! | case | what is timed |
 //! |---|---|
@@ -8,7 +9,8 @@
 //! | `beside` | ten tasks of 1 ms from outside, while a worker waits for a stolen half of 150 ms |
 //! | `leaf` | from the begin of a long leaf, when the other worker has just become idle, until the fork beside it runs there |
 //!
-//! Items and halves compute, they do not sleep: with two workers on two CPUs, an idle worker shows as a longer time.
+//! Items and halves compute, they do not sleep: with two workers on two CPUs, an idle worker shows
+//! as a longer time.
 //!
 //! Peer: `rayon`.
 //!
@@ -292,7 +294,8 @@ fn beside(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     measurement.compare(&case, &mut raddle, &mut [Box::new(rayon)])
 }
 
-/// What one leaf is made of: a task that keeps the other worker busy until the fork lies beside its leaf, the leaf, and the fork.
+/// What one leaf is made of: a task that keeps the other worker busy until the fork lies beside its
+/// leaf, the leaf, and the fork.
 struct Leaf<'run> {
     busy: &'run (dyn Fn() + Sync),
     /// Waits until the task has begun on the other worker.
@@ -301,7 +304,8 @@ struct Leaf<'run> {
     fork: &'run (dyn Fn() + Sync),
 }
 
-/// Times from the begin of a long leaf, when the other worker has just become idle, until that worker runs the fork beside it.
+/// Times from the begin of a long leaf, when the other worker has just become idle, until that
+/// worker runs the fork beside it.
 fn time_of_leaf(run: impl FnOnce(&Leaf<'_>)) -> (Duration, u64) {
     let [is_busy, is_forked, has_begun] = [const { AtomicBool::new(false) }; 3];
     let (start, time) = (OnceLock::new(), OnceLock::new());

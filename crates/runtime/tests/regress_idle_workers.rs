@@ -1,14 +1,16 @@
 //! A worker stood idle while there was work that it could have done, in five ways.
 //!
-//! - A fork stayed private while its owner ran a long leaf: the owner noticed that another worker asked only at its next fork or join.
+//! - A fork stayed private while its owner ran a long leaf: the owner noticed that another worker
+//!   asked only at its next fork or join.
 //! - A loop did not split while its first item ran, so that all others waited for it.
-//! - The first join of a new runtime ran serially when its second worker came up after the fork. Two halves that waited for each
-//!   other stood still for ever.
+//! - The first join of a new runtime ran serially when its second worker came up after the fork.
+//!   Two halves that waited for each other stood still for ever.
 //! - A worker that waited for a stolen half ignored all other work.
-//! - A fork was published while the last worker that searched was going to sleep, and no fence stood between the two: no worker took it.
+//! - A fork was published while the last worker that searched was going to sleep, and no fence
+//!   stood between the two: no worker took it.
 //!
-//! Each program here ends only if the idle worker does its part: one side waits for what the other does. A deadline turns standing
-//! still into a failure.
+//! Each program here ends only if the idle worker does its part: one side waits for what the other
+//! does. A deadline turns standing still into a failure.
 
 use std::sync::Arc;
 use std::thread;
@@ -92,7 +94,8 @@ fn fork_is_taken_while_its_owner_runs_a_long_leaf() {
     }
 }
 
-/// The other worker is busy until the fork lies on its owner's stack, so that the owner is not asked while it forks.
+/// The other worker is busy until the fork lies on its owner's stack, so that the owner is not
+/// asked while it forks.
 #[test]
 fn fork_that_nobody_asked_for_is_taken_later() {
     let runtime = runtime(2);
@@ -161,7 +164,8 @@ fn all_items_of_a_loop_run_while_the_first_does() {
     }
 }
 
-/// A leaf of the tree is some items of a large range, and no less than three quarters of a small one run beside its first.
+/// A leaf of the tree is some items of a large range, and no less than three quarters of a small
+/// one run beside its first.
 #[test]
 fn most_items_of_a_reduction_run_while_the_first_does() {
     let runtime = runtime(2);

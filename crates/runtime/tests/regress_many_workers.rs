@@ -1,5 +1,6 @@
-//! Starting 4,096 workers took half a minute: each looked through all others 32 times before it slept, each time with a fence per
-//! victim, so that the work of all grew with the square of their number and left the caches. What a worker looks at in one search is bounded now.
+//! Starting 4,096 workers took half a minute: each looked through all others 32 times before it
+//! slept, each time with a fence per victim, so that the work of all grew with the square of their
+//! number and left the caches. What a worker looks at in one search is bounded now.
 
 use std::time::Duration;
 
@@ -22,7 +23,8 @@ fn search_of_one_among_many_workers_is_short() {
         }
         std::thread::sleep(Duration::from_millis(10));
     };
-    // Each sleep has one search before it: a few looks, and a last one. Some workers may be in another one.
+    // Each sleep has one search before it: a few looks, and a last one. Some workers may be in
+    // another one.
     let searches = total.parks + WORKERS as u64;
     let looks_per_search = total.steals_tried / searches;
     // With 32 looks at everybody it would be 16,863.

@@ -1,6 +1,7 @@
-//! Calls on blocking threads that use the runtime again, each inside of the one before. Each level takes a blocking thread that
-//! waits for the next level, and a worker that waits for the thread. After 64 levels no worker was left, and after 512
-//! no thread: the program stood still without a word.
+//! Calls on blocking threads that use the runtime again, each inside of the one before. Each level
+//! takes a blocking thread that waits for the next level, and a worker that waits for the thread.
+//! After 64 levels no worker was left, and after 512 no thread: the program stood still without a
+//! word.
 
 use std::sync::Arc;
 

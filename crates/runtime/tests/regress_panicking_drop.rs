@@ -1,6 +1,7 @@
-//! `join(|| value, || panic!())`, where the destructor of the value panics too, ended the process: the value was dropped while the
-//! second closure's panic unwound. So did a second closure that was dropped without being run. The first panic reaches the
-//! caller now, and that of the destructor is dropped.
+//! `join(|| value, || panic!())`, where the destructor of the value panics too, ended the process:
+//! the value was dropped while the second closure's panic unwound. So did a second closure that was
+//! dropped without being run. The first panic reaches the caller now, and that of the destructor is
+//! dropped.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -37,7 +38,8 @@ fn check() {
 
 #[test]
 fn panic_of_a_closure_goes_before_that_of_a_destructor() {
-    // On the default runtime, and inside of runtimes in which another worker may take the second closure.
+    // On the default runtime, and inside of runtimes in which another worker may take the second
+    // closure.
     check();
     for workers in [1, 2] {
         let runtime = Runtime::builder().workers(workers).build();

@@ -1,7 +1,9 @@
 //! Panics that did not end what they should, or ended too much.
 //!
-//! - A panic in one part of a loop did not stop the other parts: a loop over `0..usize::MAX` never ended.
-//! - A value whose destructor panics ended the process when the other half of its join panicked, too.
+//! - A panic in one part of a loop did not stop the other parts: a loop over `0..usize::MAX` never
+//!   ended.
+//! - A value whose destructor panics ended the process when the other half of its join panicked,
+//!   too.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,5 +1,6 @@
-//! A call on a blocking thread that never returned could not be left behind: the only way to end a runtime was to drop it, which
-//! waits for all its work. `shutdown_timeout` and `shutdown_background` end it in a limited time, and say what was not done.
+//! A call on a blocking thread that never returned could not be left behind: the only way to end a
+//! runtime was to drop it, which waits for all its work. `shutdown_timeout` and
+//! `shutdown_background` end it in a limited time, and say what was not done.
 
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,7 @@
-//! A `Waiter` can be cloned and sent, since other threads notify by it. Waiting by it on another thread than its own was
-//! possible too: two threads then waited in one cell, and a notification woke one of them. The other waited for ever,
-//! though it had done nothing wrong. Such a wait is refused now.
+//! A `Waiter` can be cloned and sent, since other threads notify by it. Waiting by it on another
+//! thread than its own was possible too: two threads then waited in one cell, and a notification
+//! woke one of them. The other waited for ever, though it had done nothing wrong. Such a wait is
+//! refused now.
 
 #![cfg(not(any(loom, shuttle)))]
 

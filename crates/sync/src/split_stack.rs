@@ -1,4 +1,5 @@
-//! A stack of forks that its owner uses with plain loads and stores, and from which other threads can take the oldest.
+//! A stack of forks that its owner uses with plain loads and stores, and from which other threads
+//! can take the oldest.
 //!
 //! ```text
 //!   first                 base                    top                    end
@@ -7,25 +8,32 @@
 //!   ┌─────────────────────┬───────────────────────┬──────────────────────┐
 //!   └─────────────────────┴───────────────────────┴──────────────────────┘
 //! ```
-//! The owner pushes and pops private forks at `top`. A private fork becomes public at `base`, in one of two ways:
+//! The owner pushes and pops private forks at `top`. A private fork becomes public at `base`, in
+//! one of two ways:
 //!
-//! - The owner *answers*. A thread that wants work closes the [gates](crate::gates); the next push or pop of the owner meets a
-//!   closed gate and publishes the oldest private fork. This costs the owner nothing until it is asked.
-//! - A thief *raids*. When the owner runs a long leaf, it neither pushes nor pops. The thief then publishes the oldest private
-//!   fork itself, without the owner's cooperation. This costs the thief a heavy fence, and the owner nothing.
+//! - The owner *answers*. A thread that wants work closes the [gates](crate::gates); the next push
+//!   or pop of the owner meets a closed gate and publishes the oldest private fork. This costs the
+//!   owner nothing until it is asked.
+//! - A thief *raids*. When the owner runs a long leaf, it neither pushes nor pops. The thief then
+//!   publishes the oldest private fork itself, without the owner's cooperation. This costs the
+//!   thief a heavy fence, and the owner nothing.
 //!
-//! An *offer* is a fork whose push and pop pass by the gates: its owner publishes it only if something else makes it answer, but a
-//! thief can raid it. Loops offer what is left of them while they run a few items.
+//! An *offer* is a fork whose push and pop pass by the gates: its owner publishes it only if
+//! something else makes it answer, but a thief can raid it. Loops offer what is left of them while
+//! they run a few items.
 //!
 //! # A raid
-//! 1. Under the lock, the thief sets `raided` and closes the gates. The owner opens gates only under the lock, and only while
-//!    `raided` is not set. So the gates stay closed until the raid ends.
+//! 1. Under the lock, the thief sets `raided` and closes the gates. The owner opens gates only
+//!    under the lock, and only while `raided` is not set. So the gates stay closed until the raid
+//!    ends.
 //! 2. The thief has the system execute a fence in every thread ([`heavy_fence`]).
-//! 3. Under the lock, the thief compares `base` and `top`. If they differ, it publishes the fork at `base`.
+//! 3. Under the lock, the thief compares `base` and `top`. If they differ, it publishes the fork at
+//!    `base`.
 //!
-//! A pop lowers `top` first and looks at its gate (an offer: at `raided`) after that. If the look came before the fence of step 2,
-//! the lowered `top` is visible in step 3, and the thief leaves the fork alone. If it came after the fence, it met the closed gate
-//! (or `raided`), and the owner takes the lock before it decides. The lock is held for a few instructions, never over the fence.
+//! A pop lowers `top` first and looks at its gate (an offer: at `raided`) after that. If the look
+//! came before the fence of step 2, the lowered `top` is visible in step 3, and the thief leaves
+//! the fork alone. If it came after the fence, it met the closed gate (or `raided`), and the owner
+//! takes the lock before it decides. The lock is held for a few instructions, never over the fence.
 //!
 //! # Memory ordering
 //! | label | one side                                                  | other side                                          |
@@ -37,12 +45,15 @@
 //! Everything else is ordered by the lock.
 //! # Invariants
 //! 1. Only the owner changes `top`. `base` changes under the lock.
-//! 2. Slots below `base` hold what `publish` returned; slots from `base` to `top` hold forks that no other thread has seen.
+//! 2. Slots below `base` hold what `publish` returned; slots from `base` to `top` hold forks that
+//!    no other thread has seen.
 //! 3. While `raided` is set, the gates are closed.
 //! # Source
-//! The split of a stack into a private and a public part: van Dijk, van de Pol: Lace: non-blocking split deque for work-stealing.
-//! Euro-Par 2014 workshops. Publication on request: Acar, Charguéraud, Rainwater: Scheduling parallel programs by work stealing with
-//! private deques. PPoPP 2013. The fence that only one side pays for: Dice, Huang, Yang: Asymmetric Dekker synchronization. 2001.
+//! The split of a stack into a private and a public part: van Dijk, van de Pol: Lace: non-blocking
+//! split deque for work-stealing. Euro-Par 2014 workshops. Publication on request: Acar,
+//! Charguéraud, Rainwater: Scheduling parallel programs by work stealing with private deques. PPoPP
+//! 2013. The fence that only one side pays for: Dice, Huang, Yang: Asymmetric Dekker
+//! synchronization. 2001.
 
 use std::ptr;
 
@@ -96,7 +107,8 @@ pub struct Answer {
     pub askers: u64,
 }
 
-/// How far an owner has come. If two readings are equal, the owner has not finished a fork in between.
+/// How far an owner has come. If two readings are equal, the owner has not finished a fork in
+/// between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     base: usize,
@@ -126,7 +138,8 @@ impl SplitStack {
         }
     }
 
-    /// Makes room for `slot_count` forks. The gates open unless `anyone_sleeps`: a sleeper may have asked before.
+    /// Makes room for `slot_count` forks. The gates open unless `anyone_sleeps`: a sleeper may have
+    /// asked before.
     ///
     /// # Panics
     /// When the stack has room already.
@@ -164,7 +177,8 @@ impl SplitStack {
         self.own.inline.load(Relaxed)
     }
 
-    /// The number of forks and offers that the owner has popped. Changes only while the owner makes some.
+    /// The number of forks and offers that the owner has popped. Changes only while the owner makes
+    /// some.
     pub fn activity(&self) -> u64 {
         // Relaxed: a hint.
         self.inline_count()
@@ -178,7 +192,8 @@ impl SplitStack {
         self.own.top.load(Relaxed)
     }
 
-    /// Returns true if a push to `slot`, the top, need not answer. For the owner; false on a stack without room.
+    /// Returns true if a push to `slot`, the top, need not answer. For the owner; false on a stack
+    /// without room.
     #[inline]
     pub fn lets_push(&self, slot: *mut Slot) -> bool {
         self.gates.lets_push(slot)
@@ -205,7 +220,8 @@ impl SplitStack {
         self.own.top.store(slot.wrapping_add(1), Release);
     }
 
-    /// Pops the fork at `slot`. Returns true if it is private, and the caller's; otherwise [`pop_slow`](Self::pop_slow) decides.
+    /// Pops the fork at `slot`. Returns true if it is private, and the caller's; otherwise
+    /// [`pop_slow`](Self::pop_slow) decides.
     ///
     /// # Safety
     /// The caller is the owner, and `slot` is that of the newest fork that was not popped.
@@ -219,7 +235,8 @@ impl SplitStack {
         self.gates.lets_pop(slot)
     }
 
-    /// Ends a pop that met a closed gate or a published fork. Returns `None` if the fork is private, and the caller's.
+    /// Ends a pop that met a closed gate or a published fork. Returns `None` if the fork is
+    /// private, and the caller's.
     ///
     /// Otherwise returns what stands for the published fork, which is off the stack then.
     ///
@@ -254,7 +271,8 @@ impl SplitStack {
         })
     }
 
-    /// Pops an offer. Returns `None` if it is still the caller's, as [`pop_slow`](Self::pop_slow) does.
+    /// Pops an offer. Returns `None` if it is still the caller's, as [`pop_slow`](Self::pop_slow)
+    /// does.
     ///
     /// # Safety
     /// As [`pop`](Self::pop).
@@ -294,7 +312,8 @@ impl SplitStack {
         counter.store(counter.load(Relaxed).wrapping_add(1), Relaxed);
     }
 
-    /// Opens the gates and makes the oldest private fork public. Returns `None`, with the gates unchanged, without one.
+    /// Opens the gates and makes the oldest private fork public. Returns `None`, with the gates
+    /// unchanged, without one.
     ///
     /// # Safety
     /// The caller is the owner, and calls [`publish`](Self::publish) before its next pop.
@@ -334,7 +353,8 @@ impl SplitStack {
         place.store(stands_for_it, Relaxed);
     }
 
-    /// Returns the owner's progress, or `None` if it has no private fork. A hint, for threads that may raid.
+    /// Returns the owner's progress, or `None` if it has no private fork. A hint, for threads that
+    /// may raid.
     pub fn progress(&self) -> Option<Progress> {
         // Relaxed, here and below: a hint.
         let base = self.own.base.load(Relaxed);
@@ -345,11 +365,12 @@ impl SplitStack {
         })
     }
 
-    /// Publishes the owner's oldest private fork for it. Returns false without one, during another raid, and where the system has
-    /// no heavy fence.
+    /// Publishes the owner's oldest private fork for it. Returns false without one, during another
+    /// raid, and where the system has no heavy fence.
     ///
-    /// `publish` gets the fork and its slot and returns what stands for the fork from now on. It runs under the lock: it must be
-    /// short. Costs a heavy fence (about a microsecond, and an interrupt of each CPU that runs a thread of the process).
+    /// `publish` gets the fork and its slot and returns what stands for the fork from now on. It
+    /// runs under the lock: it must be short. Costs a heavy fence (about a microsecond, and an
+    /// interrupt of each CPU that runs a thread of the process).
     ///
     /// The gates are closed afterwards, so that the owner publishes its next fork itself.
     pub fn raid(&self, publish: impl FnOnce(*mut (), *mut Slot) -> *mut ()) -> bool {

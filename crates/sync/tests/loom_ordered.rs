@@ -1,5 +1,6 @@
-//! Models of data in pieces: two handles of the whole, on two threads, never wait for each other. Each asks in the FIFO of each
-//! piece; where these steps could mix, one would come first in one FIFO and the other in another. A deadlock fails the model.
+//! Models of data in pieces: two handles of the whole, on two threads, never wait for each other.
+//! Each asks in the FIFO of each piece; where these steps could mix, one would come first in one
+//! FIFO and the other in another. A deadlock fails the model.
 
 #![cfg(loom)]
 

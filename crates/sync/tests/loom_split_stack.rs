@@ -1,7 +1,9 @@
-//! Models of a raid: a fork that its owner pops while a thief raids it is run once, by one of the two.
+//! Models of a raid: a fork that its owner pops while a thief raids it is run once, by one of the
+//! two.
 //!
-//! Weakening either side of K1, K2 or K3 makes a model here fail. What a fork stands for lies in tracked cells, so that an ordering
-//! that is too weak is an error of the model even where the value happens to be right.
+//! Weakening either side of K1, K2 or K3 makes a model here fail. What a fork stands for lies in
+//! tracked cells, so that an ordering that is too weak is an error of the model even where the
+//! value happens to be right.
 
 #![cfg(loom)]
 
@@ -166,7 +168,8 @@ fn offers_in_one_slot_run_once_each() {
     });
 }
 
-/// A fork above an offer: the offer is the older one, and is published for whoever asks by the fork's push.
+/// A fork above an offer: the offer is the older one, and is published for whoever asks by the
+/// fork's push.
 #[test]
 fn offer_below_a_fork_runs_once() {
     model(|| {
@@ -196,8 +199,8 @@ fn two_raids_take_a_fork_once() {
     });
 }
 
-/// An offer is seen by a worker that goes to sleep, or its owner sees that worker sleep. Otherwise the worker sleeps for ever, which
-/// loom reports as a deadlock.
+/// An offer is seen by a worker that goes to sleep, or its owner sees that worker sleep. Otherwise
+/// the worker sleeps for ever, which loom reports as a deadlock.
 #[test]
 fn offer_and_sleep_do_not_miss_each_other() {
     model(|| {

@@ -1,6 +1,7 @@
-//! `biased::Owner::with` and `Others::with` were safe functions whose callers had to promise not to nest
-//! them and not to panic. Nested, they gave out two references to one value, of which the outer one could
-//! dangle. Nested through the other end, or after a panic, every other thread waited for ever.
+//! `biased::Owner::with` and `Others::with` were safe functions whose callers had to promise not to
+//! nest them and not to panic. Nested, they gave out two references to one value, of which the
+//! outer one could dangle. Nested through the other end, or after a panic, every other thread
+//! waited for ever.
 //!
 //! A use inside a use of the same thread panics now, and a use ends by a panic as by a return.
 

@@ -1,11 +1,12 @@
 //! Two ways in which safe code got data of `ordered` that it had no grant for.
 //!
-//! `split` added the lengths of the pieces without a check. In release builds the sum wraps, so that
-//! lengths of 2⁶⁴ − 1 and 4 passed for 3 items, and the first piece reached over all of memory.
+//! `split` added the lengths of the pieces without a check. In release builds the sum wraps, so
+//! that lengths of 2⁶⁴ − 1 and 4 passed for 3 items, and the first piece reached over all of
+//! memory.
 //!
 //! A handle of a whole asks in the FIFO of each piece. When one of them was full, `put_in` panicked
-//! half-way, and left a handle that was granted as soon as the pieces in front of the full one were. It
-//! then gave out the whole, while other handles had the other pieces.
+//! half-way, and left a handle that was granted as soon as the pieces in front of the full one
+//! were. It then gave out the whole, while other handles had the other pieces.
 
 #![cfg(not(any(loom, shuttle)))]
 

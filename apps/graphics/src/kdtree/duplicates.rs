@@ -12,7 +12,7 @@ use super::arena::Name;
 use super::event::{Event, Kind};
 use crate::intersect::Corners;
 
-/// Triangles are looked at where so many begin at one place.
+/// The number of triangles beginning at one place from which on they are compared.
 pub(super) const RUN_LEN_MIN: usize = 16;
 
 /// Stands in place of the new index of what is left out.

@@ -12,7 +12,7 @@ use crate::ray::Ray;
 
 /// The most rays that are followed.
 const RAY_COUNT: u32 = 512;
-/// No further ray is followed after so many tests.
+/// The number of tests after which no further ray is followed.
 const TESTS_MAX: u64 = 4_000_000;
 /// Rays that test more triangles than this on average are slow. At scanned models they test about
 /// ten.

@@ -1,4 +1,4 @@
-//! Large leaves: a hierarchy of boxes below each leaf with so many triangles that testing all is
+//! Large leaves: a hierarchy of boxes below each leaf that has so many triangles that testing all is
 //! slow.
 //!
 //! Planes do not tell long triangles apart that overlap. The surface-area heuristic then ends at a
@@ -31,7 +31,7 @@ use super::parameters::DepthLimit;
 use super::traverse::STACK_LEN;
 use crate::intersect::Corners;
 
-/// Boxes of so many triangles are not divided.
+/// The largest number of triangles in a box that is not divided.
 const BOX_LEN_MAX: usize = 8;
 
 /// A box, and what it holds.

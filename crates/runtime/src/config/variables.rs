@@ -1,7 +1,7 @@
 //! The environment variables that Raddle reads, and those that look like one but are not.
 //!
-//! A misspelt variable has no effect, and nothing else reports it. Programs call [`unknown_variables`] once at the
-//! start and print what it returns.
+//! A misspelt variable has no effect, and nothing else reports it. Programs call
+//! [`unknown_variables`] once at the start and print what it returns.
 
 use std::env;
 use std::fmt;
@@ -74,10 +74,11 @@ impl fmt::Display for UnknownVariable {
     }
 }
 
-/// Returns the variables of this process's environment that begin with `RADDLE_` and that nothing reads, in
-/// alphabetical order.
+/// Returns the variables of this process's environment that begin with `RADDLE_` and that nothing
+/// reads, in alphabetical order.
 ///
-/// An empty variable counts as unset. A name in small letters is returned if it is close to a known one.
+/// An empty variable counts as unset. A name in small letters is returned if it is close to a known
+/// one.
 ///
 /// # Examples
 /// ```
@@ -124,11 +125,12 @@ fn nearest_to(name: &str) -> Option<&'static str> {
     (distance <= distance_max).then_some(nearest)
 }
 
-/// The number of letters that have to be inserted, left out, replaced or swapped with the next one to make `b` of `a`.
+/// The number of letters that have to be inserted, left out, replaced or swapped with the next one
+/// to make `b` of `a`.
 ///
 /// # Source
-/// The optimal string alignment distance: Damerau: A technique for computer detection and correction of spelling errors.
-/// CACM 7(3), 1964.
+/// The optimal string alignment distance: Damerau: A technique for computer detection and
+/// correction of spelling errors. CACM 7(3), 1964.
 fn edit_distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     // The rows of the table for the last two prefixes of `a`, and for the one that is next.

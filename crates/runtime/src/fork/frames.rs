@@ -1,12 +1,13 @@
 //! The frames on one worker's call stack: the tasks that it is in the middle of.
 //!
-//! The owner pushes and pops. A thief that raids a fork asks for the frame under which the fork was made, because a waiting worker
-//! tells its own subtree from foreign work by it.
+//! The owner pushes and pops. A thief that raids a fork asks for the frame under which the fork was
+//! made, because a waiting worker tells its own subtree from foreign work by it.
 //!
 //! # What a thief may read
-//! A thief holds the lock of the raid, so the join of its fork has not ended, and all frames that were entered before the fork are
-//! still there. They are the ones whose first slot is at or below the fork's. Frames above come and go meanwhile, but the first
-//! slots of those are always above the fork's: each was entered when the fork lay on the stack already.
+//! A thief holds the lock of the raid, so the join of its fork has not ended, and all frames that
+//! were entered before the fork are still there. They are the ones whose first slot is at or below
+//! the fork's. Frames above come and go meanwhile, but the first slots of those are always above
+//! the fork's: each was entered when the fork lay on the stack already.
 //!
 //! # Memory ordering
 //! | label | release side           | acquire side             | what it publishes  |
@@ -20,7 +21,8 @@ use raddle_sync::prim::{Acquire, AtomicPtr, AtomicUsize, LIGHT, Relaxed, Release
 
 use crate::task::TaskCell;
 
-/// Frames that thieves can see. A fork below deeper ones counts as one of the deepest that can be seen: an ancestor.
+/// Frames that thieves can see. A fork below deeper ones counts as one of the deepest that can be
+/// seen: an ancestor.
 const SEEN_MAX: usize = if LIGHT { 8 } else { 64 };
 
 /// The frames of one worker, innermost last.
@@ -91,7 +93,8 @@ impl Frames {
         }
     }
 
-    /// Returns the innermost frame that was entered before the fork in the slot at this address was made, as the owner knows it.
+    /// Returns the innermost frame that was entered before the fork in the slot at this address was
+    /// made, as the owner knows it.
     pub(super) fn of_own_slot(&self, slot: usize) -> Option<&'static TaskCell> {
         let deeper = self.deeper.borrow();
         let found = deeper.iter().rfind(|frame| frame.first_slot <= slot);

@@ -1,4 +1,5 @@
-//! A job on the call stack of the worker that forked it: a closure, and room for what a thief makes of it.
+//! A job on the call stack of the worker that forked it: a closure, and room for what a thief makes
+//! of it.
 
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,8 +1,10 @@
-//! `offer_during`: work that thieves may take while its worker does something else, at next to no cost.
+//! `offer_during`: work that thieves may take while its worker does something else, at next to no
+//! cost.
 //!
-//! An offer is a fork that its worker publishes only if it is asked for another reason: its push and pop pass by the gates. So a loop can
-//! offer what is left of it for every few items that it runs, without that somebody is woken for a loop of a microsecond. If
-//! those items take long, a thief raids the offer ([`crate::worker`]).
+//! An offer is a fork that its worker publishes only if it is asked for another reason: its push and
+//! pop pass by the gates. A loop can therefore offer what is left of it for every few items that it
+//! runs. No worker is woken for a loop of a microsecond. If those items take long, a thief raids the
+//! offer ([`crate::worker`]).
 
 use std::panic::resume_unwind;
 
@@ -23,12 +25,14 @@ pub(crate) enum Offered<V, R> {
     Taken(R),
 }
 
-/// Calls `during` on the current worker while thieves may call `call` with `value`. Waits for a thief that has begun.
+/// Calls `during` on the current worker while thieves may call `call` with `value`. Waits for a
+/// thief that has begun.
 ///
 /// On a thread that is no worker, and without room for another fork, the value is not offered.
 ///
 /// # Panics
-/// With the panic of `during`, which drops the value if no thief has it; or else with that of `call`.
+/// With the panic of `during`, which drops the value if no thief has it; or else with that of
+/// `call`.
 #[inline]
 pub(crate) fn offer_during<V: Send, R: Send, RA>(
     value: V,
@@ -102,7 +106,8 @@ impl<P, R> Drop for PopOnUnwind<'_, P, R> {
             // SAFETY: `pop` saw that a thief has run it. A panic of its own gives way to ours.
             discard(unsafe { self.job.result() });
         } else {
-            // SAFETY: ours, and dropped without being used. A panic of its destructor gives way to ours.
+            // SAFETY: ours, and dropped without being used. A panic of its destructor gives way to
+            // ours.
             discard(unsafe { self.job.take() });
         }
     }

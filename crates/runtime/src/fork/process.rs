@@ -1,7 +1,7 @@
 //! Processes that fork(2) makes, in which a runtime of the parent has no workers.
 //!
-//! Of all threads only the one that called fork(2) goes on in the child process. A runtime remembers in which process it
-//! was started; in any other it is *inherited*:
+//! Of all threads only the one that called fork(2) goes on in the child process. A runtime
+//! remembers in which process it was started; in any other it is *inherited*:
 //!
 //! | in the child process | does |
 //! |---|---|
@@ -12,15 +12,17 @@
 //! | dropping an inherited runtime | returns at once, and leaks it: its memory may be in use by threads that are gone |
 //!
 //! # A worker that forks
-//! If a worker called fork(2), its thread goes on in the child as one that is no worker, inside of the task. Forks
-//! and scopes that it has open there can still be called here, and are when they lie on its own stack; where it would have to wait for another worker it
-//! panics. A task that returns to the worker's loop has nowhere to go: nothing else would ever run in that process. It ends
-//! then, by abort(3), so that its parent sees that something went wrong. The child must end inside of the
-//! task, by exit(3), `_exit(2)` or exec(2). The same holds for blocking threads.
+//! If a worker called fork(2), its thread goes on in the child as one that is no worker, inside of
+//! the task. Forks and scopes that it has open there can still be called here, and are when they
+//! lie on its own stack; where it would have to wait for another worker it panics. A task that
+//! returns to the worker's loop has nowhere to go: nothing else would ever run in that process. It
+//! ends then, by abort(3), so that its parent sees that something went wrong. The child must end
+//! inside of the task, by exit(3), `_exit(2)` or exec(2). The same holds for blocking threads.
 //!
 //! # What is not covered
-//! A lock that another thread held at the time of the fork stays locked in the child, as for any program with threads.
-//! Raddle holds its locks for well under a microsecond, and those of the default runtime are new in the child.
+//! A lock that another thread held at the time of the fork stays locked in the child, as for any
+//! program with threads. Raddle holds its locks for well under a microsecond, and those of the
+//! default runtime are new in the child.
 
 use std::panic::catch_unwind;
 

@@ -25,7 +25,8 @@ pub enum Shutdown {
     Unfinished {
         /// Tasks that were not done: those that a worker runs, and those in the pool.
         tasks: usize,
-        /// Calls of [`spawn_blocking`](Runtime::spawn_blocking) and [`spawn_thread`](Runtime::spawn_thread) that were not done.
+        /// Calls of [`spawn_blocking`](Runtime::spawn_blocking) and
+        /// [`spawn_thread`](Runtime::spawn_thread) that were not done.
         blocking_calls: usize,
     },
 }
@@ -33,10 +34,11 @@ pub enum Shutdown {
 impl Runtime {
     /// Ends the runtime, but waits at most for `limit`.
     ///
-    /// Dropping a runtime waits until all its work is done, for ever if a call on a blocking thread never returns. After
-    /// `limit` this returns instead. The work goes on: tasks are run to their ends, and then the workers end and give their CPUs back,
-    /// without waiting for calls on blocking threads any longer. A call that never returns keeps its
-    /// thread until the process ends. What such a call puts or sends after the workers have ended is dropped.
+    /// Dropping a runtime waits until all its work is done, for ever if a call on a blocking thread
+    /// never returns. After `limit` this returns instead. The work goes on: tasks are run to their
+    /// ends, and then the workers end and give their CPUs back, without waiting for calls on
+    /// blocking threads any longer. A call that never returns keeps its thread until the process
+    /// ends. What such a call puts or sends after the workers have ended is dropped.
     ///
     /// On a thread of the runtime itself, which cannot wait for its own end, this returns at once.
     ///
@@ -58,7 +60,8 @@ impl Runtime {
         self.end(Some(limit))
     }
 
-    /// Ends the runtime without waiting: as [`shutdown_timeout`](Self::shutdown_timeout) with no time at all.
+    /// Ends the runtime without waiting: as [`shutdown_timeout`](Self::shutdown_timeout) with no
+    /// time at all.
     pub fn shutdown_background(mut self) {
         let _ = self.end(Some(Duration::ZERO));
     }
@@ -84,9 +87,11 @@ impl Runtime {
             current_worker().is_some_and(|worker| Arc::ptr_eq(worker.shared(), &self.shared));
         // A thread cannot wait for its own end: the runtime ends without it, when its work is done.
         let can_wait = !on_own_worker && !self.blocking.is_own_thread();
-        // Relaxed: the stopper's lock orders it (`Shared::end_thread`), and the threads are joined after it.
+        // Relaxed: the stopper's lock orders it (`Shared::end_thread`), and the threads are joined
+        // after it.
         let is_over = || self.shared.threads.load(Relaxed) == 0;
-        // A worker of another runtime helps that one meanwhile: the work that is waited for may need it.
+        // A worker of another runtime helps that one meanwhile: the work that is waited for may
+        // need it.
         match limit {
             _ if !can_wait => {}
             None => waiter.wait_until(is_over),
@@ -111,7 +116,8 @@ impl Runtime {
         Shutdown::Complete
     }
 
-    /// Keeps all memory, in a process without the threads of this runtime. They may have used it in any way when they went.
+    /// Keeps all memory, in a process without the threads of this runtime. They may have used it in
+    /// any way when they went.
     fn leak(&mut self) {
         mem::forget(Arc::clone(&self.shared));
         self.blocking.leak();
@@ -126,8 +132,8 @@ impl Drop for Runtime {
     }
 }
 
-/// Waits as `waiter`, which is the current thread, until `done`, but at most for `limit`. A system that has no thread for
-/// the clock makes the wait end at once.
+/// Waits as `waiter`, which is the current thread, until `done`, but at most for `limit`. A system
+/// that has no thread for the clock makes the wait end at once.
 fn wait_at_most(limit: Duration, waiter: &Waiter, done: impl Fn() -> bool) {
     if done() || limit.is_zero() {
         return;

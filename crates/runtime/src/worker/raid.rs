@@ -1,24 +1,28 @@
 //! Raids: taking forks from workers that do not answer.
 //!
-//! A worker without work closes the gates of a busy one to ask it for a fork. A worker that runs a long leaf does not come by its
-//! gates. It counts as *stalled* when its private forks are the same at two looks that lie [`PATIENCE`] apart; then the worker
-//! without work publishes the oldest of them itself ([`raddle_sync::split_stack`]).
+//! A worker without work closes the gates of a busy one to ask it for a fork. A worker that runs a
+//! long leaf does not come by its gates. It counts as *stalled* when its private forks are the same
+//! at two looks that lie [`PATIENCE`] apart; then the worker without work publishes the oldest of
+//! them itself ([`raddle_sync::split_stack`]).
 //!
-//! A worker that sleeps must not overlook a stalled one. It may have gone to sleep just before the other pushed its fork, and an
-//! offer wakes no sleeper by itself. Therefore:
+//! A worker that sleeps must not overlook a stalled one. It may have gone to sleep just before the
+//! other pushed its fork, and an offer wakes no sleeper by itself. Therefore:
 //!
-//! - A worker that has gone to sleep looks again after [`WATCH_TIME`]. As long as forks are made or offered, one sleeper, the *watch*,
-//!   goes on to look, ever more seldom. Without forks and offers, no worker wakes up by itself.
-//! - A loop that offers what is left of it while workers sleep, and without a watch, wakes one of them ([`Worker::call_watch`]).
+//! - A worker that has gone to sleep looks again after [`WATCH_TIME`]. As long as forks are made or
+//!   offered, one sleeper, the *watch*, goes on to look, ever more seldom. Without forks and
+//!   offers, no worker wakes up by itself.
+//! - A loop that offers what is left of it while workers sleep, and without a watch, wakes one of
+//!   them ([`Worker::call_watch`]).
 //!
 //! # No offer is overlooked
 //! | label | one side                                                         | other side                                            |
 //! |-------|------------------------------------------------------------------|-------------------------------------------------------|
 //! | O1    | a loop: pushes its first offer, light fence, looks for sleepers  | sleeper: its bit is set, heavy fence, looks for forks |
 //!
-//! A worker that is about to sleep without a timeout looks for private forks and offers last. If it misses an offer, its
-//! bit was out before, and the loop sees that a worker sleeps while none keeps the watch. Of a later offer of that loop no sleeper needs to
-//! be told: the worker that ends its watch has seen no fork end since its look before, so it has not looked between two offers.
+//! A worker that is about to sleep without a timeout looks for private forks and offers last. If it
+//! misses an offer, its bit was out before, and the loop sees that a worker sleeps while none keeps
+//! the watch. Of a later offer of that loop no sleeper needs to be told: the worker that ends its
+//! watch has seen no fork end since its look before, so it has not looked between two offers.
 
 use std::time::Duration;
 
@@ -29,12 +33,13 @@ use super::{Shared, Worker};
 use crate::clock::Instant;
 use crate::task::Task;
 
-/// Between two looks at a worker that is stalled if nothing has changed: longer than it takes to answer.
+/// The time between two looks at a worker. It is longer than a worker takes to answer.
 pub(super) const PATIENCE: Duration = Duration::from_micros(20);
-/// From going to sleep to the first look of the watch, and from one look to the next at most.
+/// The time from going to sleep to the first look of the watch, and the longest time between looks.
 const WATCH_TIME: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(8)];
 
-/// Whether workers raid each other. Not in exhaustive models: that of the stack alone has it all.
+/// Returns true if workers raid each other. They do not in exhaustive models of the runtime: the
+/// models of the stack cover raids.
 fn can_raid() -> bool {
     !cfg!(loom) && can_interrupt()
 }
@@ -63,9 +68,11 @@ impl Shared {
 }
 
 impl Worker {
-    /// Raids the workers that are stalled since the last look, and looks which may be stalled now; true when it has published a fork.
+    /// Raids the workers that have been stalled since the last look, and notes which may be stalled
+    /// now. Returns true when it has published a fork.
     ///
-    /// Looks at `only`, if there is one, or else at all workers. Does nothing until [`PATIENCE`] has passed since the last look.
+    /// Looks at `only`, if there is one, or else at all workers. Does nothing until [`PATIENCE`]
+    /// has passed since the last look.
     pub(super) fn raid_stalled(&self, stalls: &mut Stalls, only: Option<usize>) -> bool {
         if !can_raid() {
             return false;
@@ -94,7 +101,8 @@ impl Worker {
         has_raided
     }
 
-    /// Publishes the oldest private fork of a stalled worker, as its own task of the pool; false without one.
+    /// Publishes the oldest private fork of a stalled worker as a task of this worker. Returns false
+    /// if there is none.
     fn raid(&self, victim: usize) -> bool {
         let cell = self.take_cell();
         let has_raided = self.shared.forks[victim].raid(|job, frame| {
@@ -105,7 +113,8 @@ impl Worker {
             self.give_back(cell);
             return false;
         }
-        // The owner may have taken the fork back already: then the task is a stale one, like any other.
+        // The owner may have taken the fork back already: then the task is a stale one, like any
+        // other.
         self.seat.share(Task::new(cell));
         self.tally().forks_published.add(1);
         self.tally().forks_raided.add(1);
@@ -124,7 +133,8 @@ impl Worker {
                 .any(|(index, forks)| index != self.index && forks.progress().is_some())
     }
 
-    /// Wakes a sleeper that looks after this worker's offers, if no worker would. For after the first offer of a loop.
+    /// Wakes a sleeper that looks after this worker's offers, if no worker would. For after the
+    /// first offer of a loop.
     #[inline]
     pub(crate) fn call_watch(&self) {
         // ORDERING(O1): the fence is in `only_sleepers`.
@@ -164,7 +174,8 @@ impl WatchTurn {
         self.next
     }
 
-    /// The time is over: goes on if forks have been made since the last look, and no other worker keeps the watch.
+    /// The time is over: goes on if forks have been made since the last look, and no other worker
+    /// keeps the watch.
     pub(super) fn time_out(&mut self, stalls: &Stalls, shared: &Shared) {
         let activity = shared.fork_activity();
         let is_active = stalls.is_watching() || activity != self.activity;

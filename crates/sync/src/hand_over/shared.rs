@@ -1,11 +1,12 @@
 //! Copying through memory that others may read and write at the same moment.
 //!
-//! A plain copy (`ptr::copy`) promises the compiler that no other thread writes its source or touches its target. If
-//! one does, the program has a data race, and its behaviour is undefined. Memory in which other nodes put data cannot
-//! promise that. So these copies are made by code that the compiler does not see into: the C library's `memmove`,
-//! called through a pointer that the compiler knows nothing about. To the compiler it is as if each byte was copied by
-//! a relaxed atomic load and store, which is what the processor does. A copy that meets a writer may have some bytes
-//! from before and some from after; it has no others.
+//! A plain copy (`ptr::copy`) promises the compiler that no other thread writes its source or
+//! touches its target. If one does, the program has a data race, and its behaviour is undefined.
+//! Memory in which other nodes put data cannot promise that. So these copies are made by code that
+//! the compiler does not see into: the C library's `memmove`, called through a pointer that the
+//! compiler knows nothing about. To the compiler it is as if each byte was copied by a relaxed
+//! atomic load and store, which is what the processor does. A copy that meets a writer may have
+//! some bytes from before and some from after; it has no others.
 //!
 //! Source and target may overlap, and may be two mappings of the same memory.
 
@@ -14,7 +15,8 @@
 /// Cost: a copy, and the call of a function.
 ///
 /// # Safety
-/// `len` bytes from `from` on can be read, and as many from `to` on can be written. No reference to either is in use.
+/// `len` bytes from `from` on can be read, and as many from `to` on can be written. No reference to
+/// either is in use.
 #[inline]
 pub unsafe fn copy_shared(from: *const u8, to: *mut u8, len: usize) {
     // SAFETY: as the caller says.
@@ -36,7 +38,8 @@ unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     unsafe { move_bytes(to.cast(), from.cast(), len) };
 }
 
-/// In models, and where each step is looked at, nothing but Rust can be run, and nothing races with this.
+/// In models, and where each step is looked at, nothing but Rust can be run, and nothing races with
+/// this.
 #[cfg(any(loom, shuttle, miri))]
 unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     // SAFETY: as the caller says.

@@ -1,7 +1,7 @@
 //! Notices that this process was made by fork(2) of another one that had threads.
 //!
-//! A child process has a copy of all memory, and of the threads only the one that called fork(2). It is told by
-//! pthread_atfork(3). A raw `clone` system call, and vfork(2), go unnoticed.
+//! A child process has a copy of all memory, and of the threads only the one that called fork(2).
+//! It is told by pthread_atfork(3). A raw `clone` system call, and vfork(2), go unnoticed.
 
 pub use side::{call_in_children, count_forks, fork_count};
 
@@ -16,7 +16,8 @@ mod side {
         FORKS.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A number that is larger in each process that fork(2) makes, from the first call of [`count_forks`] on. Cost: a load.
+    /// A number that is larger in each process that fork(2) makes, from the first call of
+    /// [`count_forks`] on. Cost: a load.
     #[inline]
     pub fn fork_count() -> u64 {
         // Relaxed: it changes before a process has other threads.
@@ -38,7 +39,8 @@ mod side {
     /// Has each child process call `call` on its only thread before fork(2) returns there.
     ///
     /// # Safety
-    /// `call` does nothing but what a signal handler may do: it takes no lock and allocates nothing.
+    /// `call` does nothing but what a signal handler may do: it takes no lock and allocates
+    /// nothing.
     pub unsafe fn call_in_children(call: extern "C" fn()) {
         // A system that has no memory for the list of calls goes without.
         // SAFETY: the caller answers for `call`.

@@ -1,7 +1,7 @@
 //! Real child processes: nothing in them waits for a worker that is not there.
 //!
-//! Each test runs in a process of its own, in which no other test holds a lock when it forks. A child that hangs is killed by
-//! an alarm, and counts as failed.
+//! Each test runs in a process of its own, in which no other test holds a lock when it forks. A
+//! child that hangs is killed by an alarm, and counts as failed.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
