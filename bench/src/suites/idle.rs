@@ -171,40 +171,43 @@ fn first_join(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let case = case("first-join", NEW_RUNTIMES, NEW_RUNTIMES);
     let half = || compute(HALF);
     let mut raddle = Local::new("raddle", move |request| {
-        let mut sum = Sample {
-            time: Duration::ZERO,
-            result: 0,
-        };
-        for _ in 0..request.repetitions {
+        sum_of_new(request.repetitions, || {
             let builder = alone(raddle::Builder::default()).workers(request.workers);
             let runtime = builder.build().map_err(|error| failure("raddle", &error))?;
-            sum.time += timed_once(|| {
+            Ok(timed_once(|| {
                 runtime.install(|| raddle::join(half, half));
                 1
-            })
-            .0;
-            sum.result += 1;
-        }
-        Ok(sum)
+            }))
+        })
     });
     let rayon = Local::new("rayon", move |request| {
-        let mut sum = Sample {
-            time: Duration::ZERO,
-            result: 0,
-        };
-        for _ in 0..request.repetitions {
+        sum_of_new(request.repetitions, || {
             let builder = rayon::ThreadPoolBuilder::new().num_threads(request.workers);
             let pool = builder.build().map_err(|error| failure("rayon", &error))?;
-            sum.time += timed_once(|| {
+            Ok(timed_once(|| {
                 pool.install(|| rayon::join(half, half));
                 1
-            })
-            .0;
-            sum.result += 1;
-        }
-        Ok(sum)
+            }))
+        })
     });
     measurement.compare(&case, &mut raddle, &mut [Box::new(rayon)])
+}
+
+/// Adds up runs that each bring up a runtime of their own, which may fail.
+fn sum_of_new(
+    repetitions: u64,
+    mut run: impl FnMut() -> Result<(Duration, u64), BenchError>,
+) -> Result<Sample, BenchError> {
+    let mut sum = Sample {
+        time: Duration::ZERO,
+        result: 0,
+    };
+    for _ in 0..repetitions {
+        let (time, result) = run()?;
+        sum.time += time;
+        sum.result += result;
+    }
+    Ok(sum)
 }
 
 /// Spins until the flag is up, so that this thread's own wake-up is no part of what is measured.
