@@ -129,6 +129,17 @@ impl BlockingThreads {
         started
     }
 
+    /// Returns true if some thread runs a call, or is about to, that does not wait for the runtime.
+    pub(crate) fn is_busy(&self) -> bool {
+        let state = self.state();
+        state.thread_count > state.waiting.len() + state.lent
+    }
+
+    /// Returns true if calls have no thread yet.
+    pub(crate) fn has_calls(&self) -> bool {
+        !self.state().calls.is_empty()
+    }
+
     /// Lets threads without work go at once from now on.
     pub(crate) fn end(&self) {
         let mut state = self.state();

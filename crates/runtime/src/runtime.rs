@@ -11,7 +11,6 @@ use raddle_sync::prim::{Mutex, mpsc};
 use raddle_topology::{BindError, CpuId, Matrix, Plan};
 use raddle_trace::Report;
 
-use crate::blocking::BlockingThreads;
 use crate::config::{BuildError, Builder, MoveError, SeedPolicy, Settled};
 use crate::fork::current_worker;
 use crate::fork::process::INHERITED;
@@ -42,7 +41,6 @@ pub use shutdown::Shutdown;
 /// ```
 pub struct Runtime {
     shared: Arc<Shared>,
-    blocking: BlockingThreads,
     seeds: SeedPolicy,
     models: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
     /// Its end has begun.
@@ -64,7 +62,6 @@ impl Runtime {
     }
 
     pub(crate) fn start(settled: Settled) -> Result<Self, BuildError> {
-        let blocking = BlockingThreads::new(&settled.threads.name);
         let shared = Shared::new(
             settled.pool,
             &settled.pool_setup,
@@ -78,7 +75,6 @@ impl Runtime {
         let inherits = is_on_bound_worker();
         let runtime = Self {
             shared: Arc::new(shared.with_placing(Placing::new(settled.placed))),
-            blocking,
             seeds: settled.seeds,
             models: Mutex::default(),
             has_ended: false,
@@ -168,7 +164,7 @@ impl Runtime {
         self.shared.origin.expect_here();
         let (handle, call) =
             Handle::blocking(&self.shared, self.shared.substitutes.on_panic(), call);
-        self.blocking.run(Box::new(call));
+        self.shared.blocking.run(Box::new(call));
         handle
     }
 
@@ -186,7 +182,7 @@ impl Runtime {
         }
         let (handle, call) =
             Handle::blocking(&self.shared, self.shared.substitutes.on_panic(), call);
-        self.blocking.run_now(Box::new(call))?;
+        self.shared.blocking.run_now(Box::new(call))?;
         Ok(handle)
     }
 

@@ -38,10 +38,12 @@
 mod mail;
 mod raid;
 mod search;
+mod standstill;
 mod substitutes;
 mod waiting;
 
 use raid::WatchCount;
+pub(crate) use standstill::StandsStill;
 use substitutes::Substitutes;
 pub(crate) use substitutes::{SUBSTITUTES_MAX, WorkerThreads, run as run_worker, thread_name};
 pub(crate) use waiting::{Helping, Lends};
@@ -59,6 +61,7 @@ use raddle_sync::prim::{
 use raddle_sync::wait::SpinBudget;
 use raddle_trace::{Report, Tally, WorkerReport};
 
+use crate::blocking::BlockingThreads;
 use crate::clock::Instant;
 use crate::config::{IdlePolicy, TaskMemory};
 use crate::fork::ForkStack;
@@ -85,6 +88,9 @@ pub(crate) struct Shared {
     pub(crate) memory: Memory,
     /// Sleepers that look for stalled workers after a while.
     watch: WatchCount,
+    /// It was said that this runtime stands still.
+    is_still: AtomicBool,
+    pub(crate) blocking: BlockingThreads,
     /// Workers that sleep inside a task; a task that comes from outside may be below what they wait for.
     pub(crate) helpers: AtomicBits,
     pub(crate) tallies: Box<[CachePadded<Tally>]>,
@@ -171,6 +177,8 @@ impl Shared {
             network: None,
             forks: (0..limit).map(|_| ForkStack::new()).collect(),
             watch: WatchCount::default(),
+            is_still: AtomicBool::new(false),
+            blocking: BlockingThreads::new(&threads.name),
             memory: Memory::new(limit, task_memory),
             helpers: AtomicBits::new(limit),
             tallies: (0..limit).map(|_| Default::default()).collect(),
@@ -549,6 +557,7 @@ impl Worker {
             frame: cell,
             mark: self.mark(),
             lends: Lends::Late,
+            gives_up: None,
         };
         self.wait_until(helping, || cell.thief(), || cell.offer().is_done());
         self.give_back(cell);

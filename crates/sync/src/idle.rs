@@ -77,7 +77,7 @@ pub enum Slept {
     Not,
     /// Another thread woke this worker.
     Woken,
-    /// The timeout has passed.
+    /// A look after a timeout has ended the sleep.
     TimedOut,
 }
 
@@ -269,13 +269,17 @@ impl IdleSet {
 
     /// A searching worker goes to sleep unless `has_work`; it comes back searching.
     ///
-    /// `before_sleep` runs when the decision to sleep has been taken and the worker can already be woken. For `watch` it then waits
-    /// without the kernel, and in the kernel for at most `timeout`, if there is one.
+    /// `before_sleep` runs when the decision to sleep has been taken and the worker can already be
+    /// woken. For `watch` it then waits without the kernel, and after that in the kernel.
+    ///
+    /// If there is a `timeout`, the worker calls `look` when it is over. It counts as asleep during
+    /// the look. `look` returns the next timeout, or `None` if the worker shall search.
     pub fn sleep(
         &self,
         worker_index: usize,
-        watch: Duration,
-        timeout: Option<Duration>,
+        mut watch: Duration,
+        mut timeout: Option<Duration>,
+        mut look: impl FnMut() -> Option<Duration>,
         has_work: impl Fn() -> bool,
         before_sleep: impl FnOnce(),
     ) -> Slept {
@@ -291,16 +295,17 @@ impl IdleSet {
         // A token may be an old one, left for another wait of this worker, or tell of the end of a process: the bit tells, and there may be work.
         while self.sleepers.contains(worker_index) {
             let is_told = self.cells.cell(worker_index).wait_for(watch, timeout);
-            let is_late = !is_told && timeout.is_some();
-            if self.sleepers.contains(worker_index)
-                && (is_late || has_work())
-                && self.rise(worker_index)
-            {
-                return if is_late {
-                    Slept::TimedOut
-                } else {
-                    Slept::Woken
-                };
+            watch = Duration::ZERO;
+            if !self.sleepers.contains(worker_index) {
+                break;
+            }
+            if !is_told && timeout.is_some() {
+                timeout = look();
+                if timeout.is_none() && self.rise(worker_index) {
+                    return Slept::TimedOut;
+                }
+            } else if has_work() && self.rise(worker_index) {
+                return Slept::Woken;
             }
         }
         Slept::Woken

@@ -53,6 +53,7 @@ impl Runtime {
                 worker_index,
                 Duration::ZERO,
                 None,
+                || None,
                 || self.has_work(),
                 || (),
             );
@@ -142,7 +143,9 @@ fn worker_does_not_rely_on_another_that_looks_at_the_moment() {
                 runtime.idle.start_search();
                 while !try_desk().is_ok_and(|_desk| runtime.take()) {
                     let has_news = || try_desk().map_or(true, |_desk| runtime.has_work());
-                    let _ = runtime.idle.sleep(0, Duration::ZERO, None, has_news, || ());
+                    let _ = runtime
+                        .idle
+                        .sleep(0, Duration::ZERO, None, || None, has_news, || ());
                 }
                 runtime.idle.found(0, || false);
             })
@@ -172,7 +175,9 @@ fn a_doorbell_is_heard_in_the_cell_and_in_the_set() {
                 runtime.idle.start_search();
                 while !runtime.has_work() {
                     let has_news = || runtime.has_work();
-                    let _ = runtime.idle.sleep(0, Duration::ZERO, None, has_news, || ());
+                    let _ = runtime
+                        .idle
+                        .sleep(0, Duration::ZERO, None, || None, has_news, || ());
                 }
                 runtime.idle.found(0, || false);
             })

@@ -77,16 +77,20 @@ impl Gaps {
         gap_ns
     }
 
+    /// The length of the gap that the thread is in; zero outside gaps.
+    pub fn open(&self, now_ns: u64) -> u64 {
+        // Relaxed: a statistic.
+        match self.began_ns.load(Relaxed) {
+            0 => 0,
+            began_ns => (now_ns + 1).saturating_sub(began_ns),
+        }
+    }
+
     /// The time in gaps up to now; while a gap just ends, it may be left out or counted in.
     pub fn sum(&self, now_ns: u64) -> u64 {
         // Relaxed: a statistic.
-        let (ended_ns, began_ns) = (self.ended_ns.load(Relaxed), self.began_ns.load(Relaxed));
-        let open_ns = if began_ns == 0 {
-            0
-        } else {
-            (now_ns + 1).saturating_sub(began_ns)
-        };
-        ended_ns.wrapping_add(open_ns)
+        let ended_ns = self.ended_ns.load(Relaxed);
+        ended_ns.wrapping_add(self.open(now_ns))
     }
 }
 
@@ -100,7 +104,7 @@ mod tests {
         assert_eq!(gaps.sum(50), 0);
         gaps.begin(100);
         assert_eq!(gaps.sum(130), 30);
-        assert_eq!(gaps.end(140), 40);
+        assert_eq!((gaps.open(130), gaps.end(140), gaps.open(150)), (30, 40, 0));
         gaps.begin(200);
         assert_eq!(gaps.sum(205), 45);
     }

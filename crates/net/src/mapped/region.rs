@@ -286,7 +286,7 @@ mod tests {
             scope.spawn(move || {
                 idle.start_search();
                 while !has_work() {
-                    let _ = idle.sleep(last, Duration::ZERO, None, has_work, || ());
+                    let _ = idle.sleep(last, Duration::ZERO, None, || None, has_work, || ());
                 }
                 idle.found(last, || false);
             });

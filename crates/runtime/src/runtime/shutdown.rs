@@ -81,12 +81,12 @@ impl Runtime {
             .stopper
             .lock()
             .expect("nothing panics under this lock") = Some(waiter.clone());
-        self.blocking.end();
+        self.shared.blocking.end();
         self.shared.stop();
         let on_own_worker =
             current_worker().is_some_and(|worker| Arc::ptr_eq(worker.shared(), &self.shared));
         // A thread cannot wait for its own end: the runtime ends without it, when its work is done.
-        let can_wait = !on_own_worker && !self.blocking.is_own_thread();
+        let can_wait = !on_own_worker && !self.shared.blocking.is_own_thread();
         // Relaxed: the stopper's lock orders it (`Shared::end_thread`), and the threads are joined
         // after it.
         let is_over = || self.shared.threads.load(Relaxed) == 0;
@@ -112,7 +112,7 @@ impl Runtime {
                 .join()
                 .expect("workers catch every panic of their tasks");
         }
-        self.blocking.join();
+        self.shared.blocking.join();
         Shutdown::Complete
     }
 
@@ -120,7 +120,7 @@ impl Runtime {
     /// any way when they went.
     fn leak(&mut self) {
         mem::forget(Arc::clone(&self.shared));
-        self.blocking.leak();
+        self.shared.blocking.leak();
         let models = self.models.get_mut();
         mem::forget(models.map(mem::take));
     }

@@ -19,6 +19,7 @@
 //!    the call has put.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -209,10 +210,14 @@ impl<T: Send + 'static> Handle<T> {
     ///
     /// A waiting worker runs the task itself if nobody has begun it. If the task is under way elsewhere, the worker helps with what
     /// lies below it, and else lends its place to a substitute (up to 1,024 for a runtime) and sleeps: no other work is
-    /// ever run on its stack. A program in which more tasks than that wait, each for the next, stands still.
+    /// ever run on its stack.
     ///
     /// # Panics
-    /// With the panic of the task. If the task is not done, in a process that fork(2) made after the runtime was started.
+    /// With the panic of the task. If the task is not done:
+    /// - in a process that fork(2) made after the runtime was started;
+    /// - when the runtime stands still: for a second all its workers and substitutes have waited, no
+    ///   other substitute can be had, and there are tasks that have not begun. The task goes on if
+    ///   anything lets it.
     pub fn wait(self) -> T {
         let packet = &self.packet;
         if !self.is_done() {
@@ -230,7 +235,11 @@ impl<T: Send + 'static> Handle<T> {
             .waiter
             .lock()
             .expect("nothing panics under this lock") = Some(waiter.clone());
-        waiter.wait_below(Some(packet.frame), || self.is_done());
+        let gives_up = Cell::new(None);
+        waiter.wait_below(Some(packet.frame), Some(&gives_up), || self.is_done());
+        if let Some(state) = gives_up.into_inner() {
+            panic!("{state}");
+        }
         let result = packet
             .result
             .lock()

@@ -33,7 +33,7 @@ pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R +
     unsafe { cell.make_closure(None, shared.memory.closures(), closure) };
     shared.put_outside(Task::new(cell));
     // ORDERING(T1): Acquire, to read the result.
-    waiter.wait_below(None, || slot.done.load(Acquire));
+    waiter.wait_below(None, None, || slot.done.load(Acquire));
     match slot
         .result
         .into_inner()

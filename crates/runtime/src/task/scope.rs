@@ -82,6 +82,7 @@ where
         frame,
         mark,
         lends: Lends::Late,
+        gives_up: None,
     };
     worker.wait_until(helping, || None, || scope.pending.load(Acquire) == 0);
     worker.give_back(frame);

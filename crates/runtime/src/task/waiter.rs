@@ -1,6 +1,6 @@
 //! A thread that waits for what others bring about: a worker in its own way, any other thread in a wait cell of its own.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::TaskCell;
 use crate::blocking;
 use crate::clock::Instant;
 use crate::fork::current_worker;
-use crate::worker::{Helping, Lends, Shared};
+use crate::worker::{Helping, Lends, Shared, StandsStill};
 
 thread_local! {
     /// Where a thread that is no worker waits.
@@ -124,7 +124,7 @@ impl Waiter {
         }
         ask(self);
         match &self.0 {
-            Who::Worker(..) => self.wait_below(None, done),
+            Who::Worker(..) => self.wait_below(None, None, done),
             Who::Outside(outside) => {
                 let _lent = blocking::lend();
                 while !done() {
@@ -144,11 +144,19 @@ impl Waiter {
     /// # Panics
     /// As [`wait_asking`](Self::wait_asking).
     pub fn wait_until(&self, done: impl Fn() -> bool) {
-        self.wait_below(None, done);
+        self.wait_below(None, None, done);
     }
 
-    /// As [`wait_until`](Self::wait_until); a worker runs what lies below `frame`, or else anything.
-    pub(crate) fn wait_below(&self, frame: Option<&'static TaskCell>, done: impl Fn() -> bool) {
+    /// As [`wait_until`](Self::wait_until); a worker runs what lies below `frame`.
+    ///
+    /// If the runtime stands still, the wait sets `gives_up` and ends. Without `gives_up` it goes
+    /// on.
+    pub(crate) fn wait_below(
+        &self,
+        frame: Option<&'static TaskCell>,
+        gives_up: Option<&Cell<Option<StandsStill>>>,
+        done: impl Fn() -> bool,
+    ) {
         self.expect_here();
         if let Who::Outside(outside) = &self.0 {
             if done() {
@@ -174,6 +182,7 @@ impl Waiter {
                 frame,
                 mark: worker.mark(),
                 lends: Lends::AtOnce,
+                gives_up,
             },
             || None,
             done,

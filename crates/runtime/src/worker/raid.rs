@@ -9,8 +9,9 @@
 //! other pushed its fork, and an offer wakes no sleeper by itself. Therefore:
 //!
 //! - A worker that has gone to sleep looks again after [`WATCH_TIME`]. As long as forks are made or
-//!   offered, one sleeper, the *watch*, goes on to look, ever more seldom. Without forks and
-//!   offers, no worker wakes up by itself.
+//!   offered, one sleeper, the *watch*, goes on to look, ever more seldom. It counts as asleep while
+//!   it looks, so that nobody splits work for it. Without forks and offers, no worker wakes up by
+//!   itself.
 //! - A loop that offers what is left of it while workers sleep, and without a watch, wakes one of
 //!   them ([`Worker::call_watch`]).
 //!
@@ -57,6 +58,12 @@ impl Stalls {
     pub(super) fn is_watching(&self) -> bool {
         !self.seen.is_empty()
     }
+
+    /// Returns true if a worker that was seen has not gone on since.
+    fn have_lasted(&self, shared: &Shared) -> bool {
+        let mut seen = self.seen.iter();
+        seen.any(|&(index, before)| shared.forks[index].progress() == Some(before))
+    }
 }
 
 impl Shared {
@@ -86,19 +93,23 @@ impl Worker {
             let is_stalled = self.shared.forks[victim].progress() == Some(before);
             has_raided |= is_stalled && self.raid(victim);
         }
-        let others = self
-            .shared
-            .present_forks()
-            .filter(|&(index, _)| index != self.index && only.is_none_or(|only| index == only));
-        for (index, forks) in others {
-            if forks.gates().are_closed()
+        self.note_stalls(stalls, only);
+        stalls.since = Some(now);
+        has_raided
+    }
+
+    /// Notes which workers may be stalled.
+    fn note_stalls(&self, stalls: &mut Stalls, only: Option<usize>) {
+        stalls.seen.clear();
+        for (index, forks) in self.shared.present_forks() {
+            if index != self.index
+                && only.is_none_or(|only| index == only)
+                && forks.gates().are_closed()
                 && let Some(progress) = forks.progress()
             {
                 stalls.seen.push((index, progress));
             }
         }
-        stalls.since = Some(now);
-        has_raided
     }
 
     /// Publishes the oldest private fork of a stalled worker as a task of this worker. Returns false
@@ -174,16 +185,33 @@ impl WatchTurn {
         self.next
     }
 
-    /// The time is over: goes on if forks have been made since the last look, and no other worker
-    /// keeps the watch.
-    pub(super) fn time_out(&mut self, stalls: &Stalls, shared: &Shared) {
+    /// A look of the watch. Returns how long to sleep before the next one, or `None` if the worker
+    /// shall search: some worker is stalled, or nothing is to be watched any more.
+    ///
+    /// Nothing is to be watched when no forks have been made since the look before, or when another
+    /// worker keeps the watch.
+    pub(super) fn look(&mut self, worker: &Worker, stalls: &mut Stalls) -> Option<Duration> {
+        let shared = &worker.shared;
+        if stalls.is_watching() {
+            if stalls.have_lasted(shared) {
+                return None;
+            }
+            stalls.seen.clear();
+        } else {
+            worker.ask_everyone();
+            worker.note_stalls(stalls, None);
+            if stalls.is_watching() {
+                return Some(PATIENCE);
+            }
+        }
         let activity = shared.fork_activity();
-        let is_active = stalls.is_watching() || activity != self.activity;
+        let is_active = activity != self.activity;
         self.activity = activity;
         self.next = self
             .next
-            .filter(|_| is_active && !shared.watch.is_kept())
+            .filter(|_| is_active && !shared.watch.is_kept_by_others())
             .map(|time| WATCH_TIME[1].min(2 * time));
+        self.next
     }
 }
 
@@ -197,6 +225,11 @@ impl WatchCount {
     pub(super) fn is_kept(&self) -> bool {
         // Relaxed, here and below: a hint.
         self.0.load(Relaxed) > 0
+    }
+
+    /// As [`is_kept`](Self::is_kept), for the watch itself.
+    fn is_kept_by_others(&self) -> bool {
+        self.0.load(Relaxed) > 1
     }
 
     /// Calls `sleep`, counting this worker as the watch if it sleeps with a timeout.

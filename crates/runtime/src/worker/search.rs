@@ -90,7 +90,8 @@ impl Worker {
         }
         let idle = &self.shared.idle;
         idle.start_search();
-        let (mut stalls, mut turn) = (Stalls::default(), WatchTurn::start(&self.shared));
+        let mut stalls = Stalls::default();
+        let mut turn = WatchTurn::start(&self.shared);
         let mut time = self.search_time(budget);
         let searched = loop {
             let searched = self.spin(time, &mut stalls);
@@ -111,13 +112,11 @@ impl Worker {
             };
             let slept = self.shared.watch.during(timeout, || {
                 let watch = self.watch_time(budget);
-                idle.sleep(self.index, watch, timeout, has_work, before_sleep)
+                let look = || turn.look(self, &mut stalls);
+                idle.sleep(self.index, watch, timeout, look, has_work, before_sleep)
             });
             time = match slept {
-                Slept::TimedOut => {
-                    turn.time_out(&stalls, &self.shared);
-                    Duration::ZERO
-                }
+                Slept::TimedOut => Duration::ZERO,
                 Slept::Woken | Slept::Not => {
                     turn = WatchTurn::start(&self.shared);
                     self.search_time(budget)
@@ -226,7 +225,7 @@ impl Worker {
         next
     }
 
-    fn ask_everyone(&self) {
+    pub(super) fn ask_everyone(&self) {
         for (index, forks) in self.shared.present_forks() {
             if index != self.index {
                 forks.gates().close();

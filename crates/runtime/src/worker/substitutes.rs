@@ -5,11 +5,12 @@
 //! its place: a substitute, a worker like all others on a thread of its own, runs in its stead, on its CPU, so that as many workers run as before.
 //! When the wait is over the worker goes on at once, and a substitute rests after its current task.
 //!
-//! Substitutes come up when they are needed first, and stay until the runtime ends, resting. There are up to [`SUBSTITUTES_MAX`]; when
-//! all are needed, a worker waits without one. Where tasks wait for handles that they were made with, that still ends: those were
-//! spawned before them, root tasks are begun in the order in which they came, and so the first of all that have not ended waits for
-//! nothing that has not begun. Only a program in which more tasks than that wait for later ones, whose handles they were sent, can
-//! stand still.
+//! Substitutes come up when they are needed first, and stay until the runtime ends, resting. There
+//! are up to [`SUBSTITUTES_MAX`]. When all are needed, a worker waits without one. Where tasks wait
+//! for handles that they were made with, that still ends: those were spawned before them, root tasks
+//! are begun in the order in which they came, and so the first of all that have not ended waits for
+//! nothing that has not begun. Only a program in which more tasks than that wait for later ones,
+//! whose handles they were sent, can stand still; [`super::standstill`] reports it.
 //!
 //! # Invariants
 //! 1. As many substitutes run as workers have lent their places, at least, if there are so many; more only until each has
@@ -64,9 +65,13 @@ pub(crate) struct Substitutes {
 struct State {
     /// Workers that have lent their places.
     lent: usize,
+    /// Those of them that wait for something that may come from outside of the runtime.
+    foreign: usize,
     running: usize,
     /// Indices of workers.
     resting: Vec<usize>,
+    /// Substitutes that the system gave no thread for.
+    lost: usize,
     /// Whose place each substitute has taken last.
     places: HashMap<usize, usize>,
     /// All workers' threads.
@@ -76,6 +81,8 @@ struct State {
 /// What has to be done so that a place is taken.
 enum Taker {
     Nobody,
+    /// There are no more.
+    Missing,
     Resting(usize),
     New(usize),
 }
@@ -102,6 +109,16 @@ impl Substitutes {
         self.threads.handlers.panic.clone()
     }
 
+    /// The number of substitutes that rest or have no thread.
+    pub(super) fn absent_count(&self) -> usize {
+        self.change(|state| state.resting.len() + state.lost)
+    }
+
+    /// Returns true if some worker waits for something that may come from outside of the runtime.
+    pub(super) fn any_foreign(&self) -> bool {
+        self.change(|state| state.foreign > 0)
+    }
+
     /// The threads that were started, to be joined.
     pub(crate) fn take_handles(&self) -> Vec<thread::JoinHandle<()>> {
         self.change(|state| std::mem::take(&mut state.handles))
@@ -116,9 +133,10 @@ impl Substitutes {
     }
 
     /// A worker lends its place; says who takes it.
-    fn lend(&self, lender: usize) -> Taker {
+    fn lend(&self, lender: usize, is_foreign: bool) -> Taker {
         self.change(|state| {
             state.lent += 1;
+            state.foreign += usize::from(is_foreign);
             if state.running >= state.lent {
                 return Taker::Nobody;
             }
@@ -131,7 +149,7 @@ impl Substitutes {
             let worker_index = self.present();
             if worker_index == self.limit {
                 state.running -= 1;
-                return Taker::Nobody;
+                return Taker::Missing;
             }
             // Relaxed: the lock orders those who start substitutes.
             self.present.store(worker_index + 1, Relaxed);
@@ -155,11 +173,25 @@ impl Substitutes {
 
 /// A place that is lent until this is dropped.
 #[derive(Debug)]
-pub(super) struct Lent<'a>(&'a Shared);
+pub(super) struct Lent<'a> {
+    shared: &'a Shared,
+    is_empty: bool,
+    is_foreign: bool,
+}
+
+impl Lent<'_> {
+    /// Returns true if no substitute could be had for it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.is_empty
+    }
+}
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        self.0.substitutes.change(|state| state.lent -= 1);
+        self.shared.substitutes.change(|state| {
+            state.lent -= 1;
+            state.foreign -= usize::from(self.is_foreign);
+        });
     }
 }
 
@@ -198,11 +230,14 @@ impl Shared {
 }
 
 impl Worker {
-    /// Lends this worker's place to a substitute.
-    pub(super) fn lend(&self) -> Lent<'_> {
+    /// Lends this worker's place to a substitute. `is_foreign` says that it waits for something that
+    /// may come from outside of this runtime.
+    pub(super) fn lend(&self, is_foreign: bool) -> Lent<'_> {
         let shared = self.shared();
-        match shared.substitutes.lend(self.index()) {
+        let mut is_empty = false;
+        match shared.substitutes.lend(self.index(), is_foreign) {
             Taker::Nobody => {}
+            Taker::Missing => is_empty = true,
             Taker::Resting(worker_index) => {
                 let _ = shared.idle.cell(worker_index).notify();
             }
@@ -211,11 +246,19 @@ impl Worker {
                 let started = shared.start_thread(worker_index, move || run(worker_index, its_own));
                 if started.is_err() {
                     // Without a thread for it, the place stays empty, and the index is lost.
-                    shared.substitutes.change(|state| state.running -= 1);
+                    shared.substitutes.change(|state| {
+                        state.running -= 1;
+                        state.lost += 1;
+                    });
+                    is_empty = true;
                 }
             }
         }
-        Lent(shared)
+        Lent {
+            shared,
+            is_empty,
+            is_foreign,
+        }
     }
 
     /// True when this is a substitute of whom there seem to be more than are needed.

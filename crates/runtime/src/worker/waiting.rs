@@ -3,12 +3,15 @@
 //! A join and a scope wait for their own subtree. A handle, another runtime, or the end of one can wait for anything, through
 //! threads that no lineage reaches: a worker that waits for one of these lends its place before it sleeps.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use raddle_sync::prim::{LIGHT, heavy_fence, spin_loop, yield_now};
 
 use super::Worker;
 use super::raid::{PATIENCE, Stalls};
+use super::standstill::{LOOK_TIME, StandsStill};
+use super::substitutes::Lent;
 use crate::clock::Instant;
 use crate::config::IdlePolicy;
 use crate::pool::{Mark, Wanted};
@@ -23,6 +26,9 @@ pub(crate) struct Helping<'a> {
     pub(crate) mark: Mark,
     /// When this worker lends its place to a substitute.
     pub(crate) lends: Lends,
+    /// Set, and the wait ended, when the runtime stands still. `None` if the wait cannot end before
+    /// its time.
+    pub(crate) gives_up: Option<&'a Cell<Option<StandsStill>>>,
 }
 
 /// When a worker that waits lends its place, so that other work goes on.
@@ -62,7 +68,7 @@ impl Worker {
         self.begin_gap();
         let mut spins = SPINS_FIRST;
         let mut victim = self.index;
-        let mut lent = None;
+        let mut lent = None::<Lent<'_>>;
         let mut stalls = Stalls::default();
         loop {
             let wanted = |task: &Task| task.is_within(helping.frame);
@@ -106,9 +112,17 @@ impl Worker {
                 Lends::AtOnce => Some(Duration::ZERO),
                 Lends::Late => Some(LEND_TIME.saturating_sub(passed)),
             };
-            let timeout = lends_in.filter(|time| !time.is_zero());
+            let mut timeout = lends_in.filter(|time| !time.is_zero());
             if lends_in.is_some() && timeout.is_none() {
-                lent = Some(self.lend());
+                let is_foreign = helping.lends == Lends::AtOnce && helping.gives_up.is_none();
+                lent = Some(self.lend(is_foreign));
+            }
+            if lent.as_ref().is_some_and(Lent::is_empty) {
+                if passed >= LOOK_TIME && self.shall_give_up(helping.gives_up) {
+                    self.count_gap();
+                    return;
+                }
+                timeout = Some(LOOK_TIME);
             }
             let task = match self.shared.policy {
                 IdlePolicy::Spin => self.get_last(wanted),
