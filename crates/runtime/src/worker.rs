@@ -487,6 +487,10 @@ impl Worker {
 
     /// Publishes the oldest private fork, because somebody asked or will; false without one.
     pub(crate) fn answer(&self) -> bool {
+        // Nobody asks there, and a raid may have left the fork half published.
+        if self.shared.origin.is_other_process() {
+            return false;
+        }
         let publish = |job, frame| {
             let cell = self.take_cell();
             cell.make_fork(frame, self.index, job);

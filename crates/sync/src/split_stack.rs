@@ -397,6 +397,22 @@ impl SplitStack {
         })
     }
 
+    /// Ends a raid whose thread does not exist in this process. For the owner, in a child process
+    /// that its own thread has made by fork(2).
+    ///
+    /// A raid may have ended halfway, so the slot of the oldest private fork may hold what stands
+    /// for it already. Pops work as before; [`answer`](Self::answer) must not be called any more.
+    ///
+    /// # Safety
+    /// The caller is the only thread of its process that uses the stack, now and later, and does not
+    /// call [`answer`](Self::answer).
+    pub unsafe fn forget_raids(&self) {
+        // Relaxed: there is no other thread.
+        self.raids.raided.store(false, Relaxed);
+        // SAFETY: whoever holds the lock is in another process (contract).
+        unsafe { self.raids.lock.unlock() };
+    }
+
     fn begin_raid(&self) -> bool {
         self.raids.locked(|| {
             // Relaxed, here and below: ordered by the lock, and by the fence that follows.
@@ -454,5 +470,39 @@ impl Drop for SplitStack {
         let slots = ptr::slice_from_raw_parts_mut(first, count);
         // SAFETY: made by `Box::into_raw` in `make_room`.
         drop(unsafe { Box::from_raw(slots) });
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    /// A child process of fork(2) stood still when a raid was under way in its parent.
+    #[test]
+    fn owner_in_a_child_process_goes_on_without_the_thief() {
+        let stack = SplitStack::new();
+        stack.make_room(2, || false);
+        let mut jobs = [1_u8, 2];
+        let slots = [stack.top(), stack.top().wrapping_add(1)];
+        for (slot, job) in slots.into_iter().zip(&mut jobs) {
+            // SAFETY: this thread is the owner, and there is room for two.
+            unsafe { stack.push(slot, ptr::from_mut(job).cast()) };
+        }
+        // As far as a thief may have come: it holds the lock, and has changed the oldest slot.
+        assert!(stack.begin_raid());
+        stack.raids.lock.lock();
+        // SAFETY: a slot of this stack.
+        let oldest = unsafe { &*slots[0] };
+        oldest.store(ptr::null_mut(), Relaxed);
+
+        // SAFETY: there is no other thread, and nobody answers.
+        unsafe { stack.forget_raids() };
+        for slot in [slots[1], slots[0]] {
+            // SAFETY: this thread is the owner, and this is the newest fork.
+            assert!(!unsafe { stack.pop(slot) }, "the gates are closed");
+            // SAFETY: the same.
+            let published = unsafe { stack.pop_slow(slot, || false) };
+            assert_eq!(published, None);
+        }
     }
 }

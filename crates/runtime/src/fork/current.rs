@@ -52,11 +52,18 @@ pub(crate) fn as_nobody<R>(run: impl FnOnce() -> R) -> R {
     run()
 }
 
-/// Makes the current thread one that is no worker, until the worker that it was has ended. A signal handler may do that.
+/// Makes the current thread one that is no worker, in a process that fork(2) has just made, until
+/// the worker that it was has ended. A signal handler may do that.
 #[cfg(not(any(loom, shuttle)))]
 pub(super) extern "C" fn become_outside() {
     // A thread that is about to end may have lost the variable, and is no worker.
-    let _ = CURRENT.try_with(|current| current.set(&raw const OUTSIDE));
+    let _ = CURRENT.try_with(|current| {
+        let forks = current.replace(&raw const OUTSIDE);
+        // SAFETY: the stack of the worker that this thread was, or `OUTSIDE`.
+        let stack = unsafe { &(*forks).stack };
+        // SAFETY: only this thread is left, and a worker does not answer in a child process.
+        unsafe { stack.forget_raids() };
+    });
 }
 
 /// Calls `run` with the current thread being `worker`.

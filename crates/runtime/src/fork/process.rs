@@ -21,8 +21,8 @@
 //!
 //! # What is not covered
 //! A lock that another thread held at the time of the fork stays locked in the child, as for any
-//! program with threads. Raddle holds its locks for well under a microsecond, and those of the
-//! default runtime are new in the child.
+//! program with threads. Raddle holds its locks for well under a microsecond. Those of the default
+//! runtime are new in the child, and the lock of the thread's own forks is freed there.
 
 use std::panic::catch_unwind;
 
