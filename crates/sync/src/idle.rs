@@ -42,8 +42,8 @@
 //! short, which costs wake-ups, or, killed between counting up and notifying, right, since its owner wakes by that notice and counts down.
 //! # Misuse
 //! The set is words and wait cells, and its functions touch no other memory. A worker index that is too large panics.
-//! Calls for a worker out of order, or by two threads for one worker, make the count wrong, and work may wait for a
-//! worker that sleeps.
+//! Calls for a worker out of order, or by two threads for one worker, make the count wrong, and work
+//! may wait for a worker that sleeps. To sleep twice for one worker panics.
 //! # Source
 //! The throttling by a count of searchers is that of the Go scheduler (Vyukov, 2012) and of tokio.
 
@@ -274,6 +274,9 @@ impl IdleSet {
     ///
     /// If there is a `timeout`, the worker calls `look` when it is over. It counts as asleep during
     /// the look. `look` returns the next timeout, or `None` if the worker shall search.
+    ///
+    /// # Panics
+    /// If another thread sleeps for this worker.
     pub fn sleep(
         &self,
         worker_index: usize,
@@ -283,7 +286,8 @@ impl IdleSet {
         has_work: impl Fn() -> bool,
         before_sleep: impl FnOnce(),
     ) -> Slept {
-        self.sleepers.insert(worker_index);
+        let is_first = self.sleepers.insert(worker_index);
+        assert!(is_first, "worker {worker_index} sleeps already");
         // Relaxed: as in `start_search`.
         self.count().fetch_sub(1, Relaxed);
         // ORDERING(I1): bit and count are out before looking for work.

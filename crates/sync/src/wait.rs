@@ -50,8 +50,8 @@
 //! fences of W2. If the owner's comes first, `ring` sees `WATCHING` or `ASLEEP` (or an earlier token) and leaves a token; if it comes second, the owner
 //! sees the news before it waits (invariant 3).
 //! # Misuse
-//! A cell has one owner, which alone waits and takes tokens. Where two threads do, one of them sleeps at most, each may
-//! take the token that was meant for the other, and `wait` may return without one. No other memory is touched.
+//! A cell has one owner, which alone waits and takes tokens. If two threads do, each may take the
+//! token that was meant for the other. The second to go to sleep panics. No other memory is touched.
 //! # Source
 //! The token is the parker of most thread libraries; the spin limit is ski rental: Karlin, Manasse, McGeoch,
 //! Owicki: Competitive randomized algorithms for nonuniform problems. SODA 1990. A word that the network, too, may wake a thread by, without the
@@ -175,6 +175,9 @@ impl WaitCell {
     }
 
     /// Waits for the token and takes it: spins for `spin`, then sleeps. For the owner alone.
+    ///
+    /// # Panics
+    /// Here, and in all functions that sleep, if another thread sleeps in this cell.
     pub fn wait(&self, spin: Duration) {
         self.wait_by(Way::Auto, spin);
     }
@@ -233,10 +236,8 @@ impl WaitCell {
     fn sleep_unless(&self, timeout: Option<Duration>, done: impl Fn() -> bool) -> bool {
         let word = self.futex.word();
         // Relaxed: going to sleep publishes nothing; failure means a token, which is taken below.
-        if word
-            .compare_exchange(EMPTY, ASLEEP, Relaxed, Relaxed)
-            .is_err()
-        {
+        if let Err(state) = word.compare_exchange(EMPTY, ASLEEP, Relaxed, Relaxed) {
+            assert_ne!(state, ASLEEP, "two threads wait in one cell");
             return self.try_take();
         }
         // ORDERING(W2): the state is out before the last look.

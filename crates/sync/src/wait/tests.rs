@@ -132,3 +132,20 @@ fn who_is_bound_to_one_cpu_knows_of_the_others() {
     });
     assert_eq!(bound.join().expect("no panic"), everywhere);
 }
+
+/// A second waiter took tokens of the first, which slept on.
+#[test]
+fn second_thread_that_sleeps_in_a_cell_is_refused() {
+    let cell = WaitCell::new();
+    std::thread::scope(|threads| {
+        let first = threads.spawn(|| cell.sleep(None));
+        // Relaxed: only looked at.
+        while cell.futex.word().load(Relaxed) != ASLEEP {
+            std::thread::yield_now();
+        }
+        let second = threads.spawn(|| cell.sleep(None));
+        assert!(second.join().is_err(), "two threads cannot share a cell");
+        let _ = cell.notify();
+        assert!(first.join().expect("no panic"));
+    });
+}
