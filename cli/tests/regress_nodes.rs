@@ -74,52 +74,52 @@ fn ends_badly(first: Child, others: &[u32]) -> Said {
     said
 }
 
-#[test]
-fn a_stopped_node_is_not_waited_for_after_another_was_killed() {
-    for program in [
-        &["pingpong", "--nodes", "3", "--trips", "1e9"][..],
-        &[
-            "kneighbor",
-            "--mode",
-            "shm",
-            "--nodes",
-            "3",
-            "--repeat",
-            "1",
-            "--iterations",
-            "1e9",
-        ],
-    ] {
-        let (first, others) = start(program, 2);
-        signal("STOP", others[0]);
-        signal("KILL", others[1]);
-        let said = ends_badly(first, &others);
-        let is_told = ["has died", "has not answered"];
-        assert!(
-            is_told.iter().any(|told| said.errors.contains(told)),
-            "{said:?}"
-        );
-    }
+/// A program that nobody ends, to be stopped.
+const PINGPONG: [&str; 5] = ["pingpong", "--nodes", "3", "--trips", "1e9"];
+
+fn a_stopped_node_is_not_waited_for_after_another_was_killed(program: &[&str]) {
+    let (first, others) = start(program, 2);
+    signal("STOP", others[0]);
+    signal("KILL", others[1]);
+    let said = ends_badly(first, &others);
+    let is_told = ["has died", "has not answered"];
+    assert!(
+        is_told.iter().any(|told| said.errors.contains(told)),
+        "{said:?}"
+    );
 }
 
+fn a_stopped_node_is_named(transport: &str) {
+    let program = [&PINGPONG[..], &["--transport", transport]].concat();
+    let (first, others) = start(&program, 2);
+    others.iter().for_each(|&other| signal("STOP", other));
+    let said = ends_badly(first, &others);
+    let told = "has not answered for 10 s: it is stopped, or does not get to run";
+    assert!(said.errors.contains(told), "{said:?}");
+}
+
+/// All at the same time: each takes the ten seconds for which a node may be silent, and no CPU meanwhile.
 #[test]
-fn a_stopped_node_is_named() {
-    for transport in ["shm", "socket"] {
-        let program = [
-            "pingpong",
-            "--nodes",
-            "3",
-            "--trips",
-            "1e9",
-            "--transport",
-            transport,
-        ];
-        let (first, others) = start(&program, 2);
-        others.iter().for_each(|&other| signal("STOP", other));
-        let said = ends_badly(first, &others);
-        let told = "has not answered for 10 s: it is stopped, or does not get to run";
-        assert!(said.errors.contains(told), "{said:?}");
-    }
+fn stopped_nodes_are_named_and_not_waited_for() {
+    let kneighbor = [
+        "kneighbor",
+        "--mode",
+        "shm",
+        "--nodes",
+        "3",
+        "--repeat",
+        "1",
+        "--iterations",
+        "1e9",
+    ];
+    thread::scope(|scope| {
+        for program in [&PINGPONG[..], &kneighbor] {
+            scope.spawn(|| a_stopped_node_is_not_waited_for_after_another_was_killed(program));
+        }
+        for transport in ["shm", "socket"] {
+            scope.spawn(|| a_stopped_node_is_named(transport));
+        }
+    });
 }
 
 /// A user that has no processes yet, where this process may start some as another.

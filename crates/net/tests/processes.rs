@@ -25,7 +25,6 @@ by_each_transport! {
     data_are_put_into_the_memory_of_another_process
     a_node_that_fails_is_told
     a_first_node_that_panics_is_told
-    a_node_that_takes_its_time_is_waited_for
     a_node_that_takes_its_time_is_waited_for_as_long_as_was_said
     a_node_that_is_killed_leaves_no_hang_and_nothing_behind
     a_node_that_is_killed_wakes_all_that_sleep
@@ -124,16 +123,7 @@ fn a_first_node_that_panics_is_told(test: &str, kind: TransportKind) {
     }
 }
 
-/// The first waited for five seconds, and killed whoever was still writing its results.
-fn a_node_that_takes_its_time_is_waited_for(test: &str, kind: TransportKind) {
-    let nodes = start(test, kind, 2);
-    if nodes.node().id() == NodeId(1) {
-        std::thread::sleep(Duration::from_millis(5_500));
-    }
-    nodes.finish().expect("it has not been killed");
-}
-
-/// The same with a limit.
+/// The first waits no longer for the others than it was told to.
 fn a_node_that_takes_its_time_is_waited_for_as_long_as_was_said(test: &str, kind: TransportKind) {
     let nodes = again::start(launch(test, kind, 3).grace(Duration::from_millis(300)));
     match nodes.node().id() {
@@ -326,4 +316,30 @@ fn a_process_that_nobody_started_says_so() {
         .stdout(Stdio::null())
         .status();
     assert!(status.expect("it starts").success());
+}
+
+/// The first waited for five seconds, and killed whoever was still writing its results.
+#[test]
+fn a_node_that_takes_its_time_is_waited_for() {
+    let test = "a_node_that_takes_its_time_is_waited_for";
+    let finish = |kind: TransportKind| {
+        // A process that is started finds its transport among its arguments.
+        let arguments = ["--exact", test, "--nocapture", kind.name()];
+        let nodes = again::start(launch(test, kind, 2).arguments(arguments));
+        if nodes.node().id() == NodeId(1) {
+            std::thread::sleep(Duration::from_millis(5_500));
+        }
+        nodes.finish().expect("it has not been killed");
+    };
+    let kinds = [TransportKind::Memory, TransportKind::Sockets];
+    if Launch::is_started() {
+        let is_own = |kind: &TransportKind| std::env::args().any(|name| name == kind.name());
+        return finish(kinds.into_iter().find(is_own).expect("it was said"));
+    }
+    // By both transports at the same time, since the time is what counts.
+    std::thread::scope(|scope| {
+        for kind in kinds {
+            scope.spawn(move || finish(kind));
+        }
+    });
 }

@@ -26,13 +26,18 @@ fn as_two_nodes(test: &str, is_well: bool, run: impl FnOnce(Nodes)) {
             .silence(Duration::from_secs(2));
         return run(launch.start().expect("both processes come here"));
     }
-    for kind in KINDS {
-        let output = mpirun::again(test, 2, [(KIND, kind.name())]);
-        let told = mpirun::told(&output);
-        assert_eq!(output.status.success(), is_well, "{kind}: {told}");
-        let is_silent = told.contains("node 1 has not answered for 2 s");
-        assert_eq!(is_silent, !is_well, "{kind}: {told}");
-    }
+    // Together: what is stopped takes two seconds to be missed, and as long for `mpirun` to kill.
+    std::thread::scope(|scope| {
+        for kind in KINDS {
+            scope.spawn(move || {
+                let output = mpirun::again_beside(test, 2, [(KIND, kind.name())]);
+                let told = mpirun::told(&output);
+                assert_eq!(output.status.success(), is_well, "{kind}: {told}");
+                let is_silent = told.contains("node 1 has not answered for 2 s");
+                assert_eq!(is_silent, !is_well, "{kind}: {told}");
+            });
+        }
+    });
 }
 
 /// Stops this process, until it is killed.
