@@ -1,8 +1,11 @@
 //! Nodes that do not run, and nodes for which there are too few threads.
 //!
-//! - A stopped node was waited for without end and without a word, also after another one had been killed.
-//! - A thread that the system refused was a panic. Nodes that ended because another had ended said so, too.
-//! - `kneighbor --iterations 1e8` between nodes ran 48,828 iterations, and said so in JSON alone. Now it runs them all.
+//! - A stopped node was waited for without end and without a word, also after another one had been
+//!   killed.
+//! - A thread that the system refused was a panic. Nodes that ended because another had ended said
+//!   so, too.
+//! - `kneighbor --iterations 1e8` between nodes ran 48,828 iterations, and said so in JSON alone.
+//!   Now it runs them all.
 
 mod common;
 
@@ -98,7 +101,8 @@ fn a_stopped_node_is_named(transport: &str) {
     assert!(said.errors.contains(told), "{said:?}");
 }
 
-/// All at the same time: each takes the ten seconds for which a node may be silent, and no CPU meanwhile.
+/// All at the same time: each takes the ten seconds for which a node may be silent, and no CPU
+/// meanwhile.
 #[test]
 fn stopped_nodes_are_named_and_not_waited_for() {
     let kneighbor = [
@@ -139,7 +143,8 @@ fn copy_for_all(folder: &Folder) -> PathBuf {
     program
 }
 
-/// Whatever the number of threads that a user may have: a program runs, or says in a line what it lacks.
+/// Whatever the number of threads that a user may have: a program runs, or says in a line what it
+/// lacks.
 #[test]
 fn too_few_threads_are_told_in_a_line() {
     let folder = Folder::new("threads");
@@ -215,7 +220,8 @@ fn too_few_threads_are_told_in_a_line() {
                 Some(0) => assert_eq!(said.errors, "", "{call:?}, {limit}"),
                 Some(1) => {
                     refused += 1;
-                    // One of the first node, and one of the other where that is the one that lacks something.
+                    // One of the first node, and one of the other where that is the one that lacks
+                    // something.
                     let lines: Vec<_> = said.errors.lines().collect();
                     assert!(
                         (1..=2).contains(&lines.len()),

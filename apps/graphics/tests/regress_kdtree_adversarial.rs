@@ -2,8 +2,8 @@
 //!
 //! - A fan of 250,000 needles took 18 times the CPU time of a tree of depth 12, for hardly a lower
 //!   cost of rays: planes cut every needle again and again. The time tripled with every doubling.
-//! - A soup of large triangles became one leaf, since no single plane makes rays cheaper there. Each
-//!   ray tested all of its triangles, and rendering took hours without a warning.
+//! - A soup of large triangles became one leaf, since no single plane makes rays cheaper there.
+//!   Each ray tested all of its triangles, and rendering took hours without a warning.
 //! - A million equal triangles became one leaf too.
 //!
 //! The tests count references and triangle tests; none takes the time.

@@ -1,5 +1,6 @@
-//! By MPI, too: a put after the connection was closed is refused, and a node that was stopped is given up, while the program
-//! runs and at its end. Each test has `mpirun` run its own program, as processes that run the same test as nodes.
+//! By MPI, too: a put after the connection was closed is refused, and a node that was stopped is
+//! given up, while the program runs and at its end. Each test has `mpirun` run its own program, as
+//! processes that run the same test as nodes.
 #![cfg(feature = "mpi")]
 
 mod exchange;

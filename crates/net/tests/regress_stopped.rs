@@ -1,5 +1,6 @@
-//! A node that was stopped (SIGSTOP) was waited for without end and without a word: it does not close its sockets, and so it
-//! had not died. That was so even after another node had been killed, since the end waits for all processes.
+//! A node that was stopped (SIGSTOP) was waited for without end and without a word: it does not
+//! close its sockets, and so it had not died. That was so even after another node had been killed,
+//! since the end waits for all processes.
 //!
 //! Each test starts its own program again, which runs the same test as the node that it is.
 
