@@ -1,9 +1,9 @@
 //! The JSON objects that the program prints, and the number of their schema.
 //!
 //! Every object is printed on a line of its own. It has the keys `schema`, which is [`SCHEMA`], and
-//! `command`. Keys are words in lower case, joined by `_`. A quantity with a unit has the unit at the
-//! end of its key or of the key of the object that it is in: `_s`, `_ms`, `_us`, `_ns`, `_bytes`,
-//! `_per_s`, `_share` of 1.
+//! `command`. Keys are words in lower case, joined by `_`. A quantity with a unit has the unit at
+//! the end of its key or of the key of the object that it is in: `_s`, `_ms`, `_us`, `_ns`,
+//! `_bytes`, `_per_s`, `_share` of 1.
 
 use serde_json::{Map, Value, json};
 

@@ -80,7 +80,8 @@ fn busy(wire_ns: u32) -> String {
     format!("{{\"overheads\":[{}]}}", rows.join(","))
 }
 
-/// Calibrating while other work ran gave measurements that contradict each other, and no sign of it.
+/// Calibrating while other work ran gave measurements that contradict each other, and no sign of
+/// it.
 #[test]
 fn measurements_that_contradict_each_other_are_a_warning_and_a_comment() {
     let folder = Folder::new("busy");

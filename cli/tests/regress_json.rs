@@ -1,8 +1,8 @@
 //! The JSON of every command, for programs that read it.
 //!
 //! `lk23 --json --stats` had a key with a comma (`stalled_cycles,_front_end`), `predict` had the
-//! symbols of a study as keys (`t_r_ns`, `p_c`), and no object said which version of its keys it had.
-//! Now each object is one line with the number of its schema, and keys are plain words.
+//! symbols of a study as keys (`t_r_ns`, `p_c`), and no object said which version of its keys it
+//! had. Now each object is one line with the number of its schema, and keys are plain words.
 
 mod common;
 

@@ -1,8 +1,11 @@
 //! Nodes that do not run, and nodes for which there are too few threads.
 //!
-//! - A stopped node was waited for without end and without a word, also after another one had been killed.
-//! - A thread that the system refused was a panic. Nodes that ended because another had ended said so, too.
-//! - `kneighbor --iterations 1e8` between nodes ran 48,828 iterations, and said so in JSON alone. Now it runs them all.
+//! - A stopped node was waited for without end and without a word, also after another one had been
+//!   killed.
+//! - A thread that the system refused was a panic. Nodes that ended because another had ended said
+//!   so, too.
+//! - `kneighbor --iterations 1e8` between nodes ran 48,828 iterations, and said so in JSON alone.
+//!   Now it runs them all.
 
 mod common;
 
@@ -74,52 +77,53 @@ fn ends_badly(first: Child, others: &[u32]) -> Said {
     said
 }
 
-#[test]
-fn a_stopped_node_is_not_waited_for_after_another_was_killed() {
-    for program in [
-        &["pingpong", "--nodes", "3", "--trips", "1e9"][..],
-        &[
-            "kneighbor",
-            "--mode",
-            "shm",
-            "--nodes",
-            "3",
-            "--repeat",
-            "1",
-            "--iterations",
-            "1e9",
-        ],
-    ] {
-        let (first, others) = start(program, 2);
-        signal("STOP", others[0]);
-        signal("KILL", others[1]);
-        let said = ends_badly(first, &others);
-        let is_told = ["has died", "has not answered"];
-        assert!(
-            is_told.iter().any(|told| said.errors.contains(told)),
-            "{said:?}"
-        );
-    }
+/// A program that nobody ends, to be stopped.
+const PINGPONG: [&str; 5] = ["pingpong", "--nodes", "3", "--trips", "1e9"];
+
+fn a_stopped_node_is_not_waited_for_after_another_was_killed(program: &[&str]) {
+    let (first, others) = start(program, 2);
+    signal("STOP", others[0]);
+    signal("KILL", others[1]);
+    let said = ends_badly(first, &others);
+    let is_told = ["has died", "has not answered"];
+    assert!(
+        is_told.iter().any(|told| said.errors.contains(told)),
+        "{said:?}"
+    );
 }
 
+fn a_stopped_node_is_named(transport: &str) {
+    let program = [&PINGPONG[..], &["--transport", transport]].concat();
+    let (first, others) = start(&program, 2);
+    others.iter().for_each(|&other| signal("STOP", other));
+    let said = ends_badly(first, &others);
+    let told = "has not answered for 10 s: it is stopped, or does not get to run";
+    assert!(said.errors.contains(told), "{said:?}");
+}
+
+/// All at the same time: each takes the ten seconds for which a node may be silent, and no CPU
+/// meanwhile.
 #[test]
-fn a_stopped_node_is_named() {
-    for transport in ["shm", "socket"] {
-        let program = [
-            "pingpong",
-            "--nodes",
-            "3",
-            "--trips",
-            "1e9",
-            "--transport",
-            transport,
-        ];
-        let (first, others) = start(&program, 2);
-        others.iter().for_each(|&other| signal("STOP", other));
-        let said = ends_badly(first, &others);
-        let told = "has not answered for 10 s: it is stopped, or does not get to run";
-        assert!(said.errors.contains(told), "{said:?}");
-    }
+fn stopped_nodes_are_named_and_not_waited_for() {
+    let kneighbor = [
+        "kneighbor",
+        "--mode",
+        "shm",
+        "--nodes",
+        "3",
+        "--repeat",
+        "1",
+        "--iterations",
+        "1e9",
+    ];
+    thread::scope(|scope| {
+        for program in [&PINGPONG[..], &kneighbor] {
+            scope.spawn(|| a_stopped_node_is_not_waited_for_after_another_was_killed(program));
+        }
+        for transport in ["shm", "socket"] {
+            scope.spawn(|| a_stopped_node_is_named(transport));
+        }
+    });
 }
 
 /// A user that has no processes yet, where this process may start some as another.
@@ -139,7 +143,8 @@ fn copy_for_all(folder: &Folder) -> PathBuf {
     program
 }
 
-/// Whatever the number of threads that a user may have: a program runs, or says in a line what it lacks.
+/// Whatever the number of threads that a user may have: a program runs, or says in a line what it
+/// lacks.
 #[test]
 fn too_few_threads_are_told_in_a_line() {
     let folder = Folder::new("threads");
@@ -215,7 +220,8 @@ fn too_few_threads_are_told_in_a_line() {
                 Some(0) => assert_eq!(said.errors, "", "{call:?}, {limit}"),
                 Some(1) => {
                     refused += 1;
-                    // One of the first node, and one of the other where that is the one that lacks something.
+                    // One of the first node, and one of the other where that is the one that lacks
+                    // something.
                     let lines: Vec<_> = said.errors.lines().collect();
                     assert!(
                         (1..=2).contains(&lines.len()),

@@ -1,6 +1,7 @@
 //! The trees of the real meshes under `RADDLE_DATA`: one tree whoever builds it, and right for rays.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use glam::Vec3;
 use raddle::chare::SectionForm;
@@ -11,8 +12,19 @@ use raddle_graphics::kdtree::{DepthLimit, KdTree, Parameters, Prepared};
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::ray::Ray;
 
-/// All meshes of the folder of real data.
-fn meshes() -> Vec<(PathBuf, Mesh)> {
+/// A real mesh, and the trees that the sequential builder makes of it.
+struct Real {
+    path: PathBuf,
+    mesh: Mesh,
+    prepared: Prepared,
+    /// Down to level 15.
+    to_15: KdTree,
+    /// By the parameters that a caller has who names none.
+    usual: KdTree,
+}
+
+/// All meshes of the folder of real data. To read and to build them takes seconds, so the tests share them.
+static REAL: LazyLock<Vec<Real>> = LazyLock::new(|| {
     let folder = std::env::var_os("RADDLE_DATA").expect(
         "RADDLE_DATA must name the folder with the real test data: this test loads mesh/*.ply.zst from it",
     );
@@ -30,94 +42,93 @@ fn meshes() -> Vec<(PathBuf, Mesh)> {
         paths.len(),
         folder.display()
     );
-    paths
-        .into_iter()
-        .map(|path| {
-            let mesh = Mesh::load(&path).unwrap_or_else(|error| panic!("{error}"));
-            (path, mesh)
-        })
-        .collect()
+    raddle::map(0..paths.len(), |index| Real::load(paths[index].clone()))
+});
+
+/// The parameters of the study, whose trees have 15 levels.
+fn to_15() -> Parameters {
+    Parameters {
+        depth_limit: DepthLimit::At(15),
+        ..Parameters::default()
+    }
+}
+
+impl Real {
+    fn load(path: PathBuf) -> Self {
+        let mesh = Mesh::load(&path).unwrap_or_else(|error| panic!("{error}"));
+        let prepared = Prepared::new(&mesh).unwrap();
+        let to_15 = KdTree::from_prepared_sequential(prepared.clone(), &to_15(), |_| ());
+        Self {
+            to_15: to_15.unwrap(),
+            usual: KdTree::build_sequential(&mesh, &Parameters::default()).unwrap(),
+            path,
+            mesh,
+            prepared,
+        }
+    }
 }
 
 #[test]
 fn every_mesh_has_one_tree() {
     let runtime = raddle::Runtime::builder().workers(2).build().unwrap();
     let builder = MessageBuilder::new(&runtime, MessageOptions::default());
-    for (path, mesh) in meshes() {
-        for depth_limit in [DepthLimit::At(15), DepthLimit::Automatic] {
-            let parameters = Parameters {
-                depth_limit,
-                ..Parameters::default()
-            };
-            let tree = KdTree::build(&mesh, &parameters).unwrap();
-            let sequential = KdTree::build_sequential(&mesh, &parameters).unwrap();
-            assert!(tree == sequential, "{} at {depth_limit:?}", path.display());
-            let prepared = Prepared::new(&mesh).unwrap();
-            let built = builder.build(prepared, &parameters, |_| ()).unwrap();
-            assert!(
-                built.tree == sequential,
-                "by messages: {} at {depth_limit:?}",
-                path.display()
-            );
+    for real in &*REAL {
+        let path = real.path.display();
+        for (parameters, expected) in [(to_15(), &real.to_15), (Parameters::default(), &real.usual)]
+        {
+            let depth_limit = parameters.depth_limit;
+            let tree = KdTree::build(&real.mesh, &parameters).unwrap();
+            assert!(tree == *expected, "{path} at {depth_limit:?}");
+            let built = builder.build(real.prepared.clone(), &parameters, |_| ());
+            let is_same = built.unwrap().tree == *expected;
+            assert!(is_same, "by messages: {path} at {depth_limit:?}");
         }
     }
 }
 
-/// Each choice once where many tasks work on many cells, and both kinds of worker tasks with both kinds of arrays.
+/// Each choice where many tasks work on many cells, and both kinds of worker tasks with both kinds of arrays.
 fn switched() -> Vec<MessageOptions> {
     let many = MessageOptions {
         grain: NodeGrain::Tasks(64),
-        triangles_per_task: Some(4 * 1024),
+        // Two hundred tasks for the largest of the meshes.
+        triangles_per_task: Some(1024),
         ..MessageOptions::default()
     };
     let mut all = Vec::new();
     for worker_tasks in WorkerTasks::ALL {
-        for arrays in SharedArrays::ALL {
-            all.push(MessageOptions {
-                worker_tasks,
-                arrays,
-                ..many
-            });
-        }
-    }
-    for worker_tasks in WorkerTasks::ALL {
-        let forms = SectionForm::ALL.into_iter();
-        all.extend(forms.map(|sync| MessageOptions {
+        let many = MessageOptions {
             worker_tasks,
-            sync,
             ..many
-        }));
+        };
+        all.extend(SharedArrays::ALL.map(|arrays| MessageOptions { arrays, ..many }));
+        all.extend(SectionForm::ALL.map(|sync| MessageOptions { sync, ..many }));
     }
-    let scans = ScanChoice::ALL.into_iter();
-    all.extend(scans.map(|scans| MessageOptions { scans, ..many }));
-    all
+    all.extend(ScanChoice::ALL.map(|scans| MessageOptions { scans, ..many }));
+    // The usual choice is among those of each kind.
+    let is_new = |index: &usize| !all[..*index].contains(&all[*index]);
+    (0..all.len())
+        .filter(is_new)
+        .map(|index| all[index])
+        .collect()
 }
 
 #[test]
 fn every_switch_gives_the_tree_of_real_meshes() {
     let runtime = raddle::Runtime::builder().workers(2).build().unwrap();
-    let parameters = Parameters {
-        depth_limit: DepthLimit::At(15),
-        ..Parameters::default()
+    // The dragon in full, five times as large, is built by messages above.
+    let wanted = ["bunny", "dragon_res2", "sponza", "car"];
+    let is_wanted = |real: &&Real| {
+        let name = real.path.to_string_lossy();
+        wanted.iter().any(|wanted| name.contains(wanted))
     };
-    let is_wanted = |path: &Path| {
-        let name = path.to_string_lossy();
-        ["bunny", "dragon_871k", "sponza", "car"]
-            .iter()
-            .any(|wanted| name.contains(wanted))
-    };
-    let meshes = meshes().into_iter().filter(|(path, _)| is_wanted(path));
     let mut count = 0;
-    for (path, mesh) in meshes {
+    for real in REAL.iter().filter(is_wanted) {
         count += 1;
-        let prepared = Prepared::new(&mesh).unwrap();
-        let reference = prepared.clone();
-        let reference = KdTree::from_prepared_sequential(reference, &parameters, |_| ()).unwrap();
         for options in switched() {
             let builder = MessageBuilder::new(&runtime, options);
-            let built = builder.build(prepared.clone(), &parameters, |_| ());
-            let is_same = built.unwrap().tree == reference;
-            assert!(is_same, "{} with {options:?}", path.display());
+            let built = builder.build(real.prepared.clone(), &to_15(), |_| ());
+            let is_same = built.unwrap().tree == real.to_15;
+            assert!(is_same, "{} with {options:?}", real.path.display());
         }
     }
     assert_eq!(count, 4, "meshes by these names");
@@ -125,14 +136,15 @@ fn every_switch_gives_the_tree_of_real_meshes() {
 
 #[test]
 fn rays_at_real_meshes_hit_what_trying_all_triangles_hits() {
-    for (path, mesh) in meshes() {
-        let tree = KdTree::build(&mesh, &Parameters::default()).unwrap();
+    for real in &*REAL {
+        let (mesh, tree) = (&real.mesh, &real.usual);
         // A leaf with everything in it: the same test of every triangle.
         let parameters = Parameters {
             depth_limit: DepthLimit::At(0),
             ..Parameters::default()
         };
-        let list = KdTree::build_sequential(&mesh, &parameters).unwrap();
+        let list = KdTree::from_prepared_sequential(real.prepared.clone(), &parameters, |_| ());
+        let list = list.unwrap();
         let bounds = mesh.bounds();
         let rays = 6_000_000 / mesh.triangles.len();
         for index in 0..rays {
@@ -148,7 +160,7 @@ fn rays_at_real_meshes_hit_what_trying_all_triangles_hits() {
                 tree.nearest(&ray),
                 expected,
                 "ray {index} in {}",
-                path.display()
+                real.path.display()
             );
             assert_eq!(tree.is_hit(&ray), expected.is_some());
         }

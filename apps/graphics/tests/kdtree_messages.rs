@@ -18,7 +18,7 @@ use kdtree_support::{degenerate, soup};
 const FINE: MessageOptions = MessageOptions {
     grain: NodeGrain::Tasks(64),
     worker_tasks: WorkerTasks::Dynamic,
-    triangles_per_task: Some(100),
+    triangles_per_task: Some(50),
     sync: SectionForm::Auto,
     scans: ScanChoice::ByDepth,
     arrays: SharedArrays::Chunked,
@@ -28,18 +28,36 @@ fn runtime(workers: usize) -> Runtime {
     Runtime::builder().workers(workers).build().unwrap()
 }
 
-/// Builds a mesh as told, and compares.
-#[track_caller]
-fn check(builder: &MessageBuilder<'_>, mesh: &Mesh, parameters: &Parameters) {
-    let expected = KdTree::build_sequential(mesh, parameters).unwrap();
-    let prepared = Prepared::new(mesh).unwrap();
-    let built = builder.build(prepared, parameters, |_| ()).unwrap();
-    assert!(
-        built.tree == expected,
-        "the trees of {} triangles differ: {:?}, {parameters:?}",
-        mesh.triangles.len(),
-        builder.options()
-    );
+/// A mesh that is ready to be built, and the tree that the sequential builder makes of it.
+///
+/// Both take longer than most builds by messages, so each is made once for all that are compared.
+struct Expected {
+    prepared: Prepared,
+    parameters: Parameters,
+    tree: KdTree,
+}
+
+impl Expected {
+    fn new(mesh: &Mesh, parameters: Parameters) -> Self {
+        Self {
+            prepared: Prepared::new(mesh).unwrap(),
+            parameters,
+            tree: KdTree::build_sequential(mesh, &parameters).unwrap(),
+        }
+    }
+
+    /// Builds by messages, and compares.
+    #[track_caller]
+    fn check(&self, builder: &MessageBuilder<'_>) {
+        let built = builder.build(self.prepared.clone(), &self.parameters, |_| ());
+        assert!(
+            built.unwrap().tree == self.tree,
+            "the trees of {} triangles differ: {:?}, {:?}",
+            self.prepared.triangle_count(),
+            builder.options(),
+            self.parameters
+        );
+    }
 }
 
 fn at_depth(depth_limit: DepthLimit) -> Parameters {
@@ -72,15 +90,19 @@ fn all_options() -> Vec<MessageOptions> {
 
 #[test]
 fn every_switch_gives_the_same_tree() {
-    let scenes = Scene::ALL.map(|scene| generate(scene, 3_000));
+    let depths = [DepthLimit::At(8), DepthLimit::Unlimited].map(at_depth);
+    let scenes = Scene::ALL.map(|scene| generate(scene, 1_500));
+    let expected = scenes
+        .iter()
+        .flat_map(|mesh| depths.map(|depth| Expected::new(mesh, depth)));
+    let expected: Vec<Expected> = expected.collect();
     for workers in [1, 2, 5] {
         let runtime = runtime(workers);
         for options in all_options() {
             let builder = MessageBuilder::new(&runtime, options);
-            for mesh in &scenes {
-                check(&builder, mesh, &at_depth(DepthLimit::At(8)));
-                check(&builder, mesh, &at_depth(DepthLimit::Unlimited));
-            }
+            expected
+                .iter()
+                .for_each(|expected| expected.check(&builder));
         }
     }
 }
@@ -89,13 +111,13 @@ fn every_switch_gives_the_same_tree() {
 fn every_grain_gives_the_same_tree() {
     let mesh = generate(Scene::Knot, 20_000);
     let runtime = runtime(2);
-    let parameters = at_depth(DepthLimit::At(15));
+    let expected = Expected::new(&mesh, at_depth(DepthLimit::At(15)));
     for count in [1, 2, 3, 100, 1_000_000] {
         let options = MessageOptions {
             grain: NodeGrain::Tasks(count),
             ..FINE
         };
-        check(&MessageBuilder::new(&runtime, options), &mesh, &parameters);
+        expected.check(&MessageBuilder::new(&runtime, options));
     }
     let tuned = MessageOptions {
         grain: NodeGrain::Tuned,
@@ -103,14 +125,17 @@ fn every_grain_gives_the_same_tree() {
     };
     let builder = MessageBuilder::new(&runtime, tuned);
     for _ in 0..10 {
-        check(&builder, &mesh, &parameters);
+        expected.check(&builder);
     }
 }
 
 #[test]
 fn degenerate_meshes_have_the_same_tree() {
     let few = [soup([]), soup([[Vec3::ZERO, Vec3::X, Vec3::Y]])];
-    let meshes: Vec<Mesh> = degenerate(5_000).into_iter().chain(few).collect();
+    let depths = [DepthLimit::Automatic, DepthLimit::Unlimited].map(at_depth);
+    let meshes = degenerate(5_000).into_iter().chain(few);
+    let expected = meshes.flat_map(|mesh| depths.map(|depth| Expected::new(&mesh, depth)));
+    let expected: Vec<Expected> = expected.collect();
     let runtime = runtime(2);
     for worker_tasks in WorkerTasks::ALL {
         for arrays in SharedArrays::ALL {
@@ -120,17 +145,17 @@ fn degenerate_meshes_have_the_same_tree() {
                 ..FINE
             };
             let builder = MessageBuilder::new(&runtime, options);
-            for mesh in &meshes {
-                check(&builder, mesh, &at_depth(DepthLimit::Automatic));
-                check(&builder, mesh, &at_depth(DepthLimit::Unlimited));
-            }
+            expected
+                .iter()
+                .for_each(|expected| expected.check(&builder));
         }
     }
 }
 
 #[test]
 fn builds_at_the_same_time_do_not_disturb_each_other() {
-    let meshes = Scene::ALL.map(|scene| generate(scene, 5_000));
+    let expected = Scene::ALL
+        .map(|scene| Expected::new(&generate(scene, 5_000), at_depth(DepthLimit::At(15))));
     let runtime = runtime(2);
     let tuned = MessageOptions {
         grain: NodeGrain::Tuned,
@@ -143,12 +168,8 @@ fn builds_at_the_same_time_do_not_disturb_each_other() {
     for options in fixed.into_iter().chain([tuned]) {
         let builder = MessageBuilder::new(&runtime, options);
         std::thread::scope(|scope| {
-            for mesh in &meshes {
-                scope.spawn(|| {
-                    for _ in 0..3 {
-                        check(&builder, mesh, &at_depth(DepthLimit::At(15)));
-                    }
-                });
+            for expected in &expected {
+                scope.spawn(|| (0..3).for_each(|_| expected.check(&builder)));
             }
         });
     }

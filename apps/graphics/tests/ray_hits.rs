@@ -1,36 +1,16 @@
 //! Every ray hits what a loop over all triangles hits: the same triangle at the same distance, to the last bit.
 
+mod kdtree_support;
+
 use std::ops::Range;
 
 use glam::Vec3;
 use proptest::prelude::*;
-use raddle_graphics::intersect::{Shear, TriangleHit, main_axis};
 use raddle_graphics::kdtree::{KdTree, Parameters};
 use raddle_graphics::mesh::Mesh;
-use raddle_graphics::ray::{Hit, Ray};
+use raddle_graphics::ray::Ray;
 
-/// The nearest hit of all triangles; of several at the same distance the first.
-fn nearest_of_all(mesh: &Mesh, ray: &Ray) -> Option<Hit> {
-    let mut nearest: Option<Hit> = None;
-    for index in 0..mesh.triangles.len() {
-        let corners = mesh.triangle(index).map(|corner| corner.to_array());
-        let hit = match main_axis(ray) {
-            0 => Shear::<0>::new(ray).test(&corners, ray.t_min, ray.t_max),
-            1 => Shear::<1>::new(ray).test(&corners, ray.t_min, ray.t_max),
-            _ => Shear::<2>::new(ray).test(&corners, ray.t_min, ray.t_max),
-        };
-        if let Some(TriangleHit { t, weights }) = hit
-            && nearest.is_none_or(|nearest| t < nearest.t)
-        {
-            nearest = Some(Hit {
-                t,
-                triangle: index as u32,
-                weights,
-            });
-        }
-    }
-    nearest
-}
+use kdtree_support::{nearest_of_all, soup};
 
 fn check(mesh: &Mesh, tree: &KdTree, ray: &Ray) -> Result<(), TestCaseError> {
     let expected = nearest_of_all(mesh, ray);
@@ -58,18 +38,10 @@ fn mesh(grid: bool) -> impl Strategy<Value = Mesh> {
 fn mesh_of(grid: bool, count: Range<usize>) -> impl Strategy<Value = Mesh> {
     proptest::collection::vec([point(grid), point(grid), point(grid)], count).prop_map(
         move |corners| {
-            let corners = corners.into_iter().flat_map(|[a, b, c]| {
+            soup(corners.into_iter().map(|[a, b, c]| {
                 let near = |corner: Vec3| if grid { corner } else { a + (corner - a) * 0.3 };
                 [a, near(b), near(c)]
-            });
-            let positions: Vec<Vec3> = corners.collect();
-            Mesh {
-                triangles: (0..positions.len() as u32 / 3)
-                    .map(|index| [3 * index, 3 * index + 1, 3 * index + 2])
-                    .collect(),
-                positions,
-                normals: Vec::new(),
-            }
+            }))
         },
     )
 }

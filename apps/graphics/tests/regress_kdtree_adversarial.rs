@@ -2,33 +2,24 @@
 //!
 //! - A fan of 250,000 needles took 18 times the CPU time of a tree of depth 12, for hardly a lower
 //!   cost of rays: planes cut every needle again and again. The time tripled with every doubling.
-//! - A soup of large triangles became one leaf, since no single plane makes rays cheaper there. Each
-//!   ray tested all of its triangles, and rendering took hours without a warning.
+//! - A soup of large triangles became one leaf, since no single plane makes rays cheaper there.
+//!   Each ray tested all of its triangles, and rendering took hours without a warning.
 //! - A million equal triangles became one leaf too.
 //!
 //! The tests count references and triangle tests; none takes the time.
 
+mod kdtree_support;
+
 use glam::Vec3;
 use raddle::Runtime;
-use raddle_graphics::intersect::{Shear, TriangleHit, main_axis};
 use raddle_graphics::kdtree::messages::{MessageBuilder, MessageOptions};
 use raddle_graphics::kdtree::{KdTree, Parameters, Prepared};
 use raddle_graphics::mesh::Mesh;
-use raddle_graphics::ray::{Hit, Ray};
+use raddle_graphics::ray::Ray;
 use raddle_graphics::render::{self, RenderOptions};
 use raddle_graphics::scene::{Scene, generate};
 
-/// Triangles without a mesh.
-fn soup(triangles: impl IntoIterator<Item = [Vec3; 3]>) -> Mesh {
-    let positions: Vec<Vec3> = triangles.into_iter().flatten().collect();
-    let triangles =
-        (0..positions.len() as u32 / 3).map(|index| [3 * index, 3 * index + 1, 3 * index + 2]);
-    Mesh {
-        triangles: triangles.collect(),
-        positions,
-        normals: Vec::new(),
-    }
-}
+use kdtree_support::{nearest_of_all, soup};
 
 /// Random numbers in [0, 1); the same for the same seed.
 fn numbers(seed: u64) -> impl FnMut() -> f32 {
@@ -73,29 +64,6 @@ fn large_triangles(count: usize) -> Mesh {
     let mut random = numbers(2);
     let mut point = || Vec3::new(random(), random(), random());
     soup((0..count).map(|_| [point(), point(), point()]))
-}
-
-/// The nearest hit of all triangles; of several at the same distance the first.
-fn nearest_of_all(mesh: &Mesh, ray: &Ray) -> Option<Hit> {
-    let mut nearest: Option<Hit> = None;
-    for index in 0..mesh.triangles.len() {
-        let corners = mesh.triangle(index).map(|corner| corner.to_array());
-        let hit = match main_axis(ray) {
-            0 => Shear::<0>::new(ray).test(&corners, ray.t_min, ray.t_max),
-            1 => Shear::<1>::new(ray).test(&corners, ray.t_min, ray.t_max),
-            _ => Shear::<2>::new(ray).test(&corners, ray.t_min, ray.t_max),
-        };
-        if let Some(TriangleHit { t, weights }) = hit
-            && nearest.is_none_or(|nearest| t < nearest.t)
-        {
-            nearest = Some(Hit {
-                t,
-                triangle: index as u32,
-                weights,
-            });
-        }
-    }
-    nearest
 }
 
 /// Rays from around a mesh to corners of its triangles and to points in its box.

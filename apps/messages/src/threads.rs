@@ -1,4 +1,5 @@
-//! Starting threads, which the system may refuse: a user may have so many processes and threads, and a control group, too.
+//! Starting threads, which the system may refuse: a user may have so many processes and threads,
+//! and a control group, too.
 
 use std::io;
 use std::sync::OnceLock;
@@ -26,7 +27,8 @@ pub(crate) fn spawn_in<'scope, R: Send + 'scope>(
     Ok(named(name).spawn_scoped(scope, alike(run))?)
 }
 
-/// What threads that will wait for each other wait for first: that all of them are there, or that one was refused.
+/// What threads that will wait for each other wait for first: that all of them are there, or that
+/// one was refused.
 #[derive(Debug, Default)]
 pub(crate) struct Start {
     are_all_there: OnceLock<bool>,

@@ -12,30 +12,39 @@ use super::*;
 const GRAINS: [usize; 2] = [1024, 16 * 1024];
 
 /// Builds on pools of one to three threads, and compares. The peer has no bound on copies.
-fn check(mesh: &Mesh, parameters: &Parameters) {
-    let parameters = &Parameters {
-        copies_max: f64::INFINITY,
-        ..*parameters
-    };
-    let expected = KdTree::build_sequential(mesh, parameters).unwrap();
-    for (thread_count, grain) in [
-        (1, GRAINS[0]),
-        (2, GRAINS[0]),
-        (2, GRAINS[1]),
-        (3, GRAINS[0]),
-    ] {
+///
+/// The events of a mesh are sorted once for each pool, and not anew for each tree.
+fn check(mesh: &Mesh, parameters: impl IntoIterator<Item = Parameters>) {
+    let expected: Vec<_> = parameters
+        .into_iter()
+        .map(|parameters| {
+            let parameters = Parameters {
+                copies_max: f64::INFINITY,
+                ..parameters
+            };
+            let tree = KdTree::build_sequential(mesh, &parameters).unwrap();
+            let statistics = tree.statistics();
+            (parameters, tree, statistics)
+        })
+        .collect();
+    for (thread_count, grains) in [(1, &GRAINS[..1]), (2, &GRAINS), (3, &GRAINS[..1])] {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(thread_count)
             .build()
             .unwrap();
-        let (tree, _) = pool.install(|| build(prepare(mesh), parameters, grain));
-        let statistics = expected.statistics();
-        assert_eq!(tree.nodes.len(), statistics.node_count, "{parameters:?}");
-        assert_eq!(tree.entries.len(), statistics.entry_count, "{parameters:?}");
-        assert!(
-            tree.is_same_as(&expected),
-            "{thread_count} threads, grain {grain}, {parameters:?}"
-        );
+        let prepared = pool.install(|| prepare(mesh));
+        for (&grain, (parameters, expected, statistics)) in grains
+            .iter()
+            .flat_map(|grain| expected.iter().map(move |expected| (grain, expected)))
+        {
+            let (tree, _) = pool.install(|| build(prepared.clone(), parameters, grain));
+            assert_eq!(tree.nodes.len(), statistics.node_count, "{parameters:?}");
+            assert_eq!(tree.entries.len(), statistics.entry_count, "{parameters:?}");
+            assert!(
+                tree.is_same_as(expected),
+                "{thread_count} threads, grain {grain}, {parameters:?}"
+            );
+        }
     }
 }
 
@@ -100,10 +109,8 @@ fn triangles_on_a_grid(count: usize, seed: u64, reach: u32) -> Vec<Corners> {
 #[test]
 fn scenes_have_the_same_tree() {
     for scene in Scene::ALL {
-        let mesh = scene::generate(scene, 40_000);
-        for parameters in limits() {
-            check(&mesh, &parameters);
-        }
+        let mesh = scene::generate(scene, 20_000);
+        check(&mesh, limits());
     }
 }
 
@@ -116,14 +123,12 @@ fn small_scenes_have_the_same_tree_for_all_costs() {
     ] {
         let mesh = scene::generate(scene, triangle_count);
         for (intersection_cost, empty_bonus) in [(0.5, 1.0), (1.5, 0.8), (80.0, 0.0), (0.01, 0.9)] {
-            check(
-                &mesh,
-                &Parameters {
-                    intersection_cost,
-                    empty_bonus,
-                    ..Parameters::default()
-                },
-            );
+            let parameters = Parameters {
+                intersection_cost,
+                empty_bonus,
+                ..Parameters::default()
+            };
+            check(&mesh, [parameters]);
         }
     }
 }
@@ -133,9 +138,7 @@ fn triangles_on_a_grid_have_the_same_tree() {
     for (seed, count) in (0..).zip([2, 3, 5, 9, 20, 33, 64, 65, 100, 400, 1_000]) {
         for reach in [2, 5, 12] {
             let mesh = mesh_of(&triangles_on_a_grid(count, seed, reach));
-            for parameters in limits() {
-                check(&mesh, &parameters);
-            }
+            check(&mesh, limits());
         }
     }
 }
@@ -151,7 +154,7 @@ fn many_triangles_on_a_grid_have_the_same_tree_however_many_threads_split_the_ro
         depth_limit: DepthLimit::At(10),
         ..Parameters::default()
     };
-    check(&mesh, &parameters);
+    check(&mesh, [parameters]);
 }
 
 #[test]
@@ -192,7 +195,7 @@ fn degenerate_meshes_have_the_same_tree() {
     ];
     for triangles in meshes {
         for parameters in limits() {
-            check(&mesh_of(triangles), &parameters);
+            check(&mesh_of(triangles), [parameters]);
         }
     }
 }
@@ -246,5 +249,5 @@ fn lists_that_outgrow_their_buffers_go_on_in_new_ones() {
     };
     let tree = KdTree::build_sequential(&mesh, &parameters).unwrap();
     assert!(tree.statistics().entry_count > 3 * triangles.len());
-    check(&mesh, &parameters);
+    check(&mesh, [parameters]);
 }

@@ -51,7 +51,8 @@ pub(crate) struct WorkerOptions {
     /// Number of workers [default: as many as CPUs that may be used]
     #[arg(long, value_name = "N", value_parser = values::worker_count, allow_negative_numbers = true)]
     pub(crate) workers: Option<NonZeroUsize>,
-    /// What keeps tasks until a worker asks: auto, deque, central, distributed, blocks, or another one that `raddle pools` lists [default: auto]
+    /// What keeps tasks until a worker asks: auto, deque, central, distributed, blocks, or another
+    /// one that `raddle pools` lists [default: auto]
     #[arg(long, value_name = "NAME", ignore_case = true, hide_possible_values = true, value_parser = pool_parser())]
     pub(crate) pool: Option<PoolKind>,
     /// Tasks in a block and public blocks of a pool DQ-BL-* [default: 4x2]

@@ -50,8 +50,9 @@ impl Unreported {
 
     /// The program gets a failure of this runtime, be it that of the panic or what comes of it.
     ///
-    /// `knows_all` is true if the program knows by it that something has panicked or that the runtime has failed. Panics that
-    /// are reported here later add nothing then, such as one of another node whose reply has brought it already.
+    /// `knows_all` is true if the program knows by it that something has panicked or that the
+    /// runtime has failed. Panics that are reported here later add nothing then, such as one of
+    /// another node whose reply has brought it already.
     pub(crate) fn note_told(&self, knows_all: bool) {
         let mut state = self.state();
         if knows_all || matches!(*state, State::Panicked(..)) {

@@ -1,8 +1,9 @@
 //! How long a right to put lasts: until the node that has given it takes it back.
 //!
-//! A put enters the grant, writes, tells of it, and leaves. Closing is done in the process that puts, by its listening
-//! thread, when the other node asks for it: it waits for puts that are within, which is as long as a copy takes, and then
-//! answers. So once [`Node::close`](crate::Node::close) has had that answer, no put writes any more, by whatever
+//! A put enters the grant, writes, tells of it, and leaves. Closing is done in the process that
+//! puts, by its listening thread, when the other node asks for it: it waits for puts that are
+//! within, which is as long as a copy takes, and then answers. So once
+//! [`Node::close`](crate::Node::close) has had that answer, no put writes any more, by whatever
 //! transport, and each that is tried returns an error.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};

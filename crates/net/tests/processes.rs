@@ -1,5 +1,6 @@
 //! Nodes that are processes: each test starts its own program again, which runs the same test as the node that it is.
 
+mod again;
 mod exchange;
 
 use std::collections::BTreeSet;
@@ -12,36 +13,18 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{fs, io};
 
-use exchange::{here, port_of, put_and_look, receive, until_one_is_gone};
+use again::{by_each_transport, launch};
+use exchange::{here, next_end, port_of, put_and_look, receive, until_one_is_gone};
 use raddle_net::{
     Launch, Message, NetError, NodeId, Nodes, Port, PortId, SendError, Shape, TransportKind,
 };
-
-/// Makes a test of each for each transport: a process that is started runs one test by one transport.
-macro_rules! by_each_transport {
-    ($($test:ident)*) => {
-        mod shm {
-            $(#[test]
-            fn $test() {
-                super::$test(concat!("shm::", stringify!($test)), super::TransportKind::Memory);
-            })*
-        }
-
-        mod socket {
-            $(#[test]
-            fn $test() {
-                super::$test(concat!("socket::", stringify!($test)), super::TransportKind::Sockets);
-            })*
-        }
-    };
-}
+use rustix::process::Signal;
 
 by_each_transport! {
     a_number_goes_round_through_all_processes
     data_are_put_into_the_memory_of_another_process
     a_node_that_fails_is_told
     a_first_node_that_panics_is_told
-    a_node_that_takes_its_time_is_waited_for
     a_node_that_takes_its_time_is_waited_for_as_long_as_was_said
     a_node_that_is_killed_leaves_no_hang_and_nothing_behind
     a_node_that_is_killed_wakes_all_that_sleep
@@ -50,12 +33,7 @@ by_each_transport! {
 
 /// Starts, or joins, the nodes of a test.
 fn start(test: &str, kind: TransportKind, nodes: u16) -> Nodes {
-    Launch::new(Shape { nodes, ports: 1 })
-        .transport(kind)
-        .arguments(["--exact", test, "--nocapture"])
-        .quiet(true)
-        .start()
-        .expect("processes can be started")
+    again::start(launch(test, kind, nodes))
 }
 
 /// Sends, waiting for room; an error when the node has ended.
@@ -124,7 +102,7 @@ fn a_first_node_that_panics_is_told(test: &str, kind: TransportKind) {
         std::env::temp_dir().join(format!("raddle-heard-{kind}-{first}-{node}"))
     };
     if me != NodeId(0) {
-        let error = sleep_until_one_is_gone(&nodes, &mut port);
+        let error = next_end(&mut port).to_string();
         // The end of the other that was started may come first.
         assert!(
             error == "node 0 has died" || error.ends_with("has left"),
@@ -145,23 +123,9 @@ fn a_first_node_that_panics_is_told(test: &str, kind: TransportKind) {
     }
 }
 
-/// The first waited for five seconds, and killed whoever was still writing its results.
-fn a_node_that_takes_its_time_is_waited_for(test: &str, kind: TransportKind) {
-    let nodes = start(test, kind, 2);
-    if nodes.node().id() == NodeId(1) {
-        std::thread::sleep(Duration::from_millis(5_500));
-    }
-    nodes.finish().expect("it has not been killed");
-}
-
-/// The same with a limit.
+/// The first waits no longer for the others than it was told to.
 fn a_node_that_takes_its_time_is_waited_for_as_long_as_was_said(test: &str, kind: TransportKind) {
-    let launch = Launch::new(Shape { nodes: 3, ports: 1 })
-        .transport(kind)
-        .arguments(["--exact", test, "--nocapture"])
-        .quiet(true)
-        .grace(Duration::from_millis(300));
-    let nodes = launch.start().expect("processes can be started");
+    let nodes = again::start(launch(test, kind, 3).grace(Duration::from_millis(300)));
     match nodes.node().id() {
         NodeId(1) => std::thread::sleep(Duration::from_millis(50)),
         NodeId(2) => std::thread::sleep(Duration::from_secs(3_600)),
@@ -204,7 +168,8 @@ fn a_node_that_is_killed_leaves_no_hang_and_nothing_behind(test: &str, kind: Tra
 
 /// Who sleeps hears of a death as well.
 fn a_node_that_is_killed_wakes_all_that_sleep(test: &str, kind: TransportKind) {
-    kill_one(test, kind, 50, sleep_until_one_is_gone, |_| ());
+    let until_gone = |_: &Nodes, port: &mut Port| next_end(port).to_string();
+    kill_one(test, kind, 50, until_gone, |_| ());
 }
 
 /// Kills one of the nodes that the first has started, so often, at times that nobody knows before, while each does `until_gone`, which returns what it is told. Then the first does `check`
@@ -247,10 +212,7 @@ fn kill_one(
 fn kill_later(process: u32, pause_us: u64) {
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_micros(pause_us));
-        let pid = i32::try_from(process).ok();
-        let pid = pid.and_then(rustix::process::Pid::from_raw);
-        rustix::process::kill_process(pid.expect("a process"), rustix::process::Signal::KILL)
-            .expect("it lives, or waits to be waited for");
+        again::signal(process, Signal::KILL);
     });
 }
 
@@ -258,16 +220,6 @@ fn kill_later(process: u32, pause_us: u64) {
 fn random_below(end: u64) -> u64 {
     // Of the standard library's hashers each has keys of its own.
     RandomState::new().hash_one(()) % end
-}
-
-/// Sleeps; returns what is told of the first that ends.
-fn sleep_until_one_is_gone(_nodes: &Nodes, port: &mut Port) -> String {
-    loop {
-        port.wait();
-        if let Err(error) = port.poll(|_| ()) {
-            return error.to_string();
-        }
-    }
 }
 
 /// It is the one that has started the others, and waits for them.
@@ -364,4 +316,30 @@ fn a_process_that_nobody_started_says_so() {
         .stdout(Stdio::null())
         .status();
     assert!(status.expect("it starts").success());
+}
+
+/// The first waited for five seconds, and killed whoever was still writing its results.
+#[test]
+fn a_node_that_takes_its_time_is_waited_for() {
+    let test = "a_node_that_takes_its_time_is_waited_for";
+    let finish = |kind: TransportKind| {
+        // A process that is started finds its transport among its arguments.
+        let arguments = ["--exact", test, "--nocapture", kind.name()];
+        let nodes = again::start(launch(test, kind, 2).arguments(arguments));
+        if nodes.node().id() == NodeId(1) {
+            std::thread::sleep(Duration::from_millis(5_500));
+        }
+        nodes.finish().expect("it has not been killed");
+    };
+    let kinds = [TransportKind::Memory, TransportKind::Sockets];
+    if Launch::is_started() {
+        let is_own = |kind: &TransportKind| std::env::args().any(|name| name == kind.name());
+        return finish(kinds.into_iter().find(is_own).expect("it was said"));
+    }
+    // By both transports at the same time, since the time is what counts.
+    std::thread::scope(|scope| {
+        for kind in kinds {
+            scope.spawn(move || finish(kind));
+        }
+    });
 }

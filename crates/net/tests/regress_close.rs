@@ -1,9 +1,11 @@
-//! A put after the connection was closed wrote to the memory all the same, where memory is shared, and returned `Ok` by
-//! every transport; so did one to a segment that had been dropped. The sender's library did not know of the end of a
-//! connection: only the receiver did, which counted the message and did not deliver it.
+//! A put after the connection was closed wrote to the memory all the same, where memory is shared,
+//! and returned `Ok` by every transport; so did one to a segment that had been dropped. The
+//! sender's library did not know of the end of a connection: only the receiver did, which counted
+//! the message and did not deliver it.
 //!
-//! A number of a connection is used again. Closing one twice closed the next one of that number. A put by a port of a node
-//! that had not accepted the connection, or by a connection to a node that had left, wrote before it was refused.
+//! A number of a connection is used again. Closing one twice closed the next one of that number. A
+//! put by a port of a node that had not accepted the connection, or by a connection to a node that
+//! had left, wrote before it was refused.
 
 use raddle_net::{
     ConnectionId, Message, Node, NodeId, Put, Remote, Segment, SendError, Shape, TransportKind,
@@ -164,7 +166,8 @@ fn closing_does_not_wait_for_a_node_that_has_left_or_died() {
     }
 }
 
-/// Puts race with the end: each either comes before it or has an error, and after it nothing changes.
+/// Puts race with the end: each either comes before it or has an error, and after it nothing
+/// changes.
 #[test]
 fn nothing_is_written_once_close_has_returned() {
     for kind in [TransportKind::Threads, TransportKind::Memory] {

@@ -1,14 +1,15 @@
-//! By MPI, too: a put after the connection was closed is refused, and a node that was stopped is given up, while the program
-//! runs and at its end. Each test has `mpirun` run its own program, as processes that run the same test as nodes.
+//! By MPI, too: a put after the connection was closed is refused, and a node that was stopped is
+//! given up, while the program runs and at its end. Each test has `mpirun` run its own program, as
+//! processes that run the same test as nodes.
 #![cfg(feature = "mpi")]
 
+mod exchange;
 mod mpirun;
 
 use std::time::Duration;
 
-use raddle_net::{
-    Launch, Message, NetError, NodeId, Nodes, Port, PortId, Put, SendError, Shape, TransportKind,
-};
+use exchange::{next_end, put_after_close, say, wait_for_messages};
+use raddle_net::{Launch, NetError, NodeId, Nodes, Shape, TransportKind};
 use rustix::process::{Signal, getpid, kill_process};
 
 /// Within a machine by memory, and as between machines.
@@ -26,32 +27,18 @@ fn as_two_nodes(test: &str, is_well: bool, run: impl FnOnce(Nodes)) {
             .silence(Duration::from_secs(2));
         return run(launch.start().expect("both processes come here"));
     }
-    for kind in KINDS {
-        let output = mpirun::again(test, 2, [(KIND, kind.name())]);
-        let told = mpirun::told(&output);
-        assert_eq!(output.status.success(), is_well, "{kind}: {told}");
-        let is_silent = told.contains("node 1 has not answered for 2 s");
-        assert_eq!(is_silent, !is_well, "{kind}: {told}");
-    }
-}
-
-fn say(port: &mut Port, node: u16) {
-    let to = PortId {
-        node: NodeId(node),
-        index: 0,
-    };
-    let sent = port.send(to, Message::default(), b"here");
-    sent.expect("there is room for one");
-}
-
-/// Waits for a message.
-fn hear(port: &mut Port) -> Result<(), NetError> {
-    loop {
-        port.wait();
-        if port.poll(|_| ())? > 0 {
-            return Ok(());
+    // Together: what is stopped takes two seconds to be missed, and as long for `mpirun` to kill.
+    std::thread::scope(|scope| {
+        for kind in KINDS {
+            scope.spawn(move || {
+                let output = mpirun::again_beside(test, 2, [(KIND, kind.name())]);
+                let told = mpirun::told(&output);
+                assert_eq!(output.status.success(), is_well, "{kind}: {told}");
+                let is_silent = told.contains("node 1 has not answered for 2 s");
+                assert_eq!(is_silent, !is_well, "{kind}: {told}");
+            });
         }
-    }
+    });
 }
 
 /// Stops this process, until it is killed.
@@ -65,32 +52,7 @@ fn stop() -> ! {
 
 #[test]
 fn a_put_after_close_is_refused() {
-    as_two_nodes("a_put_after_close_is_refused", true, |nodes| {
-        let node = nodes.node();
-        let mut port = node.port(0);
-        if node.id() == NodeId(0) {
-            let segment = node.segment(4_096).expect("memory");
-            let connection = node.open(NodeId(1), &segment, 0..4_096);
-            let connection = connection.expect("the other is there");
-            hear(&mut port).expect("it puts");
-            assert_eq!(segment.to_vec(0..3), b"ok!");
-            node.close(connection);
-            segment.write(0, &[0; 4_096]);
-            say(&mut port, 1);
-            hear(&mut port).expect("it tries");
-            assert!(segment.to_vec(0..4_096).iter().all(|&byte| byte == 0));
-        } else {
-            let remote = node.accept(NodeId(0)).expect("the first is there");
-            let mut put = Put::new(&remote, 0, 0, b"ok!", Message::default());
-            port.put(&mut put).expect("there is room");
-            hear(&mut port).expect("it has closed");
-            let mut put = Put::new(&remote, 0, 0, b"late", Message::default());
-            assert_eq!(port.put(&mut put), Err(SendError::Closed(NodeId(0))));
-            say(&mut port, 0);
-        }
-        drop(port);
-        nodes.finish().expect("both leave");
-    });
+    as_two_nodes("a_put_after_close_is_refused", true, put_after_close);
 }
 
 #[test]
@@ -98,8 +60,8 @@ fn a_stopped_node_is_given_up() {
     as_two_nodes("a_stopped_node_is_given_up", false, |nodes| {
         let mut port = nodes.node().port(0);
         if nodes.node().id() == NodeId(0) {
-            hear(&mut port).expect("it says that it is there");
-            let error = hear(&mut port).expect_err("it is stopped");
+            wait_for_messages(&mut port, 1);
+            let error = next_end(&mut port);
             assert!(
                 matches!(
                     error,
@@ -113,7 +75,7 @@ fn a_stopped_node_is_given_up() {
             drop(port);
             nodes.finish().unwrap_or_else(|error| panic!("{error}"));
         } else {
-            say(&mut port, 0);
+            say(&mut port, NodeId(0));
             stop();
         }
     });
@@ -127,11 +89,11 @@ fn a_node_that_is_stopped_at_the_end_is_given_up() {
         |nodes| {
             let mut port = nodes.node().port(0);
             if nodes.node().id() == NodeId(0) {
-                hear(&mut port).expect("it says that it is there");
+                wait_for_messages(&mut port, 1);
                 drop(port);
                 nodes.finish().unwrap_or_else(|error| panic!("{error}"));
             } else {
-                say(&mut port, 0);
+                say(&mut port, NodeId(0));
                 // So that the first is about to finish when this one is stopped.
                 std::thread::sleep(Duration::from_secs(1));
                 stop();

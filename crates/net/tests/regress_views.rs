@@ -1,12 +1,14 @@
-//! `Segment::read` lent bytes that a write through a clone, or a put of a node in the same process, changed meanwhile: a
-//! safe program checked that they were UTF-8, and read them when they no longer were, which crashes. Now it has a copy.
+//! `Segment::read` lent bytes that a write through a clone, or a put of a node in the same process,
+//! changed meanwhile: a safe program checked that they were UTF-8, and read them when they no
+//! longer were, which crashes. Now it has a copy.
 
 use std::thread;
 
 use raddle_net::{Message, Node, NodeId, Put, SendError, Shape, TransportKind};
 use raddle_sync::prim::{AtomicBool, Relaxed};
 
-/// Characters of three bytes, and of one: where one kind has taken the place of the other in part, there is none.
+/// Characters of three bytes, and of one: where one kind has taken the place of the other in part,
+/// there is none.
 const TEXTS: [&str; 2] = [
     "€€€€€€€€€€€€€€€€",
     "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuv",

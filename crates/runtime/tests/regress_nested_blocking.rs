@@ -7,8 +7,11 @@ use std::sync::Arc;
 
 use raddle_runtime::{Runtime, default_runtime};
 
-/// More than the old limits for workers and for threads.
-const DEPTH: usize = 600;
+/// More than the old limit for threads, and that for workers.
+const BEYOND_THREADS: usize = 520;
+/// More than the old limit for workers, for each of two runtimes, too. A level costs the more the
+/// deeper it is, so what needs no more than this goes no deeper.
+const BEYOND_WORKERS: usize = 140;
 
 fn runtime(workers: usize) -> Arc<Runtime> {
     let runtime = Runtime::builder().workers(workers).build();
@@ -30,12 +33,17 @@ fn nest(runtime: &Arc<Runtime>, depth: usize) -> usize {
 
 #[test]
 fn nested_calls_end_however_deep_they_are() {
-    for workers in [1, 2] {
-        let runtime = runtime(workers);
-        // From a thread that is no worker, and from a worker.
-        assert_eq!(nest(&runtime, DEPTH), DEPTH);
-        let inside = Arc::clone(&runtime);
-        assert_eq!(runtime.install(move || nest(&inside, DEPTH)), DEPTH);
+    for (workers, outside, inside) in [
+        (1, BEYOND_THREADS, BEYOND_WORKERS),
+        (2, BEYOND_WORKERS, BEYOND_THREADS),
+    ] {
+        // From a thread that is no worker, and from a worker: of a runtime of its own, since what
+        // the first has started stays.
+        let first = runtime(workers);
+        assert_eq!(nest(&first, outside), outside);
+        let second = runtime(workers);
+        let below = Arc::clone(&second);
+        assert_eq!(second.install(move || nest(&below, inside)), inside);
     }
 }
 
@@ -48,7 +56,7 @@ fn nested_calls_of_the_default_runtime_end() {
         let call = move || default_runtime().install(move || nest(depth - 1));
         1 + default_runtime().spawn_blocking(call).wait()
     }
-    assert_eq!(nest(DEPTH), DEPTH);
+    assert_eq!(nest(BEYOND_WORKERS), BEYOND_WORKERS);
 }
 
 #[test]
@@ -62,8 +70,8 @@ fn runtimes_that_wait_for_each_other_end() {
     }
     let (here, there) = (runtime(1), runtime(1));
     let (first, second) = (Arc::clone(&here), Arc::clone(&there));
-    let depth = here.install(move || bounce(&first, &second, DEPTH));
-    assert_eq!(depth, DEPTH);
+    let depth = here.install(move || bounce(&first, &second, BEYOND_WORKERS));
+    assert_eq!(depth, BEYOND_WORKERS);
 }
 
 #[test]

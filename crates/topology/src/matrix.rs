@@ -11,8 +11,6 @@ mod csv;
 mod market;
 mod read;
 mod scotch;
-#[cfg(test)]
-mod tests;
 mod text;
 mod write;
 

@@ -6,26 +6,11 @@
 //! shape of a table and its notation are found first, and the columns of a list of edges by their
 //! names.
 
-use std::io::Write;
+mod matrix_support;
 
 use raddle_topology::Matrix;
 
-fn read(text: &str) -> Matrix {
-    Matrix::from_bytes(text.as_bytes(), "m").unwrap_or_else(|error| panic!("{text:?}: {error}"))
-}
-
-#[track_caller]
-fn refuses(text: &str, expected: &str) {
-    let error = Matrix::from_bytes(text.as_bytes(), "m").expect_err("an error");
-    assert_eq!(error.to_string(), expected);
-}
-
-fn dense(matrix: &Matrix) -> Vec<f64> {
-    let order = matrix.order();
-    (0..order * order)
-        .map(|index| matrix.get(index / order, index % order))
-        .collect()
-}
+use matrix_support::{dense, packed, read, refuses};
 
 const THREE: [f64; 9] = [0.0, 8.0, 1.0, 16.0, 0.0, 2.0, 3.0, 4.0, 0.0];
 
@@ -231,9 +216,7 @@ fn matrix_market_is_read_as_scipy_reads_it() {
 
 #[test]
 fn packed_files_may_end_in_zeros() {
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    packer.write_all(b"0,8\n16,0\n").expect("memory takes it");
-    let mut packed = packer.finish().expect("memory takes it");
+    let mut packed = packed("0,8\n16,0\n");
     packed.extend([0; 100]);
     let matrix = Matrix::from_bytes(&packed, "m").expect("zeros are no data");
     assert_eq!(dense(&matrix), [0.0, 8.0, 16.0, 0.0]);

@@ -2,10 +2,12 @@
 //! calls refuses.
 //!
 //! Two faults had one consequence, that the number of workers was not the machine's:
-//! - hwloc takes a refusal of `sched_getaffinity` for a buffer that is too small. Under a filter that refuses it, as
-//!   sandboxes have it, the first use of the runtime tried larger buffers for ever.
-//! - With `HWLOC_SYNTHETIC`, `HWLOC_XMLFILE` and the like, which are meant for `lstopo`, a runtime started workers for a
-//!   machine that was not there, bound to nothing. With `HWLOC_THISSYSTEM` it would even bind to it.
+//! - hwloc takes a refusal of `sched_getaffinity` for a buffer that is too small. Under a filter
+//!   that refuses it, as sandboxes have it, the first use of the runtime tried larger buffers for
+//!   ever.
+//! - With `HWLOC_SYNTHETIC`, `HWLOC_XMLFILE` and the like, which are meant for `lstopo`, a runtime
+//!   started workers for a machine that was not there, bound to nothing. With `HWLOC_THISSYSTEM` it
+//!   would even bind to it.
 
 use std::ffi::OsStr;
 use std::fs;

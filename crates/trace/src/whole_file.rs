@@ -1,15 +1,16 @@
 //! Files that appear whole or not at all.
 //!
-//! Content is written to a file beside the target, `.NAME.PROCESS.part`, which takes the target's name at the end, when
-//! its bytes are on the disk. So no reader ever sees half a file, also when the disk is full, the program is killed, or the
-//! machine loses its power.
+//! Content is written to a file beside the target, `.NAME.PROCESS.part`, which takes the target's
+//! name at the end, when its bytes are on the disk. So no reader ever sees half a file, also when
+//! the disk is full, the program is killed, or the machine loses its power.
 //!
-//! - A file that is there keeps its owner, its group and its permissions. Where this process may not give a file to that
-//!   owner, the content is copied into the file at the end instead.
+//! - A file that is there keeps its owner, its group and its permissions. Where this process may
+//!   not give a file to that owner, the content is copied into the file at the end instead.
 //! - A link stays a link: what it leads to is written, be it there or not.
 //! - What is no regular file (a pipe, a device) is written directly.
-//! - Files that processes have left which are no more are removed when the same target is written again. A file that is
-//!   being written is locked (`flock`), so that processes which cannot see each other's numbers leave each other's alone.
+//! - Files that processes have left which are no more are removed when the same target is written
+//!   again. A file that is being written is locked (`flock`), so that processes which cannot see
+//!   each other's numbers leave each other's alone.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -58,7 +59,8 @@ impl WholeFile {
     /// Begins a file at `path`.
     ///
     /// # Errors
-    /// A path that is a directory, or lies in none; a file that this process may not write; whatever else the system says.
+    /// A path that is a directory, or lies in none; a file that this process may not write;
+    /// whatever else the system says.
     pub fn create(path: &Path) -> io::Result<Self> {
         let (target, there) = target_of(path)?;
         let Some(target) = target else {
@@ -156,8 +158,8 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     file.finish()
 }
 
-/// Finds out whether a file could be written at `path`, as far as can be told without content. Leaves nothing behind, and
-/// what is there as it is.
+/// Finds out whether a file could be written at `path`, as far as can be told without content.
+/// Leaves nothing behind, and what is there as it is.
 ///
 /// # Errors
 /// As [`WholeFile::create`].
@@ -189,7 +191,8 @@ fn target_of(path: &Path) -> io::Result<(Option<PathBuf>, Option<fs::Metadata>)>
     Ok((is_it.then_some(target), there))
 }
 
-/// Makes a new file beside `target`, locked; one that is to become like another is this user's alone at first.
+/// Makes a new file beside `target`, locked; one that is to become like another is this user's
+/// alone at first.
 fn create_beside(target: &Path, is_private: bool) -> io::Result<(File, PathBuf)> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -233,8 +236,8 @@ fn prefix(target: &Path) -> String {
 /// What they end with.
 const SUFFIX: &str = ".part";
 
-/// Removes the files beside `target` that processes have left which are no more, or an earlier one of this number. What
-/// stays only takes room.
+/// Removes the files beside `target` that processes have left which are no more, or an earlier one
+/// of this number. What stays only takes room.
 fn remove_left(target: &Path) {
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -258,7 +261,8 @@ fn is_left(part: &Path, process: u32) -> bool {
     let is_file = fs::symlink_metadata(part).is_ok_and(|part| part.is_file());
     let is_known = Path::new("/proc/self").exists();
     let is_there = process != std::process::id() && Path::new(&format!("/proc/{process}")).exists();
-    // One of this process that is being written is locked, as are those of processes that are not seen from here.
+    // One of this process that is being written is locked, as are those of processes that are not
+    // seen from here.
     is_file && is_known && !is_there && File::open(part).is_ok_and(|part| part.try_lock().is_ok())
 }
 

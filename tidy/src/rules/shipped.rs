@@ -1,7 +1,7 @@
 //! No crate that users get depends on a peer of the benchmark, not even through other crates.
 //!
-//! [`layers`](super::layers) looks at manifests. A feature of a third-party crate that nobody asked for
-//! can still bring a peer with it; what Cargo resolves shows that.
+//! [`layers`](super::layers) looks at manifests. A feature of a third-party crate that nobody asked
+//! for can still bring a peer with it; what Cargo resolves shows that.
 
 use super::layers::PEERS;
 use crate::tree::Finding;
@@ -20,8 +20,8 @@ pub const SHIPPED: [&str; 7] = [
 /// Parts of peers that are crates of their own.
 const PARTS: [&str; 3] = ["rayon-core", "tokio-macros", "tokio-util"];
 
-/// Checks what `cargo tree --prefix none --format {p}` lists for one crate: a package and its version on
-/// each line.
+/// Checks what `cargo tree --prefix none --format {p}` lists for one crate: a package and its
+/// version on each line.
 #[must_use]
 pub fn check(name: &str, listing: &str) -> Vec<Finding> {
     let mut found: Vec<&str> = listing

@@ -1,7 +1,7 @@
 //! Every environment variable that the source code reads is in the list of known variables.
 //!
-//! A program warns about variables that are not in the list, so a variable that is missing there works and is
-//! reported as one that does not.
+//! A program warns about variables that are not in the list, so a variable that is missing there
+//! works and is reported as one that does not.
 
 use crate::tree::{Finding, SourceFile, Tree};
 
@@ -10,14 +10,16 @@ const LIST: &str = "crates/runtime/src/config/variables.rs";
 /// How the list begins and ends there.
 const LIST_START: &str = "const KNOWN: ";
 const LIST_END: &str = "];";
-/// How a literal with the name of a variable begins; written in two halves, so that this file passes its own rule.
+/// How a literal with the name of a variable begins; written in two halves, so that this file
+/// passes its own rule.
 const OPENING: (&str, &str) = ("\"RAD", "DLE_");
 /// Names with this start are for the tests of Raddle alone, and known.
 const TEST_START: &str = "TEST_";
 /// Calls that read a variable.
 const READS: [&str; 2] = ["var(", "var_os("];
 
-/// Checks the names of variables: in tests those that are read, in other code all that stand alone in a literal.
+/// Checks the names of variables: in tests those that are read, in other code all that stand alone
+/// in a literal.
 #[must_use]
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let Some(list) = tree.files().iter().find(|file| file.path == LIST) else {
@@ -53,7 +55,8 @@ fn known_names(text: &str) -> Vec<&str> {
     names(list).map(|(_, name)| name).collect()
 }
 
-/// The literals that are nothing but the name of a variable: where they begin, and the name without its start.
+/// The literals that are nothing but the name of a variable: where they begin, and the name without
+/// its start.
 fn names(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let opening = format!("{}{}", OPENING.0, OPENING.1);
     let begin = opening.len();

@@ -9,9 +9,11 @@
 //!
 //! # Why this bounds the tree
 //! Give the root a budget of `copies_max · N` references, and let each cell divide its budget
-//! between its halves in proportion to their references. The product on the path of a cell is then
-//! what is used up of the cell's budget for each reference. So the large cells of one level, and
-//! all cells that have just become small, have at most `copies_max · N` references in total.
+//! between its halves in proportion to their references. Then every reference of a cell has the same
+//! share of the budget: `copies_max` at the root, and at any other cell `copies_max` divided by the
+//! product on its path. The bound keeps that share at 1 or above, so no large cell has more
+//! references than its budget, nor has a cell that has just become small. The cells of one level
+//! share the budget of the root, so they have at most `copies_max · N` references in total.
 //!
 //! Small cells are exempt. The last levels of every tree copy several times to save some tests, and
 //! these cells cannot grow far.

@@ -1,7 +1,10 @@
-//! Meshes that only tests have.
+//! Meshes that only tests have, and hits without a tree.
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use glam::Vec3;
+use raddle_graphics::intersect::{Shear, TriangleHit, main_axis};
 use raddle_graphics::mesh::Mesh;
+use raddle_graphics::ray::{Hit, Ray};
 
 /// Triangles without a mesh.
 pub(crate) fn soup(triangles: impl IntoIterator<Item = [Vec3; 3]>) -> Mesh {
@@ -39,4 +42,27 @@ pub(crate) fn degenerate(count: usize) -> [Mesh; 6] {
     }));
     let points = soup((0..count).map(|index| [Vec3::splat(step(index, 1009)); 3]));
     [alike, flat, line, sheets, fan, points]
+}
+
+/// Returns the nearest hit of all triangles; of several at the same distance the first.
+pub(crate) fn nearest_of_all(mesh: &Mesh, ray: &Ray) -> Option<Hit> {
+    let mut nearest: Option<Hit> = None;
+    for index in 0..mesh.triangles.len() {
+        let corners = mesh.triangle(index).map(|corner| corner.to_array());
+        let hit = match main_axis(ray) {
+            0 => Shear::<0>::new(ray).test(&corners, ray.t_min, ray.t_max),
+            1 => Shear::<1>::new(ray).test(&corners, ray.t_min, ray.t_max),
+            _ => Shear::<2>::new(ray).test(&corners, ray.t_min, ray.t_max),
+        };
+        if let Some(TriangleHit { t, weights }) = hit
+            && nearest.is_none_or(|nearest| t < nearest.t)
+        {
+            nearest = Some(Hit {
+                t,
+                triangle: index as u32,
+                weights,
+            });
+        }
+    }
+    nearest
 }

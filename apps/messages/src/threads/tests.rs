@@ -11,11 +11,13 @@ use raddle_sync::prim::{AtomicU32, Relaxed};
 use super::*;
 
 std::thread_local! {
-    /// How many more threads this one, and those that it has started, may start; as many as they like where nothing is said.
+    /// How many more threads this one, and those that it has started, may start; as many as they
+    /// like where nothing is said.
     static LEFT: RefCell<Option<Arc<AtomicU32>>> = const { RefCell::new(None) };
 }
 
-/// Calls `run`; of the threads that are started within, by it and by these, all after so many are refused.
+/// Calls `run`; of the threads that are started within, by it and by these, all after so many are
+/// refused.
 pub(crate) fn with_threads<R>(count: u32, run: impl FnOnce() -> R) -> R {
     LEFT.set(Some(Arc::new(AtomicU32::new(count))));
     let result = run();

@@ -1,4 +1,5 @@
-//! The processes that the first node has started: they are waited for, whatever happens, but for those that do not run.
+//! The processes that the first node has started: they are waited for, whatever happens, but for
+//! those that do not run.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -55,7 +56,8 @@ impl Others {
         }
     }
 
-    /// Waits for all; those that are still there after `grace`, and those that are stopped for longer than `silence` allows, are killed.
+    /// Waits for all; those that are still there after `grace`, and those that are stopped for
+    /// longer than `silence` allows, are killed.
     pub(super) fn wait(
         &mut self,
         grace: Option<Duration>,

@@ -1,7 +1,7 @@
 //! Connections: what a node allows others, what they allow it, and how either ends.
 //!
-//! Closing a connection is a question to the other node and its answer. The listening thread of the other node closes the
-//! [`Grant`] by which that node puts, and answers when no put is within.
+//! Closing a connection is a question to the other node and its answer. The listening thread of the
+//! other node closes the [`Grant`] by which that node puts, and answers when no put is within.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::{DerefMut, Range};
@@ -35,18 +35,21 @@ pub(super) struct Told {
     pub(super) offers: VecDeque<(NodeId, Result<Remote, NetError>)>,
     /// Until when this node may put, by the other node and the key of its connection.
     pub(super) grants: HashMap<(NodeId, u64), Weak<Grant>>,
-    /// Keys of connections that this node has closed, and whose other nodes have not said yet that they put no more.
+    /// Keys of connections that this node has closed, and whose other nodes have not said yet that
+    /// they put no more.
     pub(super) closing: HashSet<u64>,
     waiting: Vec<Arc<WaitCell>>,
 }
 
 impl Node {
-    /// Opens a connection for `peer`, who may put data into `bytes` of the segment; returns its number.
+    /// Opens a connection for `peer`, who may put data into `bytes` of the segment; returns its
+    /// number.
     ///
     /// # Errors
     /// [`NetError::TooManyConnections`]; a peer that has died or left; [`NetError::System`].
     /// # Panics
-    /// When the segment is another node's, the bytes are none of the segment, or `peer` is this node or none.
+    /// When the segment is another node's, the bytes are none of the segment, or `peer` is this
+    /// node or none.
     pub fn open(
         &self,
         peer: NodeId,
@@ -95,11 +98,12 @@ impl Node {
         Ok(ConnectionId { number, key })
     }
 
-    /// Takes back what a connection allows. Messages by it that have not been received yet are refused from here on.
+    /// Takes back what a connection allows. Messages by it that have not been received yet are
+    /// refused from here on.
     ///
-    /// Waits until the other node has heard of it. From then on nothing is put by the connection, and the other node's
-    /// attempts return [`SendError::Closed`](crate::SendError::Closed). A connection that has been closed before, or is another node's, is left
-    /// as it is.
+    /// Waits until the other node has heard of it. From then on nothing is put by the connection,
+    /// and the other node's attempts return [`SendError::Closed`](crate::SendError::Closed). A
+    /// connection that has been closed before, or is another node's, is left as it is.
     pub fn close(&self, connection: ConnectionId) {
         let ConnectionId { number, key } = connection;
         self.shared.close_all([(number, key)]);
@@ -108,7 +112,8 @@ impl Node {
     /// Waits for the next connection that `peer` opens for this node.
     ///
     /// # Errors
-    /// [`NetError::Died`], [`NetError::Left`] or [`NetError::Silent`] when there will be none; [`NetError::System`] where its memory cannot be had here: this process has too many files
+    /// [`NetError::Died`], [`NetError::Left`] or [`NetError::Silent`] when there will be none;
+    /// [`NetError::System`] where its memory cannot be had here: this process has too many files
     /// open, or too much memory mapped.
     /// # Panics
     /// When `peer` is this node or none.
@@ -155,7 +160,8 @@ impl Shared {
         }
         for (peer, key) in closed {
             self.wait_for(|told| {
-                // A node that has ended answers nothing, nor is anything heard after this one has left.
+                // A node that has ended answers nothing, nor is anything heard after this one has
+                // left.
                 if self.ended(peer).is_some() || self.has_left() {
                     told.closing.remove(&key);
                 }
@@ -164,7 +170,8 @@ impl Shared {
         }
     }
 
-    /// Waits until `look` finds something in what others have told; it is called again after each change.
+    /// Waits until `look` finds something in what others have told; it is called again after each
+    /// change.
     fn wait_for<R>(&self, mut look: impl FnMut(&mut Told) -> Option<R>) -> R {
         let cell = Arc::new(WaitCell::new());
         loop {

@@ -1,13 +1,15 @@
-//! How the first node notices that another does not run: that it was stopped, or that nothing lets it run.
+//! How the first node notices that another does not run: that it was stopped, or that nothing lets
+//! it run.
 //!
-//! The end of a process closes its sockets, which is noticed at once. A process that is stopped closes nothing. So the
-//! listening thread of the first node asks each other node once a second whether it runs, and that node's listening
-//! thread answers, whatever its other threads do. A node that has not answered for as long as [`Silence`] says has ended
-//! as far as this program goes. Time is counted in seconds that the first node has lived through itself: while it is
-//! stopped, too, as by Ctrl-Z, nothing counts.
+//! The end of a process closes its sockets, which is noticed at once. A process that is stopped
+//! closes nothing. So the listening thread of the first node asks each other node once a second
+//! whether it runs, and that node's listening thread answers, whatever its other threads do. A node
+//! that has not answered for as long as [`Silence`] says has ended as far as this program goes.
+//! Time is counted in seconds that the first node has lived through itself: while it is stopped,
+//! too, as by Ctrl-Z, nothing counts.
 //!
-//! A process that was started comes up when it likes, and does not answer before that. Until then, all that counts is
-//! that it is stopped. A process that a debugger holds is waited for.
+//! A process that was started comes up when it likes, and does not answer before that. Until then,
+//! all that counts is that it is stopped. A process that a debugger holds is waited for.
 
 use std::fs;
 use std::time::Duration;
@@ -95,7 +97,8 @@ impl Watch {
 
     /// Asks nodes, if it is time to; returns those that have been silent for too long.
     ///
-    /// A period without an answer counts against a node if `counts` says so, which is told whether it has answered before.
+    /// A period without an answer counts against a node if `counts` says so, which is told whether
+    /// it has answered before.
     pub(crate) fn look(
         &mut self,
         controls: &Controls,
@@ -125,7 +128,8 @@ impl Watch {
 }
 
 impl Shared {
-    /// True when a period without an answer counts against a node, which has answered before or not.
+    /// True when a period without an answer counts against a node, which has answered before or
+    /// not.
     pub(super) fn counts_silence(&self, node: NodeId, is_up: bool) -> bool {
         let children = self.children.get().map_or(&[][..], Vec::as_slice);
         let child = children.iter().find(|(child, _)| *child == node);

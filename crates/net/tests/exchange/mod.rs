@@ -1,4 +1,5 @@
 //! What processes send each other in tests, whoever has started them.
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use raddle_net::{
     Arrival, Data, Message, NetError, NodeId, Nodes, Port, PortId, Put, SendError, Shape,
@@ -42,17 +43,22 @@ pub(crate) fn here(data: Data<'_>) -> &[u8] {
 pub(crate) fn until_one_is_gone(nodes: &Nodes, port: &mut Port) -> String {
     let own = nodes.node().id();
     loop {
+        let mut has_sent = false;
         for other in others(nodes.node().shape(), own) {
             match port.send(port_of(other), Message::default(), &[own.0 as u8; 500]) {
-                Ok(()) | Err(SendError::Full) => {}
+                Ok(()) => has_sent = true,
+                Err(SendError::Full) => {}
                 Err(error) => return error.to_string(),
             }
         }
         let polled = port.poll(|arrival| {
             assert_eq!(here(arrival.data), [arrival.from.node.0 as u8; 500]);
         });
-        if let Err(error) = polled {
-            return error.to_string();
+        match polled {
+            // The CPU is for a process that empties its lanes.
+            Ok(0) if !has_sent => std::thread::yield_now(),
+            Ok(_) => {}
+            Err(error) => return error.to_string(),
         }
     }
 }
@@ -81,6 +87,59 @@ pub(crate) fn put_and_look(nodes: Nodes) {
             assert_eq!(error, SendError::Full);
             std::thread::yield_now();
         }
+    }
+    drop(port);
+    nodes.finish().expect("both leave");
+}
+
+/// Sends a message that says that this node is here.
+pub(crate) fn say(port: &mut Port, to: NodeId) {
+    let sent = port.send(port_of(to), Message::default(), b"here");
+    sent.expect("there is room for one");
+}
+
+/// Waits for so many messages.
+pub(crate) fn wait_for_messages(port: &mut Port, mut count: u16) {
+    while count > 0 {
+        port.wait();
+        port.poll(|_| count -= 1).expect("no node has ended");
+    }
+}
+
+/// Sleeps until a node ends; returns how the port reports that.
+pub(crate) fn next_end(port: &mut Port) -> NetError {
+    loop {
+        port.wait();
+        if let Err(error) = port.poll(|_| ()) {
+            return error;
+        }
+    }
+}
+
+/// The second of two nodes puts data into the memory of the first, which then closes the connection:
+/// the next put is refused, and writes nothing.
+pub(crate) fn put_after_close(nodes: Nodes) {
+    let node = nodes.node();
+    let mut port = node.port(0);
+    if node.id() == NodeId(0) {
+        let segment = node.segment(4_096).expect("memory");
+        let connection = node.open(NodeId(1), &segment, 0..4_096);
+        let connection = connection.expect("the other is there");
+        wait_for_messages(&mut port, 1);
+        assert_eq!(segment.to_vec(0..3), b"ok!");
+        node.close(connection);
+        segment.write(0, &[0; 4_096]);
+        say(&mut port, NodeId(1));
+        wait_for_messages(&mut port, 1);
+        assert!(segment.to_vec(0..4_096).iter().all(|&byte| byte == 0));
+    } else {
+        let remote = node.accept(NodeId(0)).expect("the first is there");
+        let mut put = Put::new(&remote, 0, 0, b"ok!", Message::default());
+        port.put(&mut put).expect("there is room");
+        wait_for_messages(&mut port, 1);
+        let mut put = Put::new(&remote, 0, 0, b"late", Message::default());
+        assert_eq!(port.put(&mut put), Err(SendError::Closed(NodeId(0))));
+        say(&mut port, NodeId(0));
     }
     drop(port);
     nodes.finish().expect("both leave");

@@ -1,7 +1,9 @@
 //! Has MPI start a program: for tests, of other crates, too.
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::env;
 use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
@@ -29,6 +31,16 @@ pub(crate) fn mpirun<'a>(
 ) -> Output {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    mpirun_beside(ranks, program, arguments, variables)
+}
+
+/// Runs a program as [`mpirun`] does, beside others: for programs that mostly wait.
+pub(crate) fn mpirun_beside<'a>(
+    ranks: u16,
+    program: impl AsRef<OsStr>,
+    arguments: &[&str],
+    variables: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Output {
     let mut command = Command::new("mpirun");
     command.envs(VARIABLES).envs(variables);
     command.args(["-n", &ranks.to_string()]).arg(program);
@@ -42,14 +54,29 @@ pub(crate) fn mpirun<'a>(
 }
 
 /// Runs one test of this program again, as so many processes; `variables` is their environment besides that of this process.
-#[allow(dead_code, reason = "some have MPI start another program")]
 pub(crate) fn again<'a>(
     test: &str,
     ranks: u16,
     variables: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Output {
-    let program = env::current_exe().expect("this program is a file");
-    mpirun(ranks, program, &["--exact", test, "--nocapture"], variables)
+    mpirun(ranks, own_program(), &arguments_of(test), variables)
+}
+
+/// Runs one test of this program again as [`again`] does, beside others.
+pub(crate) fn again_beside<'a>(
+    test: &str,
+    ranks: u16,
+    variables: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Output {
+    mpirun_beside(ranks, own_program(), &arguments_of(test), variables)
+}
+
+fn own_program() -> PathBuf {
+    env::current_exe().expect("this program is a file")
+}
+
+const fn arguments_of(test: &str) -> [&str; 3] {
+    ["--exact", test, "--nocapture"]
 }
 
 /// What a program has printed, for those who look for why a test failed.

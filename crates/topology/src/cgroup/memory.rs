@@ -63,7 +63,8 @@ impl Files {
 /// file that does not exist sets no limit. Cost: some ten small files are read.
 ///
 /// # Errors
-/// [`QuotaError`] when a file that exists cannot be read or holds something else than a number of bytes.
+/// [`QuotaError`] when a file that exists cannot be read or holds something else than a number of
+/// bytes.
 pub fn memory_limit(root: &Path) -> Result<Option<MemoryLimit>, QuotaError> {
     let mut tightest: Option<MemoryLimit> = None;
     for Folder { version, path } in folders(root, "memory")? {

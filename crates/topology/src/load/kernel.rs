@@ -1,11 +1,12 @@
 //! This machine without hwloc's own search for it.
 //!
 //! hwloc cannot always be asked what this machine looks like:
-//! - A filter of system calls may refuse `sched_getaffinity`. hwloc takes a refusal for a buffer that is too small, and
-//!   tries larger ones for ever.
-//! - Variables of its environment, such as `HWLOC_SYNTHETIC` or `HWLOC_XMLFILE`, make it read another machine, or forget
-//!   that it reads this one. They are meant for `lstopo` and its like. A runtime must not start workers for a machine
-//!   that is not there, and cannot take variables away without a race with other threads.
+//! - A filter of system calls may refuse `sched_getaffinity`. hwloc takes a refusal for a buffer
+//!   that is too small, and tries larger ones for ever.
+//! - Variables of its environment, such as `HWLOC_SYNTHETIC` or `HWLOC_XMLFILE`, make it read
+//!   another machine, or forget that it reads this one. They are meant for `lstopo` and its like. A
+//!   runtime must not start workers for a machine that is not there, and cannot take variables away
+//!   without a race with other threads.
 //!
 //! In these cases `/sys` is read here (`sysfs`), and what the process may use in `/proc`. hwloc
 //! only puts together what was read, which needs no system call and which no variable changes.

@@ -81,7 +81,8 @@ fn a_file_that_is_replaced_keeps_its_permissions() {
     }
 }
 
-/// The owner was the user that wrote last. (Only the superuser can give a file away; others find their own here.)
+/// The owner was the user that wrote last. (Only the superuser can give a file away; others find
+/// their own here.)
 #[test]
 fn a_file_that_is_replaced_keeps_its_owner() {
     let folder = Folder::new("owner");
@@ -184,7 +185,8 @@ fn what_dead_processes_have_left_is_removed_and_nothing_else() {
         fs::write(folder.path(name), "half").expect("written");
     }
     let begun = WholeFile::create(&path).expect("begun");
-    // One that is being written by this process, or by one whose number is not known here, is left alone.
+    // One that is being written by this process, or by one whose number is not known here, is left
+    // alone.
     let mut locked = WholeFile::create(&path).expect("begun again");
     locked.write_all(b"second").expect("written");
     drop(begun);

@@ -1,0 +1,45 @@
+//! Starts a test's own program again, as the other nodes of the test.
+
+use raddle_net::{Launch, Nodes, Shape, TransportKind};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Makes a test of each function for each transport: a process that is started runs one test by one
+/// transport.
+macro_rules! by_each_transport {
+    ($($test:ident)*) => {
+        mod shm {
+            $(#[test]
+            fn $test() {
+                super::$test(concat!("shm::", stringify!($test)), super::TransportKind::Memory);
+            })*
+        }
+
+        mod socket {
+            $(#[test]
+            fn $test() {
+                super::$test(concat!("socket::", stringify!($test)), super::TransportKind::Sockets);
+            })*
+        }
+    };
+}
+
+pub(crate) use by_each_transport;
+
+/// Describes the nodes of `test`, with one port each.
+pub(crate) fn launch(test: &str, kind: TransportKind, nodes: u16) -> Launch {
+    Launch::new(Shape { nodes, ports: 1 })
+        .transport(kind)
+        .arguments(["--exact", test, "--nocapture"])
+        .quiet(true)
+}
+
+/// Starts, or joins, the nodes that were described.
+pub(crate) fn start(launch: Launch) -> Nodes {
+    launch.start().expect("processes can be started")
+}
+
+/// Sends a signal to a process that this one has started.
+pub(crate) fn signal(process: u32, signal: Signal) {
+    let process = Pid::from_raw(process.cast_signed()).expect("not zero");
+    kill_process(process, signal).expect("it lives, or waits to be waited for");
+}
