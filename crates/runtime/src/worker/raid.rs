@@ -80,11 +80,15 @@ impl Worker {
     ///
     /// Looks at `only`, if there is one, or else at all workers. Does nothing until [`PATIENCE`]
     /// has passed since the last look.
-    pub(super) fn raid_stalled(&self, stalls: &mut Stalls, only: Option<usize>) -> bool {
+    pub(super) fn raid_stalled(
+        &self,
+        stalls: &mut Stalls,
+        only: Option<usize>,
+        now: Instant,
+    ) -> bool {
         if !can_raid() {
             return false;
         }
-        let now = Instant::now();
         if stalls.since.is_some_and(|since| now - since < PATIENCE) {
             return false;
         }
@@ -167,21 +171,24 @@ impl Worker {
 pub(super) struct WatchTurn {
     /// None once another worker keeps the watch, or nothing is to be watched.
     next: Option<Duration>,
-    /// The sum of all workers' counters of forks at the last look.
-    activity: u64,
+    /// The sum of all workers' counters of forks at the last look, if there was one.
+    activity: Option<u64>,
 }
 
 impl WatchTurn {
     /// A worker begins to search.
-    pub(super) fn start(shared: &Shared) -> Self {
+    pub(super) fn start() -> Self {
         Self {
             next: can_raid().then_some(WATCH_TIME[0]),
-            activity: shared.fork_activity(),
+            activity: None,
         }
     }
 
-    /// How long to sleep at most.
-    pub(super) fn timeout(&self) -> Option<Duration> {
+    /// How long a worker that is about to sleep does so at most.
+    pub(super) fn timeout(&mut self, shared: &Shared) -> Option<Duration> {
+        if self.next.is_some() && self.activity.is_none() {
+            self.activity = Some(shared.fork_activity());
+        }
         self.next
     }
 
@@ -205,8 +212,7 @@ impl WatchTurn {
             }
         }
         let activity = shared.fork_activity();
-        let is_active = activity != self.activity;
-        self.activity = activity;
+        let is_active = self.activity.replace(activity) != Some(activity);
         self.next = self
             .next
             .filter(|_| is_active && !shared.watch.is_kept_by_others())

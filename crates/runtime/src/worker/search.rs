@@ -91,14 +91,14 @@ impl Worker {
         let idle = &self.shared.idle;
         idle.start_search();
         let mut stalls = Stalls::default();
-        let mut turn = WatchTurn::start(&self.shared);
+        let mut turn = WatchTurn::start();
         let mut time = self.search_time(budget);
         let searched = loop {
             let searched = self.spin(time, &mut stalls);
             if !matches!(searched, Searched::Nothing) || self.is_surplus() {
                 break searched;
             }
-            let timeout = turn.timeout();
+            let timeout = turn.timeout(&self.shared);
             let has_work = || {
                 let has_work = self.has_mail() || self.shared.has_work() || self.shared.may_end();
                 has_work || (timeout.is_none() && self.sees_forks())
@@ -118,7 +118,7 @@ impl Worker {
             time = match slept {
                 Slept::TimedOut => Duration::ZERO,
                 Slept::Woken | Slept::Not => {
-                    turn = WatchTurn::start(&self.shared);
+                    turn = WatchTurn::start();
                     self.search_time(budget)
                 }
             };
@@ -191,13 +191,16 @@ impl Worker {
             if self.shared.may_end() && !self.shared.has_work() {
                 return Searched::End;
             }
-            if self.raid_stalled(stalls, None)
+            let now = Instant::now();
+            let passed = now - start;
+            // Not in a short search: a look at what the others write all the time slows them down.
+            if passed >= time.min(PATIENCE)
+                && self.raid_stalled(stalls, None, now)
                 && let Some(task) = self.next()
             {
                 return Searched::Found(task);
             }
             // Workers that may be stalled are looked at once more before this one gives up.
-            let passed = start.elapsed();
             let is_over = passed >= time
                 && (!stalls.is_watching() || passed >= time.saturating_add(PATIENCE));
             rounds += 1;

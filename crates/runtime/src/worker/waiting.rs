@@ -99,9 +99,11 @@ impl Worker {
                 continue;
             }
             // What is published is found by the next look, if it is wanted.
-            let passed = gap_start.elapsed();
-            if self.raid_stalled(&mut stalls, thief())
-                || !self.is_long(passed)
+            let now = Instant::now();
+            let passed = now - gap_start;
+            let is_long = self.is_long(passed);
+            if ((is_long || passed >= PATIENCE) && self.raid_stalled(&mut stalls, thief(), now))
+                || !is_long
                 || (stalls.is_watching() && passed < PATIENCE * 2)
             {
                 continue;
