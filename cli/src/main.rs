@@ -35,6 +35,10 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(told) => return tell(&told),
     };
+    // A program that takes the place of this one would keep that.
+    if !matches!(arguments.command, Some(Command::Launch(_))) {
+        output::block_size_signal();
+    }
     environment::warn(&arguments);
     match run(&arguments) {
         Ok(()) | Err(CliError::ReaderGone) => ExitCode::SUCCESS,

@@ -6,13 +6,12 @@
 //! # Source
 //! The transfer function of PNG and PPM: IEC 61966-2-1 (sRGB).
 
-use std::fs::{self, OpenOptions};
 use std::io::{self, Cursor, Write};
 use std::path::{Path, PathBuf};
 
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
-use raddle_trace::whole_file;
+use raddle_trace::whole_file::{self, WholeFile};
 use thiserror::Error;
 
 use crate::memory::{self, NoMemory, reserve};
@@ -80,7 +79,7 @@ pub enum PictureProblem {
     /// The file could not be written.
     #[error("{0}; expected to write {1} bytes")]
     Write(io::Error, usize),
-    /// The directory allows no new file in it.
+    /// The file, or its directory, may not be written.
     #[error("{0}; expected a file that can be written")]
     Open(io::Error),
     /// There is not so much memory.
@@ -159,12 +158,7 @@ impl PictureFormat {
 pub fn check_path(path: impl AsRef<Path>) -> Result<PictureFormat, PictureError> {
     let path = path.as_ref();
     let format = PictureFormat::of(path)?;
-    let target = Target::of(path)?;
-    match &target {
-        Target::Device(device) => OpenOptions::new().write(true).open(device).map(drop),
-        Target::File(file) => whole_file::check(file),
-    }
-    .map_err(|error| PictureProblem::Open(error).at(path))?;
+    whole_file::check(path).map_err(|error| cannot_open(error, path))?;
     Ok(format)
 }
 
@@ -251,10 +245,10 @@ impl Picture {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PictureError> {
         let path = path.as_ref();
         let format = PictureFormat::of(path)?;
-        let target = Target::of(path)?;
+        let mut file = WholeFile::create(path).map_err(|error| cannot_open(error, path))?;
         let bytes = self.encode(format).map_err(|problem| problem.at(path))?;
-        target
-            .write(&bytes)
+        file.write_all(&bytes)
+            .and_then(|()| file.finish())
             .map_err(|error| PictureProblem::Write(error, bytes.len()).at(path))
     }
 
@@ -373,52 +367,17 @@ fn dither(x: usize, y: usize) -> f32 {
     0.25 + 0.5 * (52.982_918 * phase.fract()).fract()
 }
 
-/// Where a picture goes.
-#[derive(Debug)]
-enum Target {
-    /// A file that is there or not, which a new one replaces.
-    File(PathBuf),
-    /// Something else that bytes can be written to.
-    Device(PathBuf),
-}
-
-impl Target {
-    fn of(path: &Path) -> Result<Self, PictureError> {
-        // Through symbolic links, so that the file is replaced and not the link.
-        if let Ok(real) = fs::canonicalize(path) {
-            let kind = fs::metadata(&real)
-                .map_err(|error| PictureProblem::Open(error).at(path))?
-                .file_type();
-            return if kind.is_dir() {
-                Err(PictureProblem::Directory.at(path))
-            } else if kind.is_file() {
-                // Replacing takes no leave to write to the file itself, but its owner would expect so.
-                match OpenOptions::new().append(true).open(&real) {
-                    Ok(_) => Ok(Self::File(real)),
-                    Err(error) => Err(PictureProblem::Open(error).at(path)),
-                }
-            } else {
-                Ok(Self::Device(real))
-            };
-        }
-        let directory = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        if directory.is_dir() {
-            Ok(Self::File(path.to_path_buf()))
-        } else {
-            Err(PictureProblem::NoDirectory(directory.to_path_buf()).at(path))
-        }
-    }
-
-    fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Device(device) => OpenOptions::new()
-                .write(true)
-                .open(device)?
-                .write_all(bytes),
-            Self::File(file) => whole_file::write(file, bytes),
-        }
+/// Says why no file can be begun at `path`.
+fn cannot_open(error: io::Error, path: &Path) -> PictureError {
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    if error.kind() == io::ErrorKind::IsADirectory {
+        PictureProblem::Directory.at(path)
+    } else if directory.is_dir() {
+        PictureProblem::Open(error).at(path)
+    } else {
+        PictureProblem::NoDirectory(directory.to_path_buf()).at(path)
     }
 }

@@ -4,23 +4,30 @@
 //! name at the end, when its bytes are on the disk. So no reader ever sees half a file, also when
 //! the disk is full, the program is killed, or the machine loses its power.
 //!
-//! - A file that is there keeps its owner, its group and its permissions. Where this process may
-//!   not give a file to that owner, the content is copied into the file at the end instead.
+//! - A file that is there keeps its owner, its group and its permissions.
+//! - If another file cannot take its place, the content is copied into it at the end instead. That
+//!   is so where this process may not give a file to that owner, where the folder takes no new file
+//!   (the content then waits in the system's folder for temporary files), and where something is
+//!   mounted on the file, as containers do with single files.
 //! - A link stays a link: what it leads to is written, be it there or not.
-//! - What is no regular file (a pipe, a device) is written directly.
+//! - What is no regular file (a pipe, a device) is written directly. A pipe is opened only to be
+//!   written: its reader takes the first end for the end of all.
 //! - Files that processes have left which are no more are removed when the same target is written
 //!   again. A file that is being written is locked (`flock`), so that processes which cannot see
 //!   each other's numbers leave each other's alone.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::io::{self, Seek, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
+use std::{env, process};
 
 /// Links that are followed, as many as the system follows.
 const LINKS_MAX: usize = 40;
 /// Files beside one target that one process may have at the same time.
 const PARTS_MAX: usize = 64;
+/// Bytes of the target's name in the names of files beside it: with the rest they fit where names are shortest (143 bytes).
+const NAME_MAX: usize = 100;
 /// The permissions that a file has, of all that is said of it.
 const PERMISSIONS: u32 = 0o7777;
 
@@ -51,7 +58,7 @@ pub struct WholeFile {
 #[derive(Debug)]
 struct Part {
     path: PathBuf,
-    /// The target is another user's: it gets the content, and not another file.
+    /// No other file can take the target's place: it gets the content.
     is_copied: bool,
 }
 
@@ -75,17 +82,24 @@ impl WholeFile {
             File::options().append(true).open(&target)?;
         }
         remove_left(&target);
-        let (file, path) = create_beside(&target, there.is_some())?;
+        let beside = create_beside(&target, there.is_some());
+        let takes_none = beside.as_ref().is_err_and(takes_no_file);
+        let (file, path) = match beside {
+            Err(_) if takes_none && there.is_some() => create_elsewhere(&target)?,
+            beside => beside?,
+        };
         let mut whole = Self {
             file,
             target,
             part: Some(Part {
                 path,
-                is_copied: false,
+                is_copied: takes_none,
             }),
         };
         // From here on it is removed if something fails.
-        if let Some(there) = there {
+        if let Some(there) = there
+            && !takes_none
+        {
             whole.resemble(&there)?;
         }
         Ok(whole)
@@ -114,18 +128,25 @@ impl WholeFile {
             return Ok(());
         };
         self.file.sync_all()?;
-        if part.is_copied {
-            let mut target = File::options()
-                .write(true)
-                .truncate(true)
-                .open(&self.target)?;
-            io::copy(&mut File::open(&part.path)?, &mut target)?;
-            // The file beside is removed when this is dropped.
-            return target.sync_all();
+        if !part.is_copied {
+            match fs::rename(&part.path, &self.target) {
+                // Something is mounted on the target.
+                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
+                renamed => {
+                    renamed?;
+                    self.part = None;
+                    return Ok(());
+                }
+            }
         }
-        fs::rename(&part.path, &self.target)?;
-        self.part = None;
-        Ok(())
+        let mut target = File::options()
+            .write(true)
+            .truncate(true)
+            .open(&self.target)?;
+        self.file.rewind()?;
+        io::copy(&mut self.file, &mut target)?;
+        // The file beside is removed when this is dropped.
+        target.sync_all()
     }
 }
 
@@ -164,6 +185,9 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
 /// # Errors
 /// As [`WholeFile::create`].
 pub fn check(path: &Path) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|there| there.file_type().is_fifo()) {
+        return Ok(());
+    }
     WholeFile::create(path).map(drop)
 }
 
@@ -195,7 +219,7 @@ fn target_of(path: &Path) -> io::Result<(Option<PathBuf>, Option<fs::Metadata>)>
 /// alone at first.
 fn create_beside(target: &Path, is_private: bool) -> io::Result<(File, PathBuf)> {
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
+    options.read(true).write(true).create_new(true);
     if is_private {
         options.mode(0o600);
     }
@@ -215,11 +239,23 @@ fn create_beside(target: &Path, is_private: bool) -> io::Result<(File, PathBuf)>
     Err(taken.unwrap_or_else(|| io::ErrorKind::AlreadyExists.into()))
 }
 
+/// True of what the system says where a folder takes no new file.
+fn takes_no_file(error: &io::Error) -> bool {
+    use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem)
+}
+
+/// Makes a new file in the system's folder for temporary files, as one beside a target there of this name.
+fn create_elsewhere(target: &Path) -> io::Result<(File, PathBuf)> {
+    let target = env::temp_dir().join(target.file_name().unwrap_or_default());
+    remove_left(&target);
+    create_beside(&target, true)
+}
+
 /// The name of a file beside `target`, of those that this process may have at the same time.
 fn beside(target: &Path, number: usize) -> PathBuf {
-    let process = std::process::id();
     let mut name = prefix(target);
-    name.push_str(&process.to_string());
+    name.push_str(&process::id().to_string());
     if number > 0 {
         name.push_str(&format!(".{number}"));
     }
@@ -227,9 +263,10 @@ fn beside(target: &Path, number: usize) -> PathBuf {
     target.with_file_name(name)
 }
 
-/// What the names of files beside `target` begin with.
+/// What the names of files beside `target` begin with: the beginning of its own, since they may be no longer than that.
 fn prefix(target: &Path) -> String {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let name = &name[..name.floor_char_boundary(NAME_MAX)];
     format!(".{name}.")
 }
 
@@ -260,7 +297,7 @@ fn remove_left(target: &Path) {
 fn is_left(part: &Path, process: u32) -> bool {
     let is_file = fs::symlink_metadata(part).is_ok_and(|part| part.is_file());
     let is_known = Path::new("/proc/self").exists();
-    let is_there = process != std::process::id() && Path::new(&format!("/proc/{process}")).exists();
+    let is_there = process != process::id() && Path::new(&format!("/proc/{process}")).exists();
     // One of this process that is being written is locked, as are those of processes that are not
     // seen from here.
     is_file && is_known && !is_there && File::open(part).is_ok_and(|part| part.try_lock().is_ok())
