@@ -102,7 +102,10 @@ impl Worker {
             let now = Instant::now();
             let passed = now - gap_start;
             let is_long = self.is_long(passed);
-            if ((is_long || passed >= PATIENCE) && self.raid_stalled(&mut stalls, thief(), now))
+            if !is_long && passed < PATIENCE {
+                continue;
+            }
+            if self.raid_stalled(&mut stalls, thief(), now)
                 || !is_long
                 || (stalls.is_watching() && passed < PATIENCE * 2)
             {
