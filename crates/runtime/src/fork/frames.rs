@@ -149,3 +149,33 @@ impl Entry {
         unsafe { self.frame.load(Relaxed).as_ref() }
     }
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forks_in_frames_that_thieves_cannot_see_count_for_the_deepest_that_they_can() {
+        let cells: Vec<&'static TaskCell> = (0..SEEN_MAX + 10)
+            .map(|_| &*Box::leak(Box::new(TaskCell::new())))
+            .collect();
+        let frames = Frames::new();
+        assert!(frames.innermost().is_none() && frames.of_slot(7).is_none());
+        // Frame number n is entered when n slots are taken.
+        for (slot, &cell) in cells.iter().enumerate() {
+            frames.push(cell, slot);
+            assert!(ptr::eq(frames.innermost().expect("one is there"), cell));
+        }
+        for (slot, &cell) in cells.iter().enumerate() {
+            let own = frames.of_own_slot(slot).expect("one was entered before");
+            assert!(ptr::eq(own, cell));
+            let seen = frames.of_slot(slot).expect("one was entered before");
+            assert!(ptr::eq(seen, cells[slot.min(SEEN_MAX - 1)]));
+        }
+        for &cell in cells.iter().rev() {
+            assert!(ptr::eq(frames.innermost().expect("one is there"), cell));
+            frames.pop();
+        }
+        assert!(frames.innermost().is_none());
+    }
+}

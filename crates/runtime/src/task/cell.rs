@@ -67,7 +67,7 @@ unsafe impl Linked for TaskCell {
 
 impl TaskCell {
     /// A free cell.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             kind: AtomicU32::new(Kind::Frame as u32),
             depth: AtomicU32::new(0),
