@@ -1,11 +1,10 @@
 //! Warnings about environment variables that have no effect.
 
-use std::io::{self, Write};
-
 use raddle::chare::nodes::JobEnvironment;
 use raddle::net::Launch;
 
 use crate::arguments::{Arguments, Command};
+use crate::output;
 
 /// Warns of variables that nothing reads, and of nodes that the command does not start: a line for
 /// each on standard error, none with `--quiet`.
@@ -16,7 +15,7 @@ pub(crate) fn warn(arguments: &Arguments) {
         return;
     }
     for unknown in raddle::unknown_variables() {
-        warn_of(&unknown.to_string());
+        output::warn(&unknown.to_string());
     }
     if let Some(command) = one_node_command(arguments)
         && let Ok(JobEnvironment {
@@ -25,16 +24,10 @@ pub(crate) fn warn(arguments: &Arguments) {
         }) = JobEnvironment::read()
         && Launch::rank_count().is_none()
     {
-        warn_of(&format!(
+        output::warn(&format!(
             "RADDLE_NODES is {nodes}, and {command} runs on one node; kneighbor, pingpong and launch use more"
         ));
     }
-}
-
-/// Prints one line.
-pub(crate) fn warn_of(what: &str) {
-    // Without standard error nothing can be reported.
-    let _unheard = writeln!(io::stderr(), "warning: {what}");
 }
 
 fn is_quiet(arguments: &Arguments) -> bool {

@@ -102,6 +102,7 @@ fn a_wrong_variable_ends_with_the_code_of_the_wrong_option() {
         ("RADDLE_NODES", "257"),
         ("RADDLE_TRANSPORT", "mail"),
         ("RADDLE_PROGRESS", "never"),
+        ("RADDLE_WATCH", "soon"),
     ];
     for (name, value) in nodes {
         for call in ["kneighbor --iterations 5", "pingpong --trips 5"] {

@@ -9,8 +9,8 @@ use raddle_messages::waits::Kind;
 use super::Options;
 use super::nodes::{NODES_MAX, ReceiveChoice, job_environment, transport_parser};
 use super::values::{self, Bytes};
-use crate::environment;
 use crate::error::CliError;
+use crate::output;
 
 /// Shown below the help.
 pub(super) const EXAMPLES: &str = "\
@@ -125,7 +125,7 @@ impl PingpongArguments {
             && Launch::rank_count().is_none()
             && !options.quiet
         {
-            environment::warn_of(&format!(
+            output::warn(&format!(
                 "RADDLE_NODES is {nodes}, and is not used beside --wait, --layer and options for workers of one process"
             ));
         }

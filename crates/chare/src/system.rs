@@ -280,8 +280,13 @@ impl Drop for Owner {
         // A thread that waits holds the system until it returns, and a future has a place in the
         // list of waiters.
         let is_awaited = Arc::strong_count(&self.system) > 1 || self.system.waiters.has_any();
+        if is_awaited {
+            // What waits gets the failure. Where only threads of the runtime still have the system,
+            // as after a shutdown that did not wait for them, the exit code reports it.
+            return;
+        }
         let unreported = self.system.unreported.report();
-        if let Some(failure) = unreported.filter(|_| !(is_awaited || panicking())) {
+        if let Some(failure) = unreported.filter(|_| !panicking()) {
             panic!("{failure}; nothing has waited for it until the end of the runtime");
         }
     }

@@ -9,7 +9,9 @@
 //! - The runtime is dropped: that panics with the failure, unless the thread panics anyway.
 //! - A [`Job`](crate::nodes::Job) ends: it returns the failure.
 //! - The process ends with exit code 0, as one does that has used the default runtime: its exit
-//!   code becomes 101 ([`raddle_sync::exit`]).
+//!   code becomes 101 ([`raddle_sync::exit`]). This also holds after the runtime has ended where
+//!   nothing could be told, as after
+//!   [`shutdown_background`](raddle_runtime::Runtime::shutdown_background).
 //!
 //! Constructors count as entries here, and so do calls that follow reductions. Destructors do not,
 //! nor do clones of what is sent.
@@ -27,10 +29,7 @@ pub(crate) struct Unreported(Mutex<State>);
 enum State {
     #[default]
     NoPanic,
-    Panicked(
-        Failure,
-        #[expect(dead_code, reason = "its life is what counts")] Blemish,
-    ),
+    Panicked(Failure, Blemish),
     Reported,
 }
 
@@ -69,6 +68,15 @@ impl Unreported {
                 *state = before;
                 None
             }
+        }
+    }
+}
+
+impl Drop for Unreported {
+    fn drop(&mut self) {
+        if let State::Panicked(_, blemish) = std::mem::take(&mut *self.state()) {
+            // The program was not told, and cannot be told any more: only its exit code is left.
+            std::mem::forget(blemish);
         }
     }
 }

@@ -10,7 +10,6 @@
 //! Each node of a program over nodes looks for itself. At the others than the first, whose program
 //! is a service, elements that wait are enough.
 
-use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -21,7 +20,10 @@ use raddle_sync::prim::thread;
 use crate::system::System;
 use crate::waits::who_waits;
 
-const VARIABLE: &str = "RADDLE_WATCH";
+/// The variable that names the time.
+pub(crate) const VARIABLE: &str = "RADDLE_WATCH";
+/// What it holds.
+pub(crate) const EXPECTED: &str = "a time, such as 5s, 500ms or 2min";
 
 /// A thread that looks now and then; it ends when this is dropped.
 #[derive(Debug)]
@@ -34,8 +36,8 @@ impl Watcher {
     /// When the variable names no time, and when the system gives no thread.
     pub(crate) fn from_environment(system: &Arc<System>) -> Option<Self> {
         let found = std::env::var_os(VARIABLE).filter(|value| !value.is_empty())?;
-        let Some(period) = time(&found) else {
-            panic!("{VARIABLE}: found {found:?}; expected a time, such as 5s, 500ms or 2min");
+        let Some(period) = found.to_str().and_then(time) else {
+            panic!("{VARIABLE}: found {found:?}; expected {EXPECTED}");
         };
         let (watcher, end) = mpsc::channel();
         let system = Arc::downgrade(system);
@@ -47,8 +49,8 @@ impl Watcher {
 }
 
 /// The time that a text names: a number and a unit.
-fn time(text: &OsStr) -> Option<Duration> {
-    let text = text.to_str()?.trim();
+pub(crate) fn time(text: &str) -> Option<Duration> {
+    let text = text.trim();
     let unit = text.find(|character: char| character.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(unit);
     let seconds = match unit {
@@ -120,14 +122,10 @@ mod tests {
             ("0.25 s", 250),
         ];
         for (text, ms) in times {
-            assert_eq!(
-                time(text.as_ref()),
-                Some(Duration::from_millis(ms)),
-                "{text}"
-            );
+            assert_eq!(time(text), Some(Duration::from_millis(ms)), "{text}");
         }
         for text in ["5", "s", "-1s", "0s", "5h", "infs", "soon", "1e300min"] {
-            assert_eq!(time(text.as_ref()), None, "{text}");
+            assert_eq!(time(text), None, "{text}");
         }
     }
 }

@@ -13,12 +13,14 @@
 use std::env;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use raddle_chare::nodes::Job;
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Array, Chares, Cx, chare};
-use raddle_runtime::{Runtime, default_runtime};
+use raddle_runtime::{Runtime, Shutdown, default_runtime};
 
 struct Cell;
 
@@ -73,11 +75,13 @@ type Program = (&'static str, fn(), i32, &'static str);
 
 const UNTIL_THE_END: &str = "falls; nothing has waited for it until the end of the";
 
-const PROGRAMS: [Program; 12] = [
+const PROGRAMS: [Program; 14] = [
     ("nothing fails", nothing_fails, 0, ""),
     ("by the default runtime", by_default, 101, UNTIL_THE_END),
     ("a runtime is dropped", dropped, 101, UNTIL_THE_END),
     ("a runtime is leaked", leaked, 101, UNTIL_THE_END),
+    ("a runtime is left alone", in_background, 101, UNTIL_THE_END),
+    ("a runtime is stuck", stuck, 101, UNTIL_THE_END),
     ("an exit code of its own", with_exit_code, 3, ""),
     ("a failure is a value", failure_as_value, 0, ""),
     ("a later message says it", later_message, 0, ""),
@@ -106,6 +110,27 @@ fn leaked() {
     let runtime = runtime(1);
     fallen(&runtime);
     std::mem::forget(runtime);
+}
+
+fn in_background() {
+    let runtime = runtime(1);
+    fallen(&runtime);
+    runtime.shutdown_background();
+    // Until its threads have let go of everything, or not: both orders must be reported.
+    thread::sleep(Duration::from_millis(20));
+}
+
+fn stuck() {
+    let runtime = runtime(1);
+    fallen(&runtime);
+    let (begun, has_begun) = mpsc::channel();
+    drop(runtime.spawn(move || {
+        begun.send(()).expect("the program waits for it");
+        thread::sleep(Duration::MAX);
+    }));
+    has_begun.recv().expect("it begins");
+    let ended = runtime.shutdown_timeout(Duration::from_millis(1));
+    assert_ne!(ended, Shutdown::Complete);
 }
 
 fn with_exit_code() {

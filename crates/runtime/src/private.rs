@@ -17,7 +17,7 @@ pub use raddle_sync::per_thread::ValueInUse;
 
 /// A variable of which every worker has a value of its own, made when that worker first uses it.
 ///
-/// A use costs about as much as that of a thread-local variable, as long as a thread uses at most 64 such variables in turn: no lock,
+/// A use costs about as much as that of a thread-local variable, as long as at most 255 such variables live: no lock,
 /// no atomic, no cache line that another thread writes. Every thread has a value of its own, also threads that are no workers, and
 /// workers that stand in for others that wait. The values belong to the variable: they
 /// outlive their threads, come back with [`into_values`](Self::into_values), and are dropped with it. A thread can

@@ -15,8 +15,8 @@ use serde_json::{Map, Value, json};
 
 use super::super::crew;
 use crate::arguments::Options;
-use crate::environment;
 use crate::error::CliError;
+use crate::output;
 use crate::progress::Phase;
 
 /// A look takes some time, even where the clock cannot tell.
@@ -53,7 +53,7 @@ impl Calibration {
     /// Prints a line for each measurement that contradicts another one.
     pub(super) fn warn(&self, options: &Options) {
         for doubt in self.doubts().iter().filter(|_| !options.quiet) {
-            environment::warn_of(&format!("{doubt}; {BUSY}"));
+            output::warn(&format!("{doubt}; {BUSY}"));
         }
     }
 

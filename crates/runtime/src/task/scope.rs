@@ -77,13 +77,13 @@ where
     };
     let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
     scope.finish_one();
-    // ORDERING(S1): Acquire, what the tasks wrote is seen by what follows the scope.
     let helping = Helping {
         frame,
         mark,
         lends: Lends::Late,
         gives_up: None,
     };
+    // ORDERING(S1): Acquire, what the tasks wrote is seen by what follows the scope.
     worker.wait_until(helping, || None, || scope.pending.load(Acquire) == 0);
     worker.give_back(frame);
     let panic = scope

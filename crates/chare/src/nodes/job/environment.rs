@@ -3,6 +3,7 @@
 use raddle_net::{Launch, TransportKind};
 
 use super::{JobError, Progress};
+use crate::watch;
 
 /// How many nodes there are to be, and how they are to work: what `RADDLE_NODES`, `RADDLE_TRANSPORT` and `RADDLE_PROGRESS` say, as `raddle launch` sets them, and whether MPI has
 /// started this program.
@@ -20,8 +21,10 @@ impl JobEnvironment {
     /// Reads it.
     ///
     /// # Errors
-    /// [`JobError::Environment`].
+    /// [`JobError::Environment`]; also when `RADDLE_WATCH` names no time, which the first use of
+    /// chares would panic with.
     pub fn read() -> Result<Self, JobError> {
+        variable(watch::VARIABLE, watch::EXPECTED, watch::time)?;
         let nodes = variable("RADDLE_NODES", "a number from 1 to 65535", |text| {
             text.parse().ok().filter(|&nodes| nodes > 0)
         })?;
