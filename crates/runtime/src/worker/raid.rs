@@ -8,10 +8,10 @@
 //! A worker that sleeps must not overlook a stalled one. It may have gone to sleep just before the
 //! other pushed its fork, and an offer wakes no sleeper by itself. Therefore:
 //!
-//! - A worker that has gone to sleep looks again after [`WATCH_TIME`]. As long as forks are made or
-//!   offered, one sleeper, the *watch*, goes on to look, ever more seldom. It counts as asleep while
-//!   it looks, so that nobody splits work for it. Without forks and offers, no worker wakes up by
-//!   itself.
+//! - A worker that has gone to sleep looks again: after [`PATIENCE`], if it has seen a worker that
+//!   may be stalled, or else after [`WATCH_TIME`]. As long as forks are made or offered, one sleeper,
+//!   the *watch*, goes on to look, ever more seldom. It counts as asleep while it looks, so that
+//!   nobody splits work for it. Without forks and offers, no worker wakes up by itself.
 //! - A loop that offers what is left of it while workers sleep, and without a watch, wakes one of
 //!   them ([`Worker::call_watch`]).
 //!
@@ -184,12 +184,17 @@ impl WatchTurn {
         }
     }
 
-    /// How long a worker that is about to sleep does so at most.
-    pub(super) fn timeout(&mut self, shared: &Shared) -> Option<Duration> {
-        if self.next.is_some() && self.activity.is_none() {
+    /// How long a worker that is about to sleep does so at most, after it has waited without the
+    /// kernel.
+    pub(super) fn timeout(&mut self, stalls: &Stalls, shared: &Shared) -> Option<Duration> {
+        self.next?;
+        if self.activity.is_none() {
             self.activity = Some(shared.fork_activity());
         }
+        // A worker that may be stalled is looked at again right after that.
         self.next
+            .filter(|_| !stalls.is_watching())
+            .or(Some(Duration::ZERO))
     }
 
     /// A look of the watch. Returns how long to sleep before the next one, or `None` if the worker
@@ -200,6 +205,9 @@ impl WatchTurn {
     pub(super) fn look(&mut self, worker: &Worker, stalls: &mut Stalls) -> Option<Duration> {
         let shared = &worker.shared;
         if stalls.is_watching() {
+            if stalls.since.is_some_and(|since| since.elapsed() < PATIENCE) {
+                return Some(PATIENCE);
+            }
             if stalls.have_lasted(shared) {
                 return None;
             }
@@ -207,6 +215,7 @@ impl WatchTurn {
         } else {
             worker.ask_everyone();
             worker.note_stalls(stalls, None);
+            stalls.since = Some(Instant::now());
             if stalls.is_watching() {
                 return Some(PATIENCE);
             }

@@ -98,7 +98,7 @@ impl Worker {
             if !matches!(searched, Searched::Nothing) || self.is_surplus() {
                 break searched;
             }
-            let timeout = turn.timeout(&self.shared);
+            let timeout = turn.timeout(&stalls, &self.shared);
             let has_work = || {
                 let has_work = self.has_mail() || self.shared.has_work() || self.shared.may_end();
                 has_work || (timeout.is_none() && self.sees_forks())
@@ -111,7 +111,10 @@ impl Worker {
                 }
             };
             let slept = self.shared.watch.during(timeout, || {
-                let watch = self.watch_time(budget);
+                let watch = match stalls.is_watching() {
+                    true => self.watch_time(budget).max(PATIENCE),
+                    false => self.watch_time(budget),
+                };
                 let look = || turn.look(self, &mut stalls);
                 idle.sleep(self.index, watch, timeout, look, has_work, before_sleep)
             });
@@ -200,9 +203,7 @@ impl Worker {
             {
                 return Searched::Found(task);
             }
-            // Workers that may be stalled are looked at once more before this one gives up.
-            let is_over = passed >= time
-                && (!stalls.is_watching() || passed >= time.saturating_add(PATIENCE));
+            let is_over = passed >= time;
             rounds += 1;
             if (is_over || rounds.is_multiple_of(ROUNDS_PER_LAST_LOOK))
                 && let Some(task) = self.get_last(Wanted::Any)
