@@ -10,8 +10,7 @@ use crate::fork::{Offered, current_worker, offer_during};
 
 /// Calls `body` with every index of `range`, on as many workers as have time.
 ///
-/// Calls of one worker are in ascending order; there is no order between workers. Cost: the bodies, and about 1 % where
-/// they are small; no allocation.
+/// There is no order between calls. Cost: the bodies, and about 1 % where they are small; no allocation.
 ///
 /// # Panics
 /// With the panic of some body. Items that have not begun by then are left out, but for those that other workers run within the next
@@ -95,7 +94,7 @@ pub fn for_each_chunk_mut<T: Send>(
 /// Calls `body` with parts of `piece`, on as many workers as have time; together they are all of it, and none is empty.
 ///
 /// For collections and bodies that want to see their items in a row: what a part costs beyond its items is paid about once a
-/// microsecond, or once an item where items take longer. Parts of one worker are in ascending order.
+/// microsecond, or once an item where items take longer. There is no order between parts.
 ///
 /// # Panics
 /// As [`for_each`].
@@ -127,7 +126,7 @@ fn drive<P: Piece>(mut piece: P, mut pace: Pace, stop: &Stop, run: &(impl Fn(P) 
     let mut is_first = true;
     loop {
         let len = piece.item_count();
-        if len == 0 || stop.is_set() {
+        if len == 0 || (pace.may_take_long() && stop.is_set()) {
             return;
         }
         if let Some(cut) = pace.cut(len, worker) {
@@ -163,5 +162,8 @@ fn drive<P: Piece>(mut piece: P, mut pace: Pace, stop: &Stop, run: &(impl Fn(P) 
             }
         }
         pace.end_chunk(&chunk);
+        if stop.is_set() {
+            return;
+        }
     }
 }

@@ -46,7 +46,7 @@ fn extend<T: Send>(
     };
     loop {
         let len = range.len();
-        if len == 0 || stop.is_set() {
+        if len == 0 || (pace.may_take_long() && stop.is_set()) {
             return;
         }
         if let Some(cut) = pace.cut(len, worker) {
@@ -87,5 +87,8 @@ fn extend<T: Send>(
             }
         }
         pace.end_chunk(&chunk);
+        if stop.is_set() {
+            return;
+        }
     }
 }

@@ -119,6 +119,14 @@ impl Pace {
         }
     }
 
+    /// Returns false if the next chunk is likely to be over within microseconds. Such a part of a
+    /// loop need not look first whether the loop has ended: the flag lies among what another worker
+    /// writes all the time.
+    #[inline]
+    pub(super) fn may_take_long(&self) -> bool {
+        self.item_ns.is_none_or(|item_ns| item_ns >= COARSE_NS)
+    }
+
     #[inline]
     fn is_coarse(&self) -> bool {
         self.item_ns.is_some_and(|item_ns| item_ns >= COARSE_NS)
