@@ -104,8 +104,7 @@ impl Node {
     /// Cost: ten to a hundred times the renderers.
     ///
     /// # Errors
-    /// [`DomainError`] where a quantity is outside its range, the other requests alone are more than
-    /// the handler serves, or all of a miss is hidden behind what its own renderer does meanwhile;
+    /// [`DomainError`] where a quantity is outside its range, or the other requests alone are more than the handler serves;
     /// [`ModelError::NoFixedPoint`].
     pub fn solve(self, speeds: &[Speed]) -> Result<Solution, ModelError> {
         above_zero("renderers", f64::from(self.renderers))?;
@@ -130,9 +129,6 @@ impl Node {
             moved = (queue.cycle.0 - last).abs();
             let is_rounding = moved >= before && moved <= queue.cycle.0 * ROUNDING;
             if moved <= TOLERANCE.0 || is_rounding {
-                if let Queues::Links(links) = &self.queues {
-                    links.check(queue.miss)?;
-                }
                 return Ok(queue.with(occupancy, step));
             }
             last = queue.cycle.0;

@@ -211,17 +211,3 @@ fn one_node_has_no_links() {
     let error = one.solve(&speeds(4)).unwrap_err().to_string();
     assert!(error.contains("nodes is 1; expected 2 or more"), "{error}");
 }
-
-#[test]
-fn miss_that_is_hidden_altogether_is_refused() {
-    let hidden = Nanoseconds(1e6);
-    let node = Node {
-        queues: Queues::Links(Links { hidden, ..LINKS }),
-        ..NODE
-    };
-    let error = node.solve(&speeds(8)).unwrap_err().to_string();
-    assert!(
-        error.contains("1000000") && error.contains("slower sleep"),
-        "{error}"
-    );
-}
