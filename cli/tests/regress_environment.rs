@@ -111,6 +111,11 @@ fn a_wrong_variable_ends_with_the_code_of_the_wrong_option() {
             assert!(said.errors.contains(name), "{said:?}");
         }
     }
+    let call = "kdtree --scene knot:200 --builder messages";
+    let said = run_with(&[("RADDLE_WATCH", "soon")], call);
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.errors.contains("RADDLE_WATCH"), "{said:?}");
+    assert_eq!(said.errors.lines().count(), 1, "{said:?}");
 }
 
 /// It was not read where runs between nodes were compared.

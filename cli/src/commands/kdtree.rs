@@ -7,6 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use raddle::chare::SectionForm;
+use raddle::chare::nodes::JobEnvironment;
 use raddle_graphics::kdtree::messages::{MessageOptions, WorkerTasks};
 use raddle_graphics::kdtree::{BuildError, KdTree, Parameters};
 use serde_json::json;
@@ -104,6 +105,13 @@ fn check_call(arguments: &KdtreeArguments) -> Result<(), CliError> {
             reason: "said to another builder than the one by messages; expected --builder messages"
                 .to_owned(),
         });
+    }
+    if is_by_messages {
+        // What is wrong with these variables, such as RADDLE_WATCH, chares would panic with.
+        JobEnvironment::read().map_err(|source| CliError::Job {
+            what: "--builder messages".to_owned(),
+            source,
+        })?;
     }
     let options = arguments.messages.options();
     if options.sync == SectionForm::TwoLevel && options.worker_tasks == WorkerTasks::Dynamic {

@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use raddle::Runtime;
+use raddle::{Private, Runtime};
 use raddle_numerics::random;
 use raddle_numerics::sort::{self, ideal};
-use raddle_trace::Counter;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Options, SortArguments};
@@ -41,11 +40,9 @@ pub(crate) fn run(arguments: &SortArguments, options: &Options) -> Result<(), Cl
         )?);
         drop(alone);
         let phase = Phase::begin("sorting", options.quiet);
-        let tally = WorkerTally::for_each_of(runtime.worker_count());
+        let tallies = Private::new(WorkerTally::default);
         let note = |settled| {
-            if let Some(worker) = raddle::worker_index() {
-                tally[worker].note(settled as u64, arguments.count as u64, &phase);
-            }
+            tallies.with(|tally| tally.note(settled as u64, arguments.count as u64, &phase));
         };
         times.push(sort_checked(
             &runtime,
@@ -59,7 +56,7 @@ pub(crate) fn run(arguments: &SortArguments, options: &Options) -> Result<(), Cl
                 }
             },
         )?);
-        task_counts.push(tally.iter().map(|one| one.tasks.get()).sum());
+        task_counts.push(tallies.into_values().map(|tally| tally.tasks).sum());
     }
     let sorted = Sorted {
         times: Times::of(times),
@@ -131,27 +128,22 @@ fn sort_checked(
     })
 }
 
-/// What one worker did of one sort, on cache lines of its own.
+/// What one worker did of one sort.
 #[derive(Debug, Default)]
-#[repr(align(128))]
 struct WorkerTally {
-    tasks: Counter,
-    settled: Counter,
-    told: Counter,
+    tasks: u64,
+    settled: u64,
+    told: u64,
 }
 
 impl WorkerTally {
-    fn for_each_of(worker_count: usize) -> Vec<Self> {
-        (0..worker_count).map(|_| Self::default()).collect()
-    }
-
-    /// A task has ended and brought so many of `total` numbers to their places. For the worker itself alone.
-    fn note(&self, settled: u64, total: u64, phase: &Phase) {
-        self.tasks.add(1);
-        self.settled.add(settled);
-        let untold = self.settled.get() - self.told.get();
+    /// A task has ended and brought so many of `total` numbers to their places.
+    fn note(&mut self, settled: u64, total: u64, phase: &Phase) {
+        self.tasks += 1;
+        self.settled += settled;
+        let untold = self.settled - self.told;
         if untold * TOLD_SHARE >= total {
-            self.told.add(untold);
+            self.told = self.settled;
             phase.more_of(untold, total);
         }
     }
