@@ -76,7 +76,9 @@ pub(crate) fn set_default(
 
 /// The index of the worker that the current thread is, from 0; none on other threads.
 ///
-/// Substitutes, which stand in for workers that wait for handles, have indices from [`worker_count`] on, up to 1,024 more.
+/// Substitutes, which stand in for workers that wait, have indices from [`worker_count`] on, up to
+/// 1,024 more. Any task may run on one, so tables of `worker_count` entries are too short: use
+/// [`Private`](crate::Private) for what each worker has of its own.
 pub fn worker_index() -> Option<usize> {
     current_worker().map(crate::worker::Worker::index)
 }

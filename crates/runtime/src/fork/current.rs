@@ -5,6 +5,8 @@
 
 use std::cell::Cell;
 
+use raddle_sync::prim::fork_count;
+
 use super::{ForkStack, SLOT_COUNT};
 use crate::worker::Worker;
 
@@ -33,12 +35,30 @@ pub(super) fn current_forks<'a>() -> &'a ForkStack {
     unsafe { &*forks }
 }
 
-/// What the current thread was before.
-struct Leave(*const ForkStack);
+/// Makes the current thread what it was before, unless fork(2) has meanwhile made it the thread of a
+/// child process.
+struct Leave {
+    before: *const ForkStack,
+    fork_count: u64,
+}
+
+impl Leave {
+    /// Makes `forks` the stack of the current thread until this is dropped.
+    fn after(forks: *const ForkStack) -> Self {
+        Self {
+            before: CURRENT.with(|current| current.replace(forks)),
+            fork_count: fork_count(),
+        }
+    }
+}
 
 impl Drop for Leave {
     fn drop(&mut self) {
-        CURRENT.with(|current| current.set(self.0));
+        CURRENT.with(|current| current.set(self.before));
+        #[cfg(not(any(loom, shuttle)))]
+        if fork_count() != self.fork_count {
+            become_outside();
+        }
     }
 }
 
@@ -48,7 +68,7 @@ pub(crate) fn as_nobody<R>(run: impl FnOnce() -> R) -> R {
     let outside = &raw const OUTSIDE;
     #[cfg(any(loom, shuttle))]
     let outside = OUTSIDE.with(std::ptr::from_ref);
-    let _leave = Leave(CURRENT.with(|current| current.replace(outside)));
+    let _leave = Leave::after(outside);
     run()
 }
 
@@ -74,7 +94,7 @@ pub(crate) fn as_worker<R>(worker: &Worker, run: impl FnOnce() -> R) -> R {
         .make_room(SLOT_COUNT, || worker.shared().idle.anyone_sleeps());
     forks.worker.set(worker);
     // Both are borrowed until this function ends, and so does `Leave`.
-    let _leave = Leave(CURRENT.with(|current| current.replace(forks)));
+    let _leave = Leave::after(forks);
     run()
 }
 

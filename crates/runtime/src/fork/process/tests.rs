@@ -12,6 +12,7 @@ use std::time::Duration;
 use raddle_sync::prim::{Acquire, AtomicBool, AtomicU64, Relaxed, Release};
 
 use super::*;
+use crate::network::apart;
 use crate::{Handle, Runtime, Shutdown, default_runtime, for_each, join, scope, worker_index};
 
 /// Set in the process of one test.
@@ -49,8 +50,17 @@ enum Ended {
 
 /// Forks here. In the child, calls `call`, and exits with 0 if it returns true.
 fn in_child(call: impl FnOnce() -> bool) -> Ended {
+    in_child_of(fork, call)
+}
+
+fn fork() -> libc::pid_t {
     // SAFETY: what the child does is what these tests are about.
-    let child = unsafe { libc::fork() };
+    unsafe { libc::fork() }
+}
+
+/// As [`in_child`], where `fork` forks and returns in both processes.
+fn in_child_of(fork: impl FnOnce() -> libc::pid_t, call: impl FnOnce() -> bool) -> Ended {
+    let child = fork();
     assert!(child >= 0, "the system has no process");
     if child == 0 {
         // SAFETY: it only sets an alarm.
@@ -243,6 +253,19 @@ fn worker_that_forks_goes_on_in_the_child_as_no_worker() {
                 // The worker that forked is one still, here.
                 assert_eq!(runtime.install(|| fib(20)), 6_765);
             }
+        },
+    );
+}
+
+#[test]
+fn worker_that_forks_while_it_stands_apart_is_no_worker_in_the_child_either() {
+    alone(
+        "worker_that_forks_while_it_stands_apart_is_no_worker_in_the_child_either",
+        || {
+            let runtime = Runtime::builder().workers(1).build().expect("a worker");
+            let is_nobody = || worker_index().is_none() && works();
+            let ended = runtime.install(|| in_child_of(|| apart(fork), is_nobody));
+            assert_eq!(ended, GOOD);
         },
     );
 }
