@@ -501,8 +501,8 @@ impl Worker {
             return false;
         };
         self.tally().forks_published.add(1);
-        // With a fence, also where a worker searches: it may just be going to sleep, and the fork may be waited for.
-        if self.shared.idle.work_came(self.index).is_some() {
+        // Also where a worker searches: it may just be going to sleep, and the fork may be waited for.
+        if self.shared.idle.work_came_near(self.index).is_some() {
             self.tally().wakes.add(1);
         }
         self.tell(askers);

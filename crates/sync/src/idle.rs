@@ -14,7 +14,7 @@
 //! # Memory ordering
 //! | label | one side                                                        | other side                                              |
 //! |-------|-----------------------------------------------------------------|---------------------------------------------------------|
-//! | I1    | producer: puts work, fence(SeqCst), looks at `searching`, sleepers; or puts it for one worker, light fence, looks at its bit; or makes an offer, light fence, looks at both | sleeper: sets its bit, counts down, heavy fence, looks for work |
+//! | I1    | producer: puts work, fence(SeqCst), looks at `searching`, sleepers; or puts it, light fence, looks at sleepers; or puts it for one worker, light fence, looks at its bit; or makes an offer, light fence, looks at both | sleeper: sets its bit, counts down, heavy fence, looks for work |
 //! | I2    | producer: as above                                              | finder: counts down, fence(SeqCst), looks for more work |
 //! # No wake-up is lost
 //! Claim: when a producer has returned from [`IdleSet::work_came`], its work will be seen by a worker that is
@@ -27,6 +27,8 @@
 //! them is woken; whoever sets its bit after P fences after P, and sees the work. If there is no bit, every worker
 //! is busy and looks into the pool before it sleeps. Of work for one worker alone its bit tells as much: set before the
 //! producer's fence, it is seen, and the worker woken; else the worker's fence comes later, and it sees the work.
+//! A producer that finds no bit behind a light fence is done for the same reason
+//! ([`IdleSet::work_came_near`]): whoever sets a bit after that looks behind a heavy fence.
 //! # Invariants
 //! 1. `searching` counts the workers that search, and those whose bit was taken but that do not run yet. It may fall
 //!    short of them for a moment, even below zero, and never says more.
@@ -214,6 +216,18 @@ impl IdleSet {
             return None;
         }
         self.wake_one(near)
+    }
+
+    /// As [`work_came`](Self::work_came), for a producer in the process of all workers of the set.
+    /// Cost: a light fence and a look where nobody sleeps.
+    #[inline]
+    pub fn work_came_near(&self, near: usize) -> Option<usize> {
+        // ORDERING(I1): the work is put before the bits are looked at.
+        light_fence();
+        if self.sleepers.is_empty() {
+            return None;
+        }
+        self.work_came(near)
     }
 
     /// As [`work_came`](Self::work_came), for work that only `worker_index` can do, and looks for before it sleeps; true when it was

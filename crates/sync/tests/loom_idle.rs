@@ -36,6 +36,13 @@ impl Runtime {
         self.idle.work_came(0);
     }
 
+    /// As a worker of the same process does.
+    fn put_near(&self) {
+        // Relaxed: as above.
+        self.work.fetch_add(1, Relaxed);
+        self.idle.work_came_near(0);
+    }
+
     fn take(&self) -> bool {
         // Relaxed: as above.
         self.has_work()
@@ -71,34 +78,38 @@ fn model(body: impl Fn() + Sync + Send + 'static) {
 /// I1: one producer, one worker that is about to sleep.
 #[test]
 fn worker_hears_of_work_that_comes_while_it_lies_down() {
-    model(|| {
-        let runtime = Runtime::new(1);
-        let worker = {
-            let runtime = Arc::clone(&runtime);
-            thread::spawn(move || runtime.work_once(0))
-        };
-        runtime.put();
-        worker.join().expect("no panic");
-    });
+    for put in [Runtime::put, Runtime::put_near] {
+        model(move || {
+            let runtime = Runtime::new(1);
+            let worker = {
+                let runtime = Arc::clone(&runtime);
+                thread::spawn(move || runtime.work_once(0))
+            };
+            put(&runtime);
+            worker.join().expect("no panic");
+        });
+    }
 }
 
 /// I2: two workers, two pieces of work, one producer: the second is not left lying when the first searcher finds one.
 #[test]
 fn last_searcher_wakes_the_next() {
-    model(|| {
-        let runtime = Runtime::new(2);
-        let workers: Vec<_> = (0..2)
-            .map(|index| {
-                let runtime = Arc::clone(&runtime);
-                thread::spawn(move || runtime.work_once(index))
-            })
-            .collect();
-        runtime.put();
-        runtime.put();
-        for worker in workers {
-            worker.join().expect("no panic");
-        }
-    });
+    for put in [Runtime::put, Runtime::put_near] {
+        model(move || {
+            let runtime = Runtime::new(2);
+            let workers: Vec<_> = (0..2)
+                .map(|index| {
+                    let runtime = Arc::clone(&runtime);
+                    thread::spawn(move || runtime.work_once(index))
+                })
+                .collect();
+            put(&runtime);
+            put(&runtime);
+            for worker in workers {
+                worker.join().expect("no panic");
+            }
+        });
+    }
 }
 
 /// Invariant 1: while one producer has taken the worker's bit and not yet counted up, the worker finds its work, searches
