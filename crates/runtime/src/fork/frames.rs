@@ -152,13 +152,15 @@ impl Entry {
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
 
     #[test]
     fn forks_in_frames_that_thieves_cannot_see_count_for_the_deepest_that_they_can() {
-        let cells: Vec<&'static TaskCell> = (0..SEEN_MAX + 10)
-            .map(|_| &*Box::leak(Box::new(TaskCell::new())))
-            .collect();
+        static CELLS: LazyLock<Vec<TaskCell>> =
+            LazyLock::new(|| (0..SEEN_MAX + 10).map(|_| TaskCell::new()).collect());
+        let cells: Vec<&'static TaskCell> = CELLS.iter().collect();
         let frames = Frames::new();
         assert!(frames.innermost().is_none() && frames.of_slot(7).is_none());
         // Frame number n is entered when n slots are taken.
