@@ -18,7 +18,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// Round trips below this are "near": the modes lie at about 105 ns and 490 ns.
 const NEAR_MAX: Duration = Duration::from_nanos(250);
-/// Tests measure hundreds of pairs, and nobody reads the modes that they were in.
+/// Tests measure hundreds of pairs and do not use the modes, so they take few round trips.
 const ROUND_TRIPS: u32 = if cfg!(test) { 20 } else { 2_000 };
 /// The median of so many batches: one interrupt does not turn near into far.
 const BATCHES: usize = 5;

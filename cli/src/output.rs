@@ -8,8 +8,9 @@ use raddle_trace::whole_file::{self, WholeFile};
 
 use crate::error::CliError;
 
-/// Makes it an error, which is told, that a file would grow beyond what the process may write (`ulimit -f`). The system's
-/// way is a signal that ends the process, which then leaves behind what it had begun. To be called before there are threads.
+/// Makes it an error, which is told, that a file would grow beyond what the process may write
+/// (`ulimit -f`). The system's way is a signal that ends the process, which then leaves behind what
+/// it had begun. To be called before there are threads.
 pub(crate) fn block_size_signal() {
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGXFSZ);

@@ -1,9 +1,9 @@
-//! A file that would be larger than the process may write (`ulimit -f`) ended the program by a signal, without a word, and
-//! what it had begun stayed beside the picture; nodes ended so, too, for the memory that they share. (nodejs/node pull
-//! request 27798 tells of the same.)
+//! A file that would be larger than the process may write (`ulimit -f`) ended the program by a
+//! signal, without a word, and what it had begun stayed beside the picture; nodes ended so, too,
+//! for the memory that they share. (nodejs/node pull request 27798 tells of the same.)
 //!
-//! The signal is blocked now. A program that is launched must not inherit that, as programs did in pocoproject/poco issue
-//! 3398.
+//! The signal is blocked now. A program that is launched must not inherit that, as programs did in
+//! pocoproject/poco issue 3398.
 
 mod common;
 

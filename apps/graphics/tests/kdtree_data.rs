@@ -23,7 +23,8 @@ struct Real {
     usual: KdTree,
 }
 
-/// All meshes of the folder of real data. To read and to build them takes seconds, so the tests share them.
+/// All meshes of the folder of real data. To read and to build them takes seconds, so the tests
+/// share them.
 static REAL: LazyLock<Vec<Real>> = LazyLock::new(|| {
     let folder = std::env::var_os("RADDLE_DATA").expect(
         "RADDLE_DATA must name the folder with the real test data: this test loads mesh/*.ply.zst from it",
@@ -86,7 +87,8 @@ fn every_mesh_has_one_tree() {
     }
 }
 
-/// Each choice where many tasks work on many cells, and both kinds of worker tasks with both kinds of arrays.
+/// Each choice where many tasks work on many cells, and both kinds of worker tasks with both kinds
+/// of arrays.
 fn switched() -> Vec<MessageOptions> {
     let many = MessageOptions {
         grain: NodeGrain::Tasks(64),

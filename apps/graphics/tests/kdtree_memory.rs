@@ -45,7 +45,7 @@ fn builds_do_not_pile_up_memory() {
                 let runtime = Runtime::builder().workers(3).build().unwrap();
                 let before = in_use();
                 let builder = MessageBuilder::new(&runtime, options);
-                // What piles up is there after four.
+                // Memory that piles up shows after four builds.
                 for _ in 0..8 {
                     let built = builder.build(prepared.clone(), &Parameters::default(), |_| ());
                     drop(built.unwrap());

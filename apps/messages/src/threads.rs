@@ -1,5 +1,5 @@
-//! Starting threads, which the system may refuse: a user may have so many processes and threads,
-//! and a control group, too.
+//! Starting threads. The system may refuse one, because it limits the number of threads of a user
+//! and of a control group.
 
 use std::io;
 use std::sync::OnceLock;
@@ -27,8 +27,8 @@ pub(crate) fn spawn_in<'scope, R: Send + 'scope>(
     Ok(named(name).spawn_scoped(scope, alike(run))?)
 }
 
-/// What threads that will wait for each other wait for first: that all of them are there, or that
-/// one was refused.
+/// The start of a group of threads that wait for each other. Each first waits here until all of them
+/// are there, or until the system has refused one.
 #[derive(Debug, Default)]
 pub(crate) struct Start {
     are_all_there: OnceLock<bool>,

@@ -17,11 +17,12 @@ pub use raddle_sync::per_thread::ValueInUse;
 
 /// A variable of which every worker has a value of its own, made when that worker first uses it.
 ///
-/// A use costs about as much as that of a thread-local variable, as long as at most 255 such variables live: no lock,
-/// no atomic, no cache line that another thread writes. Every thread has a value of its own, also threads that are no workers, and
-/// workers that stand in for others that wait. The values belong to the variable: they
-/// outlive their threads, come back with [`into_values`](Self::into_values), and are dropped with it. A thread can
-/// use the variable as long as it runs, in the destructors of its thread-local variables as well.
+/// A use costs about as much as that of a thread-local variable, as long as at most 255 such
+/// variables live: no lock, no atomic, no cache line that another thread writes. Every thread has a
+/// value of its own, also threads that are no workers, and workers that stand in for others that
+/// wait. The values belong to the variable: they outlive their threads, come back with
+/// [`into_values`](Self::into_values), and are dropped with it. A thread can use the variable as
+/// long as it runs, in the destructors of its thread-local variables as well.
 ///
 /// While other threads use the variable their values cannot be read; a [`Post`](crate::Post) can ask each worker for its own. For
 /// numbers that are read at any time there is [`PrivateArray`].

@@ -501,7 +501,8 @@ impl Worker {
             return false;
         };
         self.tally().forks_published.add(1);
-        // Also where a worker searches: it may just be going to sleep, and the fork may be waited for.
+        // Also where a worker searches: it may just be going to sleep, and the fork may be waited
+        // for.
         if self.shared.idle.work_came_near(self.index).is_some() {
             self.tally().wakes.add(1);
         }

@@ -3,8 +3,11 @@
 //! After 64 levels no worker was left, and after 512 no thread: the program stood still without a
 //! word.
 
+mod nesting;
+
 use std::sync::Arc;
 
+use nesting::{nest, runtime};
 use raddle_runtime::{Runtime, default_runtime};
 
 /// More than the old limit for threads, and that for workers.
@@ -12,24 +15,6 @@ const BEYOND_THREADS: usize = 520;
 /// More than the old limit for workers, for each of two runtimes, too. A level costs the more the
 /// deeper it is, so what needs no more than this goes no deeper.
 const BEYOND_WORKERS: usize = 140;
-
-fn runtime(workers: usize) -> Arc<Runtime> {
-    let runtime = Runtime::builder().workers(workers).build();
-    Arc::new(runtime.expect("a runtime"))
-}
-
-/// A worker waits for a blocking thread, which waits for a worker, and so on.
-fn nest(runtime: &Arc<Runtime>, depth: usize) -> usize {
-    if depth == 0 {
-        return 0;
-    }
-    let below = Arc::clone(runtime);
-    let call = move || {
-        let inner = Arc::clone(&below);
-        below.install(move || nest(&inner, depth - 1))
-    };
-    1 + runtime.spawn_blocking(call).wait()
-}
 
 #[test]
 fn nested_calls_end_however_deep_they_are() {

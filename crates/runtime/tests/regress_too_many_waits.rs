@@ -2,34 +2,19 @@
 //! still without a word: a call that nobody was left to run, and a thousand threads that waited for
 //! it.
 
+mod nesting;
+
 use std::mem::forget;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use nesting::{nest, runtime};
 use raddle_runtime::Runtime;
 
 /// More than the 1,024 threads that stand in for workers.
 const DEPTH: usize = 1_100;
-
-fn runtime() -> Arc<Runtime> {
-    let runtime = Runtime::builder().workers(1).build();
-    Arc::new(runtime.expect("one worker comes up"))
-}
-
-/// A worker waits for a blocking thread, which waits for a worker, and so on.
-fn nest(runtime: &Arc<Runtime>, depth: usize) -> usize {
-    if depth == 0 {
-        return 0;
-    }
-    let below = Arc::clone(runtime);
-    let call = move || {
-        let inner = Arc::clone(&below);
-        below.install(move || nest(&inner, depth - 1))
-    };
-    1 + runtime.spawn_blocking(call).wait()
-}
 
 /// Workers of two runtimes wait for each other.
 fn bounce(here: &Arc<Runtime>, there: &Arc<Runtime>, depth: usize) {
@@ -46,7 +31,7 @@ fn panics_say_that_a_program_stands_still() {
     panic::set_hook(Box::new(move |panic| drop(say.send(panic.to_string()))));
 
     // The wait for a handle can end early.
-    let runtime = runtime();
+    let runtime = runtime(1);
     let inside = Arc::clone(&runtime);
     let call = || runtime.install(move || nest(&inside, DEPTH));
     let panic = catch_unwind(AssertUnwindSafe(call)).expect_err("too many levels");
@@ -65,7 +50,7 @@ fn panics_say_that_a_program_stands_still() {
     while said.try_recv().is_ok() {}
 
     // Calls of two runtimes lend memory to each other, and cannot.
-    let (here, there) = (self::runtime(), self::runtime());
+    let (here, there) = (nesting::runtime(1), nesting::runtime(1));
     let (first, second) = (Arc::clone(&here), Arc::clone(&there));
     forget(thread::spawn(move || {
         here.install(move || bounce(&first, &second, 2 * DEPTH));

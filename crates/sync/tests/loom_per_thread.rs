@@ -38,7 +38,8 @@ fn who_has_the_variable_sees_all_values() {
 #[test]
 fn next_variable_at_an_index_begins_anew_on_every_thread() {
     loom::model(|| {
-        // Loom's: the count of an `Arc` orders what the others did before the last of them drops the variable.
+        // Loom's: the count of an `Arc` orders what the others did before the last of them drops
+        // the variable.
         let first = loom::sync::Arc::new(PerThread::<u32>::new());
         let other = {
             let first = loom::sync::Arc::clone(&first);

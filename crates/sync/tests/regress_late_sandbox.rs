@@ -1,6 +1,6 @@
 //! A sandbox that a program enters after the first use of the library, and that refuses
-//! membarrier(2). The thread that wanted a fence panicked, and the threads that waited for it waited
-//! for ever. Now the process ends and says why.
+//! membarrier(2). The thread that wanted a fence panicked, and the threads that waited for it
+//! waited for ever. Now the process ends and says why.
 #![cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
 
 use std::env;

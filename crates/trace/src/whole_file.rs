@@ -26,7 +26,8 @@ use std::{env, process};
 const LINKS_MAX: usize = 40;
 /// Files beside one target that one process may have at the same time.
 const PARTS_MAX: usize = 64;
-/// Bytes of the target's name in the names of files beside it: with the rest they fit where names are shortest (143 bytes).
+/// Bytes of the target's name in the names of files beside it: with the rest they fit where names
+/// are shortest (143 bytes).
 const NAME_MAX: usize = 100;
 /// The permissions that a file has, of all that is said of it.
 const PERMISSIONS: u32 = 0o7777;
@@ -245,7 +246,8 @@ fn takes_no_file(error: &io::Error) -> bool {
     matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem)
 }
 
-/// Makes a new file in the system's folder for temporary files, as one beside a target there of this name.
+/// Makes a new file in the system's folder for temporary files, as one beside a target there of
+/// this name.
 fn create_elsewhere(target: &Path) -> io::Result<(File, PathBuf)> {
     let target = env::temp_dir().join(target.file_name().unwrap_or_default());
     remove_left(&target);
@@ -263,7 +265,8 @@ fn beside(target: &Path, number: usize) -> PathBuf {
     target.with_file_name(name)
 }
 
-/// What the names of files beside `target` begin with: the beginning of its own, since they may be no longer than that.
+/// What the names of files beside `target` begin with: the beginning of its own, since they may be
+/// no longer than that.
 fn prefix(target: &Path) -> String {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let name = &name[..name.floor_char_boundary(NAME_MAX)];

@@ -1,11 +1,13 @@
 //! Targets that could not be written, although the user may write them.
 //!
-//! - npm/write-file-atomic issue 63: the file beside the target had a longer name than the target, so that a name near the
-//!   limit of the file system could not be written.
-//! - stacklok/toolhive issue 3979: a container mounts a single file, and such a file cannot be replaced (`EBUSY`). Raddle
-//!   said so only when all work had been done. Where the folder takes no new file, the target was refused, too.
-//! - AMRC-FactoryPlus/amrc-connectivity-stack pull request 530: whoever opens and closes a pipe ends it for its reader.
-//!   Raddle did so to find out whether it can be written, and then waited for another reader for ever.
+//! - npm/write-file-atomic issue 63: the file beside the target had a longer name than the target,
+//!   so that a name near the limit of the file system could not be written.
+//! - stacklok/toolhive issue 3979: a container mounts a single file, and such a file cannot be
+//!   replaced (`EBUSY`). Raddle said so only when all work had been done. Where the folder takes no
+//!   new file, the target was refused, too.
+//! - AMRC-FactoryPlus/amrc-connectivity-stack pull request 530: whoever opens and closes a pipe
+//!   ends it for its reader. Raddle did so to find out whether it can be written, and then waited
+//!   for another reader for ever.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -33,8 +33,8 @@ pub fn check_ignored(tree: &Tree) -> Vec<Finding> {
 
 /// Checks that only integration tests read real data.
 ///
-/// `./test` leaves whole test programs out where there is no real data, those that read the variable; a
-/// unit test could not be told apart from its neighbours.
+/// `./test` leaves whole test programs out where there is no real data, those that read the
+/// variable; a unit test could not be told apart from its neighbours.
 #[must_use]
 pub fn check_real_data(tree: &Tree) -> Vec<Finding> {
     tree.rust_files()

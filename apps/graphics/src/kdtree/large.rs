@@ -1,5 +1,5 @@
-//! Large leaves: a hierarchy of boxes below each leaf that has so many triangles that testing all
-//! is slow.
+//! Large leaves. Testing all triangles of a large leaf is slow, so there is a hierarchy of boxes
+//! below it.
 //!
 //! Planes do not tell long triangles apart that overlap. The surface-area heuristic then ends at a
 //! leaf of any size, and so does the bound on copies ([`super::level`]). A hierarchy of boxes has

@@ -16,8 +16,7 @@ std::thread_local! {
     static LEFT: RefCell<Option<Arc<AtomicU32>>> = const { RefCell::new(None) };
 }
 
-/// Calls `run`; of the threads that are started within, by it and by these, all after so many are
-/// refused.
+/// Calls `run`. It and the threads that it starts can start `count` threads; further ones are refused.
 pub(crate) fn with_threads<R>(count: u32, run: impl FnOnce() -> R) -> R {
     LEFT.set(Some(Arc::new(AtomicU32::new(count))));
     let result = run();

@@ -116,8 +116,8 @@ pub(crate) fn next_end(port: &mut Port) -> NetError {
     }
 }
 
-/// The second of two nodes puts data into the memory of the first, which then closes the connection:
-/// the next put is refused, and writes nothing.
+/// The second of two nodes puts data into the memory of the first, which then closes the
+/// connection: the next put is refused, and writes nothing.
 pub(crate) fn put_after_close(nodes: Nodes) {
     let node = nodes.node();
     let mut port = node.port(0);

@@ -35,8 +35,8 @@ pub(super) fn current_forks<'a>() -> &'a ForkStack {
     unsafe { &*forks }
 }
 
-/// Makes the current thread what it was before, unless fork(2) has meanwhile made it the thread of a
-/// child process.
+/// Makes the current thread what it was before, unless fork(2) has meanwhile made it the thread of
+/// a child process.
 struct Leave {
     before: *const ForkStack,
     fork_count: u64,

@@ -1,10 +1,10 @@
 //! `offer_during`: work that thieves may take while its worker does something else, at next to no
 //! cost.
 //!
-//! An offer is a fork that its worker publishes only if it is asked for another reason: its push and
-//! pop pass by the gates. A loop can therefore offer what is left of it for every few items that it
-//! runs. No worker is woken for a loop of a microsecond. If those items take long, a thief raids the
-//! offer ([`crate::worker`]).
+//! An offer is a fork that its worker publishes only if it is asked for another reason: its push
+//! and pop pass by the gates. A loop can therefore offer what is left of it for every few items
+//! that it runs. No worker is woken for a loop of a microsecond. If those items take long, a thief
+//! raids the offer ([`crate::worker`]).
 
 use std::panic::resume_unwind;
 

@@ -10,7 +10,8 @@ use crate::fork::{Offered, current_worker, offer_during};
 
 /// Calls `body` with every index of `range`, on as many workers as have time.
 ///
-/// There is no order between calls. Cost: the bodies, and about 1 % where they are small; no allocation.
+/// There is no order between calls. Cost: the bodies, and about 1 % where they are small; no
+/// allocation.
 ///
 /// # Panics
 /// With the panic of some body. Items that have not begun by then are left out, but for those that other workers run within the next

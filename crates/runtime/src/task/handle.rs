@@ -215,9 +215,9 @@ impl<T: Send + 'static> Handle<T> {
     /// # Panics
     /// With the panic of the task. If the task is not done:
     /// - in a process that fork(2) made after the runtime was started;
-    /// - when the runtime stands still: for a second all its workers and substitutes have waited, no
-    ///   other substitute can be had, and there are tasks that have not begun. The task goes on if
-    ///   anything lets it.
+    /// - when the runtime stands still: for a second all its workers and substitutes have waited,
+    ///   no other substitute can be had, and there are tasks that have not begun. The task goes on
+    ///   if anything lets it.
     pub fn wait(self) -> T {
         let packet = &self.packet;
         if !self.is_done() {

@@ -9,9 +9,9 @@
 //! other pushed its fork, and an offer wakes no sleeper by itself. Therefore:
 //!
 //! - A worker that has gone to sleep looks again: after [`PATIENCE`], if it has seen a worker that
-//!   may be stalled, or else after [`WATCH_TIME`]. As long as forks are made or offered, one sleeper,
-//!   the *watch*, goes on to look, ever more seldom. It counts as asleep while it looks, so that
-//!   nobody splits work for it. Without forks and offers, no worker wakes up by itself.
+//!   may be stalled, or else after [`WATCH_TIME`]. As long as forks are made or offered, one
+//!   sleeper, the *watch*, goes on to look, ever more seldom. It counts as asleep while it looks,
+//!   so that nobody splits work for it. Without forks and offers, no worker wakes up by itself.
 //! - A loop that offers what is left of it while workers sleep, and without a watch, wakes one of
 //!   them ([`Worker::call_watch`]).
 //!
@@ -116,8 +116,8 @@ impl Worker {
         }
     }
 
-    /// Publishes the oldest private fork of a stalled worker as a task of this worker. Returns false
-    /// if there is none.
+    /// Publishes the oldest private fork of a stalled worker as a task of this worker. Returns
+    /// false if there is none.
     fn raid(&self, victim: usize) -> bool {
         let cell = self.take_cell();
         let has_raided = self.shared.forks[victim].raid(|job, frame| {

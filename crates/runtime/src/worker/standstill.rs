@@ -5,9 +5,10 @@
 //! [`SUBSTITUTES_MAX`] of them, or when the system gives no more threads. A worker that found no
 //! substitute looks every [`LOOK_TIME`] whether the runtime stands still.
 //!
-//! If all workers wait for tasks of this runtime, nothing can ever go on: the wait for a handle ends
-//! with a panic. If some wait for other things, such as a task of another runtime, these may still
-//! come. Then the hook for panics says what is wrong, once for a runtime, and the waits go on.
+//! If all workers wait for tasks of this runtime, nothing can ever go on: the wait for a handle
+//! ends with a panic. If some wait for other things, such as a task of another runtime, these may
+//! still come. Then the hook for panics says what is wrong, once for a runtime, and the waits go
+//! on.
 
 use std::cell::Cell;
 use std::fmt;
@@ -77,7 +78,8 @@ impl Shared {
 }
 
 impl Worker {
-    /// Returns true if the wait shall end because the runtime stands still; `gives_up` says so then.
+    /// Returns true if the wait shall end because the runtime stands still; `gives_up` says so
+    /// then.
     ///
     /// `gives_up` is `None` for waits that cannot end before their time.
     pub(super) fn shall_give_up(&self, gives_up: Option<&Cell<Option<StandsStill>>>) -> bool {

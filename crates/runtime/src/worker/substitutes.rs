@@ -7,10 +7,10 @@
 //!
 //! Substitutes come up when they are needed first, and stay until the runtime ends, resting. There
 //! are up to [`SUBSTITUTES_MAX`]. When all are needed, a worker waits without one. Where tasks wait
-//! for handles that they were made with, that still ends: those were spawned before them, root tasks
-//! are begun in the order in which they came, and so the first of all that have not ended waits for
-//! nothing that has not begun. Only a program in which more tasks than that wait for later ones,
-//! whose handles they were sent, can stand still; [`super::standstill`] reports it.
+//! for handles that they were made with, that still ends: those were spawned before them, root
+//! tasks are begun in the order in which they came, and so the first of all that have not ended
+//! waits for nothing that has not begun. Only a program in which more tasks than that wait for
+//! later ones, whose handles they were sent, can stand still; [`super::standstill`] reports it.
 //!
 //! # Invariants
 //! 1. As many substitutes run as workers have lent their places, at least, if there are so many; more only until each has
@@ -230,8 +230,8 @@ impl Shared {
 }
 
 impl Worker {
-    /// Lends this worker's place to a substitute. `is_foreign` says that it waits for something that
-    /// may come from outside of this runtime.
+    /// Lends this worker's place to a substitute. `is_foreign` says that it waits for something
+    /// that may come from outside of this runtime.
     pub(super) fn lend(&self, is_foreign: bool) -> Lent<'_> {
         let shared = self.shared();
         let mut is_empty = false;
