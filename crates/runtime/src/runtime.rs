@@ -8,9 +8,11 @@ use std::io;
 use std::sync::Arc;
 
 use raddle_sync::prim::{Mutex, mpsc};
+use raddle_sync::wait::prepare_waits;
 use raddle_topology::{BindError, CpuId, Matrix, Plan};
 use raddle_trace::Report;
 
+use crate::clock::reading_ns;
 use crate::config::{BuildError, Builder, MoveError, SeedPolicy, Settled};
 use crate::fork::current_worker;
 use crate::fork::process::INHERITED;
@@ -62,6 +64,7 @@ impl Runtime {
     }
 
     pub(crate) fn start(settled: Settled) -> Result<Self, BuildError> {
+        prepare_once();
         let shared = Shared::new(
             settled.pool,
             &settled.pool_setup,
@@ -298,6 +301,13 @@ impl fmt::Debug for Runtime {
             .field("blocking_calls", &blocking_calls)
             .finish_non_exhaustive()
     }
+}
+
+/// Finds out what is found out once in a process, while no worker runs: a process that fork(2) makes
+/// of this one has all of it, and waits for no thread that would have ended it.
+fn prepare_once() {
+    prepare_waits();
+    let _kept = reading_ns();
 }
 
 /// What a worker's thread needs to begin.

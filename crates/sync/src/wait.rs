@@ -67,7 +67,7 @@ use std::time::Duration;
 
 use crate::prim::{Acquire, AtomicU32, Futex, Relaxed, Release, SeqCst, clock_ns, fence};
 
-pub use budget::SpinBudget;
+pub use budget::{SpinBudget, prepare_waits};
 pub use monitor::Monitor;
 pub use price::wake_price;
 pub use way::Way;

@@ -22,7 +22,9 @@
 //! # What is not covered
 //! A lock that another thread held at the time of the fork stays locked in the child, as for any
 //! program with threads. Raddle holds its locks for well under a microsecond. Those of the default
-//! runtime are new in the child, and the lock of the thread's own forks is freed there.
+//! runtime are new in the child, and the lock of the thread's own forks is freed there. What a
+//! process finds out once (its topology, the speed of its clock) is found out by the thread that
+//! starts the first runtime: only a fork beside that start copies it half done.
 
 use std::panic::catch_unwind;
 

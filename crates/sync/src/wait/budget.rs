@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::{WaitCell, Waited, Way, wake_price};
+use super::{Monitor, WaitCell, Waited, Way, wake_price};
 use crate::prim::{Instant, LIGHT, process_cpu_count};
 
 /// Never less than this where spinning is of use: a neighbour that is just about to hand over work takes a microsecond or two.
@@ -76,6 +76,15 @@ impl SpinBudget {
             self.without = WAITS_WITHOUT;
         }
     }
+}
+
+/// Finds out what waits ask of the machine, and keeps it.
+///
+/// A thread that is about to start others calls it. Otherwise the first wait finds it out, and a
+/// process that fork(2) makes meanwhile has a copy in which nobody ends that. Cost: some files are
+/// read, the first time.
+pub fn prepare_waits() {
+    let _kept = (has_one_cpu(), Monitor::detect());
 }
 
 /// True when this process may use one CPU: whoever spins there keeps away what it waits for.

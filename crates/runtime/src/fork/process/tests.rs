@@ -18,7 +18,7 @@ use crate::{Handle, Runtime, Shutdown, default_runtime, for_each, join, scope, w
 /// Set in the process of one test.
 const ALONE: &str = "RADDLE_TEST_CHILD";
 /// After so many seconds a child counts as one that hangs.
-const ALARM_SECONDS: u32 = 60;
+const ALARM_SECONDS: u32 = 30;
 
 /// Runs `body` in a process in which the test of this name is alone.
 #[track_caller]
@@ -160,6 +160,24 @@ fn fork_before_the_first_use_changes_nothing() {
         assert!(works());
         assert_eq!(in_child(works), GOOD);
     });
+}
+
+/// What a process finds out once must not be half found out in the child: nobody would end it.
+#[test]
+fn fork_right_after_a_start_copies_no_half_done_beginning() {
+    alone(
+        "fork_right_after_a_start_copies_no_half_done_beginning",
+        || {
+            // Each round in a process in which no runtime has been started.
+            for _round in 0..20 {
+                let ended = in_child(|| {
+                    let _runtime = Runtime::builder().workers(2).build().expect("a runtime");
+                    in_child(works) == GOOD
+                });
+                assert_eq!(ended, GOOD);
+            }
+        },
+    );
 }
 
 #[test]
