@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use raddle::BuildError;
 use raddle::chare::nodes::JobError;
+use raddle::net::{NetError, SendError};
 use raddle_graphics::kdtree;
 use raddle_graphics::mesh::MeshError;
 use raddle_graphics::picture::PictureError;
@@ -232,6 +233,21 @@ pub(crate) enum CliError {
 }
 
 impl CliError {
+    /// True if a node has ended, which is the end of its program.
+    pub(crate) fn is_end_of_a_node(&self) -> bool {
+        match self {
+            Self::Nodes { source, .. } => matches!(
+                source,
+                NodesError::Net(NetError::Died(_) | NetError::Left(_))
+                    | NodesError::Send(SendError::Died(_) | SendError::Left(_))
+            ),
+            Self::Job { source, .. } => {
+                matches!(source, JobError::Net(NetError::Died(_) | NetError::Left(_)))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether the call is wrong, or an environment variable that stands in for an option.
     pub(crate) fn is_of_the_call(&self) -> bool {
         match self {

@@ -23,9 +23,7 @@ mod workers;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use raddle::chare::nodes::JobError;
-use raddle::net::{Launch, NetError, SendError};
-use raddle_messages::nodes::NodesError;
+use raddle::net::Launch;
 
 use crate::arguments::{Arguments, Command, Options};
 use crate::error::CliError;
@@ -55,20 +53,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// True in a node that another process has started, and that failed because another node ended: the first node says so.
+/// True in a node that another process has started if that one says what went wrong, so that there
+/// is one error line. It sees by itself that a node has ended; else it is told.
 fn is_told_by_the_first(error: &CliError) -> bool {
-    let is_end = match error {
-        CliError::Nodes { source, .. } => matches!(
-            source,
-            NodesError::Net(NetError::Died(_) | NetError::Left(_))
-                | NodesError::Send(SendError::Died(_) | SendError::Left(_))
-        ),
-        CliError::Job { source, .. } => {
-            matches!(source, JobError::Net(NetError::Died(_) | NetError::Left(_)))
-        }
-        _ => false,
-    };
-    is_end && Launch::is_started()
+    Launch::is_started()
+        && (error.is_end_of_a_node() || Launch::tell_first(&error::one_line(error)))
 }
 
 /// Prints the help, the version, or what is wrong with the call.

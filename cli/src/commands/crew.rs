@@ -48,13 +48,24 @@ pub(super) fn failed(kind: TransportKind, source: NodesError) -> CliError {
     }
 }
 
-/// Ends the nodes.
+/// Ends the nodes, and returns what was `measured` on them.
 ///
 /// # Errors
-/// [`CliError::Nodes`] of one that failed.
-pub(super) fn finish(crew: Crew) -> Result<(), CliError> {
+/// That of the measurement, or of a node that failed and has told why: the measurement ended since
+/// that node did.
+pub(super) fn finish<T>(crew: Crew, measured: Result<T, CliError>) -> Result<T, CliError> {
     let kind = crew.transport();
-    crew.finish().map_err(|source| failed(kind, source))
+    match measured {
+        Ok(measured) => {
+            let finished = crew.finish();
+            finished.map_err(|source| failed(kind, source))?;
+            Ok(measured)
+        }
+        Err(error) if error.is_end_of_a_node() => {
+            Err(crew.why().map_or(error, |source| failed(kind, source)))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Who is where, for people.

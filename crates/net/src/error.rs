@@ -102,12 +102,14 @@ pub enum NetError {
     #[error("{0} has left")]
     Left(NodeId),
     /// A node's process ended with an error.
-    #[error("{node} failed: {status}")]
+    #[error("{node} failed: {}", why.clone().unwrap_or_else(|| status.to_string()))]
     Failed {
         /// Which.
         node: NodeId,
         /// How its process ended.
         status: std::process::ExitStatus,
+        /// Why, if it has [told](crate::Launch::tell_first).
+        why: Option<String>,
     },
     /// What came by a lane is no message, and nothing after it can be found.
     #[error("the lane from {from}: {found}")]

@@ -6,6 +6,7 @@
 //! file system, no process that was not started so can reach a node, and with the last node all is gone, however it ended.
 
 mod others;
+mod word;
 
 use std::env;
 use std::ffi::OsString;
@@ -139,6 +140,15 @@ impl Launch {
         env::var_os(NODE_VARIABLE).is_some()
     }
 
+    /// Tells the first node why this one fails, in a node that it has started. It finds that in
+    /// [`NetError::Failed`], and may say it for both.
+    ///
+    /// Returns false, and does nothing, if this process is no such node, or the first has ended.
+    /// Words beyond 4 kB are cut off.
+    pub fn tell_first(why: &str) -> bool {
+        Self::is_started() && word::tell(why)
+    }
+
     /// How many processes MPI has started of this program, if it was started so, by `mpirun` or `srun`; as the environment tells, whether or not the
     /// program was built with MPI.
     pub fn rank_count() -> Option<u16> {
@@ -186,19 +196,30 @@ impl Launch {
         allow_files();
         // From the first that was started on: whatever fails, they are waited for, when they have seen that this one is gone.
         let mut others = Others::default();
+        match self.start_others(&mut others) {
+            Ok(node) => Ok(self.nodes(node, others)),
+            Err(error @ NetError::Died(_)) => Err(others.why().unwrap_or(error)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Starts the other nodes, and returns the first one, which this process is.
+    fn start_others(&self, others: &mut Others) -> Result<Node, NetError> {
         let mut shares = Share::of_all(self.kind, self.shape)?.into_iter();
         let ours = shares.next().expect("a program has a first node");
         for share in shares {
             let (here, there) = control::pair().map_err(NetError::system("a socket"))?;
-            others.push(share.me, self.spawn(share.me, there)?);
-            welcome(&here, &share).map_err(|error| match error.kind() {
+            let child = self.spawn(share.me, there)?;
+            let welcomed = welcome(&here, &share);
+            others.push(share.me, child, here);
+            welcomed.map_err(|error| match error.kind() {
                 ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => NetError::Died(share.me),
                 _ => NetError::system("a message to a node that was started")(error),
             })?;
         }
         let node = Node::assemble(ours, Some(self.silence))?;
         node.set_children(others.processes().collect());
-        Ok(self.nodes(node, others))
+        Ok(node)
     }
 
     const fn nodes(&self, node: Node, others: Others) -> Nodes {
@@ -333,7 +354,8 @@ fn join(kind: TransportKind, shape: Shape) -> Result<Node, NetError> {
         files.extend(frame.files);
     }
     // From here on nobody reads what was for this node alone.
-    nothing(OFlags::RDONLY)
+    word::keep(first)
+        .and_then(|()| nothing(OFlags::RDONLY))
         .and_then(rustix::stdio::dup2_stdin)
         .map_err(NetError::system("an empty standard input"))?;
     // Below the number of nodes.
@@ -376,6 +398,12 @@ impl Nodes {
     pub fn finish(mut self) -> Result<(), NetError> {
         let grace = self.grace;
         self.end(grace)
+    }
+
+    /// Ends the program after a failure, as a drop does. Returns the failure of a node that has
+    /// [told](Launch::tell_first) why it failed: it tells more than that the node has died.
+    pub fn why(mut self) -> Option<NetError> {
+        self.end(Some(GRACE)).err().filter(others::has_told)
     }
 
     fn end(&mut self, grace: Option<Duration>) -> Result<(), NetError> {

@@ -93,6 +93,26 @@ fn a_node_that_fails_is_told(test: &str, kind: TransportKind) {
     assert_eq!(error, "node 1 failed: exit status: 7");
 }
 
+/// Whichever node has told why it fails is the one that is told of.
+fn a_node_that_tells_why_it_fails_is_quoted(test: &str, kind: TransportKind) {
+    assert!(
+        Launch::is_started() || !Launch::tell_first("there is no first node to tell"),
+        "this is the first"
+    );
+    let nodes = start(test, kind, 3);
+    match nodes.node().id().0 {
+        0 => {
+            let why = nodes.why().expect("it failed").to_string();
+            assert_eq!(why, "node 2 failed: the disk is full");
+        }
+        1 => std::process::exit(7),
+        _ => {
+            assert!(Launch::tell_first("the disk is full"));
+            std::process::exit(1);
+        }
+    }
+}
+
 /// The others heard nothing, and were killed after five seconds.
 fn a_first_node_that_panics_is_told(test: &str, kind: TransportKind) {
     let nodes = start(test, kind, 3);

@@ -253,6 +253,15 @@ impl Crew {
         }
     }
 
+    /// Ends the nodes after a failure; returns that of a node that has told why it failed.
+    pub fn why(self) -> Option<NodesError> {
+        self.dismiss();
+        match self.team {
+            Team::Processes(nodes) => nodes.why().map(NodesError::Net),
+            Team::Threads(..) => None,
+        }
+    }
+
     fn dismiss(&self) {
         let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
         let order = Order {

@@ -38,21 +38,22 @@ pub(super) fn run(
     let Some((crew, plan)) = crew::start(arguments.transport(), nodes, options)? else {
         return Ok(());
     };
-    let (text, json) = if arguments.overheads {
-        overheads::report(&crew, arguments)?
+    let measured = if arguments.overheads {
+        overheads::report(&crew, arguments)
     } else if arguments.symmetric {
-        symmetric::report(&crew, arguments)?
+        symmetric::report(&crew, arguments)
     } else {
-        report(&crew, arguments)?
+        report(&crew, arguments)
     };
+    let about = crew::describe(&crew);
+    let (text, json) = crew::finish(crew, measured)?;
     let mut result = Map::new();
     result.insert("command".to_owned(), json!("pingpong"));
-    result.extend(crew::describe(&crew));
+    result.extend(about);
     result.extend(json);
     if options.show_binding {
         result.insert("binding".to_owned(), json!(plan));
     }
-    crew::finish(crew)?;
     if options.json {
         schema::print(result)
     } else if options.quiet {

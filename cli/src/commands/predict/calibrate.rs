@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use raddle::net::TransportKind;
-use raddle_messages::nodes::{Overheads, Receive};
+use raddle_messages::nodes::{NodesError, Overheads, Receive};
 use raddle_messages::shared_core;
 use raddle_model::units::Nanoseconds;
 use raddle_model::{Measured, Parameters};
@@ -95,16 +95,19 @@ pub(super) fn here(
     };
     let phase = Phase::begin("measure", options.quiet);
     let failed = |source| crew::failed(kind, source);
-    let overheads = crew.overheads(SAMPLES).map_err(failed)?;
-    let trip = |bytes| -> Result<Duration, CliError> {
+    let trip = |bytes| -> Result<Duration, NodesError> {
         let times = (0..REPEATS).map(|_| crew.rally_in_all(Receive::Poll, bytes, LONG_TRIPS));
-        let mut times = times.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        let mut times = times.collect::<Result<Vec<_>, _>>()?;
         times.sort_unstable();
         Ok(times[times.len() / 2] / LONG_TRIPS as u32)
     };
-    let longer = trip(LONG_BYTES)?.saturating_sub(trip(1)?);
+    let measure = || {
+        let overheads = crew.overheads(SAMPLES)?;
+        Ok((overheads, trip(LONG_BYTES)?.saturating_sub(trip(1)?)))
+    };
+    let measured = measure().map_err(failed);
     let cpu = crew.seats().cpus().next().flatten();
-    crew::finish(crew)?;
+    let (overheads, longer) = crew::finish(crew, measured)?;
     let mut measured = of(&overheads);
     let per_byte = longer.as_secs_f64() * 1e9 / 2.0 / (LONG_BYTES - 1) as f64;
     measured.per_byte = (per_byte > 0.0).then_some(Nanoseconds(per_byte));

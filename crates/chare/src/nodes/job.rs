@@ -243,9 +243,17 @@ impl Job {
             self.progress,
             setup,
             main,
-        )?;
-        nodes.finish()?;
-        Ok(result)
+        );
+        match result {
+            Ok(result) => {
+                nodes.finish()?;
+                Ok(result)
+            }
+            Err(error @ JobError::Net(NetError::Died(_) | NetError::Left(_))) => {
+                Err(nodes.why().map_or(error, JobError::Net))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// As [`run`](Self::run), on nodes within this process: each has its runtime and its memory, and they meet in messages alone.

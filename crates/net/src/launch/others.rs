@@ -2,14 +2,14 @@
 //! those that do not run.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use super::GRACE;
+use super::{GRACE, word};
 use crate::address::NodeId;
 use crate::control;
 use crate::error::NetError;
@@ -28,16 +28,19 @@ pub(super) struct Others(Vec<Other>);
 struct Other {
     node: NodeId,
     child: Child,
+    /// The other end of what is its standard input at first.
+    control: OwnedFd,
     /// It was killed, since it did not answer.
     was_silent: bool,
 }
 
 impl Others {
     /// One more.
-    pub(super) fn push(&mut self, node: NodeId, child: Child) {
+    pub(super) fn push(&mut self, node: NodeId, child: Child, control: OwnedFd) {
         self.0.push(Other {
             node,
             child,
+            control,
             was_silent: false,
         });
     }
@@ -56,8 +59,15 @@ impl Others {
         }
     }
 
+    /// Waits for all, some seconds at most; the failure of one that has told why it failed.
+    pub(super) fn why(&mut self) -> Option<NetError> {
+        let ended = self.wait(Some(GRACE), Silence::USUAL);
+        ended.err().filter(has_told)
+    }
+
     /// Waits for all; those that are still there after `grace`, and those that are stopped for
-    /// longer than `silence` allows, are killed.
+    /// longer than `silence` allows, are killed. Of several that failed, the error is that of the
+    /// first that has told why, or else of the first.
     pub(super) fn wait(
         &mut self,
         grace: Option<Duration>,
@@ -75,16 +85,28 @@ impl Others {
                     limit: silence.limit(),
                 }),
                 Ok(status) if status.success() => Ok(()),
-                Ok(status) => Err(NetError::Failed { node, status }),
+                Ok(status) => Err(NetError::Failed {
+                    node,
+                    status,
+                    why: word::hear(&other.control),
+                }),
                 Err(error) => Err(NetError::System {
                     what: "the end of a process",
                     error,
                 }),
             };
-            failed = failed.and(result);
+            failed = match (failed, result) {
+                (Ok(()), result) => result,
+                (Err(before), Err(error)) if !has_told(&before) && has_told(&error) => Err(error),
+                (before, _) => before,
+            };
         }
         failed
     }
+}
+
+pub(super) fn has_told(error: &NetError) -> bool {
+    matches!(error, NetError::Failed { why: Some(_), .. })
 }
 
 impl Drop for Others {

@@ -1,0 +1,45 @@
+//! The last word of a node that the first one has started: why it fails.
+//!
+//! The first node says it, and the node itself is silent: a program on several nodes has one error
+//! line. The word goes by the socket that is the node's standard input at its start. The first node
+//! reads it when the process has ended.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
+
+use rustix::io::{Errno, fcntl_dupfd_cloexec, retry_on_intr};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+
+/// A longer word is cut.
+const BYTES_MAX: usize = 4096;
+
+/// The socket to the first node, kept when standard input becomes empty.
+static FIRST: OnceLock<OwnedFd> = OnceLock::new();
+
+/// Keeps the way to the first node, which `socket` is.
+pub(super) fn keep(socket: BorrowedFd<'_>) -> Result<(), Errno> {
+    let socket = fcntl_dupfd_cloexec(socket, 0)?;
+    // A process is started as one node, so there is one way.
+    let _ = FIRST.set(socket);
+    Ok(())
+}
+
+/// Tells the first node why this one fails. Returns false if it does not hear that.
+pub(super) fn tell(why: &str) -> bool {
+    let bytes = &why.as_bytes()[..why.floor_char_boundary(BYTES_MAX)];
+    let socket = match FIRST.get() {
+        Some(socket) => socket.as_fd(),
+        None => rustix::stdio::stdin(),
+    };
+    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+    !bytes.is_empty() && retry_on_intr(|| send(socket, bytes, flags)).is_ok()
+}
+
+/// What the node at the other end of `socket` has told, if it has.
+pub(super) fn hear(socket: &OwnedFd) -> Option<String> {
+    let mut bytes = [0; BYTES_MAX];
+    let heard = retry_on_intr(|| recv(socket, &mut bytes[..], RecvFlags::DONTWAIT));
+    let (byte_count, _) = heard.ok()?;
+    let why = String::from_utf8_lossy(&bytes[..byte_count]);
+    (!why.is_empty()).then(|| why.into_owned())
+}
