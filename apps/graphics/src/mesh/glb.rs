@@ -9,8 +9,8 @@
 //! refused.
 //!
 //! # Limits
-//! The JSON is held whole, and a small compressed file can hold a very long one. So there are limits,
-//! which are checked before the memory is taken.
+//! The JSON is held whole, and a small compressed file can hold a very long one. So there are
+//! limits, which are checked before the memory is taken.
 //!
 //! | what | limit | of a compressed file also |
 //! |---|---|---|
