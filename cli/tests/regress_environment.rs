@@ -2,6 +2,7 @@
 //!
 //! A misspelt variable was ignored without a word, `RADDLE_WORKERS=0` ended with code 1 where
 //! `--workers 0` ends with code 2, and commands that run on one node ignored `RADDLE_NODES`.
+//! The texts named other ranges than the options, and different ones for different values.
 
 mod common;
 
@@ -168,5 +169,42 @@ fn commands_of_one_node_say_that_they_ignore_nodes() {
     ] {
         let said = run_with(&[("RADDLE_NODES", nodes)], call);
         assert_eq!((said.code, &*said.errors), (Some(0), ""), "{said:?}");
+    }
+}
+
+/// Every wrong value has the range of the option in its text, whatever is wrong with it.
+#[test]
+fn variables_and_options_name_the_same_range() {
+    for (name, option, range, values) in [
+        (
+            "RADDLE_NODES",
+            "--nodes",
+            (1, 256),
+            ["0", "many", "1000", "70000"],
+        ),
+        (
+            "RADDLE_WORKERS",
+            "--workers",
+            (1, 4096),
+            ["0", "many", "5000", "1e3"],
+        ),
+    ] {
+        let expected = format!("expected a number from {} to {}", range.0, range.1);
+        for value in values {
+            let call = "kneighbor --iterations 5 --mode shm";
+            let by_variable = run_with(&[(name, value)], call);
+            let told = format!("{name}: found {value:?}; {expected}");
+            assert!(
+                by_variable.errors.contains(&told),
+                "{told}: {by_variable:?}"
+            );
+            let by_option = run_with(&[], &format!("{call} {option} {value}"));
+            assert_eq!(by_option.code, Some(2), "{option} {value}: {by_option:?}");
+            assert!(by_option.errors.contains(option), "{by_option:?}");
+            assert!(
+                by_option.errors.contains(&range.1.to_string()) || value == "many",
+                "{by_option:?}"
+            );
+        }
     }
 }

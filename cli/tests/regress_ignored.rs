@@ -24,7 +24,11 @@ fn is_refused(call: &str, parts: &[&str]) {
 fn a_sleep_longer_than_a_round_trip_is_refused_by_predict_and_can_be_simulated() {
     is_refused(
         "predict --slower sleep=5us",
-        &["slower sleep is 5000", "expected at most 4314.0 ns"],
+        &["slower sleep is 5000 ns; expected at most 4314.0 ns"],
+    );
+    is_refused(
+        "predict --slower sleep=1s",
+        &["slower sleep is 1000000000 ns; expected at most 4314.0 ns"],
     );
     is_refused(
         "predict --slower sleep=3us,sleep=2us",

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use raddle::chare::nodes::{JobEnvironment, JobError, Progress};
+use raddle::chare::nodes::{self, JobEnvironment, JobError, Progress};
 use raddle::net::{Launch, NetError, TransportKind};
 use raddle_messages::nodes::Receive;
 use raddle_model::simulate;
@@ -12,8 +12,8 @@ use raddle_model::simulate;
 use super::values::{self, Bytes};
 use super::{ELEMENTS_MAX, NEIGHBOURS_MAX};
 
-/// More processes than which nobody starts on purpose.
-pub(super) const NODES_MAX: i64 = 256;
+/// The most nodes, as `clap` takes the end of a range.
+pub(super) const NODES_MAX: i64 = nodes::NODES_MAX as i64;
 
 /// Shown below the help of `raddle kneighbor`.
 pub(super) const KNEIGHBOR_EXAMPLES: &str = "\
@@ -75,24 +75,6 @@ impl ReceiveChoice {
             Self::Thread => &[Receive::Thread],
             Self::All => &Receive::ALL,
         }
-    }
-}
-
-/// What the environment says of nodes; of as many as `--nodes` takes.
-///
-/// # Errors
-/// [`JobError::Environment`].
-pub(super) fn job_environment() -> Result<JobEnvironment, JobError> {
-    const NAME: &str = "RADDLE_NODES";
-    let said = JobEnvironment::read()?;
-    let variable = std::env::var_os(NAME).filter(|value| !value.is_empty());
-    match (said.nodes, variable) {
-        (Some(nodes), Some(found)) if i64::from(nodes) > NODES_MAX => Err(JobError::Environment {
-            name: NAME,
-            found,
-            expected: format!("a number from 1 to {NODES_MAX}"),
-        }),
-        _ => Ok(said),
     }
 }
 
@@ -239,7 +221,7 @@ impl KneighborArguments {
     /// # Errors
     /// [`JobError::Environment`].
     pub(crate) fn or_environment(mut self) -> Result<Self, JobError> {
-        let said = job_environment()?;
+        let said = JobEnvironment::read()?;
         let nodes = said.nodes.filter(|&nodes| nodes > 1);
         let kind = said.transport.unwrap_or_default();
         // Of nodes that are asked for on the command line there are threads, if it does not say which.

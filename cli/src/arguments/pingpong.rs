@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use raddle::chare::nodes::JobEnvironment;
 use raddle::net::{Launch, TransportKind};
 use raddle_messages::waits::Kind;
 
 use super::Options;
-use super::nodes::{NODES_MAX, ReceiveChoice, job_environment, transport_parser};
+use super::nodes::{NODES_MAX, ReceiveChoice, transport_parser};
 use super::values::{self, Bytes};
 use crate::error::CliError;
 use crate::output;
@@ -106,7 +107,7 @@ impl PingpongArguments {
     /// # Errors
     /// [`CliError::Job`] where that makes no sense; [`CliError::WrongCall`] of options for nodes where there are none.
     pub(crate) fn or_environment(mut self, options: &Options) -> Result<Self, CliError> {
-        let said = job_environment().map_err(|source| CliError::Job {
+        let said = JobEnvironment::read().map_err(|source| CliError::Job {
             what: "pingpong".to_owned(),
             source,
         })?;

@@ -50,7 +50,7 @@ pub(crate) use arrive::Reachable;
 pub use door::Door;
 pub(crate) use door::Whose;
 #[cfg(not(any(loom, shuttle)))]
-pub use job::{Job, JobEnvironment};
+pub use job::{Job, JobEnvironment, NODES_MAX};
 #[cfg(not(loom))]
 pub use job::{JobError, Progress, Setup};
 #[cfg(shuttle)]

@@ -7,12 +7,14 @@ use thiserror::Error;
 
 /// A quantity outside of where a formula holds.
 #[derive(Clone, Debug, Error, PartialEq)]
-#[error("{quantity} is {found}; expected {expected}")]
+#[error("{quantity} is {found}{unit}; expected {expected}")]
 pub struct DomainError {
     /// What it is: the key of a parameter where it is one, such as `network.wire_ns`.
     pub quantity: &'static str,
     /// Its value.
     pub found: f64,
+    /// What the value is followed by, such as ` ns`; empty where the name of the quantity says it.
+    pub unit: &'static str,
     /// What it may be.
     pub expected: String,
 }
@@ -22,7 +24,16 @@ impl DomainError {
         Self {
             quantity,
             found,
+            unit: "",
             expected: expected.into(),
+        }
+    }
+
+    /// The same of a time in nanoseconds whose name does not say so.
+    pub(crate) fn in_nanoseconds(self) -> Self {
+        Self {
+            unit: " ns",
+            ..self
         }
     }
 }

@@ -53,12 +53,17 @@ fn environment_sets_what_the_builder_leaves_open() {
         (
             "RADDLE_WORKERS",
             "many",
-            "RADDLE_WORKERS: found \"many\"; expected a number from 1",
+            "RADDLE_WORKERS: found \"many\"; expected a number from 1 to 4096",
         ),
         (
             "RADDLE_WORKERS",
             "0",
-            "RADDLE_WORKERS: found \"0\"; expected a number from 1",
+            "RADDLE_WORKERS: found \"0\"; expected a number from 1 to 4096",
+        ),
+        (
+            "RADDLE_WORKERS",
+            "5000",
+            "RADDLE_WORKERS: found \"5000\"; expected a number from 1 to 4096",
         ),
         (
             "RADDLE_POOL",

@@ -258,14 +258,6 @@ impl Serialize for Matrix {
     }
 }
 
-/// Returns the most parties that a text may have: those of a sparse matrix take memory before
-/// anything is read of them.
-fn order_max(text: &str) -> usize {
-    /// As many are fine for a text of any length.
-    const ORDER_FREE: usize = 1 << 20;
-    ORDER_FREE.max(text.len()).min(u32::MAX as usize)
-}
-
 /// Tells whether a number may stand in a matrix.
 fn is_valid(bytes: f64) -> bool {
     (0.0..=MATRIX_BYTES_MAX).contains(&bytes)

@@ -69,7 +69,7 @@ fn bad_lists_of_edges_are_told_with_their_place() {
     );
     refuses(
         "src,dst,bytes\n0,4000000000,8\n",
-        "m:2:3: found \"4000000000\", expected a party from 0 to 1048575",
+        "m:2:3: found \"4000000000\", expected a party from 0 to 1048575, or a name; a name that is a number stands in quotes",
     );
     refuses(
         "src,dst,bytes\na,b,8\n,a,1\n",

@@ -8,6 +8,19 @@
 //! meshes that hang on them, and animations do not run. Data in other files and compressed data are
 //! refused.
 //!
+//! # Limits
+//! The JSON is held whole, and a small compressed file can hold a very long one. So there are
+//! limits, which are checked before the memory is taken.
+//!
+//! | what | limit | of a compressed file also |
+//! |---|---|---|
+//! | the JSON | 128 MiB | 4 MiB, and 64 bytes for each compressed byte |
+//! | its objects in memory | the memory of the machine | 16 MiB, and 256 bytes for each |
+//! | the binary chunk | 4 GiB, by the format | 16 MiB, and 256 bytes for each |
+//!
+//! The JSON of real scenes takes 30 to 300 bytes for each node, accessor or mesh, and compresses by
+//! less than 30. So a million nodes of average size fit.
+//!
 //! # Source
 //! Khronos Group, glTF 2.0 Specification, 2021: 3.5 (scenes), 3.7.2 (meshes), 4.4 (container).
 
@@ -26,6 +39,7 @@ use super::error::{Fault, Place, one_line, quoted};
 use super::faces::Faces;
 use super::load::Parsed;
 use super::source::Source;
+use crate::memory;
 
 #[cfg(test)]
 mod tests;
@@ -47,9 +61,49 @@ const EXTENSIONS_HARMLESS: [&str; 12] = [
     "KHR_node_hoverability",
 ];
 
+/// The longest JSON that is read.
+const JSON_BYTES_MAX: u64 = 128 << 20;
+
+/// How far the JSON of a compressed file may expand, and how much further for each compressed byte.
+const JSON_EXPANSION: Expansion = Expansion {
+    what: "JSON",
+    free: 4 << 20,
+    per_byte: 64,
+};
+/// The same for the objects of the JSON, in memory.
+const OBJECT_EXPANSION: Expansion = Expansion {
+    what: "objects in JSON",
+    free: 16 << 20,
+    per_byte: 256,
+};
+/// The same for the binary chunk.
+const BINARY_EXPANSION: Expansion = Expansion {
+    what: "a binary chunk",
+    free: 16 << 20,
+    per_byte: 256,
+};
+
+/// How much of a chunk is read before its expansion is checked.
+const PIECE_BYTES: u64 = 1 << 20;
+
+/// How many bytes a compressed file may hold of something.
+#[derive(Debug, Clone, Copy)]
+struct Expansion {
+    what: &'static str,
+    free: u64,
+    per_byte: u64,
+}
+
+impl Expansion {
+    fn check(self, source: &Source<'_>, bytes: u64) -> Result<(), Fault> {
+        source.check_expansion(source.byte(), self.what, bytes, self.free, self.per_byte)
+    }
+}
+
 /// Reads a binary glTF file from its first byte.
 pub(crate) fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Fault> {
     let container = Container::read(source)?;
+    check_objects(source, &container)?;
     let root = json::parse(&container.json).map_err(|error| container.json_fault(&error))?;
     for extension in &root.extensions_required {
         if !EXTENSIONS_HARMLESS
@@ -110,8 +164,15 @@ impl Container {
             }
             match (chunk_number, &chunk_type.to_le_bytes()) {
                 (0, b"JSON") => {
+                    if chunk_length > JSON_BYTES_MAX {
+                        return Err(Fault::too_large(
+                            place,
+                            format!("a chunk of {chunk_length} bytes of JSON"),
+                            format!("at most {JSON_BYTES_MAX} bytes"),
+                        ));
+                    }
                     container.json_offset = source.offset();
-                    chunk(source, chunk_length, &mut container.json)?;
+                    chunk(source, chunk_length, &mut container.json, JSON_EXPANSION)?;
                     container.trim_json();
                 }
                 (0, other) => {
@@ -120,7 +181,12 @@ impl Container {
                 }
                 (1, b"BIN\0") => {
                     container.binary_offset = source.offset();
-                    chunk(source, chunk_length, &mut container.binary)?;
+                    chunk(
+                        source,
+                        chunk_length,
+                        &mut container.binary,
+                        BINARY_EXPANSION,
+                    )?;
                 }
                 _ => source.skip(chunk_length, "the end of a chunk")?,
             }
@@ -177,10 +243,31 @@ fn words<const COUNT: usize>(
     Ok(words)
 }
 
+/// Checks that there is memory for the objects of the JSON: `{}` takes two bytes there and some
+/// hundred as a node. Braces in strings count, too; they are rare.
+fn check_objects(source: &Source<'_>, container: &Container) -> Result<(), Fault> {
+    let count = memchr::memchr_iter(b'{', &container.json).count() as u64;
+    let bytes = count * size_of::<json::Node>() as u64;
+    OBJECT_EXPANSION.check(source, bytes)?;
+    memory::ask(bytes).map_err(|none| Fault::no_memory(container.json_place(), none))
+}
+
 /// Reads the content of a chunk. Makes room as bytes come, not as the file promises.
-fn chunk(source: &mut Source<'_>, length: u64, bytes: &mut Vec<u8>) -> Result<(), Fault> {
+fn chunk(
+    source: &mut Source<'_>,
+    length: u64,
+    bytes: &mut Vec<u8>,
+    expansion: Expansion,
+) -> Result<(), Fault> {
     source.reserve(bytes, length, 1)?;
-    source.read_into(bytes, length)?;
+    loop {
+        let before = bytes.len() as u64;
+        source.read_into(bytes, (length - before).min(PIECE_BYTES))?;
+        if bytes.len() as u64 == before {
+            break;
+        }
+        expansion.check(source, bytes.len() as u64)?;
+    }
     if (bytes.len() as u64) < length {
         let expected = format!("a chunk of {length} bytes");
         return Err(Fault::truncated(source.byte(), expected));

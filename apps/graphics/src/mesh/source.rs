@@ -411,7 +411,9 @@ impl Source<'_> {
         self.check_expansion(self.byte(), "vertices", bytes, free, per_byte)
     }
 
-    fn check_expansion(
+    /// Checks that `bytes` bytes of `what` can be what a compressed file holds: at most `free`, and
+    /// `per_byte` for each compressed byte that was read so far.
+    pub(crate) fn check_expansion(
         &self,
         here: Place,
         what: &str,

@@ -34,7 +34,7 @@ use self::allocator::keep_freed_memory;
 use self::carrier::NetCarrier;
 use self::desk::Desk;
 #[cfg(not(shuttle))]
-pub use self::environment::JobEnvironment;
+pub use self::environment::{JobEnvironment, NODES_MAX};
 use self::open::Open;
 pub use self::progress::Progress;
 use super::net::{NetError, Node, PORTS_MAX};

@@ -72,7 +72,8 @@ impl Scenario {
                 "at most {:.1} ns, as long as a miss is on its way",
                 node.round_trip.max(Nanoseconds::ZERO).0
             );
-            return Err(DomainError::new("slower sleep", slower.sleep.0, expected).into());
+            let error = DomainError::new("slower sleep", slower.sleep.0, expected);
+            return Err(error.in_nanoseconds().into());
         }
         node.round_trip = left.max(Nanoseconds::ZERO);
         if self.queues == QueueModel::Links {

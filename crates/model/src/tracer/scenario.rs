@@ -150,8 +150,10 @@ impl Slower {
             ("slower wake", self.wake),
             ("slower sleep", self.sleep),
         ];
-        all.into_iter()
-            .try_for_each(|(what, time)| from_zero(what, time.0).map(drop))
+        all.into_iter().try_for_each(|(what, time)| {
+            let checked = from_zero(what, time.0).map(drop);
+            checked.map_err(DomainError::in_nanoseconds)
+        })
     }
 }
 

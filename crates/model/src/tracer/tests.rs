@@ -338,7 +338,7 @@ fn what_the_model_does_not_hold_for_is_refused() {
             slower,
             ..Scenario::new(32, 3)
         })
-        .contains("slower wire is -1")
+        .contains("slower wire is -1 ns; expected a finite number from 0")
     );
     let sends = Sends::Inline { share: 0.0 };
     assert!(

@@ -253,8 +253,8 @@ impl Builder {
         let topology = Topology::this_machine()?;
         match self.worker_count {
             Some(count) => in_range(count),
-            None => match from_environment::<NonZeroUsize>("RADDLE_WORKERS", "a number from 1")? {
-                Some(count) => blame("RADDLE_WORKERS", in_range(count.get())),
+            None => match worker_count_from_environment()? {
+                Some(count) => Ok(count),
                 None => in_range(self.share_of(topology).max(1)),
             },
         }
@@ -394,6 +394,25 @@ fn in_range(worker_count: usize) -> Result<usize, BuildError> {
             max: WORKER_COUNT_MAX,
         })
     }
+}
+
+/// Reads `RADDLE_WORKERS`. All wrong values have one text, be they no numbers or out of range.
+fn worker_count_from_environment() -> Result<Option<usize>, BuildError> {
+    /// A number of workers that is in range.
+    struct WorkerCount(usize);
+
+    impl FromStr for WorkerCount {
+        type Err = ();
+
+        fn from_str(text: &str) -> Result<Self, ()> {
+            let count = text.parse().map_err(drop)?;
+            in_range(count).map(Self).map_err(drop)
+        }
+    }
+
+    let expected = format!("a number from 1 to {WORKER_COUNT_MAX}");
+    let count = from_environment::<WorkerCount>("RADDLE_WORKERS", &expected)?;
+    Ok(count.map(|count| count.0))
 }
 
 /// Says which variable brought a value that is well formed and still does not do.

@@ -32,7 +32,7 @@ pub enum BuildError {
         reason: String,
     },
     /// The number of workers is not one that a runtime can have.
-    #[error("{found} workers: expected 1 to {max}")]
+    #[error("{found} workers: expected a number from 1 to {max}")]
     WorkerCount {
         /// What was asked for.
         found: usize,

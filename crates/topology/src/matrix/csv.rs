@@ -16,22 +16,38 @@ mod edges;
 mod fields;
 mod number;
 
-use self::fields::{Field, Table};
+use self::fields::{FIELDS_MAX, Field, Table};
 use self::number::Notation;
 use super::Matrix;
 use super::text::Problem;
 
-/// Reads a matrix or a list of edges.
-pub(super) fn parse(text: &str) -> Result<Matrix, Problem> {
+/// Reads a matrix, or a list of edges between `order_max` parties at most.
+pub(super) fn parse(text: &str, order_max: usize) -> Result<Matrix, Problem> {
     let Some(table) = Table::new(text) else {
         return Err(Problem::at_end(
             text,
             "a matrix as CSV, Matrix Market file or Scotch graph",
         ));
     };
+    if let Some(first) = table.numbered_rows().next()
+        && first.1.len() > FIELDS_MAX
+    {
+        return Err(too_many_fields(first.0));
+    }
     match edges::columns(&table) {
-        Some(columns) => edges::parse(&table, columns),
+        Some(columns) => edges::parse(&table, columns, order_max),
         None => dense(&table, Layout::of(&table)),
+    }
+}
+
+/// Says that a line has more fields than any matrix has columns.
+#[cold]
+fn too_many_fields(line: usize) -> Problem {
+    Problem {
+        line,
+        column: 1,
+        found: format!("a row of more than {FIELDS_MAX} fields"),
+        expected: format!("at most {FIELDS_MAX}, the columns of the largest matrix as CSV"),
     }
 }
 
@@ -146,6 +162,9 @@ fn dense(table: &Table<'_>, layout: Layout) -> Result<Matrix, Problem> {
     let mut matrix = Matrix::new(order);
     let mut row_count = 0;
     for (line, row) in table.numbered_rows().skip(usize::from(has_header)) {
+        if row.len() > FIELDS_MAX {
+            return Err(too_many_fields(line));
+        }
         let fields = &row[usize::from(has_index).min(row.len())..];
         if fields.len() != order {
             return Err(Problem {

@@ -7,8 +7,8 @@
 //! # Source
 //! Boisvert, Pozo, Remington: The Matrix Market Exchange Formats: Initial Design. NISTIR 5935, 1996.
 
+use super::Matrix;
 use super::text::{Problem, Word, lines, words};
-use super::{Matrix, order_max};
 
 const BANNER: &[u8] = b"%MatrixMarket";
 
@@ -26,8 +26,8 @@ struct Header {
     is_symmetric: bool,
 }
 
-/// Reads a matrix.
-pub(super) fn parse(text: &str) -> Result<Matrix, Problem> {
+/// Reads a matrix of `order_max` parties at most.
+pub(super) fn parse(text: &str, order_max: usize) -> Result<Matrix, Problem> {
     let header = header(text)?;
     let mut body = lines(text, '%');
     let Some((number, line)) = body.next() else {
@@ -43,7 +43,7 @@ pub(super) fn parse(text: &str) -> Result<Matrix, Problem> {
         };
         return Err(sizes[0].wrong(format!("a line of {count} numbers, {names}")));
     }
-    let order = sizes[0].index(0, order_max(text), "a number of rows")?;
+    let order = sizes[0].index(0, order_max, "a number of rows")?;
     sizes[1].index(order, order, "as many columns as rows,")?;
     let values = body.flat_map(|(number, line)| words(number, line));
     if header.is_coordinate {

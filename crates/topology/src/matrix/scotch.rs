@@ -6,12 +6,14 @@
 use super::Matrix;
 use super::text::{Problem, Word, lines, words};
 
-/// Reads a graph.
-pub(super) fn parse(text: &str) -> Result<Matrix, Problem> {
+/// Reads a graph of `order_max` vertices at most.
+pub(super) fn parse(text: &str, order_max: usize) -> Result<Matrix, Problem> {
     let mut words = lines(text, '#').flat_map(|(number, line)| words(number, line));
     let mut next = |what: &str| words.next().ok_or_else(|| Problem::at_end(text, what));
     next("a version")?.index(0, 0, "a version")?;
-    let order = next("a number of vertices")?.index(0, text.len(), "a number of vertices")?;
+    // Each vertex takes at least a digit and a blank.
+    let vertices_max = order_max.min(text.len());
+    let order = next("a number of vertices")?.index(0, vertices_max, "a number of vertices")?;
     let arc_word = next("a number of arcs")?;
     let arcs = arc_word.index(0, text.len(), "a number of arcs")?;
     let base =

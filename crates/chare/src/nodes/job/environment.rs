@@ -5,6 +5,12 @@ use raddle_net::{Launch, TransportKind};
 use super::{JobError, Progress};
 use crate::watch;
 
+/// The most nodes that `RADDLE_NODES` may ask for, and options of the program `raddle`.
+///
+/// They are processes: more of them are a mistake. A [`Job`](super::Job) of more nodes can be made
+/// in code, and by MPI, as far as ports suffice.
+pub const NODES_MAX: u16 = 256;
+
 /// How many nodes there are to be, and how they are to work: what `RADDLE_NODES`, `RADDLE_TRANSPORT` and `RADDLE_PROGRESS` say, as `raddle launch` sets them, and whether MPI has
 /// started this program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,8 +31,10 @@ impl JobEnvironment {
     /// chares would panic with.
     pub fn read() -> Result<Self, JobError> {
         variable(watch::VARIABLE, watch::EXPECTED, watch::time)?;
-        let nodes = variable("RADDLE_NODES", "a number from 1 to 65535", |text| {
-            text.parse().ok().filter(|&nodes| nodes > 0)
+        let expected = format!("a number from 1 to {NODES_MAX}");
+        let nodes = variable("RADDLE_NODES", &expected, |text| {
+            let nodes = text.parse().ok();
+            nodes.filter(|nodes| (1..=NODES_MAX).contains(nodes))
         })?;
         let names = TransportKind::OF_PROCESSES
             .map(TransportKind::name)

@@ -3,13 +3,19 @@
 //! The columns are found by their names, so a list is never taken for a matrix, however many edges
 //! it has. Parties are numbers from 0, or names, which are numbered in the order in which they
 //! appear. What is said of a pair twice is added.
+//!
+//! | parties | what they are |
+//! |---|---|
+//! | only numbers | indices; a number that is no index (`-1`, `1.5`, `1e3`) is an error |
+//! | some names | names, also `3` and `3e10`; a number with a sign or a fraction is an error |
+//! | a number in quotes that is no index | a name |
 
 use std::collections::HashMap;
 
 use super::fields::{Field, Table};
 use super::number::Notation;
+use crate::matrix::Matrix;
 use crate::matrix::text::Problem;
-use crate::matrix::{Matrix, order_max};
 
 /// The first words of names of columns, in lower case.
 const FROM: [&str; 5] = ["src", "source", "from", "sender", "row"];
@@ -65,12 +71,16 @@ fn first_word(field: &Field<'_>) -> String {
     words.find(|word| !word.is_empty()).unwrap_or("").to_owned()
 }
 
-/// Reads a list of edges.
-pub(super) fn parse(table: &Table<'_>, columns: Columns) -> Result<Matrix, Problem> {
+/// Reads a list of edges between `order_max` parties at most.
+pub(super) fn parse(
+    table: &Table<'_>,
+    columns: Columns,
+    order_max: usize,
+) -> Result<Matrix, Problem> {
     let Columns { from, to, bytes } = columns;
     let notation = Notation::of(table);
     let width = table.head().len();
-    let mut parties = Parties::of(table, columns);
+    let mut parties = Parties::of(table, columns, order_max - 1);
     let mut entries = Vec::new();
     for (line, row) in table.numbered_rows().skip(1) {
         let last = from.max(to).max(bytes.unwrap_or(0));
@@ -113,27 +123,37 @@ struct Parties {
 }
 
 impl Parties {
-    fn of(table: &Table<'_>, columns: Columns) -> Self {
+    fn of(table: &Table<'_>, columns: Columns, number_max: usize) -> Self {
         let ends = |row: &Vec<Field<'_>>| {
             [columns.from, columns.to].iter().all(|&at| {
                 row.get(at)
-                    .is_none_or(|end| end.word.text.trim().parse::<u32>().is_ok())
+                    .is_none_or(|end| is_index(end, number_max) || is_plain_number(end))
             })
         };
         let are_numbers = table.rows().skip(1).all(|row| ends(&row));
         Self {
             names: (!are_numbers).then(HashMap::new),
             count: 0,
-            number_max: order_max(table.text()) - 1,
+            number_max,
         }
     }
 
     fn number(&mut self, field: &Field<'_>) -> Result<u32, Problem> {
+        let number_max = self.number_max;
+        let no_party = || {
+            let what_to_do = "or a name; a name that is a number stands in quotes";
+            Err(field
+                .word
+                .wrong(format!("a party from 0 to {number_max}, {what_to_do}")))
+        };
         let next = self.count;
         let number = match &mut self.names {
             Some(_) if field.word.text.is_empty() => return Err(field.word.wrong("a party")),
+            // A name may be `3`, or `3e10` in hexadecimal digits, but hardly `-1` or `1.5`.
+            Some(_) if is_plain_number(field) && has_sign_or_fraction(field) => return no_party(),
             Some(names) => *names.entry(field.name()).or_insert(next),
-            None => field.word.index(0, self.number_max, "a party")? as u32,
+            None if !is_index(field, number_max) => return no_party(),
+            None => field.word.index(0, number_max, "a party")? as u32,
         };
         self.count = self.count.max(number + 1);
         Ok(number)
@@ -144,4 +164,26 @@ impl Parties {
         names.sort_by_key(|&(_, number)| number);
         names.into_iter().map(|(name, _)| name).collect()
     }
+}
+
+/// Tells whether a field is the number of a party.
+fn is_index(field: &Field<'_>, number_max: usize) -> bool {
+    let number = field.word.text.parse::<usize>();
+    number.is_ok_and(|number| number <= number_max)
+}
+
+/// Tells whether a field is a number without quotes, be it an index or not.
+///
+/// Addresses such as `10.0.0.1` are none, nor are the words that `f64` knows, such as `nan`.
+fn is_plain_number(field: &Field<'_>) -> bool {
+    let text = field.word.text;
+    let is_word =
+        text.contains(|mark: char| mark.is_ascii_alphabetic() && !matches!(mark, 'e' | 'E'));
+    // A decimal comma stands between other separators only, and is a point for `f64`.
+    !field.is_quoted && !is_word && text.replacen(',', ".", 1).parse::<f64>().is_ok()
+}
+
+fn has_sign_or_fraction(field: &Field<'_>) -> bool {
+    let text = field.word.text;
+    text.starts_with(['-', '+']) || text.contains(['.', ','])
 }

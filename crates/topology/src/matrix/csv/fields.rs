@@ -35,6 +35,10 @@ impl Field<'_> {
     }
 }
 
+/// The most fields of a line. As many rows of as many numbers take twice the largest text that is
+/// read, so no matrix has more columns.
+pub(super) const FIELDS_MAX: usize = 1 << 15;
+
 const SEPARATORS: [char; 3] = [';', '\t', ','];
 
 /// How many lines are looked at for a separator.
@@ -143,9 +147,13 @@ fn outside_quotes(separates: impl Fn(char) -> bool) -> impl FnMut(char) -> bool 
 }
 
 /// Returns the fields of a line, without empty ones at its end: spreadsheets pad rows with them.
+///
+/// Of a line with too many fields it returns the first `FIELDS_MAX + 1`, whatever is in them: a
+/// field takes 40 bytes, and a line of commas has one for each byte.
 fn fields(number: usize, line: &str, separator: Option<char>) -> Vec<Field<'_>> {
     let Some(separator) = separator else {
-        return words(number, line).map(without_quotes).collect();
+        let words = words(number, line).take(FIELDS_MAX + 1);
+        return words.map(without_quotes).collect();
     };
     let mut column = 1;
     let mut is_outside = outside_quotes(|mark| mark == separator);
@@ -161,7 +169,11 @@ fn fields(number: usize, line: &str, separator: Option<char>) -> Vec<Field<'_>> 
             column += field.len() + separator.len_utf8();
             without_quotes(word)
         })
+        .take(FIELDS_MAX + 1)
         .collect();
+    if fields.len() > FIELDS_MAX {
+        return fields;
+    }
     while fields
         .last()
         .is_some_and(|last| last.word.text.is_empty() && !last.is_quoted)
