@@ -62,6 +62,8 @@ impl System {
     /// The system of `runtime`.
     pub(crate) fn of(runtime: &Runtime) -> Arc<Self> {
         let owner = runtime.model(|post| {
+            #[cfg(not(any(loom, shuttle)))]
+            raddle_sync::exit::watch_panics();
             let worker_count = post.worker_count();
             let system = registry::add(|id| Self {
                 id,

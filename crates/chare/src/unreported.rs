@@ -13,6 +13,8 @@
 //!   nothing could be told, as after
 //!   [`shutdown_background`](raddle_runtime::Runtime::shutdown_background).
 //!
+//! A panic that is still being printed when the process ends is waited for.
+//!
 //! Constructors count as entries here, and so do calls that follow reductions. Destructors do not,
 //! nor do clones of what is sent.
 

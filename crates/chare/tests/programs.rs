@@ -75,9 +75,10 @@ type Program = (&'static str, fn(), i32, &'static str);
 
 const UNTIL_THE_END: &str = "falls; nothing has waited for it until the end of the";
 
-const PROGRAMS: [Program; 14] = [
+const PROGRAMS: [Program; 15] = [
     ("nothing fails", nothing_fails, 0, ""),
     ("by the default runtime", by_default, 101, UNTIL_THE_END),
+    ("while it is printed", printing, 101, UNTIL_THE_END),
     ("a runtime is dropped", dropped, 101, UNTIL_THE_END),
     ("a runtime is leaked", leaked, 101, UNTIL_THE_END),
     ("a runtime is left alone", in_background, 101, UNTIL_THE_END),
@@ -100,6 +101,19 @@ fn nothing_fails() {
 
 fn by_default() {
     fallen(default_runtime());
+}
+
+/// The program ends while the panic is printed.
+fn printing() {
+    let (begun, has_begun) = mpsc::channel();
+    std::panic::set_hook(Box::new(move |panic| {
+        // A program that ends at once does not hear of it.
+        let _ = begun.send(());
+        thread::sleep(Duration::from_millis(200));
+        eprintln!("{panic}");
+    }));
+    default_runtime().array(2, |_| Cell).at(0).fall();
+    has_begun.recv().expect("it falls");
 }
 
 fn dropped() {

@@ -24,6 +24,7 @@ by_each_transport! {
     a_number_goes_round_through_all_processes
     data_are_put_into_the_memory_of_another_process
     a_node_that_fails_is_told
+    a_node_that_tells_why_it_fails_is_quoted
     a_first_node_that_panics_is_told
     a_node_that_takes_its_time_is_waited_for_as_long_as_was_said
     a_node_that_is_killed_leaves_no_hang_and_nothing_behind

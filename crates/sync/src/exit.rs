@@ -5,25 +5,38 @@
 //! code 0 says on standard error what has failed, and ends with exit code [`FAILURE_CODE`] instead,
 //! as a Rust program does whose main thread panics. Other exit codes stay as they are.
 //!
+//! A panic that is still being printed when `main` returns is not known yet. Printing one takes
+//! longest, since backtraces are slow. So [`watch_panics`] counts the panics that are being
+//! printed, and the end of the process waits for those.
+//!
 //! The hook is called by `exit` alone, before what was registered with `atexit` earlier. Processes
 //! that are killed, or call `_exit`, do not call it. Only glibc tells such a hook the exit code:
 //! elsewhere, and under Miri, blemishes have no effect.
 
-use std::sync::{Mutex, PoisonError};
+use std::panic;
+use std::sync::{Mutex, Once, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The exit code of a process with blemishes: that of a Rust program whose main thread panics.
 pub const FAILURE_CODE: i32 = 101;
 
+/// How long the end of a process waits for a panic that is being printed.
+const PRINTING: Duration = Duration::from_secs(5);
+/// How long it waits for what catches the panic then.
+const CATCHING: Duration = Duration::from_millis(20);
+
 static BLEMISHES: Mutex<Blemishes> = Mutex::new(Blemishes {
     next: 0,
-    is_hooked: false,
+    printing: 0,
     texts: Vec::new(),
 });
 
 #[derive(Debug)]
 struct Blemishes {
     next: u64,
-    is_hooked: bool,
+    /// Panics that are being printed.
+    printing: u32,
     texts: Vec<(u64, String)>,
 }
 
@@ -36,11 +49,8 @@ impl Blemish {
     /// A failure that is described by `text`.
     #[must_use = "a blemish that is dropped has no effect"]
     pub fn new(text: String) -> Self {
+        look_at_exit();
         let mut blemishes = blemishes();
-        if !blemishes.is_hooked {
-            blemishes.is_hooked = true;
-            hook::register();
-        }
         let number = blemishes.next;
         blemishes.next += 1;
         blemishes.texts.push((number, text));
@@ -59,11 +69,55 @@ fn blemishes() -> impl std::ops::DerefMut<Target = Blemishes> {
     BLEMISHES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Has the end of the process look for blemishes.
+fn look_at_exit() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(hook::register);
+}
+
+/// Counts panics from now on while they are printed. For programs in which threads that nothing
+/// waits for may panic.
+///
+/// It puts a panic hook before that of the program, which it calls. A hook that the program sets
+/// later takes its place. Does nothing in a thread that panics.
+pub fn watch_panics() {
+    static ONCE: Once = Once::new();
+    if thread::panicking() {
+        return;
+    }
+    look_at_exit();
+    ONCE.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            blemishes().printing += 1;
+            before(panic);
+            blemishes().printing -= 1;
+        }));
+    });
+}
+
+/// Waits for panics that are being printed, and for what catches them, as long as nothing is known
+/// to have failed.
+fn wait_for_panics() {
+    let is_printed = || blemishes().printing == 0;
+    if is_printed() {
+        return;
+    }
+    let wait = |limit, done: &dyn Fn() -> bool| {
+        let start = Instant::now();
+        while !done() && start.elapsed() < limit {
+            thread::sleep(Duration::from_millis(1));
+        }
+    };
+    wait(PRINTING, &is_printed);
+    wait(CATCHING, &|| !blemishes().texts.is_empty());
+}
+
 #[cfg(all(target_env = "gnu", not(miri)))]
 mod hook {
     use std::io::Write;
 
-    use super::{FAILURE_CODE, blemishes};
+    use super::{FAILURE_CODE, blemishes, wait_for_panics};
 
     unsafe extern "C" {
         fn on_exit(
@@ -83,6 +137,7 @@ mod hook {
         if code != 0 {
             return;
         }
+        wait_for_panics();
         // A copy: nothing is held while this writes and ends the process.
         let texts = blemishes().texts.clone();
         if texts.is_empty() {
