@@ -199,6 +199,8 @@ pub trait Chares: HasSystem {
     /// On several nodes it is what waits on the node that asks. The variable `RADDLE_WATCH` has a
     /// program say it by itself.
     ///
+    /// In a process that fork(2) made after the runtime was started it is empty.
+    ///
     /// # Panics
     /// On a worker, which would have to answer.
     #[track_caller]

@@ -13,7 +13,8 @@ use crate::fork::{Offered, current_worker, offer_during};
 /// Cost: as [`for_each`](super::for_each), one allocation, and a copy of what other workers made.
 ///
 /// # Panics
-/// With the panic of some body.
+/// With the panic of some body. Results that were made are dropped then: a destructor that panics
+/// as well ends the process, as it does without Raddle.
 ///
 /// # Examples
 /// ```

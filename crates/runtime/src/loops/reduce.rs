@@ -27,7 +27,8 @@ const MANY_BLOCKS: usize = 64;
 /// results are combined is a function of `range.len()`.
 ///
 /// # Panics
-/// With the panic of one of the closures.
+/// With the panic of one of the closures. Values that were made are dropped then: a destructor that
+/// panics as well ends the process, as it does without Raddle.
 ///
 /// # Examples
 /// ```
