@@ -446,8 +446,9 @@ impl Worker {
                 self.0.leave();
             }
         }
-        self.forks().enter(frame);
-        let _leave = Leave(self.forks());
+        let forks = self.forks();
+        forks.enter(frame);
+        let _leave = Leave(forks);
         inside()
     }
 
