@@ -81,7 +81,7 @@ pub fn read_matrix(bytes: &[u8]) {
 fn check_message(message: &str, beginning: &str) {
     assert!(message.starts_with(beginning), "{message}");
     assert!(!message.contains(char::is_control), "{message:?}");
-    assert!(message.contains(", expected "), "{message}");
+    assert!(message.contains(" expected "), "{message}");
 }
 
 fn check_topology(topology: &Topology) {
