@@ -8,8 +8,6 @@
 //      CopyTriangles      kdtree_deal    each half's own triangles, and the new indices
 //      CopyEvents         kdtree_copy    each half's own events, in order
 //
-// It does not leave out duplicates, as our builders do: it is for meshes that have none, or few.
-//
 // The case of a request is the grain: a node with fewer triangles is built by one thread, with all below it.
 //
 // The input file, written by the harness, little-endian and without padding:

@@ -5,7 +5,10 @@
 #include <tbb/parallel_invoke.h>
 #include <tbb/task_arena.h>
 
+#include <array>
 #include <optional>
+#include <set>
+#include <unordered_map>
 
 #include "kdtree_copy.hpp"
 #include "kdtree_tree.hpp"
@@ -250,6 +253,37 @@ struct Prepared {
     Prepared copy() const { return {corners.copy(), root, {buffers[0].copy(), buffers[1].copy()}}; }
 };
 
+// So many triangles that begin alike are looked at.
+constexpr std::size_t RUN_LEN_MIN = 16;
+
+// Leaves out all but the first of triangles with the very same corners, where many begin at one place along the first
+// axis, as `apps/graphics/src/kdtree/duplicates.rs` does.
+inline void leave_out_duplicates(const Array<Corners> &corners, std::vector<Box> &extents,
+                                 std::vector<std::uint32_t> &names) {
+    // The rank of the event at which a triangle begins.
+    const auto begin = [](const Box &extent) {
+        const std::uint64_t kind = extent.low[0] == extent.high[0] ? event::PLANAR : event::START;
+        return event::rank(event::pack(extent.low[0], kind, 0));
+    };
+    const auto bits = [&](std::uint32_t name) {
+        std::array<std::uint32_t, 9> words;
+        std::memcpy(words.data(), &corners[name], sizeof words);
+        return words;
+    };
+    std::unordered_map<std::uint64_t, std::size_t> run_lens;
+    for (const Box &extent : extents) ++run_lens[begin(extent)];
+    std::set<std::array<std::uint32_t, 9>> seen;
+    std::size_t kept = 0;
+    for (std::size_t index = 0; index < names.size(); ++index) {
+        const bool is_one_of_many = run_lens[begin(extents[index])] >= RUN_LEN_MIN;
+        if (is_one_of_many && !seen.insert(bits(names[index])).second) continue;
+        extents[kept] = extents[index];
+        names[kept++] = names[index];
+    }
+    extents.resize(kept);
+    names.resize(kept);
+}
+
 // Sorts what a tree is built from, with all threads.
 inline Prepared prepare(Array<Corners> corners) {
     // How much longer buffers are than what is in them at first: planes cut triangles in two.
@@ -265,6 +299,7 @@ inline Prepared prepare(Array<Corners> corners) {
         extents.push_back(Box::of_triangle(corners[index]));
         names.push_back(static_cast<std::uint32_t>(index));
     }
+    leave_out_duplicates(corners, extents, names);
     if (!extents.empty()) prepared.root.cell = extents[0];
     for (const Box &extent : extents) prepared.root.cell.include(extent);
     for (auto &buffer : prepared.buffers) {

@@ -19,7 +19,11 @@ pub fn read_topology_xml(bytes: &[u8]) {
         Err(TopologyError::XmlRefused { reason, .. }) => {
             panic!("hwloc refused what passed: {reason}")
         }
-        Err(error) => check_message(&error.to_string(), "it.xml:"),
+        // The decoder's own words come before.
+        Err(error @ TopologyError::ReadXml { .. }) => {
+            check_message(&error.to_string(), "it.xml:", "; expected ");
+        }
+        Err(error) => check_message(&error.to_string(), "it.xml:", ", expected "),
     }
 }
 
@@ -34,7 +38,7 @@ pub fn read_topology_synthetic(text: &str) {
         Err(TopologyError::SyntheticRefused { reason, .. }) => {
             panic!("hwloc refused what passed: {reason}")
         }
-        Err(error) => check_message(&error.to_string(), "synthetic topology "),
+        Err(error) => check_message(&error.to_string(), "synthetic topology ", ", expected "),
     }
 }
 
@@ -45,7 +49,7 @@ pub fn read_topology_synthetic(text: &str) {
 pub fn read_affinity(text: &str) {
     match text.parse::<Affinity>() {
         Ok(affinity) => assert_eq!(affinity.to_string().parse(), Ok(affinity)),
-        Err(error) => check_message(&error.to_string(), "found "),
+        Err(error) => check_message(&error.to_string(), "found ", ", expected "),
     }
 }
 
@@ -78,10 +82,10 @@ pub fn read_matrix(bytes: &[u8]) {
     assert!(placement.cost.is_finite() && placement.cost >= 0.0);
 }
 
-fn check_message(message: &str, beginning: &str) {
+fn check_message(message: &str, beginning: &str, expectation: &str) {
     assert!(message.starts_with(beginning), "{message}");
     assert!(!message.contains(char::is_control), "{message:?}");
-    assert!(message.contains(" expected "), "{message}");
+    assert!(message.contains(expectation), "{message}");
 }
 
 fn check_topology(topology: &Topology) {

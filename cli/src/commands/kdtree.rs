@@ -107,7 +107,7 @@ fn check_call(arguments: &KdtreeArguments) -> Result<(), CliError> {
         });
     }
     if is_by_messages {
-        // What is wrong with these variables, such as RADDLE_WATCH, chares would panic with.
+        // Chares would panic if one of these variables, such as RADDLE_WATCH, were wrong.
         JobEnvironment::read().map_err(|source| CliError::Job {
             what: "--builder messages".to_owned(),
             source,

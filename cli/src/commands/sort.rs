@@ -128,7 +128,7 @@ fn sort_checked(
     })
 }
 
-/// What one worker did of one sort.
+/// The part of one sort that one worker did.
 #[derive(Debug, Default)]
 struct WorkerTally {
     tasks: u64,
@@ -137,7 +137,7 @@ struct WorkerTally {
 }
 
 impl WorkerTally {
-    /// A task has ended and brought so many of `total` numbers to their places.
+    /// Adds a task that has ended, and that put `settled` of `total` numbers in place.
     fn note(&mut self, settled: u64, total: u64, phase: &Phase) {
         self.tasks += 1;
         self.settled += settled;

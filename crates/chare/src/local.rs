@@ -189,9 +189,29 @@ pub(crate) fn running(id: u32) -> Option<(u32, Number)> {
     with(id, |local| local?.running.get())
 }
 
+/// Has nobody drop what is in `place`.
+#[cfg(not(any(loom, shuttle)))]
+fn leave<V: Default>(place: &RefCell<V>) {
+    if let Ok(mut value) = place.try_borrow_mut() {
+        std::mem::forget(std::mem::take(&mut *value));
+    }
+}
+
 impl Drop for Local {
     /// The end of the thread, in which a panic would be the end of the process: destructors of chares keep theirs to themselves.
+    ///
+    /// If the thread is a worker still, an entry or a panic hook has called exit(3), and its element
+    /// is in use. Nothing is dropped then, as nothing is on all other workers.
     fn drop(&mut self) {
+        // In a model there are no exits.
+        #[cfg(not(any(loom, shuttle)))]
+        if raddle_runtime::worker_index().is_some() {
+            leave(&self.parts);
+            leave(&self.ranks);
+            leave(&self.coordinator);
+            leave(&self.departures);
+            return;
+        }
         for (_, part) in self.parts.take().into_iter().flatten() {
             part.drop_all(self);
             self.guard(|| drop(part));

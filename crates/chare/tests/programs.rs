@@ -3,7 +3,7 @@
 //!
 //! An entry without a reply could panic, and the program ended with exit code 0 all the same. A
 //! reduction that lacked one contribution of four was said to have none, and the element that
-//! lacked it was not named.
+//! lacked it was not named. A program that an entry ended by exit(3) was aborted.
 //!
 //! This is a program without a test harness. Without arguments it is the test, and runs itself once
 //! for each program.
@@ -29,6 +29,10 @@ impl Cell {
     #[entry]
     fn fall(&mut self) {
         panic!("falls");
+    }
+    #[entry]
+    fn exit(&mut self) {
+        std::process::exit(3);
     }
     #[entry]
     fn count(&mut self) -> u32 {
@@ -75,10 +79,12 @@ type Program = (&'static str, fn(), i32, &'static str);
 
 const UNTIL_THE_END: &str = "falls; nothing has waited for it until the end of the";
 
-const PROGRAMS: [Program; 15] = [
+const PROGRAMS: [Program; 17] = [
     ("nothing fails", nothing_fails, 0, ""),
     ("by the default runtime", by_default, 101, UNTIL_THE_END),
     ("while it is printed", printing, 101, UNTIL_THE_END),
+    ("a panic hook ends it", hook_that_exits, 3, ""),
+    ("an entry ends it", entry_that_exits, 3, ""),
     ("a runtime is dropped", dropped, 101, UNTIL_THE_END),
     ("a runtime is leaked", leaked, 101, UNTIL_THE_END),
     ("a runtime is left alone", in_background, 101, UNTIL_THE_END),
@@ -114,6 +120,18 @@ fn printing() {
     }));
     default_runtime().array(2, |_| Cell).at(0).fall();
     has_begun.recv().expect("it falls");
+}
+
+/// The panic is being printed by the thread that ends the program.
+fn hook_that_exits() {
+    std::panic::set_hook(Box::new(|_| std::process::exit(3)));
+    default_runtime().array(2, |_| Cell).at(0).fall();
+    thread::sleep(Duration::MAX);
+}
+
+fn entry_that_exits() {
+    default_runtime().array(2, |_| Cell).at(0).exit();
+    thread::sleep(Duration::MAX);
 }
 
 fn dropped() {

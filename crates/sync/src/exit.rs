@@ -18,6 +18,8 @@ use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::prim::fork_count;
+
 /// The exit code of a process with blemishes: that of a Rust program whose main thread panics.
 pub const FAILURE_CODE: i32 = 101;
 
@@ -29,15 +31,36 @@ const CATCHING: Duration = Duration::from_millis(20);
 static BLEMISHES: Mutex<Blemishes> = Mutex::new(Blemishes {
     next: 0,
     printing: 0,
+    forks: 0,
     texts: Vec::new(),
 });
 
 #[derive(Debug)]
 struct Blemishes {
     next: u64,
-    /// Panics that are being printed.
+    /// Panics that are being printed,
     printing: u32,
+    /// in the process with this [`fork_count`]. A child process has none of their threads.
+    forks: u64,
     texts: Vec<(u64, String)>,
+}
+
+impl Blemishes {
+    fn begin_printing(&mut self) {
+        if self.forks != fork_count() {
+            (self.printing, self.forks) = (0, fork_count());
+        }
+        self.printing += 1;
+    }
+
+    fn end_printing(&mut self) {
+        // The hook may have made a child process of its thread.
+        self.printing = self.printing.saturating_sub(1);
+    }
+
+    fn is_printing(&self) -> bool {
+        self.printing > 0 && self.forks == fork_count()
+    }
 }
 
 /// A failure that nothing has taken notice of. The process cannot end with exit code 0 while it
@@ -89,9 +112,9 @@ pub fn watch_panics() {
     ONCE.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
-            blemishes().printing += 1;
+            blemishes().begin_printing();
             before(panic);
-            blemishes().printing -= 1;
+            blemishes().end_printing();
         }));
     });
 }
@@ -99,8 +122,9 @@ pub fn watch_panics() {
 /// Waits for panics that are being printed, and for what catches them, as long as nothing is known
 /// to have failed.
 fn wait_for_panics() {
-    let is_printed = || blemishes().printing == 0;
-    if is_printed() {
+    let is_printed = || !blemishes().is_printing();
+    // A panic hook may end the process itself.
+    if is_printed() || thread::panicking() {
         return;
     }
     let wait = |limit, done: &dyn Fn() -> bool| {
@@ -163,6 +187,29 @@ mod hook {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn panics_of_another_process_are_not_waited_for() {
+        let mut blemishes = Blemishes {
+            next: 0,
+            printing: 0,
+            forks: fork_count(),
+            texts: Vec::new(),
+        };
+        assert!(!blemishes.is_printing());
+        blemishes.begin_printing();
+        assert!(blemishes.is_printing());
+        // As a child process has it, in which the thread that prints is not there.
+        blemishes.forks += 1;
+        assert!(!blemishes.is_printing());
+        blemishes.begin_printing();
+        assert!(blemishes.is_printing());
+        blemishes.end_printing();
+        assert!(!blemishes.is_printing());
+        // The end of a panic that began in the parent.
+        blemishes.end_printing();
+        assert!(!blemishes.is_printing());
+    }
 
     #[test]
     fn a_blemish_is_known_as_long_as_it_lives() {

@@ -35,11 +35,35 @@ pub(super) fn tell(why: &str) -> bool {
     !bytes.is_empty() && retry_on_intr(|| send(socket, bytes, flags)).is_ok()
 }
 
-/// What the node at the other end of `socket` has told, if it has.
+/// Reads what the node at the other end of `socket` has told, if it has told something.
 pub(super) fn hear(socket: &OwnedFd) -> Option<String> {
     let mut bytes = [0; BYTES_MAX];
     let heard = retry_on_intr(|| recv(socket, &mut bytes[..], RecvFlags::DONTWAIT));
     let (byte_count, _) = heard.ok()?;
     let why = String::from_utf8_lossy(&bytes[..byte_count]);
     (!why.is_empty()).then(|| why.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control;
+
+    /// The only test that tells: the way to the first node is one of the whole process.
+    #[test]
+    fn words_are_cut_read_once_and_refused_after_the_end() {
+        let (first, own) = control::pair().expect("two sockets");
+        assert_eq!(hear(&first), None, "nothing was told");
+        keep(own.as_fd()).expect("another descriptor");
+        drop(own);
+        assert!(!tell(""));
+        // Two bytes each, and one before them: a limit lies within a character.
+        let long = format!("a{}", "ä".repeat(BYTES_MAX));
+        assert!(tell(&long));
+        let heard = hear(&first).expect("it was told");
+        assert_eq!(heard, long[..BYTES_MAX - 1]);
+        assert_eq!(hear(&first), None, "it was read");
+        drop(first);
+        assert!(!tell("nobody listens"));
+    }
 }

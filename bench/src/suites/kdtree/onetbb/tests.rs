@@ -1,7 +1,5 @@
 //! The program's trees against ours, on scenes and on what is degenerate; its input, and what is said without the library.
 
-use std::collections::HashSet;
-
 use glam::Vec3;
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::scene::{self, Scene};
@@ -62,18 +60,12 @@ fn triangles_on_a_grid_have_the_same_tree_also_where_lists_outgrow_their_memory(
             .wrapping_add(1_442_695_040_888_963_407);
         ((state >> 33) as u32 % bound) as f32
     };
-    // Our builders leave out duplicates, and the program does not.
-    let mut seen = HashSet::new();
     let mut triangles = |count: usize, reach: u32| -> Vec<[[f32; 3]; 3]> {
         let mut triangle = |_| {
             let base = [0; 3].map(|_: i32| number(40) * 0.25 - 5.0);
             [0; 3].map(|_: i32| base.map(|value| value + number(reach) * 0.25))
         };
-        let all = (0..count).map(&mut triangle);
-        all.filter(|triangle: &[[f32; 3]; 3]| {
-            seen.insert(triangle.map(|corner| corner.map(f32::to_bits)))
-        })
-        .collect()
+        (0..count).map(&mut triangle).collect()
     };
     check("small", mesh_of(&triangles(60, 5)), &[8, 64]);
     check("flat", mesh_of(&triangles(40_000, 3)), &[10]);
@@ -83,8 +75,7 @@ fn triangles_on_a_grid_have_the_same_tree_also_where_lists_outgrow_their_memory(
 
 #[test]
 fn degenerate_meshes_have_the_same_tree() {
-    // Of more, our builders leave out all but one.
-    let alike = [[[0.0; 3], [1.0, 0.0, 0.5], [0.0, 1.0, 0.25]]; 15];
+    let alike = [[[0.0; 3], [1.0, 0.0, 0.5], [0.0, 1.0, 0.25]]; 300];
     let without_area = [[[0.0; 3], [0.0, -0.0, 0.0], [1.0; 3]], [[5.0; 3]; 3]];
     for triangles in [&alike[..0], &alike[..1], &alike, &without_area] {
         check("degenerate", mesh_of(triangles), &[0, 8, 64]);

@@ -162,7 +162,8 @@ fn fork_before_the_first_use_changes_nothing() {
     });
 }
 
-/// What a process finds out once must not be half found out in the child: nobody would end it.
+/// A worker was finding something out for the whole process, such as the number of CPUs, when its
+/// process forked. The child waited for that worker, which it does not have.
 #[test]
 fn fork_right_after_a_start_copies_no_half_done_beginning() {
     alone(
