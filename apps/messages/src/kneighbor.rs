@@ -153,8 +153,8 @@ impl<'runtime> KNeighbor<'runtime> {
 }
 
 impl Drop for KNeighbor<'_> {
-    /// All elements go at once. After a failure some have not begun. If they were removed one by one,
-    /// an element that begins late would look for neighbours that are gone.
+    /// All elements go at once. After a failure some have not begun. If they were removed one by
+    /// one, an element that begins late would look for neighbours that are gone.
     fn drop(&mut self) {
         self.ring.destroy();
     }

@@ -27,8 +27,8 @@ pub(crate) fn spawn_in<'scope, R: Send + 'scope>(
     Ok(named(name).spawn_scoped(scope, alike(run))?)
 }
 
-/// The start of a group of threads that wait for each other. Each first waits here until all of them
-/// are there, or until the system has refused one.
+/// The start of a group of threads that wait for each other. Each first waits here until all of
+/// them are there, or until the system has refused one.
 #[derive(Debug, Default)]
 pub(crate) struct Start {
     are_all_there: OnceLock<bool>,
