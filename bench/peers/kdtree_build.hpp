@@ -256,8 +256,8 @@ struct Prepared {
 // So many triangles that begin alike are looked at.
 constexpr std::size_t RUN_LEN_MIN = 16;
 
-// Leaves out all but the first of triangles with the very same corners, where many begin at one place along the first
-// axis, as `apps/graphics/src/kdtree/duplicates.rs` does.
+// Leaves out all but the first of triangles with the very same corners, where many begin at one
+// place along the first axis, as `apps/graphics/src/kdtree/duplicates.rs` does.
 inline void leave_out_duplicates(const Array<Corners> &corners, std::vector<Box> &extents,
                                  std::vector<std::uint32_t> &names) {
     // The rank of the event at which a triangle begins.

@@ -200,8 +200,8 @@ fn leave<V: Default>(place: &RefCell<V>) {
 impl Drop for Local {
     /// The end of the thread, in which a panic would be the end of the process: destructors of chares keep theirs to themselves.
     ///
-    /// If the thread is a worker still, an entry or a panic hook has called exit(3), and its element
-    /// is in use. Nothing is dropped then, as nothing is on all other workers.
+    /// If the thread is a worker still, an entry or a panic hook has called exit(3), and its
+    /// element is in use. Nothing is dropped then, as nothing is on all other workers.
     fn drop(&mut self) {
         // In a model there are no exits.
         #[cfg(not(any(loom, shuttle)))]

@@ -13,7 +13,7 @@ pub struct DomainError {
     pub quantity: &'static str,
     /// Its value.
     pub found: f64,
-    /// The unit after the value, such as ` ns`. It is empty if the name of the quantity contains it.
+    /// The unit after the value, such as ` ns`. It is empty if the quantity's name contains it.
     pub unit: &'static str,
     /// What it may be.
     pub expected: String,

@@ -303,8 +303,8 @@ impl fmt::Debug for Runtime {
     }
 }
 
-/// Finds out what is found out once in a process, while no worker runs: a process that fork(2) makes
-/// of this one has all of it, and waits for no thread that would have ended it.
+/// Finds out, while no worker runs, what a process finds out once. A process that fork(2) makes of
+/// this one has all of it then, and waits for no thread of its parent.
 fn prepare_once() {
     prepare_waits();
     let _kept = reading_ns();

@@ -16,7 +16,8 @@ std::thread_local! {
     static LEFT: RefCell<Option<Arc<AtomicU32>>> = const { RefCell::new(None) };
 }
 
-/// Calls `run`. It and the threads that it starts can start `count` threads; further ones are refused.
+/// Calls `run`. It and the threads that it starts can start `count` threads; further ones are
+/// refused.
 pub(crate) fn with_threads<R>(count: u32, run: impl FnOnce() -> R) -> R {
     LEFT.set(Some(Arc::new(AtomicU32::new(count))));
     let result = run();
