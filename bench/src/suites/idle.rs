@@ -4,7 +4,8 @@
 //! | case | what is timed |
 //! |---|---|
 //! | `skewed-4` to `skewed-1000` | a loop of so many items, of which the first takes as long as all others together |
-//! | `skewed-last` | the same with 100 items, of which the last one does |
+//! | `skewed-middle`, `skewed-last` | the same with 100 items, of which the one in the middle or the last one does |
+//! | `skewed-late` | a loop of 1,000 items, of which the first 20 do nothing |
 //! | `first-join` | a join of two halves of 2 ms, right after a runtime of its own has come up |
 //! | `beside` | ten tasks of 1 ms from outside, while a worker waits for a stolen half of 150 ms |
 //! | `leaf` | from the begin of a long leaf, when the other worker has just become idle, until the fork beside it runs there |
@@ -32,12 +33,14 @@ use crate::pools::{RaddlePools, RayonPools, alone, failure};
 use crate::suites::Measurement;
 
 /// The names of the cases.
-pub(crate) const CASES: [&str; 8] = [
+pub(crate) const CASES: [&str; 10] = [
     "skewed-4",
     "skewed-20",
     "skewed-100",
     "skewed-1000",
+    "skewed-middle",
     "skewed-last",
+    "skewed-late",
     "first-join",
     "beside",
     "leaf",
@@ -45,12 +48,14 @@ pub(crate) const CASES: [&str; 8] = [
 
 /// The long item of a skewed loop, and all others together.
 const LONG: Duration = Duration::from_millis(10);
-const SKEWED: [(&str, usize, bool); 5] = [
-    ("skewed-4", 4, true),
-    ("skewed-20", 20, true),
-    ("skewed-100", 100, true),
-    ("skewed-1000", 1000, true),
-    ("skewed-last", 100, false),
+const SKEWED: [(&str, usize, Skew); 7] = [
+    ("skewed-4", 4, Skew::Long(0)),
+    ("skewed-20", 20, Skew::Long(0)),
+    ("skewed-100", 100, Skew::Long(0)),
+    ("skewed-1000", 1000, Skew::Long(0)),
+    ("skewed-middle", 100, Skew::Long(50)),
+    ("skewed-last", 100, Skew::Long(99)),
+    ("skewed-late", 1000, Skew::Late(20)),
 ];
 const SKEWED_REPETITIONS: u64 = 10;
 const NEW_RUNTIMES: u64 = 60;
@@ -61,6 +66,28 @@ const TASK: Duration = Duration::from_millis(1);
 const LEAVES: u64 = 50;
 /// A leaf ends when its fork has begun, or after this.
 const LEAF_MAX: Duration = Duration::from_millis(50);
+
+/// Which items of a loop take long.
+#[derive(Clone, Copy)]
+enum Skew {
+    /// This one: as long as all others together.
+    Long(usize),
+    /// All but the first ones, so many, which take no time.
+    Late(usize),
+}
+
+impl Skew {
+    /// What an item of a loop of `len` items takes; all together take twice [`LONG`].
+    fn time(self, index: usize, len: usize) -> Duration {
+        let part = |time: Duration, count| time / u32::try_from(count).expect("few items");
+        match self {
+            Self::Long(long) if index == long => LONG,
+            Self::Long(_) => part(LONG, len - 1),
+            Self::Late(first) if index < first => Duration::ZERO,
+            Self::Late(first) => part(2 * LONG, len - first),
+        }
+    }
+}
 
 /// Runs the suite, with two workers unless other numbers were asked for.
 ///
@@ -76,9 +103,9 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
         );
         measurement.workers.retain(|&count| count > 1);
     }
-    for (name, len, is_first) in SKEWED {
+    for (name, len, skew) in SKEWED {
         if measurement.wants(name) {
-            skewed(measurement, name, len, is_first)?;
+            skewed(measurement, name, len, skew)?;
         }
     }
     if measurement.wants("first-join") {
@@ -139,11 +166,9 @@ fn skewed(
     measurement: &mut Measurement<'_>,
     name: &'static str,
     len: usize,
-    is_first: bool,
+    skew: Skew,
 ) -> Result<(), BenchError> {
-    let long = if is_first { 0 } else { len - 1 };
-    let short = LONG / u32::try_from(len - 1).expect("few items");
-    let item = move |index| compute(if index == long { LONG } else { short });
+    let item = move |index| compute(skew.time(index, len));
     let case = case(name, SKEWED_REPETITIONS, SKEWED_REPETITIONS);
     let (mut raddle_pools, mut rayon_pools) = (RaddlePools::default(), RayonPools::default());
     let mut raddle = Local::new("raddle", move |request| {

@@ -1,9 +1,17 @@
 //! The clock of the runtime: a cheap one in production, the model's own in a model.
 
+use std::time::Duration;
+
 #[cfg(not(any(loom, shuttle)))]
 pub use quanta::Instant;
 #[cfg(any(loom, shuttle))]
 pub use raddle_sync::prim::Instant;
+
+/// Returns a short time in nanoseconds.
+#[inline]
+pub(crate) fn nanoseconds(time: Duration) -> f32 {
+    time.as_secs() as f32 * 1e9 + time.subsec_nanos() as f32
+}
 
 /// What reading the clock twice adds to a time, in nanoseconds; found out once.
 #[cfg(not(any(loom, shuttle)))]
@@ -13,7 +21,7 @@ pub(crate) fn reading_ns() -> f32 {
     *READING_NS.get_or_init(|| {
         let gap = |_| {
             let start = Instant::now();
-            start.elapsed().as_nanos() as f32
+            nanoseconds(start.elapsed())
         };
         (0..100).map(gap).fold(f32::INFINITY, f32::min)
     })

@@ -41,7 +41,7 @@ use job::JobHead;
 pub(crate) use current::{as_nobody, as_worker, current_worker, with_worker};
 pub(crate) use job::JobRef;
 pub use join::join;
-pub(crate) use offer::{Offered, offer_during};
+pub(crate) use offer::{Offer, Offered};
 
 /// Forks that one worker can have open at a time: far more than fit on its call stack.
 const SLOT_COUNT: usize = if LIGHT { 4 } else { 1 << 16 };

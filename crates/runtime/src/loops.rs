@@ -5,8 +5,9 @@
 //! time that the chunks before took, and looks at its gate after each. So a loop costs its body where all workers are
 //! busy, is shared within microseconds where they are not, and the caller tunes nothing.
 //!
-//! While it runs a few items, a loop offers what is left of it ([`offer_during`](crate::fork::offer_during)). If one of these items takes
-//! long, a worker without work takes the offer: so no item waits behind another while a worker has nothing to do.
+//! While it runs a few items, a loop offers what is left of it ([`Offer`](crate::fork::Offer)). If
+//! one of these items takes long, a worker without work takes the offer: so no item waits behind
+//! another while a worker has nothing to do.
 //!
 //! A split pays when what is left takes longer than handing half of it over ([`pace`]). How long that is, the loop
 //! learns from its first chunk; a loop with few items does not wait for that and splits at once when asked.
@@ -20,6 +21,7 @@ mod map;
 mod pace;
 mod piece;
 mod reduce;
+mod steps;
 mod stop;
 
 use crate::fork::with_worker;

@@ -113,3 +113,37 @@ fn who_asks_during_a_long_item_need_not_wait_for_its_end() {
         });
     });
 }
+
+/// A short loop whose first items were quick once ran all others in one go: who was without work
+/// could have none of them, however long they took after all.
+#[test]
+fn long_item_in_the_middle_of_a_short_loop_does_not_hide_the_rest() {
+    let runtime = two_workers();
+    for (len, long) in [(1_000, 20), (100, 10), (30, 5), (3, 1)] {
+        let help = Help::new();
+        runtime.install(|| {
+            let owner = worker_index();
+            let item = |index| {
+                if worker_index() != owner {
+                    help.come();
+                } else if index == long {
+                    help.wait();
+                }
+            };
+            for_each(0..len, item);
+        });
+        let help = Help::new();
+        runtime.install(|| {
+            let owner = worker_index();
+            let indices = map(0..len, |index| {
+                if worker_index() != owner {
+                    help.come();
+                } else if index == long {
+                    help.wait();
+                }
+                index
+            });
+            assert_eq!(indices, Vec::from_iter(0..len));
+        });
+    }
+}

@@ -288,16 +288,30 @@ impl SplitStack {
         signal_fence();
         // ORDERING(K3): Acquire, the base after the last raid.
         // Relaxed for the base: it changes by this thread, or by a raid that has been seen to end.
-        if !self.raids.raided.load(Acquire) && self.own.base.load(Relaxed) <= slot {
-            Self::count(&self.own.offers);
-            return None;
+        if self.raids.raided.load(Acquire) || self.own.base.load(Relaxed) > slot {
+            // SAFETY: as the caller promises.
+            let published = unsafe { self.pop_raided(slot, anyone_sleeps) };
+            if published.is_some() {
+                return published;
+            }
         }
+        Self::count(&self.own.offers);
+        None
+    }
+
+    /// [`pop_slow`](Self::pop_slow), out of the way of those who pop offers all the time.
+    ///
+    /// # Safety
+    /// As [`pop`](Self::pop).
+    #[cold]
+    #[inline(never)]
+    unsafe fn pop_raided(
+        &self,
+        slot: *mut Slot,
+        anyone_sleeps: impl FnOnce() -> bool,
+    ) -> Option<*mut ()> {
         // SAFETY: as the caller promises.
-        let published = unsafe { self.pop_slow(slot, anyone_sleeps) };
-        if published.is_none() {
-            Self::count(&self.own.offers);
-        }
-        published
+        unsafe { self.pop_slow(slot, anyone_sleeps) }
     }
 
     /// Counts a fork that its owner has popped and runs itself. For the owner.

@@ -31,7 +31,7 @@ impl JobRef {
     }
 }
 
-/// A job that turns `P` into `R`: a closure, or a closure and its argument.
+/// A job that turns `P` into `R`: `P` is a closure, or a function and its argument.
 #[repr(C)]
 pub(super) struct StackJob<P, R> {
     head: JobHead,
@@ -51,15 +51,57 @@ impl<F: FnOnce() -> R, R> StackJob<F, R> {
     }
 }
 
-impl<V, F: FnOnce(V) -> R, R> StackJob<(V, F), R> {
-    /// A job that calls `call` with `value`.
+/// A function, and room for its argument.
+pub(super) struct Application<V, F> {
+    argument: MaybeUninit<V>,
+    function: F,
+}
+
+impl<V, F: Fn(V) -> R + Copy, R> StackJob<Application<V, F>, R> {
+    /// A job that calls `function` with the argument that it is given later.
     #[inline]
-    pub(super) fn with_value(value: V, call: F) -> Self {
-        unsafe fn run<V, F: FnOnce(V) -> R, R>(head: *const JobHead) {
+    pub(super) fn with_function(function: F) -> Self {
+        unsafe fn run<V, F: Fn(V) -> R + Copy, R>(head: *const JobHead) {
+            let apply = |application: Application<V, F>| {
+                // SAFETY: whoever pushes the job gives the argument first (contract of `give`).
+                (application.function)(unsafe { application.argument.assume_init() })
+            };
             // SAFETY: the head of such a job, which the caller has won (contract of `JobRef::run`).
-            unsafe { StackJob::<(V, F), R>::run_by(head, |(value, call)| call(value)) };
+            unsafe { StackJob::<Application<V, F>, R>::run_by(head, apply) };
         }
-        Self::with_run((value, call), run::<V, F, R>)
+        let application = Application {
+            argument: MaybeUninit::uninit(),
+            function,
+        };
+        Self::with_run(application, run::<V, F, R>)
+    }
+
+    /// Puts an argument into the job. For before each push.
+    ///
+    /// # Safety
+    /// No other thread can see the job.
+    #[inline]
+    pub(super) unsafe fn give(&self, argument: V) {
+        self.payload.with_mut(|payload| {
+            // SAFETY: no other thread touches the payload (contract).
+            let application = unsafe { &mut **payload };
+            application.argument.write(argument);
+        });
+    }
+
+    /// Takes the argument out again.
+    ///
+    /// # Safety
+    /// It was [given](Self::give), and the caller has popped the job while no thief had it.
+    #[inline]
+    pub(super) unsafe fn take_back(&self) -> V {
+        // SAFETY: initialised, and nobody else's (contract).
+        self.payload.with(|payload| {
+            // SAFETY: nobody else's (contract).
+            let application = unsafe { &**payload };
+            // SAFETY: initialised (contract).
+            unsafe { application.argument.assume_init_read() }
+        })
     }
 }
 

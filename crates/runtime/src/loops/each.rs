@@ -2,11 +2,8 @@
 
 use std::ops::Range;
 
-use super::on_worker;
-use super::pace::Pace;
 use super::piece::{Chunks, Elements, Piece};
-use super::stop::Stop;
-use crate::fork::{Offered, current_worker, offer_during};
+use super::steps::run_piece;
 
 /// Calls `body` with every index of `range`, on as many workers as have time.
 ///
@@ -28,7 +25,7 @@ use crate::fork::{Offered, current_worker, offer_during};
 /// ```
 #[inline]
 pub fn for_each(range: Range<usize>, body: impl Fn(usize) + Sync) {
-    each(range, &|range: Range<usize>| range.for_each(&body));
+    each(range, move |range: Range<usize>| range.for_each(&body));
 }
 
 /// Calls `body` with the index of every element of `slice`, and the element.
@@ -44,10 +41,8 @@ pub fn for_each(range: Range<usize>, body: impl Fn(usize) + Sync) {
 /// ```
 #[inline]
 pub fn for_each_mut<T: Send>(slice: &mut [T], body: impl Fn(usize, &mut T) + Sync) {
-    each(Elements { first: 0, slice }, &|elements: Elements<
-        '_,
-        T,
-    >| {
+    let elements = Elements { first: 0, slice };
+    each(elements, move |elements: Elements<'_, T>| {
         // A bounded range, which zips into one counted loop.
         let indices = elements.first..elements.first + elements.slice.len();
         for (index, element) in indices.zip(elements.slice) {
@@ -77,19 +72,17 @@ pub fn for_each_chunk_mut<T: Send>(
         chunk_len > 0,
         "chunk_len is 0: a chunk has at least one element"
     );
-    each(
-        Chunks {
-            first: 0,
-            chunk_len,
-            slice,
-        },
-        &|chunks: Chunks<'_, T>| {
-            let first = chunks.first;
-            for (offset, chunk) in chunks.slice.chunks_mut(chunk_len).enumerate() {
-                body(first + offset, chunk);
-            }
-        },
-    );
+    let chunks = Chunks {
+        first: 0,
+        chunk_len,
+        slice,
+    };
+    each(chunks, move |chunks: Chunks<'_, T>| {
+        let first = chunks.first;
+        for (offset, chunk) in chunks.slice.chunks_mut(chunk_len).enumerate() {
+            body(first + offset, chunk);
+        }
+    });
 }
 
 /// Calls `body` with parts of `piece`, on as many workers as have time; together they are all of it, and none is empty.
@@ -111,60 +104,10 @@ pub fn for_each_chunk_mut<T: Send>(
 /// ```
 #[inline]
 pub fn for_each_piece<P: Piece>(piece: P, body: impl Fn(P) + Sync) {
-    each(piece, &body);
+    each(piece, body);
 }
 
-fn each<P: Piece>(piece: P, run: &(impl Fn(P) + Sync)) {
-    if piece.item_count() > 0 {
-        let stop = Stop::new();
-        on_worker(|| drive(piece, Pace::start(), &stop, run));
-    }
-}
-
-/// Runs a piece on the current worker, giving parts away when asked, and offering what is left during each step.
-fn drive<P: Piece>(mut piece: P, mut pace: Pace, stop: &Stop, run: &(impl Fn(P) + Sync)) {
-    let worker = current_worker().expect("loops run on workers");
-    let mut is_first = true;
-    loop {
-        let len = piece.item_count();
-        if len == 0 || (pace.may_take_long() && stop.is_set()) {
-            return;
-        }
-        if let Some(cut) = pace.cut(len, worker) {
-            let (left, right) = piece.split(cut.left);
-            let left = |pace| drive(left, pace, stop, run);
-            pace.split(cut, worker, left, |pace| drive(right, pace, stop, run));
-            return;
-        }
-        let Some(mut chunk) = pace.begin_chunk(len, worker) else {
-            return stop.unless_panics(|| run(piece));
-        };
-        loop {
-            let count = chunk.step();
-            let (step, rest) = piece.split(count);
-            let is_first_step = std::mem::take(&mut is_first);
-            let run_step = || {
-                if is_first_step {
-                    worker.call_watch();
-                }
-                stop.unless_panics(|| run(step));
-            };
-            let offered = if rest.item_count() == 0 || worker.is_alone() {
-                (run_step(), Offered::Kept(rest))
-            } else {
-                offer_during(rest, |rest| drive(rest, Pace::start(), stop, run), run_step)
-            };
-            match offered {
-                ((), Offered::Kept(rest)) => piece = rest,
-                ((), Offered::Taken(())) => return,
-            }
-            if chunk.is_over(count, worker) || stop.is_set() {
-                break;
-            }
-        }
-        pace.end_chunk(&chunk);
-        if stop.is_set() {
-            return;
-        }
-    }
+#[inline]
+fn each<P: Piece>(piece: P, run: impl Fn(P) + Sync) {
+    run_piece(&mut (), piece, move |(), piece| run(piece));
 }

@@ -5,8 +5,8 @@
 
 use std::cell::Cell;
 
-use super::pace::{SPLIT_ASLEEP_NS, SPLIT_AWAKE_NS};
-use crate::clock::Instant;
+use super::pace::{FEW_ITEMS, SPLIT_ASLEEP_NS, SPLIT_AWAKE_NS};
+use crate::clock::{Instant, nanoseconds};
 
 /// A short loop that was refused a split lowers the limit by this part, so that splitting is tried again in the end; by half
 /// of it each time that the try failed again, down to the second.
@@ -31,6 +31,8 @@ pub(crate) struct Gains {
     /// What could have been gained by splitting the loops that were too short to wake somebody for.
     missed_ns: Cell<f32>,
     missed_until: Cell<Option<Instant>>,
+    /// The time alone of the latest loop with 1, 2 to 3, 4 to 7, … items.
+    few_ns: [Cell<f32>; FEW_ITEMS.ilog2() as usize],
 }
 
 impl Default for Gains {
@@ -42,6 +44,7 @@ impl Default for Gains {
             lessons: Cell::new(0),
             missed_ns: Cell::new(0.0),
             missed_until: Cell::new(None),
+            few_ns: std::array::from_fn(|_| Cell::new(f32::INFINITY)),
         }
     }
 }
@@ -54,6 +57,22 @@ impl Gains {
             self.limit_ns.set(limit_ns * (1.0 - self.fade.get()));
         }
         left_ns >= limit_ns
+    }
+
+    /// As [`allow_split`](Self::allow_split), for a loop of `len` items, fewer than [`FEW_ITEMS`],
+    /// that knows nothing of its own time yet.
+    pub(super) fn allow_split_of_few(&self, len: usize) -> bool {
+        self.allow_split(self.few(len).get())
+    }
+
+    /// Remembers that a loop of `len` items, fewer than [`FEW_ITEMS`], takes `alone_ns` on one
+    /// worker.
+    pub(super) fn remember_few(&self, len: usize, alone_ns: f32) {
+        self.few(len).set(alone_ns);
+    }
+
+    fn few(&self, len: usize) -> &Cell<f32> {
+        &self.few_ns[len.ilog2() as usize]
     }
 
     /// True for one split loop in [`LESSON_EVERY`].
@@ -96,7 +115,7 @@ impl Gains {
         let passed_ns = self
             .missed_until
             .replace(Some(now))
-            .map_or(0.0, |until| (now - until).as_nanos() as f32);
+            .map_or(0.0, |until| nanoseconds(now - until));
         let missed_ns =
             (self.missed_ns.get() - passed_ns / 2.0).max(0.0) + left_ns.min(SPLIT_ASLEEP_NS / 8.0);
         let is_due = missed_ns >= SPLIT_ASLEEP_NS;

@@ -14,7 +14,7 @@
 //! what is left is published, and half of the rest, and so on, asked for or not, as tasks would be. Each of these parts begins by
 //! timing its own items: one long item says nothing about those far away.
 
-use crate::clock::{Instant, reading_ns};
+use crate::clock::{Instant, nanoseconds, reading_ns};
 use crate::fork::join;
 use crate::worker::Worker;
 
@@ -28,8 +28,12 @@ const HANDOVER_NS: f32 = 400.0;
 pub(super) const SPLIT_AWAKE_NS: f32 = 2.0 * HANDOVER_NS;
 /// Splitting pays for loops longer than this even when all others sleep.
 pub(super) const SPLIT_ASLEEP_NS: f32 = 60_000.0;
-/// Loops with fewer items split before they know how long one takes.
-const FEW_ITEMS: usize = 64;
+/// A chunk that is likely to be the last is run in so many steps at least: its end is not to wait
+/// behind one item that takes long after all.
+const LAST_STEPS: usize = 2;
+/// Loops with fewer items split before they know how long one takes, unless such loops were too
+/// short of late.
+pub(super) const FEW_ITEMS: usize = 64;
 /// Loops with fewer items run one to learn how long it takes, longer ones several, for a better reading.
 const LONG_LOOP: usize = 512;
 /// Who asks during an item that takes longer would wait too long for the end of it: a part is given away beforehand.
@@ -67,13 +71,16 @@ impl Pace {
         }
     }
 
-    /// The next chunk, when `len` items are left; none when these are so little that they are run in one go.
+    /// The next chunk, when `len` items are left.
     #[inline]
-    pub(super) fn begin_chunk(&mut self, len: usize, worker: &Worker) -> Option<Chunk> {
+    pub(super) fn begin_chunk(&mut self, len: usize, worker: &Worker) -> Chunk {
         let (left, step, watch) = match self.item_ns {
             None if len < LONG_LOOP => (1, 1, Watch::First),
             None => ((len / FEW_ITEMS).min(16), 1, Watch::First),
-            Some(item_ns) if item_ns * len as f32 <= CHUNK_NS.0 => return None,
+            Some(item_ns) if item_ns * len as f32 <= CHUNK_NS.0 => {
+                let steps = (item_ns * len as f32 / STEP_NS) as usize;
+                (len, len.div_ceil(steps.max(LAST_STEPS)), Watch::Nothing)
+            }
             Some(item_ns) => {
                 let chunk_ns = (item_ns * len as f32 / 8.0).clamp(CHUNK_NS.0, CHUNK_NS.1);
                 let watch = if worker.forks().gates().are_closed() {
@@ -85,23 +92,27 @@ impl Pace {
                 (items(chunk_ns), items(STEP_NS), watch)
             }
         };
-        Some(Chunk {
+        Chunk {
             left: left.min(len),
             step,
             done: 0,
             watch,
             begun: *self.now.get_or_insert_with(Instant::now),
-        })
+        }
     }
 
-    /// The chunk has been run, or a part of it: learns how long its items took.
+    /// The chunk has been run, or a part of it, and `len` items were left when it began: learns how
+    /// long an item takes.
     #[inline]
-    pub(super) fn end_chunk(&mut self, chunk: &Chunk) {
+    pub(super) fn end_chunk(&mut self, chunk: &Chunk, len: usize, worker: &Worker) {
         let now = Instant::now();
         self.now = Some(now);
         self.given = 0;
-        let ns = (now - chunk.begun).as_nanos() as f32 - reading_ns();
+        let ns = nanoseconds(now - chunk.begun) - reading_ns();
         let item_ns = ns / chunk.done as f32;
+        if self.item_ns.is_none() && len < FEW_ITEMS {
+            worker.gains().remember_few(len, item_ns * len as f32);
+        }
         // The latest chunk counts for half: bodies change along a loop. Never zero, so that chunks stay bounded.
         let item_ns = self
             .item_ns
@@ -140,7 +151,7 @@ impl Pace {
             teaches: false,
         };
         let Some(item_ns) = self.item_ns else {
-            return (len < FEW_ITEMS).then_some(halves);
+            return (len < FEW_ITEMS && worker.gains().allow_split_of_few(len)).then_some(halves);
         };
         if self.is_coarse() {
             if worker.is_alone() {
@@ -196,10 +207,8 @@ impl Pace {
             (result, begun.elapsed())
         };
         let ((left, own), right) = join(timed_left, || right(right_pace));
-        let alone_ns = own.as_nanos() as f32 * cut.len as f32 / cut.left as f32;
-        worker
-            .gains()
-            .learn(alone_ns, start.elapsed().as_nanos() as f32);
+        let alone_ns = nanoseconds(own) * cut.len as f32 / cut.left as f32;
+        worker.gains().learn(alone_ns, nanoseconds(start.elapsed()));
         (left, right)
     }
 }
@@ -226,6 +235,8 @@ enum Watch {
     Gate,
     /// Somebody has asked before, in vain: the clock.
     Clock,
+    /// The chunk is short.
+    Nothing,
 }
 
 impl Chunk {
@@ -248,11 +259,12 @@ impl Chunk {
                 }
                 Watch::Gate => worker.forks().gates().are_closed(),
                 Watch::Clock => self.has_taken(2.0 * CHUNK_NS.1),
+                Watch::Nothing => false,
             }
     }
 
     fn has_taken(&self, ns: f32) -> bool {
-        self.begun.elapsed().as_nanos() as f32 > ns
+        nanoseconds(self.begun.elapsed()) > ns
     }
 }
 

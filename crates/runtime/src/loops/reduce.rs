@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::on_worker;
 use super::stop::Stop;
-use crate::fork::{Offered, current_worker, join, offer_during};
+use crate::fork::{Offer, Offered, current_worker, join};
 
 /// Leaves of the tree at most: enough for balance on hundreds of workers.
 const BLOCK_COUNT: usize = 1024;
@@ -94,7 +94,7 @@ impl<M: Sync, C: Sync> Tree<M, C> {
                 }
                 self.node(left)
             };
-            let (left, offered) = offer_during(right, |right| self.node(right), during);
+            let (left, offered) = Offer::of(|right| self.node(right)).during(right, during);
             let right = match offered {
                 Offered::Kept(right) => self.node(right),
                 Offered::Taken(right) => right,

@@ -1,0 +1,131 @@
+//! Running a piece of a loop: chunk by chunk, step by step.
+//!
+//! Before a chunk the loop is cut in two if that pays ([`pace`](super::pace)). During each step,
+//! what is left of the loop is offered to workers without work.
+
+use super::on_worker;
+use super::pace::Pace;
+use super::piece::Piece;
+use super::stop::Stop;
+use crate::fork::{Offer, Offered, current_worker};
+
+/// What a loop gathers while it runs: nothing, or what its body returns.
+pub(super) trait Gather: Send {
+    /// For a part of `len` items that another worker runs.
+    fn elsewhere(len: usize) -> Self;
+
+    /// Appends what was gathered from the part behind this one.
+    fn append(&mut self, behind: Self);
+}
+
+impl Gather for () {
+    #[inline]
+    fn elsewhere(_: usize) {}
+
+    #[inline]
+    fn append(&mut self, (): ()) {}
+}
+
+impl<T: Send> Gather for Vec<T> {
+    fn elsewhere(len: usize) -> Self {
+        Self::with_capacity(len)
+    }
+
+    fn append(&mut self, mut behind: Self) {
+        Self::append(self, &mut behind);
+    }
+}
+
+/// What all parts of a loop read: on a cache line of its own, so that no write beside it takes the
+/// line away from the other workers.
+#[repr(align(64))]
+struct Common<F> {
+    stop: Stop,
+    run: F,
+}
+
+/// Calls `run` with parts of `piece`, on as many workers as have time; none of the parts is empty.
+/// `run` puts into its first argument what the loop gathers.
+#[inline]
+pub(super) fn run_piece<P: Piece, G: Gather>(
+    gathered: &mut G,
+    piece: P,
+    run: impl Fn(&mut G, P) + Sync,
+) {
+    if piece.item_count() > 0 {
+        let common = Common {
+            stop: Stop::new(),
+            run,
+        };
+        on_worker(|| common.drive(gathered, piece, Pace::start()));
+    }
+}
+
+impl<F> Common<F> {
+    /// Runs a piece on the current worker, gives parts of it away when asked, and offers what is
+    /// left during each step.
+    fn drive<P: Piece, G: Gather>(&self, gathered: &mut G, mut piece: P, mut pace: Pace)
+    where
+        F: Fn(&mut G, P) + Sync,
+    {
+        let stop = &self.stop;
+        let worker = current_worker().expect("loops run on workers");
+        let mut offer = Offer::of(|rest| self.drive_elsewhere(rest, Pace::start()));
+        let mut is_first = true;
+        loop {
+            let len = piece.item_count();
+            if len == 0 || (pace.may_take_long() && stop.is_set()) {
+                return;
+            }
+            if let Some(cut) = pace.cut(len, worker) {
+                let (left, right) = piece.split(cut.left);
+                let left = |pace| self.drive(gathered, left, pace);
+                let right = |pace| self.drive_elsewhere(right, pace);
+                let ((), behind) = pace.split(cut, worker, left, right);
+                gathered.append(behind);
+                return;
+            }
+            let mut chunk = pace.begin_chunk(len, worker);
+            loop {
+                let count = chunk.step();
+                let (step, rest) = piece.split(count);
+                let is_first_step = std::mem::take(&mut is_first);
+                let run_step = || {
+                    if is_first_step {
+                        worker.call_watch();
+                    }
+                    stop.unless_panics(|| (self.run)(gathered, step));
+                };
+                let offered = if rest.item_count() == 0 || worker.is_alone() {
+                    (run_step(), Offered::Kept(rest))
+                } else {
+                    offer.during(rest, run_step)
+                };
+                match offered {
+                    ((), Offered::Kept(rest)) => piece = rest,
+                    ((), Offered::Taken(behind)) => return gathered.append(behind),
+                }
+                if chunk.is_over(count, worker) || stop.is_set() {
+                    break;
+                }
+            }
+            if piece.item_count() == 0 {
+                return;
+            }
+            pace.end_chunk(&chunk, len, worker);
+            if stop.is_set() {
+                return;
+            }
+        }
+    }
+
+    /// Runs a piece on whichever worker has taken it. Returns what it gathers.
+    fn drive_elsewhere<P: Piece, G: Gather>(&self, piece: P, pace: Pace) -> G
+    where
+        F: Fn(&mut G, P) + Sync,
+    {
+        let mut gathered = G::elsewhere(piece.item_count());
+        self.drive(&mut gathered, piece, pace);
+        gathered
+    }
+}
