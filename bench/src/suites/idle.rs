@@ -4,7 +4,8 @@
 //! | case | what is timed |
 //! |---|---|
 //! | `skewed-4` to `skewed-1000` | a loop of so many items, of which the first takes as long as all others together |
-//! | `skewed-middle`, `skewed-last` | the same with 100 items, of which the one in the middle or the last one does |
+//! | `skewed-last` | the same with 100 items, of which the last one does |
+//! | `skewed-anywhere` | the same, and in each of ten loops it is another one: the 6th, the 16th, … the 96th |
 //! | `skewed-late` | a loop of 1,000 items, of which the first 20 do nothing |
 //! | `first-join` | a join of two halves of 2 ms, right after a runtime of its own has come up |
 //! | `beside` | ten tasks of 1 ms from outside, while a worker waits for a stolen half of 150 ms |
@@ -38,8 +39,8 @@ pub(crate) const CASES: [&str; 10] = [
     "skewed-20",
     "skewed-100",
     "skewed-1000",
-    "skewed-middle",
     "skewed-last",
+    "skewed-anywhere",
     "skewed-late",
     "first-join",
     "beside",
@@ -53,8 +54,8 @@ const SKEWED: [(&str, usize, Skew); 7] = [
     ("skewed-20", 20, Skew::Long(0)),
     ("skewed-100", 100, Skew::Long(0)),
     ("skewed-1000", 1000, Skew::Long(0)),
-    ("skewed-middle", 100, Skew::Long(50)),
     ("skewed-last", 100, Skew::Long(99)),
+    ("skewed-anywhere", 100, Skew::Anywhere),
     ("skewed-late", 1000, Skew::Late(20)),
 ];
 const SKEWED_REPETITIONS: u64 = 10;
@@ -72,15 +73,21 @@ const LEAF_MAX: Duration = Duration::from_millis(50);
 enum Skew {
     /// This one: as long as all others together.
     Long(usize),
+    /// In each loop another one.
+    Anywhere,
     /// All but the first ones, so many, which take no time.
     Late(usize),
 }
 
 impl Skew {
     /// What an item of a loop of `len` items takes; all together take twice [`LONG`].
-    fn time(self, index: usize, len: usize) -> Duration {
+    fn time(self, index: usize, len: usize, repetition: usize) -> Duration {
         let part = |time: Duration, count| time / u32::try_from(count).expect("few items");
         match self {
+            Self::Anywhere => {
+                let long = (2 * repetition + 1) * len / (2 * SKEWED_REPETITIONS as usize);
+                Self::Long(long % len).time(index, len, repetition)
+            }
             Self::Long(long) if index == long => LONG,
             Self::Long(_) => part(LONG, len - 1),
             Self::Late(first) if index < first => Duration::ZERO,
@@ -140,14 +147,15 @@ fn compute(time: Duration) {
     }
 }
 
-fn sum_of_times(repetitions: u64, mut run: impl FnMut() -> (Duration, u64)) -> Sample {
-    (0..repetitions).fold(
+/// Adds up what `run` makes of the number of each repetition.
+fn sum_of_times(repetitions: u64, mut run: impl FnMut(usize) -> (Duration, u64)) -> Sample {
+    (0..repetitions as usize).fold(
         Sample {
             time: Duration::ZERO,
             result: 0,
         },
-        |sum, _| {
-            let (time, result) = run();
+        |sum, repetition| {
+            let (time, result) = run(repetition);
             Sample {
                 time: sum.time + time,
                 result: sum.result + result,
@@ -168,25 +176,28 @@ fn skewed(
     len: usize,
     skew: Skew,
 ) -> Result<(), BenchError> {
-    let item = move |index| compute(skew.time(index, len));
+    let item = move |index, repetition| compute(skew.time(index, len, repetition));
     let case = case(name, SKEWED_REPETITIONS, SKEWED_REPETITIONS);
     let (mut raddle_pools, mut rayon_pools) = (RaddlePools::default(), RayonPools::default());
     let mut raddle = Local::new("raddle", move |request| {
         raddle_pools.install(request.workers, || {
-            let run = || {
-                raddle::for_each(0..len, item);
-                1
-            };
-            sum_of_times(request.repetitions, || timed_once(run))
+            sum_of_times(request.repetitions, |repetition| {
+                timed_once(|| {
+                    raddle::for_each(0..len, |index| item(index, repetition));
+                    1
+                })
+            })
         })
     });
     let rayon = Local::new("rayon", move |request| {
         rayon_pools.install(request.workers, || {
-            let run = || {
-                (0..len).into_par_iter().for_each(item);
-                1
-            };
-            sum_of_times(request.repetitions, || timed_once(run))
+            sum_of_times(request.repetitions, |repetition| {
+                let indices = (0..len).into_par_iter();
+                timed_once(|| {
+                    indices.for_each(|index| item(index, repetition));
+                    1
+                })
+            })
         })
     });
     measurement.compare(&case, &mut raddle, &mut [Box::new(rayon)])
@@ -371,7 +382,7 @@ fn leaf(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
                     raddle::join(|| (leaf.leaf)(), || (leaf.fork)());
                 });
             };
-            sum_of_times(request.repetitions, || time_of_leaf(run))
+            sum_of_times(request.repetitions, |_| time_of_leaf(run))
         })
     });
     let rayon = Local::new("rayon", move |request| {
@@ -383,7 +394,7 @@ fn leaf(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
                     rayon::join(|| (leaf.leaf)(), || (leaf.fork)());
                 });
             };
-            sum_of_times(request.repetitions, || time_of_leaf(run))
+            sum_of_times(request.repetitions, |_| time_of_leaf(run))
         })
     });
     measurement.compare(&case, &mut raddle, &mut [Box::new(rayon)])
