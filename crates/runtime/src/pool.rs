@@ -23,7 +23,7 @@ mod hidden;
 mod kind;
 mod options;
 mod outside;
-mod owners;
+mod parts;
 #[doc(hidden)]
 pub mod probe;
 mod store;
@@ -38,7 +38,7 @@ pub(crate) use kind::Setup;
 pub use kind::{PoolKind, UnknownPool};
 pub use options::{BadBlockShape, BlockShape, UnknownVictimOrder, VictimOrder};
 pub(crate) use outside::Outside;
-pub(crate) use owners::Owners;
+pub(crate) use parts::Parts;
 pub(crate) use store::{Fifo, List};
 
 pub use crate::task::Task;

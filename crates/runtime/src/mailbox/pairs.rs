@@ -7,20 +7,15 @@ use raddle_sync::single_put::{Putter, Takers, single_put};
 use super::each::Queue;
 use super::producer_lock::ProducerLock;
 use super::{Post, Sender};
-use crate::pool::Owners;
+use crate::pool::Parts;
 use crate::task::{Task, TaskList};
 
 /// One producer and one consumer to each queue, and one queue more for those who are no workers.
 #[derive(Debug)]
 pub(super) struct Pairs {
-    mailboxes: Box<[CachePadded<Mailbox>]>,
-    senders: Owners<PairsSender>,
-}
-
-#[derive(Debug)]
-struct Mailbox {
-    from: Box<[Takers<SimpleLock, Task>]>,
-    from_outside: ProducerLock,
+    /// For each sender, a queue to each worker.
+    queues: Parts<Box<[Takers<SimpleLock, Task>]>, PairsSender>,
+    from_outside: Box<[CachePadded<ProducerLock>]>,
 }
 
 #[derive(Debug)]
@@ -30,31 +25,26 @@ struct PairsSender {
 
 impl Pairs {
     pub(super) fn new(worker_count: usize, sender_limit: usize) -> Self {
-        let (from_one, senders) = Owners::with_parts(sender_limit, || {
+        let queues = Parts::new(worker_count, sender_limit, move || {
             let (putters, takers): (Vec<_>, Vec<_>) =
                 (0..worker_count).map(|_| single_put()).unzip();
-            (takers, PairsSender { to: putters.into() })
+            (takers.into(), PairsSender { to: putters.into() })
         });
-        let mailboxes = (0..worker_count).map(|to| {
-            CachePadded::new(Mailbox {
-                from: from_one.iter().map(|takers| takers[to].clone()).collect(),
-                from_outside: ProducerLock::default(),
-            })
-        });
+        let from_outside = (0..worker_count).map(|_| CachePadded::default());
         Self {
-            mailboxes: mailboxes.collect(),
-            senders,
+            queues,
+            from_outside: from_outside.collect(),
         }
     }
 }
 
 impl Post for Pairs {
     fn sender(&self, worker_index: usize) -> Box<dyn Sender> {
-        Box::new(self.senders.take(worker_index))
+        Box::new(self.queues.take(worker_index))
     }
 
     fn send_outside(&self, to: usize, message: Task) {
-        self.mailboxes[to].from_outside.put(message);
+        self.from_outside[to].put(message);
     }
 
     fn is_one_queue(&self) -> bool {
@@ -62,18 +52,15 @@ impl Post for Pairs {
     }
 
     fn receive(&self, worker_index: usize, mail: &mut TaskList) {
-        let mailbox = &self.mailboxes[worker_index];
-        let oldest = mailbox
-            .from
-            .iter()
-            .filter_map(|takers| takers.take_where(|_| true));
+        let from = self.queues.iter().map(|to| &to[worker_index]);
+        let oldest = from.filter_map(|takers| takers.take_where(|_| true));
         oldest.for_each(|message| mail.put_last(message));
-        mailbox.from_outside.receive(mail);
+        self.from_outside[worker_index].receive(mail);
     }
 
     fn has_mail(&self, worker_index: usize) -> bool {
-        let mailbox = &self.mailboxes[worker_index];
-        mailbox.from.iter().any(|takers| !takers.is_empty()) || !mailbox.from_outside.is_empty()
+        let mut from = self.queues.iter().map(|to| &to[worker_index]);
+        from.any(|takers| !takers.is_empty()) || !self.from_outside[worker_index].is_empty()
     }
 }
 

@@ -24,7 +24,7 @@ use super::distributed::Layout;
 use super::hidden::{Hidden, Own, Place, hidden};
 use super::kind::Victims;
 use super::outside::Outside;
-use super::owners::Owners;
+use super::parts::Parts;
 use super::{BlockShape, Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::task::{Task, TaskList};
 
@@ -133,16 +133,20 @@ impl<L: Lock + 'static> Public for SingleQueue<L> {
 pub(super) struct Blocks<Q: Public, P: Layout, const SINGLE_TRY: bool> {
     name: &'static str,
     shared: Arc<Shared<Q, P>>,
-    owners: Owners<(Q::Owner, Own<Private>)>,
-    victims: Vec<Victims>,
+    setup: Setup,
 }
 
 #[derive(Debug)]
 struct Shared<Q: Public, P: Layout> {
-    queues: Box<[P::Of<Q>]>,
-    private: Box<[Hidden<Private>]>,
+    parts: Parts<Part<Q, P>, (Q::Owner, Own<Private>)>,
     outside: Arc<Outside>,
     shape: BlockShape,
+}
+
+#[derive(Debug)]
+struct Part<Q: Public, P: Layout> {
+    queue: P::Of<Q>,
+    private: Hidden<Private>,
 }
 
 #[derive(Debug)]
@@ -214,21 +218,22 @@ impl Private {
 
 impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Blocks<Q, P, SINGLE_TRY> {
     pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
-        let (parts, owners) = Owners::with_parts(setup.worker_limit(), || {
+        let parts = setup.parts(|| {
             let ((queue, owner), (seen, private)) = (Q::new(), hidden());
-            ((P::Of::from(queue), seen), (owner, private))
+            let part = Part {
+                queue: P::Of::from(queue),
+                private: seen,
+            };
+            (part, (owner, private))
         });
-        let (queues, private): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         Box::new(Self {
             name,
             shared: Arc::new(Shared {
-                queues: queues.into(),
-                private: private.into(),
+                parts,
                 outside: Arc::clone(&setup.outside),
                 shape: setup.blocks,
             }),
-            owners,
-            victims: setup.victims.clone(),
+            setup: setup.clone(),
         })
     }
 }
@@ -239,27 +244,26 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Pool for Blocks<Q, P, SINGLE_
     }
 
     fn seat(&self, worker_index: usize) -> Box<dyn Seat> {
-        let (owner, private) = self.owners.take(worker_index);
+        let (owner, private) = self.shared.parts.take(worker_index);
         Box::new(BlocksSeat::<Q, P, SINGLE_TRY> {
             private,
             shared: Arc::clone(&self.shared),
             owner,
             worker_index,
-            victims: self.victims[worker_index].clone(),
+            victims: self.setup.victims(worker_index),
         })
     }
 
     fn has_work(&self) -> bool {
-        let present = self.victims[0].present();
-        let mut queues = self.shared.queues[..present].iter();
-        queues.any(|queue| queue.len() > 0)
-            || self.shared.private[..present].iter().any(Hidden::holds)
+        let parts = &self.shared.parts;
+        parts.iter().any(|part| part.queue.len() > 0)
+            || parts.iter().any(|part| part.private.holds())
     }
 }
 
 impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> {
     fn own(&self) -> &Q {
-        &self.shared.queues[self.worker_index]
+        &self.shared.parts.own(self.worker_index).queue
     }
 
     fn take_any(&self, look: &mut Look) -> Option<Found> {
@@ -317,9 +321,10 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
         if !look.is_last {
             return None;
         }
-        self.victims
-            .iter()
-            .find_map(|victim| Some((victim, self.shared.private[victim].raid(&take)?)))
+        self.victims.iter().find_map(|victim| {
+            let part = self.shared.parts.get(victim)?;
+            Some((victim, part.private.raid(&take)?))
+        })
     }
 
     fn take_where(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
@@ -372,8 +377,8 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
         let single_try = SINGLE_TRY && !look.is_last;
         self.victims.iter().find_map(|victim| {
             look.steals_tried += 1;
-            let block = self.shared.queues[victim].take(wanted, single_try)?;
-            Some((victim, block))
+            let part = self.shared.parts.get(victim)?;
+            Some((victim, part.queue.take(wanted, single_try)?))
         })
     }
 }

@@ -8,7 +8,7 @@ use raddle_sync::deque::{Owner, Steal, Thief, deque};
 
 use super::kind::Victims;
 use super::outside::Outside;
-use super::owners::Owners;
+use super::parts::Parts;
 use super::{Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::task::Task;
 
@@ -17,13 +17,12 @@ use crate::task::Task;
 pub(super) struct Deque {
     name: &'static str,
     shared: Arc<Shared>,
-    owners: Owners<Owner<Task>>,
-    victims: Vec<Victims>,
+    setup: Setup,
 }
 
 #[derive(Debug)]
 struct Shared {
-    thieves: Box<[Thief<Task>]>,
+    thieves: Parts<Thief<Task>, Owner<Task>>,
     outside: Arc<Outside>,
 }
 
@@ -37,7 +36,7 @@ struct DequeSeat {
 impl Deque {
     /// There is one such pool, whose name it is.
     pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
-        let (thieves, owners) = Owners::with_parts(setup.worker_limit(), || {
+        let thieves = setup.parts(|| {
             let (owner, thief) = deque();
             (thief, owner)
         });
@@ -47,8 +46,7 @@ impl Deque {
                 thieves,
                 outside: Arc::clone(&setup.outside),
             }),
-            owners,
-            victims: setup.victims.clone(),
+            setup: setup.clone(),
         })
     }
 }
@@ -59,17 +57,16 @@ impl Pool for Deque {
     }
 
     fn seat(&self, worker_index: usize) -> Box<dyn Seat> {
-        let own = self.owners.take(worker_index);
+        let own = self.shared.thieves.take(worker_index);
         Box::new(DequeSeat {
             shared: Arc::clone(&self.shared),
             own,
-            victims: self.victims[worker_index].clone(),
+            victims: self.setup.victims(worker_index),
         })
     }
 
     fn has_work(&self) -> bool {
-        let thieves = &self.shared.thieves[..self.victims[0].present()];
-        thieves.iter().any(|thief| !thief.is_empty())
+        self.shared.thieves.iter().any(|thief| !thief.is_empty())
     }
 }
 
@@ -115,7 +112,7 @@ impl Seat for DequeSeat {
 
 impl DequeSeat {
     fn steal(&self, victim: usize, wanted: Wanted<'_>) -> Option<Task> {
-        let thief = &self.shared.thieves[victim];
+        let thief = self.shared.thieves.get(victim)?;
         // A look costs less than the fence of a steal. A worker that is about to sleep has put a fence before it.
         if thief.is_empty() {
             return None;

@@ -15,7 +15,7 @@ use raddle_sync::CachePadded;
 use super::hidden::{Hidden, Own, Place, hidden};
 use super::kind::Victims;
 use super::outside::Outside;
-use super::owners::Owners;
+use super::parts::Parts;
 use super::store::Store;
 use super::{Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::task::Task;
@@ -157,15 +157,19 @@ impl Buffer for OneTask {
 pub(super) struct Distributed<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> {
     name: &'static str,
     shared: Arc<Shared<S, P, B>>,
-    owners: Owners<(S::Owner, B)>,
-    victims: Vec<Victims>,
+    setup: Setup,
 }
 
 #[derive(Debug)]
 struct Shared<S: Store, P: Layout, B: Buffer> {
-    stores: Box<[P::Of<S>]>,
-    private: Box<[B::Seen]>,
+    parts: Parts<Part<S, P, B>, (S::Owner, B)>,
     outside: Arc<Outside>,
+}
+
+#[derive(Debug)]
+struct Part<S: Store, P: Layout, B: Buffer> {
+    store: P::Of<S>,
+    private: B::Seen,
 }
 
 #[derive(Debug)]
@@ -179,20 +183,21 @@ struct DistributedSeat<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> {
 
 impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Distributed<S, P, B, SINGLE_TRY> {
     pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
-        let (parts, owners) = Owners::with_parts(setup.worker_limit(), || {
+        let parts = setup.parts(|| {
             let ((store, owner), (seen, private)) = (S::new(), B::new());
-            ((P::Of::from(store), seen), (owner, private))
+            let part = Part {
+                store: P::Of::from(store),
+                private: seen,
+            };
+            (part, (owner, private))
         });
-        let (stores, private): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         Box::new(Self {
             name,
             shared: Arc::new(Shared {
-                stores: stores.into(),
-                private: private.into(),
+                parts,
                 outside: Arc::clone(&setup.outside),
             }),
-            owners,
-            victims: setup.victims.clone(),
+            setup: setup.clone(),
         })
     }
 }
@@ -205,26 +210,26 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Pool
     }
 
     fn seat(&self, worker_index: usize) -> Box<dyn Seat> {
-        let (owner, private) = self.owners.take(worker_index);
+        let (owner, private) = self.shared.parts.take(worker_index);
         Box::new(DistributedSeat::<S, P, B, SINGLE_TRY> {
             private,
             shared: Arc::clone(&self.shared),
             owner,
             worker_index,
-            victims: self.victims[worker_index].clone(),
+            victims: self.setup.victims(worker_index),
         })
     }
 
     fn has_work(&self) -> bool {
-        let present = self.victims[0].present();
-        let mut stores = self.shared.stores[..present].iter();
-        stores.any(|store| store.has_tasks()) || self.shared.private[..present].iter().any(B::holds)
+        let parts = &self.shared.parts;
+        parts.iter().any(|part| part.store.has_tasks())
+            || parts.iter().any(|part| B::holds(&part.private))
     }
 }
 
 impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> DistributedSeat<S, P, B, SINGLE_TRY> {
     fn own(&self) -> &S {
-        &self.shared.stores[self.worker_index]
+        &self.shared.parts.own(self.worker_index).store
     }
 
     /// The private task if it is wanted; one that is not becomes public, since this worker may be about to wait.
@@ -245,13 +250,14 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> DistributedSeat<S, 
         let single_try = SINGLE_TRY && !look.is_last;
         let found = self.victims.iter().find_map(|victim| {
             look.steals_tried += 1;
-            let task = self.shared.stores[victim].steal(wanted, single_try, look)?;
-            Some((task, victim))
+            let part = self.shared.parts.get(victim)?;
+            Some((part.store.steal(wanted, single_try, look)?, victim))
         });
         let raid = || {
-            self.victims
-                .iter()
-                .find_map(|victim| Some((B::raid(&self.shared.private[victim], wanted)?, victim)))
+            self.victims.iter().find_map(|victim| {
+                let part = self.shared.parts.get(victim)?;
+                Some((B::raid(&part.private, wanted)?, victim))
+            })
         };
         let (task, victim) = found.or_else(|| look.is_last.then(raid).flatten())?;
         Some(Found {

@@ -12,14 +12,17 @@ use super::blocks::{Blocks, Queue, SingleQueue};
 use super::central::Central;
 use super::deque::Deque;
 use super::distributed::{Dense, Distributed, NoBuffer, OneTask, Padded};
+use super::parts::Parts;
 use super::store::{Lifo, List, LockFree, Single};
 use super::{BlockShape, Outside, Pool};
 
 /// What a pool is built for.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
-    pub(super) victims: Vec<Victims>,
+    /// For each of the first workers, the order in which it looks through the others.
+    orders: Vec<Arc<[usize]>>,
     worker_count: usize,
+    substitute_count: usize,
     /// Workers that there have been: the first ones, and those substitutes that were ever needed.
     present: Arc<AtomicUsize>,
     pub(super) blocks: BlockShape,
@@ -38,12 +41,6 @@ pub(super) struct Victims {
 }
 
 impl Victims {
-    /// The number of workers that there have been, this one among them. The parts of the others are empty.
-    pub(super) fn present(&self) -> usize {
-        // Relaxed: a worker counts before it puts its first task, which the fences of `Pool::has_work` order.
-        self.present.load(Relaxed)
-    }
-
     /// Those that there have been. Substitutes come last, in the order in which they come up.
     #[inline]
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
@@ -57,17 +54,12 @@ impl Victims {
 impl Setup {
     /// For workers of whom each looks through the others in an order of its own, and up to `substitute_count` more.
     pub(crate) fn new(worker_count: usize, substitute_count: usize, blocks: BlockShape) -> Self {
-        let present = Arc::new(AtomicUsize::new(worker_count));
-        let victims = (0..worker_count + substitute_count).map(|worker_index| Victims {
-            own: worker_index,
-            order: permuted(worker_index, worker_count).into(),
-            worker_count,
-            present: Arc::clone(&present),
-        });
+        let order = |worker_index| permuted(worker_index, worker_count).into();
         Self {
-            victims: victims.collect(),
+            orders: (0..worker_count).map(order).collect(),
             worker_count,
-            present,
+            substitute_count,
+            present: Arc::new(AtomicUsize::new(worker_count)),
             blocks,
             outside: Arc::default(),
         }
@@ -75,18 +67,36 @@ impl Setup {
 
     /// The same, but near workers before far ones: `distance` tells for two workers how far apart they are.
     pub(crate) fn near_first<D: Ord>(mut self, distance: impl Fn(usize, usize) -> D) -> Self {
-        for worker_index in 0..self.worker_count {
-            let victims = &mut self.victims[worker_index];
-            let mut near_first = victims.order.to_vec();
+        for (worker_index, order) in self.orders.iter_mut().enumerate() {
+            let mut near_first = order.to_vec();
             near_first.sort_by_key(|&victim| distance(worker_index, victim));
-            victims.order = near_first.into();
+            *order = near_first.into();
         }
         self
     }
 
+    /// Where a worker looks for work.
+    pub(super) fn victims(&self, worker_index: usize) -> Victims {
+        let order = self.orders.get(worker_index).cloned();
+        Victims {
+            own: worker_index,
+            order: order.unwrap_or_else(|| permuted(worker_index, self.worker_count).into()),
+            worker_count: self.worker_count,
+            present: Arc::clone(&self.present),
+        }
+    }
+
+    /// The parts of a pool, as `make` makes them.
+    pub(super) fn parts<P, T>(
+        &self,
+        make: impl Fn() -> (P, T) + Send + Sync + 'static,
+    ) -> Parts<P, T> {
+        Parts::new(self.worker_count, self.worker_limit(), make)
+    }
+
     /// Workers that there may ever be, with all substitutes.
     pub(crate) fn worker_limit(&self) -> usize {
-        self.victims.len()
+        self.worker_count + self.substitute_count
     }
 
     /// Workers that there are from the start.

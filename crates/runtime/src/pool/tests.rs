@@ -222,14 +222,16 @@ fn shapes_and_orders_read_back() {
 fn victims_are_all_the_others_in_an_order_of_ones_own() {
     let setup = Setup::new(16, 0, BlockShape::default());
     let mut orders = BTreeSet::new();
-    for (worker_index, victims) in setup.victims.iter().enumerate() {
+    for worker_index in 0..16 {
+        let victims = setup.victims(worker_index);
         let all: BTreeSet<usize> = victims.iter().chain([worker_index]).collect();
         assert!(all.into_iter().eq(0..16));
         orders.insert(victims.iter().next());
     }
     assert!(orders.len() > 8, "hungry workers begin in different places");
     let near = Setup::new(16, 0, BlockShape::default()).near_first(|a, b| a.abs_diff(b));
-    for (worker_index, victims) in near.victims.iter().enumerate() {
+    for worker_index in 0..16 {
+        let victims = near.victims(worker_index);
         let order: Vec<usize> = victims.iter().collect();
         assert!(order.is_sorted_by_key(|victim| worker_index.abs_diff(*victim)));
     }
@@ -238,7 +240,7 @@ fn victims_are_all_the_others_in_an_order_of_ones_own() {
 #[test]
 fn substitutes_are_victims_once_they_are_there() {
     let setup = Setup::new(2, 3, BlockShape::default());
-    let order = |worker_index: usize| setup.victims[worker_index].iter().collect::<Vec<_>>();
+    let order = |worker_index: usize| setup.victims(worker_index).iter().collect::<Vec<_>>();
     assert_eq!(order(0), [1]);
     // Relaxed: one thread.
     setup.present().store(4, Relaxed);
@@ -246,6 +248,33 @@ fn substitutes_are_victims_once_they_are_there() {
     let mut of_substitute = order(3);
     of_substitute.sort_unstable();
     assert_eq!(of_substitute, [0, 1, 2]);
+}
+
+/// A substitute has its part of a pool once it has taken its seat, and others may be counted that
+/// have not.
+#[test]
+fn tasks_of_a_substitute_are_found_beside_absent_ones() {
+    for kind in PoolKind::ALL {
+        let setup = Setup::new(2, 3, BlockShape::default());
+        let pool = Probe::with_setup(kind, &setup);
+        let first = pool.seat(0);
+        // Relaxed: one thread.
+        setup.present().store(5, Relaxed);
+        let mut last_look = Look {
+            is_last: true,
+            ..Look::default()
+        };
+        assert!(!pool.has_work(), "{kind}");
+        assert!(first.get(Wanted::Any, &mut last_look).is_none(), "{kind}");
+        let substitute = pool.seat(3);
+        substitute.share(pool.task());
+        assert!(pool.has_work(), "{kind}");
+        let found = first.get(Wanted::Any, &mut last_look);
+        let found = found.expect("the substitute's task");
+        let stolen_from = (!is_central(kind)).then_some(3);
+        assert_eq!(found.stolen_from, stolen_from, "{kind}");
+        assert!(!pool.has_work(), "{kind}");
+    }
 }
 
 /// Workers put, share, get and pick as they like; in the end every task has come out once.
