@@ -9,9 +9,9 @@
 //! sees its part as well: the fences of [`Pool::has_work`](super::Pool::has_work) order both.
 
 use std::fmt;
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
-use raddle_sync::prim::{AtomicUsize, Relaxed};
+use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 
 /// Parts `P`, each with what its owner has, `T`.
 pub(crate) struct Parts<P, T> {
