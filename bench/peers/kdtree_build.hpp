@@ -253,7 +253,7 @@ struct Prepared {
     Prepared copy() const { return {corners.copy(), root, {buffers[0].copy(), buffers[1].copy()}}; }
 };
 
-// So many triangles that begin alike are looked at.
+// Where fewer triangles begin at one place, duplicates are not looked for.
 constexpr std::size_t RUN_LEN_MIN = 16;
 
 // Leaves out all but the first of triangles with the very same corners, where many begin at one

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `skewed-4` to `skewed-1000` | a loop of so many items, of which the first takes as long as all others together |
 //! | `skewed-last` | the same with 100 items, of which the last one does |
-//! | `skewed-anywhere` | the same, and in each of ten loops it is another one: the 6th, the 16th, … the 96th |
+//! | `skewed-anywhere` | the same; in each of ten loops it is another one: the 6th, the 16th, … |
 //! | `skewed-late` | a loop of 1,000 items, of which the first 20 do nothing |
 //! | `first-join` | a join of two halves of 2 ms, right after a runtime of its own has come up |
 //! | `beside` | ten tasks of 1 ms from outside, while a worker waits for a stolen half of 150 ms |
@@ -75,12 +75,12 @@ enum Skew {
     Long(usize),
     /// In each loop another one.
     Anywhere,
-    /// All but the first ones, so many, which take no time.
+    /// All but the first ones, which take no time. Holds the number of these.
     Late(usize),
 }
 
 impl Skew {
-    /// What an item of a loop of `len` items takes; all together take twice [`LONG`].
+    /// The time of one item in a loop of `len` items. All items together take twice [`LONG`].
     fn time(self, index: usize, len: usize, repetition: usize) -> Duration {
         let part = |time: Duration, count| time / u32::try_from(count).expect("few items");
         match self {

@@ -189,7 +189,7 @@ pub(crate) fn running(id: u32) -> Option<(u32, Number)> {
     with(id, |local| local?.running.get())
 }
 
-/// Has nobody drop what is in `place`.
+/// Leaves what is in `place` undropped.
 #[cfg(not(any(loom, shuttle)))]
 fn leave<V: Default>(place: &RefCell<V>) {
     if let Ok(mut value) = place.try_borrow_mut() {

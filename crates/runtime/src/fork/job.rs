@@ -63,7 +63,7 @@ impl<V, F: Fn(V) -> R + Copy, R> StackJob<Application<V, F>, R> {
     pub(super) fn with_function(function: F) -> Self {
         unsafe fn run<V, F: Fn(V) -> R + Copy, R>(head: *const JobHead) {
             let apply = |application: Application<V, F>| {
-                // SAFETY: whoever pushes the job gives the argument first (contract of `give`).
+                // SAFETY: the argument is given before each push (see `give`).
                 (application.function)(unsafe { application.argument.assume_init() })
             };
             // SAFETY: the head of such a job, which the caller has won (contract of `JobRef::run`).
@@ -95,9 +95,8 @@ impl<V, F: Fn(V) -> R + Copy, R> StackJob<Application<V, F>, R> {
     /// It was [given](Self::give), and the caller has popped the job while no thief had it.
     #[inline]
     pub(super) unsafe fn take_back(&self) -> V {
-        // SAFETY: initialised, and nobody else's (contract).
         self.payload.with(|payload| {
-            // SAFETY: nobody else's (contract).
+            // SAFETY: no other thread touches the payload (contract).
             let application = unsafe { &**payload };
             // SAFETY: initialised (contract).
             unsafe { application.argument.assume_init_read() }

@@ -68,7 +68,7 @@ impl<V: Send, F: Fn(V) -> R + Copy + Send, R: Send> Offer<'_, V, F, R> {
         let result = during();
         std::mem::forget(unwinding);
         if !pop(self.forks, slot) {
-            // SAFETY: given above, and popped while private or taken back.
+            // SAFETY: given above. No thief had it when it was popped.
             return (result, Offered::Kept(unsafe { self.job.take_back() }));
         }
         // SAFETY: `pop` saw that a thief has run it.

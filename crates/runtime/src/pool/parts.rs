@@ -1,8 +1,8 @@
 //! The parts of a pool, one for each worker: what all workers see of it, and what only its owner
 //! has.
 //!
-//! The parts of the first workers lie side by side. Those of substitutes, of which there may be
-//! very many and are hardly ever any, are made when they take their seats.
+//! The parts of the first workers lie side by side and are there from the start. There may be a
+//! thousand substitutes, but hardly ever is there one: its part is made when it takes its seat.
 //!
 //! # Memory ordering
 //! A substitute takes its seat before it puts its first task. So whoever must not overlook that task

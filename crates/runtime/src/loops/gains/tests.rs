@@ -65,3 +65,16 @@ fn splits_are_tried_again_where_the_others_have_gone_to_sleep() {
     });
     assert!(refused.is_some(), "{gains:?}");
 }
+
+#[test]
+fn loops_of_few_items_split_at_once_unless_such_loops_were_too_short() {
+    let gains = Gains::default();
+    assert!(gains.allow_split_of_few(30));
+    gains.remember_few(30, 100.0);
+    assert!(!gains.allow_split_of_few(30));
+    assert!(!gains.allow_split_of_few(16), "16 to 31 items are alike");
+    assert!(gains.allow_split_of_few(15));
+    assert!(gains.allow_split_of_few(FEW_ITEMS - 1));
+    gains.remember_few(20, 50_000.0);
+    assert!(gains.allow_split_of_few(30));
+}
