@@ -15,6 +15,9 @@ const FADE: (f32, f32) = (1.0 / 4096.0, 1.0 / 65_536.0);
 const SHARE_MAX: f32 = 0.9;
 /// What is assumed of that part before it is known.
 const SHARE_FIRST: f32 = 0.8;
+/// How much later than its giver a worker that searches begins with what it was given, in
+/// nanoseconds: what is assumed at first, and the most that is believed.
+const HANDOVER_NS: (f32, f32) = (300.0, 2_000.0);
 /// One split loop in so many is timed, to learn whether such loops shall be split.
 const LESSON_EVERY: u32 = 8;
 
@@ -28,6 +31,8 @@ pub(crate) struct Gains {
     /// The time of split loops as a part of what they take alone, averaged.
     share: Cell<f32>,
     lessons: Cell<u32>,
+    /// How much later than its giver a worker that searches begins with what it was given, averaged.
+    handover_ns: Cell<f32>,
     /// What could have been gained by splitting the loops that were too short to wake somebody for.
     missed_ns: Cell<f32>,
     missed_until: Cell<Option<Instant>>,
@@ -42,6 +47,7 @@ impl Default for Gains {
             fade: Cell::new(FADE.0),
             share: Cell::new(SHARE_FIRST),
             lessons: Cell::new(0),
+            handover_ns: Cell::new(HANDOVER_NS.0),
             missed_ns: Cell::new(0.0),
             missed_until: Cell::new(None),
             few_ns: std::array::from_fn(|_| Cell::new(f32::INFINITY)),
@@ -102,6 +108,26 @@ impl Gains {
             self.limit_ns
                 .set(limit_ns.max(1.5 * alone_ns).min(SPLIT_ASLEEP_NS));
         }
+    }
+
+    /// How much later than its giver a worker that searches begins with what it was given.
+    pub(super) fn handover_ns(&self) -> f32 {
+        self.handover_ns.get()
+    }
+
+    /// Of a loop that was split, the part that stayed ended at `own`, and the other one at `given`.
+    ///
+    /// Whoever ends first has got too little. A single lesson moves the handover little: interrupts
+    /// are about, and items differ.
+    pub(super) fn learn_handover(&self, own: Instant, given: Instant) {
+        let late_ns = if given > own {
+            nanoseconds(given - own)
+        } else {
+            -nanoseconds(own - given)
+        };
+        let step_ns = late_ns.clamp(-HANDOVER_NS.0, HANDOVER_NS.0) / 32.0;
+        let handover_ns = self.handover_ns.get() + step_ns;
+        self.handover_ns.set(handover_ns.clamp(0.0, HANDOVER_NS.1));
     }
 
     /// Remembers a loop of which `left_ns` are left; true when all those remembered are worth a wake-up, and then forgets

@@ -3,7 +3,8 @@
 //! Whether a split pays depends on who would take the other part.
 //!
 //! A worker that *searches* has it soon: within a fraction of a microsecond when the two share a cache, within more than
-//! a microsecond when they are far apart. Which of the two it is today, a worker learns ([`Gains`](super::Gains)).
+//! a microsecond when they are far apart. Which of the two it is today, a worker learns ([`Gains`](super::Gains)): both
+//! whether to split, and how much more than half to keep, so that both parts end at the same time.
 //!
 //! A worker that *sleeps* must be woken, which costs the waker microseconds, and comes tens of microseconds later. A loop too
 //! short for that is not split, but remembered: when many such loops come in a row, what they could have gained together
@@ -22,10 +23,8 @@ use crate::worker::Worker;
 const CHUNK_NS: (f32, f32) = (4_000.0, 16_000.0);
 /// Between two steps of a chunk lies so much, at the pace of the items before.
 const STEP_NS: f32 = 1_000.0;
-/// How much later than its giver a worker that searches begins with what it was given, ends included, when all is well.
-const HANDOVER_NS: f32 = 400.0;
 /// Splitting can pay for loops longer than this when somebody searches.
-pub(super) const SPLIT_AWAKE_NS: f32 = 2.0 * HANDOVER_NS;
+pub(super) const SPLIT_AWAKE_NS: f32 = 800.0;
 /// Splitting pays for loops longer than this even when all others sleep.
 pub(super) const SPLIT_ASLEEP_NS: f32 = 60_000.0;
 /// A chunk that is likely to be the last is run in so many steps at least: its end is not to wait
@@ -97,7 +96,10 @@ impl Pace {
             step,
             done: 0,
             watch,
-            begun: *self.now.get_or_insert_with(Instant::now),
+            begun: match watch {
+                Watch::Nothing => None,
+                _ => Some(*self.now.get_or_insert_with(Instant::now)),
+            },
         }
     }
 
@@ -105,10 +107,13 @@ impl Pace {
     /// long an item takes.
     #[inline]
     pub(super) fn end_chunk(&mut self, chunk: &Chunk, len: usize, worker: &Worker) {
+        let Some(begun) = chunk.begun else {
+            return;
+        };
         let now = Instant::now();
         self.now = Some(now);
         self.given = 0;
-        let ns = nanoseconds(now - chunk.begun) - reading_ns();
+        let ns = nanoseconds(now - begun) - reading_ns();
         let item_ns = ns / chunk.done as f32;
         if self.item_ns.is_none() && len < FEW_ITEMS {
             worker.gains().remember_few(len, item_ns * len as f32);
@@ -164,7 +169,8 @@ impl Pace {
         let left_ns = item_ns * len as f32;
         let searching = worker.shared().idle.searching();
         if searching > self.given {
-            let head_start = ((HANDOVER_NS / item_ns) as usize).min(len - 2);
+            let handover_ns = worker.gains().handover_ns();
+            let head_start = ((handover_ns / item_ns) as usize).min(len - 2);
             let left = len.div_ceil(2) + head_start / 2;
             let cut = Cut {
                 len,
@@ -200,16 +206,39 @@ impl Pace {
             return join(|| left(left_pace), || right(right_pace));
         }
         let start = Instant::now();
-        let timed_left = || {
-            // What giving away has cost is no part of the time alone.
-            let begun = Instant::now();
-            let result = left(left_pace);
-            (result, begun.elapsed())
-        };
-        let ((left, own), right) = join(timed_left, || right(right_pace));
-        let alone_ns = nanoseconds(own) * cut.len as f32 / cut.left as f32;
-        worker.gains().learn(alone_ns, nanoseconds(start.elapsed()));
-        (left, right)
+        let (left, right) = join(
+            || Timed::run(|| left(left_pace)),
+            || Timed::run(|| right(right_pace)),
+        );
+        // What giving away has cost is no part of the time alone.
+        let own_ns = nanoseconds(left.end - left.begun);
+        let alone_ns = own_ns * cut.len as f32 / cut.left as f32;
+        let gains = worker.gains();
+        gains.learn(alone_ns, nanoseconds(start.elapsed()));
+        // Otherwise nobody has taken the other part, or somebody so late that it tells nothing.
+        if right.begun < left.end {
+            gains.learn_handover(left.end, right.end);
+        }
+        (left.result, right.result)
+    }
+}
+
+/// What a part of a loop has returned, and when it was run.
+struct Timed<R> {
+    result: R,
+    begun: Instant,
+    end: Instant,
+}
+
+impl<R> Timed<R> {
+    fn run(part: impl FnOnce() -> R) -> Self {
+        let begun = Instant::now();
+        let result = part();
+        Self {
+            result,
+            begun,
+            end: Instant::now(),
+        }
     }
 }
 
@@ -220,16 +249,17 @@ pub(super) struct Chunk {
     left: usize,
     /// so many of them before the next look at `watch`,
     step: usize,
-    /// and items that have been run.
+    /// and items that have been run since `begun`.
     done: usize,
     watch: Watch,
-    begun: Instant,
+    /// None for the last chunk, which nobody times.
+    begun: Option<Instant>,
 }
 
 /// What ends a chunk before its time: items may turn out longer than those before them.
 #[derive(Clone, Copy, Debug)]
 enum Watch {
-    /// The first item, when it alone tells enough.
+    /// The first item, when it alone tells enough. Otherwise those behind it are timed.
     First,
     /// Somebody asks.
     Gate,
@@ -255,16 +285,23 @@ impl Chunk {
             || match self.watch {
                 Watch::First => {
                     self.step = self.left;
-                    self.has_taken(CHUNK_NS.0)
+                    let now = Instant::now();
+                    let is_long = self.has_taken(CHUNK_NS.0, now);
+                    if !is_long {
+                        // The first one has also brought in what all items read.
+                        (self.done, self.begun) = (0, Some(now));
+                    }
+                    is_long
                 }
                 Watch::Gate => worker.forks().gates().are_closed(),
-                Watch::Clock => self.has_taken(2.0 * CHUNK_NS.1),
+                Watch::Clock => self.has_taken(2.0 * CHUNK_NS.1, Instant::now()),
                 Watch::Nothing => false,
             }
     }
 
-    fn has_taken(&self, ns: f32) -> bool {
-        nanoseconds(self.begun.elapsed()) > ns
+    fn has_taken(&self, ns: f32, now: Instant) -> bool {
+        self.begun
+            .is_some_and(|begun| nanoseconds(now - begun) > ns)
     }
 }
 

@@ -78,3 +78,25 @@ fn loops_of_few_items_split_at_once_unless_such_loops_were_too_short() {
     gains.remember_few(20, 50_000.0);
     assert!(gains.allow_split_of_few(30));
 }
+
+#[test]
+fn whoever_of_two_ends_first_gets_more_of_the_next_loop() {
+    let gains = Gains::default();
+    let own = Instant::now();
+    let late = |ns| own + std::time::Duration::from_nanos(ns);
+    // The other worker begins 1,000 ns later, and each nanosecond that is known is one less.
+    for _ in 0..500 {
+        let unknown_ns = 1_000.0 - gains.handover_ns();
+        gains.learn_handover(own, late(unknown_ns as u64));
+    }
+    assert!((950.0..1_050.0).contains(&gains.handover_ns()), "{gains:?}");
+    gains.learn_handover(own, late(50_000_000));
+    assert!(
+        gains.handover_ns() < 1_100.0,
+        "an interrupt moves it little"
+    );
+    for _ in 0..500 {
+        gains.learn_handover(late(1_000), own);
+    }
+    assert_eq!(gains.handover_ns(), 0.0);
+}
