@@ -100,6 +100,45 @@ fn private_task_is_seen_by_who_is_about_to_sleep() {
     }
 }
 
+/// A substitute takes its seat, makes its part of the pool, and puts its first task, while another
+/// worker is about to sleep. That one sees the task, or is told.
+///
+/// A putter without its fence, or a part that counts only after its first task, makes it fail.
+#[test]
+fn first_task_of_a_substitute_is_seen_by_who_is_about_to_sleep() {
+    for kind in [PoolKind::Deque, PoolKind::DqTlPrivC, PoolKind::DqBlTlC] {
+        model(3, move || {
+            let pool = Probe::with_substitutes(kind, 1, 1, BlockShape::new(1, 1));
+            let pool = Arc::new(pool);
+            let sleeper = pool.seat(0);
+            let shared = Arc::new((AtomicBool::new(false), Tracked::new(0)));
+            let putting = {
+                let (pool, shared) = (Arc::clone(&pool), Arc::clone(&shared));
+                thread::spawn(move || {
+                    let substitute = pool.seat(1);
+                    shared.1.set(1);
+                    substitute.share(pool.task());
+                    light_fence();
+                    // Relaxed: ordered by the fences.
+                    (shared.0.load(Relaxed), substitute)
+                })
+            };
+            // Relaxed: as above.
+            shared.0.store(true, Relaxed);
+            heavy_fence();
+            let has_seen = pool.has_work();
+            let mut found = get(&*sleeper);
+            if found.is_some() {
+                assert_eq!(shared.1.get(), 1);
+            }
+            let (is_told, _substitute) = putting.join().expect("no panic");
+            assert!(has_seen || is_told, "who sleeps misses the task");
+            found = found.or_else(|| get(&*sleeper));
+            assert!(found.is_some(), "no task is lost");
+        });
+    }
+}
+
 /// Tasks put before and after a move come out once, with what was written before.
 #[test]
 fn tasks_around_a_move_come_out_once() {

@@ -44,6 +44,7 @@ pub mod gates;
 pub mod hand_over;
 pub mod idle;
 pub mod lane;
+pub mod late;
 pub mod lock;
 pub mod offer;
 pub mod ordered;

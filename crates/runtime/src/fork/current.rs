@@ -55,8 +55,8 @@ impl Leave {
 impl Drop for Leave {
     fn drop(&mut self) {
         CURRENT.with(|current| current.set(self.before));
-        #[cfg(not(any(loom, shuttle)))]
         if fork_count() != self.fork_count {
+            #[cfg(not(any(loom, shuttle)))]
             become_outside();
         }
     }

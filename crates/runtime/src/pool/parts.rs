@@ -9,8 +9,8 @@
 //! sees its part as well: the fences of [`Pool::has_work`](super::Pool::has_work) order both.
 
 use std::fmt;
-use std::sync::OnceLock;
 
+use raddle_sync::late::Late;
 use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 
 /// Parts `P`, each with what its owner has, `T`.
@@ -18,7 +18,7 @@ pub(crate) struct Parts<P, T> {
     first: Box<[P]>,
     /// What the owners of the first ones have, until they take it.
     owners: Mutex<Vec<Option<T>>>,
-    substitutes: Box<[OnceLock<Box<P>>]>,
+    substitutes: Box<[Late<P>]>,
     /// Behind so many substitutes there is none that has taken its seat.
     seated: AtomicUsize,
     make: Box<dyn Fn() -> (P, T) + Send + Sync>,
@@ -38,7 +38,7 @@ impl<P, T> Parts<P, T> {
                 (part, Some(owner))
             })
             .unzip();
-        let substitutes = (worker_count..worker_limit).map(|_| OnceLock::new());
+        let substitutes = (worker_count..worker_limit).map(|_| Late::new());
         Self {
             first: first.into(),
             owners: Mutex::new(owners),
@@ -59,10 +59,7 @@ impl<P, T> Parts<P, T> {
             return owners[worker_index].take().expect(ONCE);
         };
         let (part, owner) = (self.make)();
-        assert!(
-            self.substitutes[index].set(Box::new(part)).is_ok(),
-            "{ONCE}"
-        );
+        assert!(self.substitutes[index].set(part).is_ok(), "{ONCE}");
         // Relaxed: see the header.
         self.seated.fetch_max(index + 1, Relaxed);
         owner
@@ -73,9 +70,7 @@ impl<P, T> Parts<P, T> {
     pub(crate) fn get(&self, worker_index: usize) -> Option<&P> {
         match self.first.get(worker_index) {
             Some(part) => Some(part),
-            None => self.substitutes[worker_index - self.first.len()]
-                .get()
-                .map(|part| &**part),
+            None => self.substitutes[worker_index - self.first.len()].get(),
         }
     }
 
@@ -90,8 +85,7 @@ impl<P, T> Parts<P, T> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &P> {
         // Relaxed: see the header.
         let seated = &self.substitutes[..self.seated.load(Relaxed)];
-        let substitutes = seated.iter().filter_map(|part| part.get());
-        self.first.iter().chain(substitutes.map(|part| &**part))
+        self.first.iter().chain(seated.iter().filter_map(Late::get))
     }
 }
 

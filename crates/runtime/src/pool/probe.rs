@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 #[cfg(not(any(loom, shuttle)))]
 use raddle_sync::prim::Mutex;
+use raddle_sync::prim::Relaxed;
 
 use super::{BlockShape, Look, Pool, PoolKind, Seat, Setup, Wanted};
 use crate::config::TaskMemory;
@@ -29,6 +30,19 @@ impl Probe {
     /// An empty pool of that kind.
     pub fn new(kind: PoolKind, worker_count: usize, blocks: BlockShape) -> Self {
         Self::with_setup(kind, &Setup::new(worker_count, 0, blocks))
+    }
+
+    /// As [`new`](Self::new), and for as many substitutes, which others look for from now on.
+    pub fn with_substitutes(
+        kind: PoolKind,
+        worker_count: usize,
+        substitute_count: usize,
+        blocks: BlockShape,
+    ) -> Self {
+        let setup = Setup::new(worker_count, substitute_count, blocks);
+        // Relaxed: no other thread has it yet.
+        setup.present().store(setup.worker_limit(), Relaxed);
+        Self::with_setup(kind, &setup)
     }
 
     pub(super) fn with_setup(kind: PoolKind, setup: &Setup) -> Self {

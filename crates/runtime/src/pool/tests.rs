@@ -255,11 +255,8 @@ fn substitutes_are_victims_once_they_are_there() {
 #[test]
 fn tasks_of_a_substitute_are_found_beside_absent_ones() {
     for kind in PoolKind::ALL {
-        let setup = Setup::new(2, 3, BlockShape::default());
-        let pool = Probe::with_setup(kind, &setup);
+        let pool = Probe::with_substitutes(kind, 2, 3, BlockShape::default());
         let first = pool.seat(0);
-        // Relaxed: one thread.
-        setup.present().store(5, Relaxed);
         let mut last_look = Look {
             is_last: true,
             ..Look::default()
