@@ -15,8 +15,8 @@ const FADE: (f32, f32) = (1.0 / 4096.0, 1.0 / 65_536.0);
 const SHARE_MAX: f32 = 0.9;
 /// What is assumed of that part before it is known.
 const SHARE_FIRST: f32 = 0.8;
-/// How much later than its giver a worker that searches begins with what it was given, in
-/// nanoseconds: what is assumed at first, and the most that is believed.
+/// The *handover*: how much later than its giver another worker begins with its part of a loop. In
+/// nanoseconds: the first assumption, and the upper limit.
 const HANDOVER_NS: (f32, f32) = (300.0, 2_000.0);
 /// One split loop in so many is timed, to learn whether such loops shall be split.
 const LESSON_EVERY: u32 = 8;
@@ -31,7 +31,7 @@ pub(crate) struct Gains {
     /// The time of split loops as a part of what they take alone, averaged.
     share: Cell<f32>,
     lessons: Cell<u32>,
-    /// How much later than its giver a worker that searches begins with what it was given, averaged.
+    /// The handover, averaged.
     handover_ns: Cell<f32>,
     /// What could have been gained by splitting the loops that were too short to wake somebody for.
     missed_ns: Cell<f32>,
@@ -110,15 +110,16 @@ impl Gains {
         }
     }
 
-    /// How much later than its giver a worker that searches begins with what it was given.
+    /// The handover in nanoseconds, as far as it is known.
     pub(super) fn handover_ns(&self) -> f32 {
         self.handover_ns.get()
     }
 
-    /// Of a loop that was split, the part that stayed ended at `own`, and the other one at `given`.
+    /// Learns from a loop that was split: this worker ended its part at `own`, the other worker at
+    /// `given`.
     ///
-    /// Whoever ends first has got too little. A single lesson moves the handover little: interrupts
-    /// are about, and items differ.
+    /// If the other worker ended later, the handover is longer than assumed. One lesson changes it
+    /// by less than ten nanoseconds, because interrupts and uneven items also make a part late.
     pub(super) fn learn_handover(&self, own: Instant, given: Instant) {
         let late_ns = if given > own {
             nanoseconds(given - own)

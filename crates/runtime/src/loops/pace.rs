@@ -210,12 +210,12 @@ impl Pace {
             || Timed::run(|| left(left_pace)),
             || Timed::run(|| right(right_pace)),
         );
-        // What giving away has cost is no part of the time alone.
+        // From the start of the left part: a loop that is not split does not pay for the fork.
         let own_ns = nanoseconds(left.end - left.begun);
         let alone_ns = own_ns * cut.len as f32 / cut.left as f32;
         let gains = worker.gains();
         gains.learn(alone_ns, nanoseconds(start.elapsed()));
-        // Otherwise nobody has taken the other part, or somebody so late that it tells nothing.
+        // Otherwise this worker has run the right part itself, or a thief came too late.
         if right.begun < left.end {
             gains.learn_handover(left.end, right.end);
         }
@@ -223,7 +223,7 @@ impl Pace {
     }
 }
 
-/// What a part of a loop has returned, and when it was run.
+/// The result of one part of a loop, with its start and its end.
 struct Timed<R> {
     result: R,
     begun: Instant,
@@ -252,7 +252,7 @@ pub(super) struct Chunk {
     /// and items that have been run since `begun`.
     done: usize,
     watch: Watch,
-    /// None for the last chunk, which nobody times.
+    /// The start of the chunk. `None` for the last chunk, which is not timed.
     begun: Option<Instant>,
 }
 

@@ -5,8 +5,8 @@
 //! thousand substitutes, but hardly ever is there one: its part is made when it takes its seat.
 //!
 //! # Memory ordering
-//! A substitute takes its seat before it puts its first task. So whoever must not overlook that task
-//! sees its part as well: the fences of [`Pool::has_work`](super::Pool::has_work) order both.
+//! A substitute takes its seat before it puts its first task. The fences of
+//! [`Pool::has_work`](super::Pool::has_work) order both: a caller that sees the task sees the part.
 
 use std::fmt;
 
