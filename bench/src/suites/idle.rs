@@ -9,10 +9,12 @@
 //! | `skewed-late` | a loop of 1,000 items, of which the first 20 do nothing |
 //! | `first-join` | a join of two halves of 2 ms, right after a runtime of its own has come up |
 //! | `beside` | ten tasks of 1 ms from outside, while a worker waits for a stolen half of 150 ms |
+//! | `ramp` | from the first of 16 tasks from outside, which 16 workers sleep for, until all of them run at a time |
 //! | `leaf` | from the begin of a long leaf, when the other worker has just become idle, until the fork beside it runs there |
 //!
 //! Items and halves compute, they do not sleep: with two workers on two CPUs, an idle worker shows
-//! as a longer time.
+//! as a longer time. The tasks of `ramp` do sleep, until the last of them has begun; so it needs no 16
+//! CPUs.
 //!
 //! Peer: `rayon`.
 //!
@@ -22,19 +24,20 @@
 //! | D1    | `raise` stores true           | `is_up` loads it                   | that the other has begun |
 
 use std::hint::spin_loop;
-use std::sync::{OnceLock, mpsc};
+use std::sync::{Arc, Barrier, OnceLock, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use raddle_sync::prim::{Acquire, AtomicBool, Release};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::error::BenchError;
-use crate::harness::{Case, Local, Sample, Unit};
+use crate::harness::{Case, Contender, Local, Sample, Unit};
 use crate::pools::{RaddlePools, RayonPools, alone, failure};
 use crate::suites::Measurement;
 
 /// The names of the cases.
-pub(crate) const CASES: [&str; 10] = [
+pub(crate) const CASES: [&str; 11] = [
     "skewed-4",
     "skewed-20",
     "skewed-100",
@@ -44,6 +47,7 @@ pub(crate) const CASES: [&str; 10] = [
     "skewed-late",
     "first-join",
     "beside",
+    "ramp",
     "leaf",
 ];
 
@@ -64,6 +68,10 @@ const HALF: Duration = Duration::from_millis(2);
 const STOLEN: Duration = Duration::from_millis(150);
 const TASKS: u64 = 10;
 const TASK: Duration = Duration::from_millis(1);
+const RAMPS: u64 = 50;
+const RAMP_WORKERS: usize = 16;
+/// Until workers sleep that have nothing to do.
+const REST: Duration = Duration::from_millis(5);
 const LEAVES: u64 = 50;
 /// A leaf ends when its fork has begun, or after this.
 const LEAF_MAX: Duration = Duration::from_millis(50);
@@ -120,6 +128,9 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     }
     if measurement.wants("beside") {
         beside(measurement)?;
+    }
+    if measurement.wants("ramp") {
+        ramp(measurement)?;
     }
     if measurement.wants("leaf") {
         leaf(measurement)?;
@@ -269,7 +280,7 @@ fn beside(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let mut raddle = Local::new("raddle", move |request| {
         let runtime = raddle_pools.of_workers(request.workers)?;
         let stolen = AtomicBool::new(false);
-        Ok(std::thread::scope(|threads| {
+        Ok(thread::scope(|threads| {
             let joining = threads.spawn(|| {
                 runtime.install(|| {
                     raddle::join(
@@ -301,7 +312,7 @@ fn beside(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let rayon = Local::new("rayon", move |request| {
         let pool = rayon_pools.of_workers(request.workers)?;
         let stolen = AtomicBool::new(false);
-        Ok(std::thread::scope(|threads| {
+        Ok(thread::scope(|threads| {
             let joining = threads.spawn(|| {
                 pool.install(|| {
                     rayon::join(
@@ -331,6 +342,42 @@ fn beside(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
         }))
     });
     measurement.compare(&case, &mut raddle, &mut [Box::new(rayon)])
+}
+
+/// Times from the first of [`RAMP_WORKERS`] tasks until all of them run at a time. `spawn` spawns
+/// one.
+fn time_of_ramp(mut spawn: impl FnMut(Box<dyn FnOnce() + Send>)) -> (Duration, u64) {
+    let barrier = Arc::new(Barrier::new(RAMP_WORKERS));
+    let (done, each) = mpsc::channel();
+    thread::sleep(REST);
+    let start = Instant::now();
+    for _ in 0..RAMP_WORKERS {
+        let (barrier, done) = (Arc::clone(&barrier), done.clone());
+        spawn(Box::new(move || {
+            // One of them is the last to come, and says when.
+            let _ = done.send(barrier.wait().is_leader().then(|| start.elapsed()));
+        }));
+    }
+    drop(done);
+    let time = each.into_iter().flatten().sum();
+    (time, 1)
+}
+
+fn ramp(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    let case = case("ramp", RAMPS, RAMPS);
+    let (mut raddle_pools, mut rayon_pools) = (RaddlePools::default(), RayonPools::default());
+    let mut raddle = Local::new("raddle", move |request| {
+        let runtime = raddle_pools.of_workers(request.workers)?;
+        let run = |_| time_of_ramp(|task| drop(runtime.spawn(task)));
+        Ok(sum_of_times(request.repetitions, run))
+    });
+    let rayon = Local::new("rayon", move |request| {
+        let pool = rayon_pools.of_workers(request.workers)?;
+        let run = |_| time_of_ramp(|task| pool.spawn(task));
+        Ok(sum_of_times(request.repetitions, run))
+    });
+    let mut peers: [Box<dyn Contender>; 1] = [Box::new(rayon)];
+    measurement.compare_on(RAMP_WORKERS, &case, &mut raddle, &mut peers)
 }
 
 /// What one leaf is made of: a task that keeps the other worker busy until the fork lies beside its

@@ -134,6 +134,8 @@ impl fmt::Debug for Shared {
 #[derive(Debug)]
 pub(crate) struct Worker {
     index: usize,
+    /// Runs in place of a worker that waits; such a one has no mailbox.
+    is_substitute: bool,
     shared: Arc<Shared>,
     seat: Box<dyn Seat>,
     free: FreeList,
@@ -390,6 +392,7 @@ impl Worker {
         let is_watched = shared.placing.is_watched();
         Self {
             index,
+            is_substitute: index >= shared.worker_count(),
             shared,
             seat,
             sender,

@@ -1,8 +1,13 @@
 //! Who searches for work and who sleeps; no wake-up is lost, and no herd is woken.
 //!
-//! A worker is busy, searching or asleep. Producers wake a sleeper only when nobody searches, since a searcher
-//! will find the work; the last searcher to find work wakes the next sleeper if there is more. So the number of
-//! workers awake follows the work, and a burst of puts costs one wake-up, not one each.
+//! A worker is busy, searching or asleep. A producer wakes a sleeper only when no worker searches,
+//! since a searcher will find the work; the last searcher to find work wakes the next sleeper if
+//! there is more. So the number of workers awake follows the work, and a burst of puts costs the
+//! producer one wake-up, not one each.
+//!
+//! A worker that was woken has taken tens of microseconds to come. If it finds more work than it
+//! can take, work comes faster than one wake-up at a time can follow, and it wakes
+//! [`WAKES_PER_WOKEN`] others. So `n` workers are up after the time of log `n` wake-ups, not of `n`.
 //!
 //! # States of one worker
 //! ```text
@@ -61,6 +66,10 @@ use crate::placed::Placed;
 use crate::prim::{AtomicIsize, Relaxed, SeqCst, fence, heavy_fence, light_fence};
 use crate::table::SyncTable;
 use crate::wait::WaitCell;
+
+/// Workers that one which was woken wakes in turn, if there is more work: with two, each wake-up
+/// doubles the number of those that are up.
+const WAKES_PER_WOKEN: usize = 2;
 
 /// The workers of a runtime as seen by those who have work for them. A clone is of the same workers.
 #[derive(Clone, Debug)]
@@ -264,21 +273,32 @@ impl IdleSet {
         self.count().fetch_add(1, Relaxed);
     }
 
-    /// A searching worker has found work; wakes the next worker if this was the last searcher and `has_work`.
+    /// A searching worker has found work. Wakes others while `has_work`: one if this was the last
+    /// searcher, or [`WAKES_PER_WOKEN`] if this one was asleep until now. Returns how many it woke.
     ///
-    /// `has_work` is asked only where somebody sleeps: whoever lies down later looks for work itself (I1).
-    pub fn found(&self, worker_index: usize, has_work: impl FnOnce() -> bool) -> Option<usize> {
+    /// `has_work` is asked only while some worker sleeps: one that goes to sleep later looks for
+    /// work itself (I1).
+    pub fn found(
+        &self,
+        worker_index: usize,
+        was_asleep: bool,
+        has_work: impl Fn() -> bool,
+    ) -> usize {
         // Relaxed: as in `start_search`.
-        if self.count().fetch_sub(1, Relaxed) > 1 {
-            return None;
+        let is_last = self.count().fetch_sub(1, Relaxed) <= 1;
+        let wakes_max = match was_asleep {
+            true => WAKES_PER_WOKEN,
+            false => usize::from(is_last),
+        };
+        if wakes_max == 0 {
+            return 0;
         }
         // ORDERING(I2): counted down before looking for more.
         fence(SeqCst);
-        if !self.sleepers.is_empty() && has_work() {
-            self.wake_one(worker_index)
-        } else {
-            None
-        }
+        (0..wakes_max)
+            .take_while(|_| !self.sleepers.is_empty() && has_work())
+            .filter_map(|_| self.wake_one(worker_index))
+            .count()
     }
 
     /// A searching worker goes to sleep unless `has_work`; it comes back searching.
@@ -361,3 +381,6 @@ impl IdleSet {
         let _ = self.cells.cell(worker_index).notify();
     }
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;

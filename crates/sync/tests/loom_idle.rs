@@ -7,7 +7,7 @@ use loom::sync::Arc;
 use loom::thread;
 use std::time::Duration;
 
-use raddle_sync::idle::IdleSet;
+use raddle_sync::idle::{IdleSet, Slept};
 use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 use raddle_sync::wait::{WaitCell, Way};
 
@@ -55,8 +55,9 @@ impl Runtime {
     /// A worker that ends after one task.
     fn work_once(&self, worker_index: usize) {
         self.idle.start_search();
+        let mut was_asleep = false;
         while !self.take() {
-            let _ = self.idle.sleep(
+            let slept = self.idle.sleep(
                 worker_index,
                 Duration::ZERO,
                 None,
@@ -64,8 +65,10 @@ impl Runtime {
                 || self.has_work(),
                 || (),
             );
+            was_asleep = slept != Slept::Not;
         }
-        self.idle.found(worker_index, || self.has_work());
+        self.idle
+            .found(worker_index, was_asleep, || self.has_work());
     }
 }
 
@@ -158,7 +161,7 @@ fn worker_does_not_rely_on_another_that_looks_at_the_moment() {
                         .idle
                         .sleep(0, Duration::ZERO, None, || None, has_news, || ());
                 }
-                runtime.idle.found(0, || false);
+                runtime.idle.found(0, false, || false);
             })
         };
         let producer = thread::spawn(move || runtime.put());
@@ -190,7 +193,7 @@ fn a_doorbell_is_heard_in_the_cell_and_in_the_set() {
                         .idle
                         .sleep(0, Duration::ZERO, None, || None, has_news, || ());
                 }
-                runtime.idle.found(0, || false);
+                runtime.idle.found(0, false, || false);
             })
         };
         // Relaxed: as in `put`, whose fence is that of both.

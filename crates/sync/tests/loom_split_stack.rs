@@ -212,7 +212,7 @@ fn offer_and_sleep_do_not_miss_each_other() {
                 idle.start_search();
                 let sees_forks = || forks.stack.progress().is_some();
                 let _ = idle.sleep(0, Duration::ZERO, None, || None, sees_forks, || ());
-                idle.found(0, || false);
+                idle.found(0, false, || false);
             })
         };
         forks.push_offer(0);

@@ -288,7 +288,7 @@ mod tests {
                 while !has_work() {
                     let _ = idle.sleep(last, Duration::ZERO, None, || None, has_work, || ());
                 }
-                idle.found(last, || false);
+                idle.found(last, false, || false);
             });
             came.store(1, Relaxed);
             there.ring(0);

@@ -14,6 +14,9 @@
 //! All that is for items that are short. A long item leaves whoever asks to wait for its end, so before each the other half of
 //! what is left is published, and half of the rest, and so on, asked for or not, as tasks would be. Each of these parts begins by
 //! timing its own items: one long item says nothing about those far away.
+//!
+//! A part that was taken from beside a long item is *eager*: while other workers are without work,
+//! it is cut before its first item is timed. Otherwise one worker a long item would join the loop.
 
 use crate::clock::{Instant, nanoseconds, reading_ns};
 use crate::fork::join;
@@ -47,6 +50,8 @@ pub(super) struct Pace {
     now: Option<Instant>,
     /// Parts given away since the last chunk. Perhaps nobody has taken them yet, and who searches still is to have them.
     given: usize,
+    /// Items may take long: the loop is cut for idle workers before one has been timed.
+    is_eager: bool,
 }
 
 impl Pace {
@@ -57,6 +62,16 @@ impl Pace {
             item_ns: None,
             now: None,
             given: 0,
+            is_eager: false,
+        }
+    }
+
+    /// A part begins that was taken from beside a long item.
+    #[inline]
+    pub(super) fn eager() -> Self {
+        Self {
+            is_eager: true,
+            ..Self::start()
         }
     }
 
@@ -67,6 +82,7 @@ impl Pace {
             item_ns: self.item_ns,
             now: None,
             given,
+            is_eager: self.is_eager,
         }
     }
 
@@ -113,6 +129,7 @@ impl Pace {
         let now = Instant::now();
         self.now = Some(now);
         self.given = 0;
+        self.is_eager = false;
         let ns = nanoseconds(now - begun) - reading_ns();
         let item_ns = ns / chunk.done as f32;
         if self.item_ns.is_none() && len < FEW_ITEMS {
@@ -128,7 +145,7 @@ impl Pace {
     /// Where to cut a loop of `len` items for whoever asked `worker` for work; nowhere if it does not pay.
     #[inline]
     pub(super) fn cut(&self, len: usize, worker: &Worker) -> Option<Cut> {
-        if len > 1 && (worker.forks().gates().are_closed() || self.is_coarse()) {
+        if len > 1 && (worker.forks().gates().are_closed() || self.is_coarse() || self.is_eager) {
             self.cut_slow(len, worker)
         } else {
             None
@@ -156,6 +173,11 @@ impl Pace {
             teaches: false,
         };
         let Some(item_ns) = self.item_ns else {
+            let idle = &worker.shared().idle;
+            if self.is_eager && (idle.anyone_sleeps() || idle.anyone_searches()) {
+                worker.forks().gates().close();
+                return Some(halves);
+            }
             return (len < FEW_ITEMS && worker.gains().allow_split_of_few(len)).then_some(halves);
         };
         if self.is_coarse() {
@@ -198,7 +220,7 @@ impl Pace {
     ) -> (L, R) {
         let left_pace = self.part(self.given + 1);
         let right_pace = if self.is_coarse() {
-            Self::start()
+            Self::eager()
         } else {
             self.part(0)
         };
@@ -315,3 +337,6 @@ pub(super) struct Cut {
     /// The loop is short, and somebody searched: how long it takes says whether such loops shall be split.
     teaches: bool,
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;

@@ -70,7 +70,7 @@ impl<F> Common<F> {
     {
         let stop = &self.stop;
         let worker = current_worker().expect("loops run on workers");
-        let mut offer = Offer::of(|rest| self.drive_elsewhere(rest, Pace::start()));
+        let mut offer = Offer::of(|rest| self.drive_elsewhere(rest, Pace::eager()));
         let mut is_first = true;
         loop {
             let len = piece.item_count();

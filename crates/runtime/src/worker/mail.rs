@@ -93,7 +93,7 @@ impl Worker {
     #[inline]
     fn next_message(&self) -> Option<Task> {
         let (mut urgent, mut mail) = (self.urgent.borrow_mut(), self.mail.borrow_mut());
-        if self.index < self.shared.worker_count() {
+        if !self.is_substitute {
             self.shared.post.receive(self.index, &mut urgent, &mut mail);
         }
         if self.is_deaf.get() {
@@ -112,7 +112,7 @@ impl Worker {
     /// False when nothing had arrived at some moment during the call.
     #[inline]
     pub(super) fn has_mail(&self) -> bool {
-        self.index < self.shared.worker_count() && self.shared.post.has_mail(self.index)
+        !self.is_substitute && self.shared.post.has_mail(self.index)
     }
 }
 

@@ -29,6 +29,7 @@ impl Worker {
     pub(crate) fn run_to_the_end(&self) {
         let mut budget = SpinBudget::default();
         let mut heard = 0;
+        let origin = self.shared.origin;
         loop {
             if self.shall_rest() && !self.rest() {
                 return;
@@ -40,7 +41,7 @@ impl Worker {
             match found {
                 Searched::Found(task) => {
                     task.run(self);
-                    self.shared.origin.end_if_other_process();
+                    origin.end_if_other_process();
                 }
                 Searched::End => return,
                 Searched::Nothing => {}
@@ -93,6 +94,7 @@ impl Worker {
         let mut stalls = Stalls::default();
         let mut turn = WatchTurn::start();
         let mut time = self.search_time(budget);
+        let mut was_asleep = false;
         let searched = loop {
             let searched = self.spin(time, &mut stalls);
             if !matches!(searched, Searched::Nothing) || self.is_surplus() {
@@ -118,6 +120,7 @@ impl Worker {
                 let look = || turn.look(self, &mut stalls);
                 idle.sleep(self.index, watch, timeout, look, has_work, before_sleep)
             });
+            was_asleep = slept != Slept::Not;
             time = match slept {
                 Slept::TimedOut => Duration::ZERO,
                 Slept::Woken | Slept::Not => {
@@ -133,9 +136,8 @@ impl Worker {
             }
         };
         budget.observe(self.end_gap());
-        if idle.found(self.index, || self.shared.has_work()).is_some() {
-            self.tally().wakes.add(1);
-        }
+        let woken = idle.found(self.index, was_asleep, || self.shared.has_work());
+        self.tally().wakes.add(woken as u64);
         if matches!(searched, Searched::Found(_)) && !idle.anyone_searches() && idle.anyone_sleeps()
         {
             // Nobody is left to ask for those who sleep: the busy shall wake them with their next fork.

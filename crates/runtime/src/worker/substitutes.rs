@@ -264,7 +264,7 @@ impl Worker {
     /// True when this is a substitute of whom there seem to be more than are needed.
     #[inline]
     pub(super) fn is_surplus(&self) -> bool {
-        self.index() >= self.shared().worker_count()
+        self.is_substitute
             // Relaxed: a hint.
             && self.shared().substitutes.surplus.load(Relaxed)
     }

@@ -40,8 +40,9 @@ pub(crate) enum Lends {
     Late,
 }
 
-/// A wait that takes longer has a substitute run other work meanwhile: far more than it costs to start or wake one.
-const LEND_TIME: Duration = Duration::from_millis(1);
+/// A wait that takes longer has a substitute run other work meanwhile: several times what it costs
+/// to start or wake one.
+const LEND_TIME: Duration = Duration::from_micros(250);
 
 /// Calls that a worker runs inside waits for them, one in the other: each takes stack.
 const NESTED_MAX: u32 = 64;

@@ -1,0 +1,56 @@
+//! Tests of who is woken; that no wake-up is lost is for the models (`tests/loom_idle.rs`).
+
+use std::thread;
+
+use super::*;
+use crate::prim::{AtomicUsize, SeqCst};
+
+/// Calls `check` while workers `0..count` sleep; `count` is the index of one more worker, which is
+/// awake. All that still sleep are woken after it.
+fn with_sleepers(count: usize, check: impl FnOnce(&IdleSet)) {
+    let (set, asleep) = (IdleSet::new(count + 1), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for index in 0..count {
+            let (set, asleep) = (&set, &asleep);
+            scope.spawn(move || {
+                set.start_search();
+                let before_sleep = || {
+                    asleep.fetch_add(1, SeqCst);
+                };
+                let sleep = Duration::ZERO;
+                let _ = set.sleep(index, sleep, None, || None, || false, before_sleep);
+            });
+        }
+        while asleep.load(SeqCst) < count {
+            thread::yield_now();
+        }
+        check(&set);
+        set.wake_all();
+    });
+}
+
+#[test]
+fn a_woken_worker_that_finds_more_work_wakes_two() {
+    with_sleepers(3, |set| {
+        set.start_search();
+        assert_eq!(set.found(3, true, || true), 2);
+        set.start_search();
+        assert_eq!(set.found(3, true, || true), 1, "one is left that sleeps");
+        set.start_search();
+        assert_eq!(set.found(3, true, || true), 0);
+    });
+}
+
+#[test]
+fn a_worker_that_was_awake_wakes_one_if_no_other_searches() {
+    with_sleepers(3, |set| {
+        set.start_search();
+        assert_eq!(set.found(3, false, || false), 0, "there is no more work");
+        set.start_search();
+        assert_eq!(set.found(3, false, || true), 1);
+        // The one that was woken counts as searching: it will find the work.
+        set.start_search();
+        assert_eq!(set.found(3, false, || true), 0);
+        assert_eq!(set.work_came(3), None);
+    });
+}
