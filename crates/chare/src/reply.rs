@@ -227,15 +227,21 @@ impl<T> Reply<T> {
     }
 
     /// Notes that the program learns of a failure by this outcome.
+    #[inline]
     fn reported(&self, outcome: Result<T, Failure>) -> Result<T, Failure> {
+        if let Err(failure) = &outcome {
+            self.note_failure(failure);
+        }
+        outcome
+    }
+
+    #[cold]
+    fn note_failure(&self, failure: &Failure) {
         // Also of a runtime that has ended.
-        if let Err(failure) = &outcome
-            && let Some(system) = registry::find(self.system)
-        {
+        if let Some(system) = registry::find(self.system) {
             let knows_all = failure.is_panic() || system.failure().is_some();
             system.unreported.note_told(knows_all);
         }
-        outcome
     }
 
     /// Waits for a value that comes or is lost in any case, whatever fails meanwhile.
