@@ -6,8 +6,8 @@
 //! producer one wake-up, not one each.
 //!
 //! A worker that was woken has taken tens of microseconds to come. If it finds more work than it
-//! can take, work comes faster than one wake-up at a time can follow, and it wakes
-//! [`WAKES_PER_WOKEN`] others. So `n` workers are up after the time of log `n` wake-ups, not of `n`.
+//! can take, work comes faster than one wake-up at a time can follow, and it wakes two others. So
+//! `n` workers are up after the time of log `n` wake-ups, not of `n`.
 //!
 //! # States of one worker
 //! ```text
@@ -274,7 +274,7 @@ impl IdleSet {
     }
 
     /// A searching worker has found work. Wakes others while `has_work`: one if this was the last
-    /// searcher, or [`WAKES_PER_WOKEN`] if this one was asleep until now. Returns how many it woke.
+    /// searcher, or two if this one was asleep until now. Returns how many it woke.
     ///
     /// `has_work` is asked only while some worker sleeps: one that goes to sleep later looks for
     /// work itself (I1).
