@@ -17,9 +17,11 @@
 //!
 //! A part that was taken from beside a long item is *eager*: while other workers are without work,
 //! it is cut before its first item is timed. Otherwise one worker a long item would join the loop.
+//! Its parts are eager where another worker has taken them: one worker alone cuts a part that it has
+//! taken once for every doubling of its length.
 
 use crate::clock::{Instant, nanoseconds, reading_ns};
-use crate::fork::join;
+use crate::fork::{current_worker, join};
 use crate::worker::Worker;
 
 /// Between two looks at the gate lies an eighth of the loop, but no more and no less time than this.
@@ -83,6 +85,16 @@ impl Pace {
             now: None,
             given,
             is_eager: self.is_eager,
+        }
+    }
+
+    /// For a part that may be taken from the worker `giver`: it stays eager only there.
+    #[inline]
+    fn for_taker(self, giver: usize) -> Self {
+        let is_taken = || current_worker().is_some_and(|taker| taker.index() != giver);
+        Self {
+            is_eager: self.is_eager && is_taken(),
+            ..self
         }
     }
 
@@ -224,14 +236,13 @@ impl Pace {
         } else {
             self.part(0)
         };
+        let giver = worker.index();
+        let right = || right(right_pace.for_taker(giver));
         if !(cut.teaches && worker.gains().is_lesson()) {
-            return join(|| left(left_pace), || right(right_pace));
+            return join(|| left(left_pace), right);
         }
         let start = Instant::now();
-        let (left, right) = join(
-            || Timed::run(|| left(left_pace)),
-            || Timed::run(|| right(right_pace)),
-        );
+        let (left, right) = join(|| Timed::run(|| left(left_pace)), || Timed::run(right));
         // From the start of the left part: a loop that is not split does not pay for the fork.
         let own_ns = nanoseconds(left.end - left.begun);
         let alone_ns = own_ns * cut.len as f32 / cut.left as f32;

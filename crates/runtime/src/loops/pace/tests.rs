@@ -33,6 +33,9 @@ fn a_part_stays_eager_until_its_first_items_are_timed() {
         let worker = current_worker().expect("installed on a worker");
         let mut pace = Pace::eager();
         assert!(pace.part(1).is_eager);
+        // The worker that gave it away runs it itself after all.
+        assert!(!pace.for_taker(worker.index()).is_eager);
+        assert!(pace.for_taker(worker.index() + 1).is_eager);
         let mut chunk = pace.begin_chunk(100, worker);
         let count = chunk.step();
         chunk.is_over(count, worker);
