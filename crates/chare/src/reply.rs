@@ -210,10 +210,14 @@ impl<T> Reply<T> {
         if let Some(value) = self.cell.take_or(Waiting::Thread(Waiter::current())) {
             return self.reported(value);
         }
-        let system = System::find(self.system);
-        let failure = system
-            .as_ref()
-            .and_then(|system| system.wait_or_fail(|| self.is_here()));
+        let system = self.system_until_reported();
+        let failure = system.as_ref().and_then(|system| {
+            if system.post.is_closed() {
+                system.failure()
+            } else {
+                system.wait_or_fail(|| self.is_here())
+            }
+        });
         // A value that has come is one, whatever has failed beside it.
         let outcome = match (
             self.cell.take_or(Waiting::Thread(Waiter::current())),
@@ -224,6 +228,13 @@ impl<T> Reply<T> {
             (None, None) => Err(Failure::new("the runtime has ended")),
         };
         self.reported(outcome)
+    }
+
+    /// The system, also of a runtime that has ended. The caller keeps it until it has called
+    /// [`reported`](Self::reported): while some thread has the system, the end of the runtime
+    /// leaves it to that thread to tell the program of a panic.
+    fn system_until_reported(&self) -> Option<Arc<System>> {
+        registry::find(self.system)
     }
 
     /// Notes that the program learns of a failure by this outcome.
@@ -330,11 +341,14 @@ impl<T> Reply<T> {
             self.watch = None;
             return Poll::Pending;
         }
-        let failure = match System::find(self.system) {
+        let ended = || Failure::new("the runtime has ended");
+        let system = self.system_until_reported();
+        let failure = match &system {
+            Some(system) if system.post.is_closed() => system.failure().unwrap_or_else(ended),
             Some(system) => {
                 match &self.watch {
-                    Some(watch) => watch.renew(&system, waiting()),
-                    None => self.watch = Some(Watch::new(&system, waiting())),
+                    Some(watch) => watch.renew(system, waiting()),
+                    None => self.watch = Some(Watch::new(system, waiting())),
                 }
                 // After it is among those who wait: what fails from now on wakes it.
                 match system.failure() {
@@ -342,7 +356,7 @@ impl<T> Reply<T> {
                     None => return Poll::Pending,
                 }
             }
-            None => Failure::new("the runtime has ended"),
+            None => ended(),
         };
         self.watch = None;
         // A value that has come is one, whatever has failed beside it.
