@@ -9,12 +9,12 @@
 //! | `skewed-late` | a loop of 1,000 items, of which the first 20 do nothing |
 //! | `first-join` | a join of two halves of 2 ms, right after a runtime of its own has come up |
 //! | `beside` | ten tasks of 1 ms from outside, while a worker waits for a stolen half of 150 ms |
-//! | `ramp` | from the first of 16 tasks from outside, which 16 workers sleep for, until all of them run at a time |
+//! | `ramp` | from the first of 16 tasks, for which 16 workers have to be woken, until all run |
 //! | `leaf` | from the begin of a long leaf, when the other worker has just become idle, until the fork beside it runs there |
 //!
 //! Items and halves compute, they do not sleep: with two workers on two CPUs, an idle worker shows
-//! as a longer time. The tasks of `ramp` do sleep, until the last of them has begun; so it needs no 16
-//! CPUs.
+//! as a longer time. The tasks of `ramp` do sleep, until the last of them has begun; so it does not
+//! need 16 CPUs. It has 16 workers whatever numbers are asked for.
 //!
 //! Peer: `rayon`.
 //!

@@ -134,7 +134,8 @@ impl fmt::Debug for Shared {
 #[derive(Debug)]
 pub(crate) struct Worker {
     index: usize,
-    /// Runs in place of a worker that waits; such a one has no mailbox.
+    /// Runs in place of a worker that waits, and has no mailbox. It follows from the index, and is
+    /// kept because it is asked for each message.
     is_substitute: bool,
     shared: Arc<Shared>,
     seat: Box<dyn Seat>,

@@ -67,8 +67,8 @@ use crate::prim::{AtomicIsize, Relaxed, SeqCst, fence, heavy_fence, light_fence}
 use crate::table::SyncTable;
 use crate::wait::WaitCell;
 
-/// Workers that one which was woken wakes in turn, if there is more work: with two, each wake-up
-/// doubles the number of those that are up.
+/// The number of workers that a woken worker wakes in turn, if there is more work. With two, the
+/// number of workers that are up doubles with each round of wake-ups.
 const WAKES_PER_WOKEN: usize = 2;
 
 /// The workers of a runtime as seen by those who have work for them. A clone is of the same workers.
@@ -274,19 +274,19 @@ impl IdleSet {
     }
 
     /// A searching worker has found work. Wakes others while `has_work`: one if this was the last
-    /// searcher, or two if this one was asleep until now. Returns how many it woke.
+    /// searcher, or two if this one has slept during its search. Returns how many it woke.
     ///
     /// `has_work` is asked only while some worker sleeps: one that goes to sleep later looks for
     /// work itself (I1).
     pub fn found(
         &self,
         worker_index: usize,
-        was_asleep: bool,
+        has_slept: bool,
         has_work: impl Fn() -> bool,
     ) -> usize {
         // Relaxed: as in `start_search`.
         let is_last = self.count().fetch_sub(1, Relaxed) <= 1;
-        let wakes_max = match was_asleep {
+        let wakes_max = match has_slept {
             true => WAKES_PER_WOKEN,
             false => usize::from(is_last),
         };

@@ -55,7 +55,7 @@ impl Runtime {
     /// A worker that ends after one task.
     fn work_once(&self, worker_index: usize) {
         self.idle.start_search();
-        let mut was_asleep = false;
+        let mut has_slept = false;
         while !self.take() {
             let slept = self.idle.sleep(
                 worker_index,
@@ -65,10 +65,9 @@ impl Runtime {
                 || self.has_work(),
                 || (),
             );
-            was_asleep = slept != Slept::Not;
+            has_slept = slept != Slept::Not;
         }
-        self.idle
-            .found(worker_index, was_asleep, || self.has_work());
+        self.idle.found(worker_index, has_slept, || self.has_work());
     }
 }
 

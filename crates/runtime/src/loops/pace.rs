@@ -16,9 +16,9 @@
 //! timing its own items: one long item says nothing about those far away.
 //!
 //! A part that was taken from beside a long item is *eager*: while other workers are without work,
-//! it is cut before its first item is timed. Otherwise one worker a long item would join the loop.
-//! Its parts are eager where another worker has taken them: one worker alone cuts a part that it has
-//! taken once for every doubling of its length.
+//! it is cut before its first item is timed. Otherwise only one more worker would join the loop for
+//! each long item. Its parts are eager only on a worker that has taken them. So a worker cuts a part
+//! that it has taken about log2(items) times, not once for each item.
 
 use crate::clock::{Instant, nanoseconds, reading_ns};
 use crate::fork::{current_worker, join};

@@ -94,7 +94,7 @@ impl Worker {
         let mut stalls = Stalls::default();
         let mut turn = WatchTurn::start();
         let mut time = self.search_time(budget);
-        let mut was_asleep = false;
+        let mut has_slept = false;
         let searched = loop {
             let searched = self.spin(time, &mut stalls);
             if !matches!(searched, Searched::Nothing) || self.is_surplus() {
@@ -120,7 +120,7 @@ impl Worker {
                 let look = || turn.look(self, &mut stalls);
                 idle.sleep(self.index, watch, timeout, look, has_work, before_sleep)
             });
-            was_asleep = slept != Slept::Not;
+            has_slept = slept != Slept::Not;
             time = match slept {
                 Slept::TimedOut => Duration::ZERO,
                 Slept::Woken | Slept::Not => {
@@ -136,7 +136,7 @@ impl Worker {
             }
         };
         budget.observe(self.end_gap());
-        let woken = idle.found(self.index, was_asleep, || self.shared.has_work());
+        let woken = idle.found(self.index, has_slept, || self.shared.has_work());
         self.tally().wakes.add(woken as u64);
         if matches!(searched, Searched::Found(_)) && !idle.anyone_searches() && idle.anyone_sleeps()
         {
