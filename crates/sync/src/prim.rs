@@ -9,6 +9,8 @@
 //! made from a seed, and has every access sequentially consistent.
 
 #[cfg(not(any(loom, shuttle)))]
+mod fine_timer;
+#[cfg(not(any(loom, shuttle)))]
 mod real;
 #[cfg(not(any(loom, shuttle)))]
 pub use real::*;

@@ -13,6 +13,8 @@ pub use std::thread::{self, yield_now};
 pub use std::thread_local;
 pub use std::time::Instant;
 
+use super::fine_timer::FineTimer;
+
 /// True when the thread has ended, so that joining it takes no time.
 pub fn has_ended<T>(thread: &thread::JoinHandle<T>) -> bool {
     thread.is_finished()
@@ -113,6 +115,7 @@ impl Futex {
     /// Returns also when a signal or a stray wake-up comes: callers loop.
     pub fn wait(&self, expected: u32, timeout: Option<Duration>) {
         use rustix::thread::futex;
+        let _fine_timer = timeout.and_then(FineTimer::for_timeout);
         let timeout = timeout.map(|duration| futex::Timespec {
             tv_sec: duration.as_secs().try_into().unwrap_or(i64::MAX),
             tv_nsec: duration.subsec_nanos().into(),
