@@ -35,18 +35,21 @@
 //!
 //! **Invariant:** while it waits, a worker runs no foreign work.
 
+mod gifts;
 mod mail;
 mod raid;
 mod search;
 mod standstill;
 mod substitutes;
 mod waiting;
+mod watch;
 
-use raid::WatchCount;
+use gifts::Gifts;
 pub(crate) use standstill::StandsStill;
 use substitutes::Substitutes;
 pub(crate) use substitutes::{SUBSTITUTES_MAX, WorkerThreads, run as run_worker, thread_name};
 pub(crate) use waiting::{Helping, Lends};
+use watch::WatchState;
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -87,7 +90,7 @@ pub(crate) struct Shared {
     pub(crate) forks: Box<[ForkStack]>,
     pub(crate) memory: Memory,
     /// Sleepers that look for stalled workers after a while.
-    watch: WatchCount,
+    watch: WatchState,
     /// It was said that this runtime stands still.
     is_still: AtomicBool,
     pub(crate) blocking: BlockingThreads,
@@ -142,6 +145,9 @@ pub(crate) struct Worker {
     free: FreeList,
     waits: RefCell<SpinBudget>,
     gains: Gains,
+    /// The number of raids when this worker last called for a watch.
+    raids_seen: Cell<usize>,
+    gifts: Gifts,
     sender: Box<dyn Sender>,
     /// Messages that have arrived, and those that this worker sent to itself.
     mail: RefCell<TaskList>,
@@ -179,7 +185,7 @@ impl Shared {
             idle: IdleSet::new(limit),
             network: None,
             forks: (0..limit).map(|_| ForkStack::new()).collect(),
-            watch: WatchCount::default(),
+            watch: WatchState::default(),
             is_still: AtomicBool::new(false),
             blocking: BlockingThreads::new(&threads.name),
             memory: Memory::new(limit, task_memory),
@@ -228,14 +234,14 @@ impl Shared {
     pub(crate) fn put_outside(&self, task: Task) {
         let is_root = task.is_root();
         self.outside.put(task);
-        self.idle.work_came(0);
-        // ORDERING(E4): the fence is in `work_came`.
+        self.idle.work_piled_up(0, self.outside.len());
+        // ORDERING(E4): the fence is in `work_piled_up`.
         self.drop_if_closed();
         if is_root {
             // Below nothing that anybody waits for in a task.
             return;
         }
-        // `work_came` has put a fence between the task and this look: see `Worker::sleep_until_told`.
+        // `work_piled_up` has put a fence between the task and this look: see `Worker::sleep_until_told`.
         while let Some(helper) = self.helpers.take_any(0) {
             let _ = self.idle.cell(helper).notify();
         }
@@ -404,8 +410,10 @@ impl Worker {
             until_network: Cell::new(0),
             is_deaf: Cell::new(false),
             free: FreeList::new(index),
-            waits: RefCell::default(),
+            waits: RefCell::new(SpinBudget::of_price(waiting::WAKES_PER_SLEEP)),
             gains: Gains::default(),
+            raids_seen: Cell::new(0),
+            gifts: Gifts::default(),
             nested: Cell::new(0),
         }
     }
@@ -508,7 +516,11 @@ impl Worker {
         self.tally().forks_published.add(1);
         // Also where a worker searches: it may just be going to sleep, and the fork may be waited
         // for.
-        if self.shared.idle.work_came_near(self.index).is_some() {
+        let woken = match self.is_gift() {
+            true => self.shared.idle.work_comes_near(self.index),
+            false => self.shared.idle.work_came_near(self.index),
+        };
+        if woken.is_some() {
             self.tally().wakes.add(1);
         }
         self.tell(askers);

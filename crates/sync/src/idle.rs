@@ -2,12 +2,15 @@
 //!
 //! A worker is busy, searching or asleep. A producer wakes a sleeper only when no worker searches,
 //! since a searcher will find the work; the last searcher to find work wakes the next sleeper if
-//! there is more. So the number of workers awake follows the work, and a burst of puts costs the
-//! producer one wake-up, not one each.
+//! there is more. So the number of workers awake follows the work, and a burst of `n` puts costs
+//! the producer log `n` wake-ups at most, not `n`.
 //!
-//! A worker that was woken has taken tens of microseconds to come. If it finds more work than it
-//! can take, work comes faster than one wake-up at a time can follow, and it wakes two others. So
-//! `n` workers are up after the time of log `n` wake-ups, not of `n`.
+//! A worker that is woken takes tens of microseconds to come. Two rules keep work from waiting for
+//! one such time after the other. With them, 16 workers are up after two such times:
+//!
+//! - A producer that sees its work pile up wakes a sleeper although others search: with the second,
+//!   fourth, eighth, … piece of work that nobody has taken yet.
+//! - A worker that was woken, and finds more work than it can take, wakes two others.
 //!
 //! # States of one worker
 //! ```text
@@ -227,6 +230,21 @@ impl IdleSet {
         self.wake_one(near)
     }
 
+    /// As [`work_came`](Self::work_came), for a producer that counts: with what it has just put,
+    /// `waiting` pieces of work have not been taken. If that is 2, 4, 8, …, it wakes a worker
+    /// although others search.
+    pub fn work_piled_up(&self, near: usize, waiting: usize) -> Option<usize> {
+        if waiting < 2 || !waiting.is_power_of_two() {
+            return self.work_came(near);
+        }
+        // ORDERING(I1, I2): the work is put before the bits are looked at.
+        fence(SeqCst);
+        if self.sleepers.is_empty() {
+            return None;
+        }
+        self.wake_one(near)
+    }
+
     /// As [`work_came`](Self::work_came), for a producer in the process of all workers of the set.
     /// Cost: a light fence and a look where nobody sleeps.
     #[inline]
@@ -237,6 +255,17 @@ impl IdleSet {
             return None;
         }
         self.work_came(near)
+    }
+
+    /// As [`work_came_near`](Self::work_came_near), for a producer that is about to put more: wakes a
+    /// worker although others search.
+    pub fn work_comes_near(&self, near: usize) -> Option<usize> {
+        // ORDERING(I1): the work is put before the bits are looked at.
+        light_fence();
+        if self.sleepers.is_empty() {
+            return None;
+        }
+        self.wake_one(near)
     }
 
     /// As [`work_came`](Self::work_came), for work that only `worker_index` can do, and looks for before it sleeps; true when it was

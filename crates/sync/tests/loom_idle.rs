@@ -32,8 +32,8 @@ impl Runtime {
 
     fn put(&self) {
         // Relaxed: as above.
-        self.work.fetch_add(1, Relaxed);
-        self.idle.work_came(0);
+        let waiting = self.work.fetch_add(1, Relaxed) + 1;
+        self.idle.work_piled_up(0, waiting);
     }
 
     /// As a worker of the same process does.
@@ -41,6 +41,13 @@ impl Runtime {
         // Relaxed: as above.
         self.work.fetch_add(1, Relaxed);
         self.idle.work_came_near(0);
+    }
+
+    /// As one does that is about to put more.
+    fn put_first(&self) {
+        // Relaxed: as above.
+        self.work.fetch_add(1, Relaxed);
+        self.idle.work_comes_near(0);
     }
 
     fn take(&self) -> bool {
@@ -80,7 +87,7 @@ fn model(body: impl Fn() + Sync + Send + 'static) {
 /// I1: one producer, one worker that is about to sleep.
 #[test]
 fn worker_hears_of_work_that_comes_while_it_lies_down() {
-    for put in [Runtime::put, Runtime::put_near] {
+    for put in [Runtime::put, Runtime::put_near, Runtime::put_first] {
         model(move || {
             let runtime = Runtime::new(1);
             let worker = {
@@ -96,7 +103,7 @@ fn worker_hears_of_work_that_comes_while_it_lies_down() {
 /// I2: two workers, two pieces of work, one producer: the second is not left lying when the first searcher finds one.
 #[test]
 fn last_searcher_wakes_the_next() {
-    for put in [Runtime::put, Runtime::put_near] {
+    for put in [Runtime::put, Runtime::put_near, Runtime::put_first] {
         model(move || {
             let runtime = Runtime::new(2);
             let workers: Vec<_> = (0..2)

@@ -50,6 +50,11 @@ impl Outside {
         self.roots.is_empty() && self.below_scopes.is_empty()
     }
 
+    /// How many there are. May be outdated on return, as any number here.
+    pub(crate) fn len(&self) -> usize {
+        self.roots.len() + self.below_scopes.len()
+    }
+
     /// Counts a root task that was begun while it was queued; returns those to be disposed of, now and then.
     pub(crate) fn count_begun(&self) -> TaskList {
         // Relaxed: a rough count that decides when to look.

@@ -8,7 +8,8 @@ use raddle_sync::prim::{LIGHT, spin_loop, yield_now};
 use raddle_sync::wait::{Monitor, SpinBudget};
 
 use super::Worker;
-use super::raid::{PATIENCE, Stalls, WatchTurn};
+use super::raid::{PATIENCE, Stalls};
+use super::watch::WatchTurn;
 use crate::clock::Instant;
 use crate::config::IdlePolicy;
 use crate::pool::Wanted;
@@ -128,8 +129,11 @@ impl Worker {
                     self.search_time(budget)
                 }
             };
-            if let (Slept::Woken, Some(network)) = (slept, &self.shared.network) {
-                network.after_sleep();
+            if slept == Slept::Woken {
+                if let Some(network) = &self.shared.network {
+                    network.after_sleep();
+                }
+                self.raid_caller();
             }
             if self.is_surplus() {
                 break Searched::Nothing;
@@ -142,6 +146,9 @@ impl Worker {
         {
             // Nobody is left to ask for those who sleep: the busy shall wake them with their next fork.
             self.ask_everyone();
+        }
+        if matches!(searched, Searched::Found(_)) {
+            self.begin_gifts();
         }
         searched
     }

@@ -3,7 +3,8 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::{Monitor, WaitCell, Waited, Way, wake_price};
+use super::price::{price_ns, wake_price};
+use super::{Monitor, WaitCell, Waited, Way};
 use crate::prim::{Instant, LIGHT, process_cpu_count};
 
 /// Never less than this where spinning is of use: a neighbour that is just about to hand over work takes a microsecond or two.
@@ -23,20 +24,43 @@ const WAITS_WITHOUT: u32 = 64;
 /// Every gap longer than spinning can pay for halves the limit, a short one restores it. Others want the CPU where there is but one for this
 /// process, and for a while after it was taken from who spun. Cost: a few instructions per gap, no shared memory but the price of a
 /// wake-up, which is read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct SpinBudget {
     halvings: u32,
+    /// Wake-ups that a sleep costs.
+    wakes_per_sleep: u32,
     /// Waits that are still to come without spinning.
     without: u32,
 }
 
+impl Default for SpinBudget {
+    fn default() -> Self {
+        Self::of_price(1)
+    }
+}
+
 impl SpinBudget {
+    /// The budget of a thread whose sleep costs as much as so many wake-ups.
+    pub const fn of_price(wakes_per_sleep: u32) -> Self {
+        Self {
+            halvings: 0,
+            wakes_per_sleep,
+            without: 0,
+        }
+    }
+
     /// How long to spin in the wait that comes.
     pub fn spin(&self) -> Duration {
         if self.without > 0 || has_one_cpu() {
             return Duration::ZERO;
         }
-        (wake_price() / (1 << self.halvings)).max(SPIN_MIN)
+        self.spin_at(wake_price())
+    }
+
+    /// As [`spin`](Self::spin), when a wake-up costs `wake_price`.
+    fn spin_at(&self, wake_price: Duration) -> Duration {
+        let price = wake_price * self.wakes_per_sleep;
+        (price / (1 << self.halvings)).max(SPIN_MIN)
     }
 
     /// Learns from a wait that took `gap` in all.
@@ -52,7 +76,9 @@ impl SpinBudget {
 
     fn observe_wait(&mut self, gap: Duration) {
         self.without = self.without.saturating_sub(1);
-        self.halvings = if gap <= 2 * wake_price() {
+        // In plain numbers: this is done for each message.
+        let limit_ns = 2 * u64::from(self.wakes_per_sleep) * price_ns();
+        self.halvings = if gap.as_nanos() <= limit_ns.into() {
             0
         } else {
             (self.halvings + 1).min(HALVINGS_MAX)
@@ -92,4 +118,16 @@ fn has_one_cpu() -> bool {
     static HAS_ONE_CPU: OnceLock<bool> = OnceLock::new();
     // Miri runs one thread at a time, and knows no CPUs of other threads.
     *HAS_ONE_CPU.get_or_init(|| cfg!(miri) || process_cpu_count() == 1)
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_pays_for_two_wake_ups_spins_twice_as_long() {
+        let price = Duration::from_micros(10);
+        assert_eq!(SpinBudget::default().spin_at(price), price);
+        assert_eq!(SpinBudget::of_price(2).spin_at(price), 2 * price);
+    }
 }

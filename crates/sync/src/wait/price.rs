@@ -13,7 +13,13 @@ const PRICE_NS: std::ops::RangeInclusive<u32> = 2_000..=100_000;
 
 /// What the kernel needs to let a sleeping thread run again, as seen lately; between 2 and 100 µs.
 pub fn wake_price() -> Duration {
-    Duration::from_nanos(process::price_ns().into())
+    Duration::from_nanos(price_ns())
+}
+
+/// As [`wake_price`], in nanoseconds.
+#[inline]
+pub(super) fn price_ns() -> u64 {
+    process::price_ns().into()
 }
 
 /// A wake-up took so many nanoseconds.

@@ -1,0 +1,46 @@
+//! Gifts: forks that a worker publishes without being asked, while other workers sleep.
+//!
+//! A worker that has found work while others sleep will soon be asked for a part of it. But those
+//! who would ask come up one after the other, each after the wake-up of the one before; and if the
+//! work begins with a long leaf, its forks stay private until a raid. So the worker gives its first
+//! [`GIFTS`] forks away and wakes a sleeper for each. On 16 CPUs, all workers had a part of a tree
+//! with leaves of 0.3 ms after 0.1 ms, not after 0.35 ms.
+//!
+//! The number is small, so that work of a few microseconds does not wake all workers.
+
+use std::cell::Cell;
+
+use super::Worker;
+
+/// Forks that a worker gives away for each task that it has found.
+const GIFTS: u32 = 3;
+
+/// The number of forks that one worker still gives away.
+#[derive(Debug, Default)]
+pub(super) struct Gifts(Cell<u32>);
+
+impl Worker {
+    /// This worker has found work after a search.
+    pub(super) fn begin_gifts(&self) {
+        let is_needed = self.shared.idle.anyone_sleeps();
+        self.gifts.0.set(if is_needed { GIFTS } else { 0 });
+        if is_needed {
+            // It asks itself: the next fork is published as soon as it is there.
+            self.forks().gates().close();
+        }
+    }
+
+    /// This worker has published a fork. Returns true if it is a gift, for which a worker is to be
+    /// woken; then the next fork may be one, too.
+    pub(super) fn is_gift(&self) -> bool {
+        let left = self.gifts.0.get();
+        if left == 0 || !self.shared.idle.anyone_sleeps() {
+            return false;
+        }
+        self.gifts.0.set(left - 1);
+        if left > 1 {
+            self.forks().gates().close();
+        }
+        true
+    }
+}

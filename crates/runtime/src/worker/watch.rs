@@ -1,0 +1,246 @@
+//! The watch: sleeping workers that look for stalled ones.
+//!
+//! A worker may have gone to sleep just before another pushed a fork, and an offer wakes no sleeper
+//! by itself. Therefore:
+//!
+//! - A worker that has gone to sleep looks again: after [`PATIENCE`], if it has seen a worker that
+//!   may be stalled ([`raid`](super::raid)), or else after [`WATCH_TIME`]. As long as forks are
+//!   made or offered, one sleeper, the *watch*, goes on to look, each time after twice the time.
+//!   A sleeper counts as asleep while it looks, so that nobody splits work for it. Without forks
+//!   and offers, no worker wakes up by itself.
+//! - If a worker had forks but was not stalled, these times begin again with two of [`PATIENCE`].
+//!   So a long item that begins soon after is found about as soon.
+//! - A loop that offers what is left of it while workers sleep wakes one of them, if there is no
+//!   watch ([`Worker::call_watch`]). It does so also if somebody has been raided since the last
+//!   time: then long items are likely, and the watch may look after milliseconds. Whoever wakes
+//!   raids the caller at once.
+//!
+//! # No offer is overlooked
+//! | label | one side                                                         | other side                                            |
+//! |-------|------------------------------------------------------------------|-------------------------------------------------------|
+//! | O1    | a loop: pushes its first offer, light fence, looks for sleepers  | sleeper: its bit is set, heavy fence, looks for forks |
+//!
+//! A worker that is about to sleep without a timeout looks for private forks and offers last. If it
+//! misses an offer, its bit was out before, and the loop sees that a worker sleeps while none keeps
+//! the watch. Of a later offer of that loop no sleeper needs to be told: the worker that ends its
+//! watch has seen no fork end since its look before, so it has not looked between two offers.
+
+use std::time::Duration;
+
+use raddle_sync::prim::{AtomicU64, AtomicUsize, Relaxed};
+
+use super::raid::{PATIENCE, Stalls, can_raid};
+use super::{Shared, Worker};
+use crate::clock::Instant;
+
+/// The time from going to sleep to the first look of the watch, and the longest time between looks.
+const WATCH_TIME: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(8)];
+
+impl Shared {
+    /// A number that changes only while some worker makes forks or offers.
+    fn fork_activity(&self) -> u64 {
+        self.present_forks()
+            .fold(0, |sum, (_, forks)| sum.wrapping_add(forks.activity()))
+    }
+}
+
+impl Worker {
+    /// Wakes a sleeper that looks after this worker's offers, if no worker would. For after the
+    /// first offer of a loop.
+    #[inline]
+    pub(crate) fn call_watch(&self) {
+        // ORDERING(O1): the fence is in `only_sleepers`.
+        if self.shared.idle.only_sleepers() {
+            self.call_watch_slow();
+        }
+    }
+
+    #[cold]
+    fn call_watch_slow(&self) {
+        let watch = &self.shared.watch;
+        let raids = watch.raids();
+        let is_raided = self.raids_seen.replace(raids) != raids;
+        if !can_raid() || (watch.is_kept() && !is_raided) {
+            return;
+        }
+        watch.call.set(self.index, self.forks().activity());
+        if self.shared.idle.wake_one(self.index).is_some() {
+            self.tally().wakes.add(1);
+        }
+    }
+
+    /// Raids the worker that has called for a watch, if it is stalled. For a worker that was woken:
+    /// a wake-up takes about as long as [`PATIENCE`], so the caller counts as stalled if it has
+    /// popped nothing since its call.
+    pub(super) fn raid_caller(&self) {
+        let call = self.shared.watch.call.take();
+        if let Some(caller) = Call::caller(call)
+            && caller != self.index
+            && call == Call::word(caller, self.shared.forks[caller].activity())
+        {
+            self.raid(caller);
+        }
+    }
+}
+
+/// How long a worker sleeps before it looks for stalled workers again, during one search.
+#[derive(Debug)]
+pub(super) struct WatchTurn {
+    /// None once another worker keeps the watch, or nothing is to be watched.
+    next: Option<Duration>,
+    /// The sum of all workers' counters of forks at the last look, if there was one.
+    activity: Option<u64>,
+    /// A look has found forks of workers that were not stalled.
+    has_seen_forks: bool,
+}
+
+impl WatchTurn {
+    /// A worker begins to search.
+    pub(super) fn start() -> Self {
+        Self {
+            next: can_raid().then_some(WATCH_TIME[0]),
+            activity: None,
+            has_seen_forks: false,
+        }
+    }
+
+    /// How long a worker that is about to sleep does so at most, after it has waited without the
+    /// kernel.
+    pub(super) fn timeout(&mut self, stalls: &Stalls, shared: &Shared) -> Option<Duration> {
+        self.next?;
+        if self.activity.is_none() {
+            self.activity = Some(shared.fork_activity());
+        }
+        // A worker that may be stalled is looked at again right after that.
+        self.next
+            .filter(|_| !stalls.is_watching())
+            .or(Some(Duration::ZERO))
+    }
+
+    /// A look of the watch. Returns how long to sleep before the next one, or `None` if the worker
+    /// shall search: some worker is stalled, or nothing is to be watched any more.
+    ///
+    /// Nothing is to be watched when no forks have been made since the look before, or when another
+    /// worker keeps the watch.
+    pub(super) fn look(&mut self, worker: &Worker, stalls: &mut Stalls) -> Option<Duration> {
+        let shared = &worker.shared;
+        if stalls.is_watching() {
+            if stalls.since.is_some_and(|since| since.elapsed() < PATIENCE) {
+                return Some(PATIENCE);
+            }
+            if stalls.have_lasted(shared) {
+                return None;
+            }
+            stalls.seen.clear();
+            if !self.has_seen_forks {
+                self.has_seen_forks = true;
+                self.next = self.next.map(|_| PATIENCE);
+            }
+        } else {
+            worker.ask_everyone();
+            worker.note_stalls(stalls, None);
+            stalls.since = Some(Instant::now());
+            if stalls.is_watching() {
+                return Some(PATIENCE);
+            }
+        }
+        let activity = shared.fork_activity();
+        let is_active = self.activity.replace(activity) != Some(activity);
+        self.next = self
+            .next
+            .filter(|_| is_active && !shared.watch.is_kept_by_others())
+            .map(|time| WATCH_TIME[1].min(2 * time));
+        self.next
+    }
+}
+
+/// The watch of a runtime, as all its workers see it: the number of workers that sleep until they
+/// look for stalled workers again, and the number of raids.
+#[derive(Debug, Default)]
+pub(crate) struct WatchState {
+    sleeping: AtomicUsize,
+    /// All raids of this runtime so far.
+    raids: AtomicUsize,
+    call: Call,
+}
+
+/// The latest call for a watch: the caller, and its activity at that time, in one word. Zero once
+/// somebody has heard it.
+#[derive(Debug, Default)]
+struct Call(AtomicU64);
+
+impl Call {
+    /// Bits of the activity. A hint: it may come round.
+    const ACTIVITY_BITS: u32 = 48;
+
+    fn word(caller: usize, activity: u64) -> u64 {
+        let caller = (caller as u64 + 1) << Self::ACTIVITY_BITS;
+        caller | (activity & ((1 << Self::ACTIVITY_BITS) - 1))
+    }
+
+    fn caller(word: u64) -> Option<usize> {
+        ((word >> Self::ACTIVITY_BITS) as usize).checked_sub(1)
+    }
+
+    fn set(&self, caller: usize, activity: u64) {
+        // Relaxed, here and below: a hint.
+        self.0.store(Self::word(caller, activity), Relaxed);
+    }
+
+    fn take(&self) -> u64 {
+        if self.0.load(Relaxed) == 0 {
+            return 0;
+        }
+        self.0.swap(0, Relaxed)
+    }
+}
+
+impl WatchState {
+    /// Returns true if some sleeper will look for stalled workers.
+    pub(super) fn is_kept(&self) -> bool {
+        // Relaxed, here and below: a hint.
+        self.sleeping.load(Relaxed) > 0
+    }
+
+    pub(super) fn count_raid(&self) {
+        self.raids.fetch_add(1, Relaxed);
+    }
+
+    /// A number that changes with each raid.
+    fn raids(&self) -> usize {
+        self.raids.load(Relaxed)
+    }
+
+    /// As [`is_kept`](Self::is_kept), for the watch itself.
+    fn is_kept_by_others(&self) -> bool {
+        self.sleeping.load(Relaxed) > 1
+    }
+
+    /// Calls `sleep`, counting this worker as the watch if it sleeps with a timeout.
+    pub(super) fn during<R>(&self, timeout: Option<Duration>, sleep: impl FnOnce() -> R) -> R {
+        let counts = usize::from(timeout.is_some());
+        self.sleeping.fetch_add(counts, Relaxed);
+        let result = sleep();
+        self.sleeping.fetch_sub(counts, Relaxed);
+        result
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_tells_who_called_and_whether_it_has_gone_on() {
+        let call = Call::default();
+        assert_eq!(Call::caller(call.take()), None);
+        for caller in [0, 1, 5_000] {
+            call.set(caller, 7);
+            let word = call.take();
+            assert_eq!(Call::caller(word), Some(caller));
+            assert_eq!(word, Call::word(caller, 7));
+            assert_ne!(word, Call::word(caller, 8));
+            assert_eq!(Call::caller(call.take()), None, "heard once");
+        }
+    }
+}
