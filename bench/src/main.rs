@@ -103,8 +103,8 @@ enum Suite {
     Build,
     /// sort2e7: quicksort of 2·10^7 numbers against plain code, rayon, chili, oneTBB and OpenMP.
     Sort,
-    /// skewed loops of 4 to 1,000 items, first-join, beside, ramp, leaf: whether workers are idle
-    /// while there is work, against rayon.
+    /// skewed loops of 4 to 1,000 items, first-join, beside, ramp, ramp-tree, ramp-loop, leaf:
+    /// whether workers are idle while there is work, against rayon.
     Idle,
     /// sleeping, spinning: how soon a worker without work hears of some, against a bare futex and a bare spin.
     Wake,

@@ -10,11 +10,13 @@
 //! | `first-join` | a join of two halves of 2 ms, right after a runtime of its own has come up |
 //! | `beside` | ten tasks of 1 ms from outside, while a worker waits for a stolen half of 150 ms |
 //! | `ramp` | from the first of 16 tasks, for which 16 workers have to be woken, until all run |
+//! | `ramp-tree` | from the begin of a tree of joins with 200 leaves, while 15 of 16 workers sleep, until each has begun a leaf |
+//! | `ramp-loop` | the same for a loop of 200 items |
 //! | `leaf` | from the begin of a long leaf, when the other worker has just become idle, until the fork beside it runs there |
 //!
 //! Items and halves compute, they do not sleep: with two workers on two CPUs, an idle worker shows
-//! as a longer time. The tasks of `ramp` do sleep, until the last of them has begun; so it does not
-//! need 16 CPUs. It has 16 workers whatever numbers are asked for.
+//! as a longer time. The tasks, leaves and items of the ramps do sleep, so these do not need 16 CPUs.
+//! They have 16 workers, and `leaf` two, whatever numbers are asked for.
 //!
 //! Peer: `rayon`.
 //!
@@ -28,7 +30,7 @@ use std::sync::{Arc, Barrier, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use raddle_sync::prim::{Acquire, AtomicBool, Release};
+use raddle_sync::prim::{Acquire, AtomicBool, AtomicU64, Relaxed, Release};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::error::BenchError;
@@ -37,7 +39,7 @@ use crate::pools::{RaddlePools, RayonPools, alone, failure};
 use crate::suites::Measurement;
 
 /// The names of the cases.
-pub(crate) const CASES: [&str; 11] = [
+pub(crate) const CASES: [&str; 13] = [
     "skewed-4",
     "skewed-20",
     "skewed-100",
@@ -48,6 +50,8 @@ pub(crate) const CASES: [&str; 11] = [
     "first-join",
     "beside",
     "ramp",
+    "ramp-tree",
+    "ramp-loop",
     "leaf",
 ];
 
@@ -70,6 +74,11 @@ const TASKS: u64 = 10;
 const TASK: Duration = Duration::from_millis(1);
 const RAMPS: u64 = 50;
 const RAMP_WORKERS: usize = 16;
+/// Leaves of the tree, items of the loop, and how long one sleeps.
+const RAMP_LEAVES: usize = 200;
+const RAMP_LEAF: Duration = Duration::from_micros(300);
+/// A third worker without work would take the fork before the leaf begins.
+const LEAF_WORKERS: usize = 2;
 /// Until workers sleep that have nothing to do.
 const REST: Duration = Duration::from_millis(5);
 const LEAVES: u64 = 50;
@@ -131,6 +140,26 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     }
     if measurement.wants("ramp") {
         ramp(measurement)?;
+    }
+    if measurement.wants("ramp-tree") {
+        let raddle = |leaf: Call<'_>| {
+            tree(RAMP_LEAVES, leaf, &|a, b| {
+                raddle::join(a, b);
+            })
+        };
+        let rayon = |leaf: Call<'_>| {
+            tree(RAMP_LEAVES, leaf, &|a, b| {
+                rayon::join(a, b);
+            })
+        };
+        ramp_of_leaves(measurement, "ramp-tree", raddle, rayon)?;
+    }
+    if measurement.wants("ramp-loop") {
+        let raddle = |leaf: Call<'_>| raddle::for_each(0..RAMP_LEAVES, |_| leaf());
+        let rayon = |leaf: Call<'_>| {
+            (0..RAMP_LEAVES).into_par_iter().for_each(|_| leaf());
+        };
+        ramp_of_leaves(measurement, "ramp-loop", raddle, rayon)?;
     }
     if measurement.wants("leaf") {
         leaf(measurement)?;
@@ -380,6 +409,67 @@ fn ramp(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     measurement.compare_on(RAMP_WORKERS, &case, &mut raddle, &mut peers)
 }
 
+/// A call that workers may share.
+type Call<'a> = &'a (dyn Fn() + Sync);
+
+/// Runs a tree of joins with `leaf_count` leaves.
+fn tree(leaf_count: usize, leaf: Call<'_>, join: &(dyn Fn(Call<'_>, Call<'_>) + Sync)) {
+    if leaf_count == 1 {
+        return leaf();
+    }
+    let left = leaf_count / 2;
+    join(&|| tree(left, leaf, join), &|| {
+        tree(leaf_count - left, leaf, join);
+    });
+}
+
+/// Times from the begin of `run`, while all workers but one sleep, until each of the
+/// [`RAMP_WORKERS`] has begun a leaf, or `run` has ended. `worker` tells who runs a leaf.
+fn time_of_leaves(
+    run: impl Fn(Call<'_>),
+    worker: impl Fn() -> Option<usize> + Sync,
+) -> (Duration, u64) {
+    let (seen, time) = (AtomicU64::new(0), OnceLock::new());
+    thread::sleep(REST);
+    let start = Instant::now();
+    run(&|| {
+        // Substitutes of workers that wait count as nobody.
+        if let Some(worker) = worker().filter(|&worker| worker < RAMP_WORKERS) {
+            // Relaxed: bits on their own.
+            let all = seen.fetch_or(1 << worker, Relaxed) | 1 << worker;
+            if all.count_ones() as usize == RAMP_WORKERS {
+                time.get_or_init(|| start.elapsed());
+            }
+        }
+        thread::sleep(RAMP_LEAF);
+    });
+    (*time.get_or_init(|| start.elapsed()), 1)
+}
+
+fn ramp_of_leaves(
+    measurement: &mut Measurement<'_>,
+    name: &'static str,
+    raddle_run: impl Fn(Call<'_>) + Sync,
+    rayon_run: impl Fn(Call<'_>) + Sync,
+) -> Result<(), BenchError> {
+    let case = case(name, RAMPS, RAMPS);
+    let (mut raddle_pools, mut rayon_pools) = (RaddlePools::default(), RayonPools::default());
+    let mut raddle = Local::new("raddle", |request: &_| {
+        raddle_pools.install(request.workers, || {
+            let run = |_| time_of_leaves(&raddle_run, raddle::worker_index);
+            sum_of_times(request.repetitions, run)
+        })
+    });
+    let rayon = Local::new("rayon", |request: &_| {
+        rayon_pools.install(request.workers, || {
+            let run = |_| time_of_leaves(&rayon_run, rayon::current_thread_index);
+            sum_of_times(request.repetitions, run)
+        })
+    });
+    let mut peers: [Box<dyn Contender + '_>; 1] = [Box::new(rayon)];
+    measurement.compare_on(RAMP_WORKERS, &case, &mut raddle, &mut peers)
+}
+
 /// What one leaf is made of: a task that keeps the other worker busy until the fork lies beside its
 /// leaf, the leaf, and the fork.
 struct Leaf<'run> {
@@ -444,5 +534,6 @@ fn leaf(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
             sum_of_times(request.repetitions, |_| time_of_leaf(run))
         })
     });
-    measurement.compare(&case, &mut raddle, &mut [Box::new(rayon)])
+    let mut peers: [Box<dyn Contender>; 1] = [Box::new(rayon)];
+    measurement.compare_on(LEAF_WORKERS, &case, &mut raddle, &mut peers)
 }
