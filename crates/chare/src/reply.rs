@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::future::{Future, poll_fn};
+use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -180,6 +181,31 @@ impl<T> fmt::Debug for Reply<T> {
     }
 }
 
+/// The system, for a thread that reports what it waited for. While it exists, the end of the runtime
+/// leaves it to this thread to tell the program of a panic.
+struct Reporter(Arc<System>);
+
+impl Reporter {
+    fn begin(system: Arc<System>) -> Self {
+        system.unreported.begin_report();
+        Self(system)
+    }
+}
+
+impl Deref for Reporter {
+    type Target = System;
+
+    fn deref(&self) -> &System {
+        &self.0
+    }
+}
+
+impl Drop for Reporter {
+    fn drop(&mut self) {
+        self.0.unreported.end_report();
+    }
+}
+
 impl<T> Reply<T> {
     /// True when the value has come.
     pub fn is_here(&self) -> bool {
@@ -230,11 +256,10 @@ impl<T> Reply<T> {
         self.reported(outcome)
     }
 
-    /// The system, also of a runtime that has ended. The caller keeps it until it has called
-    /// [`reported`](Self::reported): while some thread has the system, the end of the runtime
-    /// leaves it to that thread to tell the program of a panic.
-    fn system_until_reported(&self) -> Option<Arc<System>> {
-        registry::find(self.system)
+    /// Returns the system, also of a runtime that has ended. The caller keeps it until it has called
+    /// [`reported`](Self::reported).
+    fn system_until_reported(&self) -> Option<Reporter> {
+        registry::find(self.system).map(Reporter::begin)
     }
 
     /// Notes that the program learns of a failure by this outcome.

@@ -279,12 +279,15 @@ impl Owner {
 impl Drop for Owner {
     fn drop(&mut self) {
         self.system.fail(Failure::new("the runtime has ended"));
-        // A thread that waits holds the system until it returns, and a future has a place in the
-        // list of waiters.
-        let is_awaited = Arc::strong_count(&self.system) > 1 || self.system.waiters.has_any();
-        if is_awaited {
-            // What waits gets the failure. Where only threads of the runtime still have the system,
-            // as after a shutdown that did not wait for them, the exit code reports it.
+        let system = &self.system;
+        if !system.post.is_closed() {
+            // The shutdown did not wait for the workers. The exit code reports what they do.
+            return;
+        }
+        // Reporters first: a future that is polled meanwhile has a place in the list of waiters
+        // before its thread ceases to be one.
+        if system.unreported.has_reporters() || system.waiters.has_any() {
+            // What waits gets the failure. If it ignores that, the exit code reports the panic.
             return;
         }
         let unreported = self.system.unreported.report();

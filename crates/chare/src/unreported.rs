@@ -19,13 +19,18 @@
 //! nor do clones of what is sent.
 
 use raddle_sync::exit::Blemish;
-use raddle_sync::prim::Mutex;
+use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 
 use crate::failure::Failure;
 
 /// The first panic, until it is reported.
 #[derive(Debug, Default)]
-pub(crate) struct Unreported(Mutex<State>);
+pub(crate) struct Unreported {
+    state: Mutex<State>,
+    /// Threads that are about to return what they waited for, and report the panic if that is a
+    /// failure. The end of the runtime leaves the panic to them.
+    reporters: AtomicUsize,
+}
 
 #[derive(Debug, Default)]
 enum State {
@@ -37,7 +42,25 @@ enum State {
 
 impl Unreported {
     fn state(&self) -> impl std::ops::DerefMut<Target = State> {
-        self.0.lock().expect("nothing panics under this lock")
+        self.state.lock().expect("nothing panics under this lock")
+    }
+
+    /// This thread will call [`note_told`](Self::note_told) if it gets a failure, and then
+    /// [`end_report`](Self::end_report).
+    pub(crate) fn begin_report(&self) {
+        // Relaxed, here and below: a reporter that begins while the runtime ends finds the panic
+        // reported, or reports it a second time.
+        self.reporters.fetch_add(1, Relaxed);
+    }
+
+    /// The end of [`begin_report`](Self::begin_report).
+    pub(crate) fn end_report(&self) {
+        self.reporters.fetch_sub(1, Relaxed);
+    }
+
+    /// True while some thread is about to report.
+    pub(crate) fn has_reporters(&self) -> bool {
+        self.reporters.load(Relaxed) > 0
     }
 
     /// Something has panicked.
