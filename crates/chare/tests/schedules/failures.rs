@@ -162,6 +162,27 @@ fn who_polls_is_woken_by_a_panic_and_by_the_end() {
     });
 }
 
+/// The end once left the panic to a thread that was only about to wait, and that found no runtime
+/// later. The process ends with exit code 101 if a panic is reported by neither of the two.
+#[test]
+fn a_panic_is_reported_by_the_end_or_by_a_waiting_thread() {
+    explore_some(96, |setting| {
+        let runtime = setting.runtime();
+        let climbers = climbers(&runtime, 2);
+        let (votes, end) = beside(
+            move || wait_for_votes(climbers),
+            move || {
+                climbers.at(0).fall();
+                catch_unwind(AssertUnwindSafe(|| drop(runtime)))
+            },
+        );
+        votes.expect_err("no element has voted");
+        if end.is_err() {
+            panics_were_meant();
+        }
+    });
+}
+
 #[test]
 fn who_waits_for_anything_is_told_of_a_panic() {
     explore_some(96, |setting| {
