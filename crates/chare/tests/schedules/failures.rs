@@ -166,7 +166,7 @@ fn who_polls_is_woken_by_a_panic_and_by_the_end() {
 /// later. The process ends with exit code 101 if a panic is reported by neither of the two.
 #[test]
 fn a_panic_is_reported_by_the_end_or_by_a_waiting_thread() {
-    explore_some(96, |setting| {
+    explore_some(1_000, |setting| {
         let runtime = setting.runtime();
         let climbers = climbers(&runtime, 2);
         let (votes, end) = beside(
