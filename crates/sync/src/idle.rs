@@ -9,7 +9,7 @@
 //! one such time after the other. With them, 16 workers are up after two such times:
 //!
 //! - A producer that sees its work pile up wakes a sleeper although others search: with the second,
-//!   fourth, eighth, … piece of work that nobody has taken yet.
+//!   fourth, eighth, … piece of work that no worker has taken yet.
 //! - A worker that was woken, and finds more work than it can take, wakes two others.
 //!
 //! # States of one worker

@@ -43,6 +43,13 @@ impl Runtime {
         self.idle.work_came_near(0);
     }
 
+    /// As a producer does whose work piles up.
+    fn put_piled(&self) {
+        // Relaxed: as above.
+        self.work.fetch_add(1, Relaxed);
+        self.idle.work_piled_up(0, 2);
+    }
+
     /// As one does that is about to put more.
     fn put_first(&self) {
         // Relaxed: as above.
@@ -78,6 +85,14 @@ impl Runtime {
     }
 }
 
+/// All ways to put work.
+const PUTS: [fn(&Runtime); 4] = [
+    Runtime::put,
+    Runtime::put_near,
+    Runtime::put_piled,
+    Runtime::put_first,
+];
+
 fn model(body: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);
@@ -87,7 +102,7 @@ fn model(body: impl Fn() + Sync + Send + 'static) {
 /// I1: one producer, one worker that is about to sleep.
 #[test]
 fn worker_hears_of_work_that_comes_while_it_lies_down() {
-    for put in [Runtime::put, Runtime::put_near, Runtime::put_first] {
+    for put in PUTS {
         model(move || {
             let runtime = Runtime::new(1);
             let worker = {
@@ -103,7 +118,7 @@ fn worker_hears_of_work_that_comes_while_it_lies_down() {
 /// I2: two workers, two pieces of work, one producer: the second is not left lying when the first searcher finds one.
 #[test]
 fn last_searcher_wakes_the_next() {
-    for put in [Runtime::put, Runtime::put_near, Runtime::put_first] {
+    for put in PUTS {
         model(move || {
             let runtime = Runtime::new(2);
             let workers: Vec<_> = (0..2)

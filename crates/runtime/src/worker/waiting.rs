@@ -44,8 +44,9 @@ pub(crate) enum Lends {
 /// to start or wake one.
 const LEND_TIME: Duration = Duration::from_micros(250);
 
-/// Wake-ups that a sleep costs who waits for a stolen fork: its own, and that of a worker which
-/// waits for this one in turn. With one, loops ended 0.1 ms after their last item on 16 CPUs.
+/// The number of wake-ups that a sleep costs a worker that waits for a stolen fork: its own, and
+/// that of a worker that waits for it in turn. With 1, loops ended 0.1 ms after their last item on
+/// 16 CPUs.
 pub(super) const WAKES_PER_SLEEP: u32 = 2;
 
 /// Calls that a worker runs inside waits for them, one in the other: each takes stack.

@@ -12,8 +12,8 @@
 //!   So a long item that begins soon after is found about as soon.
 //! - A loop that offers what is left of it while workers sleep wakes one of them, if there is no
 //!   watch ([`Worker::call_watch`]). It does so also if somebody has been raided since the last
-//!   time: then long items are likely, and the watch may look after milliseconds. Whoever wakes
-//!   raids the caller at once.
+//!   time: then long items are likely, and the watch may look after milliseconds. The worker
+//!   that wakes raids the caller at once.
 //!
 //! # No offer is overlooked
 //! | label | one side                                                         | other side                                            |
