@@ -10,13 +10,13 @@
 //! | `first-join` | a join of two halves of 2 ms, right after a runtime of its own has come up |
 //! | `beside` | ten tasks of 1 ms from outside, while a worker waits for a stolen half of 150 ms |
 //! | `ramp` | from the first of 16 tasks, for which 16 workers have to be woken, until all run |
-//! | `ramp-tree` | from the begin of a tree of joins with 200 leaves, while 15 of 16 workers sleep, until each has begun a leaf |
+//! | `ramp-tree` | a tree of joins with 200 leaves begins; until each of 16 workers has begun one |
 //! | `ramp-loop` | the same for a loop of 200 items |
 //! | `leaf` | from the begin of a long leaf, when the other worker has just become idle, until the fork beside it runs there |
 //!
 //! Items and halves compute, they do not sleep: with two workers on two CPUs, an idle worker shows
-//! as a longer time. The tasks, leaves and items of the ramps do sleep, so these do not need 16 CPUs.
-//! They have 16 workers, and `leaf` two, whatever numbers are asked for.
+//! as a longer time. The tasks, leaves and items of the ramps do sleep, so these do not need 16
+//! CPUs. They have 16 workers, and `leaf` two, whatever numbers are asked for.
 //!
 //! Peer: `rayon`.
 //!
@@ -433,7 +433,7 @@ fn time_of_leaves(
     thread::sleep(REST);
     let start = Instant::now();
     run(&|| {
-        // Substitutes of workers that wait count as nobody.
+        // Threads that replace waiting workers do not count.
         if let Some(worker) = worker().filter(|&worker| worker < RAMP_WORKERS) {
             // Relaxed: bits on their own.
             let all = seen.fetch_or(1 << worker, Relaxed) | 1 << worker;

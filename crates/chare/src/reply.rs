@@ -181,8 +181,8 @@ impl<T> fmt::Debug for Reply<T> {
     }
 }
 
-/// The system, for a thread that reports what it waited for. While it exists, the end of the runtime
-/// leaves it to this thread to tell the program of a panic.
+/// The system, for a thread that reports what it waited for. While a reporter exists, the end of
+/// the runtime leaves it to this thread to tell the program of a panic.
 struct Reporter(Arc<System>);
 
 impl Reporter {
@@ -256,8 +256,8 @@ impl<T> Reply<T> {
         self.reported(outcome)
     }
 
-    /// Returns the system, also of a runtime that has ended. The caller keeps it until it has called
-    /// [`reported`](Self::reported).
+    /// Returns the system, also of a runtime that has ended. The caller keeps it until it has
+    /// called [`reported`](Self::reported).
     fn system_until_reported(&self) -> Option<Reporter> {
         registry::find(self.system).map(Reporter::begin)
     }

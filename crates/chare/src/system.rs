@@ -287,7 +287,8 @@ impl Drop for Owner {
         // Reporters first: a future that is polled meanwhile has a place in the list of waiters
         // before its thread ceases to be one.
         if system.unreported.has_reporters() || system.waiters.has_any() {
-            // What waits gets the failure. If it ignores that, the exit code reports the panic.
+            // These threads and futures get the failure. If they are dropped without being polled,
+            // the exit code reports the panic.
             return;
         }
         let unreported = self.system.unreported.report();

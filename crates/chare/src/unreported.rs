@@ -6,7 +6,8 @@
 //! a panic. A program that has been told once knows that it has failed, and later panics add
 //! nothing to that. Otherwise the panic is reported at the end, by whatever comes first:
 //!
-//! - The runtime is dropped: that panics with the failure, unless the thread panics anyway.
+//! - The runtime is dropped: that panics with the failure, unless the thread panics anyway, or
+//!   another thread is just about to return from a wait. Then it is left to that thread.
 //! - A [`Job`](crate::nodes::Job) ends: it returns the failure.
 //! - The process ends with exit code 0, as one does that has used the default runtime: its exit
 //!   code becomes 101 ([`raddle_sync::exit`]). This also holds after the runtime has ended where
@@ -19,17 +20,20 @@
 //! nor do clones of what is sent.
 
 use raddle_sync::exit::Blemish;
-use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
+use raddle_sync::prim::Mutex;
 
 use crate::failure::Failure;
 
 /// The first panic, until it is reported.
 #[derive(Debug, Default)]
-pub(crate) struct Unreported {
-    state: Mutex<State>,
-    /// Threads that are about to return what they waited for, and report the panic if that is a
-    /// failure. The end of the runtime leaves the panic to them.
-    reporters: AtomicUsize,
+pub(crate) struct Unreported(Mutex<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    state: State,
+    /// The number of threads that are about to return what they waited for, and report the panic
+    /// if that is a failure. The end of the runtime leaves the panic to them.
+    reporters: usize,
 }
 
 #[derive(Debug, Default)]
@@ -41,32 +45,30 @@ enum State {
 }
 
 impl Unreported {
-    fn state(&self) -> impl std::ops::DerefMut<Target = State> {
-        self.state.lock().expect("nothing panics under this lock")
+    fn lock(&self) -> impl std::ops::DerefMut<Target = Inner> {
+        self.0.lock().expect("nothing panics under this lock")
     }
 
-    /// This thread will call [`note_told`](Self::note_told) if it gets a failure, and then
-    /// [`end_report`](Self::end_report).
+    /// Counts this thread as a reporter: it will call [`note_told`](Self::note_told) if it gets a
+    /// failure, and then [`end_report`](Self::end_report).
     pub(crate) fn begin_report(&self) {
-        // Relaxed, here and below: a reporter that begins while the runtime ends finds the panic
-        // reported, or reports it a second time.
-        self.reporters.fetch_add(1, Relaxed);
+        self.lock().reporters += 1;
     }
 
-    /// The end of [`begin_report`](Self::begin_report).
+    /// Ends what [`begin_report`](Self::begin_report) began.
     pub(crate) fn end_report(&self) {
-        self.reporters.fetch_sub(1, Relaxed);
+        self.lock().reporters -= 1;
     }
 
-    /// True while some thread is about to report.
+    /// Returns true while some thread is about to report.
     pub(crate) fn has_reporters(&self) -> bool {
-        self.reporters.load(Relaxed) > 0
+        self.lock().reporters > 0
     }
 
     /// Something has panicked.
     pub(crate) fn note(&self, failure: &Failure) {
-        let mut state = self.state();
-        if matches!(*state, State::NoPanic) {
+        let state = &mut self.lock().state;
+        if matches!(state, State::NoPanic) {
             let text = format!("{failure}; nothing has waited for it until the end of the program");
             *state = State::Panicked(failure.clone(), Blemish::new(text));
         }
@@ -78,16 +80,16 @@ impl Unreported {
     /// runtime has failed. Panics that are reported here later add nothing then, such as one of
     /// another node whose reply has brought it already.
     pub(crate) fn note_told(&self, knows_all: bool) {
-        let mut state = self.state();
-        if knows_all || matches!(*state, State::Panicked(..)) {
+        let state = &mut self.lock().state;
+        if knows_all || matches!(state, State::Panicked(..)) {
             *state = State::Reported;
         }
     }
 
     /// The panic that the program has not been told of; the caller tells it.
     pub(crate) fn report(&self) -> Option<Failure> {
-        let mut state = self.state();
-        match std::mem::replace(&mut *state, State::Reported) {
+        let state = &mut self.lock().state;
+        match std::mem::replace(state, State::Reported) {
             State::Panicked(failure, _) => Some(failure),
             before => {
                 *state = before;
@@ -99,7 +101,7 @@ impl Unreported {
 
 impl Drop for Unreported {
     fn drop(&mut self) {
-        if let State::Panicked(_, blemish) = std::mem::take(&mut *self.state()) {
+        if let State::Panicked(_, blemish) = std::mem::take(&mut self.lock().state) {
             // The program was not told, and cannot be told any more: only its exit code is left.
             std::mem::forget(blemish);
         }

@@ -241,7 +241,8 @@ impl Shared {
             // Below nothing that anybody waits for in a task.
             return;
         }
-        // `work_piled_up` has put a fence between the task and this look: see `Worker::sleep_until_told`.
+        // `work_piled_up` has put a fence between the task and this look: see
+        // `Worker::sleep_until_told`.
         while let Some(helper) = self.helpers.take_any(0) {
             let _ = self.idle.cell(helper).notify();
         }
@@ -516,8 +517,8 @@ impl Worker {
         self.tally().forks_published.add(1);
         // Also where a worker searches: it may just be going to sleep, and the fork may be waited
         // for.
-        let woken = match self.is_gift() {
-            true => self.shared.idle.work_comes_near(self.index),
+        let woken = match self.take_gift() {
+            true => self.shared.idle.wake_for_work_near(self.index),
             false => self.shared.idle.work_came_near(self.index),
         };
         if woken.is_some() {

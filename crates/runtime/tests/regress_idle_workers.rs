@@ -1,4 +1,4 @@
-//! A worker stood idle while there was work that it could have done, in five ways.
+//! A worker stood idle while there was work that it could have done, in six ways.
 //!
 //! - A fork stayed private while its owner ran a long leaf: the owner noticed that another worker
 //!   asked only at its next fork or join.
@@ -8,6 +8,8 @@
 //! - A worker that waited for a stolen half ignored all other work.
 //! - A fork was published while the last worker that searched was going to sleep, and no fence
 //!   stood between the two: no worker took it.
+//! - A worker that had found work while others slept kept all forks but one to itself. The sleepers
+//!   came up one after the other.
 //!
 //! Each program here ends only if the idle worker does its part: one side waits for what the other
 //! does. A deadline turns standing still into a failure.
@@ -259,4 +261,27 @@ fn other_work_runs_while_a_scope_waits() {
     stand_still_until("the theft", || stolen.is_up());
     runtime.spawn(move || done.raise()).wait();
     scoping.wait();
+}
+
+/// Fewer than three means that the forks waited for a worker that asks.
+#[test]
+fn first_forks_are_published_while_others_sleep() {
+    const ATTEMPTS: usize = 21;
+    let runtime = runtime(8);
+    let published = || {
+        let total = runtime.report().total;
+        total.forks_published - total.forks_raided
+    };
+    let attempt = || {
+        // Until the workers sleep. If one does not, this attempt is one of those that may fail.
+        thread::sleep(Duration::from_millis(20));
+        runtime.install(|| {
+            let before = published();
+            let leaf = || published() - before;
+            let two = || join(|| join(leaf, || ()).0, || ()).0;
+            join(|| join(two, || ()).0, || ()).0 >= 3
+        })
+    };
+    let good = (0..ATTEMPTS).filter(|_| attempt()).count();
+    assert!(good > ATTEMPTS / 2, "{good} of {ATTEMPTS}");
 }

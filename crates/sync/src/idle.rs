@@ -257,9 +257,9 @@ impl IdleSet {
         self.work_came(near)
     }
 
-    /// As [`work_came_near`](Self::work_came_near), for a producer that is about to put more: wakes a
-    /// worker although others search.
-    pub fn work_comes_near(&self, near: usize) -> Option<usize> {
+    /// As [`work_came_near`](Self::work_came_near), for a producer that is about to put more.
+    /// Wakes a worker although others search.
+    pub fn wake_for_work_near(&self, near: usize) -> Option<usize> {
         // ORDERING(I1): the work is put before the bits are looked at.
         light_fence();
         if self.sleepers.is_empty() {

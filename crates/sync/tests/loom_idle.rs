@@ -54,7 +54,7 @@ impl Runtime {
     fn put_first(&self) {
         // Relaxed: as above.
         self.work.fetch_add(1, Relaxed);
-        self.idle.work_comes_near(0);
+        self.idle.wake_for_work_near(0);
     }
 
     fn take(&self) -> bool {

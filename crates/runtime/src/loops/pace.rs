@@ -15,10 +15,10 @@
 //! what is left is published, and half of the rest, and so on, asked for or not, as tasks would be. Each of these parts begins by
 //! timing its own items: one long item says nothing about those far away.
 //!
-//! A part that was taken from beside a long item is *eager*: while other workers are without work,
-//! it is cut before its first item is timed. Otherwise only one more worker would join the loop for
-//! each long item. Its parts are eager only on a worker that has taken them. So a worker cuts a part
-//! that it has taken about log2(items) times, not once for each item.
+//! A part that was taken from beside a long item is *eager*: while other workers are without
+//! work, it is cut before its first item is timed. Otherwise only one more worker would join the
+//! loop for each long item. Its parts are eager only on a worker that has taken them. So a worker
+//! cuts a part that it has taken about log2(items) times, not once for each item.
 
 use crate::clock::{Instant, nanoseconds, reading_ns};
 use crate::fork::{current_worker, join};

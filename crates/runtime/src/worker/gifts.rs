@@ -1,8 +1,8 @@
 //! Gifts: forks that a worker publishes without being asked, while other workers sleep.
 //!
-//! A worker that has found work while others sleep will soon be asked for a part of it. But those
-//! who would ask come up one after the other, each after the wake-up of the one before; and if the
-//! work begins with a long leaf, its forks stay private until a raid. So the worker gives its first
+//! A worker that has found work while others sleep will soon be asked for a part of it. But the
+//! sleepers come up one after the other, each after the wake-up of the one before; and if the work
+//! begins with a long leaf, its forks stay private until a raid. So the worker gives its first
 //! [`GIFTS`] forks away and wakes a sleeper for each. On 16 CPUs, all workers had a part of a tree
 //! with leaves of 0.3 ms after 0.1 ms, not after 0.35 ms.
 //!
@@ -30,9 +30,9 @@ impl Worker {
         }
     }
 
-    /// This worker has published a fork. Returns true if it is a gift, for which a worker is to be
-    /// woken; then the next fork may be one, too.
-    pub(super) fn is_gift(&self) -> bool {
+    /// This worker has published a fork. Counts it as a gift and returns true if one is left: then
+    /// a sleeper is to be woken for it, and the next fork is published as well.
+    pub(super) fn take_gift(&self) -> bool {
         let left = self.gifts.0.get();
         if left == 0 || !self.shared.idle.anyone_sleeps() {
             return false;

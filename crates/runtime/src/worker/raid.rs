@@ -18,6 +18,7 @@ use crate::task::Task;
 
 /// The time between two looks at a worker. It is longer than a worker takes to answer.
 pub(super) const PATIENCE: Duration = Duration::from_micros(20);
+
 /// Returns true if workers raid each other. They do not in exhaustive models of the runtime: the
 /// models of the stack cover raids.
 pub(super) fn can_raid() -> bool {

@@ -6,19 +6,19 @@
 //! - A worker that has gone to sleep looks again: after [`PATIENCE`], if it has seen a worker that
 //!   may be stalled ([`raid`](super::raid)), or else after [`WATCH_TIME`]. As long as forks are
 //!   made or offered, one sleeper, the *watch*, goes on to look, each time after twice the time.
-//!   A sleeper counts as asleep while it looks, so that nobody splits work for it. Without forks
-//!   and offers, no worker wakes up by itself.
+//!   A sleeper counts as asleep while it looks, so that no worker splits its work for it. Without
+//!   forks and offers, no worker wakes up by itself.
 //! - If a worker had forks but was not stalled, these times begin again with two of [`PATIENCE`].
 //!   So a long item that begins soon after is found about as soon.
 //! - A loop that offers what is left of it while workers sleep wakes one of them, if there is no
-//!   watch ([`Worker::call_watch`]). It does so also if somebody has been raided since the last
-//!   time: then long items are likely, and the watch may look after milliseconds. The worker
+//!   watch ([`Worker::call_watch`]). It does so also if some worker has been raided since the
+//!   last time: then long items are likely, and the watch may look after milliseconds. The worker
 //!   that wakes raids the caller at once.
 //!
 //! # No offer is overlooked
-//! | label | one side                                                         | other side                                            |
-//! |-------|------------------------------------------------------------------|-------------------------------------------------------|
-//! | O1    | a loop: pushes its first offer, light fence, looks for sleepers  | sleeper: its bit is set, heavy fence, looks for forks |
+//! | label | one side                                   | other side                          |
+//! |-------|--------------------------------------------|-------------------------------------|
+//! | O1    | loop: offers, light fence, looks at bits   | sleeper: bit, heavy fence, looks    |
 //!
 //! A worker that is about to sleep without a timeout looks for private forks and offers last. If it
 //! misses an offer, its bit was out before, and the loop sees that a worker sleeps while none keeps
@@ -165,7 +165,7 @@ pub(crate) struct WatchState {
 }
 
 /// The latest call for a watch: the caller, and its activity at that time, in one word. Zero once
-/// somebody has heard it.
+/// a worker has taken it.
 #[derive(Debug, Default)]
 struct Call(AtomicU64);
 
@@ -240,7 +240,7 @@ mod tests {
             assert_eq!(Call::caller(word), Some(caller));
             assert_eq!(word, Call::word(caller, 7));
             assert_ne!(word, Call::word(caller, 8));
-            assert_eq!(Call::caller(call.take()), None, "heard once");
+            assert_eq!(Call::caller(call.take()), None, "taken once");
         }
     }
 }

@@ -40,7 +40,8 @@ impl Default for SpinBudget {
 }
 
 impl SpinBudget {
-    /// The budget of a thread whose sleep costs as much as so many wake-ups.
+    /// Returns the budget of a thread for which a sleep costs as much as `wakes_per_sleep`
+    /// wake-ups.
     pub const fn of_price(wakes_per_sleep: u32) -> Self {
         Self {
             halvings: 0,
