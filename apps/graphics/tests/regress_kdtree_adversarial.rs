@@ -113,7 +113,7 @@ fn needles_have_a_bounded_number_of_references() {
         for count in [10_000, 20_000] {
             let statistics = tree_of(&needles(count)).statistics();
             let copies = statistics.entry_count as f64 / count as f64;
-            // The bound of 5 is for large cells; small ones copy a little more.
+            // The bound of 4.7 is for large cells; small ones copy a little more.
             assert!(copies < 7.0, "{kind}: {copies:.1} references a needle");
         }
     }

@@ -22,28 +22,36 @@ mod tests;
 /// A triangle has three corners, and each of the six planes of a box adds at most one.
 const CORNERS_MAX: usize = 9;
 
+/// A point.
+type Point = [f64; 3];
+
 /// A convex polygon.
 #[derive(Debug, Clone, Copy)]
 struct Polygon {
-    corners: [[f64; 3]; CORNERS_MAX],
+    corners: [Point; CORNERS_MAX],
     len: usize,
 }
 
 impl Polygon {
+    const EMPTY: Self = Self {
+        corners: [[0.0; 3]; CORNERS_MAX],
+        len: 0,
+    };
+
     fn of_triangle(triangle: &Corners) -> Self {
-        let mut corners = [[0.0; 3]; CORNERS_MAX];
-        for (corner, source) in corners.iter_mut().zip(triangle) {
+        let mut polygon = Self::EMPTY;
+        for (corner, source) in polygon.corners.iter_mut().zip(triangle) {
             *corner = source.map(f64::from);
         }
-        Self { corners, len: 3 }
+        Self { len: 3, ..polygon }
     }
 
-    fn corners(&self) -> &[[f64; 3]] {
+    fn corners(&self) -> &[Point] {
         &self.corners[..self.len]
     }
 
     #[inline]
-    fn push(&mut self, corner: [f64; 3]) {
+    fn push(&mut self, corner: Point) {
         // A convex polygon cannot outgrow the array; rounding could only ever bend it by a corner that is
         // as good as its neighbour.
         if let Some(slot) = self.corners.get_mut(self.len) {
@@ -51,21 +59,46 @@ impl Polygon {
             self.len += 1;
         }
     }
+}
 
-    /// Keeps what lies where `sign * coordinate <= sign * plane`.
-    fn clipped(&self, axis: usize, plane: f64, sign: f64) -> Self {
-        let mut kept = Self {
-            corners: [[0.0; 3]; CORNERS_MAX],
-            len: 0,
+/// A polygon that is clipped by one plane after another.
+struct Clipping {
+    /// The polygon, and memory for the next one. They change places with each plane: copying a
+    /// polygon takes as long as clipping it.
+    polygons: [Polygon; 2],
+    current: usize,
+}
+
+impl Clipping {
+    fn of_triangle(triangle: &Corners) -> Self {
+        Self {
+            polygons: [Polygon::of_triangle(triangle), Polygon::EMPTY],
+            current: 0,
+        }
+    }
+
+    fn polygon(&self) -> &Polygon {
+        &self.polygons[self.current]
+    }
+
+    /// Keeps the part where `sign * coordinate <= sign * plane`.
+    fn clip(&mut self, axis: usize, plane: f64, sign: f64) {
+        let outside = |corner: &Point| sign * (corner[axis] - plane);
+        let [first, second] = &mut self.polygons;
+        let (polygon, kept) = match self.current {
+            0 => (&*first, second),
+            _ => (&*second, first),
         };
-        let corners = self.corners();
-        let Some(&last) = corners.last() else {
-            return kept;
-        };
+        let corners = polygon.corners();
+        let Some(&last) = corners.last() else { return };
+        if corners.iter().all(|corner| outside(corner) <= 0.0) {
+            return;
+        }
+        kept.len = 0;
         let mut previous = last;
-        let mut previous_outside = sign * (previous[axis] - plane);
+        let mut previous_outside = outside(&last);
         for &corner in corners {
-            let outside = sign * (corner[axis] - plane);
+            let outside = outside(&corner);
             if (outside < 0.0 && previous_outside > 0.0)
                 || (outside > 0.0 && previous_outside < 0.0)
             {
@@ -77,13 +110,13 @@ impl Polygon {
             previous = corner;
             previous_outside = outside;
         }
-        kept
+        self.current = 1 - self.current;
     }
 }
 
 /// Where the edge between two points on different sides of a plane meets it.
 #[inline]
-fn crossing(a: [f64; 3], b: [f64; 3], axis: usize, plane: f64) -> [f64; 3] {
+fn crossing(a: Point, b: Point, axis: usize, plane: f64) -> Point {
     let share = (plane - a[axis]) / (b[axis] - a[axis]);
     let mut point = [0.0; 3];
     for (out, (from, to)) in point.iter_mut().zip(a.into_iter().zip(b)) {
@@ -96,8 +129,8 @@ fn crossing(a: [f64; 3], b: [f64; 3], axis: usize, plane: f64) -> [f64; 3] {
 /// The box of a piece while it is still in `f64`.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
-    low: [f64; 3],
-    high: [f64; 3],
+    low: Point,
+    high: Point,
 }
 
 impl Piece {
@@ -107,7 +140,7 @@ impl Piece {
     };
 
     #[inline]
-    fn include(&mut self, point: [f64; 3]) {
+    fn include(&mut self, point: Point) {
         for (axis, value) in point.into_iter().enumerate() {
             self.low[axis] = self.low[axis].min(value);
             self.high[axis] = self.high[axis].max(value);
@@ -122,50 +155,55 @@ impl Piece {
         let mut extent = *limit;
         for axis in 0..3 {
             let (low, high) = (limit.low[axis], limit.high[axis]);
-            extent.low[axis] = round_down(self.low[axis]).clamp(low, high);
-            extent.high[axis] = round_up(self.high[axis]).clamp(low, high);
+            extent.low[axis] = round_down(self.low[axis]).max(low).min(high);
+            extent.high[axis] = round_up(self.high[axis]).max(low).min(high);
         }
         Some(extent)
     }
 }
 
-#[inline]
+/// The largest `f32` at or below a number within its range.
+#[inline(always)]
 fn round_down(value: f64) -> f32 {
     let nearest = value as f32;
-    if f64::from(nearest) > value {
-        nearest.next_down()
-    } else {
-        nearest
-    }
+    stepped(nearest, -i32::from(f64::from(nearest) > value))
 }
 
-#[inline]
+/// The smallest `f32` at or above a number within its range.
+#[inline(always)]
 fn round_up(value: f64) -> f32 {
     let nearest = value as f32;
-    if f64::from(nearest) < value {
-        nearest.next_up()
-    } else {
-        nearest
-    }
+    stepped(nearest, i32::from(f64::from(nearest) < value))
+}
+
+/// The number some steps above another one.
+///
+/// The step is added, not jumped over: whether rounding needs one is pure chance. Zeros need no
+/// care, since the zero that a number rounds to has the sign of that number.
+#[inline(always)]
+fn stepped(value: f32, steps: i32) -> f32 {
+    // Maps the bits to integers in the order of the numbers, and back.
+    let ordered = |bits: i32| bits ^ (bits >> 31 & i32::MAX);
+    f32::from_bits(ordered(ordered(value.to_bits() as i32) + steps) as u32)
 }
 
 /// The box of the part of a triangle within `cell`, which the triangle reaches into.
 pub(super) fn within(triangle: &Corners, cell: &Extent) -> Extent {
     let whole = Extent::of_triangle(triangle);
     let mut limit = *cell;
-    let mut polygon = Polygon::of_triangle(triangle);
+    let mut clipping = Clipping::of_triangle(triangle);
     for side in 0..3 {
         if whole.low[side] < cell.low[side] {
-            polygon = polygon.clipped(side, f64::from(cell.low[side]), -1.0);
+            clipping.clip(side, f64::from(cell.low[side]), -1.0);
         }
         if whole.high[side] > cell.high[side] {
-            polygon = polygon.clipped(side, f64::from(cell.high[side]), 1.0);
+            clipping.clip(side, f64::from(cell.high[side]), 1.0);
         }
         limit.low[side] = limit.low[side].max(whole.low[side]);
         limit.high[side] = limit.high[side].min(whole.high[side]);
     }
     let mut part = Piece::EMPTY;
-    for &corner in polygon.corners() {
+    for &corner in clipping.polygon().corners() {
         part.include(corner);
     }
     // A part so thin that `f64` loses it has all that is not ruled out.
@@ -184,21 +222,21 @@ pub(super) fn halves(
     axis: usize,
     plane: f32,
 ) -> (Option<Extent>, Option<Extent>) {
-    let mut polygon = Polygon::of_triangle(triangle);
+    let mut clipping = Clipping::of_triangle(triangle);
     for side in 0..3 {
         // A plane of the cell that the part inside does not touch cuts nothing off, by convexity.
         if extent.low[side] <= cell.low[side] {
-            polygon = polygon.clipped(side, f64::from(cell.low[side]), -1.0);
+            clipping.clip(side, f64::from(cell.low[side]), -1.0);
         }
         if extent.high[side] >= cell.high[side] {
-            polygon = polygon.clipped(side, f64::from(cell.high[side]), 1.0);
+            clipping.clip(side, f64::from(cell.high[side]), 1.0);
         }
     }
     let mut below_limit = *extent;
     below_limit.high[axis] = plane;
     let mut above_limit = *extent;
     above_limit.low[axis] = plane;
-    let (below, above) = cut(&polygon, axis, f64::from(plane));
+    let (below, above) = cut(clipping.polygon(), axis, f64::from(plane));
     match (
         below.rounded_within(&below_limit),
         above.rounded_within(&above_limit),

@@ -129,9 +129,12 @@ fn float_from_ordered(ordered: u32) -> f32 {
 
 /// Sorts events that were made in the order of their references.
 ///
-/// Stable radix sort from the least significant digit over position and kind; the index needs no pass.
-/// Cost: O(n); `spare` serves as the other buffer and keeps its capacity.
+/// Long lists by a stable radix sort from the least significant digit over position and kind; the
+/// index needs no pass. Cost: O(n); `spare` serves as the other buffer and keeps its capacity.
 pub(super) fn sort(events: &mut Vec<Event>, spare: &mut Vec<Event>) {
+    if events.is_sorted() {
+        return;
+    }
     if events.len() < RADIX_LEN_MIN {
         events.sort_unstable();
         return;
@@ -145,13 +148,6 @@ pub(super) fn sort(events: &mut Vec<Event>, spare: &mut Vec<Event>) {
             std::mem::swap(events, spare);
         }
         shift += bits;
-    }
-}
-
-/// Sorts a list that is short, or in order already.
-pub(super) fn sort_few(events: &mut [Event]) {
-    if !events.is_sorted() {
-        events.sort_unstable();
     }
 }
 

@@ -33,7 +33,11 @@ impl DepthLimit {
 }
 
 /// The bound on copies unless another is asked for.
-const COPIES_MAX: f64 = 5.0;
+///
+/// Scanned models and rooms stay below it. A star of needles in all directions reaches it; building
+/// its tree takes 2.5 times as long per triangle as that of a scanned model of 870,000 triangles.
+/// With 5 that is 3.0 times, for a tenth fewer tests per ray.
+const COPIES_MAX: f64 = 4.7;
 
 /// What the surface-area heuristic weighs.
 ///

@@ -156,6 +156,8 @@ pub(super) type Straddler = Halves<Fate>;
 pub(super) struct Added {
     pub(super) below: [Vec<Event>; 3],
     pub(super) above: [Vec<Event>; 3],
+    /// Memory for the sort.
+    spare: Vec<Event>,
 }
 
 impl Added {
@@ -178,6 +180,10 @@ impl Added {
 
     /// Brings the lists into order.
     pub(super) fn sort(&mut self) {
-        self.lists().for_each(|list| event::sort_few(list));
+        let mut spare = std::mem::take(&mut self.spare);
+        for list in self.lists() {
+            event::sort(list, &mut spare);
+        }
+        self.spare = spare;
     }
 }

@@ -230,3 +230,33 @@ fn a_polygon_that_touches_the_plane_is_in_one_half_only() {
     assert!(below.is_some());
     assert_eq!(above, None);
 }
+
+/// Numbers in the range of `f32`, many of them beside one, and some too small for it.
+fn numbers() -> impl Strategy<Value = f64> {
+    let float = -1e30_f32..1e30;
+    let tiny = -1e-44_f64..1e-44;
+    let near = (-2.0_f32..2.0, -3_i64..=3).prop_map(|(value, steps)| {
+        f64::from_bits((f64::from(value).to_bits() as i64 + steps) as u64)
+    });
+    prop_oneof![
+        float.prop_map(f64::from),
+        tiny,
+        near,
+        -1e5..1e5,
+        Just(0.0),
+        Just(-0.0),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn rounding_gives_the_next_numbers(value in numbers()) {
+        let (low, high) = (round_down(value), round_up(value));
+        prop_assert!(f64::from(low) <= value && value <= f64::from(high), "{value:e}: {low:e} {high:e}");
+        if f64::from(low) == value {
+            prop_assert_eq!(low, high);
+        } else {
+            prop_assert_eq!(low.next_up() + 0.0, high + 0.0);
+        }
+    }
+}
