@@ -19,33 +19,38 @@ use std::sync::Arc;
 /// `async` entries are told only of what fails their own replies. What else they wait for (a message, a reduction) may come or not, and those
 /// for which it does not come stay suspended until the runtime ends: [`Chares::who_waits`](crate::Chares::who_waits) names them.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text}")]
-pub struct Failure {
-    text: Arc<str>,
+#[error("{}", .0.text)]
+pub struct Failure(Arc<Cause>);
+
+/// The cause of a failure. A [`Failure`] is one word, since many functions on the way of a message
+/// return one or none.
+#[derive(PartialEq, Eq)]
+struct Cause {
+    text: Box<str>,
     is_panic: bool,
 }
 
 impl fmt::Debug for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Failure({})", self.text)
+        write!(formatter, "Failure({})", self.0.text)
     }
 }
 
 impl Failure {
-    pub(crate) fn new(text: impl Into<Arc<str>>) -> Self {
-        Self {
+    pub(crate) fn new(text: impl Into<Box<str>>) -> Self {
+        Self(Arc::new(Cause {
             text: text.into(),
             is_panic: false,
-        }
+        }))
     }
 
     /// The same for a panic, which a program must not hide: see
     /// [`Unreported`](crate::unreported::Unreported).
-    pub(crate) fn of_panic(text: impl Into<Arc<str>>) -> Self {
-        Self {
+    pub(crate) fn of_panic(text: impl Into<Box<str>>) -> Self {
+        Self(Arc::new(Cause {
             text: text.into(),
             is_panic: true,
-        }
+        }))
     }
 
     /// `who` panicked in `entry`.
@@ -54,8 +59,8 @@ impl Failure {
     }
 
     /// True for a panic.
-    pub(crate) const fn is_panic(&self) -> bool {
-        self.is_panic
+    pub(crate) fn is_panic(&self) -> bool {
+        self.0.is_panic
     }
 
     /// A message for `entry` of an element that is no more, perhaps since it `died`.

@@ -34,7 +34,7 @@ use crate::part::{Part, State};
 use crate::proxy::One;
 use crate::reduce::{Monoid, Reducer};
 use crate::reduction::{Group, Merged, name_of};
-use crate::reply::{Replier, What, reply};
+use crate::reply::{Replier, Reply, What, reply};
 use crate::section::{Loss, Members, Section};
 use crate::suspended::{go_on, with_own_slot};
 use crate::system::System;
@@ -83,6 +83,14 @@ struct Row {
     own: u64,
 }
 
+/// What an element waits for in a scan.
+enum Begun<R: Reducer> {
+    /// The root's reply.
+    Pushed(Reply<R::Output>),
+    /// The steps of recursive doubling, to which it contributes this.
+    Doubling(R),
+}
+
 impl<T: Chare> Cx<T> {
     /// Contributes to the array's next scan, and waits for what all elements before this one have contributed, merged in their order.
     ///
@@ -103,16 +111,16 @@ impl<T: Chare> Cx<T> {
     /// # Panics
     /// As [`scan`](Self::scan).
     pub async fn scan_with<R: Monoid>(&mut self, form: ScanForm, reducer: R) -> R::Output {
-        let row = self.with_part(|_, part| {
+        let row = self.with_collection(|collection| {
             assert!(
-                part.collection.has_birth(),
+                collection.has_birth(),
                 "{} has no order to scan in: it is in no array, or in one without a shape",
-                part.collection.name(self.try_index())
+                collection.name(self.try_index())
             );
             Row {
                 group: None,
                 members: None,
-                count: part.collection.population,
+                count: collection.population,
                 own: u64::from(self.one().number.index()),
             }
         });
@@ -182,43 +190,27 @@ impl<T: Chare> Cx<T> {
     }
 
     async fn scan_row<R: Monoid>(&mut self, row: Row, form: ScanForm, reducer: R) -> R::Output {
-        let form = match self.with_part(|_, part| part.collection.wide) {
-            // From element to element, which may be anywhere.
-            Some(_) => ScanForm::RecursiveDoubling,
-            None => form.settle(row.count, self.worker_count()),
-        };
         let scan = self.next_scan(row.group);
-        let lost = self.with_part(|_, part| part.scan_loss(row.group, scan));
-        if let Some(failure) = lost {
-            panic!("{failure}");
-        }
         let reducer = reducer.placed(row.own);
-        match form {
-            ScanForm::RecursiveDoubling => self.double(&row, scan, reducer).await,
-            ScanForm::Auto | ScanForm::PrescanPush => self.push(&row, scan, reducer).await,
-        }
-    }
-
-    fn push<R: Monoid>(
-        &self,
-        &Row { group, own, .. }: &Row,
-        scan: u64,
-        reducer: R,
-    ) -> impl Future<Output = R::Output> + Send + use<T, R> {
-        let what = What {
-            chare: T::NAME,
-            entry: "scan",
-        };
-        let (replier, reply) = reply(self.one().system, None, what);
-        let collection = self.one().collection;
-        self.with_part(|local, part| match part.root_of(group) {
-            Ok(root) => local.post(root, move |local| {
-                let part = local.part::<T>(collection);
-                local.take_scan(&part, (group, scan), own, reducer, replier);
-            }),
-            Err(failure) => replier.give(Err(failure)),
+        let begun = self.with_part(|local, part| {
+            if let Some(failure) = part.scan_loss(row.group, scan) {
+                return Err(failure);
+            }
+            // Over nodes from element to element, which may be anywhere.
+            let doubles = part.collection.wide.is_some()
+                || form.settle(row.count, local.system.worker_count())
+                    == ScanForm::RecursiveDoubling;
+            Ok(if doubles {
+                Begun::Doubling(reducer)
+            } else {
+                Begun::Pushed(local.push_to_root(part, &row, scan, reducer))
+            })
         });
-        reply
+        match begun {
+            Ok(Begun::Pushed(reply)) => reply.await,
+            Ok(Begun::Doubling(reducer)) => self.double(&row, scan, reducer).await,
+            Err(failure) => panic!("{failure}"),
+        }
     }
 
     async fn double<R: Monoid>(&self, row: &Row, scan: u64, reducer: R) -> R::Output {
@@ -242,13 +234,14 @@ impl<T: Chare> Cx<T> {
     }
 
     fn at_place(&self, row: &Row, place: u64) -> One<T> {
-        self.with_part(|_, part| match &row.members {
-            Some(members) => part.one(members.numbers[place as usize]),
+        let number = match &row.members {
+            Some(members) => members.numbers[place as usize],
             None => {
                 let place = u32::try_from(place).expect("arrays have fewer than 2^31 elements");
-                part.one(part.collection.at_position(place))
+                self.with_collection(|collection| collection.at_position(place))
             }
-        })
+        };
+        One::new(self.one().system, self.one().collection, number)
     }
 }
 
@@ -378,19 +371,16 @@ fn next_step<T: Chare, R: Monoid>(
 ) -> impl Future<Output = R> + Send {
     let (group, scan) = key;
     poll_fn(move |_| {
-        let lost = local::with(one.system, |local| {
-            let local = local.expect("entries run on workers of their system");
-            local.part::<T>(one.collection).scan_loss(group, scan)
-        });
-        if let Some(failure) = lost {
-            panic!("{failure}");
-        }
-        let value = with_own_slot(one, |slot| {
+        let value = with_own_slot(one, |part, slot| {
+            if let Some(failure) = part.scan_loss(group, scan) {
+                return Err(failure);
+            }
             let aside = slot.aside();
             let value = aside.steps.remove(&(group, scan, step));
             aside.awaits_step = value.is_none().then_some(key);
-            value
+            Ok(value)
         });
+        let value = value.unwrap_or_else(|failure| panic!("{failure}"));
         match value.map(|value| value.into_any().downcast::<R>()) {
             Some(Ok(value)) => Poll::Ready(*value),
             Some(Err(_)) => break_scan(one, key, unlike::<T>(key, some_are::<R>())),
@@ -442,6 +432,30 @@ impl<R: Reducer> AnyEntries for Entries<R> {
 }
 
 impl Local {
+    /// Sends a contribution to the root, which replies with what comes before it.
+    fn push_to_root<T: Chare, R: Monoid>(
+        &self,
+        part: &Part<T>,
+        &Row { group, own, .. }: &Row,
+        scan: u64,
+        reducer: R,
+    ) -> Reply<R::Output> {
+        let what = What {
+            chare: T::NAME,
+            entry: "scan",
+        };
+        let (replier, reply) = reply(part.collection.system, None, what);
+        let collection = part.collection.id;
+        match part.root_of(group) {
+            Ok(root) => self.post(root, move |local| {
+                let part = local.part::<T>(collection);
+                local.take_scan(&part, (group, scan), own, reducer, replier);
+            }),
+            Err(failure) => replier.give(Err(failure)),
+        }
+        reply
+    }
+
     /// Takes in the contribution to a scan of who has this place, and replies to all when it is the last. For the root.
     fn take_scan<T: Chare, R: Monoid>(
         &self,

@@ -308,16 +308,19 @@ impl<M: Message, F: Finish<()>> Parcel<M::Chare> for File<M, F> {
     }
 }
 
-/// Calls `call` with what an element has whose asynchronous entry runs.
+/// Calls `call` with the part and the slot of an element whose asynchronous entry runs.
 ///
 /// # Panics
 /// Where another entry of it runs, and on a thread that is no worker: who polls what it waits for there would wait for ever.
-pub(crate) fn with_own_slot<T: Chare, R>(one: One<T>, call: impl FnOnce(&mut Slot<T>) -> R) -> R {
+pub(crate) fn with_own_slot<T: Chare, R>(
+    one: One<T>,
+    call: impl FnOnce(&Part<T>, &mut Slot<T>) -> R,
+) -> R {
     let called = local::with(one.system, |local| {
         let part = local?.part::<T>(one.collection);
         let mut slots = part.slots.try_borrow_mut().ok()?;
         let slot = slots.get_mut(part.slot_of(one.number), one.number)?;
-        Some(call(slot))
+        Some(call(&part, slot))
     });
     match called {
         Some(result) => result,
@@ -339,7 +342,7 @@ pub(crate) fn next_message<M: Message>(
     mut is_it: impl FnMut(&M::Content) -> bool + Send,
 ) -> impl Future<Output = M::Content> + Send {
     poll_fn(move |_| {
-        with_own_slot(one, |slot| {
+        with_own_slot(one, |_, slot| {
             match M::queue(&mut slot.aside().inbox).take_first(&mut is_it) {
                 Some(content) => Poll::Ready(content),
                 None => {
