@@ -118,3 +118,53 @@ proptest! {
         prop_assert!(hit.weights.iter().all(|&weight| weight >= 0.0));
     }
 }
+
+/// Points with whole coordinates, for which integers tell exactly what a ray hits.
+fn whole_points(limit: i64) -> impl Strategy<Value = [i64; 3]> {
+    [-limit..=limit, -limit..=limit, -limit..=limit]
+}
+
+/// The edge functions of a triangle seen from an origin, times a positive number.
+fn exact_edges(origin: [i64; 3], direction: [i64; 3], corners: [[i64; 3]; 3]) -> [i128; 3] {
+    let [a, b, c] =
+        corners.map(|corner| [0, 1, 2].map(|axis| i128::from(corner[axis] - origin[axis])));
+    [(c, b), (a, c), (b, a)].map(|(first, second)| {
+        let along = |axis: usize| {
+            let (next, last) = ((axis + 1) % 3, (axis + 2) % 3);
+            i128::from(direction[axis]) * (first[next] * second[last] - first[last] * second[next])
+        };
+        along(0) + along(1) + along(2)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    #[test]
+    fn the_signs_are_those_of_exact_arithmetic(
+        origin in whole_points(100_000),
+        corner in whole_points(10_000),
+        edges in [whole_points(300), whole_points(300)],
+        shares in [0_i64..=64, 0_i64..=64],
+        aside in whole_points(2),
+    ) {
+        // A ray at a triangle, many rays at its border: the ray ends beside a point of the triangle's plane.
+        let add = |a: [i64; 3], b: [i64; 3]| [0, 1, 2].map(|axis| a[axis] + b[axis]);
+        let [b, c] = edges.map(|edge| add(corner, edge));
+        let target = [0, 1, 2].map(|axis| {
+            let [first, second] = [0, 1].map(|edge| shares[edge] * edges[edge][axis]);
+            corner[axis] + (first + second) / 64 + aside[axis]
+        });
+        let direction = [0, 1, 2].map(|axis| target[axis] - origin[axis]);
+        prop_assume!(direction.iter().map(|along| along.abs()).max() > Some(1000));
+        let signs = exact_edges(origin, direction, [corner, b, c]).map(i128::signum);
+        let determinant: i128 = exact_edges(origin, direction, [corner, b, c]).iter().sum();
+        prop_assume!(determinant != 0);
+        let is_hit = !(signs.contains(&-1) && signs.contains(&1));
+        let float = |point: [i64; 3]| point.map(|value| value as f32);
+        let vector = |point: [i64; 3]| Vec3::from_array(float(point));
+        let ray = Ray::new(vector(origin), vector(direction));
+        let hit = test(&ray, &[corner, b, c].map(float));
+        prop_assert_eq!(hit.is_some(), is_hit, "{:?}", signs);
+    }
+}
