@@ -27,7 +27,8 @@ pub trait Network: fmt::Debug + Send + Sync {
     /// A worker is about to sleep, and is told of what comes from now on as well as of what came before.
     fn before_sleep(&self);
 
-    /// That worker is awake again.
+    /// That worker is awake again; once for each [`before_sleep`](Self::before_sleep), however the
+    /// sleep has ended.
     fn after_sleep(&self);
 }
 

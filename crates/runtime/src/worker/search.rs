@@ -129,10 +129,11 @@ impl Worker {
                     self.search_time(budget)
                 }
             };
+            // However the sleep has ended: `before_sleep` has run once for it.
+            if has_slept && let Some(network) = &self.shared.network {
+                network.after_sleep();
+            }
             if slept == Slept::Woken {
-                if let Some(network) = &self.shared.network {
-                    network.after_sleep();
-                }
                 self.raid_caller();
             }
             if self.is_surplus() {
