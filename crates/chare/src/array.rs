@@ -66,10 +66,7 @@ impl<T: Chare> Array<T> {
     pub fn at(self, index: T::Index) -> T::One {
         match self.get(index) {
             Some(one) => one,
-            None => panic!(
-                "there is no {}[{index:?}]: it was never made, or has ended",
-                T::NAME
-            ),
+            None => self.panic_without(index),
         }
     }
 
@@ -84,6 +81,14 @@ impl<T: Chare> Array<T> {
             }
         })?;
         Some(T::One::from(One::new(self.system, self.collection, number)))
+    }
+
+    /// Panics since there is no element with this index, and says why if that is known.
+    #[cold]
+    #[track_caller]
+    fn panic_without(self, index: T::Index) -> ! {
+        let collection = self.find_system().collection::<T>(self.collection);
+        panic!("{}", collection.missing(index))
     }
 
     /// The proxy of all elements.
@@ -201,10 +206,7 @@ impl<T: Chare> Array<T> {
         let collection = self.find_system().collection::<T>(self.collection);
         match collection.number_of(index) {
             Some(number) => One::<T>::new(self.system, self.collection, number).dispatch(End),
-            None => panic!(
-                "there is no {}[{index:?}]: it was never made, or has ended",
-                T::NAME
-            ),
+            None => panic!("{}", collection.missing(index)),
         }
     }
 

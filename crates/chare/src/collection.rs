@@ -49,7 +49,7 @@ pub(crate) struct Collection<T: Chare> {
     pub(crate) scan_loss: Loss,
     pub(crate) birth: Birth<T>,
     /// The last elements that have ended with a panic.
-    died: Mutex<VecDeque<(Number, Failure)>>,
+    died: Mutex<VecDeque<Death<T::Index>>>,
     chare: PhantomData<fn() -> T>,
 }
 
@@ -66,7 +66,15 @@ enum Kind<K> {
     },
 }
 
-/// Of so many elements that have ended with a panic it is known why, at the most.
+/// An element that has ended with a panic.
+struct Death<K> {
+    number: Number,
+    /// None for an element of a collection without indices.
+    index: Option<K>,
+    failure: Failure,
+}
+
+/// The largest number of deaths that a collection remembers, the latest ones.
 const DEATHS_MAX: usize = 1_000;
 
 impl<T: Chare> fmt::Debug for Collection<T> {
@@ -424,20 +432,38 @@ impl<T: Chare> Collection<T> {
 
     /// Why a message for an element that is no more fails.
     pub(crate) fn gone(&self, number: Number, entry: &str) -> Failure {
-        let died = {
-            let died = locked(&self.died);
-            let own = died.iter().find(|death| death.0 == number);
-            own.map(|death| death.1.clone())
-        };
+        let died = self.death(|death| death.number == number);
         let name = self.name(self.index_of(number));
         Failure::gone(&name, entry, died.as_ref())
     }
 
+    /// The message for a caller that asks for an element that does not exist.
+    #[cold]
+    pub(crate) fn missing(&self, index: T::Index) -> String {
+        let name = self.name(Some(index));
+        let died = self.death(|death| death.index == Some(index));
+        let reason = died.map_or("it was never made, or has ended".to_owned(), |died| {
+            died.to_string()
+        });
+        format!("there is no {name}: {reason}")
+    }
+
+    /// The panic that ended the latest element that `is_it` says yes to.
+    fn death(&self, is_it: impl Fn(&Death<T::Index>) -> bool) -> Option<Failure> {
+        let died = locked(&self.died);
+        let death = died.iter().find(|death| is_it(death));
+        death.map(|death| death.failure.clone())
+    }
+
     /// An element has ended with a panic.
-    pub(crate) fn note_death(&self, number: Number, failure: &Failure) {
+    pub(crate) fn note_death(&self, number: Number, index: Option<T::Index>, failure: &Failure) {
         let mut died = locked(&self.died);
         died.truncate(DEATHS_MAX - 1);
-        died.push_front((number, failure.clone()));
+        died.push_front(Death {
+            number,
+            index,
+            failure: failure.clone(),
+        });
     }
 
     /// What messages of errors call an element.

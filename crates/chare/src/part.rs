@@ -449,13 +449,14 @@ impl<T: Chare> Part<T> {
 
     /// What messages of errors call an element that is here.
     pub(crate) fn name_of(&self, number: Number) -> String {
+        self.collection.name(self.index_of(number))
+    }
+
+    /// The index of an element that is here; `None` if it has none.
+    pub(crate) fn index_of(&self, number: Number) -> Option<T::Index> {
         let at = self.slot_of(number);
-        let index = self
-            .slots
-            .borrow_mut()
-            .get_mut(at, number)
-            .and_then(|slot| slot.index);
-        self.collection.name(index)
+        let mut slots = self.slots.borrow_mut();
+        slots.get_mut(at, number).and_then(|slot| slot.index)
     }
 
     /// A number that nobody has, whose home is here: one of those that came back, or a new one.

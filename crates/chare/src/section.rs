@@ -154,10 +154,7 @@ impl<T: Chare> Array<T> {
         let mut members = Vec::new();
         for index in indices {
             let Some(number) = collection.number_of(index) else {
-                panic!(
-                    "there is no {}[{index:?}]: it was never made, or has ended",
-                    T::NAME
-                );
+                panic!("{}", collection.missing(index));
             };
             members.push((index, number));
         }

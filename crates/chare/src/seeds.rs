@@ -201,7 +201,7 @@ impl Local {
             Err(panic) => {
                 let name = part.collection.name(index);
                 let failure = Failure::panicked(&name, "its constructor", &*panic);
-                part.collection.note_death(number, &failure);
+                part.collection.note_death(number, index, &failure);
                 // First: what waits for the element and fails may tell the program of it.
                 self.system.fail(failure);
                 part.take_leave(self, number, index, cx.rounds());

@@ -136,6 +136,44 @@ fn told<T>(reply: Reply<T>) -> String {
     }
 }
 
+/// An element that panics.
+struct Bomb;
+
+#[chare]
+impl Bomb {
+    #[entry]
+    fn explode(&mut self) {
+        panic!("the fuse was short");
+    }
+}
+
+#[test]
+fn asking_for_an_element_that_panicked_says_what_it_panicked_with() {
+    let runtime = runtime();
+    let grid = runtime.array(2, |_| Bomb);
+    let sparse = runtime.sparse_array::<Bomb>();
+    sparse.insert(7, |_| Bomb);
+    runtime.quiescence().wait();
+    for (name, explode, ask) in [
+        (
+            "Bomb[1]",
+            &(|| grid.at(1).explode()) as &dyn Fn(),
+            &(|| _ = grid.at(1)) as &dyn Fn(),
+        ),
+        ("Bomb[7]", &|| sparse.at(7).explode(), &|| _ = sparse.at(7)),
+    ] {
+        explode();
+        let gone = format!("there is no {name}: {name} panicked in `explode`: the fuse was short");
+        assert_eq!(
+            panic_of(|| loop {
+                ask()
+            }),
+            gone
+        );
+    }
+    assert!(panic_of(|| drop(runtime)).contains("the fuse was short"));
+}
+
 #[test]
 fn a_question_to_who_is_gone_fails_the_one_who_asks() {
     let runtime = runtime();

@@ -28,6 +28,7 @@ use std::time::Duration;
 use raddle_sync::idle::IdleSet;
 use raddle_sync::prim::{Acquire, AtomicU32, Mutex, Relaxed, Release};
 use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::Errno;
 
 use crate::address::{NodeId, PortId, Shape};
 use crate::connection::{Refusal, Rights};
@@ -343,8 +344,9 @@ impl Node {
     /// # Errors
     /// [`NetError::System`] when there is no memory.
     pub fn segment(&self, len: usize) -> Result<Segment, NetError> {
-        let len = len.max(1).next_multiple_of(PAGE as usize);
-        let made = Memory::create("raddle-segment", len);
+        let whole = len.max(1).checked_next_multiple_of(PAGE as usize);
+        let whole = whole.ok_or(Errno::NOMEM);
+        let made = whole.and_then(|len| Memory::create("raddle-segment", len));
         let (memory, file) = made.map_err(NetError::system("memory for a segment"))?;
         // Relaxed: a number that nobody else has.
         let id = SegmentId(self.shared.segments.fetch_add(1, Relaxed));

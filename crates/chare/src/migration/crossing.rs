@@ -161,7 +161,8 @@ impl Local {
             }
             outcome => {
                 if let Some(Err(failure)) = outcome {
-                    part.collection.note_death(number, &failure);
+                    let index = part.collection.index_of(number);
+                    part.collection.note_death(number, index, &failure);
                     self.system.fail(failure);
                 }
                 part.collection.remove(number, None);

@@ -180,8 +180,9 @@ impl<T: Chare> Part<T> {
         panic: &(dyn Any + Send),
         tell: impl FnOnce(Failure),
     ) {
-        let failure = Failure::panicked(&self.name_of(number), entry, panic);
-        self.collection.note_death(number, &failure);
+        let index = self.index_of(number);
+        let failure = Failure::panicked(&self.collection.name(index), entry, panic);
+        self.collection.note_death(number, index, &failure);
         tell(failure);
         // What it has not received has failed with it, and whoever is to know that has been told.
         self.end_and(local, number, rounds, &|_| {});

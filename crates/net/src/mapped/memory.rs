@@ -162,7 +162,11 @@ impl<'a> Source<'a> {
         match self.from {
             From::Bytes(bytes) => &bytes[start..start + len],
             From::Shared(memory, at, all) => {
-                assert!(start + len <= all, "{len} bytes at {start} of {all}");
+                let end = start.checked_add(len);
+                assert!(
+                    end.is_some_and(|end| end <= all),
+                    "{len} bytes at {start} of {all}"
+                );
                 copy.resize(len, 0);
                 memory.read(at + start, copy);
                 copy
