@@ -447,11 +447,6 @@ impl<T: Chare> Part<T> {
         Some(slot)
     }
 
-    /// What messages of errors call an element that is here.
-    pub(crate) fn name_of(&self, number: Number) -> String {
-        self.collection.name(self.index_of(number))
-    }
-
     /// The index of an element that is here; `None` if it has none.
     pub(crate) fn index_of(&self, number: Number) -> Option<T::Index> {
         let at = self.slot_of(number);
