@@ -7,12 +7,12 @@
 //! its time. After four million such sleeps the program ended by a panic.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
 
 use raddle_runtime::{Network, Runtime};
 use raddle_sync::idle::IdleSet;
+use raddle_sync::prim::{AtomicUsize, SeqCst};
 
 /// Workers, and others that stand in for those that wait.
 const SEATS: usize = 2 + 1_024;
