@@ -5,31 +5,34 @@
 //! triangle if the origin lies inside its projection. The signs of the three edge functions tell.
 //!
 //! # Exactness
-//! The outcome is that of exact arithmetic on the given numbers, but for the rounding of `f64`. An edge
-//! function in `f32` has an error of at most
+//! The outcome is that of exact arithmetic on the given numbers, but for the rounding of `f64`. An
+//! edge function in `f32` has an error of at most
 //! ```text
 //! 20 · 2⁻²⁴ · R · (R + M)
 //! ```
-//! with `R` the largest of the corners' moved and sheared coordinates across the ray and `M` the largest along
-//! it: a sheared coordinate is off by at most `2⁻²⁴ · (2 R + 5 M)` (three roundings of numbers up to `R + M`,
-//! two of the shear), and a difference of two products of those by four times `R` as much and `4 · 2⁻²⁴ · R²`.
-//! Where the signs of the outermost edge functions are not certain by that bound, the test is done again in
-//! `f64`, by triple products that need no shear. So both of two triangles with an edge in common decide by
-//! certain signs, or by the same number up to the sign: no ray slips through between them. The bound costs
-//! rays 3 to 5 % of their time.
+//! `R` is the largest of the corners' moved and sheared coordinates across the ray, `M` the largest
+//! one along it. A sheared coordinate has an error of at most `2⁻²⁴ · (2 R + 5 M)`: three roundings
+//! of numbers up to `R + M`, and two of the shear. A difference of two products of such coordinates
+//! multiplies that by `4 R`, and adds `4 · 2⁻²⁴ · R²` by its own roundings.
+//!
+//! If that bound leaves the outcome open, the test is done again in `f64`, by triple products that
+//! need no shear. So two triangles with an edge in common decide by certain signs, or by the same
+//! number up to the sign: no ray slips through between them. The bound costs rays 3 to 5 % of their
+//! time.
 //!
 //! # Source
-//! S. Woop, C. Benthin, I. Wald: Watertight Ray/Triangle Intersection. Journal of Computer Graphics Techniques
-//! 2(1), 2013. There the second test is for zeros alone, on the coordinates that `f32` has sheared. Bounds that
-//! tell when a sign is certain: J. Shewchuk: Adaptive Precision Floating-Point Arithmetic and Fast Robust
-//! Geometric Predicates. Discrete & Computational Geometry 18, 1997.
+//! S. Woop, C. Benthin, I. Wald: Watertight Ray/Triangle Intersection. Journal of Computer Graphics
+//! Techniques 2(1), 2013. There the second test is for zeros alone, on the coordinates that `f32`
+//! has sheared. Bounds on the error of a sign: J. Shewchuk: Adaptive Precision Floating-Point
+//! Arithmetic and Fast Robust Geometric Predicates. Discrete & Computational Geometry 18, 1997.
 
 use crate::ray::Ray;
 
 #[cfg(test)]
 mod tests;
 
-/// The factor of the bound on errors of edge functions, with a little more for the rounding of the bound.
+/// The factor of the bound on the error of edge functions. The half above 20 is for the rounding of
+/// the bound itself.
 const ERROR_FACTOR: f32 = 20.5 / (1 << 24) as f32;
 
 /// Below this edge functions lose digits to underflow.
@@ -101,7 +104,8 @@ impl<const Z: usize> Shear<Z> {
         let v = a[0] * c[1] - a[1] * c[0];
         let w = b[0] * a[1] - b[1] * a[0];
         let (low, high) = (smaller(smaller(u, v), w), larger(larger(u, v), w));
-        // The sign that decides: of the smallest if all are alike, else of the less certain one of both.
+        // If all signs are alike, the smallest edge function decides; else the smaller one of the two
+        // outermost.
         let margin = smaller(low.abs(), high.abs());
         let across = [a, b, c].map(|corner| larger(corner[0].abs(), corner[1].abs()));
         let along = [a, b, c].map(|corner| corner[2].abs());

@@ -83,7 +83,7 @@ struct Row {
     own: u64,
 }
 
-/// What an element waits for in a scan.
+/// The state of a scan after an element has contributed: the value or the steps that it waits for.
 enum Begun<R: Reducer> {
     /// The root's reply.
     Pushed(Reply<R::Output>),

@@ -148,7 +148,7 @@ proptest! {
         shares in [0_i64..=64, 0_i64..=64],
         aside in whole_points(2),
     ) {
-        // A ray at a triangle, many rays at its border: the ray ends beside a point of the triangle's plane.
+        // The ray aims beside a point of the triangle's plane, often one of the border.
         let add = |a: [i64; 3], b: [i64; 3]| [0, 1, 2].map(|axis| a[axis] + b[axis]);
         let [b, c] = edges.map(|edge| add(corner, edge));
         let target = [0, 1, 2].map(|axis| {

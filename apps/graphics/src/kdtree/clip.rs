@@ -22,7 +22,7 @@ mod tests;
 /// A triangle has three corners, and each of the six planes of a box adds at most one.
 const CORNERS_MAX: usize = 9;
 
-/// A point.
+/// A point in `f64`.
 type Point = [f64; 3];
 
 /// A convex polygon.

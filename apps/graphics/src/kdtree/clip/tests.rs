@@ -4,8 +4,6 @@ use proptest::prelude::*;
 
 use super::*;
 
-type Point = [f64; 3];
-
 fn sub(a: Point, b: Point) -> Point {
     std::array::from_fn(|axis| a[axis] - b[axis])
 }
