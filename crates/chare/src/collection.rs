@@ -442,9 +442,11 @@ impl<T: Chare> Collection<T> {
     pub(crate) fn missing(&self, index: T::Index) -> String {
         let name = self.name(Some(index));
         let died = self.death(|death| death.index == Some(index));
-        let reason = died.map_or("it was never made, or has ended".to_owned(), |died| {
-            died.to_string()
-        });
+        // Another element may have had the index since, and have ended without a panic.
+        let reason = died.map_or_else(
+            || "it was never made, or has ended".to_owned(),
+            |died| format!("it has ended; {died}"),
+        );
         format!("there is no {name}: {reason}")
     }
 

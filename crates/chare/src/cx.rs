@@ -232,11 +232,10 @@ impl<T: Chare> Cx<T> {
         round
     }
 
-    /// The scan to which the element contributes now.
-    pub(crate) fn next_scan(&mut self, group: Group) -> u64 {
-        let scan = self.rounds.take_scan(group);
+    /// The element has contributed to its next scan.
+    pub(crate) fn count_scan(&mut self, group: Group) {
+        self.rounds.take_scan(group);
         self.note_rounds();
-        scan
     }
 
     fn note_rounds(&mut self) {

@@ -190,7 +190,7 @@ impl<T: Chare> Cx<T> {
     }
 
     async fn scan_row<R: Monoid>(&mut self, row: Row, form: ScanForm, reducer: R) -> R::Output {
-        let scan = self.next_scan(row.group);
+        let scan = self.rounds().scan_of(row.group);
         let reducer = reducer.placed(row.own);
         let begun = self.with_part(|local, part| {
             if let Some(failure) = part.scan_loss(row.group, scan) {
@@ -206,6 +206,8 @@ impl<T: Chare> Cx<T> {
                 Begun::Pushed(local.push_to_root(part, &row, scan, reducer))
             })
         });
+        // Not before: a fork that polls this has panicked, and takes part in no scan.
+        self.count_scan(row.group);
         match begun {
             Ok(Begun::Pushed(reply)) => reply.await,
             Ok(Begun::Doubling(reducer)) => self.double(&row, scan, reducer).await,

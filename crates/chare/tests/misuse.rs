@@ -163,7 +163,9 @@ fn asking_for_an_element_that_panicked_says_what_it_panicked_with() {
         ("Bomb[7]", &|| sparse.at(7).explode(), &|| _ = sparse.at(7)),
     ] {
         explode();
-        let gone = format!("there is no {name}: {name} panicked in `explode`: the fuse was short");
+        let gone = format!(
+            "there is no {name}: it has ended; {name} panicked in `explode`: the fuse was short"
+        );
         assert_eq!(
             panic_of(|| loop {
                 ask()

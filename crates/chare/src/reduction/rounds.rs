@@ -236,15 +236,13 @@ impl NextRounds {
         }
     }
 
-    /// The scan to which the element contributes now.
-    pub(crate) fn take_scan(&mut self, group: Group) -> u64 {
+    /// Counts the scan to which the element contributes.
+    pub(crate) fn take_scan(&mut self, group: Group) {
         let next = match group {
             None => &mut self.scan,
             Some(section) => &mut self.section_mut(section).scan,
         };
-        let scan = *next;
-        *next = scan.saturating_add(1);
-        scan
+        *next = next.saturating_add(1);
     }
 
     pub(crate) fn array(&self) -> u64 {

@@ -160,6 +160,12 @@ impl Voter {
         let scan = at.run(|| poll(cx.scan(Sum(1_u32))));
         [next, scan]
     }
+    /// Scans after a fork has tried to.
+    #[entry]
+    async fn scan_elsewhere(&mut self, cx: &mut Cx<Self>, at: At) -> u32 {
+        at.run(|| poll(cx.scan(Sum(1_u32))));
+        cx.scan(Sum(1_u32)).await
+    }
 }
 
 /// Polls a future once, and returns the message with which it panics.
@@ -316,6 +322,17 @@ fn a_fork_that_waits_for_a_message_is_told_that_it_cannot() {
         for text in told {
             assert!(text.contains("outside of its `async` entries"), "{text}");
         }
+    });
+}
+
+#[test]
+fn a_fork_that_cannot_scan_takes_part_in_no_scan() {
+    for_each_place(|runtime, at| {
+        let voters = four_voters(runtime);
+        let first = voters.at(0).scan_elsewhere(at);
+        let others = [1, 2, 3].map(|index| voters.at(index).scan_elsewhere(at));
+        assert_eq!(first.wait(), 0);
+        assert_eq!(others.map(|reply| reply.wait()), [1, 2, 3]);
     });
 }
 
