@@ -142,10 +142,12 @@ impl<T: Chare> Part<T> {
             // What was contributed may be complete now, and is merged by the program's code.
             local.guard(|| local.leaves(self, number, rounds));
         }
+        // The index is free before the root can complete a reduction that does not count the
+        // element: a program may insert another element when it has that result.
+        self.remove(local, number, index);
         if is_array {
             local.tell_root(self, rounds.array(), -1);
         }
-        self.remove(local, number, index);
         // Whoever makes a section from now on sees that there is no such element.
         self.break_sections(local, number, index, rounds);
         if is_array {

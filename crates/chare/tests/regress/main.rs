@@ -5,6 +5,7 @@
 mod arguments;
 mod bombs;
 mod common;
+mod ends;
 mod forks;
 mod hostile;
 mod insertion;
