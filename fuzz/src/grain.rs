@@ -6,7 +6,7 @@ use std::process;
 use std::sync::Once;
 use std::time::Duration;
 
-use raddle_chare::GrainTuner;
+use raddle_collections::GrainTuner;
 
 /// Two names for which the seeds have lines: one that learns, and one whose lines are to stay.
 const NAMES: [&str; 2] = ["tree", "sum"];

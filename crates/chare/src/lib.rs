@@ -391,7 +391,6 @@ mod chares;
     allow(dead_code, reason = "the models have no other nodes")
 )]
 mod checkpoint;
-pub mod chunks;
 mod collection;
 mod collections;
 mod cx;
@@ -399,7 +398,6 @@ mod deferred;
 mod directory;
 mod entry;
 mod failure;
-pub mod grain;
 mod group;
 mod inbox;
 mod index;
@@ -422,7 +420,6 @@ mod part;
 mod priority;
 mod proxy;
 mod quiet;
-pub mod reduce;
 mod reduction;
 mod registry;
 mod reply;
@@ -441,17 +438,16 @@ mod watch;
 pub use array::{Array, ArrayOptions, SparseOptions};
 pub use chares::Chares;
 pub use checkpoint::CheckpointError;
-pub use chunks::{ChunkedArray, ChunkedArrayBuilder, MissingChunks};
 pub use cx::Cx;
 pub use entry::{AsyncEntry, Chare, CrossesNodes, Entry, Message};
 pub use failure::Failure;
-pub use grain::{Grain, GrainFileError, GrainRun, GrainTuner};
 pub use group::Group;
 #[doc(hidden)]
 pub use inbox::{Inbox, Lost, Queue};
 pub use index::{Index, Key};
 pub use node::NodeGroup;
 pub use proxy::{All, One};
+pub use raddle_collections::reduce;
 /// Makes the values of a type message-driven objects.
 ///
 /// # Examples

@@ -30,10 +30,10 @@ use crate::local::{self, Local};
 use crate::nodes::Letter;
 use crate::number::Number;
 use crate::part::Part;
-use crate::reduce::Reducer;
 use crate::reply::{Reply, What, reply};
 use crate::section::Members;
 use crate::system::System;
+use raddle_collections::reduce::Reducer;
 
 /// Children of a worker in the tree.
 const BRANCHES: usize = 4;

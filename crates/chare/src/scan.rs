@@ -32,12 +32,12 @@ use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::{Part, State};
 use crate::proxy::One;
-use crate::reduce::{Monoid, Reducer};
 use crate::reduction::{Group, Merged, name_of};
 use crate::reply::{Replier, Reply, What, reply};
 use crate::section::{Loss, Members, Section};
 use crate::suspended::{go_on, with_own_slot};
 use crate::system::System;
+use raddle_collections::reduce::{Monoid, Reducer};
 
 /// How scans travel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

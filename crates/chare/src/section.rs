@@ -39,11 +39,11 @@ use crate::failure::Failure;
 use crate::local;
 use crate::number::Number;
 use crate::proxy::{All, One};
-use crate::reduce::Reducer;
 use crate::reduction::{Goes, Share, Target, claim};
 use crate::reply::Reply;
 use crate::spread::Spread;
 use crate::system::System;
+use raddle_collections::reduce::Reducer;
 
 /// How messages to a section, and reductions over it, travel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -40,10 +40,9 @@
 
 #[doc(inline)]
 pub use raddle_chare as chare;
-pub use raddle_chare::{
-    Array, Chares, ChunkedArray, Cx, Failure, Grain, GrainTuner, Group, NodeGroup, Reply, Section,
-    reduce,
-};
+pub use raddle_chare::{Array, Chares, Cx, Failure, Group, NodeGroup, Reply, Section};
+pub use raddle_collections as collections;
+pub use raddle_collections::{ChunkedArray, Grain, GrainTuner, reduce};
 /// Makes the values of a type message-driven objects; see the module [`mod@chare`].
 pub use raddle_macros::chare_of_raddle as chare;
 #[doc(inline)]

@@ -15,8 +15,6 @@
 //! | [`hand_over`] | copying to where another core reads next |
 //! | [`lane`] | messages from one to one, through memory that both can reach |
 //! | [`stack`] | a lock-free stack with a version against ABA |
-//! | [`shared_vec`] | a vector that many fill at once, each a part of its own |
-//! | [`two_lists`] | two lists that are filled in turns that nobody can foresee |
 //! | [`single_put`] | a queue that its owner fills without a lock |
 //! | [`deque`] | a work-stealing deque: one owner, many thieves |
 //! | [`ever`] | whether something rare has been made, asked for nothing |
@@ -52,12 +50,10 @@ pub mod per_thread;
 mod placed;
 pub mod ranks;
 pub mod returns;
-pub mod shared_vec;
 pub mod single_put;
 pub mod split_stack;
 pub mod stack;
 pub mod table;
-pub mod two_lists;
 pub mod wait;
 
 pub use crossbeam_utils::CachePadded;

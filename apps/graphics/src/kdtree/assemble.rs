@@ -5,8 +5,8 @@
 //! that all stretches of leaves can be worked on at once: one pass puts the triangles down and notes where, the next looks that up for
 //! all other leaves.
 
+use raddle_collections::shared_vec::SharedVec;
 use raddle_sync::prim::{AtomicU32, Relaxed};
-use raddle_sync::shared_vec::SharedVec;
 
 use super::KdTree;
 use super::arena::{Arena, Name};

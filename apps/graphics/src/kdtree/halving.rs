@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use raddle::ChunkedArray;
-use raddle_sync::shared_vec::SharedVec;
-use raddle_sync::two_lists::TwoLists;
+use raddle_collections::shared_vec::SharedVec;
+use raddle_collections::two_lists::TwoLists;
 
 use super::arena::Name;
 use super::build::Input;

@@ -1,8 +1,8 @@
 //! Both halves' lists while they are filled: in one slice of memory that is there, or in rooms of their own; or only counted.
 //!
-//! Which half an item goes to is chosen by a conditional move, see [`raddle_sync::two_lists`].
+//! Which half an item goes to is chosen by a conditional move, see [`raddle_collections::two_lists`].
 
-use raddle_sync::two_lists::{Room, TwoLists};
+use raddle_collections::two_lists::{Room, TwoLists};
 
 use super::route::Counts;
 

@@ -21,8 +21,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use raddle::ChunkedArray;
-use raddle_sync::shared_vec::Claim;
-use raddle_sync::two_lists::TwoLists;
+use raddle_collections::shared_vec::Claim;
+use raddle_collections::two_lists::TwoLists;
 
 use super::arena::{Arena, Name};
 use super::cell::{Reference, SharedCell};

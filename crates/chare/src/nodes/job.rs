@@ -45,8 +45,8 @@ use crate::checkpoint::{CheckpointError, restore};
 use crate::entry::CrossesNodes;
 use crate::failure::Failure;
 use crate::index::Index;
-use crate::reduce::Reducer;
 use crate::system::System;
+use raddle_collections::reduce::Reducer;
 
 /// Ports of a node besides those of its workers: where letters come in, and what threads that are no workers send by.
 pub(crate) const MORE_PORTS: usize = 2;

@@ -31,7 +31,7 @@ use bytemuck::Pod;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::reduce::{BitAnd, BitOr, BitXor, Max, Min, Product, Sum};
+use raddle_collections::reduce::{BitAnd, BitOr, BitXor, Max, Min, Product, Sum};
 
 /// A number whose bytes cross as they lie.
 pub trait Plain: sealed::Number {}

@@ -15,11 +15,11 @@ use serde::de::DeserializeOwned;
 use super::locked;
 use super::wire::{BySerde as _, Crossing, CrossingError, best, reading};
 use crate::failure::Failure;
-use crate::reduce::{
+use crate::reduction::{Goes, Merged, Output, Share};
+use raddle_collections::reduce::{
     self, Any as AnyOf, BitAnd, BitOr, BitXor, Concat, Count, Gather, Max, MaxAt, Min, MinAt,
     Product, Reducer, Sum, SumExact, Xor,
 };
-use crate::reduction::{Goes, Merged, Output, Share};
 
 /// How values of one type cross, whatever it is.
 struct Kind<V: ?Sized> {

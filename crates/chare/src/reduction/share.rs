@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::failure::{Failure, said};
 use crate::local::Local;
 use crate::nodes::Letter;
-use crate::reduce::{Name, Reducer};
 use crate::system::System;
+use raddle_collections::reduce::{Name, Reducer};
 
 /// What some elements have contributed.
 pub(crate) trait Merged: Send {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use raddle::ChunkedArray;
 use raddle::chare::{ScanForm, Section};
-use raddle_sync::shared_vec::SharedVec;
+use raddle_collections::shared_vec::SharedVec;
 
 use super::node::Build;
 use super::options::SharedArrays;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use raddle::chare::{ScanForm, Section};
 use raddle::prelude::*;
 use raddle::reduce::{Gather, Mismatch, Neutral, Operand, Reducer, Sum, op};
-use raddle_sync::shared_vec::SharedVec;
+use raddle_collections::shared_vec::SharedVec;
 
 use super::node::Build;
 use crate::kdtree::arena::Name;

@@ -1,7 +1,7 @@
 //! Shares of a cell find and make what one alone does.
 
 use proptest::prelude::*;
-use raddle_sync::shared_vec::SharedVec;
+use raddle_collections::shared_vec::SharedVec;
 
 use super::super::Parameters;
 use super::super::cell::Cell;

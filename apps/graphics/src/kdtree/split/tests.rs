@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use std::sync::Arc;
 
-use raddle_sync::two_lists::TwoLists;
+use raddle_collections::two_lists::TwoLists;
 
 use super::super::build::{events_of, references_of};
 use super::super::crew::Alone;

@@ -1,0 +1,148 @@
+//! Everything that elements contribute, in the order of the elements.
+
+use std::mem;
+
+use super::error::Mismatch;
+use super::{Monoid, Reducer};
+
+/// Collects an item of each element into a vector, in the order of the elements.
+///
+/// Merging moves the smaller side's items, so n of them are moved O(n log n) times in all, in whatever order they meet. The first two
+/// that meet allocate; one that joins many others does not, but for the growth of their vector. At the end they are
+/// sorted by position: O(n log n), or O(n) when they met in order.
+///
+/// # Examples
+/// ```
+/// use raddle_collections::reduce::{Gather, Mismatch, Reducer};
+///
+/// let mut names = Gather::new("two").placed(2);
+/// names.merge(Gather::new("zero").placed(0))?;
+/// names.merge(Gather::new("one").placed(1))?;
+/// assert_eq!(names.finish(), ["zero", "one", "two"]);
+/// # Ok::<(), Mismatch>(())
+/// ```
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Gather<T>(Items<T>);
+
+/// Items, each with the position of its element.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+enum Items<T> {
+    One((u64, T)),
+    Many(Vec<(u64, T)>),
+}
+
+impl<T> Items<T> {
+    const NONE: Self = Self::Many(Vec::new());
+}
+
+impl<T: Send + 'static> Gather<T> {
+    /// Contributes `item`.
+    #[must_use]
+    #[inline]
+    pub fn new(item: T) -> Self {
+        Self(Items::One((0, item)))
+    }
+}
+
+impl<T: Send + 'static> Reducer for Gather<T> {
+    type Output = Vec<T>;
+
+    #[inline]
+    fn placed(mut self, position: u64) -> Self {
+        if let Items::One((at, _)) = &mut self.0 {
+            *at = position;
+        }
+        self
+    }
+
+    fn merge(&mut self, other: Self) -> Result<(), Mismatch> {
+        let items = mem::replace(&mut self.0, Items::NONE);
+        self.0 = Items::Many(match (items, other.0) {
+            (Items::One(item), Items::One(other)) => vec![item, other],
+            (Items::One(item), Items::Many(mut items))
+            | (Items::Many(mut items), Items::One(item)) => {
+                items.push(item);
+                items
+            }
+            (Items::Many(mut items), Items::Many(mut others)) => {
+                // The order does not matter before the end.
+                if others.len() > items.len() {
+                    mem::swap(&mut items, &mut others);
+                }
+                items.append(&mut others);
+                items
+            }
+        });
+        Ok(())
+    }
+
+    fn finish(self) -> Vec<T> {
+        match self.0 {
+            Items::One((_, item)) => vec![item],
+            Items::Many(mut items) => {
+                items.sort_unstable_by_key(|&(position, _)| position);
+                items.into_iter().map(|(_, item)| item).collect()
+            }
+        }
+    }
+}
+
+impl<T: Clone + Send + 'static> Monoid for Gather<T> {
+    fn identity() -> Self {
+        Self(Items::NONE)
+    }
+}
+
+/// Joins the vectors of all elements, whatever their lengths, in the order of the elements.
+///
+/// Merging costs as with [`Gather`]: it moves vectors, not what they hold. That is moved once, at the end.
+///
+/// # Examples
+/// ```
+/// use raddle_collections::reduce::{Concat, Mismatch, Reducer};
+///
+/// let mut all = Concat::new(vec![5, 6]).placed(2);
+/// all.merge(Concat::new(vec![]).placed(1))?;
+/// all.merge(Concat::new(vec![1, 2, 3]).placed(0))?;
+/// assert_eq!(all.finish(), [1, 2, 3, 5, 6]);
+/// # Ok::<(), Mismatch>(())
+/// ```
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Concat<T>(Gather<Vec<T>>);
+
+impl<T: Send + 'static> Concat<T> {
+    /// Contributes `items`.
+    #[must_use]
+    #[inline]
+    pub fn new(items: Vec<T>) -> Self {
+        Self(Gather::new(items))
+    }
+}
+
+impl<T: Send + 'static> Reducer for Concat<T> {
+    type Output = Vec<T>;
+
+    #[inline]
+    fn placed(self, position: u64) -> Self {
+        Self(self.0.placed(position))
+    }
+
+    fn merge(&mut self, other: Self) -> Result<(), Mismatch> {
+        self.0.merge(other.0)
+    }
+
+    fn finish(self) -> Vec<T> {
+        let parts = self.0.finish();
+        let mut all = Vec::with_capacity(parts.iter().map(Vec::len).sum());
+        for part in parts {
+            all.extend(part);
+        }
+        all
+    }
+}
+
+impl<T: Clone + Send + 'static> Monoid for Concat<T> {
+    fn identity() -> Self {
+        Self(Gather::identity())
+    }
+}

@@ -1,0 +1,42 @@
+//! Names of reducers, as a reader of messages and traces wants them.
+
+use std::any;
+use std::fmt;
+
+/// The name of a type without the modules that it and its parameters lie in.
+///
+/// Costs nothing until it is written somewhere.
+///
+/// # Examples
+/// ```
+/// use raddle_collections::reduce::{Max, Name, Sum};
+///
+/// assert_eq!(Name::of::<(Sum<Vec<f64>>, Max<u8>)>().to_string(), "(Sum<Vec<f64>>, Max<u8>)");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Name(&'static str);
+
+impl Name {
+    /// The name of `T`.
+    #[must_use]
+    pub fn of<T: ?Sized>() -> Self {
+        Self(any::type_name::<T>())
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Paths are what stands between these; of each, what follows its last `::` is kept.
+        let is_between = |character: char| "<>()[];,&* ".contains(character);
+        for word in self.0.split_inclusive(is_between) {
+            formatter.write_str(word.rsplit("::").next().unwrap_or(word))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}

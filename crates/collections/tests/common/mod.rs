@@ -1,0 +1,62 @@
+//! Reductions without a runtime: every order and every grouping in which contributions may meet.
+
+use raddle_collections::reduce::{Mismatch, Reducer};
+
+/// Numbers that look random, the same for the same seed: SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((word ^ (word >> 31)) % bound as u64) as usize
+    }
+}
+
+/// Each contribution with the position of its element, as the runtime hands them to `merge`.
+pub(crate) fn placed<R: Reducer>(contributions: impl IntoIterator<Item = R>) -> Vec<R> {
+    contributions
+        .into_iter()
+        .zip(0..)
+        .map(|(contribution, position)| contribution.placed(position))
+        .collect()
+}
+
+/// Merges contributions, of which there is one at least, in the order of the elements.
+pub(crate) fn in_a_row<R: Reducer>(
+    contributions: impl IntoIterator<Item = R>,
+) -> Result<R, Mismatch> {
+    let mut contributions = placed(contributions).into_iter();
+    let mut all = contributions.next().expect("some element contributes");
+    for contribution in contributions {
+        all.merge(contribution)?;
+    }
+    Ok(all)
+}
+
+/// Merges contributions in an order and grouping that the seed decides.
+pub(crate) fn by_chance<R: Reducer>(
+    contributions: impl IntoIterator<Item = R>,
+    seed: u64,
+) -> Result<R, Mismatch> {
+    let mut random = Random(seed);
+    let mut left = placed(contributions);
+    while left.len() > 1 {
+        let other = left.swap_remove(random.below(left.len()));
+        let into = random.below(left.len());
+        left[into].merge(other)?;
+    }
+    Ok(left.pop().expect("some element contributes"))
+}
+
+/// What [`by_chance`] and [`in_a_row`] make of contributions that fit together.
+pub(crate) fn results<R: Reducer>(contributions: impl Fn() -> Vec<R>, seed: u64) -> [R::Output; 3] {
+    [
+        in_a_row(contributions()),
+        by_chance(contributions(), seed),
+        by_chance(contributions(), !seed),
+    ]
+    .map(|merged| merged.expect("contributions fit together").finish())
+}
