@@ -188,7 +188,7 @@ impl<T: Chare> Cx<T> {
     pub fn next<M: Message<Chare = T>>(
         &self,
         kind: M,
-    ) -> impl Future<Output = M::Content> + Send + use<T, M> {
+    ) -> impl Future<Output = M::Args> + Send + use<T, M> {
         self.next_where(kind, |_| true)
     }
 
@@ -203,9 +203,9 @@ impl<T: Chare> Cx<T> {
         &self,
         _kind: M,
         is_it: F,
-    ) -> impl Future<Output = M::Content> + Send + use<T, M, F>
+    ) -> impl Future<Output = M::Args> + Send + use<T, M, F>
     where
-        F: FnMut(&M::Content) -> bool + Send,
+        F: FnMut(&M::Args) -> bool + Send,
     {
         next_message::<M>(self.one, is_it)
     }

@@ -42,40 +42,30 @@ pub trait Chare: Sized + Send + 'static {
 )]
 pub trait CrossesNodes: Chare {}
 
-/// A method that a message triggers and that runs to completion.
-pub trait Entry: 'static {
-    /// Whose method it is.
+/// A method of a chare that a message calls: an [`Entry`], an [`AsyncEntry`] or a [`Message`].
+pub trait Method: 'static {
+    /// The type that the method belongs to.
     type Chare: Chare;
-    /// What a message carries.
+    /// The arguments, which are the content of the message.
     type Args: Send + 'static;
-    /// What it replies.
+    /// The value that the method replies.
     type Output: Send + 'static;
 
-    /// What messages of errors call it.
+    /// The method's name, for error messages.
     const NAME: &'static str;
 
-    /// How its messages cross nodes, if they do.
+    /// How its messages cross nodes; `None` if they do not.
     const ACROSS: Option<Across<Self::Args, Self::Output>> = None;
+}
 
+/// A method that runs to completion.
+pub trait Entry: Method {
     /// Calls the method.
     fn call(me: &mut Self::Chare, cx: &mut Cx<Self::Chare>, args: Self::Args) -> Self::Output;
 }
 
-/// A method that a message triggers and that may wait for others.
-pub trait AsyncEntry: 'static {
-    /// Whose method it is.
-    type Chare: Chare;
-    /// What a message carries.
-    type Args: Send + 'static;
-    /// What it replies.
-    type Output: Send + 'static;
-
-    /// What messages of errors call it.
-    const NAME: &'static str;
-
-    /// How its messages cross nodes, if they do.
-    const ACROSS: Option<Across<Self::Args, Self::Output>> = None;
-
+/// A method that may wait for messages.
+pub trait AsyncEntry: Method {
     /// Calls the method.
     fn call<'a>(
         me: &'a mut Self::Chare,
@@ -85,18 +75,7 @@ pub trait AsyncEntry: 'static {
 }
 
 /// A kind of message that asynchronous entries wait for.
-pub trait Message: 'static {
-    /// Who waits.
-    type Chare: Chare;
-    /// What a message carries.
-    type Content: Send + 'static;
-
-    /// What messages of errors call it.
-    const NAME: &'static str;
-
-    /// How they cross nodes, if they do.
-    const ACROSS: Option<Across<Self::Content, ()>> = None;
-
-    /// Where messages wait.
-    fn queue(inbox: &mut <Self::Chare as Chare>::Inbox) -> &mut Queue<Self::Content>;
+pub trait Message: Method<Output = ()> {
+    /// Returns the queue in which messages of this kind wait.
+    fn queue(inbox: &mut <Self::Chare as Chare>::Inbox) -> &mut Queue<Self::Args>;
 }

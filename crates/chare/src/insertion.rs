@@ -28,7 +28,7 @@ use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::{self, Local};
 use crate::number::Number;
-use crate::parcel::Parcel;
+use crate::parcel::{BoxedParcel, Parcel};
 use crate::part::Part;
 use crate::system::System;
 
@@ -115,12 +115,12 @@ impl Marks {
 
 /// A message for an element that is to come, and how many marks there were before it.
 pub(crate) struct Early<T: Chare> {
-    parcel: Box<dyn Parcel<T>>,
+    parcel: BoxedParcel<T>,
     marks: u64,
 }
 
 impl<T: Chare> Early<T> {
-    pub(crate) fn new(part: &Part<T>, parcel: Box<dyn Parcel<T>>) -> Self {
+    pub(crate) fn new(part: &Part<T>, parcel: BoxedParcel<T>) -> Self {
         let marks = part.marks.borrow().count;
         Self { parcel, marks }
     }
@@ -133,15 +133,11 @@ impl<T: Chare> Parcel<T> for Early<T> {
 
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
         part.marks.borrow_mut().running = Some(self.marks);
-        local.guard(|| self.parcel.run(local, part, number));
+        local.guard(|| self.parcel.deliver(local, part, number));
         part.marks.borrow_mut().running = None;
     }
 
-    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
-        self.deliver(local, part, number);
-    }
-
-    fn fail(self: Box<Self>, system: &System, failure: Failure) {
+    fn fail(self, system: &System, failure: Failure) {
         self.parcel.fail(system, failure);
     }
 }
@@ -377,12 +373,8 @@ impl<T: Chare> Parcel<T> for AnswerThen {
         local.answer_for_mark(part, self.insertion, 0);
     }
 
-    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
-        self.deliver(local, part, number);
-    }
-
     /// What came with it has failed, and triggers nothing.
-    fn fail(self: Box<Self>, system: &System, _failure: Failure) {
+    fn fail(self, system: &System, _failure: Failure) {
         local::with(system.id, |local| {
             if let Some(local) = local {
                 local.answer_for_mark::<T>(&local.part(self.collection), self.insertion, 0);

@@ -385,6 +385,7 @@ extern crate self as raddle_chare;
 
 mod array;
 pub mod balance;
+mod call;
 mod chares;
 #[cfg_attr(
     any(loom, shuttle),
@@ -439,7 +440,7 @@ pub use array::{Array, ArrayOptions, SparseOptions};
 pub use chares::Chares;
 pub use checkpoint::CheckpointError;
 pub use cx::Cx;
-pub use entry::{AsyncEntry, Chare, CrossesNodes, Entry, Message};
+pub use entry::{AsyncEntry, Chare, CrossesNodes, Entry, Message, Method};
 pub use failure::Failure;
 pub use group::Group;
 #[doc(hidden)]

@@ -22,7 +22,7 @@ use crate::entry::Chare;
 use crate::failure::contain;
 use crate::local::{self, Local};
 use crate::number::Number;
-use crate::parcel::Parcel;
+use crate::parcel::{BoxedParcel, Parcel};
 use crate::part::{Part, Slot};
 use crate::proxy::One;
 use crate::system::System;
@@ -59,7 +59,7 @@ impl<T: Chare> NodeGroup<T> {
 type Make<T> = Box<dyn FnOnce(&Local, &Part<T>) + Send>;
 
 /// Messages without a priority, the oldest first.
-type Parcels<T> = VecDeque<Box<dyn Parcel<T>>>;
+type Parcels<T> = VecDeque<BoxedParcel<T>>;
 
 /// What a node group has of its element here.
 pub(crate) struct Node<T: Chare> {
@@ -70,7 +70,7 @@ pub(crate) struct Node<T: Chare> {
 
 struct Queue<T: Chare> {
     waiting: Parcels<T>,
-    ranked: Ranks<i32, Box<dyn Parcel<T>>>,
+    ranked: Ranks<i32, BoxedParcel<T>>,
     element: Element<T>,
     /// The worker that had the element last.
     worker: usize,
@@ -138,7 +138,7 @@ impl<T: Chare> Node<T> {
     }
 
     /// Puts a message among those that wait.
-    fn put(&self, queue: &mut Queue<T>, priority: i32, parcel: Box<dyn Parcel<T>>) {
+    fn put(&self, queue: &mut Queue<T>, priority: i32, parcel: BoxedParcel<T>) {
         if priority == 0 {
             return queue.waiting.push_back(parcel);
         }
@@ -151,7 +151,7 @@ impl<T: Chare> Node<T> {
 
     /// Takes the message that is to run now; `batch` has what was taken of those without a priority.
     #[inline]
-    fn next(&self, batch: &mut Parcels<T>) -> Option<Box<dyn Parcel<T>>> {
+    fn next(&self, batch: &mut Parcels<T>) -> Option<BoxedParcel<T>> {
         // Relaxed: says only when to ask for the lock. What was put before the batch was taken, or by this thread, is seen.
         if self.has_urgent.load(Relaxed) {
             return self.next_ranked();
@@ -160,7 +160,7 @@ impl<T: Chare> Node<T> {
     }
 
     #[cold]
-    fn next_ranked(&self) -> Option<Box<dyn Parcel<T>>> {
+    fn next_ranked(&self) -> Option<BoxedParcel<T>> {
         let mut queue = self.queue();
         let first = queue.ranked.pop();
         let has_urgent = queue.ranked.first().is_some_and(|&priority| priority < 0);
@@ -177,7 +177,7 @@ impl System {
         collection: &Arc<Collection<T>>,
         number: Number,
         priority: i32,
-        parcel: Box<dyn Parcel<T>>,
+        parcel: BoxedParcel<T>,
     ) {
         let node = collection.node.as_ref().expect("the caller has looked");
         let mut queue = node.queue();

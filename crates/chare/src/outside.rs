@@ -3,7 +3,7 @@
 use crate::entry::Chare;
 use crate::local::{Arrival, Local, on_arrival};
 use crate::nodes::Away;
-use crate::parcel::Parcel;
+use crate::parcel::{BoxedParcel, Parcel};
 use crate::priority::{Key, ranked};
 use crate::proxy::{All, One};
 use crate::seeds::{Detours, Way, way};
@@ -45,12 +45,12 @@ impl System {
 
 /// Sends a parcel to where its element is.
 #[cold]
-pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: Box<dyn Parcel<T>>) {
+pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: BoxedParcel<T>) {
     dispatch_in(one, parcel, None);
 }
 
 /// The same, for a sender on another node in `epoch`.
-pub(crate) fn dispatch_in<T: Chare>(one: One<T>, parcel: Box<dyn Parcel<T>>, epoch: Option<u32>) {
+pub(crate) fn dispatch_in<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: Option<u32>) {
     // Without a system its runtime has ended: dropping the parcel tells who waits for a reply.
     let Some(system) = System::find(one.system) else {
         return;

@@ -1,84 +1,107 @@
-//! What a message does when it arrives at its element.
+//! Messages on their way to an element.
+//!
+//! [`Parcel`] is a message of a known type: it lies unboxed in the envelope that goes to a worker.
+//! [`BoxedParcel`] is a message of any type: it waits in queues, and takes the rare paths, which
+//! are so compiled once for each chare and not for each method.
+//!
+//! | implementation | contents |
+//! |---|---|
+//! | [`Call`](crate::call::Call) | the arguments of a method; nearly all messages |
+//! | [`End`] | ends the element |
+//! | others | protocols of the runtime, each in the module of its feature |
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use raddle_sync::prim::thread;
-
-use crate::cx::Rest;
-use crate::entry::{Chare, Entry};
+use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::Local;
-use crate::nodes::{Crossing, Packed, pack};
+use crate::nodes::{Crossing, Packed};
 use crate::number::Number;
 use crate::part::Part;
-use crate::reply::Replier;
 use crate::system::System;
 
 /// A message on its way to an element of `T`.
-pub(crate) trait Parcel<T: Chare>: Send + 'static {
-    /// What it is for, in messages of errors.
+pub(crate) trait Parcel<T: Chare>: Sized + Send + 'static {
+    /// The name of the method that it calls, for error messages.
     fn entry(&self) -> &'static str;
 
-    /// Does what it is for, or lets it wait with the element.
-    fn deliver(self, local: &Local, part: &Part<T>, number: Number)
-    where
-        Self: Sized;
+    /// Calls the method, or keeps the message until the element can run it.
+    fn deliver(self, local: &Local, part: &Part<T>, number: Number);
 
-    /// As `deliver`, from where it waited.
-    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number);
+    /// Reports that the message cannot be delivered.
+    fn fail(self, system: &System, failure: Failure);
 
-    /// Says that it cannot be delivered.
-    fn fail(self: Box<Self>, system: &System, failure: Failure);
-
-    /// What it crosses to `node` as; none if it cannot, of which it tells whoever is to know.
-    fn cross(self: Box<Self>, system: &System, _node: u16) -> Option<Packed> {
-        let text = format!(
-            "`{}` of a {} cannot go to another node",
-            self.entry(),
-            T::NAME
-        );
+    /// Serialises the message for `node`. Returns `None`, after reporting the failure, if it cannot
+    /// be serialised.
+    fn cross(self, system: &System, _node: u16) -> Option<Packed> {
+        let (of, entry) = (T::NAME, self.entry());
+        let text = format!("`{entry}` of a {of} cannot go to another node");
         self.fail(system, Failure::new(text));
         None
     }
 }
 
-/// A parcel whose way does not depend on what it is: all but the shortest way is compiled once for each chare, not for each entry.
-impl<T: Chare> Parcel<T> for Box<dyn Parcel<T>> {
-    fn entry(&self) -> &'static str {
-        (**self).entry()
+/// A message of any type.
+pub(crate) type BoxedParcel<T> = Box<dyn AnyParcel<T>>;
+
+/// The methods of [`Parcel`] as a trait object has them.
+pub(crate) trait AnyParcel<T: Chare>: Send + 'static {
+    fn entry_of_any(&self) -> &'static str;
+    fn deliver_boxed(self: Box<Self>, local: &Local, part: &Part<T>, number: Number);
+    fn fail_boxed(self: Box<Self>, system: &System, failure: Failure);
+    fn cross_boxed(self: Box<Self>, system: &System, node: u16) -> Option<Packed>;
+}
+
+impl<T: Chare, P: Parcel<T>> AnyParcel<T> for P {
+    fn entry_of_any(&self) -> &'static str {
+        self.entry()
     }
 
-    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
-        self.run(local, part, number);
+    fn deliver_boxed(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
+        (*self).deliver(local, part, number);
     }
 
-    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
-        (*self).run(local, part, number);
-    }
-
-    fn fail(self: Box<Self>, system: &System, failure: Failure) {
+    fn fail_boxed(self: Box<Self>, system: &System, failure: Failure) {
         (*self).fail(system, failure);
     }
 
-    fn cross(self: Box<Self>, system: &System, node: u16) -> Option<Packed> {
+    fn cross_boxed(self: Box<Self>, system: &System, node: u16) -> Option<Packed> {
         (*self).cross(system, node)
     }
 }
 
-/// What becomes of an entry's result.
+impl<T: Chare> Parcel<T> for BoxedParcel<T> {
+    fn entry(&self) -> &'static str {
+        (**self).entry_of_any()
+    }
+
+    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
+        <dyn AnyParcel<T>>::deliver_boxed(self, local, part, number);
+    }
+
+    fn fail(self, system: &System, failure: Failure) {
+        <dyn AnyParcel<T>>::fail_boxed(self, system, failure);
+    }
+
+    fn cross(self, system: &System, node: u16) -> Option<Packed> {
+        <dyn AnyParcel<T>>::cross_boxed(self, system, node)
+    }
+}
+
+/// What happens to the result of a call.
 pub(crate) trait Finish<O>: Send + 'static {
-    /// The message is for all that there are, and no loss to those that end.
+    /// True for a message to all elements. An element that ends without receiving it loses nothing.
     const IS_TO_ALL: bool = false;
 
+    /// The method has returned.
     fn done(self, output: O);
 
-    /// The entry has panicked.
+    /// The method has panicked.
     fn failed(self, system: &System, failure: Failure);
 
-    /// The element is no more.
+    /// The element does not exist any more.
     fn gone(self, system: &System, failure: Failure);
 
-    /// Waits for the result from another node; returns the number under which it comes, if anybody waits for it.
+    /// Registers the sender of the message for a reply from another node. Returns the number under
+    /// which the reply will come; `None` if nothing waits for it.
     fn cross(self, _system: &System, _node: u16, _output: Crossing<O>) -> Option<u64>
     where
         Self: Sized,
@@ -87,7 +110,7 @@ pub(crate) trait Finish<O>: Send + 'static {
     }
 }
 
-/// Nobody waits for the result.
+/// Nothing waits for the result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NoReply;
 
@@ -104,7 +127,7 @@ impl<O> Finish<O> for NoReply {
     }
 }
 
-/// Nobody waits for the result, and the message is for all that there are: those that end before it reaches them need none.
+/// Nothing waits for the result, and the message is for all elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ToAll;
 
@@ -119,102 +142,6 @@ impl<O> Finish<O> for ToAll {
     }
 
     fn gone(self, _system: &System, _failure: Failure) {}
-}
-
-impl<O: Send + 'static> Finish<O> for Replier<O> {
-    fn done(self, output: O) {
-        self.give(Ok(output));
-    }
-
-    fn failed(self, system: &System, failure: Failure) {
-        self.give_panic(system, failure);
-    }
-
-    /// Whoever does not wait any more need not know.
-    fn gone(self, _system: &System, failure: Failure) {
-        self.give(Err(failure));
-    }
-
-    fn cross(self, system: &System, node: u16, output: Crossing<O>) -> Option<u64> {
-        self.cross_to(system, node, output)
-    }
-}
-
-/// A call of an entry.
-pub(crate) struct Call<E: Entry, F> {
-    pub(crate) args: E::Args,
-    pub(crate) finish: F,
-}
-
-impl<E: Entry, F: Finish<E::Output>> Parcel<E::Chare> for Call<E, F> {
-    fn entry(&self) -> &'static str {
-        E::NAME
-    }
-
-    #[inline]
-    fn deliver(self, local: &Local, part: &Part<E::Chare>, number: Number) {
-        let mut slots = part.slots.borrow_mut();
-        let Some(body) = slots.ready(part.slot_of(number), number) else {
-            drop(slots);
-            return part.keep(local, number, Box::new(self));
-        };
-        let Self { args, finish } = self;
-        let start = part.start_measuring(local, number);
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            E::call(&mut body.me, &mut body.cx, args)
-        }));
-        // Most entries leave nothing to be done, and their elements need no copy of their rounds.
-        let rest = (result.is_err() || body.cx.has_rest()).then(|| body.cx.take_rest());
-        drop(slots);
-        if let Some(start) = start {
-            part.stop_measuring(local, number, start);
-        }
-        match (result, rest) {
-            (Ok(output), None) => finish.done(output),
-            (result, rest) => {
-                let rest = rest.unwrap_or_default();
-                complete::<E, F>(local, part, number, finish, result, &rest);
-            }
-        }
-    }
-
-    fn run(self: Box<Self>, local: &Local, part: &Part<E::Chare>, number: Number) {
-        self.deliver(local, part, number);
-    }
-
-    fn fail(self: Box<Self>, system: &System, failure: Failure) {
-        self.finish.gone(system, failure);
-    }
-
-    fn cross(self: Box<Self>, system: &System, node: u16) -> Option<Packed> {
-        let Self { args, finish } = *self;
-        pack::<E::Chare, _, _, _>(E::ACROSS, E::NAME, &args, finish, system, node)
-    }
-}
-
-/// Completes an entry that has left something to be done, or has panicked.
-fn complete<E: Entry, F: Finish<E::Output>>(
-    local: &Local,
-    part: &Part<E::Chare>,
-    number: Number,
-    finish: F,
-    result: thread::Result<E::Output>,
-    rest: &Rest,
-) {
-    local.run_deferred();
-    match result {
-        Ok(output) if rest.ends => {
-            // Should the output panic when it is dropped, the element ends all the same.
-            local.guard(|| finish.done(output));
-            part.end(local, number, &rest.rounds);
-        }
-        Ok(output) => finish.done(output),
-        Err(panic) => {
-            part.panicked(local, number, E::NAME, &rest.rounds, &*panic, |failure| {
-                finish.failed(&local.system, failure);
-            });
-        }
-    }
 }
 
 /// Ends the element.
@@ -236,14 +163,10 @@ impl<T: Chare> Parcel<T> for End {
         }
     }
 
-    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
-        self.deliver(local, part, number);
-    }
+    /// The element has ended already, which is what the message asks for.
+    fn fail(self, _system: &System, _failure: Failure) {}
 
-    /// It has ended, as was wished.
-    fn fail(self: Box<Self>, _system: &System, _failure: Failure) {}
-
-    fn cross(self: Box<Self>, _system: &System, _node: u16) -> Option<Packed> {
+    fn cross(self, _system: &System, _node: u16) -> Option<Packed> {
         Some(Packed::END)
     }
 }

@@ -34,7 +34,7 @@ use crate::insertion::{Early, Insertions, Marks};
 use crate::keys::Keys;
 use crate::local::{Arrival, Local};
 use crate::number::Number;
-use crate::parcel::Parcel;
+use crate::parcel::{BoxedParcel, Parcel};
 use crate::proxy::One;
 use crate::reduction::{AllRounds, NextRounds};
 use crate::scan::Scans;
@@ -45,7 +45,7 @@ use crate::waits::{Known, Open, Waits};
 type Errand<T> = Box<dyn FnOnce(&Local, &Part<T>)>;
 
 /// Messages that wait, the oldest first.
-type Parcels<T> = VecDeque<Box<dyn Parcel<T>>>;
+type Parcels<T> = VecDeque<BoxedParcel<T>>;
 
 /// A worker's part of a collection.
 pub(crate) struct Part<T: Chare> {
@@ -232,22 +232,22 @@ impl<T: Chare> Part<T> {
     }
 
     /// Runs a message that has waited; should it panic outside of its entry, it takes no other along.
-    pub(crate) fn run(&self, local: &Local, number: Number, parcel: Box<dyn Parcel<T>>) {
-        local.guard(|| parcel.run(local, self, number));
+    pub(crate) fn run(&self, local: &Local, number: Number, parcel: BoxedParcel<T>) {
+        local.guard(|| parcel.deliver(local, self, number));
     }
 
     /// Fails a message whose element is gone; should its arguments panic when they are dropped, they take no other along.
     #[cold]
-    pub(crate) fn fail(&self, local: &Local, number: Number, parcel: Box<dyn Parcel<T>>) {
+    pub(crate) fn fail(&self, local: &Local, number: Number, parcel: BoxedParcel<T>) {
         let failure = self.collection.gone(number, parcel.entry());
         local.guard(|| parcel.fail(&local.system, failure));
     }
 
     /// Keeps a message that cannot run now until it can; fails it when that will never be.
     #[cold]
-    pub(crate) fn keep(&self, local: &Local, number: Number, parcel: Box<dyn Parcel<T>>) {
+    pub(crate) fn keep(&self, local: &Local, number: Number, parcel: BoxedParcel<T>) {
         if self.is_unborn() {
-            return self.wait_for_birth(move |local, part| parcel.run(local, part, number));
+            return self.wait_for_birth(move |local, part| parcel.deliver(local, part, number));
         }
         if let Some(slot) = self
             .slots
@@ -265,7 +265,7 @@ impl<T: Chare> Part<T> {
     }
 
     /// Keeps a message for an element that is to come.
-    pub(crate) fn keep_early(&self, number: Number, parcel: Box<dyn Parcel<T>>) {
+    pub(crate) fn keep_early(&self, number: Number, parcel: BoxedParcel<T>) {
         let parcel = Box::new(Early::new(self, parcel));
         let mut early = self.early.borrow_mut();
         early.entry(number).or_default().push_back(parcel);

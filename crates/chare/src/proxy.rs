@@ -4,13 +4,14 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
+use crate::call::{Call, Run};
 use crate::entry::{AsyncEntry, Chare, Entry, Message};
 use crate::local::{self, Local};
 use crate::number::Number;
 use crate::outside;
-use crate::parcel::{Call, NoReply, Parcel};
+use crate::parcel::{NoReply, Parcel};
 use crate::reply::{Replier, Reply, What, reply};
-use crate::spread::{Spread, SpreadCall, SpreadFile, SpreadStart};
+use crate::spread::{Spread, SpreadCall};
 use crate::suspended::{File, Start};
 
 /// The address of an element: what the attribute wraps into a type with a method for each entry.
@@ -118,40 +119,31 @@ impl<T: Chare> One<T> {
     /// Sends a message to an entry. Cost: some 15 ns to the own worker, the way of a pointer between two cores to others.
     #[inline]
     pub fn send<E: Entry<Chare = T>>(self, args: E::Args) {
-        self.dispatch(Call::<E, _> {
-            args,
-            finish: NoReply,
-        });
+        self.dispatch(Call::<E, Run, _>::new(args, NoReply));
     }
 
     /// Sends a message to an entry, and returns the reply to come.
     pub fn ask<E: Entry<Chare = T>>(self, args: E::Args) -> Reply<E::Output> {
         let (finish, reply) = self.reply(E::NAME);
-        self.dispatch(Call::<E, _> { args, finish });
+        self.dispatch(Call::<E, Run, _>::new(args, finish));
         reply
     }
 
     /// Sends a message to an asynchronous entry.
     pub fn start<E: AsyncEntry<Chare = T>>(self, args: E::Args) {
-        self.dispatch(Start::<E, _> {
-            args,
-            finish: NoReply,
-        });
+        self.dispatch(Call::<E, Start, _>::new(args, NoReply));
     }
 
     /// Sends a message to an asynchronous entry, and returns the reply to come.
     pub fn ask_start<E: AsyncEntry<Chare = T>>(self, args: E::Args) -> Reply<E::Output> {
         let (finish, reply) = self.reply(E::NAME);
-        self.dispatch(Start::<E, _> { args, finish });
+        self.dispatch(Call::<E, Start, _>::new(args, finish));
         reply
     }
 
     /// Sends a message of a kind that asynchronous entries wait for.
-    pub fn file<M: Message<Chare = T>>(self, content: M::Content) {
-        self.dispatch(File::<M, _> {
-            content,
-            finish: NoReply,
-        });
+    pub fn file<M: Message<Chare = T>>(self, content: M::Args) {
+        self.dispatch(Call::<M, File, _>::new(content, NoReply));
     }
 
     fn reply<O>(self, entry: &'static str) -> (Replier<O>, Reply<O>) {
@@ -246,7 +238,7 @@ impl<T: Chare> All<T> {
     where
         E::Args: Clone,
     {
-        self.spread(SpreadCall::<E> { args });
+        self.spread(SpreadCall::<E, Run>::new(args));
     }
 
     /// Sends a message to an asynchronous entry of each element.
@@ -254,15 +246,15 @@ impl<T: Chare> All<T> {
     where
         E::Args: Clone,
     {
-        self.spread(SpreadStart::<E> { args });
+        self.spread(SpreadCall::<E, Start>::new(args));
     }
 
     /// Sends each element a message of a kind that asynchronous entries wait for.
-    pub fn file<M: Message<Chare = T>>(self, content: M::Content)
+    pub fn file<M: Message<Chare = T>>(self, content: M::Args)
     where
-        M::Content: Clone,
+        M::Args: Clone,
     {
-        self.spread(SpreadFile::<M> { content });
+        self.spread(SpreadCall::<M, File>::new(content));
     }
 
     fn spread(self, spread: impl Spread<T>) {

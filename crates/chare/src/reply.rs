@@ -15,7 +15,9 @@ use raddle_sync::prim::Mutex;
 
 use crate::failure::Failure;
 use crate::local::{self, Local};
+use crate::nodes::Crossing;
 use crate::number::Number;
+use crate::parcel::Finish;
 use crate::registry;
 use crate::system::System;
 use crate::waiters::{Waiting, Watch};
@@ -409,5 +411,24 @@ impl<T> Future for Reply<T> {
             }
             Poll::Pending => Poll::Pending,
         }
+    }
+}
+
+impl<O: Send + 'static> Finish<O> for Replier<O> {
+    fn done(self, output: O) {
+        self.give(Ok(output));
+    }
+
+    fn failed(self, system: &System, failure: Failure) {
+        self.give_panic(system, failure);
+    }
+
+    /// Only the waiter is told: a reply that was dropped needs no failure.
+    fn gone(self, _system: &System, failure: Failure) {
+        self.give(Err(failure));
+    }
+
+    fn cross(self, system: &System, node: u16, output: Crossing<O>) -> Option<u64> {
+        self.cross_to(system, node, output)
     }
 }

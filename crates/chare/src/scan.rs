@@ -29,7 +29,7 @@ use crate::failure::Failure;
 use crate::local::{self, Local};
 use crate::nodes::{Packed, Whole};
 use crate::number::Number;
-use crate::parcel::Parcel;
+use crate::parcel::{BoxedParcel, Parcel};
 use crate::part::{Part, State};
 use crate::proxy::One;
 use crate::reduction::{Group, Merged, name_of};
@@ -317,10 +317,10 @@ impl Step {
 }
 
 /// What an element has got, as messages again.
-pub(crate) fn messages_of<T: Chare>(steps: Steps) -> impl Iterator<Item = Box<dyn Parcel<T>>> {
+pub(crate) fn messages_of<T: Chare>(steps: Steps) -> impl Iterator<Item = BoxedParcel<T>> {
     steps.into_iter().map(|((group, scan, step), value)| {
         let key = (group, scan);
-        Box::new(Step { key, step, value }) as Box<dyn Parcel<T>>
+        Box::new(Step { key, step, value }) as BoxedParcel<T>
     })
 }
 
@@ -351,15 +351,11 @@ impl<T: Chare> Parcel<T> for Step {
         }
     }
 
-    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
-        self.deliver(local, part, number);
-    }
-
-    fn fail(self: Box<Self>, system: &System, failure: Failure) {
+    fn fail(self, system: &System, failure: Failure) {
         system.fail(failure);
     }
 
-    fn cross(self: Box<Self>, system: &System, _node: u16) -> Option<Packed> {
+    fn cross(self, system: &System, _node: u16) -> Option<Packed> {
         let written = self.write(system);
         written.map_err(|failure| system.fail(failure)).ok()
     }

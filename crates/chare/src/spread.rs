@@ -2,18 +2,19 @@
 //!
 //! Each element gets it once, also one that moves meanwhile: it counts as being where the sender's epoch says ([`crate::migration`]).
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
+use crate::call::{Call, Kind};
 use crate::collection::Collection;
-use crate::entry::{AsyncEntry, Chare, Entry, Message};
+use crate::entry::{Chare, Method};
 use crate::failure::Failure;
 use crate::local::Local;
 use crate::nodes::written;
-use crate::parcel::{Call, Parcel, ToAll};
+use crate::parcel::{Parcel, ToAll};
 use crate::part::Part;
 use crate::proxy::All;
 use crate::section::{Members, spread_by_members};
-use crate::suspended::{File, Start};
 
 /// A message to many elements of `T`.
 pub(crate) trait Spread<T: Chare>: Clone + Send + 'static {
@@ -33,106 +34,39 @@ pub(crate) trait Spread<T: Chare>: Clone + Send + 'static {
     }
 }
 
-/// A call of an entry of each.
-pub(crate) struct SpreadCall<E: Entry> {
-    pub(crate) args: E::Args,
+/// A call of a method of each element.
+pub(crate) struct SpreadCall<M: Method, K> {
+    args: M::Args,
+    kind: PhantomData<fn() -> K>,
 }
 
-/// The start of an asynchronous entry of each.
-pub(crate) struct SpreadStart<E: AsyncEntry> {
-    pub(crate) args: E::Args,
-}
-
-/// A message for the inbox of each.
-pub(crate) struct SpreadFile<M: Message> {
-    pub(crate) content: M::Content,
-}
-
-impl<E: Entry<Args: Clone>> Clone for SpreadCall<E> {
-    fn clone(&self) -> Self {
+impl<M: Method, K> SpreadCall<M, K> {
+    pub(crate) fn new(args: M::Args) -> Self {
         Self {
-            args: self.args.clone(),
+            args,
+            kind: PhantomData,
         }
     }
 }
 
-impl<E: AsyncEntry<Args: Clone>> Clone for SpreadStart<E> {
+impl<M: Method<Args: Clone>, K> Clone for SpreadCall<M, K> {
     fn clone(&self) -> Self {
-        Self {
-            args: self.args.clone(),
-        }
+        Self::new(self.args.clone())
     }
 }
 
-impl<M: Message<Content: Clone>> Clone for SpreadFile<M> {
-    fn clone(&self) -> Self {
-        Self {
-            content: self.content.clone(),
-        }
-    }
-}
-
-impl<E: Entry<Args: Clone>> Spread<E::Chare> for SpreadCall<E> {
-    fn name(&self) -> &'static str {
-        E::NAME
-    }
-
-    fn cross(&self) -> Option<Result<(u16, Vec<u8>), Failure>> {
-        Some(written::<E::Chare, _, _>(
-            E::ACROSS.as_ref(),
-            E::NAME,
-            &self.args,
-        ))
-    }
-
-    #[inline]
-    fn into_parcel(self) -> impl Parcel<E::Chare> {
-        Call::<E, _> {
-            args: self.args,
-            finish: ToAll,
-        }
-    }
-}
-
-impl<E: AsyncEntry<Args: Clone>> Spread<E::Chare> for SpreadStart<E> {
-    fn name(&self) -> &'static str {
-        E::NAME
-    }
-
-    fn cross(&self) -> Option<Result<(u16, Vec<u8>), Failure>> {
-        Some(written::<E::Chare, _, _>(
-            E::ACROSS.as_ref(),
-            E::NAME,
-            &self.args,
-        ))
-    }
-
-    fn into_parcel(self) -> impl Parcel<E::Chare> {
-        Start::<E, _> {
-            args: self.args,
-            finish: ToAll,
-        }
-    }
-}
-
-impl<M: Message<Content: Clone>> Spread<M::Chare> for SpreadFile<M> {
+impl<M: Method<Args: Clone>, K: Kind<M>> Spread<M::Chare> for SpreadCall<M, K> {
     fn name(&self) -> &'static str {
         M::NAME
     }
 
     fn cross(&self) -> Option<Result<(u16, Vec<u8>), Failure>> {
-        Some(written::<M::Chare, _, _>(
-            M::ACROSS.as_ref(),
-            M::NAME,
-            &self.content,
-        ))
+        Some(written::<M>(&self.args))
     }
 
+    #[inline]
     fn into_parcel(self) -> impl Parcel<M::Chare> {
-        File::<M, _> {
-            content: self.content,
-            finish: ToAll,
-        }
+        Call::<M, K, _>::new(self.args, ToAll)
     }
 }
 

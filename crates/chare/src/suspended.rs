@@ -15,10 +15,10 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
+use crate::call::{Call, Kind};
 use crate::entry::{AsyncEntry, Chare, Message};
 use crate::failure::Failure;
 use crate::local::{self, Local};
-use crate::nodes::{Packed, pack};
 use crate::number::Number;
 use crate::parcel::{Finish, Parcel};
 use crate::part::{Body, Part, Slot, State};
@@ -84,12 +84,8 @@ impl<T: Chare> Parcel<T> for GoOn {
         go_on(local, part, number);
     }
 
-    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
-        go_on(local, part, number);
-    }
-
     /// Nobody is left to be woken.
-    fn fail(self: Box<Self>, _system: &System, _failure: Failure) {}
+    fn fail(self, _system: &System, _failure: Failure) {}
 }
 
 /// Lets an asynchronous entry go on that waits. Without one, it has been woken for what it had already.
@@ -186,57 +182,21 @@ fn catch_up<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     part.end_catching_up(number);
 }
 
-/// The start of an asynchronous entry.
-pub(crate) struct Start<E: AsyncEntry, F> {
-    pub(crate) args: E::Args,
-    pub(crate) finish: F,
-}
+/// Starts an [`AsyncEntry`].
+pub(crate) struct Start;
 
-impl<E: AsyncEntry, F: Finish<E::Output>> Start<E, F> {
-    fn begin(self, mut body: Body<E::Chare>) -> Run<E::Chare> {
-        Box::pin(async move {
-            let Self { args, finish } = self;
-            let result = {
-                let mut call = pin!(E::call(&mut body.me, &mut body.cx, args));
-                poll_fn(|context| {
-                    match catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(context))) {
-                        Ok(Poll::Pending) => Poll::Pending,
-                        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-                        Err(panic) => Poll::Ready(Err(panic)),
-                    }
-                })
-                .await
-            };
-            match result {
-                Ok(output) => {
-                    // Where nobody wants it, it is dropped: a panic then is no affair of the element.
-                    local::with(body.cx.one().system, |local| {
-                        let local = local.expect("a worker polls the entries of its elements");
-                        local.guard(|| finish.done(output));
-                    });
-                    Ok(body)
-                }
-                Err(panic) => Err(Failed {
-                    rounds: body.cx.rounds().clone(),
-                    panic,
-                    tell: Box::new(|failure, system| finish.failed(system, failure)),
-                }),
-            }
-        })
-    }
-}
-
-impl<E: AsyncEntry, F: Finish<E::Output>> Parcel<E::Chare> for Start<E, F> {
-    fn entry(&self) -> &'static str {
-        E::NAME
-    }
-
-    fn deliver(self, local: &Local, part: &Part<E::Chare>, number: Number) {
+impl<E: AsyncEntry> Kind<E> for Start {
+    fn deliver<F: Finish<E::Output>>(
+        call: Call<E, Self, F>,
+        local: &Local,
+        part: &Part<E::Chare>,
+        number: Number,
+    ) {
         let at = part.slot_of(number);
         let mut slots = part.slots.borrow_mut();
         if slots.ready(at, number).is_none() {
             drop(slots);
-            return part.keep(local, number, Box::new(self));
+            return part.keep(local, number, Box::new(call));
         }
         let slot = slots.get_mut(at, number).expect("it is ready");
         let State::Ready(body) = mem::replace(&mut slot.state, State::Running) else {
@@ -246,65 +206,74 @@ impl<E: AsyncEntry, F: Finish<E::Output>> Parcel<E::Chare> for Start<E, F> {
         drop(slots);
         let suspended = Suspended {
             entry: E::NAME,
-            run: self.begin(body),
+            run: begin(call, body),
             waker: Waker::from(Arc::new(ElementWaker(part.one(number)))),
         };
         advance(local, part, number, suspended);
     }
-
-    fn run(self: Box<Self>, local: &Local, part: &Part<E::Chare>, number: Number) {
-        self.deliver(local, part, number);
-    }
-
-    fn fail(self: Box<Self>, system: &System, failure: Failure) {
-        self.finish.gone(system, failure);
-    }
-
-    fn cross(self: Box<Self>, system: &System, node: u16) -> Option<Packed> {
-        let Self { args, finish } = *self;
-        pack::<E::Chare, _, _, _>(E::ACROSS, E::NAME, &args, finish, system, node)
-    }
 }
 
-/// A message for an inbox.
-pub(crate) struct File<M: Message, F> {
-    pub(crate) content: M::Content,
-    pub(crate) finish: F,
+/// Returns the future of an asynchronous entry, which has its element until it ends.
+fn begin<E: AsyncEntry, F: Finish<E::Output>>(
+    call: Call<E, Start, F>,
+    mut body: Body<E::Chare>,
+) -> Run<E::Chare> {
+    Box::pin(async move {
+        let Call { args, finish, .. } = call;
+        let result = {
+            let mut call = pin!(E::call(&mut body.me, &mut body.cx, args));
+            poll_fn(|context| {
+                match catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(context))) {
+                    Ok(Poll::Pending) => Poll::Pending,
+                    Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+                    Err(panic) => Poll::Ready(Err(panic)),
+                }
+            })
+            .await
+        };
+        match result {
+            Ok(output) => {
+                // If nothing waits for the output, it is dropped here. A panic in its destructor
+                // does not end the element.
+                local::with(body.cx.one().system, |local| {
+                    let local = local.expect("a worker polls the entries of its elements");
+                    local.guard(|| finish.done(output));
+                });
+                Ok(body)
+            }
+            Err(panic) => Err(Failed {
+                rounds: body.cx.rounds().clone(),
+                panic,
+                tell: Box::new(|failure, system| finish.failed(system, failure)),
+            }),
+        }
+    })
 }
 
-impl<M: Message, F: Finish<()>> Parcel<M::Chare> for File<M, F> {
-    fn entry(&self) -> &'static str {
-        M::NAME
-    }
+/// Puts a [`Message`] into the element's inbox.
+pub(crate) struct File;
 
-    fn deliver(self, local: &Local, part: &Part<M::Chare>, number: Number) {
+impl<M: Message> Kind<M> for File {
+    fn deliver<F: Finish<()>>(
+        call: Call<M, Self, F>,
+        local: &Local,
+        part: &Part<M::Chare>,
+        number: Number,
+    ) {
         let at = part.slot_of(number);
         let mut slots = part.slots.borrow_mut();
         let slot = slots.get_mut(at, number);
         let Some(slot) = slot.filter(|slot| !matches!(slot.state, State::Frozen(_))) else {
             drop(slots);
-            return part.keep(local, number, Box::new(self));
+            return part.keep(local, number, Box::new(call));
         };
         let aside = slot.aside();
-        M::queue(&mut aside.inbox).put(self.content, F::IS_TO_ALL);
+        M::queue(&mut aside.inbox).put(call.args, F::IS_TO_ALL);
         let is_awaited = aside.awaits_inbox;
         drop(slots);
         if is_awaited {
             go_on(local, part, number);
         }
-    }
-
-    fn run(self: Box<Self>, local: &Local, part: &Part<M::Chare>, number: Number) {
-        self.deliver(local, part, number);
-    }
-
-    fn fail(self: Box<Self>, system: &System, failure: Failure) {
-        self.finish.gone(system, failure);
-    }
-
-    fn cross(self: Box<Self>, system: &System, node: u16) -> Option<Packed> {
-        let Self { content, finish } = *self;
-        pack::<M::Chare, _, _, _>(M::ACROSS, M::NAME, &content, finish, system, node)
     }
 }
 
@@ -339,8 +308,8 @@ pub(crate) fn wait_outside<T: Chare>() -> ! {
 /// Waits for the first message of a kind that `is_it` says yes to.
 pub(crate) fn next_message<M: Message>(
     one: One<M::Chare>,
-    mut is_it: impl FnMut(&M::Content) -> bool + Send,
-) -> impl Future<Output = M::Content> + Send {
+    mut is_it: impl FnMut(&M::Args) -> bool + Send,
+) -> impl Future<Output = M::Args> + Send {
     poll_fn(move |_| {
         with_own_slot(one, |_, slot| {
             match M::queue(&mut slot.aside().inbox).take_first(&mut is_it) {

@@ -198,7 +198,7 @@ impl Writer<'_> {
                 fn call<'a>(
                     #me: &'a mut #of,
                     #cx: &'a mut #library::Cx<#of>,
-                    (#(#arguments,)*): Self::Args,
+                    (#(#arguments,)*): #args,
                 ) -> impl ::core::future::Future<Output = #output> + ::core::marker::Send + 'a {
                     let _ = &#cx;
                     async move { <#of>::#name(#me, #passed_cx #(#arguments),*).await }
@@ -208,7 +208,7 @@ impl Writer<'_> {
         } else {
             let call = quote! {
                 #[inline]
-                fn call(#me: &mut #of, #cx: &mut #library::Cx<#of>, (#(#arguments,)*): Self::Args) -> #output {
+                fn call(#me: &mut #of, #cx: &mut #library::Cx<#of>, (#(#arguments,)*): #args) -> #output {
                     let _ = &#cx;
                     <#of>::#name(#me, #passed_cx #(#arguments),*)
                 }
@@ -228,12 +228,15 @@ impl Writer<'_> {
         quote! {
             struct #marker #parameters (::core::marker::PhantomData<#phantom>) #bounds;
 
-            impl #parameters #library::#of_trait for #marker #names #bounds {
+            impl #parameters #library::Method for #marker #names #bounds {
                 type Chare = #of;
                 type Args = #args;
                 type Output = #output;
                 const NAME: &'static str = #label;
                 #across
+            }
+
+            impl #parameters #library::#of_trait for #marker #names #bounds {
                 #call
             }
 
@@ -321,12 +324,15 @@ impl Writer<'_> {
             #[allow(missing_debug_implementations, reason = "written by an attribute")]
             #visibility struct #marker #parameters (::core::marker::PhantomData<#phantom>) #bounds;
 
-            impl #parameters #library::Message for #marker #names #bounds {
+            impl #parameters #library::Method for #marker #names #bounds {
                 type Chare = #of;
-                type Content = #content;
+                type Args = #content;
+                type Output = ();
                 const NAME: &'static str = #label;
                 #across
+            }
 
+            impl #parameters #library::Message for #marker #names #bounds {
                 fn queue(
                     inbox: &mut <#of as #library::Chare>::Inbox,
                 ) -> &mut #library::Queue<#content> {

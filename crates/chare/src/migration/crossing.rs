@@ -38,14 +38,10 @@ impl<T: Chare> Parcel<T> for Leave {
         }
     }
 
-    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
-        self.deliver(local, part, number);
-    }
-
     /// It has ended, and goes nowhere.
-    fn fail(self: Box<Self>, _system: &System, _failure: Failure) {}
+    fn fail(self, _system: &System, _failure: Failure) {}
 
-    fn cross(self: Box<Self>, _system: &System, _node: u16) -> Option<Packed> {
+    fn cross(self, _system: &System, _node: u16) -> Option<Packed> {
         Some(Packed::leave(self.worker))
     }
 }
@@ -211,7 +207,7 @@ impl Local {
             None => Whose::Nobody,
         };
         match part.collection.open(waiting.door, &waiting.args, whose) {
-            Ok(parcel) => parcel.run(self, part, number),
+            Ok(parcel) => parcel.deliver(self, part, number),
             Err(failure) => self.system.fail(failure),
         }
     }

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::migration::{Journey, Leave, journey};
 use crate::number::Number;
 use crate::outside;
-use crate::parcel::{End, Parcel};
+use crate::parcel::{BoxedParcel, End};
 use crate::proxy::{All, One};
 use crate::reduction::Share;
 use crate::scan::Step;
@@ -86,7 +86,7 @@ impl<T: Chare> Collection<T> {
         door: u16,
         args: &[u8],
         whose: Whose,
-    ) -> Result<Box<dyn Parcel<T>>, Failure> {
+    ) -> Result<BoxedParcel<T>, Failure> {
         match door {
             Packed::END_DOOR => Ok(Box::new(End)),
             Packed::LEAVE_DOOR => match postcard::from_bytes(args) {

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::wire::{Crossing, CrossingError, reading};
 use super::{Asker, Outcome};
-use crate::entry::{AsyncEntry, Chare, Entry, Message};
+use crate::call::{Call, Kind, Run};
+use crate::entry::{AsyncEntry, Chare, Entry, Message, Method};
 use crate::failure::Failure;
-use crate::parcel::{Call, Finish, NoReply, Parcel, ToAll};
+use crate::parcel::{BoxedParcel, Finish, NoReply, Parcel, ToAll};
 use crate::spread::Spread;
 use crate::suspended::{File, Start};
 use crate::system::System;
@@ -20,7 +21,7 @@ pub(crate) enum Whose {
     Asker(Asker),
 }
 
-type Opened<T> = Result<Box<dyn Parcel<T>>, CrossingError>;
+type Opened<T> = Result<BoxedParcel<T>, CrossingError>;
 
 /// The way in of messages for an entry.
 pub struct Door<T: Chare> {
@@ -38,54 +39,31 @@ impl<T: Chare> Door<T> {
     /// Of an entry.
     #[must_use]
     pub const fn entry<E: Entry<Chare = T>>() -> Self {
-        Self {
-            name: E::NAME,
-            open: |mut args, whose| {
-                let across = E::ACROSS.as_ref().expect("an entry with a door");
-                let args = across.args.read(&mut args)?;
-                Ok(match whose {
-                    Whose::Nobody => call::<E>(args, NoReply),
-                    Whose::All => call::<E>(args, ToAll),
-                    Whose::Asker(asker) => call::<E>(args, Answer::new(asker, across.output)),
-                })
-            },
-        }
+        Self::of::<E, Run>()
     }
 
     /// Of an asynchronous entry.
     #[must_use]
     pub const fn start<E: AsyncEntry<Chare = T>>() -> Self {
-        Self {
-            name: E::NAME,
-            open: |mut args, whose| {
-                let across = E::ACROSS.as_ref().expect("an entry with a door");
-                let args = across.args.read(&mut args)?;
-                Ok(match whose {
-                    Whose::Nobody => start::<E>(args, NoReply),
-                    Whose::All => start::<E>(args, ToAll),
-                    Whose::Asker(asker) => start::<E>(args, Answer::new(asker, across.output)),
-                })
-            },
-        }
+        Self::of::<E, Start>()
     }
 
     /// Of a kind of message that asynchronous entries wait for.
     #[must_use]
     pub const fn message<M: Message<Chare = T>>() -> Self {
+        Self::of::<M, File>()
+    }
+
+    const fn of<M: Method<Chare = T>, K: Kind<M>>() -> Self {
         Self {
             name: M::NAME,
-            open: |mut content, whose| {
-                let across = M::ACROSS.as_ref().expect("a message with a door");
-                let content = across.args.read(&mut content)?;
+            open: |mut args, whose| {
+                let across = M::ACROSS.as_ref().expect("a method with a door");
+                let args = across.args.read(&mut args)?;
                 Ok(match whose {
-                    Whose::All => Box::new(File::<M, _> {
-                        content,
-                        finish: ToAll,
-                    }),
-                    _ => Box::new(File::<M, _> {
-                        content,
-                        finish: NoReply,
-                    }),
+                    Whose::Nobody => boxed::<M, K>(args, NoReply),
+                    Whose::All => boxed::<M, K>(args, ToAll),
+                    Whose::Asker(asker) => boxed::<M, K>(args, Answer::new(asker, across.output)),
                 })
             },
         }
@@ -100,7 +78,7 @@ impl<T: Chare> Door<T> {
         system: u32,
         args: &[u8],
         whose: Whose,
-    ) -> Result<Box<dyn Parcel<T>>, Failure> {
+    ) -> Result<BoxedParcel<T>, Failure> {
         reading(system, || (self.open)(args, whose)).map_err(|error| {
             let (of, entry) = (T::NAME, self.name);
             Failure::new(format!(
@@ -110,15 +88,11 @@ impl<T: Chare> Door<T> {
     }
 }
 
-fn call<E: Entry>(args: E::Args, finish: impl Finish<E::Output>) -> Box<dyn Parcel<E::Chare>> {
-    Box::new(Call::<E, _> { args, finish })
-}
-
-fn start<E: AsyncEntry>(
-    args: E::Args,
-    finish: impl Finish<E::Output>,
-) -> Box<dyn Parcel<E::Chare>> {
-    Box::new(Start::<E, _> { args, finish })
+fn boxed<M: Method, K: Kind<M>>(
+    args: M::Args,
+    finish: impl Finish<M::Output>,
+) -> BoxedParcel<M::Chare> {
+    Box::new(Call::<M, K, _>::new(args, finish))
 }
 
 /// Sends what an entry replies to the node that asked.

@@ -5,17 +5,17 @@ use super::door::Whose;
 use super::{Asker, Away, Letter, Outcome, Travel};
 use crate::collection::Collection;
 use crate::directory::Site;
-use crate::entry::Chare;
+use crate::entry::{Chare, Method};
 use crate::failure::Failure;
 use crate::local;
-use crate::parcel::{Finish, Parcel};
+use crate::parcel::{BoxedParcel, Finish, Parcel};
 use crate::proxy::{All, One};
 use crate::reply::Replier;
 use crate::spread::Spread;
 use crate::system::System;
 
 use super::plain::Whole;
-use super::wire::{Across, Crossing, reading};
+use super::wire::{Crossing, reading};
 
 use raddle_sync::prim::Relaxed;
 
@@ -120,7 +120,7 @@ impl System {
         collection: &Collection<T>,
         one: One<T>,
         (node, epoch): (u16, u32),
-        parcel: Box<dyn Parcel<T>>,
+        parcel: BoxedParcel<T>,
     ) {
         if let Some(packed) = parcel.cross(self, node) {
             self.send_packed(collection, one, (node, epoch), packed);
@@ -155,7 +155,7 @@ impl System {
         collection: &Collection<T>,
         one: One<T>,
         node: u16,
-        parcel: Box<dyn Parcel<T>>,
+        parcel: BoxedParcel<T>,
     ) {
         let away = self.away.get().expect("there are other nodes");
         let Some(packed) = parcel.cross(self, node) else {
@@ -224,16 +224,15 @@ pub(crate) struct Crossed {
     args: Vec<u8>,
 }
 
-/// What a message for an entry of `T` crosses as; none where it cannot, of which whoever waits is told.
-pub(crate) fn pack<T: Chare, A, O, F: Finish<O>>(
-    across: Option<Across<A, O>>,
-    entry: &str,
-    args: &A,
+/// Serialises a message for `node`. Returns `None`, after reporting the failure, if it cannot be
+/// serialised.
+pub(crate) fn pack<M: Method, F: Finish<M::Output>>(
+    args: &M::Args,
     finish: F,
     system: &System,
     node: u16,
 ) -> Option<Packed> {
-    match (written::<T, A, O>(across.as_ref(), entry, args), across) {
+    match (written::<M>(args), M::ACROSS) {
         (Ok((door, args)), Some(across)) => Some(Packed {
             door,
             reply: finish.cross(system, node, across.output),
@@ -244,21 +243,17 @@ pub(crate) fn pack<T: Chare, A, O, F: Finish<O>>(
             finish.gone(system, failure);
             None
         }
-        (Ok(_), None) => unreachable!("it was written by the way across"),
+        (Ok(_), None) => unreachable!("the message was serialised by its codec"),
     }
 }
 
-/// The door and the arguments of a message for an entry of `T`.
+/// Returns the handler id and the serialised arguments of a message.
 ///
 /// # Errors
-/// When its chare was not made for nodes, or the arguments cannot be written.
-pub(crate) fn written<T: Chare, A, O>(
-    across: Option<&Across<A, O>>,
-    entry: &str,
-    args: &A,
-) -> Result<(u16, Vec<u8>), Failure> {
-    let name = T::NAME;
-    let Some(across) = across else {
+/// When its chare was not made for nodes, or the arguments cannot be serialised.
+pub(crate) fn written<M: Method>(args: &M::Args) -> Result<(u16, Vec<u8>), Failure> {
+    let (name, entry) = (M::Chare::NAME, M::NAME);
+    let Some(across) = M::ACROSS else {
         return Err(Failure::new(format!(
             "a message for `{name}::{entry}` would go to another node: write `#[chare(nodes)]` for its messages to cross"
         )));

@@ -11,7 +11,7 @@ use crate::entry::Chare;
 use crate::inbox::{Inbox, Lost};
 use crate::local::Local;
 use crate::number::Number;
-use crate::parcel::Parcel;
+use crate::parcel::BoxedParcel;
 use crate::reduction::{Group, NextRounds};
 use crate::scan::Steps;
 use crate::suspended::Suspended;
@@ -179,7 +179,7 @@ impl<T: Chare> Slot<T> {
     }
 
     /// The oldest message that waits, for an element that is ready.
-    pub(crate) fn next_in_backlog(&mut self) -> Option<Box<dyn Parcel<T>>> {
+    pub(crate) fn next_in_backlog(&mut self) -> Option<BoxedParcel<T>> {
         let aside = self.aside.as_mut()?;
         matches!(self.state, State::Ready(_)).then(|| aside.backlog.pop_front())?
     }

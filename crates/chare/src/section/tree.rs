@@ -74,11 +74,7 @@ impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
         self.spread.into_parcel().deliver(local, part, number);
     }
 
-    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
-        self.deliver(local, part, number);
-    }
-
-    fn fail(self: Box<Self>, system: &System, failure: Failure) {
+    fn fail(self, system: &System, failure: Failure) {
         system.fail(failure);
     }
 }
@@ -117,19 +113,15 @@ impl<T: Chare> Parcel<T> for Rise {
         );
     }
 
-    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
-        self.deliver(local, part, number);
-    }
-
     /// Whoever has ended has contributed: then its share is at the root, and this goes there too. Otherwise there will be no result.
-    fn fail(self: Box<Self>, system: &System, _failure: Failure) {
+    fn fail(self, system: &System, _failure: Failure) {
         let Self {
             collection,
             section,
             round,
             share,
             ..
-        } = *self;
+        } = self;
         let members = system.collection::<T>(collection).section(section);
         let root = members.and_then(|members| members.loss.of(round).map_or(Ok(members.root), Err));
         match root {

@@ -8,7 +8,7 @@ use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::{self, Local};
 use crate::number::Number;
-use crate::parcel::Parcel;
+use crate::parcel::{BoxedParcel, Parcel};
 use crate::part::Part;
 use crate::proxy::One;
 use crate::system::System;
@@ -166,7 +166,7 @@ pub(crate) fn way<T: Chare>(
 
 /// A message that goes by its element's home.
 struct Detoured<T: Chare> {
-    parcel: Box<dyn Parcel<T>>,
+    parcel: BoxedParcel<T>,
     /// Dropped when the message has met its element, or will not.
     confirms: Confirms,
 }
@@ -207,15 +207,11 @@ impl<T: Chare> Parcel<T> for Detoured<T> {
         parcel.deliver(local, part, number);
     }
 
-    fn run(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {
-        self.deliver(local, part, number);
-    }
-
-    fn fail(self: Box<Self>, system: &System, failure: Failure) {
+    fn fail(self, system: &System, failure: Failure) {
         let Self {
             parcel,
             confirms: _confirms,
-        } = *self;
+        } = self;
         parcel.fail(system, failure);
     }
 }
@@ -227,7 +223,7 @@ impl Local {
         &self,
         part: &Part<T>,
         one: One<T>,
-        parcel: Box<dyn Parcel<T>>,
+        parcel: BoxedParcel<T>,
     ) {
         if part.collection.node.is_some() {
             let (number, priority) = (one.number, one.priority);
@@ -277,10 +273,10 @@ impl Local {
         &self,
         part: &Part<T>,
         number: Number,
-        parcel: Box<dyn Parcel<T>>,
+        parcel: BoxedParcel<T>,
         from: Option<usize>,
     ) {
-        let parcel: Box<dyn Parcel<T>> = Box::new(Detoured {
+        let parcel: BoxedParcel<T> = Box::new(Detoured {
             parcel,
             confirms: Confirms {
                 system: self.system.id,

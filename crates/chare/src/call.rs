@@ -1,0 +1,134 @@
+//! Calls of methods: the one type of nearly all messages.
+//!
+//! A [`Call`] carries the arguments of a [`Method`]. Its [`Kind`] decides what happens when it
+//! arrives at the element:
+//!
+//! | kind | method | on arrival |
+//! |---|---|---|
+//! | [`Run`] | [`Entry`] | runs to completion |
+//! | [`Start`](crate::suspended::Start) | [`AsyncEntry`](crate::entry::AsyncEntry) | runs until it waits |
+//! | [`File`](crate::suspended::File) | [`Message`](crate::entry::Message) | goes into the element's inbox |
+
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use raddle_sync::prim::thread;
+
+use crate::cx::Rest;
+use crate::entry::{Entry, Method};
+use crate::failure::Failure;
+use crate::local::Local;
+use crate::nodes::{Packed, pack};
+use crate::number::Number;
+use crate::parcel::{Finish, Parcel};
+use crate::part::Part;
+use crate::system::System;
+
+/// A message that calls method `M`.
+pub(crate) struct Call<M: Method, K, F> {
+    pub(crate) args: M::Args,
+    pub(crate) finish: F,
+    kind: PhantomData<fn() -> K>,
+}
+
+/// What a call does when it arrives at its element.
+pub(crate) trait Kind<M: Method>: Sized + 'static {
+    fn deliver<F: Finish<M::Output>>(
+        call: Call<M, Self, F>,
+        local: &Local,
+        part: &Part<M::Chare>,
+        number: Number,
+    );
+}
+
+impl<M: Method, K: Kind<M>, F: Finish<M::Output>> Call<M, K, F> {
+    #[inline]
+    pub(crate) fn new(args: M::Args, finish: F) -> Self {
+        Self {
+            args,
+            finish,
+            kind: PhantomData,
+        }
+    }
+}
+
+impl<M: Method, K: Kind<M>, F: Finish<M::Output>> Parcel<M::Chare> for Call<M, K, F> {
+    fn entry(&self) -> &'static str {
+        M::NAME
+    }
+
+    #[inline]
+    fn deliver(self, local: &Local, part: &Part<M::Chare>, number: Number) {
+        K::deliver(self, local, part, number);
+    }
+
+    fn fail(self, system: &System, failure: Failure) {
+        self.finish.gone(system, failure);
+    }
+
+    fn cross(self, system: &System, node: u16) -> Option<Packed> {
+        pack::<M, F>(&self.args, self.finish, system, node)
+    }
+}
+
+/// Runs an [`Entry`] to completion.
+pub(crate) struct Run;
+
+impl<E: Entry> Kind<E> for Run {
+    #[inline]
+    fn deliver<F: Finish<E::Output>>(
+        call: Call<E, Self, F>,
+        local: &Local,
+        part: &Part<E::Chare>,
+        number: Number,
+    ) {
+        let mut slots = part.slots.borrow_mut();
+        let Some(body) = slots.ready(part.slot_of(number), number) else {
+            drop(slots);
+            return part.keep(local, number, Box::new(call));
+        };
+        let Call { args, finish, .. } = call;
+        let start = part.start_measuring(local, number);
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            E::call(&mut body.me, &mut body.cx, args)
+        }));
+        // Most entries leave nothing to be done, and their elements need no copy of their rounds.
+        let rest = (result.is_err() || body.cx.has_rest()).then(|| body.cx.take_rest());
+        drop(slots);
+        if let Some(start) = start {
+            part.stop_measuring(local, number, start);
+        }
+        match (result, rest) {
+            (Ok(output), None) => finish.done(output),
+            (result, rest) => {
+                let rest = rest.unwrap_or_default();
+                complete::<E, F>(local, part, number, finish, result, &rest);
+            }
+        }
+    }
+}
+
+/// Completes an entry that has left something to be done, or has panicked.
+fn complete<E: Entry, F: Finish<E::Output>>(
+    local: &Local,
+    part: &Part<E::Chare>,
+    number: Number,
+    finish: F,
+    result: thread::Result<E::Output>,
+    rest: &Rest,
+) {
+    local.run_deferred();
+    match result {
+        Ok(output) if rest.ends => {
+            // If the output panics when it is dropped, the element ends all the same.
+            local.guard(|| finish.done(output));
+            part.end(local, number, &rest.rounds);
+        }
+        Ok(output) => finish.done(output),
+        Err(panic) => {
+            part.panicked(local, number, E::NAME, &rest.rounds, &*panic, |failure| {
+                finish.failed(&local.system, failure);
+            });
+        }
+    }
+}
