@@ -236,6 +236,18 @@ impl<T: Chare> Array<T> {
     }
 }
 
+impl<T: Chare> Cx<T> {
+    /// The array that the element is in.
+    ///
+    /// # Panics
+    /// When the chare is in no array.
+    pub fn array(&self) -> Array<T> {
+        self.index();
+        let one = self.one();
+        Array::new(one.system, one.collection)
+    }
+}
+
 impl System {
     /// Drops what this node has of an array.
     pub(crate) fn destroy_here(&self, collection: u32) {

@@ -257,3 +257,15 @@ pub(crate) fn quiescence(system: &Arc<System>) -> Reply<()> {
     }
     reply
 }
+
+impl<T: Chare> Cx<T> {
+    /// The runtime that runs the entry, for making arrays and groups.
+    pub fn runtime(&self) -> impl Chares + use<'_, T> {
+        Running(self)
+    }
+
+    /// Comes when no message is under way and no entry runs, but for asynchronous ones that wait; as [`Chares::quiescence`].
+    pub fn quiescence(&self) -> Reply<()> {
+        self.with_system(quiescence)
+    }
+}

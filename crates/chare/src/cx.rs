@@ -3,16 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::array::Array;
-use crate::chares::{Chares, Running, quiescence};
 use crate::collection::Collection;
-use crate::entry::{Chare, Message};
+use crate::entry::Chare;
 use crate::local::{self, Local};
 use crate::part::Part;
 use crate::proxy::{All, One};
 use crate::reduction::{Group, NextRounds};
-use crate::reply::Reply;
-use crate::suspended::{next_message, wait_outside};
 use crate::system::System;
 
 /// An element's side of the runtime: entries have it as their parameter `cx: &mut Cx<Self>`.
@@ -117,15 +113,6 @@ impl<T: Chare> Cx<T> {
         T::One::from(self.one)
     }
 
-    /// The array that the element is in.
-    ///
-    /// # Panics
-    /// When the chare is in no array.
-    pub fn array(&self) -> Array<T> {
-        self.index();
-        Array::new(self.one.system, self.one.collection)
-    }
-
     /// The proxy of all elements of the array.
     ///
     /// # Panics
@@ -164,50 +151,6 @@ impl<T: Chare> Cx<T> {
     /// have ended. (Where an entry panics instead, that is what is told, and what the element has not received is dropped.)
     pub fn end(&mut self) {
         self.rest |= ENDS;
-    }
-
-    /// The runtime that runs the entry, for making arrays and groups.
-    pub fn runtime(&self) -> impl Chares + use<'_, T> {
-        Running(self)
-    }
-
-    /// Makes a chare that is in no array, on whatever worker; it can be sent messages at once.
-    pub fn chare<C: Chare>(&self, make: impl FnOnce(&mut Cx<C>) -> C + Send + 'static) -> C::One {
-        let system = self.one.system;
-        C::One::from(local::with(system, |local| match local {
-            Some(local) => local.sow(make),
-            None => System::of_entry(system).sow(make),
-        }))
-    }
-
-    /// Waits for a message of a kind: the oldest that has come, or the next to come.
-    ///
-    /// # Panics
-    /// What it returns, where that is polled outside of the element's `async` entries, or by a fork
-    /// of one that runs elsewhere.
-    pub fn next<M: Message<Chare = T>>(
-        &self,
-        kind: M,
-    ) -> impl Future<Output = M::Args> + Send + use<T, M> {
-        self.next_where(kind, |_| true)
-    }
-
-    /// Waits for a message of a kind that `is_it` says yes to: the oldest of those that have come, or the next to come.
-    ///
-    /// Those that it says no to stay where they are. It is asked again for them at each message of the kind: its cost is
-    /// that times their number.
-    ///
-    /// # Panics
-    /// As [`next`](Self::next).
-    pub fn next_where<M: Message<Chare = T>, F>(
-        &self,
-        _kind: M,
-        is_it: F,
-    ) -> impl Future<Output = M::Args> + Send + use<T, M, F>
-    where
-        F: FnMut(&M::Args) -> bool + Send,
-    {
-        next_message::<M>(self.one, is_it)
     }
 
     /// The reductions to which the element contributes next.
@@ -258,11 +201,6 @@ impl<T: Chare> Cx<T> {
     /// Ends the program: whoever waits in [`Chares::until_exit`] goes on. Messages that are under way are not stopped.
     pub fn exit(&self) {
         self.with_system(|system| system.exit());
-    }
-
-    /// Comes when no message is under way and no entry runs, but for asynchronous ones that wait; as [`Chares::quiescence`].
-    pub fn quiescence(&self) -> Reply<()> {
-        self.with_system(quiescence)
     }
 
     /// True when the entry that runs has left something to be done.
@@ -346,4 +284,12 @@ impl<T: Chare> Cx<T> {
     pub(crate) fn one(&self) -> One<T> {
         self.one
     }
+}
+
+/// Panics in the name of an element that waits where its worker cannot go on with it.
+pub(crate) fn wait_outside<T: Chare>() -> ! {
+    panic!(
+        "a {} waits for a message outside of its `async` entries, where none can come: make the entry `async` and `.await` it there",
+        T::NAME
+    )
 }

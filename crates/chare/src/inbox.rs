@@ -1,9 +1,10 @@
 //! Messages that asynchronous entries wait for, until they do.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
 
-use crate::local::Local;
+use crate::failure::contain;
 
 /// The messages that an element has got and not received yet, a [`Queue`] for each kind. The attribute [`chare`](macro@crate::chare) makes one.
 pub trait Inbox: Default + Send + 'static {
@@ -61,9 +62,10 @@ impl<C> Queue<C> {
 
 /// Takes what an inbox gives up when its element is no more.
 pub struct Lost<'a> {
-    local: &'a Local,
-    /// Is told the kind of each message that was for this element alone.
-    tell: &'a dyn Fn(&'static str),
+    /// Reports a panic in the destructor of a message.
+    report_panic: &'a dyn Fn(&(dyn Any + Send)),
+    /// Reports the kind of a message that was for this element alone.
+    report_kind: &'a dyn Fn(&'static str),
 }
 
 impl fmt::Debug for Lost<'_> {
@@ -73,17 +75,23 @@ impl fmt::Debug for Lost<'_> {
 }
 
 impl<'a> Lost<'a> {
-    pub(crate) fn new(local: &'a Local, tell: &'a dyn Fn(&'static str)) -> Self {
-        Self { local, tell }
+    pub(crate) fn new(
+        report_panic: &'a dyn Fn(&(dyn Any + Send)),
+        report_kind: &'a dyn Fn(&'static str),
+    ) -> Self {
+        Self {
+            report_panic,
+            report_kind,
+        }
     }
 
     /// Takes the messages of a kind. Each is dropped by itself: a destructor that panics takes no other along.
     pub fn take<C>(&mut self, kind: &'static str, queue: &mut Queue<C>) {
         for Filed { content, is_to_all } in queue.messages.drain(..) {
             if !is_to_all {
-                (self.tell)(kind);
+                (self.report_kind)(kind);
             }
-            self.local.guard(|| drop(content));
+            contain(|| drop(content), self.report_panic);
         }
     }
 }

@@ -427,6 +427,7 @@ mod reply;
 mod scan;
 mod section;
 mod seeds;
+mod send;
 mod spread;
 mod suspended;
 mod system;

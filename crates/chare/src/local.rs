@@ -230,7 +230,7 @@ impl Local {
     }
 
     #[cold]
-    fn fail_outside_entries(&self, panic: &(dyn Any + Send)) {
+    pub(crate) fn fail_outside_entries(&self, panic: &(dyn Any + Send)) {
         let text = format!("a panic outside of any entry: {}", said(panic));
         self.system.fail(Failure::new(text));
     }

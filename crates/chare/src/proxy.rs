@@ -4,15 +4,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
-use crate::call::{Call, Run};
-use crate::entry::{AsyncEntry, Chare, Entry, Message};
-use crate::local::{self, Local};
+use crate::entry::Chare;
 use crate::number::Number;
-use crate::outside;
-use crate::parcel::{NoReply, Parcel};
-use crate::reply::{Replier, Reply, What, reply};
-use crate::spread::{Spread, SpreadCall};
-use crate::suspended::{File, Start};
 
 /// The address of an element: what the attribute wraps into a type with a method for each entry.
 ///
@@ -115,83 +108,6 @@ impl<T: Chare> One<T> {
     pub fn with_priority(self, priority: i32) -> Self {
         Self { priority, ..self }
     }
-
-    /// Sends a message to an entry. Cost: some 15 ns to the own worker, the way of a pointer between two cores to others.
-    #[inline]
-    pub fn send<E: Entry<Chare = T>>(self, args: E::Args) {
-        self.dispatch(Call::<E, Run, _>::new(args, NoReply));
-    }
-
-    /// Sends a message to an entry, and returns the reply to come.
-    pub fn ask<E: Entry<Chare = T>>(self, args: E::Args) -> Reply<E::Output> {
-        let (finish, reply) = self.reply(E::NAME);
-        self.dispatch(Call::<E, Run, _>::new(args, finish));
-        reply
-    }
-
-    /// Sends a message to an asynchronous entry.
-    pub fn start<E: AsyncEntry<Chare = T>>(self, args: E::Args) {
-        self.dispatch(Call::<E, Start, _>::new(args, NoReply));
-    }
-
-    /// Sends a message to an asynchronous entry, and returns the reply to come.
-    pub fn ask_start<E: AsyncEntry<Chare = T>>(self, args: E::Args) -> Reply<E::Output> {
-        let (finish, reply) = self.reply(E::NAME);
-        self.dispatch(Call::<E, Start, _>::new(args, finish));
-        reply
-    }
-
-    /// Sends a message of a kind that asynchronous entries wait for.
-    pub fn file<M: Message<Chare = T>>(self, content: M::Args) {
-        self.dispatch(Call::<M, File, _>::new(content, NoReply));
-    }
-
-    fn reply<O>(self, entry: &'static str) -> (Replier<O>, Reply<O>) {
-        let what = What {
-            chare: T::NAME,
-            entry,
-        };
-        reply(self.system, Some((self.collection, self.number)), what)
-    }
-
-    #[inline]
-    pub(crate) fn dispatch(self, parcel: impl Parcel<T>) {
-        local::with(self.system, |local| match local {
-            Some(local) => local.dispatch(self, parcel),
-            None => outside::dispatch(self, Box::new(parcel)),
-        });
-    }
-}
-
-impl Local {
-    /// Sends a parcel to where its element is.
-    #[inline]
-    fn dispatch<T: Chare>(&self, one: One<T>, parcel: impl Parcel<T>) {
-        let part = self.part::<T>(one.collection);
-        if let Some((collection, from)) = self.sender.get()
-            && collection == one.collection
-        {
-            part.measure_traffic(from, one.number, size_of_val(&parcel));
-        }
-        let place = part.collection.directory.place(one.number);
-        match place.worker_of(one.number, self.epoch.get()) {
-            Some(worker) if one.priority == 0 && self.detours.borrow().is_empty() => {
-                self.carry(worker, one, parcel);
-            }
-            _ => self.dispatch_slow(&part, one, Box::new(parcel)),
-        }
-    }
-
-    /// Sends a parcel to a worker.
-    #[inline]
-    pub(crate) fn carry<T: Chare>(&self, worker: usize, one: One<T>, parcel: impl Parcel<T>) {
-        let One {
-            collection, number, ..
-        } = one;
-        self.post(worker, move |local| {
-            parcel.deliver(local, &local.part(collection), number);
-        });
-    }
 }
 
 impl<T: Chare> All<T> {
@@ -231,36 +147,5 @@ impl<T: Chare> All<T> {
     /// The same address with a priority that has been looked at.
     pub(crate) fn at_priority(self, priority: i32) -> Self {
         Self { priority, ..self }
-    }
-
-    /// Sends a message to an entry of each element. Cost: a message for each worker, and a clone of the arguments for each element.
-    pub fn send<E: Entry<Chare = T>>(self, args: E::Args)
-    where
-        E::Args: Clone,
-    {
-        self.spread(SpreadCall::<E, Run>::new(args));
-    }
-
-    /// Sends a message to an asynchronous entry of each element.
-    pub fn start<E: AsyncEntry<Chare = T>>(self, args: E::Args)
-    where
-        E::Args: Clone,
-    {
-        self.spread(SpreadCall::<E, Start>::new(args));
-    }
-
-    /// Sends each element a message of a kind that asynchronous entries wait for.
-    pub fn file<M: Message<Chare = T>>(self, content: M::Args)
-    where
-        M::Args: Clone,
-    {
-        self.spread(SpreadCall::<M, File>::new(content));
-    }
-
-    fn spread(self, spread: impl Spread<T>) {
-        local::with(self.system, |local| match local {
-            Some(local) => local.spread(self, spread),
-            None => outside::spread(self, spread),
-        });
     }
 }

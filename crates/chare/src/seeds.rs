@@ -63,6 +63,17 @@ impl Seeds {
     }
 }
 
+impl<T: Chare> Cx<T> {
+    /// Makes a chare that is in no array, on whatever worker; it can be sent messages at once.
+    pub fn chare<C: Chare>(&self, make: impl FnOnce(&mut Cx<C>) -> C + Send + 'static) -> C::One {
+        let system = self.one().system;
+        C::One::from(local::with(system, |local| match local {
+            Some(local) => local.sow(make),
+            None => System::of_entry(system).sow(make),
+        }))
+    }
+}
+
 impl System {
     /// Makes a chare that is in no array, for a thread that may be no worker.
     pub(crate) fn sow<T: Chare>(

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use crate::call::{Call, Kind};
+use crate::cx::{Cx, wait_outside};
 use crate::entry::{AsyncEntry, Chare, Message};
 use crate::failure::Failure;
 use crate::local::{self, Local};
@@ -297,12 +298,36 @@ pub(crate) fn with_own_slot<T: Chare, R>(
     }
 }
 
-/// Panics in the name of an element that waits where its worker cannot go on with it.
-pub(crate) fn wait_outside<T: Chare>() -> ! {
-    panic!(
-        "a {} waits for a message outside of its `async` entries, where none can come: make the entry `async` and `.await` it there",
-        T::NAME
-    )
+impl<T: Chare> Cx<T> {
+    /// Waits for a message of a kind: the oldest that has come, or the next to come.
+    ///
+    /// # Panics
+    /// What it returns, where that is polled outside of the element's `async` entries, or by a fork
+    /// of one that runs elsewhere.
+    pub fn next<M: Message<Chare = T>>(
+        &self,
+        kind: M,
+    ) -> impl Future<Output = M::Args> + Send + use<T, M> {
+        self.next_where(kind, |_| true)
+    }
+
+    /// Waits for a message of a kind that `is_it` says yes to: the oldest of those that have come, or the next to come.
+    ///
+    /// Those that it says no to stay where they are. It is asked again for them at each message of the kind: its cost is
+    /// that times their number.
+    ///
+    /// # Panics
+    /// As [`next`](Self::next).
+    pub fn next_where<M: Message<Chare = T>, F>(
+        &self,
+        _kind: M,
+        is_it: F,
+    ) -> impl Future<Output = M::Args> + Send + use<T, M, F>
+    where
+        F: FnMut(&M::Args) -> bool + Send,
+    {
+        next_message::<M>(self.one(), is_it)
+    }
 }
 
 /// Waits for the first message of a kind that `is_it` says yes to.

@@ -1,5 +1,6 @@
 //! The room for elements: what each has, and what it does at this moment.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::mem;
 
@@ -134,7 +135,8 @@ impl<T: Chare> Slots<T> {
 impl<T: Chare> Aside<T> {
     /// Drops what waits here, each by itself; `tell` is told the kind of each message that nobody has received.
     pub(super) fn drop_all(mut self, local: &Local, tell: &dyn Fn(&'static str)) {
-        self.inbox.give_up(&mut Lost::new(local, tell));
+        let report_panic = |panic: &(dyn Any + Send)| local.fail_outside_entries(panic);
+        self.inbox.give_up(&mut Lost::new(&report_panic, tell));
         for parcel in self.backlog {
             local.guard(|| drop(parcel));
         }
