@@ -21,8 +21,9 @@ use crate::nodes::Letter;
 use crate::number::Number;
 use crate::parcel::End;
 use crate::proxy::{All, One};
-use crate::reduction::{NextRounds, claim};
+use crate::reduction::claim;
 use crate::reply::Reply;
+use crate::rounds::NextRounds;
 use crate::system::System;
 
 /// An array of chares, each on some worker.

@@ -14,11 +14,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_sync::prim::thread;
 
+use crate::codec::Packed;
 use crate::cx::Rest;
-use crate::entry::{Entry, Method};
+use crate::entry::{Chare, Entry, Method};
 use crate::failure::Failure;
 use crate::local::Local;
-use crate::nodes::{Packed, pack};
 use crate::number::Number;
 use crate::parcel::{Finish, Parcel};
 use crate::part::Part;
@@ -69,6 +69,48 @@ impl<M: Method, K: Kind<M>, F: Finish<M::Output>> Parcel<M::Chare> for Call<M, K
     fn cross(self, system: &System, node: u16) -> Option<Packed> {
         pack::<M, F>(&self.args, self.finish, system, node)
     }
+}
+
+/// Serialises a message for `node`. Returns `None`, after reporting the failure, if it cannot be
+/// serialised.
+fn pack<M: Method, F: Finish<M::Output>>(
+    args: &M::Args,
+    finish: F,
+    system: &System,
+    node: u16,
+) -> Option<Packed> {
+    match (written::<M>(args), M::ACROSS) {
+        (Ok((door, args)), Some(across)) => Some(Packed {
+            door,
+            reply: finish.cross(system, node, across.output),
+            args,
+            is_to_all: F::IS_TO_ALL,
+        }),
+        (Err(failure), _) => {
+            finish.gone(system, failure);
+            None
+        }
+        (Ok(_), None) => unreachable!("the message was serialised by its codec"),
+    }
+}
+
+/// Returns the handler id and the serialised arguments of a message.
+///
+/// # Errors
+/// When its chare was not made for nodes, or the arguments cannot be serialised.
+pub(crate) fn written<M: Method>(args: &M::Args) -> Result<(u16, Vec<u8>), Failure> {
+    let (name, entry) = (M::Chare::NAME, M::NAME);
+    let Some(across) = M::ACROSS else {
+        return Err(Failure::new(format!(
+            "a message for `{name}::{entry}` would go to another node: write `#[chare(nodes)]` for its messages to cross"
+        )));
+    };
+    let args = across.args.bytes_of(args).map_err(|error| {
+        Failure::new(format!(
+            "a message for `{name}::{entry}` cannot go to another node: {error}"
+        ))
+    })?;
+    Ok((across.door, args))
 }
 
 /// Runs an [`Entry`] to completion.

@@ -12,11 +12,12 @@ use crate::entry::Chare;
 use crate::group::{Group, make_group};
 use crate::index::Index;
 use crate::local;
+use crate::members::SectionForm;
 use crate::node::{NodeGroup, make_node_group};
 use crate::nodes::tell_when_quiet as tell_when_all_are_quiet;
 use crate::proxy::One;
 use crate::reply::{Reply, What, reply};
-use crate::section::{Section, SectionForm, of_singles};
+use crate::section::{Section, of_singles};
 use crate::system::System;
 use crate::waits::who_waits;
 

@@ -15,11 +15,11 @@ use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::index::Grid;
 use crate::keys::Keys;
+use crate::members::{Loss, Members, Sections};
 use crate::node::Node;
 use crate::number::{LAST_GENERATION, Number};
 use crate::part::birth::Birth;
-use crate::reduction::Group;
-use crate::section::{Loss, Members, Sections};
+use crate::rounds::Group;
 
 /// What all workers share of a collection.
 pub(crate) struct Collection<T: Chare> {

@@ -8,7 +8,7 @@ use crate::entry::Chare;
 use crate::local::{self, Local};
 use crate::part::Part;
 use crate::proxy::{All, One};
-use crate::reduction::{Group, NextRounds};
+use crate::rounds::{Group, NextRounds};
 use crate::system::System;
 
 /// An element's side of the runtime: entries have it as their parameter `cx: &mut Cx<Self>`.

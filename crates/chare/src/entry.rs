@@ -3,10 +3,11 @@
 use std::fmt;
 use std::hash::Hash;
 
+use crate::codec::{Across, Crossing};
 use crate::cx::Cx;
 use crate::inbox::{Inbox, Queue};
 use crate::index::Key;
-use crate::nodes::{Across, Crossing, Door};
+use crate::nodes::Door;
 use crate::proxy::{All, One};
 
 /// A type whose values are message-driven objects. The attribute [`chare`](macro@crate::chare) implements it.

@@ -392,6 +392,7 @@ mod chares;
     allow(dead_code, reason = "the models have no other nodes")
 )]
 mod checkpoint;
+mod codec;
 mod collection;
 mod collections;
 mod cx;
@@ -405,6 +406,8 @@ mod index;
 mod insertion;
 mod keys;
 mod local;
+mod members;
+mod merged;
 mod migration;
 #[cfg(doctest)]
 mod misuse;
@@ -424,6 +427,7 @@ mod quiet;
 mod reduction;
 mod registry;
 mod reply;
+mod rounds;
 mod scan;
 mod section;
 mod seeds;
@@ -447,6 +451,7 @@ pub use group::Group;
 #[doc(hidden)]
 pub use inbox::{Inbox, Lost, Queue};
 pub use index::{Index, Key};
+pub use members::{SectionForm, UnknownSectionForm};
 pub use node::NodeGroup;
 pub use proxy::{All, One};
 pub use raddle_collections::reduce;
@@ -487,6 +492,6 @@ pub use raddle_collections::reduce;
 pub use raddle_macros::chare;
 pub use reply::Reply;
 pub use scan::{ScanForm, UnknownScanForm};
-pub use section::{Section, SectionForm, UnknownSectionForm};
+pub use section::Section;
 #[doc(hidden)]
 pub use serde;

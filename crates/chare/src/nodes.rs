@@ -32,11 +32,9 @@ mod door;
 mod job;
 mod letter;
 mod out;
-pub mod plain;
 mod quiet;
 mod reducers;
 mod travel;
-mod wire;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -56,14 +54,11 @@ pub use job::{JobError, Progress, Setup};
 #[cfg(shuttle)]
 pub(crate) use job::{MORE_PORTS, run_on};
 pub(crate) use letter::Letter;
-pub(crate) use out::{Packed, pack, written};
-pub(crate) use plain::Whole;
 pub(crate) use quiet::{Waves, give_up, tell_when_quiet};
 pub(crate) use reducers::Reducers;
 pub(crate) use travel::{Crosser, Travel, Waiting, Wish};
-pub use wire::{Across, BySerde, Crossing, CrossingError};
-pub(crate) use wire::{reader, reading};
 
+pub use crate::codec::{Across, BySerde, Crossing, CrossingError, plain};
 use crate::failure::Failure;
 #[cfg(shuttle)]
 use crate::model::net;

@@ -10,10 +10,10 @@
 //! | [`End`] | ends the element |
 //! | others | protocols of the runtime, each in the module of its feature |
 
+use crate::codec::{Crossing, Packed};
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::Local;
-use crate::nodes::{Crossing, Packed};
 use crate::number::Number;
 use crate::part::Part;
 use crate::system::System;

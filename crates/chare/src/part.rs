@@ -15,8 +15,10 @@
 
 pub(crate) mod birth;
 mod ends;
+mod marks;
 mod members;
 mod slots;
+mod suspended;
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -24,19 +26,22 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
+pub(crate) use marks::{Early, Mark, Marks};
 pub(crate) use slots::{Body, Frozen, Slot, Slots, State};
+pub(crate) use suspended::{Failed, Run, Suspended};
 
 use crate::balance::{Meter, Sheet};
 use crate::collection::Collection;
 use crate::directory::Spare;
 use crate::entry::Chare;
-use crate::insertion::{Early, Insertions, Marks};
+use crate::insertion::Insertions;
 use crate::keys::Keys;
 use crate::local::{Arrival, Local};
 use crate::number::Number;
 use crate::parcel::{BoxedParcel, Parcel};
 use crate::proxy::One;
-use crate::reduction::{AllRounds, NextRounds};
+use crate::reduction::AllRounds;
+use crate::rounds::NextRounds;
 use crate::scan::Scans;
 use crate::section::Gathered;
 use crate::waits::{Known, Open, Waits};

@@ -18,36 +18,26 @@ mod share;
 
 use std::any::Any;
 
-pub(crate) use rounds::{AllRounds, NextRounds};
+pub(crate) use rounds::AllRounds;
 use rounds::{Claim, Outcome};
-use share::downcast;
-pub(crate) use share::{Goes, Merged, Output, Share, Target};
+pub(crate) use share::{Goes, Share, Target};
 
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::{Failure, contain, said};
 use crate::local::{self, Local};
+use crate::members::Members;
+use crate::merged::{Output, downcast};
 use crate::nodes::Letter;
 use crate::number::Number;
 use crate::part::Part;
 use crate::reply::{Reply, What, reply};
-use crate::section::Members;
+use crate::rounds::{Group, NextRounds};
 use crate::system::System;
 use raddle_collections::reduce::Reducer;
 
 /// Children of a worker in the tree.
 const BRANCHES: usize = 4;
-
-/// Who reduces, or scans: all elements of the array, or a section.
-pub(crate) type Group = Option<u32>;
-
-/// What messages call a group of elements that are called `name`.
-pub(crate) fn name_of(group: Group, name: &str) -> String {
-    match group {
-        None => name.to_owned(),
-        Some(section) => format!("section {section} of {name}"),
-    }
-}
 
 impl<T: Chare> Cx<T> {
     /// Contributes to the array's next reduction; its result goes to who asks for it, with [`Array::reduction`](crate::Array::reduction).

@@ -13,9 +13,9 @@ use std::task::{Context, Poll};
 use raddle_runtime::Waiter;
 use raddle_sync::prim::Mutex;
 
+use crate::codec::Crossing;
 use crate::failure::Failure;
 use crate::local::{self, Local};
-use crate::nodes::Crossing;
 use crate::number::Number;
 use crate::parcel::Finish;
 use crate::registry;

@@ -23,18 +23,20 @@ use std::task::Poll;
 
 use raddle_runtime::choice;
 
+use crate::codec::{Packed, Whole};
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::{self, Local};
-use crate::nodes::{Packed, Whole};
+use crate::members::{Loss, Members};
+use crate::merged::Merged;
 use crate::number::Number;
 use crate::parcel::{BoxedParcel, Parcel};
 use crate::part::{Part, State};
 use crate::proxy::One;
-use crate::reduction::{Group, Merged, name_of};
 use crate::reply::{Replier, Reply, What, reply};
-use crate::section::{Loss, Members, Section};
+use crate::rounds::{Group, name_of};
+use crate::section::Section;
 use crate::suspended::{go_on, with_own_slot};
 use crate::system::System;
 use raddle_collections::reduce::{Monoid, Reducer};

@@ -17,7 +17,6 @@
 //! Jetley, Kalé, sect. 5.C: two-level schemes pay where many members share a worker; for small sections the messages between
 //! members are fewer, and a tree of members keeps the root from being the bottleneck.
 
-mod members;
 mod tree;
 
 use std::collections::HashMap;
@@ -25,9 +24,6 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use raddle_runtime::choice;
-
-pub(crate) use members::{Loss, Members, Sections};
 pub(crate) use tree::Gathered;
 use tree::PassOn;
 
@@ -37,6 +33,7 @@ use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local;
+use crate::members::{Members, SectionForm};
 use crate::number::Number;
 use crate::proxy::{All, One};
 use crate::reduction::{Goes, Share, Target, claim};
@@ -44,56 +41,6 @@ use crate::reply::Reply;
 use crate::spread::Spread;
 use crate::system::System;
 use raddle_collections::reduce::Reducer;
-
-/// How messages to a section, and reductions over it, travel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SectionForm {
-    /// Two-level from two members a worker on. Below, point-to-point up to four members; above these, multicasts are two-level and reductions
-    /// binomial.
-    ///
-    /// Of chares that are in no array: point-to-point up to four members, binomial above.
-    #[default]
-    Auto,
-    /// By workers, then by a tree of workers. Of chares that are in no array nobody knows on which workers they are: the same as `Auto`.
-    TwoLevel,
-    /// Each member by itself.
-    PointToPoint,
-    /// By a binomial tree of members. A multicast can then be overtaken by what its sender sends to a member alone after it.
-    Binomial,
-}
-
-choice! {
-    SectionForm is "section form", named by "`--form`":
-    Auto "auto", TwoLevel "two-level", PointToPoint "point-to-point", Binomial "binomial";
-    expected "auto, two-level, point-to-point or binomial", else UnknownSectionForm
-}
-
-/// Sections up to this size are sent to one by one, unless a message to a worker is for several of them.
-const FEW: usize = 4;
-
-impl SectionForm {
-    /// How messages to elements of an array travel, and their reductions.
-    fn in_array(self, members: usize, workers: usize) -> (Self, Self) {
-        let is_crowded = members >= 2 * workers;
-        match self {
-            Self::Auto if is_crowded => (Self::TwoLevel, Self::TwoLevel),
-            Self::Auto if members <= FEW => (Self::PointToPoint, Self::PointToPoint),
-            Self::Auto => (Self::TwoLevel, Self::Binomial),
-            form => (form, form),
-        }
-    }
-
-    /// The same of chares that are in no array.
-    fn of_singles(self, members: usize) -> (Self, Self) {
-        let form = match self {
-            Self::Auto | Self::TwoLevel if members <= FEW => Self::PointToPoint,
-            Self::Auto | Self::TwoLevel => Self::Binomial,
-            form => form,
-        };
-        (form, form)
-    }
-}
 
 /// Some elements of an array, or some chares that are in none.
 ///

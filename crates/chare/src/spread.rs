@@ -5,16 +5,16 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::call::{Call, Kind};
+use crate::call::{Call, Kind, written};
 use crate::collection::Collection;
 use crate::entry::{Chare, Method};
 use crate::failure::Failure;
 use crate::local::Local;
-use crate::nodes::written;
+use crate::members::Members;
 use crate::parcel::{Parcel, ToAll};
 use crate::part::Part;
 use crate::proxy::All;
-use crate::section::{Members, spread_by_members};
+use crate::section::spread_by_members;
 
 /// A message to many elements of `T`.
 pub(crate) trait Spread<T: Chare>: Clone + Send + 'static {

@@ -6,12 +6,10 @@
 //!
 //! A waker sends a message to the element: what wakes it may be anywhere, and so may the element.
 
-use std::any::Any;
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -22,43 +20,9 @@ use crate::failure::Failure;
 use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::{Finish, Parcel};
-use crate::part::{Body, Part, Slot, State};
+use crate::part::{Body, Failed, Part, Run, Slot, State, Suspended};
 use crate::proxy::One;
-use crate::reduction::NextRounds;
 use crate::system::System;
-
-/// An asynchronous entry under way; it gives the element back, or says how it ended it.
-type Run<T> = Pin<Box<dyn Future<Output = Result<Body<T>, Failed>> + Send>>;
-
-type Tell = Box<dyn FnOnce(Failure, &System) + Send>;
-
-/// The entry has panicked.
-struct Failed {
-    /// The reductions to which the element would have contributed next.
-    rounds: NextRounds,
-    panic: Box<dyn Any + Send>,
-    /// Tells who is to know.
-    tell: Tell,
-}
-
-/// An asynchronous entry that waits.
-pub(crate) struct Suspended<T: Chare> {
-    entry: &'static str,
-    run: Run<T>,
-    waker: Waker,
-}
-
-impl<T: Chare> fmt::Debug for Suspended<T> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Suspended").finish_non_exhaustive()
-    }
-}
-
-impl<T: Chare> Suspended<T> {
-    pub(crate) fn entry(&self) -> &'static str {
-        self.entry
-    }
-}
 
 /// Wakes an element by a message.
 struct ElementWaker<T: Chare>(One<T>);

@@ -13,8 +13,8 @@ use crate::entry::Chare;
 use crate::local::Local;
 use crate::number::Number;
 use crate::part::{Part, State};
-use crate::reduction::{Group, NextRounds, name_of};
 use crate::reply::{Reply, What, reply};
+use crate::rounds::{Group, NextRounds, name_of};
 use crate::system::System;
 
 /// Elements that a line names.

@@ -9,9 +9,9 @@ use raddle_sync::prim::Mutex;
 use super::CheckpointError;
 use super::file::Manifest;
 use crate::array::{Array, ArrayOptions, Plan};
+use crate::codec::reading;
 use crate::entry::Chare;
 use crate::index::Index;
-use crate::nodes::reading;
 use crate::system::System;
 
 /// Makes an array again; over nodes where `is_wide`: then all nodes do.

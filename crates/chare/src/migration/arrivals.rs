@@ -10,7 +10,7 @@ use crate::nodes::Travel;
 use crate::number::Number;
 use crate::part::{Part, Slot};
 use crate::priority::RanksOf;
-use crate::reduction::NextRounds;
+use crate::rounds::NextRounds;
 use crate::section::Gathered;
 
 /// An element on its way; what has ended is only waited for.

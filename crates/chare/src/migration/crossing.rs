@@ -3,16 +3,17 @@
 //! One that is to go sends itself the message [`Leave`], which has its turn when no entry of it is under way. From then on it is frozen, and
 //! what comes waits with it: so nothing that cannot be written begins any more. Then it is moved as others are.
 
+use crate::codec::{Packed, reading};
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::{Arrival, Local};
-use crate::nodes::{Asker, Crosser, Packed, Waiting, Whose, reading};
+use crate::nodes::{Asker, Crosser, Waiting, Whose};
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::{Body, Frozen, Part, Slot, State};
 use crate::proxy::One;
-use crate::reduction::NextRounds;
+use crate::rounds::NextRounds;
 use crate::scan::messages_of;
 use crate::system::System;
 

@@ -4,8 +4,8 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::reader;
 use crate::array::Array;
+use crate::codec::reader;
 use crate::entry::Chare;
 use crate::number::Number;
 use crate::proxy::{All, One};

@@ -7,9 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::door::{Copies, Whose};
-use super::{Asker, Crosser, Letter, Outcome, Packed, quiet};
+use super::{Asker, Crosser, Letter, Outcome, quiet};
 use crate::balance::Measured;
 use crate::checkpoint::{self, Saved};
+use crate::codec::Packed;
 use crate::collection::Collection;
 use crate::directory::Site;
 use crate::entry::Chare;

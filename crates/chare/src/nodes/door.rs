@@ -4,9 +4,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::wire::{Crossing, CrossingError, reading};
 use super::{Asker, Outcome};
 use crate::call::{Call, Kind, Run};
+use crate::codec::{Crossing, CrossingError, reading};
 use crate::entry::{AsyncEntry, Chare, Entry, Message, Method};
 use crate::failure::Failure;
 use crate::parcel::{BoxedParcel, Finish, NoReply, Parcel, ToAll};

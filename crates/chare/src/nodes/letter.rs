@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Travel;
-use super::wire::{CrossingError, read, write};
+use crate::codec::{CrossingError, read, write};
 
 /// Bytes that say how long what stands before them is.
 const LEN_BYTES: usize = size_of::<u32>();

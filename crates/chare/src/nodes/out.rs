@@ -5,63 +5,19 @@ use super::door::Whose;
 use super::{Asker, Away, Letter, Outcome, Travel};
 use crate::collection::Collection;
 use crate::directory::Site;
-use crate::entry::{Chare, Method};
+use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local;
-use crate::parcel::{BoxedParcel, Finish, Parcel};
+use crate::parcel::{BoxedParcel, Parcel};
 use crate::proxy::{All, One};
 use crate::reply::Replier;
 use crate::spread::Spread;
 use crate::system::System;
 
-use super::plain::Whole;
-use super::wire::{Crossing, reading};
+use crate::codec::Packed;
+use crate::codec::{Crossing, reading};
 
 use raddle_sync::prim::Relaxed;
-
-/// A message as it crosses.
-pub(crate) struct Packed {
-    pub(crate) door: u16,
-    pub(crate) reply: Option<u64>,
-    pub(crate) args: Vec<u8>,
-    /// It was for all that there are.
-    pub(crate) is_to_all: bool,
-}
-
-impl Packed {
-    /// By which an element is told to end: no entry has it.
-    pub(super) const END_DOOR: u16 = u16::MAX;
-
-    /// By which an element is told to go to another node.
-    pub(super) const LEAVE_DOOR: u16 = u16::MAX - 1;
-
-    /// By which a step of a scan comes to an element.
-    pub(super) const STEP_DOOR: u16 = u16::MAX - 2;
-
-    /// That it is to end.
-    pub(crate) const END: Self = Self::without_entry(Self::END_DOOR, Vec::new());
-
-    /// That it is to go.
-    pub(crate) fn leave(worker: usize) -> Self {
-        let worker = postcard::to_allocvec(&worker).expect("a number is plain");
-        Self::without_entry(Self::LEAVE_DOOR, worker)
-    }
-
-    /// A step of a scan: its numbers, and the kind and the bytes of what was contributed.
-    pub(crate) fn step(step: &(u64, u32, u64, Whole<Vec<u8>>)) -> Self {
-        let step = postcard::to_allocvec(step).expect("numbers and bytes are plain");
-        Self::without_entry(Self::STEP_DOOR, step)
-    }
-
-    const fn without_entry(door: u16, args: Vec<u8>) -> Self {
-        Self {
-            door,
-            reply: None,
-            args,
-            is_to_all: false,
-        }
-    }
-}
 
 impl System {
     /// Sends a letter to another node; should that be no more, it has been told.
@@ -222,48 +178,6 @@ pub(crate) struct Crossed {
     priority: i32,
     door: u16,
     args: Vec<u8>,
-}
-
-/// Serialises a message for `node`. Returns `None`, after reporting the failure, if it cannot be
-/// serialised.
-pub(crate) fn pack<M: Method, F: Finish<M::Output>>(
-    args: &M::Args,
-    finish: F,
-    system: &System,
-    node: u16,
-) -> Option<Packed> {
-    match (written::<M>(args), M::ACROSS) {
-        (Ok((door, args)), Some(across)) => Some(Packed {
-            door,
-            reply: finish.cross(system, node, across.output),
-            args,
-            is_to_all: F::IS_TO_ALL,
-        }),
-        (Err(failure), _) => {
-            finish.gone(system, failure);
-            None
-        }
-        (Ok(_), None) => unreachable!("the message was serialised by its codec"),
-    }
-}
-
-/// Returns the handler id and the serialised arguments of a message.
-///
-/// # Errors
-/// When its chare was not made for nodes, or the arguments cannot be serialised.
-pub(crate) fn written<M: Method>(args: &M::Args) -> Result<(u16, Vec<u8>), Failure> {
-    let (name, entry) = (M::Chare::NAME, M::NAME);
-    let Some(across) = M::ACROSS else {
-        return Err(Failure::new(format!(
-            "a message for `{name}::{entry}` would go to another node: write `#[chare(nodes)]` for its messages to cross"
-        )));
-    };
-    let args = across.args.bytes_of(args).map_err(|error| {
-        Failure::new(format!(
-            "a message for `{name}::{entry}` cannot go to another node: {error}"
-        ))
-    })?;
-    Ok((across.door, args))
 }
 
 impl<O: Send + 'static> Replier<O> {

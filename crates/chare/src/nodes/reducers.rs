@@ -13,9 +13,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::locked;
-use super::wire::{BySerde as _, Crossing, CrossingError, best, reading};
+use crate::codec::{BySerde as _, Crossing, CrossingError, best, reading};
 use crate::failure::Failure;
-use crate::reduction::{Goes, Merged, Output, Share};
+use crate::merged::{Merged, Output};
+use crate::reduction::{Goes, Share};
 use raddle_collections::reduce::{
     self, Any as AnyOf, BitAnd, BitOr, BitXor, Concat, Count, Gather, Max, MaxAt, Min, MinAt,
     Product, Reducer, Sum, SumExact, Xor,

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Asker, Packed, Reachable, plain};
+use super::{Asker, Reachable, plain};
 use crate::balance::Measured;
+use crate::codec::Packed;
 use crate::local::Local;
 use crate::number::Number;
 use crate::part::Frozen;

@@ -9,7 +9,7 @@ use crate::failure::{Failure, contain, said};
 use crate::local::Local;
 use crate::nodes::Letter;
 use crate::number::Number;
-use crate::reduction::{Group, NextRounds};
+use crate::rounds::{Group, NextRounds};
 
 impl<T: Chare> Part<T> {
     /// What waits for an element that will not come fails.

@@ -11,9 +11,9 @@ use super::Part;
 use crate::collection::Collection;
 use crate::entry::Chare;
 use crate::failure::Failure;
+use crate::members::{Loss, Members};
 use crate::number::Number;
-use crate::reduction::Group;
-use crate::section::{Loss, Members};
+use crate::rounds::Group;
 
 /// The sections that a worker has to do with.
 #[derive(Default)]

@@ -6,16 +6,15 @@ use std::mem;
 
 use serde::{Deserialize, Serialize};
 
-use super::Parcels;
+use super::{Parcels, Suspended};
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::inbox::{Inbox, Lost};
 use crate::local::Local;
 use crate::number::Number;
 use crate::parcel::BoxedParcel;
-use crate::reduction::{Group, NextRounds};
+use crate::rounds::{Group, NextRounds};
 use crate::scan::Steps;
-use crate::suspended::Suspended;
 
 /// The elements of a part.
 pub(crate) struct Slots<T: Chare> {
@@ -70,7 +69,7 @@ pub(crate) enum State<T: Chare> {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Frozen {
     pub(crate) rounds: (u64, u64),
-    #[serde(with = "crate::nodes::plain")]
+    #[serde(with = "crate::codec::plain")]
     pub(crate) value: Vec<u8>,
 }
 

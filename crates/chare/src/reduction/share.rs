@@ -1,89 +1,13 @@
 //! What elements have contributed to a reduction, merged, whatever its kind.
 
-use std::any::{Any, type_name};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::failure::{Failure, said};
 use crate::local::Local;
+use crate::merged::{Merged, Misfit, Output, downcast, merge_one, unequal};
 use crate::nodes::Letter;
 use crate::system::System;
-use raddle_collections::reduce::{Name, Reducer};
-
-/// What some elements have contributed.
-pub(crate) trait Merged: Send {
-    fn merge(&mut self, other: Box<dyn Merged>) -> Result<(), Misfit>;
-    fn finish(self: Box<Self>) -> Box<dyn Output>;
-    fn name(&self) -> Name;
-    fn as_any(&mut self) -> &mut dyn Any;
-    fn as_any_ref(&self) -> &dyn Any;
-    fn into_any(self: Box<Self>) -> Box<dyn Any>;
-}
-
-/// What a reduction results in.
-pub(crate) trait Output: Any + Send {
-    fn type_name(&self) -> &'static str;
-}
-
-impl<O: Any + Send> Output for O {
-    fn type_name(&self) -> &'static str {
-        type_name::<O>()
-    }
-}
-
-/// The result as an `O`.
-///
-/// # Errors
-/// When it is no `O`: the name of what it is.
-pub(crate) fn downcast<O: 'static>(output: Box<dyn Output>) -> Result<Box<O>, &'static str> {
-    let is = (*output).type_name();
-    let output: Box<dyn Any> = output;
-    output.downcast().map_err(|_| is)
-}
-
-/// Why there is no result.
-type Misfit = String;
-
-impl<R: Reducer> Merged for R {
-    fn merge(&mut self, other: Box<dyn Merged>) -> Result<(), Misfit> {
-        let name = other.name();
-        match other.into_any().downcast::<R>() {
-            Ok(other) => merge_one(self, *other),
-            Err(_) => Err(unequal(R::name(), name)),
-        }
-    }
-
-    fn finish(self: Box<Self>) -> Box<dyn Output> {
-        Box::new(Reducer::finish(*self))
-    }
-
-    fn name(&self) -> Name {
-        R::name()
-    }
-
-    fn as_any(&mut self) -> &mut dyn Any {
-        self
-    }
-
-    fn as_any_ref(&self) -> &dyn Any {
-        self
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
-    }
-}
-
-fn merge_one<R: Reducer>(merged: &mut R, other: R) -> Result<(), Misfit> {
-    let merge = AssertUnwindSafe(|| Reducer::merge(merged, other));
-    match catch_unwind(merge) {
-        Ok(result) => result.map_err(|mismatch| mismatch.to_string()),
-        Err(panic) => Err(format!("{} panicked: {}", R::name(), said(&*panic))),
-    }
-}
-
-fn unequal(one: Name, other: Name) -> Misfit {
-    format!("some elements contribute {one}, others {other}")
-}
+use raddle_collections::reduce::Reducer;
 
 /// Where the result of a reduction goes.
 pub(crate) enum Target {

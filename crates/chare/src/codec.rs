@@ -3,6 +3,9 @@
 //! A proxy names its collection by the number that all nodes know it by, and becomes one of the system that reads it: a thread says which that is while
 //! it reads.
 
+mod packed;
+pub mod plain;
+
 use std::cell::Cell;
 use std::fmt;
 
@@ -10,7 +13,9 @@ use postcard::ser_flavors::Flavor;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::plain::{Buffer, Whole, WholeOf};
+pub(crate) use packed::Packed;
+pub(crate) use plain::Whole;
+use plain::{Buffer, WholeOf};
 
 /// Room for what comes behind a value: a few more, and what a letter is. So what is long is not moved for what is short.
 const ROOM: usize = 96;

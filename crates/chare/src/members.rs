@@ -16,13 +16,63 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use raddle_runtime::choice;
 use raddle_sync::ever::Ever;
 use raddle_sync::prim::{AtomicU32, AtomicU64, Mutex, Relaxed};
 
-use super::SectionForm;
 use crate::directory::Directory;
 use crate::failure::Failure;
 use crate::number::Number;
+
+/// How messages to a section, and reductions over it, travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SectionForm {
+    /// Two-level from two members a worker on. Below, point-to-point up to four members; above these, multicasts are two-level and reductions
+    /// binomial.
+    ///
+    /// Of chares that are in no array: point-to-point up to four members, binomial above.
+    #[default]
+    Auto,
+    /// By workers, then by a tree of workers. Of chares that are in no array nobody knows on which workers they are: the same as `Auto`.
+    TwoLevel,
+    /// Each member by itself.
+    PointToPoint,
+    /// By a binomial tree of members. A multicast can then be overtaken by what its sender sends to a member alone after it.
+    Binomial,
+}
+
+choice! {
+    SectionForm is "section form", named by "`--form`":
+    Auto "auto", TwoLevel "two-level", PointToPoint "point-to-point", Binomial "binomial";
+    expected "auto, two-level, point-to-point or binomial", else UnknownSectionForm
+}
+
+/// Sections up to this size are sent to one by one, unless a message to a worker is for several of them.
+const FEW: usize = 4;
+
+impl SectionForm {
+    /// How messages to elements of an array travel, and their reductions.
+    pub(crate) fn in_array(self, members: usize, workers: usize) -> (Self, Self) {
+        let is_crowded = members >= 2 * workers;
+        match self {
+            Self::Auto if is_crowded => (Self::TwoLevel, Self::TwoLevel),
+            Self::Auto if members <= FEW => (Self::PointToPoint, Self::PointToPoint),
+            Self::Auto => (Self::TwoLevel, Self::Binomial),
+            form => (form, form),
+        }
+    }
+
+    /// The same of chares that are in no array.
+    pub(crate) fn of_singles(self, members: usize) -> (Self, Self) {
+        let form = match self {
+            Self::Auto | Self::TwoLevel if members <= FEW => Self::PointToPoint,
+            Self::Auto | Self::TwoLevel => Self::Binomial,
+            form => form,
+        };
+        (form, form)
+    }
+}
 
 /// What all workers share of a section.
 #[derive(Debug)]
@@ -31,8 +81,8 @@ pub(crate) struct Members {
     /// The worker where reductions and scans end: that of the first member when the section was made.
     pub(crate) root: usize,
     positions: HashMap<Number, usize>,
-    pub(super) multicast: SectionForm,
-    pub(super) reduction: SectionForm,
+    pub(crate) multicast: SectionForm,
+    pub(crate) reduction: SectionForm,
     /// How many are on each worker, or on their way to it or from it; nothing where messages go to them by their numbers.
     counts: Box<[AtomicU32]>,
     /// Which reductions have no result.
@@ -42,7 +92,7 @@ pub(crate) struct Members {
 
 impl Members {
     /// A section of the elements at these positions, before anything is known of where they are. One without members has its `root`.
-    pub(super) fn new(
+    pub(crate) fn new(
         positions: HashMap<Number, usize>,
         numbers: Vec<Number>,
         (multicast, reduction): (SectionForm, SectionForm),

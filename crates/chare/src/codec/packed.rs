@@ -1,0 +1,47 @@
+//! A message as it crosses to another node.
+
+use super::plain::Whole;
+
+/// A message as it crosses.
+pub(crate) struct Packed {
+    pub(crate) door: u16,
+    pub(crate) reply: Option<u64>,
+    pub(crate) args: Vec<u8>,
+    /// It was for all that there are.
+    pub(crate) is_to_all: bool,
+}
+
+impl Packed {
+    /// By which an element is told to end: no entry has it.
+    pub(crate) const END_DOOR: u16 = u16::MAX;
+
+    /// By which an element is told to go to another node.
+    pub(crate) const LEAVE_DOOR: u16 = u16::MAX - 1;
+
+    /// By which a step of a scan comes to an element.
+    pub(crate) const STEP_DOOR: u16 = u16::MAX - 2;
+
+    /// That it is to end.
+    pub(crate) const END: Self = Self::without_entry(Self::END_DOOR, Vec::new());
+
+    /// That it is to go.
+    pub(crate) fn leave(worker: usize) -> Self {
+        let worker = postcard::to_allocvec(&worker).expect("a number is plain");
+        Self::without_entry(Self::LEAVE_DOOR, worker)
+    }
+
+    /// A step of a scan: its numbers, and the kind and the bytes of what was contributed.
+    pub(crate) fn step(step: &(u64, u32, u64, Whole<Vec<u8>>)) -> Self {
+        let step = postcard::to_allocvec(step).expect("numbers and bytes are plain");
+        Self::without_entry(Self::STEP_DOOR, step)
+    }
+
+    const fn without_entry(door: u16, args: Vec<u8>) -> Self {
+        Self {
+            door,
+            reply: None,
+            args,
+            is_to_all: false,
+        }
+    }
+}
