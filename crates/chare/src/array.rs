@@ -16,10 +16,10 @@ use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::index::Index;
 use crate::insertion::Make;
+use crate::lifecycle::End;
 use crate::local::{self, Local};
 use crate::nodes::Letter;
 use crate::number::Number;
-use crate::parcel::End;
 use crate::proxy::{All, One};
 use crate::reduction::claim;
 use crate::reply::Reply;
@@ -345,7 +345,7 @@ pub(crate) fn make_sparse<T: Chare>(system: &Arc<System>, options: SparseOptions
     let collection = system.add::<T>(|id| {
         let root = id as usize % worker_count;
         let sparse = Collection::sparse(system.id, id, worker_count, root);
-        sparse.moved_by(false, options.balancing)
+        sparse.balanced_by(options.balancing)
     });
     Array::new(system.id, collection.id)
 }

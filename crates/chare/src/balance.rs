@@ -22,13 +22,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_runtime::Instant;
+use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 
 pub use by_traffic::ByTraffic;
 use measure::Found;
-pub(crate) use measure::{Measured, Meter, Sheet};
+pub(crate) use measure::Measured;
+use measure::Sheet;
 pub use strategy::{ElementLoad, Greedy, LoadView, Refine, Strategy, Traffic};
 
 use crate::array::Array;
+use crate::collection::Collection;
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::Failure;
@@ -36,6 +39,7 @@ use crate::local::Local;
 use crate::part::Part;
 use crate::reduction::{Goes, Target, tell_all};
 use crate::reply::{Reply, What, reply};
+use crate::states::{Explain, SharedState, Slot};
 
 /// What moving an element is thought to cost before any has been moved, and where elements run meanwhile.
 const MOVE_GUESS: Duration = Duration::from_micros(5);
@@ -139,11 +143,71 @@ impl fmt::Display for Balanced {
     }
 }
 
+/// What all workers know of the balancing of an array.
+pub(crate) struct OfArray {
+    balancing: Balancing,
+    balanced: Mutex<Option<Balanced>>,
+    /// What moving an element has cost of late, in nanoseconds; 0 before the first.
+    move_cost: AtomicU64,
+}
+
+impl Explain for OfArray {}
+
+impl SharedState for OfArray {
+    const SLOT: Slot = Slot::Balance;
+}
+
+impl OfArray {
+    fn new(balancing: Balancing) -> Self {
+        Self {
+            balancing,
+            balanced: Mutex::default(),
+            move_cost: AtomicU64::new(0),
+        }
+    }
+
+    /// What the last balancing did.
+    pub(crate) fn balanced(&self) -> impl std::ops::DerefMut<Target = Option<Balanced>> {
+        self.balanced
+            .lock()
+            .expect("nothing panics under this lock")
+    }
+
+    /// What moving an element has cost of late.
+    pub(crate) fn move_cost(&self) -> Option<Duration> {
+        // Relaxed: a guess.
+        let cost = self.move_cost.load(Relaxed);
+        (cost > 0).then(|| Duration::from_nanos(cost))
+    }
+
+    /// Moving elements has cost this much for each.
+    pub(crate) fn learn_move_cost(&self, cost: Duration) {
+        let cost = cost.as_nanos() as u64;
+        let before = self
+            .move_cost()
+            .map_or(cost, |before| before.as_nanos() as u64);
+        // Relaxed: a guess.
+        self.move_cost.store((before + cost) / 2 + 1, Relaxed);
+    }
+}
+
+impl<T: Chare> Collection<T> {
+    /// The same, balanced as `balancing` says.
+    pub(crate) fn balanced_by(self, balancing: Option<Balancing>) -> Self {
+        match balancing {
+            Some(balancing) => self.that_is_measured().with_state(OfArray::new(balancing)),
+            None => self,
+        }
+    }
+}
+
 impl<T: Chare> Array<T> {
     /// What the last balancing of this array found and did; none before the first.
     pub fn last_balancing(self) -> Option<Balanced> {
         let system = crate::system::System::find(self.system)?;
-        system.collection::<T>(self.collection).balanced().clone()
+        let collection = system.collection::<T>(self.collection);
+        let balance = collection.state::<OfArray>()?;
+        balance.balanced().clone()
     }
 }
 
@@ -182,8 +246,8 @@ impl Local {
     ) {
         let collection = part.collection.id;
         let worker_count = self.workers_of(part);
-        let mut sheet = part.sheet.borrow_mut();
-        if part.collection.balancing.is_none() || sheet.is_some() {
+        let mut sheet = part.state::<Option<Sheet>>().borrow_mut();
+        if !part.collection.is_measured || sheet.is_some() {
             drop(sheet);
             return done(self);
         }
@@ -203,7 +267,7 @@ impl Local {
 
     /// Takes in what a worker has measured. For the root of an array.
     pub(crate) fn take_measured<T: Chare>(&self, part: &Part<T>, measured: Measured) {
-        let mut sheet = part.sheet.borrow_mut();
+        let mut sheet = part.state::<Option<Sheet>>().borrow_mut();
         let Some(begun) = sheet.as_mut() else {
             // The array was destroyed meanwhile.
             return;
@@ -224,8 +288,9 @@ impl Local {
         found: &[Found],
         done: impl FnOnce(&Self) + Send + 'static,
     ) {
-        let balancing = part.collection.balancing.as_ref();
-        let balancing = balancing.expect("the caller has looked");
+        let of_array = part.collection.state::<OfArray>();
+        let of_array = of_array.expect("the array is balanced");
+        let balancing = &of_array.balancing;
         let (strategy, is_awaited) = (&balancing.strategy, balancing.period().is_none());
         let placed = match catch_unwind(AssertUnwindSafe(|| checked(&**strategy, view))) {
             Ok(placed) => placed,
@@ -244,7 +309,7 @@ impl Local {
             .collect();
         let move_count = moves.len();
         // Where nobody waits for the moves, it does not matter how long they are under way, but what they take from others.
-        let learned = part.collection.move_cost().filter(|_| is_awaited);
+        let learned = of_array.move_cost().filter(|_| is_awaited);
         let cost = learned.unwrap_or(MOVE_GUESS) * move_count as u32;
         let mut balanced = Balanced {
             strategy: strategy.name(),
@@ -256,7 +321,7 @@ impl Local {
             cost,
             is_done: false,
         };
-        let before = part.collection.balanced().clone();
+        let before = of_array.balanced().clone();
         if strategy.is_patient()
             && !balanced.saved.is_zero()
             && let Some(before) = before.filter(|before| !before.is_done)
@@ -271,15 +336,16 @@ impl Local {
                 let moved = is_done.then(|| (move_count as u64, balanced.gain(), cost));
                 moves.add(moved, balanced.to_string());
             });
-        *part.collection.balanced() = Some(balanced);
+        *of_array.balanced() = Some(balanced);
         if !is_done {
             return done(self);
         }
         let (start, collection) = (Instant::now(), part.collection.id);
         self.move_measured(part, moves, move |local| {
             let part = local.part::<T>(collection);
-            part.collection
-                .learn_move_cost(start.elapsed() / move_count as u32);
+            if let Some(of_array) = part.collection.state::<OfArray>() {
+                of_array.learn_move_cost(start.elapsed() / move_count as u32);
+            }
             done(local);
         });
     }

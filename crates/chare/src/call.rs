@@ -18,6 +18,7 @@ use crate::codec::Packed;
 use crate::cx::Rest;
 use crate::entry::{Chare, Entry, Method};
 use crate::failure::Failure;
+use crate::lifecycle;
 use crate::local::Local;
 use crate::number::Number;
 use crate::parcel::{Finish, Parcel};
@@ -164,13 +165,21 @@ fn complete<E: Entry, F: Finish<E::Output>>(
         Ok(output) if rest.ends => {
             // If the output panics when it is dropped, the element ends all the same.
             local.guard(|| finish.done(output));
-            part.end(local, number, &rest.rounds);
+            lifecycle::end(local, part, number, &rest.rounds);
         }
         Ok(output) => finish.done(output),
         Err(panic) => {
-            part.panicked(local, number, E::NAME, &rest.rounds, &*panic, |failure| {
-                finish.failed(&local.system, failure);
-            });
+            lifecycle::panicked(
+                local,
+                part,
+                number,
+                E::NAME,
+                &rest.rounds,
+                &*panic,
+                |failure| {
+                    finish.failed(&local.system, failure);
+                },
+            );
         }
     }
 }

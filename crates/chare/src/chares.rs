@@ -14,10 +14,12 @@ use crate::index::Index;
 use crate::local;
 use crate::members::SectionForm;
 use crate::node::{NodeGroup, make_node_group};
+use crate::nodes;
 use crate::nodes::tell_when_quiet as tell_when_all_are_quiet;
 use crate::proxy::One;
 use crate::reply::{Reply, What, reply};
 use crate::section::{Section, of_singles};
+use crate::start::system_of;
 use crate::system::System;
 use crate::waits::who_waits;
 
@@ -230,7 +232,7 @@ pub trait HasSystem {
 
 impl HasSystem for Runtime {
     fn with_system<R>(&self, call: impl FnOnce(&Arc<System>) -> R) -> R {
-        call(&System::of(self))
+        call(&system_of(self))
     }
 }
 
@@ -251,10 +253,11 @@ pub(crate) fn quiescence(system: &Arc<System>) -> Reply<()> {
         entry: "quiescence",
     };
     let (replier, reply) = reply(system.id, None, what);
-    if system.away.get().is_some() {
+    if nodes::away(system).is_some() {
         tell_when_all_are_quiet(system, replier);
     } else {
-        system.quiet.tell_when_quiet(system, replier);
+        let told = Box::new(|outcome| replier.give(outcome));
+        system.quiet.tell_when_quiet(system, told);
     }
     reply
 }

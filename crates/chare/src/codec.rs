@@ -165,9 +165,9 @@ impl<T> BySerde<T> for Crossing<T> {
 /// The best way of a type that stands written.
 macro_rules! best {
     ($of:ty) => {
-        $crate::nodes::Crossing::<$of>::by(
-            |value, to| $crate::nodes::Crossing::<$of>::write_best(value, to),
-            |from| $crate::nodes::Crossing::<$of>::read_best(from),
+        $crate::codec::Crossing::<$of>::by(
+            |value, to| $crate::codec::Crossing::<$of>::write_best(value, to),
+            |from| $crate::codec::Crossing::<$of>::read_best(from),
         )
     };
 }

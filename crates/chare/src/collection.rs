@@ -5,21 +5,19 @@ use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::time::Duration;
 
 use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 
-use crate::balance::{Balanced, Balancing};
 use crate::directory::{Directory, Route, Whereabouts};
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::index::Grid;
 use crate::keys::Keys;
 use crate::members::{Loss, Members, Sections};
-use crate::node::Node;
 use crate::number::{LAST_GENERATION, Number};
 use crate::part::birth::Birth;
 use crate::rounds::Group;
+use crate::states::{SharedState, SharedStates};
 
 /// What all workers share of a collection.
 pub(crate) struct Collection<T: Chare> {
@@ -38,12 +36,11 @@ pub(crate) struct Collection<T: Chare> {
     insertions_begun: AtomicU64,
     /// Its elements are never moved.
     pub(crate) stays: bool,
-    pub(crate) balancing: Option<Balancing>,
-    balanced: Mutex<Option<Balanced>>,
-    /// What moving an element has cost of late, in nanoseconds; 0 before the first.
-    move_cost: AtomicU64,
-    /// What a node group has instead of places on workers.
-    pub(crate) node: Option<Node<T>>,
+    /// The runs of its elements are measured.
+    pub(crate) is_measured: bool,
+    is_node_group: bool,
+    /// What features keep for it.
+    states: SharedStates,
     pub(crate) sections: Sections,
     /// Which scans over all elements have no result.
     pub(crate) scan_loss: Loss,
@@ -101,10 +98,9 @@ impl<T: Chare> Collection<T> {
             root_node: 0,
             insertions_begun: AtomicU64::new(0),
             stays: false,
-            balancing: None,
-            balanced: Mutex::default(),
-            move_cost: AtomicU64::new(0),
-            node: None,
+            is_measured: false,
+            is_node_group: false,
+            states: SharedStates::default(),
             sections: Sections::default(),
             scan_loss: Loss::default(),
             birth: Birth::none(),
@@ -113,8 +109,8 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// A node group, whose one element here is made by `node`.
-    pub(crate) fn node(system: u32, id: u32, node: Node<T>) -> Self {
+    /// A node group, whose one element here is in `state`.
+    pub(crate) fn node(system: u32, id: u32, state: impl SharedState) -> Self {
         let collection = Self::singles(system, id, 1);
         // Its route stays that of a seed: no worker has it for good.
         let number = collection.directory.allocate(0);
@@ -123,9 +119,9 @@ impl<T: Chare> Collection<T> {
             .place(number)
             .set_route(Route::seed(0, false));
         Self {
-            node: Some(node),
             stays: true,
-            ..collection
+            is_node_group: true,
+            ..collection.with_state(state)
         }
     }
 
@@ -155,10 +151,9 @@ impl<T: Chare> Collection<T> {
             root_node: 0,
             insertions_begun: AtomicU64::new(0),
             stays: false,
-            balancing: None,
-            balanced: Mutex::default(),
-            move_cost: AtomicU64::new(0),
-            node: None,
+            is_measured: false,
+            is_node_group: false,
+            states: SharedStates::default(),
             sections: Sections::default(),
             scan_loss: Loss::default(),
             birth: Birth::none(),
@@ -167,11 +162,23 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// The same, with what says whether and how its elements move.
-    pub(crate) fn moved_by(self, stays: bool, balancing: Option<Balancing>) -> Self {
+    /// The same, of which the elements stay where they are if it `stays`.
+    pub(crate) fn that_stays(self, stays: bool) -> Self {
+        Self { stays, ..self }
+    }
+
+    /// The same, whose elements are measured when they run.
+    pub(crate) fn that_is_measured(self) -> Self {
         Self {
-            stays,
-            balancing,
+            is_measured: true,
+            ..self
+        }
+    }
+
+    /// The same, for which a feature keeps `state`.
+    pub(crate) fn with_state(self, state: impl SharedState) -> Self {
+        Self {
+            states: self.states.with(state),
             ..self
         }
     }
@@ -211,10 +218,9 @@ impl<T: Chare> Collection<T> {
             root_node: 0,
             insertions_begun: AtomicU64::new(0),
             stays: false,
-            balancing: None,
-            balanced: Mutex::default(),
-            move_cost: AtomicU64::new(0),
-            node: None,
+            is_measured: false,
+            is_node_group: false,
+            states: SharedStates::default(),
             sections: Sections::default(),
             scan_loss: Loss::default(),
             birth: Birth::none(),
@@ -234,26 +240,15 @@ impl<T: Chare> Collection<T> {
         self.insertions_begun.load(Relaxed)
     }
 
-    /// What the last balancing did.
-    pub(crate) fn balanced(&self) -> impl std::ops::DerefMut<Target = Option<Balanced>> {
-        locked(&self.balanced)
+    /// The state that a feature keeps for this collection, if it keeps any.
+    #[inline]
+    pub(crate) fn state<S: SharedState>(&self) -> Option<&S> {
+        self.states.get()
     }
 
-    /// What moving an element has cost of late.
-    pub(crate) fn move_cost(&self) -> Option<Duration> {
-        // Relaxed: a guess.
-        let cost = self.move_cost.load(Relaxed);
-        (cost > 0).then(|| Duration::from_nanos(cost))
-    }
-
-    /// Moving elements has cost this much for each.
-    pub(crate) fn learn_move_cost(&self, cost: Duration) {
-        let cost = cost.as_nanos() as u64;
-        let before = self
-            .move_cost()
-            .map_or(cost, |before| before.as_nanos() as u64);
-        // Relaxed: a guess.
-        self.move_cost.store((before + cost) / 2 + 1, Relaxed);
+    /// What features keep for it.
+    pub(crate) fn states(&self) -> &SharedStates {
+        &self.states
     }
 
     /// What all workers share of a section.
@@ -278,6 +273,11 @@ impl<T: Chare> Collection<T> {
             None => Ok(self.root),
             Some(section) => Ok(self.section(section)?.root),
         }
+    }
+
+    /// True for a node group, whose element no worker has for good.
+    pub(crate) fn is_node_group(&self) -> bool {
+        self.is_node_group
     }
 
     pub(crate) fn is_array(&self) -> bool {

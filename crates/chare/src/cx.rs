@@ -136,12 +136,16 @@ impl<T: Chare> Cx<T> {
 
     /// The node that runs the entry, of several.
     pub fn node(&self) -> usize {
-        self.with_system(|system| system.away.get().map_or(0, |away| away.me.into()))
+        self.with_system(|system| system.other_nodes().map_or(0, |nodes| nodes.me().into()))
     }
 
     /// The number of nodes; each has its workers.
     pub fn node_count(&self) -> usize {
-        self.with_system(|system| system.away.get().map_or(1, |away| away.node_count.into()))
+        self.with_system(|system| {
+            system
+                .other_nodes()
+                .map_or(1, |nodes| nodes.node_count().into())
+        })
     }
 
     /// Ends the element when the entry returns: it is dropped, and messages to it fail.

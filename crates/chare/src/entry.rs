@@ -5,9 +5,9 @@ use std::hash::Hash;
 
 use crate::codec::{Across, Crossing};
 use crate::cx::Cx;
+use crate::door::Door;
 use crate::inbox::{Inbox, Queue};
 use crate::index::Key;
-use crate::nodes::Door;
 use crate::proxy::{All, One};
 
 /// A type whose values are message-driven objects. The attribute [`chare`](macro@crate::chare) implements it.

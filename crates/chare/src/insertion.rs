@@ -30,6 +30,8 @@ use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::{Mark, Part};
+use crate::reduction::AllRounds;
+use crate::states::{Slot, State};
 use crate::system::System;
 
 /// Has the element made, which contributes to this reduction first.
@@ -75,6 +77,10 @@ struct Answer {
     more: isize,
 }
 
+impl State for Insertions {
+    const SLOT: Slot = Slot::Insertion;
+}
+
 impl Insertions {
     /// True when it is known of each whether it takes part in `round`.
     pub(crate) fn are_clear_of(&self, round: u64) -> bool {
@@ -96,7 +102,7 @@ impl Insertions {
 impl Local {
     /// An insertion has begun. For the root.
     pub(crate) fn begin_insertion<T: Chare>(&self, part: &Part<T>, number: Number, make: Make) {
-        let mut rounds = part.rounds.borrow_mut();
+        let mut rounds = part.state::<AllRounds>().borrow_mut();
         // In one queue, what has come before this was sent before it too, and the marks will find that out.
         let first = if self.system.post.is_one_queue() {
             rounds.untouched()
@@ -104,7 +110,7 @@ impl Local {
             0
         };
         drop(rounds);
-        let mut insertions = part.insertions.borrow_mut();
+        let mut insertions = part.state::<Insertions>().borrow_mut();
         insertions.begun += 1;
         let insertion = insertions.under_way.entry(number).or_default();
         insertion.make = Some(make);
@@ -132,7 +138,10 @@ impl Local {
             });
         }
         self.go_over(epoch);
-        let first = part.rounds.borrow_mut().first_untouched_here();
+        let first = part
+            .state::<AllRounds>()
+            .borrow_mut()
+            .first_untouched_here();
         let must_wait = !part.early.borrow().is_empty();
         if must_wait {
             let mut marks = part.marks.borrow_mut();
@@ -173,7 +182,7 @@ impl Local {
     /// Takes in an answer about an insertion. For the root.
     fn take_answer_about<T: Chare>(&self, part: &Part<T>, answer: Answer) {
         let number = answer.insertion;
-        let mut insertions = part.insertions.borrow_mut();
+        let mut insertions = part.state::<Insertions>().borrow_mut();
         let insertion = insertions.under_way.entry(number).or_default();
         insertion.first = insertion.first.max(answer.first);
         insertion.must_wait |= answer.must_wait;
@@ -195,7 +204,7 @@ impl Local {
 
     /// All is known about an insertion. For the root.
     fn end_insertion<T: Chare>(&self, part: &Part<T>, number: Number) {
-        let mut insertions = part.insertions.borrow_mut();
+        let mut insertions = part.state::<Insertions>().borrow_mut();
         let insertion = insertions.under_way.remove(&number);
         let next = if insertions.turns.front() == Some(&number) {
             insertions.turns.pop_front();
@@ -210,7 +219,7 @@ impl Local {
             ..
         }) = insertion
         {
-            let first = first.max(part.rounds.borrow_mut().first_incomplete());
+            let first = first.max(part.state::<AllRounds>().borrow_mut().first_incomplete());
             part.collection.directory.place(number).set_slot(COMING);
             self.change_population(part, first, 1);
             make(self, first);
@@ -223,7 +232,12 @@ impl Local {
     /// Asks all workers about an insertion whose turn it is; those that make others have been told so before. For the root.
     fn ask_again<T: Chare>(&self, part: &Part<T>, number: Number) {
         let (collection, worker_count) = (part.collection.id, self.system.worker_count());
-        if let Some(insertion) = part.insertions.borrow_mut().under_way.get_mut(&number) {
+        if let Some(insertion) = part
+            .state::<Insertions>()
+            .borrow_mut()
+            .under_way
+            .get_mut(&number)
+        {
             insertion.missing = worker_count as isize;
         }
         for worker in 0..worker_count {

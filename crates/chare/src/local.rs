@@ -9,13 +9,13 @@ use std::sync::Arc;
 use raddle_sync::prim::thread_local;
 
 use crate::collections::place_of;
+use crate::detours::Detours;
 use crate::entry::Chare;
 use crate::failure::{Failure, contain, said};
-use crate::migration::{Coordinator, Departures};
 use crate::number::Number;
 use crate::part::{AnyPart, Part};
 use crate::priority::WorkerRanks;
-use crate::seeds::{Detours, Dice};
+use crate::states::{State, States};
 use crate::system::System;
 
 thread_local! {
@@ -37,10 +37,6 @@ pub(crate) struct Local {
     pub(crate) worker: usize,
     /// Counts the moves of elements that this worker knows of ([`crate::migration`]).
     pub(crate) epoch: Cell<u32>,
-    /// How many senders have gone over to it, where elements leave.
-    pub(crate) markers: Cell<usize>,
-    /// Of the worker that begins moves.
-    pub(crate) coordinator: RefCell<Coordinator>,
     /// This worker's part of each collection that it has heard of.
     parts: RefCell<Vec<Option<OwnPart>>>,
     /// The element whose asynchronous entry runs.
@@ -49,12 +45,11 @@ pub(crate) struct Local {
     pub(crate) sender: Cell<Option<(u32, Number)>>,
     /// Elements to which messages of this worker are under way by their home ([`crate::seeds`]).
     pub(crate) detours: RefCell<Detours>,
-    pub(crate) departures: RefCell<Departures>,
     /// A message is under way after which this worker looks whether all is quiet.
     pub(crate) looks_later: Cell<bool>,
     /// Messages with priorities that have arrived.
     pub(crate) ranks: RefCell<WorkerRanks>,
-    pub(crate) dice: Dice,
+    states: States,
     /// The collections of chares that are in no array, by their type.
     singles: RefCell<Vec<(TypeId, u32)>>,
 }
@@ -118,16 +113,13 @@ fn come_up(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
         system,
         worker,
         epoch: Cell::new(0),
-        markers: Cell::new(0),
-        coordinator: RefCell::default(),
         parts: RefCell::default(),
         running: Cell::new(None),
         sender: Cell::new(None),
         detours: RefCell::default(),
         ranks: RefCell::default(),
-        departures: RefCell::default(),
         looks_later: Cell::new(false),
-        dice: Dice::new(worker),
+        states: States::default(),
         singles: RefCell::default(),
     }))
 }
@@ -208,17 +200,19 @@ impl Drop for Local {
         if raddle_runtime::worker_index().is_some() {
             leave(&self.parts);
             leave(&self.ranks);
-            leave(&self.coordinator);
-            leave(&self.departures);
+            self.states.take_all().for_each(std::mem::forget);
             return;
         }
         for (_, part) in self.parts.take().into_iter().flatten() {
             part.drop_all(self);
             self.guard(|| drop(part));
         }
-        let (ranks, coordinator) = (self.ranks.take(), self.coordinator.take());
+        let ranks = self.ranks.take();
         self.guard(|| drop(ranks));
-        self.guard(|| drop(coordinator));
+        let mut states = std::mem::take(&mut self.states);
+        for state in states.take_all() {
+            self.guard(|| drop(state));
+        }
     }
 }
 
@@ -233,6 +227,12 @@ impl Local {
     pub(crate) fn fail_outside_entries(&self, panic: &(dyn Any + Send)) {
         let text = format!("a panic outside of any entry: {}", said(panic));
         self.system.fail(Failure::new(text));
+    }
+
+    /// The state that a feature keeps for this worker.
+    #[inline]
+    pub(crate) fn state<S: State>(&self) -> &RefCell<S> {
+        self.states.of()
     }
 
     /// This worker's part of a collection, which is of `T`.

@@ -37,16 +37,17 @@ use std::sync::Arc;
 use raddle_sync::prim::Mutex;
 
 pub(crate) use crossing::Leave;
-pub(crate) use departures::Departures;
 use wide::Main;
 
 use crate::cx::Cx;
 use crate::directory::{Route, Site};
 use crate::entry::Chare;
 use crate::local::Local;
+use crate::nodes;
 use crate::nodes::Travel;
 use crate::number::Number;
 use crate::priority::RanksOf;
+use crate::states::{Explain, SharedState, Slot, State};
 
 /// The worker that begins batches.
 const COORDINATOR: usize = 0;
@@ -64,6 +65,12 @@ impl fmt::Debug for Moves {
     }
 }
 
+impl Explain for Moves {}
+
+impl SharedState for Moves {
+    const SLOT: Slot = Slot::Migration;
+}
+
 impl Moves {
     fn under_way(&self) -> impl std::ops::DerefMut<Target = Option<Arc<Batch>>> {
         self.0.lock().expect("nothing panics under this lock")
@@ -73,6 +80,8 @@ impl Moves {
 /// What the coordinator knows.
 #[derive(Default)]
 pub(crate) struct Coordinator {
+    /// On each worker: the number of senders that have gone over, if elements leave it.
+    marker_count: usize,
     /// What the next batch is made of, by array.
     wanted: BTreeMap<u32, Wanted>,
     /// What is done when that has been made.
@@ -82,6 +91,10 @@ pub(crate) struct Coordinator {
     when_come: Vec<Request>,
     /// What the first of several nodes knows besides.
     main: Main,
+}
+
+impl State for Coordinator {
+    const SLOT: Slot = Slot::Migration;
 }
 
 /// Elements of one array, and the workers to which they are to go.
@@ -230,7 +243,7 @@ impl Local {
         done: Option<Request>,
     ) {
         let number = self.part::<T>(collection).collection.wide;
-        if let (Some(number), Some(away)) = (number, self.system.away.get()) {
+        if let (Some(number), Some(away)) = (number, nodes::away(&self.system)) {
             let me = away.me;
             let wish = |(number, to): (Number, usize)| (number.bits(), me, to as u16);
             let wishes = moves.into_iter().map(wish).collect();
@@ -238,7 +251,7 @@ impl Local {
         }
         let moves = moves.into_iter();
         let moves = moves.map(|(number, to)| (number, Site::Worker(to)));
-        let mut coordinator = self.coordinator.borrow_mut();
+        let mut coordinator = self.state::<Coordinator>().borrow_mut();
         let wanted = coordinator
             .wanted
             .entry(collection)
@@ -249,7 +262,7 @@ impl Local {
         wanted.moves.extend(moves);
         coordinator.when_made.extend(done);
         drop(coordinator);
-        match self.system.away.get() {
+        match nodes::away(&self.system) {
             None => self.begin_next(),
             Some(_) => self.system.send_travel(0, Travel::WantWithin),
         }
@@ -258,7 +271,7 @@ impl Local {
     /// Begins the next batch that moves anything, at the coordinator, unless one is under way.
     fn begin_next(&self) {
         loop {
-            let mut coordinator = self.coordinator.borrow_mut();
+            let mut coordinator = self.state::<Coordinator>().borrow_mut();
             if coordinator.awaited > 0 || coordinator.wanted.is_empty() {
                 return;
             }
@@ -301,11 +314,11 @@ impl Local {
 
     fn begin_batch(&self, epoch: u32, groups: Vec<MovesOf>, when_come: Vec<Request>) {
         let batch = Arc::new(Batch::new(epoch, groups, Vec::new()));
-        let mut coordinator = self.coordinator.borrow_mut();
+        let mut coordinator = self.state::<Coordinator>().borrow_mut();
         coordinator.awaited = batch.count();
         coordinator.when_come = when_come;
         drop(coordinator);
-        *self.system.moves.under_way() = Some(Arc::clone(&batch));
+        *self.system.shared::<Moves>().under_way() = Some(Arc::clone(&batch));
         let mut outside = self.system.outside();
         outside.epoch = epoch;
         for &source in &batch.sources {
@@ -319,7 +332,7 @@ impl Local {
     }
 
     fn batch_under_way(&self) -> Arc<Batch> {
-        let batch = self.system.moves.under_way().clone();
+        let batch = self.system.shared::<Moves>().under_way().clone();
         batch.expect("a batch is under way until all have come")
     }
 
@@ -349,16 +362,21 @@ impl Local {
 
     /// A sender has gone over: no more comes from it for what leaves. The last marker shows that this worker has gone over too.
     fn take_marker(&self) {
-        self.markers.set(self.markers.get() + 1);
-        if self.markers.get() == self.system.marker_count() {
-            self.markers.set(0);
+        let mut coordinator = self.state::<Coordinator>().borrow_mut();
+        coordinator.marker_count += 1;
+        let has_all = coordinator.marker_count == self.system.marker_count();
+        if has_all {
+            coordinator.marker_count = 0;
+        }
+        drop(coordinator);
+        if has_all {
             self.ship(&self.batch_under_way());
         }
     }
 
     /// Elements have come, or had ended before. At the coordinator.
     fn have_come(&self, count: usize) {
-        let mut coordinator = self.coordinator.borrow_mut();
+        let mut coordinator = self.state::<Coordinator>().borrow_mut();
         coordinator.awaited -= count;
         if coordinator.awaited > 0 {
             return;
@@ -370,7 +388,7 @@ impl Local {
 
     /// All of the batch have come.
     pub(crate) fn end_batch(&self) {
-        let when_come = mem::take(&mut self.coordinator.borrow_mut().when_come);
+        let when_come = mem::take(&mut self.state::<Coordinator>().borrow_mut().when_come);
         for MovesOf {
             collection,
             of,
@@ -379,7 +397,7 @@ impl Local {
         {
             of.end(self, *collection, moves);
         }
-        *self.system.moves.under_way() = None;
+        *self.system.shared::<Moves>().under_way() = None;
         self.call_all(when_come);
     }
 }

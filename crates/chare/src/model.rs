@@ -12,6 +12,7 @@ use crate::array::Array;
 use crate::entry::Chare;
 use crate::nodes::{MORE_PORTS, Progress, Setup, run_on};
 use crate::reply::{Reply, What, reply};
+use crate::start::system_of;
 use crate::system::System;
 
 /// The nodes of a program that runs in one schedule.
@@ -87,7 +88,7 @@ pub fn migrate<T: Chare>(array: Array<T>, moves: impl IntoIterator<Item = (T::In
 
 /// True when no message was under way or worked on at some moment during the call. One look, where whoever tells others takes two.
 pub fn is_quiet(runtime: &Runtime) -> bool {
-    System::of(runtime).quiet.is_quiet()
+    system_of(runtime).quiet.is_quiet()
 }
 
 /// How many senders and elements there are of whom the one still sends to the other by its home. When all is quiet, none.
@@ -95,7 +96,7 @@ pub fn is_quiet(runtime: &Runtime) -> bool {
 /// # Panics
 /// When the runtime has ended, and on a worker.
 pub fn detours(runtime: &Runtime) -> usize {
-    let system = System::of(runtime);
+    let system = system_of(runtime);
     let what = What {
         chare: "Runtime",
         entry: "detours",

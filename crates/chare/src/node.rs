@@ -23,8 +23,9 @@ use crate::failure::contain;
 use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::{BoxedParcel, Parcel};
-use crate::part::{Part, Slot};
+use crate::part::{self, Part};
 use crate::proxy::One;
+use crate::states::{Explain, SharedState, Slot};
 use crate::system::System;
 
 /// A chare for each node.
@@ -79,7 +80,7 @@ struct Queue<T: Chare> {
 enum Element<T: Chare> {
     Unborn(Make<T>),
     /// Nothing waits for it.
-    Idle(Slot<T>),
+    Idle(part::Slot<T>),
     /// A task has it, or will.
     Busy,
     Ended,
@@ -98,6 +99,23 @@ impl<T: Chare> Drop for Node<T> {
             contain(|| drop(parcel), |_| {});
         }
     }
+}
+
+impl<T: Chare> Explain for Node<T> {
+    /// The element, if no task has it now, and `worker` had it last.
+    fn explain(&self, worker: usize) -> Option<String> {
+        let queue = self.queue();
+        match &queue.element {
+            Element::Idle(slot) if queue.worker == worker => {
+                slot.explain(|| format!("a {}", T::NAME))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl<T: Chare> SharedState for Node<T> {
+    const SLOT: Slot = Slot::NodeGroup;
 }
 
 impl<T: Chare> Queue<T> {
@@ -122,19 +140,6 @@ impl<T: Chare> Node<T> {
 
     fn queue(&self) -> impl std::ops::DerefMut<Target = Queue<T>> {
         self.queue.lock().expect("nothing panics under this lock")
-    }
-
-    /// Calls `look` with the element if no task has it now, and `worker` had it last.
-    pub(crate) fn look<R>(
-        &self,
-        worker: usize,
-        look: impl FnOnce(&Slot<T>) -> Option<R>,
-    ) -> Option<R> {
-        let queue = self.queue();
-        match &queue.element {
-            Element::Idle(slot) if queue.worker == worker => look(slot),
-            _ => None,
-        }
     }
 
     /// Puts a message among those that wait.
@@ -179,7 +184,9 @@ impl System {
         priority: i32,
         parcel: BoxedParcel<T>,
     ) {
-        let node = collection.node.as_ref().expect("the caller has looked");
+        let node = collection
+            .state::<Node<T>>()
+            .expect("the caller has looked");
         let mut queue = node.queue();
         if matches!(queue.element, Element::Ended) {
             drop(queue);
@@ -212,7 +219,10 @@ impl System {
 impl Local {
     /// Runs what waits for the element of a node group.
     fn run_node<T: Chare>(&self, part: &Part<T>, number: Number, element: Element<T>) {
-        let node = part.collection.node.as_ref().expect("it is a node group");
+        let node = part
+            .collection
+            .state::<Node<T>>()
+            .expect("it is a node group");
         match element {
             Element::Unborn(make) => make(self, part),
             Element::Idle(slot) => part.put(self, slot, 0),

@@ -36,17 +36,16 @@ mod quiet;
 mod reducers;
 mod travel;
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 #[cfg(not(any(loom, shuttle)))]
 use raddle_net as net;
 use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 
 pub(crate) use arrive::Reachable;
-pub use door::Door;
-pub(crate) use door::Whose;
 #[cfg(not(any(loom, shuttle)))]
 pub use job::{Job, JobEnvironment, NODES_MAX};
 #[cfg(not(loom))]
@@ -54,16 +53,16 @@ pub use job::{JobError, Progress, Setup};
 #[cfg(shuttle)]
 pub(crate) use job::{MORE_PORTS, run_on};
 pub(crate) use letter::Letter;
-pub(crate) use quiet::{Waves, give_up, tell_when_quiet};
+pub(crate) use quiet::{Waves, tell_when_quiet};
 pub(crate) use reducers::Reducers;
 pub(crate) use travel::{Crosser, Travel, Waiting, Wish};
 
 pub use crate::codec::{Across, BySerde, Crossing, CrossingError, plain};
+pub use crate::door::Door;
 use crate::failure::Failure;
 #[cfg(shuttle)]
 use crate::model::net;
-use crate::registry;
-use crate::system::System;
+use crate::system::{OtherNodes, System};
 
 /// Takes letters to other nodes.
 pub(crate) trait Carrier: fmt::Debug + Send + Sync {
@@ -253,7 +252,7 @@ impl Away {
 impl System {
     /// Letters for a collection over nodes find it no more.
     pub(crate) fn forget_wide(&self, number: u32) {
-        if let Some(away) = self.away.get() {
+        if let Some(away) = away(self) {
             let mut collections = away.collections();
             let collection = collections.get_mut(number as usize).and_then(Option::take);
             drop(collections);
@@ -263,53 +262,53 @@ impl System {
     }
 }
 
-/// Who waits at another node for a reply.
-///
-/// Dropping it tells him that there will be none.
-pub(crate) struct Asker {
-    system: u32,
-    node: u16,
-    reply: Option<u64>,
+/// The other nodes of a system; `None` for a program on one node.
+pub(crate) fn away(system: &System) -> Option<&Away> {
+    let nodes: &dyn Any = system.other_nodes()?;
+    nodes.downcast_ref()
 }
 
-impl Asker {
-    pub(crate) const fn new(system: u32, node: u16, reply: u64) -> Self {
-        Self {
-            system,
-            node,
-            reply: Some(reply),
-        }
+impl OtherNodes for Away {
+    fn me(&self) -> u16 {
+        self.me
     }
 
-    /// Tells him.
-    pub(crate) fn tell(mut self, outcome: Result<Vec<u8>, &Failure>, panicked: bool) {
-        self.send(outcome, panicked);
+    fn node_count(&self) -> u16 {
+        self.node_count
     }
 
-    fn send(&mut self, outcome: Result<Vec<u8>, &Failure>, panicked: bool) {
-        // Without a system its runtime has ended, and with it the node.
-        let (Some(reply), Some(system)) = (self.reply.take(), registry::find(self.system)) else {
-            return;
-        };
+    fn fail(&self, system: &System, failure: &Failure) {
+        system.send_to_others(&Letter::Failed {
+            text: &failure.to_string(),
+            is_panic: failure.is_panic(),
+        });
+    }
+
+    fn give_up(&self, failure: &Failure) {
+        quiet::give_up(self, failure);
+    }
+
+    fn exit(&self, system: &System) {
+        system.send_to_others(&Letter::Exit);
+    }
+
+    fn reply(
+        &self,
+        system: &System,
+        node: u16,
+        reply: u64,
+        outcome: Result<Vec<u8>, &Failure>,
+        panicked: bool,
+    ) {
         let text = outcome.as_ref().err().map(ToString::to_string);
         let letter = Letter::Reply {
             reply,
             outcome: text.as_deref().map_or(Ok(()), Err),
             panicked,
         };
-        system.send_away_with(self.node, &letter, outcome.unwrap_or_default());
+        system.send_away_with(node, &letter, outcome.unwrap_or_default());
     }
 }
-
-impl Drop for Asker {
-    fn drop(&mut self) {
-        let lost = Failure::new("the reply from another node is lost: the message was dropped");
-        self.send(Err(&lost), false);
-    }
-}
-
-/// The place of what a system has of other nodes: none, for a program on one.
-pub(crate) type AwayCell = OnceLock<Away>;
 
 pub(crate) fn locked<T>(lock: &Mutex<T>) -> impl std::ops::DerefMut<Target = T> {
     lock.lock().expect("nothing panics under this lock")

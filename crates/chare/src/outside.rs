@@ -1,47 +1,13 @@
 //! Threads that are no workers send in the name of one sender, under a lock: so they too have an order, an epoch and detours.
 
 use crate::entry::Chare;
-use crate::local::{Arrival, Local, on_arrival};
-use crate::nodes::Away;
+use crate::local::Local;
+use crate::nodes::{self, Away};
 use crate::parcel::{BoxedParcel, Parcel};
-use crate::priority::{Key, ranked};
 use crate::proxy::{All, One};
-use crate::seeds::{Detours, Way, way};
+use crate::seeds::{Way, way};
 use crate::spread::{Spread, Through, set_out, workers_with};
 use crate::system::System;
-
-/// What all threads that are no workers share when they send.
-#[derive(Debug, Default)]
-pub(crate) struct Outside {
-    pub(crate) epoch: u32,
-    pub(crate) detours: Detours,
-}
-
-impl System {
-    pub(crate) fn outside(&self) -> impl std::ops::DerefMut<Target = Outside> {
-        self.outside.lock().expect("nothing panics under this lock")
-    }
-
-    /// Sends what calls `arrival` when a message of this priority has its turn, in the order of those from outside.
-    fn post_outside_with(&self, priority: i32, key: Option<Key>, to: usize, arrival: Arrival) {
-        match priority {
-            0 => self.post_outside(to, arrival),
-            ..0 => {
-                let (id, message) = (self.id, ranked(priority, key, arrival));
-                self.quiet.count_sent_outside();
-                self.post.send_urgent(to, move || on_arrival(id, message));
-            }
-            _ => self.post_outside(to, ranked(priority, key, arrival)),
-        }
-    }
-
-    /// Sends a message in the order of those from outside.
-    pub(crate) fn post_outside(&self, to: usize, message: Arrival) {
-        let id = self.id;
-        self.quiet.count_sent_outside();
-        self.post.send_outside(to, move || on_arrival(id, message));
-    }
-}
 
 /// Sends a parcel to where its element is.
 #[cold]
@@ -56,7 +22,7 @@ pub(crate) fn dispatch_in<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: 
         return;
     };
     let collection = system.collection::<T>(one.collection);
-    if collection.node.is_some() {
+    if collection.is_node_group() {
         return system.to_node(&collection, one.number, one.priority, parcel);
     }
     let mut outside = system.outside();
@@ -122,7 +88,7 @@ pub(crate) fn spread_in<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Op
     // Clones are the program's code, and are made before the lock is taken.
     let mut spreads: Vec<_> = (0..system.worker_count()).map(|_| spread.clone()).collect();
     // As long as this is held no marker goes to other nodes.
-    let _gate = system.away.get().and_then(Away::enter);
+    let _gate = nodes::away(&system).and_then(Away::enter);
     let outside = system.outside();
     let epoch = epoch.unwrap_or(outside.epoch);
     for worker in workers_with(members.as_deref(), system.worker_count()) {

@@ -143,30 +143,3 @@ impl<O> Finish<O> for ToAll {
 
     fn gone(self, _system: &System, _failure: Failure) {}
 }
-
-/// Ends the element.
-pub(crate) struct End;
-
-impl<T: Chare> Parcel<T> for End {
-    fn entry(&self) -> &'static str {
-        "end"
-    }
-
-    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
-        let at = part.slot_of(number);
-        let mut slots = part.slots.borrow_mut();
-        let rounds = slots.ready(at, number).map(|body| body.cx.rounds().clone());
-        drop(slots);
-        match rounds {
-            Some(rounds) => part.end(local, number, &rounds),
-            None => part.keep(local, number, Box::new(self)),
-        }
-    }
-
-    /// The element has ended already, which is what the message asks for.
-    fn fail(self, _system: &System, _failure: Failure) {}
-
-    fn cross(self, _system: &System, _node: u16) -> Option<Packed> {
-        Some(Packed::END)
-    }
-}

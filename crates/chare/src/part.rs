@@ -14,7 +14,6 @@
 //! and otherwise the element is gone, and the message fails.
 
 pub(crate) mod birth;
-mod ends;
 mod marks;
 mod members;
 mod slots;
@@ -27,24 +26,20 @@ use std::fmt;
 use std::sync::Arc;
 
 pub(crate) use marks::{Early, Mark, Marks};
-pub(crate) use slots::{Body, Frozen, Slot, Slots, State};
+pub(crate) use slots::{Body, Frozen, Slot, Slots, State, Steps};
 pub(crate) use suspended::{Failed, Run, Suspended};
 
-use crate::balance::{Meter, Sheet};
 use crate::collection::Collection;
 use crate::directory::Spare;
 use crate::entry::Chare;
-use crate::insertion::Insertions;
+use crate::failure::{Failure, contain, said};
 use crate::keys::Keys;
 use crate::local::{Arrival, Local};
 use crate::number::Number;
 use crate::parcel::{BoxedParcel, Parcel};
 use crate::proxy::One;
-use crate::reduction::AllRounds;
-use crate::rounds::NextRounds;
-use crate::scan::Scans;
-use crate::section::Gathered;
-use crate::waits::{Known, Open, Waits};
+use crate::rounds::{Group, NextRounds};
+use crate::states::{State as FeatureState, States};
 
 /// What is done with a part as a whole.
 type Errand<T> = Box<dyn FnOnce(&Local, &Part<T>)>;
@@ -82,33 +77,55 @@ pub(crate) struct Part<T: Chare> {
     spare: RefCell<Spare>,
     /// Numbers of a sparse array that this worker has looked up.
     known: RefCell<Keys<T::Index>>,
-    pub(crate) rounds: RefCell<AllRounds>,
-    /// At the root: elements that are being put in.
-    pub(crate) insertions: RefCell<Insertions>,
     pub(crate) marks: RefCell<Marks>,
     sections: members::Sections,
-    /// What waits at members of binomial trees.
-    pub(crate) gathered: RefCell<HashMap<Number, Gathered>>,
-    pub(crate) scans: RefCell<Scans>,
     /// The array is balanced, and its elements are measured.
     pub(crate) measures: bool,
     /// Runs of entries until the next one that is measured.
     pub(crate) until_sample: Cell<u32>,
-    pub(crate) meter: RefCell<Meter>,
-    /// At the root: the balancing that is under way.
-    pub(crate) sheet: RefCell<Option<Sheet>>,
+    states: States,
 }
 
-/// A part, whatever its elements are.
+/// A part of a collection of any type, as its worker sees it.
 pub(crate) trait AnyPart: Any {
-    /// Says what waits on this worker.
-    fn explain(&self, local: &Local, waits: &mut Waits);
-
-    /// Says what this worker knows of a reduction or scan that lacks contributions.
-    fn look_at(&self, local: &Local, open: Open) -> Known;
+    /// Says what waits on this worker: a line each.
+    fn explain(&self, local: &Local) -> Vec<String>;
 
     /// Drops all elements, and what waits for them.
     fn drop_all(&self, local: &Local);
+
+    /// The collection's number.
+    fn id(&self) -> u32;
+
+    /// The name of the elements' type.
+    fn of(&self) -> &'static str;
+
+    /// What features keep for this part.
+    fn states(&self) -> &States;
+
+    /// The number of elements that a group was made with; see [`Part::population_of`].
+    fn population_of_group(&self, group: Group) -> Result<u64, Failure>;
+
+    /// True on the worker where the reductions of a group end, and on its node.
+    fn is_root(&self, local: &Local, group: Group) -> bool;
+
+    /// The position of an element that is to contribute to the reductions and scans of a section;
+    /// 0 for all elements of an array.
+    fn position_in(&self, group: Group, number: Number) -> Option<usize>;
+
+    /// Calls `see` with each element that is here.
+    fn see_elements(&self, see: &mut dyn FnMut(Seen<'_>));
+}
+
+/// An element that is here.
+pub(crate) struct Seen<'a> {
+    pub(crate) number: Number,
+    /// Its name, for an element that has an index.
+    pub(crate) name: &'a dyn Fn() -> Option<String>,
+    /// The reductions and scans to which it contributes next.
+    pub(crate) rounds: NextRounds,
+    /// The scan for a step of which its asynchronous entry waits.
+    pub(crate) awaited_scan: Option<(Group, u64)>,
 }
 
 impl<T: Chare> fmt::Debug for Part<T> {
@@ -122,14 +139,14 @@ impl<T: Chare> fmt::Debug for Part<T> {
 }
 
 impl<T: Chare> AnyPart for Part<T> {
-    fn explain(&self, local: &Local, waits: &mut Waits) {
-        let lines = &mut waits.lines;
-        for slot in self.slots.borrow().iter() {
-            lines.extend(self.explain_slot(slot));
-        }
-        if let Some(node) = &self.collection.node {
-            lines.extend(node.look(local.worker, |slot| self.explain_slot(slot)));
-        }
+    fn explain(&self, local: &Local) -> Vec<String> {
+        let slots = self.slots.borrow();
+        let mut lines: Vec<_> = slots
+            .iter()
+            .filter_map(|slot| slot.explain(|| self.collection.name(slot.index)))
+            .collect();
+        drop(slots);
+        lines.extend(self.collection.states().explain(local.worker));
         for parcels in self.early.borrow().values() {
             let count = parcels.len();
             lines.push(format!(
@@ -137,11 +154,48 @@ impl<T: Chare> AnyPart for Part<T> {
                 T::NAME
             ));
         }
-        self.note_open(local, waits);
+        lines
     }
 
-    fn look_at(&self, local: &Local, open: Open) -> Known {
-        self.know(local, open)
+    fn id(&self) -> u32 {
+        self.collection.id
+    }
+
+    fn of(&self) -> &'static str {
+        T::NAME
+    }
+
+    fn states(&self) -> &States {
+        &self.states
+    }
+
+    fn population_of_group(&self, group: Group) -> Result<u64, Failure> {
+        self.population_of(group)
+    }
+
+    fn is_root(&self, local: &Local, group: Group) -> bool {
+        self.root_of(group) == Ok(local.worker) && self.root_elsewhere(local, group).is_none()
+    }
+
+    fn position_in(&self, group: Group, number: Number) -> Option<usize> {
+        let Some(section) = group else { return Some(0) };
+        self.section(section).ok()?.position(number)
+    }
+
+    fn see_elements(&self, see: &mut dyn FnMut(Seen<'_>)) {
+        let slots = self.slots.borrow();
+        let present = slots
+            .iter()
+            .filter(|slot| !matches!(slot.state, State::Vacant));
+        for slot in present {
+            let name = || Some(self.collection.name(Some(slot.index?)));
+            see(Seen {
+                number: slot.number,
+                name: &name,
+                rounds: slot.next_rounds(),
+                awaited_scan: slot.awaited_scan(),
+            });
+        }
     }
 
     fn drop_all(&self, local: &Local) {
@@ -174,31 +228,27 @@ impl<T: Chare> Part<T> {
             latest: Cell::new(0),
             spare: RefCell::default(),
             known: RefCell::default(),
-            rounds: RefCell::default(),
-            insertions: RefCell::default(),
             marks: RefCell::default(),
             sections: members::Sections::default(),
-            gathered: RefCell::default(),
-            scans: RefCell::default(),
-            measures: collection.balancing.is_some(),
+            measures: collection.is_measured,
             until_sample: Cell::new(0),
-            meter: RefCell::default(),
-            sheet: RefCell::default(),
+            states: States::default(),
             collection,
         }
     }
 
-    /// Says what an element waits for.
-    fn explain_slot(&self, slot: &Slot<T>) -> Option<String> {
-        let State::Suspended(suspended) = &slot.state else {
-            return None;
-        };
-        let (name, entry) = (self.collection.name(slot.index), suspended.entry());
-        Some(match slot.backlog_len() {
-            0 => format!("{name} waits in `{entry}`"),
-            1 => format!("{name} waits in `{entry}`, and a message for it"),
-            behind => format!("{name} waits in `{entry}`, and {behind} messages for it"),
-        })
+    /// The state that a feature keeps for this part.
+    #[inline]
+    pub(crate) fn state<S: FeatureState>(&self) -> &RefCell<S> {
+        self.states.of()
+    }
+
+    /// The number by which all nodes know an array whose reductions end at another node, and that
+    /// node.
+    pub(crate) fn root_elsewhere(&self, local: &Local, group: Group) -> Option<(u32, u16)> {
+        let (number, node) = (self.collection.wide?, self.collection.root_node);
+        let nodes = local.system.other_nodes()?;
+        (group.is_none() && node != nodes.me()).then_some((number, node))
     }
 
     pub(crate) fn one(&self, number: Number) -> One<T> {
@@ -274,18 +324,6 @@ impl<T: Chare> Part<T> {
         let parcel = Box::new(Early::new(self, parcel));
         let mut early = self.early.borrow_mut();
         early.entry(number).or_default().push_back(parcel);
-    }
-
-    /// The shares that wait at a member.
-    pub(crate) fn take_gathered(&self, number: Number) -> Gathered {
-        let gathered = self.gathered.borrow_mut().remove(&number);
-        gathered.unwrap_or_default()
-    }
-
-    pub(crate) fn put_gathered(&self, number: Number, gathered: Gathered) {
-        if !gathered.is_empty() {
-            self.gathered.borrow_mut().insert(number, gathered);
-        }
     }
 
     /// True when nobody runs the element's backlog yet.
@@ -374,7 +412,7 @@ impl<T: Chare> Part<T> {
     }
 
     /// The element has come, or will not.
-    fn forget_to_come(&self, number: Number) {
+    pub(crate) fn forget_to_come(&self, number: Number) {
         if !self.unmade.borrow().is_empty() {
             self.unmade.borrow_mut().remove(&number);
         }
@@ -476,5 +514,21 @@ impl<T: Chare> Part<T> {
         } else {
             directory.give_back(vacant);
         }
+    }
+
+    /// Drops an element; a destructor that panics leaves the rest to go.
+    pub(crate) fn drop_slot(&self, local: &Local, mut slot: Slot<T>) {
+        let index = slot.index;
+        if let Some(aside) = slot.take_aside() {
+            aside.drop_all(local, &|_| {});
+        }
+        contain(
+            || drop(slot),
+            |panic| {
+                let name = self.collection.name(index);
+                let text = format!("{name} panicked in `drop`: {}", said(panic));
+                local.system.fail(Failure::new(text));
+            },
+        );
     }
 }

@@ -19,29 +19,42 @@
 //! Mattern: Algorithms for distributed termination detection. Distributed Computing 2, 1987: the four counters, of which
 //! two looks at words in memory make two.
 
+use std::fmt;
+
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{
     Acquire, AtomicBool, AtomicU64, Mutex, Relaxed, Release, SeqCst, fence, heavy_fence,
     light_fence,
 };
 
+use crate::failure::Failure;
 use crate::local::Local;
-use crate::reply::Replier;
 use crate::system::System;
 
-/// Counts messages, and knows who waits for the end of them.
-#[derive(Debug)]
+/// Is called once all is quiet, or something has failed.
+pub(crate) type Told = Box<dyn FnOnce(Result<(), Failure>) + Send>;
+
+/// Counts messages, and calls those that wait for the end of them.
 pub(crate) struct Quiet {
     /// One for each worker, and a last one for everybody else.
     counts: Box<[CachePadded<Counts>]>,
     is_awaited: AtomicBool,
-    awaited: Mutex<Vec<Replier<()>>>,
+    awaited: Mutex<Vec<Told>>,
 }
 
 #[derive(Debug, Default)]
 struct Counts {
     sent: AtomicU64,
     done: AtomicU64,
+}
+
+impl fmt::Debug for Quiet {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Quiet")
+            .field("counts", &self.counts)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Quiet {
@@ -95,9 +108,9 @@ impl Quiet {
     }
 
     /// Replies when all is quiet in `system`, whose counts these are.
-    pub(crate) fn tell_when_quiet(&self, system: &System, replier: Replier<()>) {
+    pub(crate) fn tell_when_quiet(&self, system: &System, told: Told) {
         let mut awaited = self.awaited.lock().expect("nothing panics under this lock");
-        awaited.push(replier);
+        awaited.push(told);
         // Relaxed: ordered by the fence.
         self.is_awaited.store(true, Relaxed);
         drop(awaited);
@@ -118,13 +131,13 @@ impl Quiet {
         if !self.is_quiet() {
             return;
         }
-        let repliers = std::mem::take(&mut *awaited);
+        let all = std::mem::take(&mut *awaited);
         // Relaxed: written under the lock only.
         self.is_awaited.store(false, Relaxed);
         drop(awaited);
         let outcome = system.failure().map_or(Ok(()), Err);
-        for replier in repliers {
-            replier.give(outcome.clone());
+        for told in all {
+            told(outcome.clone());
         }
     }
 

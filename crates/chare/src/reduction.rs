@@ -25,14 +25,17 @@ pub(crate) use share::{Goes, Share, Target};
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::{Failure, contain, said};
+use crate::insertion::Insertions;
 use crate::local::{self, Local};
 use crate::members::Members;
 use crate::merged::{Output, downcast};
+use crate::nodes;
 use crate::nodes::Letter;
 use crate::number::Number;
 use crate::part::Part;
 use crate::reply::{Reply, What, reply};
 use crate::rounds::{Group, NextRounds};
+use crate::section::lose_gathered;
 use crate::system::System;
 use raddle_collections::reduce::Reducer;
 
@@ -86,7 +89,7 @@ impl<T: Chare> Cx<T> {
     pub(crate) fn await_round<O: 'static>(&mut self, tell: impl FnOnce(&O) + Send + 'static) {
         let round = self.rounds().array();
         self.on_own_worker(move |_, part| {
-            let mut all = part.rounds.borrow_mut();
+            let mut all = part.state::<AllRounds>().borrow_mut();
             let contributors = all.of(None).contributors.entry(round).or_default();
             contributors.push(Box::new(|output| tell(result_of(output))));
         });
@@ -164,7 +167,7 @@ pub(crate) fn tell_all<T: Chare, O: Clone + Send + Sync + 'static>(
             local.post(worker, move |local| {
                 let part = local.part::<T>(collection);
                 let contributors = part
-                    .rounds
+                    .state::<AllRounds>()
                     .borrow_mut()
                     .of(None)
                     .contributors
@@ -188,7 +191,7 @@ impl Local {
         goes: Goes,
         target: impl FnOnce() -> Target,
     ) {
-        let mut all = part.rounds.borrow_mut();
+        let mut all = part.state::<AllRounds>().borrow_mut();
         let rounds = all.of(group);
         rounds.untouched_here = rounds.untouched_here.max(round + 1);
         if group.is_none() {
@@ -209,7 +212,11 @@ impl Local {
     fn send_done<T: Chare>(&self, part: &Part<T>, group: Group) {
         loop {
             let live = part.live_in(self.worker, group);
-            let done = part.rounds.borrow_mut().of(group).take_done(live);
+            let done = part
+                .state::<AllRounds>()
+                .borrow_mut()
+                .of(group)
+                .take_done(live);
             match done {
                 Some((round, share)) if share.count > 0 => self.send_up(part, group, round, share),
                 Some(_) => {}
@@ -227,7 +234,7 @@ impl Local {
         let count = self.system.worker_count();
         let below = (self.worker + count - root) % count;
         if below == 0 {
-            if let Some((number, node)) = self.root_elsewhere(part, group) {
+            if let Some((number, node)) = part.root_elsewhere(self, group) {
                 let sent = share.send_away(&self.system, node, (number, round));
                 return sent.unwrap_or_else(|failure| self.system.fail(failure));
             }
@@ -240,24 +247,13 @@ impl Local {
         });
     }
 
-    /// The number by which all nodes know an array whose reductions end at another node, and that node.
-    pub(crate) fn root_elsewhere<T: Chare>(
-        &self,
-        part: &Part<T>,
-        group: Group,
-    ) -> Option<(u32, u16)> {
-        let (number, node) = (part.collection.wide?, part.collection.root_node);
-        let away = self.system.away.get()?;
-        (group.is_none() && node != away.me).then_some((number, node))
-    }
-
     /// Takes in the share of a worker below.
     fn take_up<T: Chare>(&self, part: &Part<T>, group: Group, round: u64, share: Share) {
         if let Some(failure) = lost(part, group, round) {
             return self.system.fail(failure);
         }
         if part.live_in(self.worker, group) > 0 {
-            let mut all = part.rounds.borrow_mut();
+            let mut all = part.state::<AllRounds>().borrow_mut();
             if let Some(open) = all.of(group).round(round) {
                 open.share.add(share);
                 drop(all);
@@ -293,7 +289,11 @@ impl Local {
         if let Some(failure) = lost(part, group, round) {
             return self.system.fail(failure);
         }
-        part.rounds.borrow_mut().of(group).root.add(round, share);
+        part.state::<AllRounds>()
+            .borrow_mut()
+            .of(group)
+            .root
+            .add(round, share);
         self.end_rounds(part, group);
     }
 
@@ -304,7 +304,7 @@ impl Local {
             let Ok(population) = part.population_of(group) else {
                 return;
             };
-            let mut all = part.rounds.borrow_mut();
+            let mut all = part.state::<AllRounds>().borrow_mut();
             let complete = all.of(group).root.take_complete(population, is_settled);
             drop(all);
             let Some((round, mut share)) = complete else {
@@ -341,7 +341,7 @@ impl Local {
 
     /// True when it is known which elements take part in a reduction over the array. For the root.
     fn is_settled<T: Chare>(&self, part: &Part<T>, round: u64) -> bool {
-        let insertions = part.insertions.borrow();
+        let insertions = part.state::<Insertions>().borrow();
         // Where there is a queue for each sender, what an insertion triggers can come before it is said that it has begun.
         let has_heard_of_all = self.system.post.is_one_queue()
             || part.collection.insertions_begun() == insertions.begun();
@@ -377,7 +377,8 @@ impl Local {
 
     /// Sends the result of a reduction to all other nodes that have elements of the array.
     fn tell_other_nodes<T: Chare>(&self, part: &Part<T>, round: u64, output: &dyn Output) {
-        let (Some(collection), Some(away)) = (part.collection.wide, self.system.away.get()) else {
+        let (Some(collection), Some(away)) = (part.collection.wide, nodes::away(&self.system))
+        else {
             return;
         };
         match away.reducers.write_output(output) {
@@ -395,10 +396,10 @@ impl Local {
 
     /// Hears the result of a reduction that has ended on another node.
     pub(crate) fn hear_result<T: Chare>(&self, part: &Part<T>, round: u64, of: u64, bytes: &[u8]) {
-        let mut all = part.rounds.borrow_mut();
+        let mut all = part.state::<AllRounds>().borrow_mut();
         let contributors = all.of(None).contributors.remove(&round);
         drop(all);
-        let (Some(contributors), Some(away)) = (contributors, self.system.away.get()) else {
+        let (Some(contributors), Some(away)) = (contributors, nodes::away(&self.system)) else {
             return;
         };
         match away.reducers.read_output(self.system.id, of, bytes) {
@@ -413,7 +414,7 @@ impl Local {
 
     /// Gives a result to the first who waits for one, or keeps it for who comes.
     fn settle_claim<T: Chare>(&self, part: &Part<T>, group: Group, outcome: Outcome) {
-        let mut all = part.rounds.borrow_mut();
+        let mut all = part.state::<AllRounds>().borrow_mut();
         let root = &mut all.of(group).root;
         match root.claims.pop_front() {
             Some(claim) => {
@@ -426,7 +427,7 @@ impl Local {
 
     /// Gives the next result that nobody has asked for to `claim`. For the root.
     pub(crate) fn claim<T: Chare>(&self, part: &Part<T>, group: Group, claim: Claim) {
-        if let Some((_, node)) = self.root_elsewhere(part, group) {
+        if let Some((_, node)) = part.root_elsewhere(self, group) {
             let text = format!(
                 "the results of reductions of {} are at node {node}: ask there",
                 T::NAME
@@ -437,13 +438,13 @@ impl Local {
             Ok(population) => population,
             Err(failure) => return claim(Err(failure)),
         };
-        let mut all = part.rounds.borrow_mut();
+        let mut all = part.state::<AllRounds>().borrow_mut();
         let root = &mut all.of(group).root;
         let outcome = root.results.pop_front().or_else(|| {
             let lost = lost(part, group, root.next());
             let deserted = || {
                 let is_deserted =
-                    part.insertions.borrow().is_empty() && root.is_deserted(population);
+                    part.state::<Insertions>().borrow().is_empty() && root.is_deserted(population);
                 is_deserted.then(|| self.deserted::<T>(group))
             };
             lost.or_else(deserted).map(Err)
@@ -468,8 +469,12 @@ impl Local {
         let (Some(from), Some(failure)) = (members.loss.from(), members.loss.any()) else {
             return;
         };
-        let has_gathered = part.lose_gathered(section, from);
-        let has_begun = part.rounds.borrow_mut().of(Some(section)).lose(from);
+        let has_gathered = lose_gathered(part, section, from);
+        let has_begun = part
+            .state::<AllRounds>()
+            .borrow_mut()
+            .of(Some(section))
+            .lose(from);
         if has_begun || has_gathered {
             self.system.fail(failure);
         }
@@ -479,7 +484,7 @@ impl Local {
 
     /// Tells those who wait for reductions of a section that have no results. For the root.
     fn fail_lost_claims<T: Chare>(&self, part: &Part<T>, section: u32, members: &Members) {
-        let mut all = part.rounds.borrow_mut();
+        let mut all = part.state::<AllRounds>().borrow_mut();
         let root = &mut all.of(Some(section)).root;
         let Some(failure) = members.loss.of(root.next()) else {
             return;
@@ -497,8 +502,8 @@ impl Local {
         let Err(failure) = part.collection.section(section) else {
             return;
         };
-        let rounds = part.rounds.borrow_mut().forget(section);
-        let has_gathered = part.lose_gathered(section, 0);
+        let rounds = part.state::<AllRounds>().borrow_mut().forget(section);
+        let has_gathered = lose_gathered(part, section, 0);
         self.forget_scans(part, section, members, &failure);
         for &number in members.numbers.iter().filter(|&&number| part.has(number)) {
             part.forget_rounds(number, section);
@@ -515,7 +520,7 @@ impl Local {
     /// Element `number` has gone.
     pub(crate) fn leaves<T: Chare>(&self, part: &Part<T>, number: Number, rounds: &NextRounds) {
         for (group, next) in rounds.iter().filter(|entry| part.has_group(entry.0)) {
-            let mut all = part.rounds.borrow_mut();
+            let mut all = part.state::<AllRounds>().borrow_mut();
             let rounds = all.of(group);
             rounds.behind(next).for_each(|round| round.done_here -= 1);
             rounds.ahead.remove(&number);
@@ -529,7 +534,7 @@ impl Local {
     /// Element `number` comes.
     pub(crate) fn comes<T: Chare>(&self, part: &Part<T>, number: Number, rounds: &NextRounds) {
         for (group, next) in rounds.iter().filter(|entry| part.has_group(entry.0)) {
-            let mut all = part.rounds.borrow_mut();
+            let mut all = part.state::<AllRounds>().borrow_mut();
             let rounds = all.of(group);
             rounds.behind(next).for_each(|round| round.done_here += 1);
             if next > rounds.first {
@@ -540,7 +545,7 @@ impl Local {
 
     /// From reduction `from` on there is one contribution more, or less; says so to the root.
     pub(crate) fn tell_root<T: Chare>(&self, part: &Part<T>, from: u64, by: i64) {
-        if let Some((collection, node)) = self.root_elsewhere(part, None) {
+        if let Some((collection, node)) = part.root_elsewhere(self, None) {
             let letter = Letter::Population {
                 collection,
                 from,
@@ -556,7 +561,7 @@ impl Local {
 
     /// From reduction `from` on there is one contribution more, or less. For the root.
     pub(crate) fn change_population<T: Chare>(&self, part: &Part<T>, from: u64, by: i64) {
-        let mut all = part.rounds.borrow_mut();
+        let mut all = part.state::<AllRounds>().borrow_mut();
         *all.of(None).root.changes.entry(from).or_default() += by;
         drop(all);
         self.end_rounds(part, None);
@@ -565,10 +570,10 @@ impl Local {
 
     /// Nobody who waits for a reduction of an array without elements waits for ever. For the root.
     fn fail_deserted<T: Chare>(&self, part: &Part<T>) {
-        let mut all = part.rounds.borrow_mut();
+        let mut all = part.state::<AllRounds>().borrow_mut();
         let root = &mut all.of(None).root;
-        let is_deserted =
-            part.insertions.borrow().is_empty() && root.is_deserted(part.collection.population);
+        let is_deserted = part.state::<Insertions>().borrow().is_empty()
+            && root.is_deserted(part.collection.population);
         if !is_deserted {
             return;
         }

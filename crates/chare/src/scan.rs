@@ -15,7 +15,7 @@
 //! Jetley, Kalé, sect. 5.D. Hillis, Steele: Data parallel algorithms. Communications of the ACM 29(12), 1986, for recursive doubling.
 
 use std::any::Any;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -30,13 +30,15 @@ use crate::failure::Failure;
 use crate::local::{self, Local};
 use crate::members::{Loss, Members};
 use crate::merged::Merged;
+use crate::nodes::{self, Letter};
 use crate::number::Number;
 use crate::parcel::{BoxedParcel, Parcel};
-use crate::part::{Part, State};
+use crate::part::{Part, State, Steps};
 use crate::proxy::One;
 use crate::reply::{Replier, Reply, What, reply};
 use crate::rounds::{Group, name_of};
 use crate::section::Section;
+use crate::states::{Slot, State as FeatureState};
 use crate::suspended::{go_on, with_own_slot};
 use crate::system::System;
 use raddle_collections::reduce::{Monoid, Reducer};
@@ -273,16 +275,13 @@ fn break_scan<T: Chare>(one: One<T>, (group, scan): Key, failure: Failure) -> ! 
     local::with(one.system, |local| {
         let local = local.expect("entries run on workers of their system");
         let part = local.part::<T>(one.collection);
-        part.break_scans(local, group, scan, &failure);
+        break_scans(local, &part, group, scan, &failure);
     });
     panic!("{failure}");
 }
 
 /// A scan: who scans, and its number among theirs.
 pub(crate) type Key = (Group, u64);
-
-/// What an element has got in the steps of scans.
-pub(crate) type Steps = HashMap<(Group, u64, u32), Box<dyn Merged>>;
 
 /// The contribution of another element.
 pub(crate) struct Step {
@@ -294,7 +293,7 @@ pub(crate) struct Step {
 impl Step {
     /// As it goes to another node.
     fn write(&self, system: &System) -> Result<Packed, Failure> {
-        let (Some(away), (None, scan)) = (system.away.get(), self.key) else {
+        let (Some(away), (None, scan)) = (nodes::away(system), self.key) else {
             return Err(Failure::new("scans of sections do not cross nodes"));
         };
         let (kind, bytes) = away.reducers.write(&*self.value)?;
@@ -309,7 +308,7 @@ impl Step {
         let read = postcard::from_bytes::<(u64, u32, u64, Whole<Vec<u8>>)>(args);
         let (scan, step, kind, Whole(bytes)) = read
             .map_err(|error| Failure::new(format!("a step of a scan cannot be read: {error}")))?;
-        let away = system.away.get().expect("it comes from another node");
+        let away = nodes::away(system).expect("it comes from another node");
         Ok(Self {
             key: (None, scan),
             step,
@@ -393,6 +392,10 @@ fn next_step<T: Chare, R: Monoid>(
 #[derive(Default)]
 pub(crate) struct Scans(BTreeMap<Key, Sheet>);
 
+impl FeatureState for Scans {
+    const SLOT: Slot = Slot::Scan;
+}
+
 impl Scans {
     /// Those that are not complete.
     pub(crate) fn incomplete(&self) -> impl Iterator<Item = Key> {
@@ -471,7 +474,7 @@ impl Local {
             Ok(count) => count,
             Err(failure) => return replier.give(Err(failure)),
         };
-        let mut scans = part.scans.borrow_mut();
+        let mut scans = part.state::<Scans>().borrow_mut();
         let sheet = scans.0.entry(key).or_insert_with(|| {
             let entries: Entries<R> = (0..count).map(|_| None).collect();
             Sheet {
@@ -483,7 +486,7 @@ impl Local {
         else {
             drop(scans);
             let failure = unlike::<T>(key, some_are::<R>());
-            part.break_scans(self, group, scan, &failure);
+            break_scans(self, part, group, scan, &failure);
             return replier.give(Err(failure));
         };
         entries[place as usize] = Some((reducer, replier));
@@ -500,7 +503,7 @@ impl Local {
             let merged = before.as_mut().map(|before| before.merge(reducer));
             if let Ok(Err(mismatch)) = merged {
                 let failure = unlike::<T>(key, mismatch);
-                part.break_scans(self, group, scan, &failure);
+                break_scans(self, part, group, scan, &failure);
                 before = Err(failure);
             }
         }
@@ -526,7 +529,7 @@ impl Local {
     }
 
     fn fail_scans<T: Chare>(&self, part: &Part<T>, group: Group, from: u64, failure: &Failure) {
-        let lost = part.scans.borrow_mut().take_from(group, from);
+        let lost = part.state::<Scans>().borrow_mut().take_from(group, from);
         for sheet in lost {
             self.guard(|| sheet.entries.fail(failure));
         }
@@ -566,6 +569,46 @@ impl Local {
             self.guard(|| self.go_on_without_result(part, number));
         }
     }
+}
+
+/// Scans of a group from `from` on have no results: whoever waits for one, or will, is told why.
+pub(crate) fn break_scans<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    group: Group,
+    from: u64,
+    failure: &Failure,
+) {
+    let is_first = break_scans_here(local, part, group, from, failure);
+    if let (true, None, Some(collection)) = (is_first, group, part.collection.wide) {
+        local.system.send_to_others(&Letter::ScanLoss {
+            collection,
+            from,
+            why: &failure.to_string(),
+        });
+    }
+}
+
+/// The same for those on this node; false where they know.
+pub(crate) fn break_scans_here<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    group: Group,
+    from: u64,
+    failure: &Failure,
+) -> bool {
+    // What is no more has told all who wait already.
+    let is_first = part.with_scan_loss(group, |loss| loss.note(from, failure));
+    if is_first != Ok(true) {
+        return false;
+    }
+    let collection = part.collection.id;
+    for worker in 0..local.system.worker_count() {
+        local.post_seldom(worker, move |local| {
+            local.lose_scans::<T>(&local.part(collection), group);
+        });
+    }
+    true
 }
 
 impl<T: Chare> Part<T> {

@@ -24,8 +24,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-pub(crate) use tree::Gathered;
 use tree::PassOn;
+pub(crate) use tree::{AllGathered, Gathered, lose_gathered, put_gathered, take_gathered};
 
 use crate::array::Array;
 use crate::collection::Collection;

@@ -22,18 +22,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_runtime::SeedPolicy;
 
-pub(crate) use detour::{Detours, Way, way};
-pub(crate) use policy::Dice;
-use policy::{Choice, Loads, neighbours};
+pub(crate) use detour::{Way, way};
+use policy::{Choice, Dice, Loads, neighbours};
 
 use crate::cx::Cx;
 use crate::directory::{Route, Whereabouts};
 use crate::entry::Chare;
 use crate::failure::Failure;
+use crate::lifecycle;
 use crate::local::{self, Local};
 use crate::number::Number;
-use crate::part::{Body, Part, Slot, State};
+use crate::part::{self, Body, Part, State};
 use crate::proxy::One;
+use crate::states::{Explain, SharedState, Slot};
 use crate::system::System;
 
 /// The seeds of a system.
@@ -41,6 +42,12 @@ use crate::system::System;
 pub(crate) struct Seeds {
     policy: SeedPolicy,
     loads: Loads,
+}
+
+impl Explain for Seeds {}
+
+impl SharedState for Seeds {
+    const SLOT: Slot = Slot::Seeds;
 }
 
 impl Seeds {
@@ -55,7 +62,10 @@ impl Seeds {
         let count = local.system.worker_count();
         match self.policy {
             SeedPolicy::Stealing => Choice::Keep,
-            SeedPolicy::Random => Choice::Place(local.dice.pick(count)),
+            SeedPolicy::Random => {
+                let mut dice = local.state::<Dice>().borrow_mut();
+                Choice::Place(dice.pick(local.worker, count))
+            }
             policy => self
                 .loads
                 .average(local.worker, &neighbours(policy, local.worker, count)),
@@ -127,7 +137,7 @@ impl Local {
         let number = part.allocate(self.worker);
         let place = part.collection.directory.place(number);
         let (system, generation) = (&self.system, number.generation());
-        match system.seeds.choose(self) {
+        match system.shared::<Seeds>().choose(self) {
             Choice::Place(worker) => {
                 place.set_route(Route::placed(generation, worker));
                 self.post_seldom(worker, move |local| {
@@ -156,11 +166,11 @@ impl Local {
         make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
     ) {
         let (id, from) = (self.system.id, self.worker);
-        self.system.seeds.loads.count_up(from);
+        self.system.shared::<Seeds>().loads.count_up(from);
         self.system.quiet.count_sent(from);
         self.system.post.put(move || {
             local::in_pool(id, move |local| {
-                local.system.seeds.loads.count_down(from);
+                local.system.shared::<Seeds>().loads.count_down(from);
                 local.sprout(&local.part(collection), number, make);
             });
         });
@@ -203,10 +213,10 @@ impl Local {
             Ok(me) => {
                 let rest = cx.has_rest().then(|| cx.take_rest());
                 let body = Body { me, cx };
-                let slot = Slot::new(number, index, State::Ready(body));
+                let slot = part::Slot::new(number, index, State::Ready(body));
                 part.settle(self, slot, 0, Vec::new());
                 if let Some(rest) = rest.filter(|rest| rest.ends) {
-                    part.end(self, number, &rest.rounds);
+                    lifecycle::end(self, part, number, &rest.rounds);
                 }
             }
             Err(panic) => {
@@ -215,8 +225,8 @@ impl Local {
                 part.collection.note_death(number, index, &failure);
                 // First: what waits for the element and fails may tell the program of it.
                 self.system.fail(failure);
-                part.take_leave(self, number, index, cx.rounds());
-                part.fail_early(self, number);
+                lifecycle::take_leave(self, part, number, index, cx.rounds());
+                lifecycle::fail_early(self, part, number);
                 // Its destructor might panic in turn.
                 std::mem::forget(panic);
             }

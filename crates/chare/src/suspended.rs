@@ -17,6 +17,7 @@ use crate::call::{Call, Kind};
 use crate::cx::{Cx, wait_outside};
 use crate::entry::{AsyncEntry, Chare, Message};
 use crate::failure::Failure;
+use crate::lifecycle;
 use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::{Finish, Parcel};
@@ -102,7 +103,7 @@ fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspende
             slot.state = State::Ready(body);
             drop(slots);
             if let Some(rest) = rest.filter(|rest| rest.ends) {
-                part.end(local, number, &rest.rounds);
+                lifecycle::end(local, part, number, &rest.rounds);
             } else {
                 catch_up(local, part, number);
             }
@@ -113,8 +114,9 @@ fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspende
             tell,
         })) => {
             drop(slots);
-            part.panicked(
+            lifecycle::panicked(
                 local,
+                part,
                 number,
                 suspended.entry,
                 &rounds,

@@ -3,29 +3,61 @@
 //! Proxies carry the number of their system, not a pointer: so they are small, are copied freely, and count no references. Workers keep
 //! the system at hand ([`crate::local`]); other threads look it up.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use raddle_runtime::{Post, Runtime, Waiter};
-use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, Relaxed, panicking};
+use raddle_runtime::{Post, Waiter};
+use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, Relaxed};
 
 use crate::collection::Collection;
 use crate::collections::Collections;
 use crate::deferred::Deferred;
+use crate::detours::Detours;
 use crate::entry::Chare;
 use crate::failure::Failure;
-use crate::local::{self, Arrival, Local};
-use crate::migration::Moves;
-use crate::nodes::{self, AwayCell, Letter};
-use crate::outside::Outside;
+use crate::local::{self, Arrival, Local, on_arrival};
+use crate::priority::{Key, ranked};
 use crate::quiet::Quiet;
 use crate::registry;
-use crate::seeds::Seeds;
+use crate::states::{SharedState, SharedStates};
 use crate::unreported::Unreported;
 use crate::waiters::{Waiters, Waiting, Watch};
-#[cfg(not(any(loom, shuttle)))]
-use crate::watch::Watcher;
+
+/// What all threads that are no workers share when they send.
+#[derive(Debug, Default)]
+pub(crate) struct Outside {
+    pub(crate) epoch: u32,
+    pub(crate) detours: Detours,
+}
+
+/// The other nodes of a program, as the core sees them.
+pub(crate) trait OtherNodes: Any + Send + Sync {
+    /// The number of this node.
+    fn me(&self) -> u16;
+
+    /// The number of nodes.
+    fn node_count(&self) -> u16;
+
+    /// Reports a failure of this node to all others.
+    fn fail(&self, system: &System, failure: &Failure);
+
+    /// Something has failed, here or elsewhere: nothing on this node waits for others any longer.
+    fn give_up(&self, failure: &Failure);
+
+    /// Reports the end of the program to all others.
+    fn exit(&self, system: &System);
+
+    /// Sends a reply to the node that asked for it under number `reply`.
+    fn reply(
+        &self,
+        system: &System,
+        node: u16,
+        reply: u64,
+        outcome: Result<Vec<u8>, &Failure>,
+        panicked: bool,
+    );
+}
 
 /// What all chares of a runtime share.
 pub struct System {
@@ -35,11 +67,10 @@ pub struct System {
     singles: Mutex<Vec<(TypeId, u32)>>,
     pub(crate) outside: Mutex<Outside>,
     pub(crate) quiet: Quiet,
-    pub(crate) moves: Moves,
-    pub(crate) seeds: Seeds,
+    states: SharedStates,
     pub(crate) deferred: Deferred,
-    /// What it has of the systems of other nodes.
-    pub(crate) away: AwayCell,
+    /// The other nodes, for a program on several.
+    other_nodes: OnceLock<Box<dyn OtherNodes>>,
     failure: Mutex<Option<Failure>>,
     has_failed: AtomicBool,
     pub(crate) unreported: Unreported,
@@ -59,33 +90,46 @@ impl fmt::Debug for System {
 }
 
 impl System {
-    /// The system of `runtime`.
-    pub(crate) fn of(runtime: &Runtime) -> Arc<Self> {
-        let owner = runtime.model(|post| {
-            #[cfg(not(any(loom, shuttle)))]
-            raddle_sync::exit::watch_panics();
-            let worker_count = post.worker_count();
-            let system = registry::add(|id| Self {
-                id,
-                post,
-                collections: Collections::default(),
-                singles: Mutex::default(),
-                outside: Mutex::default(),
-                quiet: Quiet::new(worker_count),
-                moves: Moves::default(),
-                deferred: Deferred::new(worker_count),
-                seeds: Seeds::new(runtime.seed_policy(), worker_count),
-                away: AwayCell::new(),
-                failure: Mutex::default(),
-                has_failed: AtomicBool::new(false),
-                unreported: Unreported::default(),
-                waiters: Waiters::default(),
-                has_exited: AtomicBool::new(false),
-                next_worker: AtomicUsize::new(0),
-            });
-            Arc::new(Owner::new(system))
-        });
-        Arc::clone(&owner.system)
+    /// A system with this number, whose features have these `states`.
+    pub(crate) fn new(id: u32, post: Post, states: SharedStates) -> Self {
+        let worker_count = post.worker_count();
+        Self {
+            id,
+            post,
+            collections: Collections::default(),
+            singles: Mutex::default(),
+            outside: Mutex::default(),
+            quiet: Quiet::new(worker_count),
+            states,
+            deferred: Deferred::new(worker_count),
+            other_nodes: OnceLock::new(),
+            failure: Mutex::default(),
+            has_failed: AtomicBool::new(false),
+            unreported: Unreported::default(),
+            waiters: Waiters::default(),
+            has_exited: AtomicBool::new(false),
+            next_worker: AtomicUsize::new(0),
+        }
+    }
+
+    /// The state of a feature that all workers share.
+    #[inline]
+    pub(crate) fn shared<S: SharedState>(&self) -> &S {
+        self.states.of()
+    }
+
+    /// The other nodes, for a program on several.
+    pub(crate) fn other_nodes(&self) -> Option<&dyn OtherNodes> {
+        self.other_nodes.get().map(|nodes| &**nodes)
+    }
+
+    /// Makes this the system of one node of several.
+    ///
+    /// # Panics
+    /// When that has been done.
+    pub(crate) fn set_other_nodes(&self, nodes: impl OtherNodes) {
+        let set = self.other_nodes.set(Box::new(nodes));
+        assert!(set.is_ok(), "a new runtime has no nodes");
     }
 
     /// The system with this number, unless its runtime has ended.
@@ -179,14 +223,43 @@ impl System {
         });
     }
 
+    pub(crate) fn outside(&self) -> impl std::ops::DerefMut<Target = Outside> {
+        self.outside.lock().expect("nothing panics under this lock")
+    }
+
+    /// Sends what calls `arrival` when a message of this priority has its turn, in the order of those from outside.
+    pub(crate) fn post_outside_with(
+        &self,
+        priority: i32,
+        key: Option<Key>,
+        to: usize,
+        arrival: Arrival,
+    ) {
+        match priority {
+            0 => self.post_outside(to, arrival),
+            ..0 => {
+                let (id, message) = (self.id, ranked(priority, key, arrival));
+                self.quiet.count_sent_outside();
+                self.post.send_urgent(to, move || on_arrival(id, message));
+            }
+            _ => self.post_outside(to, ranked(priority, key, arrival)),
+        }
+    }
+
+    /// Sends a message in the order of those from outside.
+    pub(crate) fn post_outside(&self, to: usize, message: Arrival) {
+        let id = self.id;
+        self.quiet.count_sent_outside();
+        self.post.send_outside(to, move || on_arrival(id, message));
+    }
+
     /// All who wait, now or later, learn of the first of these: at all nodes.
     #[cold]
     pub(crate) fn fail(&self, failure: Failure) {
-        if self.away.get().is_some() && self.failure().is_none() {
-            self.send_to_others(&Letter::Failed {
-                text: &failure.to_string(),
-                is_panic: failure.is_panic(),
-            });
+        if let Some(nodes) = self.other_nodes()
+            && self.failure().is_none()
+        {
+            nodes.fail(self, &failure);
         }
         self.fail_here(failure);
     }
@@ -196,10 +269,12 @@ impl System {
     pub(crate) fn fail_here(&self, failure: Failure) {
         // Of several nodes, the first reports for all: they have told it. Noted before anything
         // that waits is told.
-        if failure.is_panic() && self.away.get().is_none_or(|away| away.me == 0) {
+        if failure.is_panic() && self.other_nodes().is_none_or(|nodes| nodes.me() == 0) {
             self.unreported.note(&failure);
         }
-        nodes::give_up(self, &failure);
+        if let Some(nodes) = self.other_nodes() {
+            nodes.give_up(&failure);
+        }
         self.failure
             .lock()
             .expect("nothing panics under this lock")
@@ -211,7 +286,9 @@ impl System {
 
     /// Who waits for the program's end waits no longer, at any node.
     pub(crate) fn exit(&self) {
-        self.send_to_others(&Letter::Exit);
+        if let Some(nodes) = self.other_nodes() {
+            nodes.exit(self);
+        }
         self.exit_here();
     }
 
@@ -254,46 +331,5 @@ impl System {
         waiter.wait_until(|| done() || self.has_failed.load(Relaxed));
         drop(watch);
         self.failure()
-    }
-}
-
-/// What the runtime has of its system.
-///
-/// Others have the system too, for a while: whoever waits for something of it. So it outlives the runtime, and who waits is told.
-struct Owner {
-    system: Arc<System>,
-    #[cfg(not(any(loom, shuttle)))]
-    _watcher: Option<Watcher>,
-}
-
-impl Owner {
-    fn new(system: Arc<System>) -> Self {
-        Self {
-            #[cfg(not(any(loom, shuttle)))]
-            _watcher: Watcher::from_environment(&system),
-            system,
-        }
-    }
-}
-
-impl Drop for Owner {
-    fn drop(&mut self) {
-        self.system.fail(Failure::new("the runtime has ended"));
-        let system = &self.system;
-        if !system.post.is_closed() {
-            // The shutdown did not wait for the workers. The exit code reports what they do.
-            return;
-        }
-        // Reporters first: a future that is polled meanwhile has a place in the list of waiters
-        // before its thread ceases to be one.
-        if system.unreported.has_reporters() || system.waiters.has_any() {
-            // These threads and futures get the failure. If they are dropped without being polled,
-            // the exit code reports the panic.
-            return;
-        }
-        let unreported = self.system.unreported.report();
-        if let Some(failure) = unreported.filter(|_| !panicking()) {
-            panic!("{failure}; nothing has waited for it until the end of the runtime");
-        }
     }
 }

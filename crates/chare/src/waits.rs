@@ -9,12 +9,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::entry::Chare;
 use crate::local::Local;
 use crate::number::Number;
-use crate::part::{Part, State};
+use crate::part::AnyPart;
+use crate::reduction::AllRounds;
 use crate::reply::{Reply, What, reply};
 use crate::rounds::{Group, NextRounds, name_of};
+use crate::scan::Scans;
+use crate::section::AllGathered;
 use crate::system::System;
 
 /// Elements that a line names.
@@ -193,7 +195,8 @@ impl Local {
     fn waits(&self) -> Waits {
         let mut waits = Waits::default();
         for part in self.all_parts() {
-            part.explain(self, &mut waits);
+            waits.lines.extend(part.explain(self));
+            note_open(&*part, self, &mut waits);
         }
         waits
     }
@@ -201,109 +204,93 @@ impl Local {
     fn look_at(&self, open: &[Open]) -> Vec<Known> {
         let look = |&(row, rounds): &Open| {
             let part = self.any_part(row.collection);
-            part.map_or_else(Known::default, |part| part.look_at(self, (row, rounds)))
+            part.map_or_else(Known::default, |part| know(&*part, self, (row, rounds)))
         };
         open.iter().map(look).collect()
     }
 }
 
-impl<T: Chare> Part<T> {
-    /// Notes which reductions and scans lack contributions, as far as this worker knows.
-    pub(crate) fn note_open(&self, local: &Local, waits: &mut Waits) {
-        let row = |group, kind| Row {
-            collection: self.collection.id,
-            group,
-            kind,
-        };
-        let mut all = self.rounds.borrow_mut();
-        for group in all.groups() {
-            let is_root = self.is_root(local, group);
-            if let Some(rounds) = all.incomplete(group, is_root) {
-                waits.note(row(group, Kind::Reduction), rounds);
-            }
+/// Notes which reductions and scans of a part lack contributions, as far as this worker knows.
+fn note_open(part: &dyn AnyPart, local: &Local, waits: &mut Waits) {
+    let row = |group, kind| Row {
+        collection: part.id(),
+        group,
+        kind,
+    };
+    let mut all = part.states().of::<AllRounds>().borrow_mut();
+    for group in all.groups() {
+        let is_root = part.is_root(local, group);
+        if let Some(rounds) = all.incomplete(group, is_root) {
+            waits.note(row(group, Kind::Reduction), rounds);
         }
-        drop(all);
-        for (section, round) in self.gathered.borrow().values().flat_map(|of| of.keys()) {
-            waits.note(row(Some(*section), Kind::Reduction), (*round, *round));
-        }
-        let slots = self.slots.borrow();
-        let awaited = slots.iter().filter_map(|slot| slot.awaited_scan());
-        for (group, scan) in awaited.chain(self.scans.borrow().incomplete()) {
+    }
+    drop(all);
+    let gathered = part.states().of::<AllGathered>().borrow();
+    for (section, round) in gathered.iter().flat_map(|of| of.keys()) {
+        waits.note(row(Some(*section), Kind::Reduction), (*round, *round));
+    }
+    let scans = part.states().of::<Scans>().borrow();
+    for (group, scan) in scans.incomplete() {
+        waits.note(row(group, Kind::Scan), (scan, scan));
+    }
+    part.see_elements(&mut |element| {
+        if let Some((group, scan)) = element.awaited_scan {
             waits.note(row(group, Kind::Scan), (scan, scan));
         }
-    }
+    });
+}
 
-    /// True on the worker where the reductions of a group end, and on its node.
-    fn is_root(&self, local: &Local, group: Group) -> bool {
-        self.root_of(group) == Ok(local.worker) && local.root_elsewhere(self, group).is_none()
-    }
-
-    /// Says what this worker knows of a round that lacks contributions.
-    pub(crate) fn know(&self, local: &Local, (row, rounds): Open) -> Known {
-        let (group, round) = (row.group, rounds.first);
-        let mut known = Known {
-            of: T::NAME,
-            ..Known::default()
+/// Says what this worker knows of a round that lacks contributions.
+fn know(part: &dyn AnyPart, local: &Local, (row, rounds): Open) -> Known {
+    let (group, round) = (row.group, rounds.first);
+    let mut known = Known {
+        of: part.of(),
+        ..Known::default()
+    };
+    let Ok(population) = part.population_of_group(group) else {
+        return known;
+    };
+    let next = |rounds: &NextRounds| match (row.kind, group) {
+        (Kind::Scan, group) => rounds.scan_of(group),
+        (Kind::Reduction, None) => rounds.array(),
+        (Kind::Reduction, Some(section)) => rounds.of_section(section),
+    };
+    let mut has_contributed = 0;
+    part.see_elements(&mut |element| {
+        let Some(position) = part.position_in(group, element.number) else {
+            return;
         };
-        let Ok(population) = self.population_of(group) else {
-            return known;
-        };
-        let next = |rounds: &NextRounds| match (row.kind, group) {
-            (Kind::Scan, group) => rounds.scan_of(group),
-            (Kind::Reduction, None) => rounds.array(),
-            (Kind::Reduction, Some(section)) => rounds.of_section(section),
-        };
-        let mut has_contributed = 0;
-        let slots = self.slots.borrow();
-        let present = slots
-            .iter()
-            .filter(|slot| !matches!(slot.state, State::Vacant));
-        for slot in present {
-            let Some(position) = self.position_in(group, slot.number) else {
-                continue;
-            };
-            if next(&slot.next_rounds()) > round {
-                has_contributed += 1;
-                continue;
-            }
-            let name = match slot.index {
-                Some(index) => self.collection.name(Some(index)),
-                None => format!("member {position}"),
-            };
-            known.missing_count += 1;
-            known.missing.push(((position, slot.number), name));
+        if next(&element.rounds) > round {
+            has_contributed += 1;
+            return;
         }
-        known.shorten();
-        match row.kind {
-            Kind::Scan => {
-                known.count = has_contributed;
-                known.expected = Some(population);
-            }
-            Kind::Reduction => {
-                let mut all = self.rounds.borrow_mut();
-                known.count = all.count_of(group, round) + self.gathered_of(group, round);
-                if self.is_root(local, group) {
-                    known.expected = Some(all.expected(group, round, population));
-                }
+        let name = (element.name)().unwrap_or_else(|| format!("member {position}"));
+        known.missing_count += 1;
+        known.missing.push(((position, element.number), name));
+    });
+    known.shorten();
+    match row.kind {
+        Kind::Scan => {
+            known.count = has_contributed;
+            known.expected = Some(population);
+        }
+        Kind::Reduction => {
+            let mut all = part.states().of::<AllRounds>().borrow_mut();
+            known.count = all.count_of(group, round) + gathered_of(part, group, round);
+            if part.is_root(local, group) {
+                known.expected = Some(all.expected(group, round, population));
             }
         }
-        known
     }
+    known
+}
 
-    /// The position of an element that is to contribute to the reductions and scans of a section; 0
-    /// for all elements of an array.
-    fn position_in(&self, group: Group, number: Number) -> Option<usize> {
-        let Some(section) = group else { return Some(0) };
-        self.section(section).ok()?.position(number)
-    }
-
-    /// Contributions to a section's reduction that wait at members of its tree.
-    fn gathered_of(&self, group: Group, round: u64) -> u64 {
-        let Some(section) = group else { return 0 };
-        let gathered = self.gathered.borrow();
-        let shares = gathered.values().filter_map(|of| of.get(&(section, round)));
-        shares.map(|(_, share)| share.count()).sum()
-    }
+/// Contributions to a section's reduction that wait at members of its tree.
+fn gathered_of(part: &dyn AnyPart, group: Group, round: u64) -> u64 {
+    let Some(section) = group else { return 0 };
+    let gathered = part.states().of::<AllGathered>().borrow();
+    let shares = gathered.iter().filter_map(|of| of.get(&(section, round)));
+    shares.map(|(_, share)| share.count()).sum()
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use std::time::Duration;
 use raddle_sync::prim::mpsc::{self, RecvTimeoutError};
 use raddle_sync::prim::thread;
 
+use crate::nodes;
 use crate::system::System;
 use crate::waits::who_waits;
 
@@ -94,7 +95,7 @@ fn has_waiter(system: &System) -> bool {
 
 /// True at the nodes whose program is run by the first one.
 fn is_service(system: &System) -> bool {
-    system.away.get().is_some_and(|away| away.me > 0)
+    nodes::away(system).is_some_and(|away| away.me > 0)
 }
 
 fn say(period: Duration, lines: &[String]) {

@@ -8,6 +8,7 @@ use crate::directory::{Directory, Route, Site, Whereabouts};
 use crate::entry::Chare;
 use crate::index::{Index, Shaped};
 use crate::local::Local;
+use crate::nodes;
 use crate::nodes::Away;
 use crate::number::Number;
 use crate::part::Part;
@@ -108,14 +109,15 @@ impl<T: Chare<Index: Index>> Plan<T> {
             let grid = Box::new(Shaped::<T::Index>(shape));
             let root = id as usize % worker_count;
             let dense = Collection::dense(system.id, id, grid, root, &routes);
-            let number = system.away.get().filter(|_| is_wide);
+            let number = nodes::away(system).filter(|_| is_wide);
             let number = number.map(Away::next_collection);
             dense
                 .known_as(number, root_node)
-                .moved_by(options.stays, options.balancing.clone())
+                .that_stays(options.stays)
+                .balanced_by(options.balancing.clone())
                 .born_by(birth)
         });
-        if is_wide && let Some(away) = system.away.get() {
+        if is_wide && let Some(away) = nodes::away(system) {
             away.add(Arc::clone(&collection) as _);
         }
         let id = collection.id;
@@ -139,7 +141,7 @@ struct Sites {
 impl Sites {
     fn of(system: &System, is_wide: bool) -> Self {
         let own = system.worker_count();
-        let away = system.away.get().filter(|_| is_wide);
+        let away = nodes::away(system).filter(|_| is_wide);
         let (me, nodes) = away.map_or((0, 1), |away| (away.me, away.node_count));
         Self {
             me,

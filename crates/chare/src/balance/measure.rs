@@ -7,12 +7,13 @@ use raddle_runtime::Instant;
 use raddle_topology::CpuId;
 use serde::{Deserialize, Serialize};
 
-use super::Balancing;
 use super::strategy::{ElementLoad, LoadView, Traffic};
+use super::{Balancing, OfArray};
 use crate::entry::Chare;
 use crate::local::Local;
 use crate::number::Number;
 use crate::part::Part;
+use crate::states::{Slot, State};
 
 /// Messages, and bytes.
 type Sent = (u64, u64);
@@ -55,6 +56,10 @@ pub(super) struct Found {
     pub(super) is_busy: bool,
 }
 
+impl State for Meter {
+    const SLOT: Slot = Slot::Measure;
+}
+
 impl Meter {
     /// How many runs of entries to skip, so that one in `sampling` is measured on average. A fixed number could fall into step with the
     /// program, and see the same element all the time.
@@ -77,6 +82,11 @@ pub(crate) struct Sheet {
     loads: Vec<(Found, ElementLoad)>,
     traffic: Vec<((Number, Number), Sent)>,
     done: Done,
+}
+
+/// At the root: the balancing that is under way.
+impl State for Option<Sheet> {
+    const SLOT: Slot = Slot::Balance;
 }
 
 impl Sheet {
@@ -154,8 +164,11 @@ impl<T: Chare> Part<T> {
 
     #[cold]
     fn start_measuring_slow(&self, local: &Local, number: Number) -> Option<Instant> {
-        let balancing = self.collection.balancing.as_ref()?;
-        let skipped = self.meter.borrow_mut().skip(balancing.sampling());
+        let balancing = self.balancing()?;
+        let skipped = self
+            .state::<Meter>()
+            .borrow_mut()
+            .skip(balancing.sampling());
         self.until_sample.set(skipped);
         if balancing.needs_traffic() {
             local.sender.set(Some((self.collection.id, number)));
@@ -163,26 +176,25 @@ impl<T: Chare> Part<T> {
         Some(Instant::now())
     }
 
+    /// How the array is balanced, if it is.
+    pub(super) fn balancing(&self) -> Option<&Balancing> {
+        let of_array = self.collection.state::<OfArray>()?;
+        Some(&of_array.balancing)
+    }
+
     /// For how many runs of entries one that is measured stands.
     fn sampling(&self) -> u32 {
-        self.collection
-            .balancing
-            .as_ref()
-            .map_or(1, Balancing::sampling)
+        self.balancing().map_or(1, Balancing::sampling)
     }
 
     /// An element has run since `start`.
     #[cold]
     pub(crate) fn stop_measuring(&self, local: &Local, number: Number, start: Instant) {
         local.sender.set(None);
-        let mut meter = self.meter.borrow_mut();
+        let mut meter = self.state::<Meter>().borrow_mut();
         let load = meter.loads.entry(number).or_default();
         *load += start.elapsed() * self.sampling();
-        let period = self
-            .collection
-            .balancing
-            .as_ref()
-            .and_then(|balancing| balancing.period());
+        let period = self.balancing().and_then(Balancing::period);
         let Some(period) = period else { return };
         let checked = *meter.checked.get_or_insert(start);
         if start - checked < period {
@@ -195,7 +207,7 @@ impl<T: Chare> Part<T> {
 
     /// Some worker finds that it is time. For the root.
     pub(super) fn balance_if_due(&self, local: &Local, period: Duration) {
-        let mut meter = self.meter.borrow_mut();
+        let mut meter = self.state::<Meter>().borrow_mut();
         let now = Instant::now();
         if meter.begun.is_some_and(|begun| now - begun < period) {
             return;
@@ -208,7 +220,7 @@ impl<T: Chare> Part<T> {
     /// An element sends `bytes` to another.
     #[cold]
     pub(crate) fn measure_traffic(&self, from: Number, to: Number, bytes: usize) {
-        let mut meter = self.meter.borrow_mut();
+        let mut meter = self.state::<Meter>().borrow_mut();
         let sent = meter.traffic.entry((from, to)).or_default();
         let weight = u64::from(self.sampling());
         sent.0 += weight;
@@ -217,7 +229,7 @@ impl<T: Chare> Part<T> {
 
     /// What was measured since the last time, of all elements that are here.
     pub(super) fn take_measured(&self, worker: usize) -> Measured {
-        let mut meter = self.meter.borrow_mut();
+        let mut meter = self.state::<Meter>().borrow_mut();
         let mut at = 0;
         let mut loads = Vec::new();
         while let Some(number) = self.next_number(&mut at, u32::MAX) {

@@ -8,6 +8,7 @@ use super::measure::{Found, Measured};
 use super::strategy::LoadView;
 use crate::entry::Chare;
 use crate::local::Local;
+use crate::nodes;
 use crate::nodes::Travel;
 use crate::number::Number;
 use crate::part::Part;
@@ -19,14 +20,14 @@ impl Local {
     }
 
     fn nodes_of<T: Chare>(&self, part: &Part<T>) -> usize {
-        let away = self.system.away.get();
+        let away = nodes::away(&self.system);
         let away = away.filter(|_| part.collection.wide.is_some());
         away.map_or(1, |away| away.node_count.into())
     }
 
     /// The first of this node's workers, of those that an array's elements can be on.
     fn first_worker<T: Chare>(&self, part: &Part<T>) -> usize {
-        let away = self.system.away.get();
+        let away = nodes::away(&self.system);
         let away = away.filter(|_| part.collection.wide.is_some());
         away.map_or(0, |away| usize::from(away.me) * self.system.worker_count())
     }
@@ -46,7 +47,8 @@ impl Local {
 
     /// Has the workers of the other nodes say what they have measured.
     pub(super) fn ask_other_nodes<T: Chare>(&self, part: &Part<T>) {
-        let (Some(collection), Some(away)) = (part.collection.wide, self.system.away.get()) else {
+        let (Some(collection), Some(away)) = (part.collection.wide, nodes::away(&self.system))
+        else {
             return;
         };
         for node in away.others() {
@@ -117,7 +119,7 @@ impl Local {
     /// This worker finds that it is time to balance: says so to the array's root.
     pub(super) fn say_that_balancing_is_due<T: Chare>(&self, part: &Part<T>, period: Duration) {
         let (root_node, collection) = (part.collection.root_node, part.collection.id);
-        if let (Some(collection), Some(away)) = (part.collection.wide, self.system.away.get())
+        if let (Some(collection), Some(away)) = (part.collection.wide, nodes::away(&self.system))
             && away.me != root_node
         {
             let travel = Travel::BalancingIsDue { collection };
@@ -130,7 +132,7 @@ impl Local {
 
     /// A worker of another node finds so. For the root of an array.
     pub(crate) fn balancing_is_due<T: Chare>(&self, part: &Part<T>) {
-        let balancing = part.collection.balancing.as_ref();
+        let balancing = part.balancing();
         if let Some(period) = balancing.and_then(|balancing| balancing.period()) {
             part.balance_if_due(self, period);
         }

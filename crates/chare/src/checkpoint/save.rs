@@ -11,11 +11,13 @@ use crate::array::Array;
 use crate::chares::quiescence;
 use crate::codec::Crossing;
 use crate::collection::Collection;
+use crate::door::Asker;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::index::Index;
 use crate::local::{self, Local};
-use crate::nodes::{Asker, Letter};
+use crate::nodes;
+use crate::nodes::Letter;
 use crate::part::{Part, Slot, State};
 use crate::reply::{Reply, What, reply};
 use crate::system::System;
@@ -195,7 +197,7 @@ pub(super) fn save<T: Chare<Index: Index>>(
 }
 
 fn name_of(system: &System, tag: &str) -> String {
-    let node = system.away.get().map_or(0, |away| away.me);
+    let node = nodes::away(system).map_or(0, |away| away.me);
     file::name_of(tag, node)
 }
 
@@ -206,7 +208,7 @@ fn ask_others(
     folder: &Path,
     tag: &str,
 ) -> Vec<Reply<Result<NodesPart, String>>> {
-    let (Some(collection), Some(away)) = (wide, system.away.get()) else {
+    let (Some(collection), Some(away)) = (wide, nodes::away(system)) else {
         return Vec::new();
     };
     let folder = folder.as_os_str().as_encoded_bytes();

@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use super::{Batch, COORDINATOR, Move, MovesOf, Request};
 use crate::directory::Site;
 use crate::entry::Chare;
+use crate::lifecycle::fail_early;
 use crate::local::{Arrival, Local};
+use crate::nodes;
 use crate::nodes::Travel;
 use crate::number::Number;
 use crate::part::{Part, Slot};
 use crate::priority::RanksOf;
 use crate::rounds::NextRounds;
 use crate::section::Gathered;
+use crate::section::{put_gathered, take_gathered};
 
 /// An element on its way; what has ended is only waited for.
 struct Traveller<T: Chare> {
@@ -104,7 +107,7 @@ impl Local {
             Luggage {
                 slot,
                 rounds,
-                gathered: part.take_gathered(number),
+                gathered: take_gathered(part, number),
                 urgent,
             }
         });
@@ -113,7 +116,7 @@ impl Local {
 
     /// Says that elements have come here.
     pub(super) fn report_come(&self, count: usize) {
-        match self.system.away.get() {
+        match nodes::away(&self.system) {
             None => self.post(COORDINATOR, move |local| local.have_come(count)),
             Some(_) => {
                 let count = count as u64;
@@ -127,11 +130,11 @@ impl Local {
         let count = travellers.len();
         for Traveller { number, element } in travellers {
             let Some(luggage) = element else {
-                self.guard(|| part.fail_early(self, number));
+                self.guard(|| fail_early(self, part, number));
                 continue;
             };
             self.comes(part, number, &luggage.rounds);
-            part.put_gathered(number, luggage.gathered);
+            put_gathered(part, number, luggage.gathered);
             // What waits for it runs, and may panic; the others have come all the same.
             self.guard(|| part.settle(self, luggage.slot, epoch, luggage.urgent));
             self.guard(|| self.go_on_without_result(part, number));

@@ -5,10 +5,13 @@
 
 use crate::codec::{Packed, reading};
 use crate::cx::Cx;
+use crate::door::{Asker, Whose};
 use crate::entry::Chare;
 use crate::failure::Failure;
+use crate::lifecycle::fail_early;
 use crate::local::{Arrival, Local};
-use crate::nodes::{Asker, Crosser, Waiting, Whose};
+use crate::nodes;
+use crate::nodes::{Crosser, Waiting};
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::{Body, Frozen, Part, Slot, State};
@@ -50,7 +53,7 @@ impl<T: Chare> Parcel<T> for Leave {
 impl System {
     /// Moves an element of an array over nodes to one of the workers of all nodes.
     pub(super) fn migrate_over_nodes<T: Chare>(&self, one: One<T>, worker: usize) {
-        let away = self.away.get().expect("it is over nodes");
+        let away = nodes::away(self).expect("it is over nodes");
         let own = self.worker_count();
         let worker_count = own * usize::from(away.node_count);
         assert!(
@@ -74,7 +77,8 @@ impl Local {
 
     /// Tells the first node where an element is to go that no entry has.
     fn leave<T: Chare>(&self, part: &Part<T>, number: Number, worker: usize) {
-        let (Some(away), Some(collection)) = (self.system.away.get(), part.collection.wide) else {
+        let (Some(away), Some(collection)) = (nodes::away(&self.system), part.collection.wide)
+        else {
             return;
         };
         let own = self.system.worker_count();
@@ -131,7 +135,7 @@ impl Local {
         part.leaving.borrow_mut().remove(&number);
         let mut slot = part.take(number)?;
         self.leaves(part, number, &slot.next_rounds());
-        let me = self.system.away.get().map_or(0, |away| away.me);
+        let me = nodes::away(&self.system).map_or(0, |away| away.me);
         let steps = messages_of(slot.take_all_steps());
         let backlog = steps.chain(slot.take_backlog());
         let packed = backlog.filter_map(|parcel| parcel.cross(&self.system, to));
@@ -163,7 +167,7 @@ impl Local {
                     self.system.fail(failure);
                 }
                 part.collection.remove(number, None);
-                self.guard(|| part.fail_early(self, number));
+                self.guard(|| fail_early(self, part, number));
             }
         }
         self.report_come(1);

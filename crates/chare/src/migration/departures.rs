@@ -18,9 +18,11 @@ use std::mem;
 use super::Request;
 use crate::entry::Chare;
 use crate::local::Local;
+use crate::nodes;
 use crate::nodes::{Away, Crosser, Travel};
 use crate::number::Number;
 use crate::part::Part;
+use crate::states::{Slot, State};
 
 /// What is sent to a worker, or to another node.
 enum Departure {
@@ -38,6 +40,10 @@ pub(crate) struct Departures {
     count: u32,
 }
 
+impl State for Departures {
+    const SLOT: Slot = Slot::Departure;
+}
+
 impl fmt::Debug for Departures {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -51,7 +57,7 @@ impl fmt::Debug for Departures {
 impl Local {
     /// Calls `arrive` on worker `to`, once [`let_go`](Self::let_go) has been called.
     pub(super) fn depart(&self, to: usize, arrive: impl FnOnce(&Self) + Send + 'static) {
-        let mut departures = self.departures.borrow_mut();
+        let mut departures = self.state::<Departures>().borrow_mut();
         let departure = Departure::Here(to, Box::new(arrive));
         departures.ready.push(departure);
     }
@@ -73,15 +79,15 @@ impl Local {
             number: number.bits(),
             crosser,
         };
-        let mut departures = self.departures.borrow_mut();
+        let mut departures = self.state::<Departures>().borrow_mut();
         departures.ready.push(Departure::Away(node, travel));
     }
 
     /// Lets those depart that are ready, as soon as they may.
     pub(super) fn let_go(&self) {
-        let mut departures = self.departures.borrow_mut();
+        let mut departures = self.state::<Departures>().borrow_mut();
         let ready = mem::take(&mut departures.ready);
-        let away = self.system.away.get();
+        let away = nodes::away(&self.system);
         let nodes: Vec<_> = away.into_iter().flat_map(Away::others).collect();
         let worker_count = match self.system.post.is_one_queue() {
             true => 0,
@@ -110,7 +116,7 @@ impl Local {
 
     /// All that this worker had sent to some other one, or to another node, has arrived there.
     pub(crate) fn take_answer(&self, group: u32) {
-        let mut departures = self.departures.borrow_mut();
+        let mut departures = self.state::<Departures>().borrow_mut();
         let (missing, _) = departures
             .waiting
             .get_mut(&group)

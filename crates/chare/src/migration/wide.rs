@@ -25,10 +25,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::sync::Arc;
 
-use super::{Batch, COORDINATOR, Request};
+use super::{Batch, COORDINATOR, Coordinator, Moves, Request};
 use crate::directory::Site;
+use crate::door::Asker;
 use crate::local::Local;
-use crate::nodes::{Asker, Away, Travel, Wish};
+use crate::nodes;
+use crate::nodes::{Away, Travel, Wish};
 use crate::number::Number;
 use crate::system::System;
 
@@ -52,7 +54,7 @@ pub(super) struct Main {
 
 impl System {
     fn nodes(&self) -> &Away {
-        self.away.get().expect("there are other nodes")
+        nodes::away(self).expect("there are other nodes")
     }
 
     fn send_travel_to_all(&self, travel: impl Fn() -> Travel) {
@@ -69,13 +71,13 @@ impl System {
     /// How many markers come to a worker that elements leave.
     pub(super) fn marker_count(&self) -> usize {
         let own = self.worker_count() + 1;
-        let others = self.away.get().map_or(0, |away| away.others().count());
+        let others = nodes::away(self).map_or(0, |away| away.others().count());
         own + others * (self.worker_count() + 2)
     }
 
     /// Goes over to an epoch. For who receives letters, of whom the threads outside have theirs.
     pub(crate) fn go_over_to(&self, epoch: u32) {
-        let batch = self.moves.under_way().clone();
+        let batch = self.shared::<Moves>().under_way().clone();
         let batch = batch.expect("all nodes know a batch before they go over");
         let mut outside = self.outside();
         outside.epoch = epoch;
@@ -100,7 +102,7 @@ impl System {
 
     /// A marker of another node has come; perhaps one for a batch that is over, for which no element had to leave this node after all.
     pub(crate) fn pass_marker_on(&self, epoch: u32) {
-        let batch = self.moves.under_way().clone();
+        let batch = self.shared::<Moves>().under_way().clone();
         let batch = batch.filter(|batch| batch.epoch == epoch);
         for &source in batch.iter().flat_map(|batch| &batch.sources) {
             self.post_outside(source, Box::new(Local::take_marker));
@@ -142,7 +144,7 @@ impl Local {
         are_frozen: bool,
         asker: Option<Asker>,
     ) {
-        let mut coordinator = self.coordinator.borrow_mut();
+        let mut coordinator = self.state::<Coordinator>().borrow_mut();
         let main = &mut coordinator.main;
         let wanted = main.wanted.entry(collection).or_default();
         for (number, node, worker) in wishes {
@@ -158,13 +160,17 @@ impl Local {
 
     /// Notes that a node moves elements of its own arrays.
     pub(crate) fn take_wish_within(&self, node: u16) {
-        self.coordinator.borrow_mut().main.within.insert(node);
+        self.state::<Coordinator>()
+            .borrow_mut()
+            .main
+            .within
+            .insert(node);
         self.begin_wide();
     }
 
     /// Begins the next batch, unless one is under way.
     fn begin_wide(&self) {
-        let mut coordinator = self.coordinator.borrow_mut();
+        let mut coordinator = self.state::<Coordinator>().borrow_mut();
         let main = &mut coordinator.main;
         let has_wishes = !(main.wanted.is_empty() && main.within.is_empty());
         if main.is_under_way || !has_wishes {
@@ -221,7 +227,7 @@ impl Local {
 
     /// A node knows the batch.
     pub(crate) fn is_known(&self, count: u64) {
-        let mut coordinator = self.coordinator.borrow_mut();
+        let mut coordinator = self.state::<Coordinator>().borrow_mut();
         let main = &mut coordinator.main;
         main.awaited += count;
         main.unknown -= 1;
@@ -238,7 +244,7 @@ impl Local {
 
     /// Elements have come.
     pub(crate) fn came(&self, count: u64) {
-        let mut coordinator = self.coordinator.borrow_mut();
+        let mut coordinator = self.state::<Coordinator>().borrow_mut();
         coordinator.main.awaited -= count;
         let is_over = coordinator.main.awaited == 0;
         drop(coordinator);
@@ -249,7 +255,7 @@ impl Local {
 
     fn end_wide(&self) {
         self.system.send_travel_to_all(|| Travel::End);
-        let mut coordinator = self.coordinator.borrow_mut();
+        let mut coordinator = self.state::<Coordinator>().borrow_mut();
         coordinator.main.is_under_way = false;
         let askers = mem::take(&mut coordinator.main.askers_of_batch);
         drop(coordinator);
@@ -275,7 +281,7 @@ impl Local {
         };
         let mut wanted: Vec<_> = groups.into_iter().filter_map(find).collect();
         if sources.contains(&me) {
-            let mut coordinator = self.coordinator.borrow_mut();
+            let mut coordinator = self.state::<Coordinator>().borrow_mut();
             let own = mem::take(&mut coordinator.wanted).into_iter();
             wanted.extend(own.map(|(collection, own)| (collection, own.of, own.moves)));
             coordinator.when_come = mem::take(&mut coordinator.when_made);
@@ -284,7 +290,7 @@ impl Local {
         let nodes = sources.into_iter().filter(|&node| node != me).collect();
         let batch = Batch::new(epoch, groups, nodes);
         let count = batch.count() as u64;
-        *self.system.moves.under_way() = Some(Arc::new(batch));
+        *self.system.shared::<Moves>().under_way() = Some(Arc::new(batch));
         self.system.send_travel(0, Travel::Known { count });
     }
 }

@@ -6,22 +6,26 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::door::{Copies, Whose};
-use super::{Asker, Crosser, Letter, Outcome, quiet};
+use super::door::Copies;
+use super::{Crosser, Letter, Outcome, quiet};
 use crate::balance::Measured;
 use crate::checkpoint::{self, Saved};
 use crate::codec::Packed;
 use crate::collection::Collection;
 use crate::directory::Site;
+use crate::door::Asker;
+use crate::door::Whose;
 use crate::entry::Chare;
 use crate::failure::Failure;
+use crate::lifecycle::End;
 use crate::migration::{Journey, Leave, journey};
+use crate::nodes;
 use crate::number::Number;
 use crate::outside;
-use crate::parcel::{BoxedParcel, End};
+use crate::parcel::BoxedParcel;
 use crate::proxy::{All, One};
 use crate::reduction::Share;
-use crate::scan::Step;
+use crate::scan::{Step, break_scans_here};
 use crate::system::System;
 
 /// A collection over nodes, whatever its elements are: where letters for it arrive.
@@ -159,9 +163,7 @@ impl<T: Chare> Reachable for Collection<T> {
     fn lose_scans(&self, system: &System, from: u64, why: Failure) {
         let id = self.id;
         system.post_from_here(self.root, move |local| {
-            local
-                .part::<T>(id)
-                .break_scans_here(local, None, from, &why);
+            break_scans_here(local, &local.part::<T>(id), None, from, &why);
         });
     }
 
@@ -245,13 +247,15 @@ impl System {
         let is_counted = letter.is_counted();
         let then = self.open(from, letter, body)?;
         if is_counted {
-            self.away.get().expect("letters have come").count_received();
+            nodes::away(self)
+                .expect("letters have come")
+                .count_received();
         }
         Ok(then)
     }
 
     fn open(self: &Arc<Self>, from: u16, letter: Letter<'_>, body: &[u8]) -> Result<Then, Failure> {
-        let away = self.away.get().expect("there are other nodes");
+        let away = nodes::away(self).expect("there are other nodes");
         let find = |collection| {
             away.collection(collection).ok_or_else(|| {
                 Failure::new(format!(

@@ -1,39 +1,19 @@
 //! How messages from other nodes find their entry: each entry of a chare whose messages cross nodes has a door.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::{Asker, Outcome};
+use super::Outcome;
 use crate::call::{Call, Kind, Run};
-use crate::codec::{Crossing, CrossingError, reading};
+use crate::codec::Crossing;
+use crate::door::{Asker, Door, Whose};
 use crate::entry::{AsyncEntry, Chare, Entry, Message, Method};
 use crate::failure::Failure;
+use crate::nodes;
 use crate::parcel::{BoxedParcel, Finish, NoReply, Parcel, ToAll};
 use crate::spread::Spread;
 use crate::suspended::{File, Start};
 use crate::system::System;
-
-/// Who is told what an entry replies.
-pub(crate) enum Whose {
-    Nobody,
-    All,
-    Asker(Asker),
-}
-
-type Opened<T> = Result<BoxedParcel<T>, CrossingError>;
-
-/// The way in of messages for an entry.
-pub struct Door<T: Chare> {
-    name: &'static str,
-    open: fn(&[u8], Whose) -> Opened<T>,
-}
-
-impl<T: Chare> fmt::Debug for Door<T> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Door({}::{})", T::NAME, self.name)
-    }
-}
 
 impl<T: Chare> Door<T> {
     /// Of an entry.
@@ -67,24 +47,6 @@ impl<T: Chare> Door<T> {
                 })
             },
         }
-    }
-
-    /// The message that came by this door of a chare of `system`.
-    ///
-    /// # Errors
-    /// When it makes no sense.
-    pub(crate) fn open(
-        &self,
-        system: u32,
-        args: &[u8],
-        whose: Whose,
-    ) -> Result<BoxedParcel<T>, Failure> {
-        reading(system, || (self.open)(args, whose)).map_err(|error| {
-            let (of, entry) = (T::NAME, self.name);
-            Failure::new(format!(
-                "what another node sends to `{of}::{entry}` cannot be read: {error}"
-            ))
-        })
     }
 }
 
@@ -129,7 +91,7 @@ impl<O: Send + 'static> Finish<O> for Answer<O> {
 
     /// What the element replies that has moved on goes by here to who asked.
     fn cross(self, system: &System, node: u16, _output: Crossing<O>) -> Option<u64> {
-        let away = system.away.get()?;
+        let away = nodes::away(system)?;
         let asker = self.asker;
         Some(away.await_reply(node, move |outcome| match outcome {
             Outcome::Bytes(bytes) => asker.tell(Ok(bytes.to_vec()), false),

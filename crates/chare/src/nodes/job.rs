@@ -45,6 +45,8 @@ use crate::codec::reading;
 use crate::entry::CrossesNodes;
 use crate::failure::Failure;
 use crate::index::Index;
+use crate::nodes;
+use crate::start::system_of;
 use crate::system::System;
 use raddle_collections::reduce::Reducer;
 
@@ -219,7 +221,7 @@ impl Job {
         // By MPI one node is one, too, of as many as it has started.
         if is_alone && !self.kind.is_by_mpi() {
             let runtime = builder.build()?;
-            let system = System::of(&runtime);
+            let system = system_of(&runtime);
             let made = setup(&Setup {
                 runtime: &runtime,
                 system: &system,
@@ -371,11 +373,11 @@ pub(crate) fn run_on<S, R>(
         Progress::Pending | Progress::EachSend => Some(Arc::clone(&desk) as _),
         Progress::Thread => None,
     })?;
-    let system = System::of(&runtime);
+    let system = system_of(&runtime);
     let me = node.id().0;
     let carrier = NetCarrier::new(node, runtime.worker_count(), &desk, progress);
     let away = Away::new(me, node.shape().nodes, Box::new(carrier));
-    system.away.set(away).expect("a new runtime has no nodes");
+    system.set_other_nodes(away);
     let made = setup(&Setup {
         runtime: &runtime,
         system: &system,
@@ -415,12 +417,12 @@ impl<'a> Setup<'a> {
 
     /// Which node this is.
     pub fn node(&self) -> usize {
-        self.system.away.get().map_or(0, |away| away.me.into())
+        nodes::away(self.system).map_or(0, |away| away.me.into())
     }
 
     /// How many nodes there are.
     pub fn node_count(&self) -> usize {
-        let away = self.system.away.get();
+        let away = nodes::away(self.system);
         away.map_or(1, |away| away.node_count.into())
     }
 
@@ -491,7 +493,7 @@ impl<'a> Setup<'a> {
     where
         R: Reducer<Output: Serialize + DeserializeOwned> + Serialize + DeserializeOwned,
     {
-        if let Some(away) = self.system.away.get() {
+        if let Some(away) = nodes::away(self.system) {
             away.reducers.add::<R>();
         }
     }

@@ -1,13 +1,15 @@
 //! Letters on their way out.
 
 use super::arrive::Reachable;
-use super::door::Whose;
-use super::{Asker, Away, Letter, Outcome, Travel};
+use super::{Away, Letter, Outcome, Travel};
 use crate::collection::Collection;
 use crate::directory::Site;
+use crate::door::Asker;
+use crate::door::Whose;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local;
+use crate::nodes;
 use crate::parcel::{BoxedParcel, Parcel};
 use crate::proxy::{All, One};
 use crate::reply::Replier;
@@ -27,7 +29,7 @@ impl System {
 
     /// The same, with a body.
     pub(crate) fn send_away_with(&self, node: u16, letter: &Letter<'_>, body: Vec<u8>) {
-        if let Some(away) = self.away.get() {
+        if let Some(away) = nodes::away(self) {
             self.send_sealed(away, [node], letter, body);
         }
     }
@@ -44,7 +46,7 @@ impl System {
 
     /// The same, with a body.
     pub(crate) fn send_to_others_with(&self, letter: &Letter<'_>, body: Vec<u8>) {
-        if let Some(away) = self.away.get() {
+        if let Some(away) = nodes::away(self) {
             self.send_sealed(away, away.others(), letter, body);
         }
     }
@@ -113,7 +115,7 @@ impl System {
         node: u16,
         parcel: BoxedParcel<T>,
     ) {
-        let away = self.away.get().expect("there are other nodes");
+        let away = nodes::away(self).expect("there are other nodes");
         let Some(packed) = parcel.cross(self, node) else {
             return;
         };
@@ -183,7 +185,7 @@ pub(crate) struct Crossed {
 impl<O: Send + 'static> Replier<O> {
     /// Waits for what another node replies; returns the number of the reply.
     pub(crate) fn cross_to(self, system: &System, node: u16, output: Crossing<O>) -> Option<u64> {
-        let away = system.away.get()?;
+        let away = nodes::away(system)?;
         let id = system.id;
         Some(away.await_reply(node, move |outcome| match outcome {
             Outcome::Bytes(bytes) => {

@@ -14,8 +14,10 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use raddle_sync::prim::yield_now;
 
-use super::{Asker, Letter, locked};
+use super::{Letter, locked};
+use crate::door::Asker;
 use crate::failure::Failure;
+use crate::nodes;
 use crate::reply::{Replier, Reply, What, reply};
 use crate::system::System;
 
@@ -62,7 +64,7 @@ struct Caller(Weak<System>);
 impl Wake for Caller {
     fn wake(self: Arc<Self>) {
         if let Some(system) = self.0.upgrade()
-            && let Some(away) = system.away.get()
+            && let Some(away) = nodes::away(&system)
         {
             away.call();
         }
@@ -71,7 +73,7 @@ impl Wake for Caller {
 
 /// Replies when all is quiet.
 pub(crate) fn tell_when_quiet(system: &Arc<System>, replier: Replier<()>) {
-    let away = system.away.get().expect("there are other nodes");
+    let away = nodes::away(system).expect("there are other nodes");
     if away.me == 0 {
         return ask(system, Told::Here(replier));
     }
@@ -86,7 +88,7 @@ pub(super) fn asked(system: &Arc<System>, asker: Asker) {
 }
 
 fn ask(system: &Arc<System>, told: Told) {
-    let away = system.away.get().expect("there are other nodes");
+    let away = nodes::away(system).expect("there are other nodes");
     let mut waves = locked(&away.waves);
     let wave = waves.wave;
     waves.told.push((wave, told));
@@ -98,7 +100,7 @@ fn ask(system: &Arc<System>, told: Told) {
 
 /// Begins the next wave.
 fn begin(system: &Arc<System>, mut waves: impl std::ops::DerefMut<Target = Waves>) {
-    let away = system.away.get().expect("there are other nodes");
+    let away = nodes::away(system).expect("there are other nodes");
     waves.wave += 1;
     waves.missing = away.node_count;
     waves.sums = (0, 0);
@@ -115,15 +117,16 @@ pub(super) fn count(system: &Arc<System>, wave: u64) {
         entry: "quiescence",
     };
     let (replier, reply) = reply(system.id, None, what);
-    system.quiet.tell_when_quiet(system, replier);
-    let away = system.away.get().expect("there are other nodes");
+    let told = Box::new(|outcome| replier.give(outcome));
+    system.quiet.tell_when_quiet(system, told);
+    let away = nodes::away(system).expect("there are other nodes");
     locked(&away.waves).asked.push((wave, reply));
     away.call();
 }
 
 /// Answers the waves that wait, if this node is quiet. For who receives.
 pub(super) fn look(system: &Arc<System>) {
-    let away = system.away.get().expect("there are other nodes");
+    let away = nodes::away(system).expect("there are other nodes");
     let asked = mem::take(&mut locked(&away.waves).asked);
     let waker = Waker::from(Arc::new(Caller(Arc::downgrade(system))));
     for (wave, mut reply) in asked {
@@ -150,7 +153,7 @@ pub(super) fn look(system: &Arc<System>) {
 
 /// A node has answered.
 pub(super) fn counted(system: &Arc<System>, wave: u64, (sent, received): Counts) {
-    let away = system.away.get().expect("there are other nodes");
+    let away = nodes::away(system).expect("there are other nodes");
     let mut waves = locked(&away.waves);
     if waves.wave != wave {
         return;
@@ -185,11 +188,8 @@ pub(super) fn counted(system: &Arc<System>, wave: u64, (sent, received): Counts)
     }
 }
 
-/// Something has failed, and nobody is told any more that all is quiet.
-pub(crate) fn give_up(system: &System, failure: &Failure) {
-    let Some(away) = system.away.get() else {
-        return;
-    };
+/// Something has failed: no waiter is told any longer that all is quiet.
+pub(super) fn give_up(away: &super::Away, failure: &Failure) {
     let told = mem::take(&mut locked(&away.waves).told);
     for (_, told) in told {
         told.tell(Err(failure.clone()));

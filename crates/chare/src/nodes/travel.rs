@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Asker, Reachable, plain};
+use super::{Reachable, plain};
 use crate::balance::Measured;
 use crate::codec::Packed;
+use crate::door::Asker;
 use crate::local::Local;
+use crate::nodes;
 use crate::number::Number;
 use crate::part::Frozen;
 use crate::system::System;
@@ -134,7 +136,7 @@ impl System {
                 number,
                 crosser,
             } => {
-                let away = self.away.get().expect("letters have come");
+                let away = nodes::away(self).expect("letters have come");
                 match away.collection(collection) {
                     Some(found) => found.arrive(self, Number::from_bits(number), crosser),
                     // It was destroyed meanwhile.
@@ -176,7 +178,7 @@ impl System {
 
     /// Calls `call` with a collection over nodes, unless it was destroyed.
     fn with_wide(&self, collection: u32, call: impl FnOnce(&dyn Reachable)) {
-        let away = self.away.get().expect("letters have come");
+        let away = nodes::away(self).expect("letters have come");
         if let Some(found) = away.collection(collection) {
             call(&*found);
         }

@@ -236,20 +236,6 @@ impl<T: Chare> Part<T> {
         sections
     }
 
-    /// Drops what waits at members of a section for reductions from `from` on; true when there was anything.
-    pub(crate) fn lose_gathered(&self, section: u32, from: u64) -> bool {
-        let mut lost = false;
-        self.gathered.borrow_mut().retain(|_, gathered| {
-            gathered.retain(|&(of, round), _| {
-                let is_lost = of == section && round >= from;
-                lost |= is_lost;
-                !is_lost
-            });
-            !gathered.is_empty()
-        });
-        lost
-    }
-
     /// An element contributes to a section no more.
     pub(crate) fn forget_rounds(&self, number: Number, section: u32) {
         let mut slots = self.slots.borrow_mut();

@@ -1,7 +1,7 @@
 //! The room for elements: what each has, and what it does at this moment.
 
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::mem;
 
 use serde::{Deserialize, Serialize};
@@ -11,10 +11,10 @@ use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::inbox::{Inbox, Lost};
 use crate::local::Local;
+use crate::merged::Merged;
 use crate::number::Number;
 use crate::parcel::BoxedParcel;
 use crate::rounds::{Group, NextRounds};
-use crate::scan::Steps;
 
 /// The elements of a part.
 pub(crate) struct Slots<T: Chare> {
@@ -29,6 +29,9 @@ pub(crate) struct Slot<T: Chare> {
     pub(crate) state: State<T>,
     aside: Option<Box<Aside<T>>>,
 }
+
+/// What has come for scans, by group, scan and step.
+pub(crate) type Steps = HashMap<(Group, u64, u32), Box<dyn Merged>>;
 
 /// What an element has that has ever had to do with asynchronous entries.
 pub(crate) struct Aside<T: Chare> {
@@ -133,7 +136,7 @@ impl<T: Chare> Slots<T> {
 
 impl<T: Chare> Aside<T> {
     /// Drops what waits here, each by itself; `tell` is told the kind of each message that nobody has received.
-    pub(super) fn drop_all(mut self, local: &Local, tell: &dyn Fn(&'static str)) {
+    pub(crate) fn drop_all(mut self, local: &Local, tell: &dyn Fn(&'static str)) {
         let report_panic = |panic: &(dyn Any + Send)| local.fail_outside_entries(panic);
         self.inbox.give_up(&mut Lost::new(&report_panic, tell));
         for parcel in self.backlog {
@@ -174,8 +177,21 @@ impl<T: Chare> Slot<T> {
         })
     }
 
+    /// Says what the element waits for; `name` is its name.
+    pub(crate) fn explain(&self, name: impl FnOnce() -> String) -> Option<String> {
+        let State::Suspended(suspended) = &self.state else {
+            return None;
+        };
+        let (name, entry) = (name(), suspended.entry());
+        Some(match self.backlog_len() {
+            0 => format!("{name} waits in `{entry}`"),
+            1 => format!("{name} waits in `{entry}`, and a message for it"),
+            behind => format!("{name} waits in `{entry}`, and {behind} messages for it"),
+        })
+    }
+
     /// The number of messages that wait for the end of an asynchronous entry.
-    pub(super) fn backlog_len(&self) -> usize {
+    fn backlog_len(&self) -> usize {
         self.aside.as_ref().map_or(0, |aside| aside.backlog.len())
     }
 
@@ -197,7 +213,7 @@ impl<T: Chare> Slot<T> {
         aside.map_or_else(VecDeque::new, |aside| mem::take(&mut aside.backlog))
     }
 
-    pub(super) fn take_aside(&mut self) -> Option<Box<Aside<T>>> {
+    pub(crate) fn take_aside(&mut self) -> Option<Box<Aside<T>>> {
         self.aside.take()
     }
 

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::merged::Output;
 use crate::number::Number;
 use crate::rounds::Group;
+use crate::states::{Slot, State};
 
 /// Waits for the result of a reduction; the next in the order of results.
 pub(crate) type Claim = Box<dyn FnOnce(Outcome) + Send>;
@@ -122,6 +123,10 @@ pub(crate) struct AllRounds {
     array: Rounds,
     /// Those of sections with which this worker has had to do.
     sections: HashMap<u32, Rounds>,
+}
+
+impl State for AllRounds {
+    const SLOT: Slot = Slot::Reduction;
 }
 
 impl AllRounds {

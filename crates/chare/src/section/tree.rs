@@ -15,6 +15,7 @@ use crate::parcel::Parcel;
 use crate::part::Part;
 use crate::reduction::Share;
 use crate::spread::Spread;
+use crate::states::{Slot, State};
 use crate::system::System;
 
 /// Shares that wait at a member of binomial trees for those below, by section and reduction: how many are missing, and their sum.
@@ -134,6 +135,53 @@ impl<T: Chare> Parcel<T> for Rise {
     }
 }
 
+/// The shares that wait at each member that is here.
+#[derive(Default)]
+pub(crate) struct AllGathered(HashMap<Number, Gathered>);
+
+impl State for AllGathered {
+    const SLOT: Slot = Slot::Section;
+}
+
+impl AllGathered {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Gathered> {
+        self.0.values()
+    }
+}
+
+/// Takes the shares that wait at a member.
+pub(crate) fn take_gathered<T: Chare>(part: &Part<T>, number: Number) -> Gathered {
+    let gathered = part.state::<AllGathered>().borrow_mut().0.remove(&number);
+    gathered.unwrap_or_default()
+}
+
+/// Puts the shares back that wait at a member.
+pub(crate) fn put_gathered<T: Chare>(part: &Part<T>, number: Number, gathered: Gathered) {
+    if !gathered.is_empty() {
+        part.state::<AllGathered>()
+            .borrow_mut()
+            .0
+            .insert(number, gathered);
+    }
+}
+
+/// Drops what waits at members of a section for reductions from `from` on; true when there was anything.
+pub(crate) fn lose_gathered<T: Chare>(part: &Part<T>, section: u32, from: u64) -> bool {
+    let mut lost = false;
+    part.state::<AllGathered>()
+        .borrow_mut()
+        .0
+        .retain(|_, gathered| {
+            gathered.retain(|&(of, round), _| {
+                let is_lost = of == section && round >= from;
+                lost |= is_lost;
+                !is_lost
+            });
+            !gathered.is_empty()
+        });
+    lost
+}
+
 impl Local {
     /// Merges a share at a member, and sends all up when those below have sent theirs.
     pub(super) fn gather<T: Chare>(
@@ -150,8 +198,8 @@ impl Local {
         }
         let count = members.numbers.len();
         let (number, key) = (members.numbers[position], (section, round));
-        let mut gathered = part.gathered.borrow_mut();
-        let own = gathered.entry(number).or_default();
+        let mut gathered = part.state::<AllGathered>().borrow_mut();
+        let own = gathered.0.entry(number).or_default();
         let (waiting, sum) = own
             .entry(key)
             .or_insert_with(|| (1 + below(position, count).count(), Share::default()));
@@ -159,7 +207,7 @@ impl Local {
         sum.add(share);
         let done = (*waiting == 0).then(|| own.remove(&key)).flatten();
         if own.is_empty() {
-            gathered.remove(&number);
+            gathered.0.remove(&number);
         }
         drop(gathered);
         let Some((_, share)) = done else { return };

@@ -4,11 +4,11 @@
 //! Shu, Kalé: Chare kernel: a runtime support system for parallel computations. J. Parallel and Distributed Computing 11, 1991, for
 //! averaging over neighbours; Jetley, Kalé, sect. 2, for the set of strategies.
 
-use std::cell::RefCell;
-
 use raddle_runtime::SeedPolicy;
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicU32, Relaxed};
+
+use crate::states::{Slot, State};
 
 /// Where a seed goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,16 +88,20 @@ impl Loads {
 }
 
 /// Picks workers at random: xorshift64*, one state a worker.
-#[derive(Debug)]
-pub(crate) struct Dice(RefCell<u64>);
+#[derive(Debug, Default)]
+pub(super) struct Dice(u64);
+
+impl State for Dice {
+    const SLOT: Slot = Slot::Seeds;
+}
 
 impl Dice {
-    pub(crate) fn new(worker: usize) -> Self {
-        Self(RefCell::new(0x9e37_79b9_7f4a_7c15 ^ (worker as u64 + 1)))
-    }
-
-    pub(crate) fn pick(&self, count: usize) -> usize {
-        let mut state = self.0.borrow_mut();
+    /// Picks one of `count` workers, for worker `worker`.
+    pub(super) fn pick(&mut self, worker: usize, count: usize) -> usize {
+        let state = &mut self.0;
+        if *state == 0 {
+            *state = 0x9e37_79b9_7f4a_7c15 ^ (worker as u64 + 1);
+        }
         *state ^= *state >> 12;
         *state ^= *state << 25;
         *state ^= *state >> 27;
@@ -154,10 +158,10 @@ mod tests {
 
     #[test]
     fn dice_pick_everybody_about_as_often() {
-        let dice = Dice::new(0);
+        let mut dice = Dice::default();
         let mut counts = [0; 5];
         for _ in 0..5000 {
-            counts[dice.pick(5)] += 1;
+            counts[dice.pick(0, 5)] += 1;
         }
         assert!(
             counts.iter().all(|&count| (800..1200).contains(&count)),

@@ -5,8 +5,7 @@ use std::fmt::Debug;
 use proptest::prelude::*;
 
 use super::*;
-use crate::nodes::BySerde as _;
-use crate::nodes::wire::best;
+use crate::codec::{BySerde as _, best};
 
 /// Writes a buffer behind `offset` other bytes, so that it is read from any alignment; returns all bytes.
 #[track_caller]

@@ -30,6 +30,7 @@ use super::super::{locked, quiet};
 use super::counter::Counter;
 use crate::failure::{Failure, contain, said};
 use crate::local;
+use crate::nodes;
 use crate::system::System;
 
 thread_local! {
@@ -231,7 +232,7 @@ impl Desk {
     }
 
     fn is_first(system: &System) -> bool {
-        system.away.get().is_some_and(|away| away.me == 0)
+        nodes::away(system).is_some_and(|away| away.me == 0)
     }
 
     fn hand_out(&self, system: &Arc<System>, from: u16, letter: &[u8]) {
@@ -273,7 +274,7 @@ impl Desk {
             NetError::Silent { node, .. } => Some(node),
             _ => None,
         };
-        if let (Some(node), Some(away)) = (ended, system.away.get()) {
+        if let (Some(node), Some(away)) = (ended, nodes::away(system)) {
             away.lose(node.0, &failure);
         }
         system.fail(failure);

@@ -1,0 +1,177 @@
+//! The ends of elements: by their own wish, by a panic, or because they never came.
+
+use std::any::Any;
+use std::mem;
+
+use crate::codec::Packed;
+use crate::entry::Chare;
+use crate::failure::Failure;
+use crate::local::Local;
+use crate::number::Number;
+use crate::parcel::Parcel;
+use crate::part::Part;
+use crate::rounds::NextRounds;
+use crate::scan::break_scans;
+use crate::section::take_gathered;
+use crate::system::System;
+
+/// Ends the element.
+pub(crate) struct End;
+
+impl<T: Chare> Parcel<T> for End {
+    fn entry(&self) -> &'static str {
+        "end"
+    }
+
+    fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
+        let at = part.slot_of(number);
+        let mut slots = part.slots.borrow_mut();
+        let rounds = slots.ready(at, number).map(|body| body.cx.rounds().clone());
+        drop(slots);
+        match rounds {
+            Some(rounds) => end(local, part, number, &rounds),
+            None => part.keep(local, number, Box::new(self)),
+        }
+    }
+
+    /// The element has ended already, which is what the message asks for.
+    fn fail(self, _system: &System, _failure: Failure) {}
+
+    fn cross(self, _system: &System, _node: u16) -> Option<Packed> {
+        Some(Packed::END)
+    }
+}
+
+/// The end of an element, which contributes to `rounds` next; what waits for it fails, and what it has not received.
+#[cold]
+pub(crate) fn end<T: Chare>(local: &Local, part: &Part<T>, number: Number, rounds: &NextRounds) {
+    end_and(local, part, number, rounds, &|kind| {
+        local.system.fail(part.collection.gone(number, kind));
+    });
+}
+
+/// The end of an element; what waits for it fails. `tell` is told the kind of each message that it has not received.
+fn end_and<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    number: Number,
+    rounds: &NextRounds,
+    tell: &dyn Fn(&'static str),
+) {
+    let Some(mut slot) = part.take(number) else {
+        return;
+    };
+    let index = slot.index;
+    let aside = slot.take_aside();
+    take_leave(local, part, number, index, rounds);
+    part.drop_slot(local, slot);
+    let Some(mut aside) = aside else { return };
+    for parcel in mem::take(&mut aside.backlog) {
+        part.fail(local, number, parcel);
+    }
+    aside.drop_all(local, tell);
+}
+
+/// Nobody waits any more for contributions of an element, which contributes to `rounds` next.
+pub(crate) fn take_leave<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    number: Number,
+    index: Option<T::Index>,
+    rounds: &NextRounds,
+) {
+    let is_array = part.collection.is_array();
+    if is_array || rounds.has_sections() {
+        // What was contributed may be complete now, and is merged by the program's code.
+        local.guard(|| local.leaves(part, number, rounds));
+    }
+    // The index is free before the root can complete a reduction that does not count the
+    // element: a program may insert another element when it has that result.
+    part.remove(local, number, index);
+    if is_array {
+        local.tell_root(part, rounds.array(), -1);
+    }
+    // Whoever makes a section from now on sees that there is no such element.
+    break_sections(local, part, number, index, rounds);
+    if is_array {
+        lose_contributions(local, part, index, rounds.scan_of(None));
+    }
+}
+
+/// The sections of an element that has ended have no results any more, but of the reductions and scans to which it has contributed.
+fn break_sections<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    number: Number,
+    index: Option<T::Index>,
+    rounds: &NextRounds,
+) {
+    let sections = part.collection.sections.lose(number);
+    let gathered = take_gathered(part, number);
+    for (section, members) in sections {
+        let member = part.collection.name(index);
+        let of = T::NAME;
+        let text = format!("a section of {of} has lost {member}, which has ended");
+        let loss = members
+            .loss
+            .note(rounds.of_section(section), &Failure::new(text));
+        let scan = rounds.scan_of(Some(section));
+        let scan_loss = members.scan_loss.note(scan, &lacks(&member));
+        if !(loss || scan_loss) {
+            continue;
+        }
+        let collection = part.collection.id;
+        for worker in 0..local.system.worker_count() {
+            local.post_seldom(worker, move |local| {
+                local.lose_member::<T>(&local.part(collection), section);
+            });
+        }
+    }
+    // What waits for those below it in trees goes without them: to the root, which knows whether there will be a result.
+    for ((section, round), (_, share)) in gathered {
+        local.guard(|| local.send_to_root(part, Some(section), round, share));
+    }
+}
+
+/// Scans over all elements from `from` on, to which an element that has ended does not contribute, are never complete.
+fn lose_contributions<T: Chare>(local: &Local, part: &Part<T>, index: Option<T::Index>, from: u64) {
+    if part.collection.has_birth() {
+        let member = part.collection.name(index);
+        break_scans(local, part, None, from, &lacks(&member));
+    }
+}
+
+/// An entry of an element has panicked: its values can be anything, and it is dropped, after `tell` has told who is to know.
+#[cold]
+pub(crate) fn panicked<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    number: Number,
+    entry: &str,
+    rounds: &NextRounds,
+    panic: &(dyn Any + Send),
+    tell: impl FnOnce(Failure),
+) {
+    let index = part.index_of(number);
+    let failure = Failure::panicked(&part.collection.name(index), entry, panic);
+    part.collection.note_death(number, index, &failure);
+    tell(failure);
+    // What it has not received has failed with it, and whoever is to know that has been told.
+    end_and(local, part, number, rounds, &|_| {});
+}
+/// What waits for an element that will not come fails.
+#[cold]
+pub(crate) fn fail_early<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
+    part.forget_to_come(number);
+    let early = part.early.borrow_mut().remove(&number);
+    for parcel in early.into_iter().flatten() {
+        part.fail(local, number, parcel);
+    }
+}
+
+/// Why scans are never complete.
+fn lacks(member: &str) -> Failure {
+    Failure::new(format!(
+        "a scan lacks the contribution of {member}, which has ended"
+    ))
+}

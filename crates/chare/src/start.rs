@@ -1,0 +1,70 @@
+//! The system of a runtime: made when it is first asked for, and ended with the runtime.
+
+use std::sync::Arc;
+
+use raddle_runtime::Runtime;
+use raddle_sync::prim::panicking;
+
+use crate::failure::Failure;
+use crate::migration::Moves;
+use crate::registry;
+use crate::seeds::Seeds;
+use crate::states::SharedStates;
+use crate::system::System;
+#[cfg(not(any(loom, shuttle)))]
+use crate::watch::Watcher;
+
+/// The system of `runtime`.
+pub(crate) fn system_of(runtime: &Runtime) -> Arc<System> {
+    let owner = runtime.model(|post| {
+        #[cfg(not(any(loom, shuttle)))]
+        raddle_sync::exit::watch_panics();
+        let states = SharedStates::default()
+            .with(Moves::default())
+            .with(Seeds::new(runtime.seed_policy(), post.worker_count()));
+        let system = registry::add(|id| System::new(id, post, states));
+        Arc::new(Owner::new(system))
+    });
+    Arc::clone(&owner.system)
+}
+
+/// What the runtime has of its system.
+///
+/// Others have the system too, for a while: whoever waits for something of it. So it outlives the runtime, and who waits is told.
+struct Owner {
+    system: Arc<System>,
+    #[cfg(not(any(loom, shuttle)))]
+    _watcher: Option<Watcher>,
+}
+
+impl Owner {
+    fn new(system: Arc<System>) -> Self {
+        Self {
+            #[cfg(not(any(loom, shuttle)))]
+            _watcher: Watcher::from_environment(&system),
+            system,
+        }
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.system.fail(Failure::new("the runtime has ended"));
+        let system = &self.system;
+        if !system.post.is_closed() {
+            // The shutdown did not wait for the workers. The exit code reports what they do.
+            return;
+        }
+        // Reporters first: a future that is polled meanwhile has a place in the list of waiters
+        // before its thread ceases to be one.
+        if system.unreported.has_reporters() || system.waiters.has_any() {
+            // These threads and futures get the failure. If they are dropped without being polled,
+            // the exit code reports the panic.
+            return;
+        }
+        let unreported = self.system.unreported.report();
+        if let Some(failure) = unreported.filter(|_| !panicking()) {
+            panic!("{failure}; nothing has waited for it until the end of the runtime");
+        }
+    }
+}
