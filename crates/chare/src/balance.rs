@@ -26,7 +26,6 @@ use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 
 pub use by_traffic::ByTraffic;
 use measure::Found;
-pub(crate) use measure::Measured;
 use measure::Sheet;
 pub use strategy::{ElementLoad, Greedy, LoadView, Refine, Strategy, Traffic};
 
@@ -36,6 +35,7 @@ use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::Local;
+use crate::measured::Measured;
 use crate::part::Part;
 use crate::reduction::{Goes, Target, tell_all};
 use crate::reply::{Reply, What, reply};

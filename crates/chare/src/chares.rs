@@ -14,9 +14,8 @@ use crate::index::Index;
 use crate::local;
 use crate::members::SectionForm;
 use crate::node::{NodeGroup, make_node_group};
-use crate::nodes;
-use crate::nodes::tell_when_quiet as tell_when_all_are_quiet;
 use crate::proxy::One;
+use crate::remote::{self, tell_when_quiet as tell_when_all_are_quiet};
 use crate::reply::{Reply, What, reply};
 use crate::section::{Section, of_singles};
 use crate::start::system_of;
@@ -253,7 +252,7 @@ pub(crate) fn quiescence(system: &Arc<System>) -> Reply<()> {
         entry: "quiescence",
     };
     let (replier, reply) = reply(system.id, None, what);
-    if nodes::away(system).is_some() {
+    if remote::away(system).is_some() {
         tell_when_all_are_quiet(system, replier);
     } else {
         let told = Box::new(|outcome| replier.give(outcome));

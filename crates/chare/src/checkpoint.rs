@@ -26,7 +26,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) use restore::restore;
-pub(crate) use save::{Saved, answer};
+pub(crate) use save::answer;
 
 use crate::array::Array;
 use crate::entry::Chare;

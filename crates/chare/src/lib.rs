@@ -409,6 +409,7 @@ mod insertion;
 mod keys;
 mod lifecycle;
 mod local;
+mod measured;
 mod members;
 mod merged;
 mod migration;
@@ -417,6 +418,7 @@ mod misuse;
 #[cfg(shuttle)]
 #[doc(hidden)]
 pub mod model;
+mod moves;
 mod node;
 #[cfg_attr(loom, allow(dead_code, reason = "the models have no other nodes"))]
 pub mod nodes;
@@ -429,6 +431,8 @@ mod proxy;
 mod quiet;
 mod reduction;
 mod registry;
+#[cfg_attr(loom, allow(dead_code, reason = "the models have no other nodes"))]
+mod remote;
 mod reply;
 mod rounds;
 mod scan;

@@ -43,17 +43,14 @@ use crate::cx::Cx;
 use crate::directory::{Route, Site};
 use crate::entry::Chare;
 use crate::local::Local;
-use crate::nodes;
-use crate::nodes::Travel;
+use crate::moves::{Journey, Move, Request};
 use crate::number::Number;
 use crate::priority::RanksOf;
+use crate::remote::{self, Travel};
 use crate::states::{Explain, SharedState, Slot, State};
 
 /// The worker that begins batches.
 const COORDINATOR: usize = 0;
-
-/// What is done on some worker.
-pub(crate) type Request = Box<dyn FnOnce(&Local) + Send>;
 
 /// The batch of a system that is under way.
 #[derive(Default)]
@@ -118,49 +115,6 @@ struct MovesOf {
     collection: u32,
     of: Box<dyn Journey>,
     moves: Vec<Move>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Move {
-    number: Number,
-    from: Site,
-    to: Site,
-}
-
-impl Move {
-    /// The worker that the element leaves, if that is here.
-    fn source(&self) -> Option<usize> {
-        match self.from {
-            Site::Worker(worker) => Some(worker),
-            Site::Node(_) => None,
-        }
-    }
-}
-
-/// What moving means for the elements of an array, whatever they are.
-pub(crate) trait Journey: Send + Sync {
-    /// Writes old and new worker into the routes of those that are elsewhere than they are to be.
-    fn begin(
-        &self,
-        local: &Local,
-        collection: u32,
-        epoch: u32,
-        wanted: Vec<(Number, Site)>,
-    ) -> Vec<Move>;
-    /// This worker goes over.
-    fn go_over(&self, local: &Local, collection: u32, epoch: u32, moves: &[Move]);
-    /// Those that are ready to leave this worker.
-    fn leaving(&self, local: &Local, collection: u32, moves: &[Move]) -> Vec<Move>;
-    /// Takes them from here; returns what their new workers do, each for all that come.
-    fn take(
-        &self,
-        local: &Local,
-        collection: u32,
-        leaving: &[Move],
-        ranked: &mut RanksOf,
-    ) -> Vec<(usize, Request)>;
-    /// Makes the new workers the old ones too.
-    fn end(&self, local: &Local, collection: u32, moves: &[Move]);
 }
 
 /// The journeys of chares `T`.
@@ -243,7 +197,7 @@ impl Local {
         done: Option<Request>,
     ) {
         let number = self.part::<T>(collection).collection.wide;
-        if let (Some(number), Some(away)) = (number, nodes::away(&self.system)) {
+        if let (Some(number), Some(away)) = (number, remote::away(&self.system)) {
             let me = away.me;
             let wish = |(number, to): (Number, usize)| (number.bits(), me, to as u16);
             let wishes = moves.into_iter().map(wish).collect();
@@ -262,7 +216,7 @@ impl Local {
         wanted.moves.extend(moves);
         coordinator.when_made.extend(done);
         drop(coordinator);
-        match nodes::away(&self.system) {
+        match remote::away(&self.system) {
             None => self.begin_next(),
             Some(_) => self.system.send_travel(0, Travel::WantWithin),
         }

@@ -2,9 +2,9 @@
 
 use crate::entry::Chare;
 use crate::local::Local;
-use crate::nodes::{self, Away};
 use crate::parcel::{BoxedParcel, Parcel};
 use crate::proxy::{All, One};
+use crate::remote::{self, Away};
 use crate::seeds::{Way, way};
 use crate::spread::{Spread, Through, set_out, workers_with};
 use crate::system::System;
@@ -84,11 +84,11 @@ pub(crate) fn spread_in<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Op
         Ok(Through::Workers(members)) => members,
         Err(failure) => return system.fail(failure),
     };
-    let crossed = system.cross_spread(&shared, all, &spread);
+    let crossed = system.cross_spread(&shared, all, || spread.cross());
     // Clones are the program's code, and are made before the lock is taken.
     let mut spreads: Vec<_> = (0..system.worker_count()).map(|_| spread.clone()).collect();
     // As long as this is held no marker goes to other nodes.
-    let _gate = nodes::away(&system).and_then(Away::enter);
+    let _gate = remote::away(&system).and_then(Away::enter);
     let outside = system.outside();
     let epoch = epoch.unwrap_or(outside.epoch);
     for worker in workers_with(members.as_deref(), system.worker_count()) {

@@ -29,10 +29,9 @@ use crate::insertion::Insertions;
 use crate::local::{self, Local};
 use crate::members::Members;
 use crate::merged::{Output, downcast};
-use crate::nodes;
-use crate::nodes::Letter;
 use crate::number::Number;
 use crate::part::Part;
+use crate::remote::{self, Letter};
 use crate::reply::{Reply, What, reply};
 use crate::rounds::{Group, NextRounds};
 use crate::section::lose_gathered;
@@ -377,7 +376,7 @@ impl Local {
 
     /// Sends the result of a reduction to all other nodes that have elements of the array.
     fn tell_other_nodes<T: Chare>(&self, part: &Part<T>, round: u64, output: &dyn Output) {
-        let (Some(collection), Some(away)) = (part.collection.wide, nodes::away(&self.system))
+        let (Some(collection), Some(away)) = (part.collection.wide, remote::away(&self.system))
         else {
             return;
         };
@@ -399,7 +398,7 @@ impl Local {
         let mut all = part.state::<AllRounds>().borrow_mut();
         let contributors = all.of(None).contributors.remove(&round);
         drop(all);
-        let (Some(contributors), Some(away)) = (contributors, nodes::away(&self.system)) else {
+        let (Some(contributors), Some(away)) = (contributors, remote::away(&self.system)) else {
             return;
         };
         match away.reducers.read_output(self.system.id, of, bytes) {

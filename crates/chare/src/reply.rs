@@ -13,13 +13,13 @@ use std::task::{Context, Poll};
 use raddle_runtime::Waiter;
 use raddle_sync::prim::Mutex;
 
-use crate::codec::Crossing;
+use crate::codec::{Crossing, reading};
 use crate::failure::Failure;
 use crate::local::{self, Local};
 use crate::number::Number;
 use crate::parcel::Finish;
 use crate::registry;
-use crate::system::System;
+use crate::system::{Outcome, System};
 use crate::waiters::{Waiting, Watch};
 
 /// A value that comes later, to who waits on a thread or awaits it.
@@ -430,5 +430,30 @@ impl<O: Send + 'static> Finish<O> for Replier<O> {
 
     fn cross(self, system: &System, node: u16, output: Crossing<O>) -> Option<u64> {
         self.cross_to(system, node, output)
+    }
+}
+
+impl<O: Send + 'static> Replier<O> {
+    /// Waits for what another node replies; returns the number of the reply.
+    pub(crate) fn cross_to(self, system: &System, node: u16, output: Crossing<O>) -> Option<u64> {
+        let nodes = system.other_nodes()?;
+        let id = system.id;
+        Some(nodes.await_reply(
+            node,
+            Box::new(move |outcome| match outcome {
+                Outcome::Bytes(bytes) => {
+                    let read = reading(id, || output.read(&mut &*bytes));
+                    self.give(read.map_err(|error| {
+                        Failure::new(format!("a reply from another node cannot be read: {error}"))
+                    }));
+                }
+                Outcome::Failed(failure) => self.give(Err(failure)),
+                Outcome::Panicked(failure) => {
+                    if let Some(system) = System::find(id) {
+                        self.give_panic(&system, failure);
+                    }
+                }
+            }),
+        ))
     }
 }

@@ -30,11 +30,11 @@ use crate::failure::Failure;
 use crate::local::{self, Local};
 use crate::members::{Loss, Members};
 use crate::merged::Merged;
-use crate::nodes::{self, Letter};
 use crate::number::Number;
 use crate::parcel::{BoxedParcel, Parcel};
 use crate::part::{Part, State, Steps};
 use crate::proxy::One;
+use crate::remote::{self, Letter};
 use crate::reply::{Replier, Reply, What, reply};
 use crate::rounds::{Group, name_of};
 use crate::section::Section;
@@ -293,7 +293,7 @@ pub(crate) struct Step {
 impl Step {
     /// As it goes to another node.
     fn write(&self, system: &System) -> Result<Packed, Failure> {
-        let (Some(away), (None, scan)) = (nodes::away(system), self.key) else {
+        let (Some(away), (None, scan)) = (remote::away(system), self.key) else {
             return Err(Failure::new("scans of sections do not cross nodes"));
         };
         let (kind, bytes) = away.reducers.write(&*self.value)?;
@@ -308,7 +308,7 @@ impl Step {
         let read = postcard::from_bytes::<(u64, u32, u64, Whole<Vec<u8>>)>(args);
         let (scan, step, kind, Whole(bytes)) = read
             .map_err(|error| Failure::new(format!("a step of a scan cannot be read: {error}")))?;
-        let away = nodes::away(system).expect("it comes from another node");
+        let away = remote::away(system).expect("it comes from another node");
         Ok(Self {
             key: (None, scan),
             step,

@@ -118,7 +118,9 @@ impl Local {
             Err(failure) => return self.system.fail(failure),
         };
         let epoch = self.epoch.get();
-        let crossed = self.system.cross_spread(&part.collection, all, &spread);
+        let crossed = self
+            .system
+            .cross_spread(&part.collection, all, || spread.cross());
         self.system.spread_away(crossed, epoch);
         for worker in workers_with(members.as_deref(), self.system.worker_count()) {
             let spread = spread.clone();

@@ -31,6 +31,23 @@ pub(crate) struct Outside {
     pub(crate) detours: Detours,
 }
 
+/// A reply from another node.
+pub(crate) enum Outcome<'a> {
+    Bytes(&'a [u8]),
+    Failed(Failure),
+    Panicked(Failure),
+}
+
+impl<'a> Outcome<'a> {
+    pub(crate) fn of(outcome: Result<&'a [u8], &str>, panicked: bool) -> Self {
+        match outcome {
+            Ok(bytes) => Self::Bytes(bytes),
+            Err(text) if panicked => Self::Panicked(Failure::of_panic(text)),
+            Err(text) => Self::Failed(Failure::new(text)),
+        }
+    }
+}
+
 /// The other nodes of a program, as the core sees them.
 pub(crate) trait OtherNodes: Any + Send + Sync {
     /// The number of this node.
@@ -47,6 +64,9 @@ pub(crate) trait OtherNodes: Any + Send + Sync {
 
     /// Reports the end of the program to all others.
     fn exit(&self, system: &System);
+
+    /// Calls `take` with a reply of node `from`; returns the number under which it comes.
+    fn await_reply(&self, from: u16, take: Box<dyn FnOnce(Outcome<'_>) + Send>) -> u64;
 
     /// Sends a reply to the node that asked for it under number `reply`.
     fn reply(

@@ -17,7 +17,7 @@ use std::time::Duration;
 use raddle_sync::prim::mpsc::{self, RecvTimeoutError};
 use raddle_sync::prim::thread;
 
-use crate::nodes;
+use crate::remote;
 use crate::system::System;
 use crate::waits::who_waits;
 
@@ -95,7 +95,7 @@ fn has_waiter(system: &System) -> bool {
 
 /// True at the nodes whose program is run by the first one.
 fn is_service(system: &System) -> bool {
-    nodes::away(system).is_some_and(|away| away.me > 0)
+    remote::away(system).is_some_and(|away| away.me > 0)
 }
 
 fn say(period: Duration, lines: &[String]) {

@@ -8,11 +8,10 @@ use crate::directory::{Directory, Route, Site, Whereabouts};
 use crate::entry::Chare;
 use crate::index::{Index, Shaped};
 use crate::local::Local;
-use crate::nodes;
-use crate::nodes::Away;
 use crate::number::Number;
 use crate::part::Part;
 use crate::part::birth::Birth;
+use crate::remote::{self, Away};
 use crate::system::System;
 
 /// An array that is to be made, with a route for each of its places.
@@ -109,7 +108,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
             let grid = Box::new(Shaped::<T::Index>(shape));
             let root = id as usize % worker_count;
             let dense = Collection::dense(system.id, id, grid, root, &routes);
-            let number = nodes::away(system).filter(|_| is_wide);
+            let number = remote::away(system).filter(|_| is_wide);
             let number = number.map(Away::next_collection);
             dense
                 .known_as(number, root_node)
@@ -117,7 +116,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
                 .balanced_by(options.balancing.clone())
                 .born_by(birth)
         });
-        if is_wide && let Some(away) = nodes::away(system) {
+        if is_wide && let Some(away) = remote::away(system) {
             away.add(Arc::clone(&collection) as _);
         }
         let id = collection.id;
@@ -141,7 +140,7 @@ struct Sites {
 impl Sites {
     fn of(system: &System, is_wide: bool) -> Self {
         let own = system.worker_count();
-        let away = nodes::away(system).filter(|_| is_wide);
+        let away = remote::away(system).filter(|_| is_wide);
         let (me, nodes) = away.map_or((0, 1), |away| (away.me, away.node_count));
         Self {
             me,

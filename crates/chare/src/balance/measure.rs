@@ -5,18 +5,15 @@ use std::time::Duration;
 
 use raddle_runtime::Instant;
 use raddle_topology::CpuId;
-use serde::{Deserialize, Serialize};
 
 use super::strategy::{ElementLoad, LoadView, Traffic};
 use super::{Balancing, OfArray};
 use crate::entry::Chare;
 use crate::local::Local;
+use crate::measured::{Loaded, Measured, Sent};
 use crate::number::Number;
 use crate::part::Part;
 use crate::states::{Slot, State};
-
-/// Messages, and bytes.
-type Sent = (u64, u64);
 
 /// What a worker has measured of an array since the last balancing.
 #[derive(Debug, Default)]
@@ -29,23 +26,6 @@ pub(crate) struct Meter {
     checked: Option<Instant>,
     /// When the root has last begun one.
     begun: Option<Instant>,
-}
-
-/// What one worker says.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Measured {
-    /// Of an array over nodes, of those of all nodes.
-    pub(super) worker: usize,
-    loads: Vec<Loaded>,
-    traffic: Vec<((Number, Number), Sent)>,
-}
-
-/// What a worker says of an element.
-#[derive(Debug, Serialize, Deserialize)]
-struct Loaded {
-    number: Number,
-    load: Duration,
-    is_busy: bool,
 }
 
 /// An element that was measured.

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use raddle_topology::CpuId;
 
-use super::measure::{Found, Measured};
+use super::measure::Found;
 use super::strategy::LoadView;
 use crate::entry::Chare;
 use crate::local::Local;
-use crate::nodes;
-use crate::nodes::Travel;
+use crate::measured::Measured;
 use crate::number::Number;
 use crate::part::Part;
+use crate::remote::{self, Travel};
 
 impl Local {
     /// How many workers an array's elements can be on.
@@ -20,14 +20,14 @@ impl Local {
     }
 
     fn nodes_of<T: Chare>(&self, part: &Part<T>) -> usize {
-        let away = nodes::away(&self.system);
+        let away = remote::away(&self.system);
         let away = away.filter(|_| part.collection.wide.is_some());
         away.map_or(1, |away| away.node_count.into())
     }
 
     /// The first of this node's workers, of those that an array's elements can be on.
     fn first_worker<T: Chare>(&self, part: &Part<T>) -> usize {
-        let away = nodes::away(&self.system);
+        let away = remote::away(&self.system);
         let away = away.filter(|_| part.collection.wide.is_some());
         away.map_or(0, |away| usize::from(away.me) * self.system.worker_count())
     }
@@ -47,7 +47,7 @@ impl Local {
 
     /// Has the workers of the other nodes say what they have measured.
     pub(super) fn ask_other_nodes<T: Chare>(&self, part: &Part<T>) {
-        let (Some(collection), Some(away)) = (part.collection.wide, nodes::away(&self.system))
+        let (Some(collection), Some(away)) = (part.collection.wide, remote::away(&self.system))
         else {
             return;
         };
@@ -119,7 +119,7 @@ impl Local {
     /// This worker finds that it is time to balance: says so to the array's root.
     pub(super) fn say_that_balancing_is_due<T: Chare>(&self, part: &Part<T>, period: Duration) {
         let (root_node, collection) = (part.collection.root_node, part.collection.id);
-        if let (Some(collection), Some(away)) = (part.collection.wide, nodes::away(&self.system))
+        if let (Some(collection), Some(away)) = (part.collection.wide, remote::away(&self.system))
             && away.me != root_node
         {
             let travel = Travel::BalancingIsDue { collection };

@@ -10,48 +10,18 @@ use super::file::{self, Elements, Manifest, Part as FilePart};
 use crate::array::Array;
 use crate::chares::quiescence;
 use crate::codec::Crossing;
-use crate::collection::Collection;
 use crate::door::Asker;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::index::Index;
 use crate::local::{self, Local};
-use crate::nodes;
-use crate::nodes::Letter;
 use crate::part::{Part, Slot, State};
+use crate::remote::{self, Letter, Reachable, SavedPart};
 use crate::reply::{Reply, What, reply};
 use crate::system::System;
 
-/// What a worker has of an array: the positions and values of its elements.
-pub(crate) struct SavedPart {
-    elements: Vec<(u64, Vec<u8>)>,
-    /// The reductions and scans to which they contribute next, the same for all; none without elements.
-    next: Option<(u64, u64)>,
-}
-
-/// A collection, as those see it who write its elements.
-pub(crate) trait Saved: Send + Sync {
-    /// Has a worker write its elements.
-    fn save_part(&self, system: &System, worker: usize) -> Reply<Result<SavedPart, Failure>>;
-}
-
-impl<T: Chare> Saved for Collection<T> {
-    fn save_part(&self, system: &System, worker: usize) -> Reply<Result<SavedPart, Failure>> {
-        let what = What {
-            chare: T::NAME,
-            entry: "checkpoint",
-        };
-        let (replier, saved) = reply(system.id, None, what);
-        let id = self.id;
-        system.post_from_here(worker, move |local| {
-            replier.give(Ok(local.save_part::<T>(&local.part(id))));
-        });
-        saved
-    }
-}
-
 impl Local {
-    fn save_part<T: Chare>(&self, part: &Part<T>) -> Result<SavedPart, Failure> {
+    pub(crate) fn save_part<T: Chare>(&self, part: &Part<T>) -> Result<SavedPart, Failure> {
         let mut saved = SavedPart {
             elements: Vec::new(),
             next: None,
@@ -115,7 +85,7 @@ fn different(one: (u64, u64), other: (u64, u64)) -> String {
 /// Writes the elements that this node has; returns the file, and the reductions and scans that are next.
 fn save_here(
     system: &System,
-    collection: &dyn Saved,
+    collection: &dyn Reachable,
     folder: &Path,
     name: String,
 ) -> Result<NodesPart, CheckpointError> {
@@ -197,7 +167,7 @@ pub(super) fn save<T: Chare<Index: Index>>(
 }
 
 fn name_of(system: &System, tag: &str) -> String {
-    let node = nodes::away(system).map_or(0, |away| away.me);
+    let node = remote::away(system).map_or(0, |away| away.me);
     file::name_of(tag, node)
 }
 
@@ -208,7 +178,7 @@ fn ask_others(
     folder: &Path,
     tag: &str,
 ) -> Vec<Reply<Result<NodesPart, String>>> {
-    let (Some(collection), Some(away)) = (wide, nodes::away(system)) else {
+    let (Some(collection), Some(away)) = (wide, remote::away(system)) else {
         return Vec::new();
     };
     let folder = folder.as_os_str().as_encoded_bytes();
@@ -236,7 +206,7 @@ fn ask_others(
 /// Writes what this node has, for another one that asks; in a thread of its own, since it waits.
 pub(crate) fn answer(
     system: &Arc<System>,
-    collection: Arc<dyn Saved>,
+    collection: Arc<dyn Reachable>,
     folder: &Path,
     tag: &str,
     asker: Asker,

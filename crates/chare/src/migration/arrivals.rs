@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::{Batch, COORDINATOR, Move, MovesOf, Request};
+use super::{Batch, COORDINATOR, MovesOf};
 use crate::directory::Site;
 use crate::entry::Chare;
 use crate::lifecycle::fail_early;
 use crate::local::{Arrival, Local};
-use crate::nodes;
-use crate::nodes::Travel;
+use crate::moves::{Move, Request};
 use crate::number::Number;
 use crate::part::{Part, Slot};
 use crate::priority::RanksOf;
+use crate::remote::{self, Travel};
 use crate::rounds::NextRounds;
 use crate::section::Gathered;
 use crate::section::{put_gathered, take_gathered};
@@ -116,7 +116,7 @@ impl Local {
 
     /// Says that elements have come here.
     pub(super) fn report_come(&self, count: usize) {
-        match nodes::away(&self.system) {
+        match remote::away(&self.system) {
             None => self.post(COORDINATOR, move |local| local.have_come(count)),
             Some(_) => {
                 let count = count as u64;

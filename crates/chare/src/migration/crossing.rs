@@ -10,12 +10,11 @@ use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::lifecycle::fail_early;
 use crate::local::{Arrival, Local};
-use crate::nodes;
-use crate::nodes::{Crosser, Waiting};
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::{Body, Frozen, Part, Slot, State};
 use crate::proxy::One;
+use crate::remote::{self, Crosser, Waiting};
 use crate::rounds::NextRounds;
 use crate::scan::messages_of;
 use crate::system::System;
@@ -53,7 +52,7 @@ impl<T: Chare> Parcel<T> for Leave {
 impl System {
     /// Moves an element of an array over nodes to one of the workers of all nodes.
     pub(super) fn migrate_over_nodes<T: Chare>(&self, one: One<T>, worker: usize) {
-        let away = nodes::away(self).expect("it is over nodes");
+        let away = remote::away(self).expect("it is over nodes");
         let own = self.worker_count();
         let worker_count = own * usize::from(away.node_count);
         assert!(
@@ -77,7 +76,7 @@ impl Local {
 
     /// Tells the first node where an element is to go that no entry has.
     fn leave<T: Chare>(&self, part: &Part<T>, number: Number, worker: usize) {
-        let (Some(away), Some(collection)) = (nodes::away(&self.system), part.collection.wide)
+        let (Some(away), Some(collection)) = (remote::away(&self.system), part.collection.wide)
         else {
             return;
         };
@@ -135,7 +134,7 @@ impl Local {
         part.leaving.borrow_mut().remove(&number);
         let mut slot = part.take(number)?;
         self.leaves(part, number, &slot.next_rounds());
-        let me = nodes::away(&self.system).map_or(0, |away| away.me);
+        let me = remote::away(&self.system).map_or(0, |away| away.me);
         let steps = messages_of(slot.take_all_steps());
         let backlog = steps.chain(slot.take_backlog());
         let packed = backlog.filter_map(|parcel| parcel.cross(&self.system, to));

@@ -15,13 +15,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::mem;
 
-use super::Request;
 use crate::entry::Chare;
 use crate::local::Local;
-use crate::nodes;
-use crate::nodes::{Away, Crosser, Travel};
+use crate::moves::Request;
 use crate::number::Number;
 use crate::part::Part;
+use crate::remote::{self, Away, Crosser, Travel};
 use crate::states::{Slot, State};
 
 /// What is sent to a worker, or to another node.
@@ -87,7 +86,7 @@ impl Local {
     pub(super) fn let_go(&self) {
         let mut departures = self.state::<Departures>().borrow_mut();
         let ready = mem::take(&mut departures.ready);
-        let away = nodes::away(&self.system);
+        let away = remote::away(&self.system);
         let nodes: Vec<_> = away.into_iter().flat_map(Away::others).collect();
         let worker_count = match self.system.post.is_one_queue() {
             true => 0,

@@ -25,13 +25,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::sync::Arc;
 
-use super::{Batch, COORDINATOR, Coordinator, Moves, Request};
+use super::{Batch, COORDINATOR, Coordinator, Moves};
 use crate::directory::Site;
 use crate::door::Asker;
 use crate::local::Local;
-use crate::nodes;
-use crate::nodes::{Away, Travel, Wish};
+use crate::moves::Request;
 use crate::number::Number;
+use crate::remote::{self, Away, Travel, Wish};
 use crate::system::System;
 
 /// What the first node knows of moves.
@@ -54,7 +54,7 @@ pub(super) struct Main {
 
 impl System {
     fn nodes(&self) -> &Away {
-        nodes::away(self).expect("there are other nodes")
+        remote::away(self).expect("there are other nodes")
     }
 
     fn send_travel_to_all(&self, travel: impl Fn() -> Travel) {
@@ -71,7 +71,7 @@ impl System {
     /// How many markers come to a worker that elements leave.
     pub(super) fn marker_count(&self) -> usize {
         let own = self.worker_count() + 1;
-        let others = nodes::away(self).map_or(0, |away| away.others().count());
+        let others = remote::away(self).map_or(0, |away| away.others().count());
         own + others * (self.worker_count() + 2)
     }
 

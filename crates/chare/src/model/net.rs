@@ -15,7 +15,7 @@ use raddle_sync::idle::IdleSet;
 use raddle_sync::prim::{AtomicUsize, Mutex, SeqCst};
 use raddle_sync::wait::{WaitCell, Way};
 
-use crate::nodes::locked;
+use crate::remote::locked;
 
 /// Bytes of one message, at most.
 pub const DATA_MAX: usize = 64;

@@ -7,10 +7,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::array::Array;
 use crate::codec::reader;
 use crate::entry::Chare;
-use crate::nodes;
 use crate::number::Number;
 use crate::proxy::{All, One};
 use crate::registry;
+use crate::remote;
 use crate::system::System;
 
 /// The number by which all nodes know a collection.
@@ -29,7 +29,7 @@ fn wide<T: Chare, E: serde::ser::Error>(system: u32, collection: u32) -> Result<
 fn own<T: Chare, E: serde::de::Error>(wide: u32) -> Result<(u32, u32), E> {
     let system = reader().ok_or_else(|| E::custom("a proxy is read by a node, from another"))?;
     let found = registry::find(system).and_then(|system: std::sync::Arc<System>| {
-        let id = nodes::away(&system)?.collection(wide)?.id();
+        let id = remote::away(&system)?.collection(wide)?.id();
         system.find_collection::<T>(id).map(|_| id)
     });
     let found = found.ok_or_else(|| {

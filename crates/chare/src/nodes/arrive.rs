@@ -7,9 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::door::Copies;
-use super::{Crosser, Letter, Outcome, quiet};
-use crate::balance::Measured;
-use crate::checkpoint::{self, Saved};
+use crate::checkpoint;
 use crate::codec::Packed;
 use crate::collection::Collection;
 use crate::directory::Site;
@@ -18,66 +16,21 @@ use crate::door::Whose;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::lifecycle::End;
-use crate::migration::{Journey, Leave, journey};
-use crate::nodes;
+use crate::local::Local;
+use crate::measured::Measured;
+use crate::merged::Merged;
+use crate::migration::{Leave, journey};
+use crate::moves::Journey;
 use crate::number::Number;
 use crate::outside;
 use crate::parcel::BoxedParcel;
 use crate::proxy::{All, One};
-use crate::reduction::Share;
+use crate::reduction::{Goes, Share};
+use crate::remote::{self, Crosser, Letter, Reachable, SavedPart, Travel, quiet};
+use crate::reply::{Reply, What, reply};
 use crate::scan::{Step, break_scans_here};
+use crate::system::Outcome;
 use crate::system::System;
-
-/// A collection over nodes, whatever its elements are: where letters for it arrive.
-pub(crate) trait Reachable: Saved {
-    /// Its number within this node.
-    fn id(&self) -> u32;
-
-    /// A message for one element.
-    ///
-    /// `to` is its number, and the priority; `epoch` the sender's, if he is on another node.
-    fn one(
-        &self,
-        to: (Number, i32),
-        epoch: Option<u32>,
-        door: u16,
-        whose: Whose,
-        args: &[u8],
-    ) -> Arrived;
-
-    /// A message for all elements here, from a sender in `epoch`.
-    fn all(&self, priority: i32, epoch: u32, door: u16, args: &[u8]) -> Arrived;
-
-    /// What moving means for its elements.
-    fn journey(&self) -> Box<dyn Journey>;
-
-    /// The other node where an element is, or to which it goes, or `me`; none for one that has ended here.
-    fn node_of(&self, number: Number, me: u16) -> Option<u16>;
-
-    /// An element comes from another node.
-    fn arrive(&self, system: &System, number: Number, crosser: Option<Crosser>);
-
-    /// Scans from `from` on have no results.
-    fn lose_scans(&self, system: &System, from: u64, why: Failure);
-
-    /// The workers here are to say what they have measured.
-    fn measure(&self, system: &System);
-
-    /// A worker of another node has said it. For the root's node, as the next.
-    fn measured(&self, system: &System, measured: Measured);
-
-    /// A worker of another node says that it is time to balance.
-    fn balancing_is_due(&self, system: &System);
-
-    /// What elements elsewhere have contributed to a reduction. For its root's node.
-    fn share(&self, system: &System, round: u64, share: Share);
-
-    /// What a reduction results in, for those here who have contributed.
-    fn result(&self, system: &Arc<System>, round: u64, of: u64, output: &[u8]);
-
-    /// There are more contributions to a reduction, or fewer. For its root's node.
-    fn population(&self, system: &System, from: u64, by: i64);
-}
 
 type Arrived = Result<(), Failure>;
 
@@ -202,11 +155,23 @@ impl<T: Chare> Reachable for Collection<T> {
         Ok(())
     }
 
-    fn share(&self, system: &System, round: u64, share: Share) {
+    fn share(
+        &self,
+        system: &System,
+        round: u64,
+        count: u64,
+        goes: u8,
+        merged: Result<Box<dyn Merged>, String>,
+    ) -> Arrived {
+        let goes = Goes::from_number(goes).ok_or_else(|| {
+            Failure::new("another node sends a share that this one does not know: the nodes run different programs, or make another set-up")
+        })?;
+        let share = Share::from_elsewhere(count, goes, merged);
         let id = self.id;
         system.post_from_here(self.root, move |local| {
             local.take_in::<T>(&local.part(id), None, round, share);
         });
+        Ok(())
     }
 
     fn result(&self, system: &Arc<System>, round: u64, of: u64, output: &[u8]) {
@@ -225,6 +190,19 @@ impl<T: Chare> Reachable for Collection<T> {
         system.post_from_here(self.root, move |local| {
             local.change_population::<T>(&local.part(id), from, by);
         });
+    }
+
+    fn save_part(&self, system: &System, worker: usize) -> Reply<Result<SavedPart, Failure>> {
+        let what = What {
+            chare: T::NAME,
+            entry: "checkpoint",
+        };
+        let (replier, saved) = reply(system.id, None, what);
+        let id = self.id;
+        system.post_from_here(worker, move |local| {
+            replier.give(Ok(local.save_part::<T>(&local.part(id))));
+        });
+        saved
     }
 }
 
@@ -247,7 +225,7 @@ impl System {
         let is_counted = letter.is_counted();
         let then = self.open(from, letter, body)?;
         if is_counted {
-            nodes::away(self)
+            remote::away(self)
                 .expect("letters have come")
                 .count_received();
         }
@@ -255,7 +233,7 @@ impl System {
     }
 
     fn open(self: &Arc<Self>, from: u16, letter: Letter<'_>, body: &[u8]) -> Result<Then, Failure> {
-        let away = nodes::away(self).expect("there are other nodes");
+        let away = remote::away(self).expect("there are other nodes");
         let find = |collection| {
             away.collection(collection).ok_or_else(|| {
                 Failure::new(format!(
@@ -303,9 +281,11 @@ impl System {
                 goes,
                 merged,
             } => {
-                let merged = merged.map(|kind| (kind, body));
-                let share = away.reducers.read_share(self.id, count, goes, merged)?;
-                find(collection)?.share(self, round, share);
+                let merged = match merged {
+                    Ok(kind) => Ok(away.reducers.read_merged(self.id, kind, body)?),
+                    Err(misfit) => Err(misfit.to_owned()),
+                };
+                find(collection)?.share(self, round, count, goes, merged)?;
             }
             Letter::Result {
                 collection,
@@ -353,5 +333,71 @@ impl System {
             }
         }
         Ok(Then::GoOn)
+    }
+}
+
+impl System {
+    /// Does what a letter about elements that move is for. On the thread that receives letters.
+    fn travel(&self, from: u16, travel: Travel) {
+        match travel {
+            Travel::GoOver { epoch } => self.go_over_to(epoch),
+            Travel::Marker { epoch } => self.pass_marker_on(epoch),
+            Travel::Ask { worker, group } => {
+                self.send_travel(from, Travel::Answer { worker, group });
+            }
+            Travel::Answer { worker, group } => {
+                self.post_from_here(worker.into(), move |local| local.take_answer(group));
+            }
+            Travel::Arrive {
+                collection,
+                number,
+                crosser,
+            } => {
+                let away = remote::away(self).expect("letters have come");
+                match away.collection(collection) {
+                    Some(found) => found.arrive(self, Number::from_bits(number), crosser),
+                    // It was destroyed meanwhile.
+                    None => self.send_travel(0, Travel::HaveCome { count: 1 }),
+                }
+            }
+            Travel::Want {
+                collection,
+                wishes,
+                are_frozen,
+                reply,
+            } => {
+                let asker = reply.map(|reply| Asker::new(self.id, from, reply));
+                self.at_coordinator(move |local| {
+                    local.take_wishes(collection, wishes, are_frozen, asker);
+                });
+            }
+            Travel::WantWithin => self.at_coordinator(move |local| local.take_wish_within(from)),
+            Travel::Prepare {
+                epoch,
+                sources,
+                groups,
+            } => self.at_coordinator(move |local| local.prepare(epoch, sources, groups)),
+            Travel::Known { count } => self.at_coordinator(move |local| local.is_known(count)),
+            Travel::HaveCome { count } => self.at_coordinator(move |local| local.came(count)),
+            Travel::End => self.at_coordinator(Local::end_batch),
+            Travel::Measure { collection } => {
+                self.with_wide(collection, |found| found.measure(self));
+            }
+            Travel::Measured {
+                collection,
+                measured,
+            } => self.with_wide(collection, |found| found.measured(self, measured)),
+            Travel::BalancingIsDue { collection } => {
+                self.with_wide(collection, |found| found.balancing_is_due(self));
+            }
+        }
+    }
+
+    /// Calls `call` with a collection over nodes, unless it was destroyed.
+    fn with_wide(&self, collection: u32, call: impl FnOnce(&dyn Reachable)) {
+        let away = remote::away(self).expect("letters have come");
+        if let Some(found) = away.collection(collection) {
+            call(&*found);
+        }
     }
 }

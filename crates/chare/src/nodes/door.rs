@@ -3,16 +3,15 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::Outcome;
 use crate::call::{Call, Kind, Run};
 use crate::codec::Crossing;
 use crate::door::{Asker, Door, Whose};
 use crate::entry::{AsyncEntry, Chare, Entry, Message, Method};
 use crate::failure::Failure;
-use crate::nodes;
 use crate::parcel::{BoxedParcel, Finish, NoReply, Parcel, ToAll};
 use crate::spread::Spread;
 use crate::suspended::{File, Start};
+use crate::system::Outcome;
 use crate::system::System;
 
 impl<T: Chare> Door<T> {
@@ -91,13 +90,16 @@ impl<O: Send + 'static> Finish<O> for Answer<O> {
 
     /// What the element replies that has moved on goes by here to who asked.
     fn cross(self, system: &System, node: u16, _output: Crossing<O>) -> Option<u64> {
-        let away = nodes::away(system)?;
+        let nodes = system.other_nodes()?;
         let asker = self.asker;
-        Some(away.await_reply(node, move |outcome| match outcome {
-            Outcome::Bytes(bytes) => asker.tell(Ok(bytes.to_vec()), false),
-            Outcome::Failed(failure) => asker.tell(Err(&failure), false),
-            Outcome::Panicked(failure) => asker.tell(Err(&failure), true),
-        }))
+        Some(nodes.await_reply(
+            node,
+            Box::new(move |outcome| match outcome {
+                Outcome::Bytes(bytes) => asker.tell(Ok(bytes.to_vec()), false),
+                Outcome::Failed(failure) => asker.tell(Err(&failure), false),
+                Outcome::Panicked(failure) => asker.tell(Err(&failure), true),
+            }),
+        ))
     }
 }
 

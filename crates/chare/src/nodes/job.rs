@@ -38,14 +38,13 @@ pub use self::environment::{JobEnvironment, NODES_MAX};
 use self::open::Open;
 pub use self::progress::Progress;
 use super::net::{NetError, Node, PORTS_MAX};
-use super::{Away, Letter};
 use crate::array::{Array, ArrayOptions, Plan};
 use crate::checkpoint::{CheckpointError, restore};
 use crate::codec::reading;
 use crate::entry::CrossesNodes;
 use crate::failure::Failure;
 use crate::index::Index;
-use crate::nodes;
+use crate::remote::{self, Away, Letter};
 use crate::start::system_of;
 use crate::system::System;
 use raddle_collections::reduce::Reducer;
@@ -417,12 +416,12 @@ impl<'a> Setup<'a> {
 
     /// Which node this is.
     pub fn node(&self) -> usize {
-        nodes::away(self.system).map_or(0, |away| away.me.into())
+        remote::away(self.system).map_or(0, |away| away.me.into())
     }
 
     /// How many nodes there are.
     pub fn node_count(&self) -> usize {
-        let away = nodes::away(self.system);
+        let away = remote::away(self.system);
         away.map_or(1, |away| away.node_count.into())
     }
 
@@ -493,7 +492,7 @@ impl<'a> Setup<'a> {
     where
         R: Reducer<Output: Serialize + DeserializeOwned> + Serialize + DeserializeOwned,
     {
-        if let Some(away) = nodes::away(self.system) {
+        if let Some(away) = remote::away(self.system) {
             away.reducers.add::<R>();
         }
     }

@@ -5,8 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::failure::{Failure, said};
 use crate::local::Local;
 use crate::merged::{Merged, Misfit, Output, downcast, merge_one, unequal};
-use crate::nodes;
-use crate::nodes::Letter;
+use crate::remote::{self, Letter};
 use crate::system::System;
 use raddle_collections::reduce::Reducer;
 
@@ -110,7 +109,7 @@ impl Share {
         node: u16,
         (collection, round): (u32, u64),
     ) -> Result<(), Failure> {
-        let (Some(away), Some(goes)) = (nodes::away(system), self.goes) else {
+        let (Some(away), Some(goes)) = (remote::away(system), self.goes) else {
             return Ok(());
         };
         let written = match (&self.misfit, &self.merged) {

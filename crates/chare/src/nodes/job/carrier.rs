@@ -7,10 +7,10 @@ use std::time::Duration;
 use raddle_sync::prim::{Instant, Mutex, spin_loop, yield_now};
 
 use super::super::net::{DATA_MAX, Flags, Message, Node, NodeId, Port, PortId, SendError};
-use super::super::{Carrier, locked};
 use super::desk::Desk;
 use super::{MORE_PORTS, Progress};
 use crate::failure::Failure;
+use crate::remote::{Carrier, locked};
 
 /// A piece of a letter, of which there are more to come.
 pub(super) const MORE: u32 = 1;

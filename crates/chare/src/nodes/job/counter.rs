@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::super::Letter;
 use super::super::net::{Data, NetError, Port, PortId, SendError};
 use super::carrier::{MORE, send};
+use crate::remote::Letter;
 
 /// Where letters come in. One thread at a time uses it.
 pub(super) struct Counter {

@@ -26,11 +26,10 @@ use raddle_sync::prim::{
 
 use super::super::arrive::Then;
 use super::super::net::{NetError, Node, NodeId, Pump};
-use super::super::{locked, quiet};
 use super::counter::Counter;
 use crate::failure::{Failure, contain, said};
 use crate::local;
-use crate::nodes;
+use crate::remote::{self, locked, quiet};
 use crate::system::System;
 
 thread_local! {
@@ -232,7 +231,7 @@ impl Desk {
     }
 
     fn is_first(system: &System) -> bool {
-        nodes::away(system).is_some_and(|away| away.me == 0)
+        remote::away(system).is_some_and(|away| away.me == 0)
     }
 
     fn hand_out(&self, system: &Arc<System>, from: u16, letter: &[u8]) {
@@ -274,7 +273,7 @@ impl Desk {
             NetError::Silent { node, .. } => Some(node),
             _ => None,
         };
-        if let (Some(node), Some(away)) = (ended, nodes::away(system)) {
+        if let (Some(node), Some(away)) = (ended, remote::away(system)) {
             away.lose(node.0, &failure);
         }
         system.fail(failure);

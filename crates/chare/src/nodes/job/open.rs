@@ -7,7 +7,7 @@ use raddle_sync::prim::thread;
 use super::super::net::NetError;
 use super::desk::Desk;
 use super::{JobError, Progress};
-use crate::nodes;
+use crate::remote;
 use crate::system::System;
 
 /// A desk that hands out letters. Dropping it closes that.
@@ -56,7 +56,7 @@ impl Drop for Open {
         let Some(thread) = self.thread.take() else {
             return;
         };
-        if let Some(away) = nodes::away(&self.system) {
+        if let Some(away) = remote::away(&self.system) {
             away.call();
         }
         // Its panic, if any, has been told.

@@ -1,7 +1,6 @@
 //! Letters on their way out.
 
-use super::arrive::Reachable;
-use super::{Away, Letter, Outcome, Travel};
+use super::{Away, Letter, Reachable, Travel};
 use crate::collection::Collection;
 use crate::directory::Site;
 use crate::door::Asker;
@@ -9,15 +8,12 @@ use crate::door::Whose;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local;
-use crate::nodes;
 use crate::parcel::{BoxedParcel, Parcel};
 use crate::proxy::{All, One};
-use crate::reply::Replier;
-use crate::spread::Spread;
+use crate::remote;
 use crate::system::System;
 
 use crate::codec::Packed;
-use crate::codec::{Crossing, reading};
 
 use raddle_sync::prim::Relaxed;
 
@@ -29,7 +25,7 @@ impl System {
 
     /// The same, with a body.
     pub(crate) fn send_away_with(&self, node: u16, letter: &Letter<'_>, body: Vec<u8>) {
-        if let Some(away) = nodes::away(self) {
+        if let Some(away) = remote::away(self) {
             self.send_sealed(away, [node], letter, body);
         }
     }
@@ -46,7 +42,7 @@ impl System {
 
     /// The same, with a body.
     pub(crate) fn send_to_others_with(&self, letter: &Letter<'_>, body: Vec<u8>) {
-        if let Some(away) = nodes::away(self) {
+        if let Some(away) = remote::away(self) {
             self.send_sealed(away, away.others(), letter, body);
         }
     }
@@ -115,7 +111,7 @@ impl System {
         node: u16,
         parcel: BoxedParcel<T>,
     ) {
-        let away = nodes::away(self).expect("there are other nodes");
+        let away = remote::away(self).expect("there are other nodes");
         let Some(packed) = parcel.cross(self, node) else {
             return;
         };
@@ -143,10 +139,10 @@ impl System {
         &self,
         collection: &Collection<T>,
         all: All<T>,
-        spread: &impl Spread<T>,
+        cross: impl FnOnce() -> Option<Result<(u16, Vec<u8>), Failure>>,
     ) -> Option<Crossed> {
         let collection = collection.wide.filter(|_| all.section.is_none())?;
-        match spread.cross()? {
+        match cross()? {
             Ok((door, args)) => Some(Crossed {
                 collection,
                 priority: all.priority,
@@ -180,26 +176,4 @@ pub(crate) struct Crossed {
     priority: i32,
     door: u16,
     args: Vec<u8>,
-}
-
-impl<O: Send + 'static> Replier<O> {
-    /// Waits for what another node replies; returns the number of the reply.
-    pub(crate) fn cross_to(self, system: &System, node: u16, output: Crossing<O>) -> Option<u64> {
-        let away = nodes::away(system)?;
-        let id = system.id;
-        Some(away.await_reply(node, move |outcome| match outcome {
-            Outcome::Bytes(bytes) => {
-                let read = reading(id, || output.read(&mut &*bytes));
-                self.give(read.map_err(|error| {
-                    Failure::new(format!("a reply from another node cannot be read: {error}"))
-                }));
-            }
-            Outcome::Failed(failure) => self.give(Err(failure)),
-            Outcome::Panicked(failure) => {
-                if let Some(system) = System::find(id) {
-                    self.give_panic(&system, failure);
-                }
-            }
-        }))
-    }
 }

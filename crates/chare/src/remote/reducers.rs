@@ -16,7 +16,6 @@ use super::locked;
 use crate::codec::{BySerde as _, Crossing, CrossingError, best, reading};
 use crate::failure::Failure;
 use crate::merged::{Merged, Output};
-use crate::reduction::{Goes, Share};
 use raddle_collections::reduce::{
     self, Any as AnyOf, BitAnd, BitOr, BitXor, Concat, Count, Gather, Max, MaxAt, Min, MinAt,
     Product, Reducer, Sum, SumExact, Xor,
@@ -168,29 +167,10 @@ impl Reducers {
         write(kind, value, || output.type_name().to_owned())
     }
 
-    /// What elements of another node have contributed.
-    ///
-    /// # Errors
-    /// When it makes no sense.
-    pub(crate) fn read_share(
-        &self,
-        system: u32,
-        count: u64,
-        goes: u8,
-        merged: Result<(u64, &[u8]), &str>,
-    ) -> Result<Share, Failure> {
-        let goes = Goes::from_number(goes).ok_or_else(|| senseless("a share"))?;
-        let merged = match merged {
-            Ok((number, bytes)) => Ok(self.read_merged(system, number, bytes)?),
-            Err(misfit) => Err(misfit.to_owned()),
-        };
-        Ok(Share::from_elsewhere(count, goes, merged))
-    }
-
     /// What was contributed there, merged.
     ///
     /// # Errors
-    /// As [`read_share`](Self::read_share).
+    /// When it makes no sense.
     pub(crate) fn read_merged(
         &self,
         system: u32,

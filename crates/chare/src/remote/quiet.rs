@@ -17,7 +17,7 @@ use raddle_sync::prim::yield_now;
 use super::{Letter, locked};
 use crate::door::Asker;
 use crate::failure::Failure;
-use crate::nodes;
+use crate::remote;
 use crate::reply::{Replier, Reply, What, reply};
 use crate::system::System;
 
@@ -64,7 +64,7 @@ struct Caller(Weak<System>);
 impl Wake for Caller {
     fn wake(self: Arc<Self>) {
         if let Some(system) = self.0.upgrade()
-            && let Some(away) = nodes::away(&system)
+            && let Some(away) = remote::away(&system)
         {
             away.call();
         }
@@ -73,22 +73,22 @@ impl Wake for Caller {
 
 /// Replies when all is quiet.
 pub(crate) fn tell_when_quiet(system: &Arc<System>, replier: Replier<()>) {
-    let away = nodes::away(system).expect("there are other nodes");
+    let away = remote::away(system).expect("there are other nodes");
     if away.me == 0 {
         return ask(system, Told::Here(replier));
     }
-    let reply = replier.cross_to(system, 0, super::Crossing::new());
+    let reply = replier.cross_to(system, 0, crate::codec::Crossing::new());
     let reply = reply.expect("there are other nodes");
     system.send_away(0, &Letter::AskQuiet { reply });
 }
 
 /// Somebody on another node asks. At the first node, as those below but the next.
-pub(super) fn asked(system: &Arc<System>, asker: Asker) {
+pub(crate) fn asked(system: &Arc<System>, asker: Asker) {
     ask(system, Told::There(asker));
 }
 
 fn ask(system: &Arc<System>, told: Told) {
-    let away = nodes::away(system).expect("there are other nodes");
+    let away = remote::away(system).expect("there are other nodes");
     let mut waves = locked(&away.waves);
     let wave = waves.wave;
     waves.told.push((wave, told));
@@ -100,7 +100,7 @@ fn ask(system: &Arc<System>, told: Told) {
 
 /// Begins the next wave.
 fn begin(system: &Arc<System>, mut waves: impl std::ops::DerefMut<Target = Waves>) {
-    let away = nodes::away(system).expect("there are other nodes");
+    let away = remote::away(system).expect("there are other nodes");
     waves.wave += 1;
     waves.missing = away.node_count;
     waves.sums = (0, 0);
@@ -111,7 +111,7 @@ fn begin(system: &Arc<System>, mut waves: impl std::ops::DerefMut<Target = Waves
 }
 
 /// Answers a wave when this node is quiet within. At any node.
-pub(super) fn count(system: &Arc<System>, wave: u64) {
+pub(crate) fn count(system: &Arc<System>, wave: u64) {
     let what = What {
         chare: "Runtime",
         entry: "quiescence",
@@ -119,14 +119,14 @@ pub(super) fn count(system: &Arc<System>, wave: u64) {
     let (replier, reply) = reply(system.id, None, what);
     let told = Box::new(|outcome| replier.give(outcome));
     system.quiet.tell_when_quiet(system, told);
-    let away = nodes::away(system).expect("there are other nodes");
+    let away = remote::away(system).expect("there are other nodes");
     locked(&away.waves).asked.push((wave, reply));
     away.call();
 }
 
 /// Answers the waves that wait, if this node is quiet. For who receives.
-pub(super) fn look(system: &Arc<System>) {
-    let away = nodes::away(system).expect("there are other nodes");
+pub(crate) fn look(system: &Arc<System>) {
+    let away = remote::away(system).expect("there are other nodes");
     let asked = mem::take(&mut locked(&away.waves).asked);
     let waker = Waker::from(Arc::new(Caller(Arc::downgrade(system))));
     for (wave, mut reply) in asked {
@@ -152,8 +152,8 @@ pub(super) fn look(system: &Arc<System>) {
 }
 
 /// A node has answered.
-pub(super) fn counted(system: &Arc<System>, wave: u64, (sent, received): Counts) {
-    let away = nodes::away(system).expect("there are other nodes");
+pub(crate) fn counted(system: &Arc<System>, wave: u64, (sent, received): Counts) {
+    let away = remote::away(system).expect("there are other nodes");
     let mut waves = locked(&away.waves);
     if waves.wave != wave {
         return;

@@ -2,15 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Reachable, plain};
-use crate::balance::Measured;
 use crate::codec::Packed;
-use crate::door::Asker;
-use crate::local::Local;
-use crate::nodes;
-use crate::number::Number;
+use crate::codec::plain;
+use crate::measured::Measured;
 use crate::part::Frozen;
-use crate::system::System;
 
 /// An element's number, and the node and the worker to which it is to go.
 pub(crate) type Wish = (u64, u16, u16);
@@ -115,72 +110,6 @@ impl Waiting {
             reply: reply.map(|reply| (me, reply)),
             is_to_all,
             args,
-        }
-    }
-}
-
-impl System {
-    /// Does what a letter about elements that move is for. On the thread that receives letters.
-    pub(super) fn travel(&self, from: u16, travel: Travel) {
-        match travel {
-            Travel::GoOver { epoch } => self.go_over_to(epoch),
-            Travel::Marker { epoch } => self.pass_marker_on(epoch),
-            Travel::Ask { worker, group } => {
-                self.send_travel(from, Travel::Answer { worker, group });
-            }
-            Travel::Answer { worker, group } => {
-                self.post_from_here(worker.into(), move |local| local.take_answer(group));
-            }
-            Travel::Arrive {
-                collection,
-                number,
-                crosser,
-            } => {
-                let away = nodes::away(self).expect("letters have come");
-                match away.collection(collection) {
-                    Some(found) => found.arrive(self, Number::from_bits(number), crosser),
-                    // It was destroyed meanwhile.
-                    None => self.send_travel(0, Travel::HaveCome { count: 1 }),
-                }
-            }
-            Travel::Want {
-                collection,
-                wishes,
-                are_frozen,
-                reply,
-            } => {
-                let asker = reply.map(|reply| Asker::new(self.id, from, reply));
-                self.at_coordinator(move |local| {
-                    local.take_wishes(collection, wishes, are_frozen, asker);
-                });
-            }
-            Travel::WantWithin => self.at_coordinator(move |local| local.take_wish_within(from)),
-            Travel::Prepare {
-                epoch,
-                sources,
-                groups,
-            } => self.at_coordinator(move |local| local.prepare(epoch, sources, groups)),
-            Travel::Known { count } => self.at_coordinator(move |local| local.is_known(count)),
-            Travel::HaveCome { count } => self.at_coordinator(move |local| local.came(count)),
-            Travel::End => self.at_coordinator(Local::end_batch),
-            Travel::Measure { collection } => {
-                self.with_wide(collection, |found| found.measure(self));
-            }
-            Travel::Measured {
-                collection,
-                measured,
-            } => self.with_wide(collection, |found| found.measured(self, measured)),
-            Travel::BalancingIsDue { collection } => {
-                self.with_wide(collection, |found| found.balancing_is_due(self));
-            }
-        }
-    }
-
-    /// Calls `call` with a collection over nodes, unless it was destroyed.
-    fn with_wide(&self, collection: u32, call: impl FnOnce(&dyn Reachable)) {
-        let away = nodes::away(self).expect("letters have come");
-        if let Some(found) = away.collection(collection) {
-            call(&*found);
         }
     }
 }

@@ -1,0 +1,274 @@
+//! What a system has of the systems of other nodes: the way out to them, and what it waits for.
+//!
+//! This is the lower half of programs over nodes. It writes letters, sends them by a [`Carrier`],
+//! and knows the collections that letters are for by a trait ([`Reachable`]). What letters do where
+//! they come, and how nodes start and end, is the upper half, [`crate::nodes`].
+//!
+//! | module | contents |
+//! |---|---|
+//! | `letter` | what nodes tell each other |
+//! | `travel` | what nodes tell each other about elements that move |
+//! | `reachable` | a collection that letters are for |
+//! | `out` | letters on their way out |
+//! | `reducers` | reducers as bytes |
+//! | `quiet` | when all nodes are quiet |
+
+mod letter;
+mod out;
+pub(crate) mod quiet;
+mod reachable;
+mod reducers;
+mod travel;
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
+
+pub(crate) use letter::Letter;
+pub(crate) use quiet::{Waves, tell_when_quiet};
+pub(crate) use reachable::{Reachable, SavedPart};
+pub(crate) use reducers::Reducers;
+pub(crate) use travel::{Crosser, Travel, Waiting, Wish};
+
+use crate::failure::Failure;
+use crate::system::{OtherNodes, Outcome, System};
+
+/// Takes letters to other nodes.
+pub(crate) trait Carrier: fmt::Debug + Send + Sync {
+    /// Takes a letter to `node`, after all that this thread has sent there before; `worker` is which of the node's workers it is, if it is one.
+    ///
+    /// # Errors
+    /// When that node is no more.
+    fn carry(&self, worker: Option<usize>, node: u16, letter: &[u8]) -> Result<(), Failure>;
+
+    /// Has somebody who receives letters look whether there is something to be done.
+    fn call(&self);
+
+    /// True on a thread that is receiving letters.
+    fn is_receiver(&self) -> bool;
+}
+
+/// What a system has of the other nodes.
+pub(crate) struct Away {
+    pub(crate) me: u16,
+    pub(crate) node_count: u16,
+    carrier: Box<dyn Carrier>,
+    /// Held by a thread that is no worker from its look where an element is until its letter has gone.
+    gate: Mutex<()>,
+    /// Collections over nodes, by the number that all know them by.
+    collections: Mutex<Vec<Option<Arc<dyn Reachable>>>>,
+    replies: Mutex<Replies>,
+    pub(crate) reducers: Reducers,
+    /// Letters of the program, which are counted so that quiescence is known.
+    sent: AtomicU64,
+    received: AtomicU64,
+    pub(crate) waves: Mutex<Waves>,
+}
+
+/// Who waits here for a reply from elsewhere, by its number.
+#[derive(Default)]
+struct Replies {
+    next: u64,
+    awaited: HashMap<u64, Awaited>,
+}
+
+struct Awaited {
+    from: u16,
+    take: Box<dyn FnOnce(Outcome<'_>) + Send>,
+}
+
+impl fmt::Debug for Away {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Away({} of {})", self.me, self.node_count)
+    }
+}
+
+impl Away {
+    pub(crate) fn new(me: u16, node_count: u16, carrier: Box<dyn Carrier>) -> Self {
+        Self {
+            me,
+            node_count,
+            carrier,
+            gate: Mutex::default(),
+            collections: Mutex::default(),
+            replies: Mutex::default(),
+            reducers: Reducers::new(),
+            sent: AtomicU64::new(0),
+            received: AtomicU64::new(0),
+            waves: Mutex::default(),
+        }
+    }
+
+    /// The nodes but this one.
+    pub(crate) fn others(&self) -> impl Iterator<Item = u16> + use<> {
+        let me = self.me;
+        (0..self.node_count).filter(move |&node| node != me)
+    }
+
+    /// The number of the next collection over nodes: the same at all nodes, which make them in the same order.
+    pub(crate) fn next_collection(&self) -> u32 {
+        let collections = self.collections();
+        u32::try_from(collections.len()).expect("fewer than 2^32 collections")
+    }
+
+    /// Knows a collection by the number that is [next](Self::next_collection).
+    pub(crate) fn add(&self, collection: Arc<dyn Reachable>) {
+        self.collections().push(Some(collection));
+    }
+
+    fn collections(&self) -> impl std::ops::DerefMut<Target = Vec<Option<Arc<dyn Reachable>>>> {
+        locked(&self.collections)
+    }
+
+    /// The collection that all nodes know by a number.
+    pub(crate) fn collection(&self, number: u32) -> Option<Arc<dyn Reachable>> {
+        self.collections().get(number as usize)?.clone()
+    }
+
+    /// How many letters of the program this node has sent and received.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        // Relaxed: who asks has found the node quiet, after all who have counted.
+        (self.sent.load(Relaxed), self.received.load(Relaxed))
+    }
+
+    /// A letter of the program has done what it does here.
+    pub(crate) fn count_received(&self) {
+        // Relaxed: as in `counts`.
+        self.received.fetch_add(1, Relaxed);
+    }
+
+    /// Waits for a reply of `from`: returns the number under which it comes.
+    pub(crate) fn await_reply(
+        &self,
+        from: u16,
+        take: impl FnOnce(Outcome<'_>) + Send + 'static,
+    ) -> u64 {
+        let mut replies = locked(&self.replies);
+        let number = replies.next;
+        replies.next += 1;
+        let take = Box::new(take);
+        replies.awaited.insert(number, Awaited { from, take });
+        number
+    }
+
+    /// The reply comes from another node than was thought when it was asked for.
+    pub(crate) fn redirect(&self, reply: Option<u64>, from: u16) {
+        let Some(reply) = reply else { return };
+        if let Some(awaited) = locked(&self.replies).awaited.get_mut(&reply) {
+            awaited.from = from;
+        }
+    }
+
+    /// Has this thread, which is no worker, send letters before or after a marker; none for one that is receiving them, which goes over by itself.
+    pub(crate) fn enter(&self) -> Option<impl Sized + use<'_>> {
+        (!self.carrier.is_receiver()).then(|| locked(&self.gate))
+    }
+
+    /// Sends the marker of the threads that are no workers and do not receive letters.
+    pub(crate) fn send_outside_marker(&self, node: u16, epoch: u32) -> Result<(), Failure> {
+        let letter = Letter::Travel(Travel::Marker { epoch });
+        let bytes = letter.seal(Vec::new());
+        // Relaxed: as in `counts`.
+        self.sent.fetch_add(1, Relaxed);
+        let _gate = locked(&self.gate);
+        self.carrier.carry(None, node, &bytes)
+    }
+
+    /// A reply has come.
+    pub(crate) fn reply(&self, number: u64, outcome: Outcome<'_>) {
+        let awaited = locked(&self.replies).awaited.remove(&number);
+        if let Some(awaited) = awaited {
+            (awaited.take)(outcome);
+        }
+    }
+
+    /// A node is no more: nor are its replies.
+    pub(crate) fn lose(&self, node: u16, failure: &Failure) {
+        let mut replies = locked(&self.replies);
+        let lost = replies
+            .awaited
+            .extract_if(|_, awaited| awaited.from == node);
+        let lost: Vec<_> = lost.collect();
+        drop(replies);
+        for (_, awaited) in lost {
+            (awaited.take)(Outcome::Failed(failure.clone()));
+        }
+    }
+
+    /// Has somebody who receives look.
+    pub(crate) fn call(&self) {
+        self.carrier.call();
+    }
+}
+
+impl System {
+    /// Letters for a collection over nodes find it no more.
+    pub(crate) fn forget_wide(&self, number: u32) {
+        if let Some(away) = away(self) {
+            let mut collections = away.collections();
+            let collection = collections.get_mut(number as usize).and_then(Option::take);
+            drop(collections);
+            // Without the lock: what it holds is the program's.
+            drop(collection);
+        }
+    }
+}
+
+/// The other nodes of a system; `None` for a program on one node.
+pub(crate) fn away(system: &System) -> Option<&Away> {
+    let nodes: &dyn Any = system.other_nodes()?;
+    nodes.downcast_ref()
+}
+
+impl OtherNodes for Away {
+    fn me(&self) -> u16 {
+        self.me
+    }
+
+    fn node_count(&self) -> u16 {
+        self.node_count
+    }
+
+    fn fail(&self, system: &System, failure: &Failure) {
+        system.send_to_others(&Letter::Failed {
+            text: &failure.to_string(),
+            is_panic: failure.is_panic(),
+        });
+    }
+
+    fn give_up(&self, failure: &Failure) {
+        quiet::give_up(self, failure);
+    }
+
+    fn exit(&self, system: &System) {
+        system.send_to_others(&Letter::Exit);
+    }
+
+    fn await_reply(&self, from: u16, take: Box<dyn FnOnce(Outcome<'_>) + Send>) -> u64 {
+        Self::await_reply(self, from, take)
+    }
+
+    fn reply(
+        &self,
+        system: &System,
+        node: u16,
+        reply: u64,
+        outcome: Result<Vec<u8>, &Failure>,
+        panicked: bool,
+    ) {
+        let text = outcome.as_ref().err().map(ToString::to_string);
+        let letter = Letter::Reply {
+            reply,
+            outcome: text.as_deref().map_or(Ok(()), Err),
+            panicked,
+        };
+        system.send_away_with(node, &letter, outcome.unwrap_or_default());
+    }
+}
+
+pub(crate) fn locked<T>(lock: &Mutex<T>) -> impl std::ops::DerefMut<Target = T> {
+    lock.lock().expect("nothing panics under this lock")
+}

@@ -1,0 +1,83 @@
+//! A collection over nodes, as letters for it find it.
+
+use std::sync::Arc;
+
+use super::Crosser;
+use crate::door::Whose;
+use crate::failure::Failure;
+use crate::measured::Measured;
+use crate::merged::Merged;
+use crate::moves::Journey;
+use crate::number::Number;
+use crate::reply::Reply;
+use crate::system::System;
+
+/// A collection over nodes, whatever its elements are: where letters for it arrive.
+pub(crate) trait Reachable: Send + Sync {
+    /// Its number within this node.
+    fn id(&self) -> u32;
+
+    /// A message for one element.
+    ///
+    /// `to` is its number, and the priority; `epoch` the sender's, if he is on another node.
+    fn one(
+        &self,
+        to: (Number, i32),
+        epoch: Option<u32>,
+        door: u16,
+        whose: Whose,
+        args: &[u8],
+    ) -> Result<(), Failure>;
+
+    /// A message for all elements here, from a sender in `epoch`.
+    fn all(&self, priority: i32, epoch: u32, door: u16, args: &[u8]) -> Result<(), Failure>;
+
+    /// What moving means for its elements.
+    fn journey(&self) -> Box<dyn Journey>;
+
+    /// The other node where an element is, or to which it goes, or `me`; none for one that has ended here.
+    fn node_of(&self, number: Number, me: u16) -> Option<u16>;
+
+    /// An element comes from another node.
+    fn arrive(&self, system: &System, number: Number, crosser: Option<Crosser>);
+
+    /// Scans from `from` on have no results.
+    fn lose_scans(&self, system: &System, from: u64, why: Failure);
+
+    /// The workers here are to say what they have measured.
+    fn measure(&self, system: &System);
+
+    /// A worker of another node has said it. For the root's node, as the next.
+    fn measured(&self, system: &System, measured: Measured);
+
+    /// A worker of another node says that it is time to balance.
+    fn balancing_is_due(&self, system: &System);
+
+    /// What elements elsewhere have contributed to a reduction. For its root's node.
+    ///
+    /// `goes` says where its result goes; `merged` is what was merged, or why it does not fit.
+    fn share(
+        &self,
+        system: &System,
+        round: u64,
+        count: u64,
+        goes: u8,
+        merged: Result<Box<dyn Merged>, String>,
+    ) -> Result<(), Failure>;
+
+    /// What a reduction results in, for those here who have contributed.
+    fn result(&self, system: &Arc<System>, round: u64, of: u64, output: &[u8]);
+
+    /// There are more contributions to a reduction, or fewer. For its root's node.
+    fn population(&self, system: &System, from: u64, by: i64);
+
+    /// Has a worker write its elements.
+    fn save_part(&self, system: &System, worker: usize) -> Reply<Result<SavedPart, Failure>>;
+}
+
+/// What a worker has of an array: the positions and values of its elements.
+pub(crate) struct SavedPart {
+    pub(crate) elements: Vec<(u64, Vec<u8>)>,
+    /// The reductions and scans to which they contribute next, the same for all; none without elements.
+    pub(crate) next: Option<(u64, u64)>,
+}
