@@ -11,19 +11,22 @@ use raddle_sync::prim::{AtomicUsize, Relaxed};
 pub(crate) use plan::Plan;
 
 use crate::balance::Balancing;
+use crate::balance::{Balanced, OfArray};
 use crate::collection::Collection;
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::index::Index;
-use crate::insertion::Make;
 use crate::lifecycle::End;
 use crate::local::{self, Local};
+use crate::members::SectionForm;
 use crate::number::Number;
 use crate::proxy::{All, One};
 use crate::reduction::claim;
+use crate::reduction::insertion::Make;
 use crate::remote::Letter;
 use crate::reply::Reply;
 use crate::rounds::NextRounds;
+use crate::section::Section;
 use crate::system::System;
 
 /// An array of chares, each on some worker.
@@ -163,7 +166,7 @@ impl<T: Chare> Array<T> {
         T::One::from(One::new(self.system, self.collection, number))
     }
 
-    /// Has an element made that has its number: see [`crate::insertion`].
+    /// Has an element made that has its number: see [`crate::reduction::insertion`].
     fn begin_insertion(
         self,
         system: &Arc<System>,
@@ -348,4 +351,61 @@ pub(crate) fn make_sparse<T: Chare>(system: &Arc<System>, options: SparseOptions
         sparse.balanced_by(options.balancing)
     });
     Array::new(system.id, collection.id)
+}
+
+impl<T: Chare> Array<T> {
+    /// A section of the elements with these indices, in this order.
+    ///
+    /// # Panics
+    /// When there is no such element, or one is named twice.
+    #[track_caller]
+    pub fn section(self, indices: impl IntoIterator<Item = T::Index>) -> Section<T> {
+        self.section_with(SectionForm::Auto, indices)
+    }
+
+    /// A section whose messages and reductions travel as `form` says.
+    ///
+    /// # Panics
+    /// As [`section`](Self::section).
+    #[track_caller]
+    pub fn section_with(
+        self,
+        form: SectionForm,
+        indices: impl IntoIterator<Item = T::Index>,
+    ) -> Section<T> {
+        let system = self.find_system();
+        let collection = system.collection::<T>(self.collection);
+        collection.check_within("have sections");
+        let mut members = Vec::new();
+        for index in indices {
+            let Some(number) = collection.number_of(index) else {
+                panic!("{}", collection.missing(index));
+            };
+            members.push((index, number));
+        }
+        let forms = form.in_array(members.len(), system.worker_count());
+        Section::make(&system, &collection, forms, members)
+    }
+}
+
+impl<T: Chare> Section<T> {
+    /// The array of which it is a part.
+    ///
+    /// # Panics
+    /// When its members are in no array, as [`Cx::array`].
+    #[track_caller]
+    pub fn array(self) -> Array<T> {
+        assert!(self.is_of_array, "the members of {self:?} are in no array");
+        Array::new(self.system, self.collection)
+    }
+}
+
+impl<T: Chare> Array<T> {
+    /// What the last balancing of this array found and did; none before the first.
+    pub fn last_balancing(self) -> Option<Balanced> {
+        let system = crate::system::System::find(self.system)?;
+        let collection = system.collection::<T>(self.collection);
+        let balance = collection.state::<OfArray>()?;
+        balance.balanced().clone()
+    }
 }

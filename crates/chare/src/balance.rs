@@ -29,7 +29,6 @@ use measure::Found;
 use measure::Sheet;
 pub use strategy::{ElementLoad, Greedy, LoadView, Refine, Strategy, Traffic};
 
-use crate::array::Array;
 use crate::collection::Collection;
 use crate::cx::Cx;
 use crate::entry::Chare;
@@ -198,16 +197,6 @@ impl<T: Chare> Collection<T> {
             Some(balancing) => self.that_is_measured().with_state(OfArray::new(balancing)),
             None => self,
         }
-    }
-}
-
-impl<T: Chare> Array<T> {
-    /// What the last balancing of this array found and did; none before the first.
-    pub fn last_balancing(self) -> Option<Balanced> {
-        let system = crate::system::System::find(self.system)?;
-        let collection = system.collection::<T>(self.collection);
-        let balance = collection.state::<OfArray>()?;
-        balance.balanced().clone()
     }
 }
 

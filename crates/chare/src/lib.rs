@@ -405,10 +405,10 @@ mod failure;
 mod group;
 mod inbox;
 mod index;
-mod insertion;
 mod keys;
 mod lifecycle;
 mod local;
+mod losses;
 mod measured;
 mod members;
 mod merged;
@@ -419,6 +419,7 @@ mod misuse;
 #[doc(hidden)]
 pub mod model;
 mod moves;
+mod multicast;
 mod node;
 #[cfg_attr(loom, allow(dead_code, reason = "the models have no other nodes"))]
 pub mod nodes;

@@ -7,12 +7,13 @@ use crate::codec::Packed;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::Local;
+use crate::losses::lose_member;
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::Part;
+use crate::reduction::take_gathered;
 use crate::rounds::NextRounds;
 use crate::scan::break_scans;
-use crate::section::take_gathered;
 use crate::system::System;
 
 /// Ends the element.
@@ -123,7 +124,7 @@ fn break_sections<T: Chare>(
         let collection = part.collection.id;
         for worker in 0..local.system.worker_count() {
             local.post_seldom(worker, move |local| {
-                local.lose_member::<T>(&local.part(collection), section);
+                lose_member::<T>(local, &local.part(collection), section);
             });
         }
     }

@@ -2,11 +2,12 @@
 
 use crate::entry::Chare;
 use crate::local::Local;
+use crate::multicast::{Through, set_out, workers_with};
 use crate::parcel::{BoxedParcel, Parcel};
 use crate::proxy::{All, One};
 use crate::remote::{self, Away};
 use crate::seeds::{Way, way};
-use crate::spread::{Spread, Through, set_out, workers_with};
+use crate::spread::Spread;
 use crate::system::System;
 
 /// Sends a parcel to where its element is.

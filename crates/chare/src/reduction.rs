@@ -7,17 +7,21 @@
 //!
 //! The root is one worker for all reductions of an array; each section has its own, where its first member was when it was made.
 //!
-//! From which reduction on an element takes part that is inserted, the root finds out ([`crate::insertion`]). One that ends takes no part
+//! From which reduction on an element takes part that is inserted, the root finds out ([`crate::reduction::insertion`]). One that ends takes no part
 //! in those to which it has not contributed.
 //!
 //! # Source
 //! Jetley, Kalé, sect. 5.C: merging per processor first, then over a tree of processors.
 
+mod gathered;
+pub(crate) mod insertion;
 mod rounds;
 mod share;
 
 use std::any::Any;
 
+pub(crate) use gathered::{AllGathered, Gathered, lose_gathered, put_gathered, take_gathered};
+use insertion::Insertions;
 pub(crate) use rounds::AllRounds;
 use rounds::{Claim, Outcome};
 pub(crate) use share::{Goes, Share, Target};
@@ -25,7 +29,6 @@ pub(crate) use share::{Goes, Share, Target};
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::{Failure, contain, said};
-use crate::insertion::Insertions;
 use crate::local::{self, Local};
 use crate::members::Members;
 use crate::merged::{Output, downcast};
@@ -34,7 +37,6 @@ use crate::part::Part;
 use crate::remote::{self, Letter};
 use crate::reply::{Reply, What, reply};
 use crate::rounds::{Group, NextRounds};
-use crate::section::lose_gathered;
 use crate::system::System;
 use raddle_collections::reduce::Reducer;
 
@@ -457,32 +459,13 @@ impl Local {
         }
     }
 
-    /// A member of a section has ended: those reductions to which it has not contributed have no results, and what came for them is told.
-    pub(crate) fn lose_member<T: Chare>(&self, part: &Part<T>, section: u32) {
-        if !part.knows_section(section) {
-            return;
-        }
-        let Ok(members) = part.section(section) else {
-            return;
-        };
-        let (Some(from), Some(failure)) = (members.loss.from(), members.loss.any()) else {
-            return;
-        };
-        let has_gathered = lose_gathered(part, section, from);
-        let has_begun = part
-            .state::<AllRounds>()
-            .borrow_mut()
-            .of(Some(section))
-            .lose(from);
-        if has_begun || has_gathered {
-            self.system.fail(failure);
-        }
-        self.fail_lost_claims(part, section, &members);
-        self.lose_scans(part, Some(section));
-    }
-
     /// Tells those who wait for reductions of a section that have no results. For the root.
-    fn fail_lost_claims<T: Chare>(&self, part: &Part<T>, section: u32, members: &Members) {
+    pub(crate) fn fail_lost_claims<T: Chare>(
+        &self,
+        part: &Part<T>,
+        section: u32,
+        members: &Members,
+    ) {
         let mut all = part.state::<AllRounds>().borrow_mut();
         let root = &mut all.of(Some(section)).root;
         let Some(failure) = members.loss.of(root.next()) else {
@@ -491,27 +474,6 @@ impl Local {
         let claims = std::mem::take(&mut root.claims);
         drop(all);
         for claim in claims {
-            claim(Err(failure.clone()));
-        }
-    }
-
-    /// A section is no more: what waits for its reductions and scans fails, and what was contributed is told.
-    pub(crate) fn forget_section<T: Chare>(&self, part: &Part<T>, section: u32, members: &Members) {
-        part.forget_section(section);
-        let Err(failure) = part.collection.section(section) else {
-            return;
-        };
-        let rounds = part.state::<AllRounds>().borrow_mut().forget(section);
-        let has_gathered = lose_gathered(part, section, 0);
-        self.forget_scans(part, section, members, &failure);
-        for &number in members.numbers.iter().filter(|&&number| part.has(number)) {
-            part.forget_rounds(number, section);
-        }
-        let mut rounds = rounds.unwrap_or_default();
-        if rounds.lose(0) || has_gathered {
-            self.system.fail(failure.clone());
-        }
-        for claim in rounds.root.claims {
             claim(Err(failure.clone()));
         }
     }

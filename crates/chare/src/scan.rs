@@ -37,7 +37,6 @@ use crate::proxy::One;
 use crate::remote::{self, Letter};
 use crate::reply::{Replier, Reply, What, reply};
 use crate::rounds::{Group, name_of};
-use crate::section::Section;
 use crate::states::{Slot, State as FeatureState};
 use crate::suspended::{go_on, with_own_slot};
 use crate::system::System;
@@ -78,13 +77,13 @@ fn steps(count: u64) -> u32 {
 }
 
 /// Those who scan together, as one of them sees it.
-struct Row {
-    group: Group,
+pub(crate) struct Row {
+    pub(crate) group: Group,
     /// Who they are; none for all elements of an array.
-    members: Option<Arc<Members>>,
-    count: u64,
+    pub(crate) members: Option<Arc<Members>>,
+    pub(crate) count: u64,
     /// The place of this one among them.
-    own: u64,
+    pub(crate) own: u64,
 }
 
 /// The state of a scan after an element has contributed: the value or the steps that it waits for.
@@ -131,69 +130,12 @@ impl<T: Chare> Cx<T> {
         self.scan_row(row, form, reducer).await
     }
 
-    /// Contributes to the section's next scan, and waits for what all members before this one have contributed, merged in the order of the section.
-    ///
-    /// The first member gets what nobody has contributed ([`Monoid::identity`]). Each member takes part once in each scan, all with the same
-    /// kind of reducer. Scans of one section are apart from those of others, and from those of the array.
-    ///
-    /// # Panics
-    /// When the chare is no member of the section; and where the scan will never be complete, since the section is no more, a member has ended without
-    /// contributing to it, or contributions do not go together: then all members are told, in this scan and in all later ones of the section.
-    /// # Examples
-    /// ```
-    /// use raddle_chare::reduce::Sum;
-    /// use raddle_chare::{Chares, Cx, Section, chare};
-    /// use raddle_runtime::Runtime;
-    ///
-    /// /// Fills a part of a book with lines.
-    /// struct Author {
-    ///     lines: usize,
-    /// }
-    ///
-    /// #[chare]
-    /// impl Author {
-    ///     /// The number of its first line.
-    ///     #[entry]
-    ///     async fn begin(&mut self, cx: &mut Cx<Self>, team: Section<Self>) -> usize {
-    ///         cx.scan_in(team, Sum(self.lines)).await
-    ///     }
-    /// }
-    ///
-    /// let runtime = Runtime::builder().workers(2).build()?;
-    /// let authors = [30, 12, 5].map(|lines| runtime.chare(move |_| Author { lines }));
-    /// let team = runtime.section(authors);
-    /// let begins = authors.map(|author| author.begin(team));
-    /// assert_eq!(begins.map(|begin| begin.wait()), [0, 30, 42]);
-    /// # Ok::<(), raddle_runtime::BuildError>(())
-    /// ```
-    pub async fn scan_in<R: Monoid>(&mut self, section: Section<T>, reducer: R) -> R::Output {
-        self.scan_in_with(section, ScanForm::Auto, reducer).await
-    }
-
-    /// As [`scan_in`](Self::scan_in), in a form of one's own choice, which is the same for all members.
-    ///
-    /// # Panics
-    /// As [`scan_in`](Self::scan_in).
-    pub async fn scan_in_with<R: Monoid>(
+    pub(crate) async fn scan_row<R: Monoid>(
         &mut self,
-        section: Section<T>,
+        row: Row,
         form: ScanForm,
         reducer: R,
     ) -> R::Output {
-        let (members, own) = match self.membership(section) {
-            Ok(found) => found,
-            Err(failure) => panic!("{failure}"),
-        };
-        let row = Row {
-            group: Some(section.id()),
-            count: members.numbers.len() as u64,
-            members: Some(members),
-            own: own as u64,
-        };
-        self.scan_row(row, form, reducer).await
-    }
-
-    async fn scan_row<R: Monoid>(&mut self, row: Row, form: ScanForm, reducer: R) -> R::Output {
         let scan = self.rounds().scan_of(row.group);
         let reducer = reducer.placed(row.own);
         let begun = self.with_part(|local, part| {

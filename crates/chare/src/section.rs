@@ -24,23 +24,22 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use tree::PassOn;
-pub(crate) use tree::{AllGathered, Gathered, lose_gathered, put_gathered, take_gathered};
+pub(crate) use tree::PassOn;
 
-use crate::array::Array;
 use crate::collection::Collection;
 use crate::cx::Cx;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local;
+use crate::losses::forget_section;
 use crate::members::{Members, SectionForm};
 use crate::number::Number;
 use crate::proxy::{All, One};
 use crate::reduction::{Goes, Share, Target, claim};
 use crate::reply::Reply;
-use crate::spread::Spread;
+use crate::scan::{Row, ScanForm};
 use crate::system::System;
-use raddle_collections::reduce::Reducer;
+use raddle_collections::reduce::{Monoid, Reducer};
 
 /// Some elements of an array, or some chares that are in none.
 ///
@@ -53,11 +52,11 @@ use raddle_collections::reduce::Reducer;
 /// reductions and scans is told. A section lives as long as its array, or as the runtime where its members are in no array, or until it is
 /// [destroyed](Self::destroy).
 pub struct Section<T: Chare> {
-    system: u32,
-    collection: u32,
+    pub(crate) system: u32,
+    pub(crate) collection: u32,
     id: u32,
     /// Its members are elements of an array.
-    is_of_array: bool,
+    pub(crate) is_of_array: bool,
     chare: PhantomData<fn() -> T>,
 }
 
@@ -72,41 +71,6 @@ impl<T: Chare> Copy for Section<T> {}
 impl<T: Chare> fmt::Debug for Section<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Section<{}>#{}", T::NAME, self.id)
-    }
-}
-
-impl<T: Chare> Array<T> {
-    /// A section of the elements with these indices, in this order.
-    ///
-    /// # Panics
-    /// When there is no such element, or one is named twice.
-    #[track_caller]
-    pub fn section(self, indices: impl IntoIterator<Item = T::Index>) -> Section<T> {
-        self.section_with(SectionForm::Auto, indices)
-    }
-
-    /// A section whose messages and reductions travel as `form` says.
-    ///
-    /// # Panics
-    /// As [`section`](Self::section).
-    #[track_caller]
-    pub fn section_with(
-        self,
-        form: SectionForm,
-        indices: impl IntoIterator<Item = T::Index>,
-    ) -> Section<T> {
-        let system = self.find_system();
-        let collection = system.collection::<T>(self.collection);
-        collection.check_within("have sections");
-        let mut members = Vec::new();
-        for index in indices {
-            let Some(number) = collection.number_of(index) else {
-                panic!("{}", collection.missing(index));
-            };
-            members.push((index, number));
-        }
-        let forms = form.in_array(members.len(), system.worker_count());
-        Section::make(&system, &collection, forms, members)
     }
 }
 
@@ -141,7 +105,7 @@ pub(crate) fn of_singles<T: Chare>(
 impl<T: Chare> Section<T> {
     /// Makes a section of elements, each with what its maker calls it.
     #[track_caller]
-    fn make(
+    pub(crate) fn make(
         system: &System,
         collection: &Collection<T>,
         forms: (SectionForm, SectionForm),
@@ -180,16 +144,6 @@ impl<T: Chare> Section<T> {
     /// The proxy of all members.
     pub fn all(self) -> T::All {
         T::All::from(All::new(self.system, self.collection, Some(self.id)))
-    }
-
-    /// The array of which it is a part.
-    ///
-    /// # Panics
-    /// When its members are in no array, as [`Cx::array`].
-    #[track_caller]
-    pub fn array(self) -> Array<T> {
-        assert!(self.is_of_array, "the members of {self:?} are in no array");
-        Array::new(self.system, self.collection)
     }
 
     /// The number of members.
@@ -238,7 +192,7 @@ impl<T: Chare> Section<T> {
         for worker in 0..system.worker_count() {
             let members = Arc::clone(&members);
             system.post_from_here(worker, move |local| {
-                local.forget_section::<T>(&local.part(collection), id, &members);
+                forget_section::<T>(local, &local.part(collection), id, &members);
             });
         }
     }
@@ -350,31 +304,66 @@ impl<T: Chare> Cx<T> {
     }
 }
 
-/// Sends to the members one by one, or down the tree; false when the section is sent to by workers.
-pub(crate) fn spread_by_members<T: Chare>(
-    collection: &Collection<T>,
-    (section, priority): (u32, i32),
-    members: &Members,
-    spread: &impl Spread<T>,
-) -> bool {
-    let one = |position: usize| {
-        One::new(collection.system, collection.id, members.numbers[position])
-            .with_priority(priority)
-    };
-    match members.multicast {
-        SectionForm::PointToPoint => {
-            for position in 0..members.numbers.len() {
-                one(position).dispatch(spread.parcel());
-            }
-        }
-        SectionForm::Binomial if members.numbers.is_empty() => {}
-        SectionForm::Binomial => one(0).dispatch(PassOn {
-            spread: spread.clone(),
-            section,
-            priority,
-            position: 0,
-        }),
-        SectionForm::Auto | SectionForm::TwoLevel => return false,
+impl<T: Chare> Cx<T> {
+    /// Contributes to the section's next scan, and waits for what all members before this one have contributed, merged in the order of the section.
+    ///
+    /// The first member gets what nobody has contributed ([`Monoid::identity`]). Each member takes part once in each scan, all with the same
+    /// kind of reducer. Scans of one section are apart from those of others, and from those of the array.
+    ///
+    /// # Panics
+    /// When the chare is no member of the section; and where the scan will never be complete, since the section is no more, a member has ended without
+    /// contributing to it, or contributions do not go together: then all members are told, in this scan and in all later ones of the section.
+    /// # Examples
+    /// ```
+    /// use raddle_chare::reduce::Sum;
+    /// use raddle_chare::{Chares, Cx, Section, chare};
+    /// use raddle_runtime::Runtime;
+    ///
+    /// /// Fills a part of a book with lines.
+    /// struct Author {
+    ///     lines: usize,
+    /// }
+    ///
+    /// #[chare]
+    /// impl Author {
+    ///     /// The number of its first line.
+    ///     #[entry]
+    ///     async fn begin(&mut self, cx: &mut Cx<Self>, team: Section<Self>) -> usize {
+    ///         cx.scan_in(team, Sum(self.lines)).await
+    ///     }
+    /// }
+    ///
+    /// let runtime = Runtime::builder().workers(2).build()?;
+    /// let authors = [30, 12, 5].map(|lines| runtime.chare(move |_| Author { lines }));
+    /// let team = runtime.section(authors);
+    /// let begins = authors.map(|author| author.begin(team));
+    /// assert_eq!(begins.map(|begin| begin.wait()), [0, 30, 42]);
+    /// # Ok::<(), raddle_runtime::BuildError>(())
+    /// ```
+    pub async fn scan_in<R: Monoid>(&mut self, section: Section<T>, reducer: R) -> R::Output {
+        self.scan_in_with(section, ScanForm::Auto, reducer).await
     }
-    true
+
+    /// As [`scan_in`](Self::scan_in), in a form of one's own choice, which is the same for all members.
+    ///
+    /// # Panics
+    /// As [`scan_in`](Self::scan_in).
+    pub async fn scan_in_with<R: Monoid>(
+        &mut self,
+        section: Section<T>,
+        form: ScanForm,
+        reducer: R,
+    ) -> R::Output {
+        let (members, own) = match self.membership(section) {
+            Ok(found) => found,
+            Err(failure) => panic!("{failure}"),
+        };
+        let row = Row {
+            group: Some(section.id()),
+            count: members.numbers.len() as u64,
+            members: Some(members),
+            own: own as u64,
+        };
+        self.scan_row(row, form, reducer).await
+    }
 }

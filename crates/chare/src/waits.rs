@@ -12,11 +12,11 @@ use std::sync::Arc;
 use crate::local::Local;
 use crate::number::Number;
 use crate::part::AnyPart;
+use crate::reduction::AllGathered;
 use crate::reduction::AllRounds;
 use crate::reply::{Reply, What, reply};
 use crate::rounds::{Group, NextRounds, name_of};
 use crate::scan::Scans;
-use crate::section::AllGathered;
 use crate::system::System;
 
 /// Elements that a line names.

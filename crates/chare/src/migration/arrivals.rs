@@ -11,10 +11,10 @@ use crate::moves::{Move, Request};
 use crate::number::Number;
 use crate::part::{Part, Slot};
 use crate::priority::RanksOf;
+use crate::reduction::Gathered;
+use crate::reduction::{put_gathered, take_gathered};
 use crate::remote::{self, Travel};
 use crate::rounds::NextRounds;
-use crate::section::Gathered;
-use crate::section::{put_gathered, take_gathered};
 
 /// An element on its way; what has ended is only waited for.
 struct Traveller<T: Chare> {

@@ -1,6 +1,6 @@
 //! Marks of insertions, and the messages that wait for elements that are to come.
 //!
-//! [`crate::insertion`] says what marks are for.
+//! [`crate::reduction::insertion`] says what marks are for.
 
 use std::collections::BTreeMap;
 

@@ -137,9 +137,20 @@ impl AllRounds {
         }
     }
 
-    /// Forgets those of a section.
-    pub(super) fn forget(&mut self, section: u32) -> Option<Rounds> {
-        self.sections.remove(&section)
+    /// Drops what was contributed to the reductions of a section from `from` on; true if there was
+    /// anything.
+    pub(crate) fn lose(&mut self, section: u32, from: u64) -> bool {
+        self.of(Some(section)).lose(from)
+    }
+
+    /// Forgets the reductions of a section. Returns whether anything was contributed to them, and
+    /// what waits for their results.
+    pub(crate) fn forget(
+        &mut self,
+        section: u32,
+    ) -> (bool, impl IntoIterator<Item = Claim> + use<>) {
+        let mut rounds = self.sections.remove(&section).unwrap_or_default();
+        (rounds.lose(0), rounds.root.claims)
     }
 
     /// The first reduction of a group that lacks contributions, and the last to which anything has

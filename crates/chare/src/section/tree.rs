@@ -4,8 +4,6 @@
 //! ended, the shares that wait with it or come later go straight to the root of the section's reductions, which counts contributions whatever
 //! way they come.
 
-use std::collections::HashMap;
-
 use super::Members;
 use crate::entry::Chare;
 use crate::failure::Failure;
@@ -13,13 +11,9 @@ use crate::local::Local;
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::Part;
-use crate::reduction::Share;
+use crate::reduction::{AllGathered, Share};
 use crate::spread::Spread;
-use crate::states::{Slot, State};
 use crate::system::System;
-
-/// Shares that wait at a member of binomial trees for those below, by section and reduction: how many are missing, and their sum.
-pub(crate) type Gathered = HashMap<(u32, u64), (usize, Share)>;
 
 /// Members directly below the one at `position` in a binomial tree of `count`.
 fn below(position: usize, count: usize) -> impl Iterator<Item = usize> {
@@ -39,11 +33,11 @@ fn above(position: usize) -> usize {
 }
 
 /// A multicast on its way down the tree.
-pub(super) struct PassOn<S> {
-    pub(super) spread: S,
-    pub(super) section: u32,
-    pub(super) priority: i32,
-    pub(super) position: usize,
+pub(crate) struct PassOn<S> {
+    pub(crate) spread: S,
+    pub(crate) section: u32,
+    pub(crate) priority: i32,
+    pub(crate) position: usize,
 }
 
 impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
@@ -133,53 +127,6 @@ impl<T: Chare> Parcel<T> for Rise {
             Err(failure) => system.fail(failure),
         }
     }
-}
-
-/// The shares that wait at each member that is here.
-#[derive(Default)]
-pub(crate) struct AllGathered(HashMap<Number, Gathered>);
-
-impl State for AllGathered {
-    const SLOT: Slot = Slot::Section;
-}
-
-impl AllGathered {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Gathered> {
-        self.0.values()
-    }
-}
-
-/// Takes the shares that wait at a member.
-pub(crate) fn take_gathered<T: Chare>(part: &Part<T>, number: Number) -> Gathered {
-    let gathered = part.state::<AllGathered>().borrow_mut().0.remove(&number);
-    gathered.unwrap_or_default()
-}
-
-/// Puts the shares back that wait at a member.
-pub(crate) fn put_gathered<T: Chare>(part: &Part<T>, number: Number, gathered: Gathered) {
-    if !gathered.is_empty() {
-        part.state::<AllGathered>()
-            .borrow_mut()
-            .0
-            .insert(number, gathered);
-    }
-}
-
-/// Drops what waits at members of a section for reductions from `from` on; true when there was anything.
-pub(crate) fn lose_gathered<T: Chare>(part: &Part<T>, section: u32, from: u64) -> bool {
-    let mut lost = false;
-    part.state::<AllGathered>()
-        .borrow_mut()
-        .0
-        .retain(|_, gathered| {
-            gathered.retain(|&(of, round), _| {
-                let is_lost = of == section && round >= from;
-                lost |= is_lost;
-                !is_lost
-            });
-            !gathered.is_empty()
-        });
-    lost
 }
 
 impl Local {

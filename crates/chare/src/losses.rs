@@ -1,0 +1,52 @@
+//! Sections that lose a member, or are destroyed: their reductions and scans have no results.
+
+use crate::entry::Chare;
+use crate::local::Local;
+use crate::members::Members;
+use crate::part::Part;
+use crate::reduction::{AllRounds, lose_gathered};
+
+/// A member of a section has ended: those reductions to which it has not contributed have no results, and what came for them is told.
+pub(crate) fn lose_member<T: Chare>(local: &Local, part: &Part<T>, section: u32) {
+    if !part.knows_section(section) {
+        return;
+    }
+    let Ok(members) = part.section(section) else {
+        return;
+    };
+    let (Some(from), Some(failure)) = (members.loss.from(), members.loss.any()) else {
+        return;
+    };
+    let has_gathered = lose_gathered(part, section, from);
+    let has_begun = part.state::<AllRounds>().borrow_mut().lose(section, from);
+    if has_begun || has_gathered {
+        local.system.fail(failure);
+    }
+    local.fail_lost_claims(part, section, &members);
+    local.lose_scans(part, Some(section));
+}
+
+/// A section is no more: what waits for its reductions and scans fails, and what was contributed is told.
+pub(crate) fn forget_section<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    section: u32,
+    members: &Members,
+) {
+    part.forget_section(section);
+    let Err(failure) = part.collection.section(section) else {
+        return;
+    };
+    let (has_begun, claims) = part.state::<AllRounds>().borrow_mut().forget(section);
+    let has_gathered = lose_gathered(part, section, 0);
+    local.forget_scans(part, section, members, &failure);
+    for &number in members.numbers.iter().filter(|&&number| part.has(number)) {
+        part.forget_rounds(number, section);
+    }
+    if has_begun || has_gathered {
+        local.system.fail(failure.clone());
+    }
+    for claim in claims {
+        claim(Err(failure.clone()));
+    }
+}

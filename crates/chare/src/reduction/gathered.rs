@@ -1,0 +1,59 @@
+//! Shares of the reductions of sections that wait at members, in binomial trees of members.
+
+use std::collections::HashMap;
+
+use super::Share;
+use crate::entry::Chare;
+use crate::number::Number;
+use crate::part::Part;
+use crate::states::{Slot, State};
+
+/// Shares that wait at a member of binomial trees for those below, by section and reduction: how many are missing, and their sum.
+pub(crate) type Gathered = HashMap<(u32, u64), (usize, Share)>;
+
+/// The shares that wait at each member that is here.
+#[derive(Default)]
+pub(crate) struct AllGathered(pub(crate) HashMap<Number, Gathered>);
+
+impl State for AllGathered {
+    const SLOT: Slot = Slot::Section;
+}
+
+impl AllGathered {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Gathered> {
+        self.0.values()
+    }
+}
+
+/// Takes the shares that wait at a member.
+pub(crate) fn take_gathered<T: Chare>(part: &Part<T>, number: Number) -> Gathered {
+    let gathered = part.state::<AllGathered>().borrow_mut().0.remove(&number);
+    gathered.unwrap_or_default()
+}
+
+/// Puts the shares back that wait at a member.
+pub(crate) fn put_gathered<T: Chare>(part: &Part<T>, number: Number, gathered: Gathered) {
+    if !gathered.is_empty() {
+        part.state::<AllGathered>()
+            .borrow_mut()
+            .0
+            .insert(number, gathered);
+    }
+}
+
+/// Drops what waits at members of a section for reductions from `from` on; true when there was anything.
+pub(crate) fn lose_gathered<T: Chare>(part: &Part<T>, section: u32, from: u64) -> bool {
+    let mut lost = false;
+    part.state::<AllGathered>()
+        .borrow_mut()
+        .0
+        .retain(|_, gathered| {
+            gathered.retain(|&(of, round), _| {
+                let is_lost = of == section && round >= from;
+                lost |= is_lost;
+                !is_lost
+            });
+            !gathered.is_empty()
+        });
+    lost
+}
