@@ -21,12 +21,15 @@ use crate::local::{self, Local};
 use crate::members::SectionForm;
 use crate::number::Number;
 use crate::proxy::{All, One};
+use crate::reduction;
 use crate::reduction::claim;
+use crate::reduction::insertion;
 use crate::reduction::insertion::Make;
 use crate::remote::Letter;
 use crate::reply::Reply;
 use crate::rounds::NextRounds;
 use crate::section::Section;
+use crate::seeds;
 use crate::system::System;
 
 /// An array of chares, each on some worker.
@@ -158,8 +161,8 @@ impl<T: Chare> Array<T> {
                     make(cx)
                 };
                 let part = local.part::<T>(id);
-                local.comes(&part, number, &NextRounds::from_array(first));
-                local.make_element(&part, number, Some(index), make);
+                reduction::comes(&part, number, &NextRounds::from_array(first));
+                seeds::make_element(local, &part, number, Some(index), make);
             });
         };
         self.begin_insertion(&system, &collection, worker, number, Box::new(make));
@@ -177,7 +180,9 @@ impl<T: Chare> Array<T> {
     ) {
         let (id, root) = (self.collection, collection.root);
         collection.begin_insertion();
-        let begin = move |local: &Local| local.begin_insertion::<T>(&local.part(id), number, make);
+        let begin = move |local: &Local| {
+            insertion::begin_insertion::<T>(local, &local.part(id), number, make)
+        };
         let epoch = local::with(self.system, |local| match local {
             Some(local) => {
                 if local.worker == root {
@@ -194,7 +199,7 @@ impl<T: Chare> Array<T> {
         });
         for to in 0..system.worker_count() {
             system.post_from_here(to, move |local| {
-                local.take_mark::<T>(&local.part(id), number, worker, epoch);
+                insertion::take_mark::<T>(local, &local.part(id), number, worker, epoch);
             });
         }
     }

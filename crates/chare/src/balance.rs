@@ -13,7 +13,7 @@
 
 mod by_traffic;
 mod measure;
-mod over_nodes;
+pub(crate) mod over_nodes;
 mod strategy;
 
 use std::fmt;
@@ -217,7 +217,7 @@ impl<T: Chare> Cx<T> {
         self.contribute_for((), Goes::All, || {
             Target::All(|local, collection, round, output| {
                 let part = local.part::<T>(collection);
-                local.begin_balancing(&part, move |local| {
+                begin_balancing(local, &part, move |local| {
                     tell_all::<T, ()>(local, collection, round, output);
                 });
             })
@@ -226,118 +226,117 @@ impl<T: Chare> Cx<T> {
     }
 }
 
-impl Local {
-    /// Measures, decides and moves, then calls `done`. For the root of an array.
-    pub(crate) fn begin_balancing<T: Chare>(
-        &self,
-        part: &Part<T>,
-        done: impl FnOnce(&Self) + Send + 'static,
-    ) {
-        let collection = part.collection.id;
-        let worker_count = self.workers_of(part);
-        let mut sheet = part.state::<Option<Sheet>>().borrow_mut();
-        if !part.collection.is_measured || sheet.is_some() {
-            drop(sheet);
-            return done(self);
-        }
-        *sheet = Some(Sheet::new(worker_count, done));
+/// Measures, decides and moves, then calls `done`. For the root of an array.
+pub(crate) fn begin_balancing<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    done: impl FnOnce(&Local) + Send + 'static,
+) {
+    let collection = part.collection.id;
+    let worker_count = over_nodes::workers_of(local, part);
+    let mut sheet = part.state::<Option<Sheet>>().borrow_mut();
+    if !part.collection.is_measured || sheet.is_some() {
         drop(sheet);
-        self.ask_other_nodes(part);
-        let root = self.worker;
-        for worker in 0..self.system.worker_count() {
-            self.post_seldom(worker, move |local| {
-                let measured = local.measure::<T>(&local.part(collection));
-                local.post_seldom(root, move |local| {
-                    local.take_measured::<T>(&local.part(collection), measured);
-                });
-            });
-        }
+        return done(local);
     }
-
-    /// Takes in what a worker has measured. For the root of an array.
-    pub(crate) fn take_measured<T: Chare>(&self, part: &Part<T>, measured: Measured) {
-        let mut sheet = part.state::<Option<Sheet>>().borrow_mut();
-        let Some(begun) = sheet.as_mut() else {
-            // The array was destroyed meanwhile.
-            return;
-        };
-        let whole = begun.add(measured);
-        let Some(complete) = whole.then(|| sheet.take()).flatten() else {
-            return;
-        };
-        drop(sheet);
-        let (view, found, done) = complete.view(self.cpus_of(part));
-        self.decide(part, &view, &found, done);
-    }
-
-    fn decide<T: Chare>(
-        &self,
-        part: &Part<T>,
-        view: &LoadView,
-        found: &[Found],
-        done: impl FnOnce(&Self) + Send + 'static,
-    ) {
-        let of_array = part.collection.state::<OfArray>();
-        let of_array = of_array.expect("the array is balanced");
-        let balancing = &of_array.balancing;
-        let (strategy, is_awaited) = (&balancing.strategy, balancing.period().is_none());
-        let placed = match catch_unwind(AssertUnwindSafe(|| checked(&**strategy, view))) {
-            Ok(placed) => placed,
-            Err(panic) => {
-                let who = format!("the strategy of {}", T::NAME);
-                return self
-                    .system
-                    .fail(Failure::panicked(&who, strategy.name(), &*panic));
-            }
-        };
-        let placed = self.keep_within_nodes(part, view, found, placed);
-        let elements = view.elements.iter().zip(found).zip(&placed);
-        let moves: Vec<_> = elements
-            .map(|((element, found), &to)| (found.number, element.worker, to))
-            .filter(|&(_, from, to)| from != to)
-            .collect();
-        let move_count = moves.len();
-        // Where nobody waits for the moves, it does not matter how long they are under way, but what they take from others.
-        let learned = of_array.move_cost().filter(|_| is_awaited);
-        let cost = learned.unwrap_or(MOVE_GUESS) * move_count as u32;
-        let mut balanced = Balanced {
-            strategy: strategy.name(),
-            loads_before: view.loads(),
-            loads_after: view.loads_when(&placed),
-            move_count,
-            saved: strategy.gain(view, &placed),
-            missed: Duration::ZERO,
-            cost,
-            is_done: false,
-        };
-        let before = of_array.balanced().clone();
-        if strategy.is_patient()
-            && !balanced.saved.is_zero()
-            && let Some(before) = before.filter(|before| !before.is_done)
-        {
-            balanced.missed = before.gain();
-        }
-        balanced.is_done = move_count > 0 && balanced.gain() > cost;
-        let is_done = balanced.is_done;
-        self.system
-            .post
-            .note_moves(&format!("elements of {}", T::NAME), |moves| {
-                let moved = is_done.then(|| (move_count as u64, balanced.gain(), cost));
-                moves.add(moved, balanced.to_string());
+    *sheet = Some(Sheet::new(worker_count, done));
+    drop(sheet);
+    over_nodes::ask_other_nodes(local, part);
+    let root = local.worker;
+    for worker in 0..local.system.worker_count() {
+        local.post_seldom(worker, move |local| {
+            let measured = over_nodes::measure::<T>(local, &local.part(collection));
+            local.post_seldom(root, move |local| {
+                take_measured::<T>(local, &local.part(collection), measured);
             });
-        *of_array.balanced() = Some(balanced);
-        if !is_done {
-            return done(self);
-        }
-        let (start, collection) = (Instant::now(), part.collection.id);
-        self.move_measured(part, moves, move |local| {
-            let part = local.part::<T>(collection);
-            if let Some(of_array) = part.collection.state::<OfArray>() {
-                of_array.learn_move_cost(start.elapsed() / move_count as u32);
-            }
-            done(local);
         });
     }
+}
+
+/// Takes in what a worker has measured. For the root of an array.
+pub(crate) fn take_measured<T: Chare>(local: &Local, part: &Part<T>, measured: Measured) {
+    let mut sheet = part.state::<Option<Sheet>>().borrow_mut();
+    let Some(begun) = sheet.as_mut() else {
+        // The array was destroyed meanwhile.
+        return;
+    };
+    let whole = begun.add(measured);
+    let Some(complete) = whole.then(|| sheet.take()).flatten() else {
+        return;
+    };
+    drop(sheet);
+    let (view, found, done) = complete.view(over_nodes::cpus_of(local, part));
+    decide(local, part, &view, &found, done);
+}
+
+fn decide<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    view: &LoadView,
+    found: &[Found],
+    done: impl FnOnce(&Local) + Send + 'static,
+) {
+    let of_array = part.collection.state::<OfArray>();
+    let of_array = of_array.expect("the array is balanced");
+    let balancing = &of_array.balancing;
+    let (strategy, is_awaited) = (&balancing.strategy, balancing.period().is_none());
+    let placed = match catch_unwind(AssertUnwindSafe(|| checked(&**strategy, view))) {
+        Ok(placed) => placed,
+        Err(panic) => {
+            let who = format!("the strategy of {}", T::NAME);
+            return local
+                .system
+                .fail(Failure::panicked(&who, strategy.name(), &*panic));
+        }
+    };
+    let placed = over_nodes::keep_within_nodes(local, part, view, found, placed);
+    let elements = view.elements.iter().zip(found).zip(&placed);
+    let moves: Vec<_> = elements
+        .map(|((element, found), &to)| (found.number, element.worker, to))
+        .filter(|&(_, from, to)| from != to)
+        .collect();
+    let move_count = moves.len();
+    // Where nobody waits for the moves, it does not matter how long they are under way, but what they take from others.
+    let learned = of_array.move_cost().filter(|_| is_awaited);
+    let cost = learned.unwrap_or(MOVE_GUESS) * move_count as u32;
+    let mut balanced = Balanced {
+        strategy: strategy.name(),
+        loads_before: view.loads(),
+        loads_after: view.loads_when(&placed),
+        move_count,
+        saved: strategy.gain(view, &placed),
+        missed: Duration::ZERO,
+        cost,
+        is_done: false,
+    };
+    let before = of_array.balanced().clone();
+    if strategy.is_patient()
+        && !balanced.saved.is_zero()
+        && let Some(before) = before.filter(|before| !before.is_done)
+    {
+        balanced.missed = before.gain();
+    }
+    balanced.is_done = move_count > 0 && balanced.gain() > cost;
+    let is_done = balanced.is_done;
+    local
+        .system
+        .post
+        .note_moves(&format!("elements of {}", T::NAME), |moves| {
+            let moved = is_done.then(|| (move_count as u64, balanced.gain(), cost));
+            moves.add(moved, balanced.to_string());
+        });
+    *of_array.balanced() = Some(balanced);
+    if !is_done {
+        return done(local);
+    }
+    let (start, collection) = (Instant::now(), part.collection.id);
+    over_nodes::move_measured(local, part, moves, move |local| {
+        let part = local.part::<T>(collection);
+        if let Some(of_array) = part.collection.state::<OfArray>() {
+            of_array.learn_move_cost(start.elapsed() / move_count as u32);
+        }
+        done(local);
+    });
 }
 
 /// Where the strategy wants the elements.

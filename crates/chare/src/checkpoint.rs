@@ -20,7 +20,7 @@
 
 mod file;
 mod restore;
-mod save;
+pub(crate) mod save;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -11,6 +11,7 @@ use crate::losses::lose_member;
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::Part;
+use crate::reduction;
 use crate::reduction::take_gathered;
 use crate::rounds::NextRounds;
 use crate::scan::break_scans;
@@ -84,13 +85,13 @@ pub(crate) fn take_leave<T: Chare>(
     let is_array = part.collection.is_array();
     if is_array || rounds.has_sections() {
         // What was contributed may be complete now, and is merged by the program's code.
-        local.guard(|| local.leaves(part, number, rounds));
+        local.guard(|| reduction::leaves(local, part, number, rounds));
     }
     // The index is free before the root can complete a reduction that does not count the
     // element: a program may insert another element when it has that result.
     part.remove(local, number, index);
     if is_array {
-        local.tell_root(part, rounds.array(), -1);
+        reduction::tell_root(local, part, rounds.array(), -1);
     }
     // Whoever makes a section from now on sees that there is no such element.
     break_sections(local, part, number, index, rounds);
@@ -130,7 +131,7 @@ fn break_sections<T: Chare>(
     }
     // What waits for those below it in trees goes without them: to the root, which knows whether there will be a result.
     for ((section, round), (_, share)) in gathered {
-        local.guard(|| local.send_to_root(part, Some(section), round, share));
+        local.guard(|| reduction::send_to_root(local, part, Some(section), round, share));
     }
 }
 

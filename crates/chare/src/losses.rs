@@ -4,7 +4,9 @@ use crate::entry::Chare;
 use crate::local::Local;
 use crate::members::Members;
 use crate::part::Part;
+use crate::reduction;
 use crate::reduction::{AllRounds, lose_gathered};
+use crate::scan;
 
 /// A member of a section has ended: those reductions to which it has not contributed have no results, and what came for them is told.
 pub(crate) fn lose_member<T: Chare>(local: &Local, part: &Part<T>, section: u32) {
@@ -22,8 +24,8 @@ pub(crate) fn lose_member<T: Chare>(local: &Local, part: &Part<T>, section: u32)
     if has_begun || has_gathered {
         local.system.fail(failure);
     }
-    local.fail_lost_claims(part, section, &members);
-    local.lose_scans(part, Some(section));
+    reduction::fail_lost_claims(part, section, &members);
+    scan::lose_scans(local, part, Some(section));
 }
 
 /// A section is no more: what waits for its reductions and scans fails, and what was contributed is told.
@@ -39,7 +41,7 @@ pub(crate) fn forget_section<T: Chare>(
     };
     let (has_begun, claims) = part.state::<AllRounds>().borrow_mut().forget(section);
     let has_gathered = lose_gathered(part, section, 0);
-    local.forget_scans(part, section, members, &failure);
+    scan::forget_scans(local, part, section, members, &failure);
     for &number in members.numbers.iter().filter(|&&number| part.has(number)) {
         part.forget_rounds(number, section);
     }

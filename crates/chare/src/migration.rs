@@ -23,10 +23,10 @@
 //! 2. All that a sender sent by the old route arrives before his marker, since mailboxes keep the order of each sender. Those of the
 //!    threads outside are in one order, since they send under a lock; worker 0 sends their marker as one of them.
 
-mod arrivals;
-mod crossing;
-mod departures;
-mod wide;
+pub(crate) mod arrivals;
+pub(crate) mod crossing;
+pub(crate) mod departures;
+pub(crate) mod wide;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -149,7 +149,7 @@ impl<T: Chare> Cx<T> {
             }
             system.check_worker(worker);
             system.at_coordinator(move |local| {
-                local.want::<T>(one.collection, [(one.number, worker)], None);
+                want::<T>(local, one.collection, [(one.number, worker)], None);
             });
         });
     }
@@ -176,184 +176,182 @@ impl Batch {
     }
 }
 
-impl Local {
-    /// Moves elements to the workers beside their numbers, then calls `done` on some worker.
-    pub(crate) fn migrate<T: Chare>(
-        &self,
-        collection: u32,
-        moves: Vec<(Number, usize)>,
-        done: impl FnOnce(&Local) + Send + 'static,
-    ) {
-        self.post(COORDINATOR, move |local| {
-            local.want::<T>(collection, moves, Some(Box::new(done)));
+/// Moves elements to the workers beside their numbers, then calls `done` on some worker.
+pub(crate) fn migrate<T: Chare>(
+    local: &Local,
+    collection: u32,
+    moves: Vec<(Number, usize)>,
+    done: impl FnOnce(&Local) + Send + 'static,
+) {
+    local.post(COORDINATOR, move |local| {
+        want::<T>(local, collection, moves, Some(Box::new(done)));
+    });
+}
+
+/// Notes at the coordinator what is to be moved.
+fn want<T: Chare>(
+    local: &Local,
+    collection: u32,
+    moves: impl IntoIterator<Item = (Number, usize)>,
+    done: Option<Request>,
+) {
+    let number = local.part::<T>(collection).collection.wide;
+    if let (Some(number), Some(away)) = (number, remote::away(&local.system)) {
+        let me = away.me;
+        let wish = |(number, to): (Number, usize)| (number.bits(), me, to as u16);
+        let wishes = moves.into_iter().map(wish).collect();
+        return wide::wish(local, number, wishes, false, done);
+    }
+    let moves = moves.into_iter();
+    let moves = moves.map(|(number, to)| (number, Site::Worker(to)));
+    let mut coordinator = local.state::<Coordinator>().borrow_mut();
+    let wanted = coordinator
+        .wanted
+        .entry(collection)
+        .or_insert_with(|| Wanted {
+            of: journey::<T>(),
+            moves: Vec::new(),
         });
+    wanted.moves.extend(moves);
+    coordinator.when_made.extend(done);
+    drop(coordinator);
+    match remote::away(&local.system) {
+        None => begin_next(local),
+        Some(_) => local.system.send_travel(0, Travel::WantWithin),
     }
+}
 
-    /// Notes at the coordinator what is to be moved.
-    fn want<T: Chare>(
-        &self,
-        collection: u32,
-        moves: impl IntoIterator<Item = (Number, usize)>,
-        done: Option<Request>,
-    ) {
-        let number = self.part::<T>(collection).collection.wide;
-        if let (Some(number), Some(away)) = (number, remote::away(&self.system)) {
-            let me = away.me;
-            let wish = |(number, to): (Number, usize)| (number.bits(), me, to as u16);
-            let wishes = moves.into_iter().map(wish).collect();
-            return self.wish(number, wishes, false, done);
-        }
-        let moves = moves.into_iter();
-        let moves = moves.map(|(number, to)| (number, Site::Worker(to)));
-        let mut coordinator = self.state::<Coordinator>().borrow_mut();
-        let wanted = coordinator
-            .wanted
-            .entry(collection)
-            .or_insert_with(|| Wanted {
-                of: journey::<T>(),
-                moves: Vec::new(),
-            });
-        wanted.moves.extend(moves);
-        coordinator.when_made.extend(done);
-        drop(coordinator);
-        match remote::away(&self.system) {
-            None => self.begin_next(),
-            Some(_) => self.system.send_travel(0, Travel::WantWithin),
-        }
-    }
-
-    /// Begins the next batch that moves anything, at the coordinator, unless one is under way.
-    fn begin_next(&self) {
-        loop {
-            let mut coordinator = self.state::<Coordinator>().borrow_mut();
-            if coordinator.awaited > 0 || coordinator.wanted.is_empty() {
-                return;
-            }
-            let wanted = mem::take(&mut coordinator.wanted);
-            let when_made = mem::take(&mut coordinator.when_made);
-            drop(coordinator);
-            let epoch = self.epoch.get() + 1;
-            let wanted = wanted.into_iter();
-            let groups = self.groups(
-                epoch,
-                wanted.map(|(of, wanted)| (of, wanted.of, wanted.moves)),
-            );
-            if groups.is_empty() {
-                self.call_all(when_made);
-            } else {
-                self.begin_batch(epoch, groups, when_made);
-            }
-        }
-    }
-
-    /// Writes the routes of those that are to move.
-    fn groups(
-        &self,
-        epoch: u32,
-        wanted: impl Iterator<Item = (u32, Box<dyn Journey>, Vec<(Number, Site)>)>,
-    ) -> Vec<MovesOf> {
-        let groups = wanted.map(|(collection, of, moves)| MovesOf {
-            collection,
-            moves: of.begin(self, collection, epoch, moves),
-            of,
-        });
-        groups.filter(|group| !group.moves.is_empty()).collect()
-    }
-
-    fn call_all(&self, requests: Vec<Request>) {
-        for request in requests {
-            self.guard(|| request(self));
-        }
-    }
-
-    fn begin_batch(&self, epoch: u32, groups: Vec<MovesOf>, when_come: Vec<Request>) {
-        let batch = Arc::new(Batch::new(epoch, groups, Vec::new()));
-        let mut coordinator = self.state::<Coordinator>().borrow_mut();
-        coordinator.awaited = batch.count();
-        coordinator.when_come = when_come;
-        drop(coordinator);
-        *self.system.shared::<Moves>().under_way() = Some(Arc::clone(&batch));
-        let mut outside = self.system.outside();
-        outside.epoch = epoch;
-        for &source in &batch.sources {
-            self.system
-                .post_outside(source, Box::new(Local::take_marker));
-        }
-        drop(outside);
-        for worker in 0..self.system.worker_count() {
-            self.post(worker, move |local| local.go_over(epoch));
-        }
-    }
-
-    fn batch_under_way(&self) -> Arc<Batch> {
-        let batch = self.system.shared::<Moves>().under_way().clone();
-        batch.expect("a batch is under way until all have come")
-    }
-
-    /// Goes over to an epoch, unless that has been done.
-    pub(crate) fn go_over(&self, epoch: u32) {
-        if self.epoch.get() >= epoch {
+/// Begins the next batch that moves anything, at the coordinator, unless one is under way.
+fn begin_next(local: &Local) {
+    loop {
+        let mut coordinator = local.state::<Coordinator>().borrow_mut();
+        if coordinator.awaited > 0 || coordinator.wanted.is_empty() {
             return;
         }
-        let batch = self.batch_under_way();
-        debug_assert_eq!(batch.epoch, epoch);
-        self.epoch.set(epoch);
-        for MovesOf {
-            collection,
-            of,
-            moves,
-        } in &batch.groups
-        {
-            of.go_over(self, *collection, epoch, moves);
-        }
-        for &source in &batch.sources {
-            self.post(source, move |local| local.take_marker());
-        }
-        for &node in &batch.nodes {
-            self.system.send_travel(node, Travel::Marker { epoch });
-        }
-    }
-
-    /// A sender has gone over: no more comes from it for what leaves. The last marker shows that this worker has gone over too.
-    fn take_marker(&self) {
-        let mut coordinator = self.state::<Coordinator>().borrow_mut();
-        coordinator.marker_count += 1;
-        let has_all = coordinator.marker_count == self.system.marker_count();
-        if has_all {
-            coordinator.marker_count = 0;
-        }
+        let wanted = mem::take(&mut coordinator.wanted);
+        let when_made = mem::take(&mut coordinator.when_made);
         drop(coordinator);
-        if has_all {
-            self.ship(&self.batch_under_way());
+        let epoch = local.epoch.get() + 1;
+        let wanted = wanted.into_iter();
+        let groups = groups(
+            local,
+            epoch,
+            wanted.map(|(of, wanted)| (of, wanted.of, wanted.moves)),
+        );
+        if groups.is_empty() {
+            call_all(local, when_made);
+        } else {
+            begin_batch(local, epoch, groups, when_made);
         }
     }
+}
 
-    /// Elements have come, or had ended before. At the coordinator.
-    fn have_come(&self, count: usize) {
-        let mut coordinator = self.state::<Coordinator>().borrow_mut();
-        coordinator.awaited -= count;
-        if coordinator.awaited > 0 {
-            return;
-        }
-        drop(coordinator);
-        self.end_batch();
-        self.begin_next();
-    }
+/// Writes the routes of those that are to move.
+fn groups(
+    local: &Local,
+    epoch: u32,
+    wanted: impl Iterator<Item = (u32, Box<dyn Journey>, Vec<(Number, Site)>)>,
+) -> Vec<MovesOf> {
+    let groups = wanted.map(|(collection, of, moves)| MovesOf {
+        collection,
+        moves: of.begin(local, collection, epoch, moves),
+        of,
+    });
+    groups.filter(|group| !group.moves.is_empty()).collect()
+}
 
-    /// All of the batch have come.
-    pub(crate) fn end_batch(&self) {
-        let when_come = mem::take(&mut self.state::<Coordinator>().borrow_mut().when_come);
-        for MovesOf {
-            collection,
-            of,
-            moves,
-        } in &self.batch_under_way().groups
-        {
-            of.end(self, *collection, moves);
-        }
-        *self.system.shared::<Moves>().under_way() = None;
-        self.call_all(when_come);
+fn call_all(local: &Local, requests: Vec<Request>) {
+    for request in requests {
+        local.guard(|| request(local));
     }
+}
+
+fn begin_batch(local: &Local, epoch: u32, groups: Vec<MovesOf>, when_come: Vec<Request>) {
+    let batch = Arc::new(Batch::new(epoch, groups, Vec::new()));
+    let mut coordinator = local.state::<Coordinator>().borrow_mut();
+    coordinator.awaited = batch.count();
+    coordinator.when_come = when_come;
+    drop(coordinator);
+    *local.system.shared::<Moves>().under_way() = Some(Arc::clone(&batch));
+    let mut outside = local.system.outside();
+    outside.epoch = epoch;
+    for &source in &batch.sources {
+        local.system.post_outside(source, Box::new(take_marker));
+    }
+    drop(outside);
+    for worker in 0..local.system.worker_count() {
+        local.post(worker, move |local| go_over(local, epoch));
+    }
+}
+
+fn batch_under_way(local: &Local) -> Arc<Batch> {
+    let batch = local.system.shared::<Moves>().under_way().clone();
+    batch.expect("a batch is under way until all have come")
+}
+
+/// Goes over to an epoch, unless that has been done.
+pub(crate) fn go_over(local: &Local, epoch: u32) {
+    if local.epoch.get() >= epoch {
+        return;
+    }
+    let batch = batch_under_way(local);
+    debug_assert_eq!(batch.epoch, epoch);
+    local.epoch.set(epoch);
+    for MovesOf {
+        collection,
+        of,
+        moves,
+    } in &batch.groups
+    {
+        of.go_over(local, *collection, epoch, moves);
+    }
+    for &source in &batch.sources {
+        local.post(source, move |local| take_marker(local));
+    }
+    for &node in &batch.nodes {
+        local.system.send_travel(node, Travel::Marker { epoch });
+    }
+}
+
+/// A sender has gone over: no more comes from it for what leaves. The last marker shows that this worker has gone over too.
+fn take_marker(local: &Local) {
+    let mut coordinator = local.state::<Coordinator>().borrow_mut();
+    coordinator.marker_count += 1;
+    let has_all = coordinator.marker_count == local.system.marker_count();
+    if has_all {
+        coordinator.marker_count = 0;
+    }
+    drop(coordinator);
+    if has_all {
+        arrivals::ship(local, &batch_under_way(local));
+    }
+}
+
+/// Elements have come, or had ended before. At the coordinator.
+fn have_come(local: &Local, count: usize) {
+    let mut coordinator = local.state::<Coordinator>().borrow_mut();
+    coordinator.awaited -= count;
+    if coordinator.awaited > 0 {
+        return;
+    }
+    drop(coordinator);
+    end_batch(local);
+    begin_next(local);
+}
+
+/// All of the batch have come.
+pub(crate) fn end_batch(local: &Local) {
+    let when_come = mem::take(&mut local.state::<Coordinator>().borrow_mut().when_come);
+    for MovesOf {
+        collection,
+        of,
+        moves,
+    } in &batch_under_way(local).groups
+    {
+        of.end(local, *collection, moves);
+    }
+    *local.system.shared::<Moves>().under_way() = None;
+    call_all(local, when_come);
 }
 
 impl<T: Chare> Journey for JourneyOf<T> {
@@ -406,7 +404,7 @@ impl<T: Chare> Journey for JourneyOf<T> {
     }
 
     fn leaving(&self, local: &Local, collection: u32, moves: &[Move]) -> Vec<Move> {
-        local.leaving::<T>(collection, moves)
+        arrivals::leaving::<T>(local, collection, moves)
     }
 
     fn take(
@@ -416,7 +414,7 @@ impl<T: Chare> Journey for JourneyOf<T> {
         leaving: &[Move],
         ranked: &mut RanksOf,
     ) -> Vec<(usize, Request)> {
-        local.take_off::<T>(&local.part(collection), leaving, ranked)
+        arrivals::take_off::<T>(local, &local.part(collection), leaving, ranked)
     }
 
     fn end(&self, local: &Local, collection: u32, moves: &[Move]) {

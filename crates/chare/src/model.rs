@@ -10,6 +10,7 @@ use raddle_sync::prim::thread;
 use self::net::{Node, Shape};
 use crate::array::Array;
 use crate::entry::Chare;
+use crate::migration;
 use crate::nodes::{MORE_PORTS, Progress, Setup, run_on};
 use crate::reply::{Reply, What, reply};
 use crate::start::system_of;
@@ -82,7 +83,7 @@ pub fn migrate<T: Chare>(array: Array<T>, moves: impl IntoIterator<Item = (T::In
         .filter_map(|(index, to)| Some((collection.number_of(index)?, to)));
     let moves = numbered.collect();
     system.post_from_here(0, move |local| {
-        local.migrate::<T>(array.collection, moves, |_| {});
+        migration::migrate::<T>(local, array.collection, moves, |_| {});
     });
 }
 

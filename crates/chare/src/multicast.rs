@@ -9,6 +9,7 @@ use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::Local;
 use crate::members::{Members, SectionForm};
+use crate::migration;
 use crate::parcel::Parcel;
 use crate::part::Part;
 use crate::proxy::{All, One};
@@ -46,84 +47,80 @@ pub(crate) fn set_out<T: Chare>(
     Ok(Through::Workers(Some(members)))
 }
 
-impl Local {
-    /// Sends a message to all elements of a collection, or of a section.
-    pub(crate) fn spread<T: Chare>(&self, all: All<T>, spread: impl Spread<T>) {
-        let All {
-            collection,
-            section,
-            priority,
-            ..
-        } = all;
-        let part = self.part::<T>(collection);
-        let find = |section| part.section(section);
-        let members = match set_out(&part.collection, all, find, &spread) {
-            Ok(Through::Members) => return,
-            Ok(Through::Workers(members)) => members,
-            Err(failure) => return self.system.fail(failure),
-        };
-        let epoch = self.epoch.get();
-        let crossed = self
-            .system
-            .cross_spread(&part.collection, all, || spread.cross());
-        self.system.spread_away(crossed, epoch);
-        for worker in workers_with(members.as_deref(), self.system.worker_count()) {
-            let spread = spread.clone();
-            self.post_with(priority, None, worker, move |local| {
-                local.arrive_spread(&local.part(collection), section, epoch, spread);
-            });
-        }
-    }
-
-    /// Gives a message to the elements that this worker has for those in `epoch`; a clone or a result that panics takes no other element's along.
-    pub(crate) fn arrive_spread<T: Chare>(
-        &self,
-        part: &Part<T>,
-        section: Option<u32>,
-        epoch: u32,
-        spread: impl Spread<T>,
-    ) {
-        if part.is_unborn() {
-            return part.wait_for_birth(move |local, part| {
-                local.arrive_spread(part, section, epoch, spread);
-            });
-        }
-        // Who sent it has gone over to this epoch, and so does who gets it.
-        self.go_over(epoch);
-        if let Some(section) = section {
-            return self.give_members(part, section, epoch, spread);
-        }
-        for number in part.to_come(epoch) {
-            self.guard(|| part.keep_early(number, Box::new(spread.parcel())));
-        }
-        let mut at = 0;
-        while let Some(number) = part.next_number(&mut at, epoch) {
-            self.guard(|| spread.parcel().deliver(self, part, number));
-        }
+/// Sends a message to all elements of a collection, or of a section.
+pub(crate) fn spread<T: Chare>(local: &Local, all: All<T>, spread: impl Spread<T>) {
+    let All {
+        collection,
+        section,
+        priority,
+        ..
+    } = all;
+    let part = local.part::<T>(collection);
+    let find = |section| part.section(section);
+    let members = match set_out(&part.collection, all, find, &spread) {
+        Ok(Through::Members) => return,
+        Ok(Through::Workers(members)) => members,
+        Err(failure) => return local.system.fail(failure),
+    };
+    let epoch = local.epoch.get();
+    let crossed = local
+        .system
+        .cross_spread(&part.collection, all, || spread.cross());
+    local.system.spread_away(crossed, epoch);
+    for worker in workers_with(members.as_deref(), local.system.worker_count()) {
+        let spread = spread.clone();
+        local.post_with(priority, None, worker, move |local| {
+            arrive_spread(local, &local.part(collection), section, epoch, spread);
+        });
     }
 }
 
-impl Local {
-    /// Gives a message to the members of a section that are here. The last gets the message itself: when he has run, nobody has any of what was
-    /// sent but who has kept it.
-    fn give_members<T: Chare>(
-        &self,
-        part: &Part<T>,
-        section: u32,
-        epoch: u32,
-        spread: impl Spread<T>,
-    ) {
-        let mut last = None;
-        let give = |number| {
-            if let Some(before) = last.replace(number) {
-                self.guard(|| spread.parcel().deliver(self, part, before));
-            }
-        };
-        let given = part.for_members(self.worker, section, epoch, give);
-        given.unwrap_or_else(|failure| self.system.fail(failure));
-        if let Some(last) = last {
-            self.guard(|| spread.into_parcel().deliver(self, part, last));
+/// Gives a message to the elements that this worker has for those in `epoch`; a clone or a result that panics takes no other element's along.
+pub(crate) fn arrive_spread<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    section: Option<u32>,
+    epoch: u32,
+    spread: impl Spread<T>,
+) {
+    if part.is_unborn() {
+        return part.wait_for_birth(move |local, part| {
+            arrive_spread(local, part, section, epoch, spread);
+        });
+    }
+    // Who sent it has gone over to this epoch, and so does who gets it.
+    migration::go_over(local, epoch);
+    if let Some(section) = section {
+        return give_members(local, part, section, epoch, spread);
+    }
+    for number in part.to_come(epoch) {
+        local.guard(|| part.keep_early(number, Box::new(spread.parcel())));
+    }
+    let mut at = 0;
+    while let Some(number) = part.next_number(&mut at, epoch) {
+        local.guard(|| spread.parcel().deliver(local, part, number));
+    }
+}
+
+/// Gives a message to the members of a section that are here. The last gets the message itself: when he has run, nobody has any of what was
+/// sent but who has kept it.
+fn give_members<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    section: u32,
+    epoch: u32,
+    spread: impl Spread<T>,
+) {
+    let mut last = None;
+    let give = |number| {
+        if let Some(before) = last.replace(number) {
+            local.guard(|| spread.parcel().deliver(local, part, before));
         }
+    };
+    let given = part.for_members(local.worker, section, epoch, give);
+    given.unwrap_or_else(|failure| local.system.fail(failure));
+    if let Some(last) = last {
+        local.guard(|| spread.into_parcel().deliver(local, part, last));
     }
 }
 

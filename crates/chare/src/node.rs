@@ -25,6 +25,7 @@ use crate::number::Number;
 use crate::parcel::{BoxedParcel, Parcel};
 use crate::part::{self, Part};
 use crate::proxy::One;
+use crate::seeds;
 use crate::states::{Explain, SharedState, Slot};
 use crate::system::System;
 
@@ -210,64 +211,63 @@ impl System {
         });
         self.post.put(move || {
             local::in_pool(id, move |local| {
-                local.run_node(&local.part(collection), number, element);
+                run_node(local, &local.part(collection), number, element);
             });
         });
     }
 }
 
-impl Local {
-    /// Runs what waits for the element of a node group.
-    fn run_node<T: Chare>(&self, part: &Part<T>, number: Number, element: Element<T>) {
-        let node = part
-            .collection
-            .state::<Node<T>>()
-            .expect("it is a node group");
-        match element {
-            Element::Unborn(make) => make(self, part),
-            Element::Idle(slot) => part.put(self, slot, 0),
-            Element::Busy | Element::Ended => unreachable!("the task was given the element"),
+/// Runs what waits for the element of a node group.
+fn run_node<T: Chare>(local: &Local, part: &Part<T>, number: Number, element: Element<T>) {
+    let node = part
+        .collection
+        .state::<Node<T>>()
+        .expect("it is a node group");
+    match element {
+        Element::Unborn(make) => make(local, part),
+        Element::Idle(slot) => part.put(local, slot, 0),
+        Element::Busy | Element::Ended => unreachable!("the task was given the element"),
+    }
+    let mut queue = node.queue();
+    let count = queue.len();
+    let mut batch = mem::take(&mut queue.waiting);
+    drop(queue);
+    for _ in 0..count {
+        let Some(parcel) = node.next(&mut batch) else {
+            unreachable!("nobody else takes messages");
+        };
+        if part.collection.has(number) {
+            part.run(local, number, parcel);
+        } else {
+            part.fail(local, number, parcel);
         }
-        let mut queue = node.queue();
-        let count = queue.len();
-        let mut batch = mem::take(&mut queue.waiting);
-        drop(queue);
-        for _ in 0..count {
-            let Some(parcel) = node.next(&mut batch) else {
-                unreachable!("nobody else takes messages");
-            };
-            if part.collection.has(number) {
-                part.run(self, number, parcel);
-            } else {
-                part.fail(self, number, parcel);
+    }
+    // What has come meanwhile is for another task: others may have waited for this worker.
+    let element = part.take(number).map_or(Element::Ended, Element::Idle);
+    let mut queue = node.queue();
+    if !batch.is_empty() {
+        batch.append(&mut queue.waiting);
+        queue.waiting = batch;
+    }
+    if queue.len() == 0 {
+        queue.element = element;
+        queue.worker = local.worker;
+        return;
+    }
+    match element {
+        Element::Ended => {
+            queue.element = Element::Ended;
+            let mut left = mem::take(&mut queue.waiting);
+            drop(queue);
+            while let Some(parcel) = node.next(&mut left) {
+                part.fail(local, number, parcel);
             }
         }
-        // What has come meanwhile is for another task: others may have waited for this worker.
-        let element = part.take(number).map_or(Element::Ended, Element::Idle);
-        let mut queue = node.queue();
-        if !batch.is_empty() {
-            batch.append(&mut queue.waiting);
-            queue.waiting = batch;
-        }
-        if queue.len() == 0 {
-            queue.element = element;
-            queue.worker = self.worker;
-            return;
-        }
-        match element {
-            Element::Ended => {
-                queue.element = Element::Ended;
-                let mut left = mem::take(&mut queue.waiting);
-                drop(queue);
-                while let Some(parcel) = node.next(&mut left) {
-                    part.fail(self, number, parcel);
-                }
-            }
-            element => {
-                drop(queue);
-                self.system
-                    .put_node_task(part.collection.id, number, element);
-            }
+        element => {
+            drop(queue);
+            local
+                .system
+                .put_node_task(part.collection.id, number, element);
         }
     }
 }
@@ -279,7 +279,7 @@ pub(crate) fn make_node_group<T: Chare>(
 ) -> NodeGroup<T> {
     let number = Number::new(0, 0, 0);
     let make = Box::new(move |local: &Local, part: &Part<T>| {
-        local.make_element(part, number, None, make);
+        seeds::make_element(local, part, number, None, make);
     });
     let collection = system.add::<T>(|id| Collection::node(system.id, id, Node::new(make)));
     NodeGroup {

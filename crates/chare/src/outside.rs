@@ -2,10 +2,12 @@
 
 use crate::entry::Chare;
 use crate::local::Local;
+use crate::multicast;
 use crate::multicast::{Through, set_out, workers_with};
 use crate::parcel::{BoxedParcel, Parcel};
 use crate::proxy::{All, One};
 use crate::remote::{self, Away};
+use crate::seeds::detour;
 use crate::seeds::{Way, way};
 use crate::spread::Spread;
 use crate::system::System;
@@ -46,7 +48,7 @@ pub(crate) fn dispatch_in<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: 
                 collection, number, ..
             } = one;
             let arrival = move |local: &Local| {
-                local.relay(&local.part(collection), number, parcel, None);
+                detour::relay(local, &local.part(collection), number, parcel, None);
             };
             system.post_outside(home, Box::new(arrival));
         }
@@ -95,7 +97,7 @@ pub(crate) fn spread_in<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Op
     for worker in workers_with(members.as_deref(), system.worker_count()) {
         let spread = spreads.pop().expect("there is one for each worker");
         let arrival = move |local: &Local| {
-            local.arrive_spread(&local.part(collection), section, epoch, spread);
+            multicast::arrive_spread(local, &local.part(collection), section, epoch, spread);
         };
         system.post_outside_with(priority, None, worker, Box::new(arrival));
     }

@@ -110,7 +110,7 @@ impl<T: Chare> Cx<T> {
         let round = self.next_round(None);
         let reducer = reducer.placed(u64::from(self.one().number.index()));
         self.on_own_worker(move |local, part| {
-            local.contribute(part, None, round, reducer, goes, target);
+            contribute(local, part, None, round, reducer, goes, target);
         });
     }
 }
@@ -142,7 +142,7 @@ pub(crate) fn claim<T: Chare, O: Send + 'static>(
         });
         match root {
             Ok(root) => system.post_from_here(root, move |local| {
-                local.claim::<T>(&local.part(collection), group, claim);
+                take_claim::<T>(local, &local.part(collection), group, claim);
             }),
             Err(failure) => claim(Err(failure)),
         }
@@ -181,380 +181,390 @@ pub(crate) fn tell_all<T: Chare, O: Clone + Send + Sync + 'static>(
     }
 }
 
-impl Local {
-    /// Takes in the contribution of an element that is here to a reduction over the array, or over a section.
-    pub(crate) fn contribute<T: Chare, R: Reducer>(
-        &self,
-        part: &Part<T>,
-        group: Group,
-        round: u64,
-        reducer: R,
-        goes: Goes,
-        target: impl FnOnce() -> Target,
-    ) {
-        let mut all = part.state::<AllRounds>().borrow_mut();
-        let rounds = all.of(group);
-        rounds.untouched_here = rounds.untouched_here.max(round + 1);
-        if group.is_none() {
-            part.marks.borrow_mut().note(round);
-        }
-        if let Some(open) = rounds.round(round) {
-            open.share.contribute(reducer, goes, target);
-            open.done_here += 1;
-            drop(all);
-            self.send_done(part, group);
-        } else {
-            drop(all);
-            self.send_up(part, group, round, Share::of(reducer, goes, target()));
-        }
+/// Takes in the contribution of an element that is here to a reduction over the array, or over a section.
+pub(crate) fn contribute<T: Chare, R: Reducer>(
+    local: &Local,
+    part: &Part<T>,
+    group: Group,
+    round: u64,
+    reducer: R,
+    goes: Goes,
+    target: impl FnOnce() -> Target,
+) {
+    let mut all = part.state::<AllRounds>().borrow_mut();
+    let rounds = all.of(group);
+    rounds.untouched_here = rounds.untouched_here.max(round + 1);
+    if group.is_none() {
+        part.marks.borrow_mut().note(round);
     }
-
-    /// Sends up what all elements that are here have contributed to.
-    fn send_done<T: Chare>(&self, part: &Part<T>, group: Group) {
-        loop {
-            let live = part.live_in(self.worker, group);
-            let done = part
-                .state::<AllRounds>()
-                .borrow_mut()
-                .of(group)
-                .take_done(live);
-            match done {
-                Some((round, share)) if share.count > 0 => self.send_up(part, group, round, share),
-                Some(_) => {}
-                None => return,
-            }
-        }
+    if let Some(open) = rounds.round(round) {
+        open.share.contribute(reducer, goes, target);
+        open.done_here += 1;
+        drop(all);
+        send_done(local, part, group);
+    } else {
+        drop(all);
+        send_up(
+            local,
+            part,
+            group,
+            round,
+            Share::of(reducer, goes, target()),
+        );
     }
+}
 
-    /// Sends a share to the worker above, or takes it in at the root.
-    fn send_up<T: Chare>(&self, part: &Part<T>, group: Group, round: u64, share: Share) {
-        let root = match part.root_of(group) {
-            Ok(root) => root,
-            Err(failure) => return self.system.fail(failure),
-        };
-        let count = self.system.worker_count();
-        let below = (self.worker + count - root) % count;
-        if below == 0 {
-            if let Some((number, node)) = part.root_elsewhere(self, group) {
-                let sent = share.send_away(&self.system, node, (number, round));
-                return sent.unwrap_or_else(|failure| self.system.fail(failure));
-            }
-            return self.take_in(part, group, round, share);
-        }
-        let above = ((below - 1) / BRANCHES + root) % count;
-        let collection = part.collection.id;
-        self.post(above, move |local| {
-            local.take_up::<T>(&local.part(collection), group, round, share);
-        });
-    }
-
-    /// Takes in the share of a worker below.
-    fn take_up<T: Chare>(&self, part: &Part<T>, group: Group, round: u64, share: Share) {
-        if let Some(failure) = lost(part, group, round) {
-            return self.system.fail(failure);
-        }
-        if part.live_in(self.worker, group) > 0 {
-            let mut all = part.state::<AllRounds>().borrow_mut();
-            if let Some(open) = all.of(group).round(round) {
-                open.share.add(share);
-                drop(all);
-                return self.send_done(part, group);
-            }
-        }
-        self.send_up(part, group, round, share);
-    }
-
-    /// Sends a share straight to the root.
-    pub(crate) fn send_to_root<T: Chare>(
-        &self,
-        part: &Part<T>,
-        group: Group,
-        round: u64,
-        share: Share,
-    ) {
-        let root = match part.root_of(group) {
-            Ok(root) => root,
-            Err(failure) => return self.system.fail(failure),
-        };
-        let collection = part.collection.id;
-        if root == self.worker {
-            return self.take_in(part, group, round, share);
-        }
-        self.post(root, move |local| {
-            local.take_in::<T>(&local.part(collection), group, round, share);
-        });
-    }
-
-    /// Takes in a share at the root, and ends the reductions that are complete.
-    pub(crate) fn take_in<T: Chare>(&self, part: &Part<T>, group: Group, round: u64, share: Share) {
-        if let Some(failure) = lost(part, group, round) {
-            return self.system.fail(failure);
-        }
-        part.state::<AllRounds>()
+/// Sends up what all elements that are here have contributed to.
+fn send_done<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
+    loop {
+        let live = part.live_in(local.worker, group);
+        let done = part
+            .state::<AllRounds>()
             .borrow_mut()
             .of(group)
-            .root
-            .add(round, share);
-        self.end_rounds(part, group);
+            .take_done(live);
+        match done {
+            Some((round, share)) if share.count > 0 => send_up(local, part, group, round, share),
+            Some(_) => {}
+            None => return,
+        }
     }
+}
 
-    fn end_rounds<T: Chare>(&self, part: &Part<T>, group: Group) {
-        let is_settled = |round| group.is_some() || self.is_settled(part, round);
-        loop {
-            // It may have been given up by what was done with the last result.
-            let Ok(population) = part.population_of(group) else {
-                return;
-            };
-            let mut all = part.state::<AllRounds>().borrow_mut();
-            let complete = all.of(group).root.take_complete(population, is_settled);
+/// Sends a share to the worker above, or takes it in at the root.
+fn send_up<T: Chare>(local: &Local, part: &Part<T>, group: Group, round: u64, share: Share) {
+    let root = match part.root_of(group) {
+        Ok(root) => root,
+        Err(failure) => return local.system.fail(failure),
+    };
+    let count = local.system.worker_count();
+    let below = (local.worker + count - root) % count;
+    if below == 0 {
+        if let Some((number, node)) = part.root_elsewhere(local, group) {
+            let sent = share.send_away(&local.system, node, (number, round));
+            return sent.unwrap_or_else(|failure| local.system.fail(failure));
+        }
+        return take_in(local, part, group, round, share);
+    }
+    let above = ((below - 1) / BRANCHES + root) % count;
+    let collection = part.collection.id;
+    local.post(above, move |local| {
+        take_up::<T>(local, &local.part(collection), group, round, share);
+    });
+}
+
+/// Takes in the share of a worker below.
+fn take_up<T: Chare>(local: &Local, part: &Part<T>, group: Group, round: u64, share: Share) {
+    if let Some(failure) = lost(part, group, round) {
+        return local.system.fail(failure);
+    }
+    if part.live_in(local.worker, group) > 0 {
+        let mut all = part.state::<AllRounds>().borrow_mut();
+        if let Some(open) = all.of(group).round(round) {
+            open.share.add(share);
             drop(all);
-            let Some((round, mut share)) = complete else {
-                break;
-            };
-            match share.finish() {
-                Some(Ok(_)) if share.lacks_its_call() => {
-                    let text = format!(
-                        "reduction {round} of {} ends where no element names what it is for: those that have contributed are on other nodes",
-                        T::NAME
-                    );
-                    self.system.fail(Failure::new(text));
-                }
-                Some(Ok(output)) if share.is_for_others() => {
-                    self.tell_other_nodes(part, round, &*output);
-                }
-                Some(Ok(output)) => self.end_round(part, group, round, share.target, output),
-                Some(Err(misfit)) => {
-                    let text = format!("reduction {round} of {}: {misfit}", T::NAME);
-                    let failure = Failure::new(text);
-                    self.settle_claim(part, group, Err(failure.clone()));
-                    self.system.fail(failure);
-                }
-                None => {}
-            }
-        }
-        if let Some(section) = group
-            && let Ok(members) = part.section(section)
-            && members.loss.any().is_some()
-        {
-            self.fail_lost_claims(part, section, &members);
+            return send_done(local, part, group);
         }
     }
+    send_up(local, part, group, round, share);
+}
 
-    /// True when it is known which elements take part in a reduction over the array. For the root.
-    fn is_settled<T: Chare>(&self, part: &Part<T>, round: u64) -> bool {
-        let insertions = part.state::<Insertions>().borrow();
-        // Where there is a queue for each sender, what an insertion triggers can come before it is said that it has begun.
-        let has_heard_of_all = self.system.post.is_one_queue()
-            || part.collection.insertions_begun() == insertions.begun();
-        has_heard_of_all && insertions.are_clear_of(round)
+/// Sends a share straight to the root.
+pub(crate) fn send_to_root<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    group: Group,
+    round: u64,
+    share: Share,
+) {
+    let root = match part.root_of(group) {
+        Ok(root) => root,
+        Err(failure) => return local.system.fail(failure),
+    };
+    let collection = part.collection.id;
+    if root == local.worker {
+        return take_in(local, part, group, round, share);
     }
+    local.post(root, move |local| {
+        take_in::<T>(local, &local.part(collection), group, round, share);
+    });
+}
 
-    fn end_round<T: Chare>(
-        &self,
-        part: &Part<T>,
-        group: Group,
-        round: u64,
-        target: Option<Target>,
-        output: Box<dyn Output>,
-    ) {
-        match target {
-            Some(Target::Call(then)) => self.post(self.worker, move |local| {
-                contain(
-                    || then(output),
-                    |panic| {
-                        let what = format!("what follows reduction {round} of {}", T::NAME);
-                        let text = format!("{what} panicked: {}", said(panic));
-                        local.system.fail(Failure::of_panic(text));
-                    },
+/// Takes in a share at the root, and ends the reductions that are complete.
+pub(crate) fn take_in<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    group: Group,
+    round: u64,
+    share: Share,
+) {
+    if let Some(failure) = lost(part, group, round) {
+        return local.system.fail(failure);
+    }
+    part.state::<AllRounds>()
+        .borrow_mut()
+        .of(group)
+        .root
+        .add(round, share);
+    end_rounds(local, part, group);
+}
+
+fn end_rounds<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
+    let is_settled = |round| group.is_some() || is_settled(local, part, round);
+    loop {
+        // It may have been given up by what was done with the last result.
+        let Ok(population) = part.population_of(group) else {
+            return;
+        };
+        let mut all = part.state::<AllRounds>().borrow_mut();
+        let complete = all.of(group).root.take_complete(population, is_settled);
+        drop(all);
+        let Some((round, mut share)) = complete else {
+            break;
+        };
+        match share.finish() {
+            Some(Ok(_)) if share.lacks_its_call() => {
+                let text = format!(
+                    "reduction {round} of {} ends where no element names what it is for: those that have contributed are on other nodes",
+                    T::NAME
                 );
-            }),
-            Some(Target::All(tell)) => {
-                self.tell_other_nodes(part, round, &*output);
-                tell(self, part.collection.id, round, output);
+                local.system.fail(Failure::new(text));
             }
-            Some(Target::Claim) | None => self.settle_claim(part, group, Ok(output)),
+            Some(Ok(output)) if share.is_for_others() => {
+                tell_other_nodes(local, part, round, &*output);
+            }
+            Some(Ok(output)) => end_round(local, part, group, round, share.target, output),
+            Some(Err(misfit)) => {
+                let text = format!("reduction {round} of {}: {misfit}", T::NAME);
+                let failure = Failure::new(text);
+                settle_claim(part, group, Err(failure.clone()));
+                local.system.fail(failure);
+            }
+            None => {}
         }
     }
-
-    /// Sends the result of a reduction to all other nodes that have elements of the array.
-    fn tell_other_nodes<T: Chare>(&self, part: &Part<T>, round: u64, output: &dyn Output) {
-        let (Some(collection), Some(away)) = (part.collection.wide, remote::away(&self.system))
-        else {
-            return;
-        };
-        match away.reducers.write_output(output) {
-            Ok((of, output)) => {
-                let letter = Letter::Result {
-                    collection,
-                    round,
-                    of,
-                };
-                self.system.send_to_others_with(&letter, output);
-            }
-            Err(failure) => self.system.fail(failure),
-        }
+    if let Some(section) = group
+        && let Ok(members) = part.section(section)
+        && members.loss.any().is_some()
+    {
+        fail_lost_claims(part, section, &members);
     }
+}
 
-    /// Hears the result of a reduction that has ended on another node.
-    pub(crate) fn hear_result<T: Chare>(&self, part: &Part<T>, round: u64, of: u64, bytes: &[u8]) {
-        let mut all = part.state::<AllRounds>().borrow_mut();
-        let contributors = all.of(None).contributors.remove(&round);
-        drop(all);
-        let (Some(contributors), Some(away)) = (contributors, remote::away(&self.system)) else {
-            return;
-        };
-        match away.reducers.read_output(self.system.id, of, bytes) {
-            Ok(output) => {
-                for contributor in contributors {
-                    self.guard(|| contributor(&*output));
-                }
-            }
-            Err(failure) => self.system.fail(failure),
-        }
-    }
+/// True when it is known which elements take part in a reduction over the array. For the root.
+fn is_settled<T: Chare>(local: &Local, part: &Part<T>, round: u64) -> bool {
+    let insertions = part.state::<Insertions>().borrow();
+    // Where there is a queue for each sender, what an insertion triggers can come before it is said that it has begun.
+    let has_heard_of_all = local.system.post.is_one_queue()
+        || part.collection.insertions_begun() == insertions.begun();
+    has_heard_of_all && insertions.are_clear_of(round)
+}
 
-    /// Gives a result to the first who waits for one, or keeps it for who comes.
-    fn settle_claim<T: Chare>(&self, part: &Part<T>, group: Group, outcome: Outcome) {
-        let mut all = part.state::<AllRounds>().borrow_mut();
-        let root = &mut all.of(group).root;
-        match root.claims.pop_front() {
-            Some(claim) => {
-                drop(all);
-                claim(outcome);
-            }
-            None => root.results.push_back(outcome),
-        }
-    }
-
-    /// Gives the next result that nobody has asked for to `claim`. For the root.
-    pub(crate) fn claim<T: Chare>(&self, part: &Part<T>, group: Group, claim: Claim) {
-        if let Some((_, node)) = part.root_elsewhere(self, group) {
-            let text = format!(
-                "the results of reductions of {} are at node {node}: ask there",
-                T::NAME
+fn end_round<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    group: Group,
+    round: u64,
+    target: Option<Target>,
+    output: Box<dyn Output>,
+) {
+    match target {
+        Some(Target::Call(then)) => local.post(local.worker, move |local| {
+            contain(
+                || then(output),
+                |panic| {
+                    let what = format!("what follows reduction {round} of {}", T::NAME);
+                    let text = format!("{what} panicked: {}", said(panic));
+                    local.system.fail(Failure::of_panic(text));
+                },
             );
-            return claim(Err(Failure::new(text)));
+        }),
+        Some(Target::All(tell)) => {
+            tell_other_nodes(local, part, round, &*output);
+            tell(local, part.collection.id, round, output);
         }
-        let population = match part.population_of(group) {
-            Ok(population) => population,
-            Err(failure) => return claim(Err(failure)),
-        };
-        let mut all = part.state::<AllRounds>().borrow_mut();
-        let root = &mut all.of(group).root;
-        let outcome = root.results.pop_front().or_else(|| {
-            let lost = lost(part, group, root.next());
-            let deserted = || {
-                let is_deserted =
-                    part.state::<Insertions>().borrow().is_empty() && root.is_deserted(population);
-                is_deserted.then(|| self.deserted::<T>(group))
-            };
-            lost.or_else(deserted).map(Err)
-        });
-        match outcome {
-            Some(outcome) => {
-                drop(all);
-                claim(outcome);
-            }
-            None => root.claims.push_back(claim),
-        }
+        Some(Target::Claim) | None => settle_claim(part, group, Ok(output)),
     }
+}
 
-    /// Tells those who wait for reductions of a section that have no results. For the root.
-    pub(crate) fn fail_lost_claims<T: Chare>(
-        &self,
-        part: &Part<T>,
-        section: u32,
-        members: &Members,
-    ) {
-        let mut all = part.state::<AllRounds>().borrow_mut();
-        let root = &mut all.of(Some(section)).root;
-        let Some(failure) = members.loss.of(root.next()) else {
-            return;
-        };
-        let claims = std::mem::take(&mut root.claims);
-        drop(all);
-        for claim in claims {
-            claim(Err(failure.clone()));
-        }
-    }
-
-    /// Element `number` has gone.
-    pub(crate) fn leaves<T: Chare>(&self, part: &Part<T>, number: Number, rounds: &NextRounds) {
-        for (group, next) in rounds.iter().filter(|entry| part.has_group(entry.0)) {
-            let mut all = part.state::<AllRounds>().borrow_mut();
-            let rounds = all.of(group);
-            rounds.behind(next).for_each(|round| round.done_here -= 1);
-            rounds.ahead.remove(&number);
-        }
-        self.send_done(part, None);
-        for section in part.mapped_sections_of(number) {
-            self.send_done(part, Some(section));
-        }
-    }
-
-    /// Element `number` comes.
-    pub(crate) fn comes<T: Chare>(&self, part: &Part<T>, number: Number, rounds: &NextRounds) {
-        for (group, next) in rounds.iter().filter(|entry| part.has_group(entry.0)) {
-            let mut all = part.state::<AllRounds>().borrow_mut();
-            let rounds = all.of(group);
-            rounds.behind(next).for_each(|round| round.done_here += 1);
-            if next > rounds.first {
-                rounds.ahead.insert(number, next);
-            }
-        }
-    }
-
-    /// From reduction `from` on there is one contribution more, or less; says so to the root.
-    pub(crate) fn tell_root<T: Chare>(&self, part: &Part<T>, from: u64, by: i64) {
-        if let Some((collection, node)) = part.root_elsewhere(self, None) {
-            let letter = Letter::Population {
+/// Sends the result of a reduction to all other nodes that have elements of the array.
+fn tell_other_nodes<T: Chare>(local: &Local, part: &Part<T>, round: u64, output: &dyn Output) {
+    let (Some(collection), Some(away)) = (part.collection.wide, remote::away(&local.system)) else {
+        return;
+    };
+    match away.reducers.write_output(output) {
+        Ok((of, output)) => {
+            let letter = Letter::Result {
                 collection,
-                from,
-                by,
+                round,
+                of,
             };
-            return self.system.send_away(node, &letter);
+            local.system.send_to_others_with(&letter, output);
         }
-        let collection = part.collection.id;
-        self.post(part.collection.root, move |local| {
-            local.change_population::<T>(&local.part(collection), from, by);
-        });
+        Err(failure) => local.system.fail(failure),
     }
+}
 
-    /// From reduction `from` on there is one contribution more, or less. For the root.
-    pub(crate) fn change_population<T: Chare>(&self, part: &Part<T>, from: u64, by: i64) {
+/// Hears the result of a reduction that has ended on another node.
+pub(crate) fn hear_result<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    round: u64,
+    of: u64,
+    bytes: &[u8],
+) {
+    let mut all = part.state::<AllRounds>().borrow_mut();
+    let contributors = all.of(None).contributors.remove(&round);
+    drop(all);
+    let (Some(contributors), Some(away)) = (contributors, remote::away(&local.system)) else {
+        return;
+    };
+    match away.reducers.read_output(local.system.id, of, bytes) {
+        Ok(output) => {
+            for contributor in contributors {
+                local.guard(|| contributor(&*output));
+            }
+        }
+        Err(failure) => local.system.fail(failure),
+    }
+}
+
+/// Gives a result to the first who waits for one, or keeps it for who comes.
+fn settle_claim<T: Chare>(part: &Part<T>, group: Group, outcome: Outcome) {
+    let mut all = part.state::<AllRounds>().borrow_mut();
+    let root = &mut all.of(group).root;
+    match root.claims.pop_front() {
+        Some(claim) => {
+            drop(all);
+            claim(outcome);
+        }
+        None => root.results.push_back(outcome),
+    }
+}
+
+/// Gives the next result that nobody has asked for to `claim`. For the root.
+fn take_claim<T: Chare>(local: &Local, part: &Part<T>, group: Group, claim: Claim) {
+    if let Some((_, node)) = part.root_elsewhere(local, group) {
+        let text = format!(
+            "the results of reductions of {} are at node {node}: ask there",
+            T::NAME
+        );
+        return claim(Err(Failure::new(text)));
+    }
+    let population = match part.population_of(group) {
+        Ok(population) => population,
+        Err(failure) => return claim(Err(failure)),
+    };
+    let mut all = part.state::<AllRounds>().borrow_mut();
+    let root = &mut all.of(group).root;
+    let outcome = root.results.pop_front().or_else(|| {
+        let lost = lost(part, group, root.next());
+        let deserted = || {
+            let is_deserted =
+                part.state::<Insertions>().borrow().is_empty() && root.is_deserted(population);
+            is_deserted.then(|| deserted::<T>(local, group))
+        };
+        lost.or_else(deserted).map(Err)
+    });
+    match outcome {
+        Some(outcome) => {
+            drop(all);
+            claim(outcome);
+        }
+        None => root.claims.push_back(claim),
+    }
+}
+
+/// Tells those who wait for reductions of a section that have no results. For the root.
+pub(crate) fn fail_lost_claims<T: Chare>(part: &Part<T>, section: u32, members: &Members) {
+    let mut all = part.state::<AllRounds>().borrow_mut();
+    let root = &mut all.of(Some(section)).root;
+    let Some(failure) = members.loss.of(root.next()) else {
+        return;
+    };
+    let claims = std::mem::take(&mut root.claims);
+    drop(all);
+    for claim in claims {
+        claim(Err(failure.clone()));
+    }
+}
+
+/// Element `number` has gone.
+pub(crate) fn leaves<T: Chare>(local: &Local, part: &Part<T>, number: Number, rounds: &NextRounds) {
+    for (group, next) in rounds.iter().filter(|entry| part.has_group(entry.0)) {
         let mut all = part.state::<AllRounds>().borrow_mut();
-        *all.of(None).root.changes.entry(from).or_default() += by;
-        drop(all);
-        self.end_rounds(part, None);
-        self.fail_deserted(part);
+        let rounds = all.of(group);
+        rounds.behind(next).for_each(|round| round.done_here -= 1);
+        rounds.ahead.remove(&number);
     }
+    send_done(local, part, None);
+    for section in part.mapped_sections_of(number) {
+        send_done(local, part, Some(section));
+    }
+}
 
-    /// Nobody who waits for a reduction of an array without elements waits for ever. For the root.
-    fn fail_deserted<T: Chare>(&self, part: &Part<T>) {
+/// Element `number` comes.
+pub(crate) fn comes<T: Chare>(part: &Part<T>, number: Number, rounds: &NextRounds) {
+    for (group, next) in rounds.iter().filter(|entry| part.has_group(entry.0)) {
         let mut all = part.state::<AllRounds>().borrow_mut();
-        let root = &mut all.of(None).root;
-        let is_deserted = part.state::<Insertions>().borrow().is_empty()
-            && root.is_deserted(part.collection.population);
-        if !is_deserted {
-            return;
-        }
-        let claims = std::mem::take(&mut root.claims);
-        drop(all);
-        for claim in claims {
-            claim(Err(self.deserted::<T>(None)));
+        let rounds = all.of(group);
+        rounds.behind(next).for_each(|round| round.done_here += 1);
+        if next > rounds.first {
+            rounds.ahead.insert(number, next);
         }
     }
+}
 
-    /// Why a reduction without contributors does not come: perhaps since they have panicked.
-    fn deserted<T: Chare>(&self, group: Group) -> Failure {
-        let name = T::NAME;
-        let of = group.map_or("array has no elements", |_| "section has no members");
-        self.system.failure().unwrap_or_else(|| {
-            Failure::new(format!(
-                "a reduction of {name} has nobody to contribute: the {of}"
-            ))
-        })
+/// From reduction `from` on there is one contribution more, or less; says so to the root.
+pub(crate) fn tell_root<T: Chare>(local: &Local, part: &Part<T>, from: u64, by: i64) {
+    if let Some((collection, node)) = part.root_elsewhere(local, None) {
+        let letter = Letter::Population {
+            collection,
+            from,
+            by,
+        };
+        return local.system.send_away(node, &letter);
     }
+    let collection = part.collection.id;
+    local.post(part.collection.root, move |local| {
+        change_population::<T>(local, &local.part(collection), from, by);
+    });
+}
+
+/// From reduction `from` on there is one contribution more, or less. For the root.
+pub(crate) fn change_population<T: Chare>(local: &Local, part: &Part<T>, from: u64, by: i64) {
+    let mut all = part.state::<AllRounds>().borrow_mut();
+    *all.of(None).root.changes.entry(from).or_default() += by;
+    drop(all);
+    end_rounds(local, part, None);
+    fail_deserted(local, part);
+}
+
+/// Nobody who waits for a reduction of an array without elements waits for ever. For the root.
+fn fail_deserted<T: Chare>(local: &Local, part: &Part<T>) {
+    let mut all = part.state::<AllRounds>().borrow_mut();
+    let root = &mut all.of(None).root;
+    let is_deserted = part.state::<Insertions>().borrow().is_empty()
+        && root.is_deserted(part.collection.population);
+    if !is_deserted {
+        return;
+    }
+    let claims = std::mem::take(&mut root.claims);
+    drop(all);
+    for claim in claims {
+        claim(Err(deserted::<T>(local, None)));
+    }
+}
+
+/// Why a reduction without contributors does not come: perhaps since they have panicked.
+fn deserted<T: Chare>(local: &Local, group: Group) -> Failure {
+    let name = T::NAME;
+    let of = group.map_or("array has no elements", |_| "section has no members");
+    local.system.failure().unwrap_or_else(|| {
+        Failure::new(format!(
+            "a reduction of {name} has nobody to contribute: the {of}"
+        ))
+    })
 }
 
 /// Why a reduction has no result: it is that of a section that is no more, or has lost a member.

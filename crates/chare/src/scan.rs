@@ -149,7 +149,7 @@ impl<T: Chare> Cx<T> {
             Ok(if doubles {
                 Begun::Doubling(reducer)
             } else {
-                Begun::Pushed(local.push_to_root(part, &row, scan, reducer))
+                Begun::Pushed(push_to_root(local, part, &row, scan, reducer))
             })
         });
         // Not before: a fork that polls this has panicked, and takes part in no scan.
@@ -376,140 +376,137 @@ impl<R: Reducer> AnyEntries for Entries<R> {
     }
 }
 
-impl Local {
-    /// Sends a contribution to the root, which replies with what comes before it.
-    fn push_to_root<T: Chare, R: Monoid>(
-        &self,
-        part: &Part<T>,
-        &Row { group, own, .. }: &Row,
-        scan: u64,
-        reducer: R,
-    ) -> Reply<R::Output> {
-        let what = What {
-            chare: T::NAME,
-            entry: "scan",
-        };
-        let (replier, reply) = reply(part.collection.system, None, what);
-        let collection = part.collection.id;
-        match part.root_of(group) {
-            Ok(root) => self.post(root, move |local| {
-                let part = local.part::<T>(collection);
-                local.take_scan(&part, (group, scan), own, reducer, replier);
-            }),
-            Err(failure) => replier.give(Err(failure)),
-        }
-        reply
+/// Sends a contribution to the root, which replies with what comes before it.
+fn push_to_root<T: Chare, R: Monoid>(
+    local: &Local,
+    part: &Part<T>,
+    &Row { group, own, .. }: &Row,
+    scan: u64,
+    reducer: R,
+) -> Reply<R::Output> {
+    let what = What {
+        chare: T::NAME,
+        entry: "scan",
+    };
+    let (replier, reply) = reply(part.collection.system, None, what);
+    let collection = part.collection.id;
+    match part.root_of(group) {
+        Ok(root) => local.post(root, move |local| {
+            let part = local.part::<T>(collection);
+            take_scan(local, &part, (group, scan), own, reducer, replier);
+        }),
+        Err(failure) => replier.give(Err(failure)),
     }
+    reply
+}
 
-    /// Takes in the contribution to a scan of who has this place, and replies to all when it is the last. For the root.
-    fn take_scan<T: Chare, R: Monoid>(
-        &self,
-        part: &Part<T>,
-        key: Key,
-        place: u64,
-        reducer: R,
-        replier: Replier<R::Output>,
-    ) {
-        let (group, scan) = key;
-        let lost = part.scan_loss(group, scan).map_or(Ok(()), Err);
-        let count = match lost.and_then(|()| part.population_of(group)) {
-            Ok(count) => count,
-            Err(failure) => return replier.give(Err(failure)),
-        };
-        let mut scans = part.state::<Scans>().borrow_mut();
-        let sheet = scans.0.entry(key).or_insert_with(|| {
-            let entries: Entries<R> = (0..count).map(|_| None).collect();
-            Sheet {
-                missing: count,
-                entries: Box::new(entries),
-            }
-        });
-        let Some(entries) = (&mut *sheet.entries as &mut dyn Any).downcast_mut::<Entries<R>>()
-        else {
-            drop(scans);
-            let failure = unlike::<T>(key, some_are::<R>());
-            break_scans(self, part, group, scan, &failure);
-            return replier.give(Err(failure));
-        };
-        entries[place as usize] = Some((reducer, replier));
-        sheet.missing -= 1;
-        if sheet.missing > 0 {
-            return;
+/// Takes in the contribution to a scan of who has this place, and replies to all when it is the last. For the root.
+fn take_scan<T: Chare, R: Monoid>(
+    local: &Local,
+    part: &Part<T>,
+    key: Key,
+    place: u64,
+    reducer: R,
+    replier: Replier<R::Output>,
+) {
+    let (group, scan) = key;
+    let lost = part.scan_loss(group, scan).map_or(Ok(()), Err);
+    let count = match lost.and_then(|()| part.population_of(group)) {
+        Ok(count) => count,
+        Err(failure) => return replier.give(Err(failure)),
+    };
+    let mut scans = part.state::<Scans>().borrow_mut();
+    let sheet = scans.0.entry(key).or_insert_with(|| {
+        let entries: Entries<R> = (0..count).map(|_| None).collect();
+        Sheet {
+            missing: count,
+            entries: Box::new(entries),
         }
-        let entries = std::mem::take(entries);
-        scans.0.remove(&key);
+    });
+    let Some(entries) = (&mut *sheet.entries as &mut dyn Any).downcast_mut::<Entries<R>>() else {
         drop(scans);
-        let mut before = Ok(R::identity());
-        for (reducer, replier) in entries.into_iter().flatten() {
-            self.guard(|| replier.give(before.clone().map(Reducer::finish)));
-            let merged = before.as_mut().map(|before| before.merge(reducer));
-            if let Ok(Err(mismatch)) = merged {
-                let failure = unlike::<T>(key, mismatch);
-                break_scans(self, part, group, scan, &failure);
-                before = Err(failure);
-            }
+        let failure = unlike::<T>(key, some_are::<R>());
+        break_scans(local, part, group, scan, &failure);
+        return replier.give(Err(failure));
+    };
+    entries[place as usize] = Some((reducer, replier));
+    sheet.missing -= 1;
+    if sheet.missing > 0 {
+        return;
+    }
+    let entries = std::mem::take(entries);
+    scans.0.remove(&key);
+    drop(scans);
+    let mut before = Ok(R::identity());
+    for (reducer, replier) in entries.into_iter().flatten() {
+        local.guard(|| replier.give(before.clone().map(Reducer::finish)));
+        let merged = before.as_mut().map(|before| before.merge(reducer));
+        if let Ok(Err(mismatch)) = merged {
+            let failure = unlike::<T>(key, mismatch);
+            break_scans(local, part, group, scan, &failure);
+            before = Err(failure);
         }
     }
+}
 
-    /// Scans of a group have no results from some on: whoever waits on this worker for one of those is told.
-    pub(crate) fn lose_scans<T: Chare>(&self, part: &Part<T>, group: Group) {
-        let Ok(Some((from, failure))) = part.with_scan_loss(group, Loss::first) else {
-            return;
-        };
-        self.fail_scans(part, group, from, &failure);
-        // Some of them wait for a step of recursive doubling.
-        let waiting = match group {
-            None => part.who_awaits_steps(),
-            Some(section) => match part.section(section) {
-                Ok(members) => members.numbers.clone(),
-                Err(_) => return,
-            },
-        };
-        for number in waiting {
-            self.guard(|| self.go_on_without_result(part, number));
-        }
+/// Scans of a group have no results from some on: whoever waits on this worker for one of those is told.
+pub(crate) fn lose_scans<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
+    let Ok(Some((from, failure))) = part.with_scan_loss(group, Loss::first) else {
+        return;
+    };
+    fail_scans(local, part, group, from, &failure);
+    // Some of them wait for a step of recursive doubling.
+    let waiting = match group {
+        None => part.who_awaits_steps(),
+        Some(section) => match part.section(section) {
+            Ok(members) => members.numbers.clone(),
+            Err(_) => return,
+        },
+    };
+    for number in waiting {
+        local.guard(|| go_on_without_result(local, part, number));
     }
+}
 
-    fn fail_scans<T: Chare>(&self, part: &Part<T>, group: Group, from: u64, failure: &Failure) {
-        let lost = part.state::<Scans>().borrow_mut().take_from(group, from);
-        for sheet in lost {
-            self.guard(|| sheet.entries.fail(failure));
-        }
+fn fail_scans<T: Chare>(local: &Local, part: &Part<T>, group: Group, from: u64, failure: &Failure) {
+    let lost = part.state::<Scans>().borrow_mut().take_from(group, from);
+    for sheet in lost {
+        local.guard(|| sheet.entries.fail(failure));
     }
+}
 
-    /// The element goes on if it waits for a step of a scan that has no result.
-    pub(crate) fn go_on_without_result<T: Chare>(&self, part: &Part<T>, number: Number) {
-        let at = part.slot_of(number);
+/// The element goes on if it waits for a step of a scan that has no result.
+pub(crate) fn go_on_without_result<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
+    let at = part.slot_of(number);
+    let mut slots = part.slots.borrow_mut();
+    let slot = slots.get_mut(at, number);
+    let awaited = slot.and_then(|slot| slot.awaited_scan());
+    drop(slots);
+    if let Some((group, scan)) = awaited
+        && part.scan_loss(group, scan).is_some()
+    {
+        go_on(local, part, number);
+    }
+}
+
+/// A section is no more: whoever waits for one of its scans is told, and what has come for them is dropped.
+pub(crate) fn forget_scans<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    section: u32,
+    members: &Members,
+    failure: &Failure,
+) {
+    fail_scans(local, part, Some(section), 0, failure);
+    for &number in members.numbers.iter().filter(|&&number| part.has(number)) {
         let mut slots = part.slots.borrow_mut();
-        let slot = slots.get_mut(at, number);
-        let awaited = slot.and_then(|slot| slot.awaited_scan());
+        let slot = slots.get_mut(part.slot_of(number), number);
+        let steps = slot.map(|slot| slot.take_steps(section));
         drop(slots);
-        if let Some((group, scan)) = awaited
-            && part.scan_loss(group, scan).is_some()
-        {
-            go_on(self, part, number);
+        for value in steps.into_iter().flatten() {
+            local.guard(|| drop(value));
         }
-    }
-
-    /// A section is no more: whoever waits for one of its scans is told, and what has come for them is dropped.
-    pub(crate) fn forget_scans<T: Chare>(
-        &self,
-        part: &Part<T>,
-        section: u32,
-        members: &Members,
-        failure: &Failure,
-    ) {
-        self.fail_scans(part, Some(section), 0, failure);
-        for &number in members.numbers.iter().filter(|&&number| part.has(number)) {
-            let mut slots = part.slots.borrow_mut();
-            let slot = slots.get_mut(part.slot_of(number), number);
-            let steps = slot.map(|slot| slot.take_steps(section));
-            drop(slots);
-            for value in steps.into_iter().flatten() {
-                self.guard(|| drop(value));
-            }
-            self.guard(|| self.go_on_without_result(part, number));
-        }
+        local.guard(|| go_on_without_result(local, part, number));
     }
 }
 
@@ -547,7 +544,7 @@ pub(crate) fn break_scans_here<T: Chare>(
     let collection = part.collection.id;
     for worker in 0..local.system.worker_count() {
         local.post_seldom(worker, move |local| {
-            local.lose_scans::<T>(&local.part(collection), group);
+            lose_scans::<T>(local, &local.part(collection), group);
         });
     }
     true

@@ -35,6 +35,7 @@ use crate::losses::forget_section;
 use crate::members::{Members, SectionForm};
 use crate::number::Number;
 use crate::proxy::{All, One};
+use crate::reduction;
 use crate::reduction::{Goes, Share, Target, claim};
 use crate::reply::Reply;
 use crate::scan::{Row, ScanForm};
@@ -290,14 +291,22 @@ impl<T: Chare> Cx<T> {
             match members.reduction {
                 SectionForm::PointToPoint => {
                     let share = Share::of(reducer, goes, target());
-                    local.send_to_root(part, Some(section.id), round, share);
+                    reduction::send_to_root(local, part, Some(section.id), round, share);
                 }
                 SectionForm::Binomial => {
                     let share = Share::of(reducer, goes, target());
-                    local.gather(part, &members, section.id, position, round, share);
+                    tree::gather(local, part, &members, section.id, position, round, share);
                 }
                 SectionForm::Auto | SectionForm::TwoLevel => {
-                    local.contribute(part, Some(section.id), round, reducer, goes, target);
+                    reduction::contribute(
+                        local,
+                        part,
+                        Some(section.id),
+                        round,
+                        reducer,
+                        goes,
+                        target,
+                    );
                 }
             }
         });

@@ -15,7 +15,7 @@
 //! 2. A sender sends straight only when all that he has sent by the home has met the element: where that is still to come, other
 //!    senders may be by an epoch ahead of him ([`crate::migration`]), and what he sends straight finds it where it was.
 
-mod detour;
+pub(crate) mod detour;
 mod policy;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,6 +31,7 @@ use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::lifecycle;
 use crate::local::{self, Local};
+use crate::migration::arrivals;
 use crate::number::Number;
 use crate::part::{self, Body, Part, State};
 use crate::proxy::One;
@@ -78,7 +79,7 @@ impl<T: Chare> Cx<T> {
     pub fn chare<C: Chare>(&self, make: impl FnOnce(&mut Cx<C>) -> C + Send + 'static) -> C::One {
         let system = self.one().system;
         C::One::from(local::with(system, |local| match local {
-            Some(local) => local.sow(make),
+            Some(local) => sow(local, make),
             None => System::of_entry(system).sow(make),
         }))
     }
@@ -91,7 +92,7 @@ impl System {
         make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
     ) -> One<T> {
         local::with(self.id, |local| match local {
-            Some(local) => local.sow(make),
+            Some(local) => sow(local, make),
             None => {
                 let collection = self.singles::<T>();
                 let home = self.next_worker();
@@ -99,7 +100,7 @@ impl System {
                 let number = shared.directory.allocate(home);
                 let route = Route::seed(number.generation(), false);
                 shared.directory.place(number).set_route(route);
-                self.post_from_here(home, move |local| local.put_seed(collection, number, make));
+                self.post_from_here(home, move |local| put_seed(local, collection, number, make));
                 One::new(self.id, collection, number)
             }
         })
@@ -120,119 +121,122 @@ impl System {
         let shared = self.collection::<T>(collection);
         shared.directory.place(number).set_route(route);
         self.post_from_here(worker, move |local| {
-            local.make_element(&local.part(collection), number, None, make);
+            make_element(local, &local.part(collection), number, None, make);
         });
         One::new(self.id, collection, number)
     }
 }
 
-impl Local {
-    /// Makes a chare that is in no array, somewhere.
-    pub(crate) fn sow<T: Chare>(
-        &self,
-        make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
-    ) -> One<T> {
-        let collection = self.singles::<T>();
-        let part = self.part::<T>(collection);
-        let number = part.allocate(self.worker);
-        let place = part.collection.directory.place(number);
-        let (system, generation) = (&self.system, number.generation());
-        match system.shared::<Seeds>().choose(self) {
-            Choice::Place(worker) => {
-                place.set_route(Route::placed(generation, worker));
-                self.post_seldom(worker, move |local| {
-                    local.make_element(&local.part(collection), number, None, make);
-                });
-            }
-            Choice::Keep => {
-                place.set_route(Route::seed(generation, false));
-                self.put_seed(collection, number, make);
-            }
-            Choice::Hand(worker) => {
-                place.set_route(Route::seed(generation, false));
-                self.post_seldom(worker, move |local| {
-                    local.put_seed(collection, number, make)
-                });
-            }
-        }
-        part.one(number)
-    }
-
-    /// Keeps a seed in this worker's pool.
-    fn put_seed<T: Chare>(
-        &self,
-        collection: u32,
-        number: Number,
-        make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
-    ) {
-        let (id, from) = (self.system.id, self.worker);
-        self.system.shared::<Seeds>().loads.count_up(from);
-        self.system.quiet.count_sent(from);
-        self.system.post.put(move || {
-            local::in_pool(id, move |local| {
-                local.system.shared::<Seeds>().loads.count_down(from);
-                local.sprout(&local.part(collection), number, make);
+/// Makes a chare that is in no array, somewhere.
+pub(crate) fn sow<T: Chare>(
+    local: &Local,
+    make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
+) -> One<T> {
+    let collection = local.singles::<T>();
+    let part = local.part::<T>(collection);
+    let number = part.allocate(local.worker);
+    let place = part.collection.directory.place(number);
+    let (system, generation) = (&local.system, number.generation());
+    match system.shared::<Seeds>().choose(local) {
+        Choice::Place(worker) => {
+            place.set_route(Route::placed(generation, worker));
+            local.post_seldom(worker, move |local| {
+                make_element(local, &local.part(collection), number, None, make);
             });
+        }
+        Choice::Keep => {
+            place.set_route(Route::seed(generation, false));
+            put_seed(local, collection, number, make);
+        }
+        Choice::Hand(worker) => {
+            place.set_route(Route::seed(generation, false));
+            local.post_seldom(worker, move |local| {
+                put_seed(local, collection, number, make)
+            });
+        }
+    }
+    part.one(number)
+}
+
+/// Keeps a seed in this worker's pool.
+fn put_seed<T: Chare>(
+    local: &Local,
+    collection: u32,
+    number: Number,
+    make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
+) {
+    let (id, from) = (local.system.id, local.worker);
+    local.system.shared::<Seeds>().loads.count_up(from);
+    local.system.quiet.count_sent(from);
+    local.system.post.put(move || {
+        local::in_pool(id, move |local| {
+            local.system.shared::<Seeds>().loads.count_down(from);
+            sprout(local, &local.part(collection), number, make);
+        });
+    });
+}
+
+/// Makes the chare of a seed here.
+fn sprout<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    number: Number,
+    make: impl FnOnce(&mut Cx<T>) -> T,
+) {
+    let place = part.collection.directory.place(number);
+    let before = place.replace_route(Route::placed(number.generation(), local.worker));
+    make_element(local, part, number, None, make);
+    if before.whereabouts() != (Whereabouts::Seed { has_mail: true }) {
+        return;
+    }
+    if number.home() == local.worker {
+        detour::send_after(local, part, number);
+    } else {
+        let collection = part.collection.id;
+        local.post_seldom(number.home(), move |local| {
+            detour::send_after::<T>(local, &local.part(collection), number);
         });
     }
+}
 
-    /// Makes the chare of a seed here.
-    fn sprout<T: Chare>(&self, part: &Part<T>, number: Number, make: impl FnOnce(&mut Cx<T>) -> T) {
-        let place = part.collection.directory.place(number);
-        let before = place.replace_route(Route::placed(number.generation(), self.worker));
-        self.make_element(part, number, None, make);
-        if before.whereabouts() != (Whereabouts::Seed { has_mail: true }) {
-            return;
+/// Makes an element here, where its route says that it is.
+pub(crate) fn make_element<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    number: Number,
+    index: Option<T::Index>,
+    make: impl FnOnce(&mut Cx<T>) -> T,
+) {
+    let mut cx = Cx::new(part.one(number), index);
+    part.collection
+        .directory
+        .place(number)
+        .set_own_worker(local.worker);
+    let made = catch_unwind(AssertUnwindSafe(|| make(&mut cx)));
+    local.run_deferred();
+    match made {
+        Ok(me) => {
+            let rest = cx.has_rest().then(|| cx.take_rest());
+            let body = Body { me, cx };
+            let slot = part::Slot::new(number, index, State::Ready(body));
+            part.settle(local, slot, 0, Vec::new());
+            if let Some(rest) = rest.filter(|rest| rest.ends) {
+                lifecycle::end(local, part, number, &rest.rounds);
+            }
         }
-        if number.home() == self.worker {
-            self.send_after(part, number);
-        } else {
-            let collection = part.collection.id;
-            self.post_seldom(number.home(), move |local| {
-                local.send_after::<T>(&local.part(collection), number);
-            });
+        Err(panic) => {
+            let name = part.collection.name(index);
+            let failure = Failure::panicked(&name, "its constructor", &*panic);
+            part.collection.note_death(number, index, &failure);
+            // First: what waits for the element and fails may tell the program of it.
+            local.system.fail(failure);
+            lifecycle::take_leave(local, part, number, index, cx.rounds());
+            lifecycle::fail_early(local, part, number);
+            // Its destructor might panic in turn.
+            std::mem::forget(panic);
         }
     }
-
-    /// Makes an element here, where its route says that it is.
-    pub(crate) fn make_element<T: Chare>(
-        &self,
-        part: &Part<T>,
-        number: Number,
-        index: Option<T::Index>,
-        make: impl FnOnce(&mut Cx<T>) -> T,
-    ) {
-        let mut cx = Cx::new(part.one(number), index);
-        part.collection
-            .directory
-            .place(number)
-            .set_own_worker(self.worker);
-        let made = catch_unwind(AssertUnwindSafe(|| make(&mut cx)));
-        self.run_deferred();
-        match made {
-            Ok(me) => {
-                let rest = cx.has_rest().then(|| cx.take_rest());
-                let body = Body { me, cx };
-                let slot = part::Slot::new(number, index, State::Ready(body));
-                part.settle(self, slot, 0, Vec::new());
-                if let Some(rest) = rest.filter(|rest| rest.ends) {
-                    lifecycle::end(self, part, number, &rest.rounds);
-                }
-            }
-            Err(panic) => {
-                let name = part.collection.name(index);
-                let failure = Failure::panicked(&name, "its constructor", &*panic);
-                part.collection.note_death(number, index, &failure);
-                // First: what waits for the element and fails may tell the program of it.
-                self.system.fail(failure);
-                lifecycle::take_leave(self, part, number, index, cx.rounds());
-                lifecycle::fail_early(self, part, number);
-                // Its destructor might panic in turn.
-                std::mem::forget(panic);
-            }
-        }
-        if !part.late.borrow().is_empty() {
-            self.ship_late(part, number);
-        }
+    if !part.late.borrow().is_empty() {
+        arrivals::ship_late(local, part, number);
     }
 }

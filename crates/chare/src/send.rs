@@ -9,10 +9,12 @@
 use crate::call::{Call, Run};
 use crate::entry::{AsyncEntry, Chare, Entry, Message};
 use crate::local::{self, Local};
+use crate::multicast;
 use crate::outside;
 use crate::parcel::{NoReply, Parcel};
 use crate::proxy::{All, One};
 use crate::reply::{Replier, Reply, What, reply};
+use crate::seeds::detour;
 use crate::spread::{Spread, SpreadCall};
 use crate::suspended::{File, Start};
 
@@ -58,41 +60,39 @@ impl<T: Chare> One<T> {
     #[inline]
     pub(crate) fn dispatch(self, parcel: impl Parcel<T>) {
         local::with(self.system, |local| match local {
-            Some(local) => local.dispatch(self, parcel),
+            Some(local) => dispatch(local, self, parcel),
             None => outside::dispatch(self, Box::new(parcel)),
         });
     }
 }
 
-impl Local {
-    /// Sends a parcel to where its element is.
-    #[inline]
-    fn dispatch<T: Chare>(&self, one: One<T>, parcel: impl Parcel<T>) {
-        let part = self.part::<T>(one.collection);
-        if let Some((collection, from)) = self.sender.get()
-            && collection == one.collection
-        {
-            part.measure_traffic(from, one.number, size_of_val(&parcel));
-        }
-        let place = part.collection.directory.place(one.number);
-        match place.worker_of(one.number, self.epoch.get()) {
-            Some(worker) if one.priority == 0 && self.detours.borrow().is_empty() => {
-                self.carry(worker, one, parcel);
-            }
-            _ => self.dispatch_slow(&part, one, Box::new(parcel)),
-        }
+/// Sends a parcel to where its element is.
+#[inline]
+fn dispatch<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>) {
+    let part = local.part::<T>(one.collection);
+    if let Some((collection, from)) = local.sender.get()
+        && collection == one.collection
+    {
+        part.measure_traffic(from, one.number, size_of_val(&parcel));
     }
+    let place = part.collection.directory.place(one.number);
+    match place.worker_of(one.number, local.epoch.get()) {
+        Some(worker) if one.priority == 0 && local.detours.borrow().is_empty() => {
+            carry(local, worker, one, parcel);
+        }
+        _ => detour::dispatch_slow(local, &part, one, Box::new(parcel)),
+    }
+}
 
-    /// Sends a parcel to a worker.
-    #[inline]
-    pub(crate) fn carry<T: Chare>(&self, worker: usize, one: One<T>, parcel: impl Parcel<T>) {
-        let One {
-            collection, number, ..
-        } = one;
-        self.post(worker, move |local| {
-            parcel.deliver(local, &local.part(collection), number);
-        });
-    }
+/// Sends a parcel to a worker.
+#[inline]
+pub(crate) fn carry<T: Chare>(local: &Local, worker: usize, one: One<T>, parcel: impl Parcel<T>) {
+    let One {
+        collection, number, ..
+    } = one;
+    local.post(worker, move |local| {
+        parcel.deliver(local, &local.part(collection), number);
+    });
 }
 
 impl<T: Chare> All<T> {
@@ -122,7 +122,7 @@ impl<T: Chare> All<T> {
 
     fn spread(self, spread: impl Spread<T>) {
         local::with(self.system, |local| match local {
-            Some(local) => local.spread(self, spread),
+            Some(local) => multicast::spread(local, self, spread),
             None => outside::spread(self, spread),
         });
     }

@@ -76,7 +76,7 @@ type Place = (usize, Number);
 pub(crate) fn who_waits(system: &Arc<System>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut open = BTreeMap::<Row, Rounds>::new();
-    for waits in ask_all(system, |local| local.waits()) {
+    for waits in ask_all(system, |local| waits(local)) {
         lines.extend(waits.lines);
         for (row, rounds) in waits.open {
             let all = open.entry(row).or_insert(rounds);
@@ -89,7 +89,7 @@ pub(crate) fn who_waits(system: &Arc<System>) -> Vec<String> {
     }
     let open: Arc<[Open]> = open.into_iter().collect();
     let asked = Arc::clone(&open);
-    let known = ask_all(system, move |local| local.look_at(&asked));
+    let known = ask_all(system, move |local| look_at(local, &asked));
     let mut known: Vec<_> = known.into_iter().map(Vec::into_iter).collect();
     for &(row, rounds) in &*open {
         let of_row = known.iter_mut().filter_map(Iterator::next);
@@ -190,24 +190,22 @@ impl Waits {
     }
 }
 
-impl Local {
-    /// What waits here.
-    fn waits(&self) -> Waits {
-        let mut waits = Waits::default();
-        for part in self.all_parts() {
-            waits.lines.extend(part.explain(self));
-            note_open(&*part, self, &mut waits);
-        }
-        waits
+/// What waits here.
+fn waits(local: &Local) -> Waits {
+    let mut waits = Waits::default();
+    for part in local.all_parts() {
+        waits.lines.extend(part.explain(local));
+        note_open(&*part, local, &mut waits);
     }
+    waits
+}
 
-    fn look_at(&self, open: &[Open]) -> Vec<Known> {
-        let look = |&(row, rounds): &Open| {
-            let part = self.any_part(row.collection);
-            part.map_or_else(Known::default, |part| know(&*part, self, (row, rounds)))
-        };
-        open.iter().map(look).collect()
-    }
+fn look_at(local: &Local, open: &[Open]) -> Vec<Known> {
+    let look = |&(row, rounds): &Open| {
+        let part = local.any_part(row.collection);
+        part.map_or_else(Known::default, |part| know(&*part, local, (row, rounds)))
+    };
+    open.iter().map(look).collect()
 }
 
 /// Notes which reductions and scans of a part lack contributions, as far as this worker knows.

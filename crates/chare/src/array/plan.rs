@@ -12,6 +12,7 @@ use crate::number::Number;
 use crate::part::Part;
 use crate::part::birth::Birth;
 use crate::remote::{self, Away};
+use crate::seeds;
 use crate::system::System;
 
 /// An array that is to be made, with a route for each of its places.
@@ -100,7 +101,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
                 let place = part.collection.directory.place(number);
                 if place.worker_of(number, 0) == Some(local.worker) {
                     let index = T::Index::at(u64::from(number.index()), shape);
-                    local.make_element(part, number, Some(index), |_| make(index));
+                    seeds::make_element(local, part, number, Some(index), |_| make(index));
                 }
             }
         });

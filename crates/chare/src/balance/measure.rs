@@ -8,6 +8,8 @@ use raddle_topology::CpuId;
 
 use super::strategy::{ElementLoad, LoadView, Traffic};
 use super::{Balancing, OfArray};
+use crate::balance;
+use crate::balance::over_nodes;
 use crate::entry::Chare;
 use crate::local::Local;
 use crate::measured::{Loaded, Measured, Sent};
@@ -182,7 +184,7 @@ impl<T: Chare> Part<T> {
         }
         meter.checked = Some(start);
         drop(meter);
-        local.say_that_balancing_is_due(self, period);
+        over_nodes::say_that_balancing_is_due(local, self, period);
     }
 
     /// Some worker finds that it is time. For the root.
@@ -194,7 +196,7 @@ impl<T: Chare> Part<T> {
         }
         meter.begun = Some(now);
         drop(meter);
-        local.begin_balancing(self, |_| {});
+        balance::begin_balancing(local, self, |_| {});
     }
 
     /// An element sends `bytes` to another.

@@ -9,132 +9,133 @@ use super::strategy::LoadView;
 use crate::entry::Chare;
 use crate::local::Local;
 use crate::measured::Measured;
+use crate::migration;
+use crate::migration::crossing;
+use crate::migration::wide;
 use crate::number::Number;
 use crate::part::Part;
 use crate::remote::{self, Travel};
 
-impl Local {
-    /// How many workers an array's elements can be on.
-    pub(super) fn workers_of<T: Chare>(&self, part: &Part<T>) -> usize {
-        self.nodes_of(part) * self.system.worker_count()
-    }
+/// How many workers an array's elements can be on.
+pub(crate) fn workers_of<T: Chare>(local: &Local, part: &Part<T>) -> usize {
+    nodes_of(local, part) * local.system.worker_count()
+}
 
-    fn nodes_of<T: Chare>(&self, part: &Part<T>) -> usize {
-        let away = remote::away(&self.system);
-        let away = away.filter(|_| part.collection.wide.is_some());
-        away.map_or(1, |away| away.node_count.into())
-    }
+fn nodes_of<T: Chare>(local: &Local, part: &Part<T>) -> usize {
+    let away = remote::away(&local.system);
+    let away = away.filter(|_| part.collection.wide.is_some());
+    away.map_or(1, |away| away.node_count.into())
+}
 
-    /// The first of this node's workers, of those that an array's elements can be on.
-    fn first_worker<T: Chare>(&self, part: &Part<T>) -> usize {
-        let away = remote::away(&self.system);
-        let away = away.filter(|_| part.collection.wide.is_some());
-        away.map_or(0, |away| usize::from(away.me) * self.system.worker_count())
-    }
+/// The first of this node's workers, of those that an array's elements can be on.
+fn first_worker<T: Chare>(local: &Local, part: &Part<T>) -> usize {
+    let away = remote::away(&local.system);
+    let away = away.filter(|_| part.collection.wide.is_some());
+    away.map_or(0, |away| usize::from(away.me) * local.system.worker_count())
+}
 
-    /// The CPUs of these workers: those of other nodes are not known here.
-    pub(super) fn cpus_of<T: Chare>(&self, part: &Part<T>) -> Vec<Option<CpuId>> {
-        let (own, first) = (self.system.post.worker_cpus(), self.first_worker(part));
-        let mut cpus = vec![None; self.workers_of(part)];
-        cpus[first..first + own.len()].copy_from_slice(&own);
-        cpus
-    }
+/// The CPUs of these workers: those of other nodes are not known here.
+pub(crate) fn cpus_of<T: Chare>(local: &Local, part: &Part<T>) -> Vec<Option<CpuId>> {
+    let (own, first) = (local.system.post.worker_cpus(), first_worker(local, part));
+    let mut cpus = vec![None; workers_of(local, part)];
+    cpus[first..first + own.len()].copy_from_slice(&own);
+    cpus
+}
 
-    /// What this worker has measured.
-    pub(super) fn measure<T: Chare>(&self, part: &Part<T>) -> Measured {
-        part.take_measured(self.first_worker(part) + self.worker)
-    }
+/// What this worker has measured.
+pub(crate) fn measure<T: Chare>(local: &Local, part: &Part<T>) -> Measured {
+    part.take_measured(first_worker(local, part) + local.worker)
+}
 
-    /// Has the workers of the other nodes say what they have measured.
-    pub(super) fn ask_other_nodes<T: Chare>(&self, part: &Part<T>) {
-        let (Some(collection), Some(away)) = (part.collection.wide, remote::away(&self.system))
-        else {
-            return;
+/// Has the workers of the other nodes say what they have measured.
+pub(crate) fn ask_other_nodes<T: Chare>(local: &Local, part: &Part<T>) {
+    let (Some(collection), Some(away)) = (part.collection.wide, remote::away(&local.system)) else {
+        return;
+    };
+    for node in away.others() {
+        local
+            .system
+            .send_travel(node, Travel::Measure { collection });
+    }
+}
+
+/// Tells the array's root, on another node, what this worker has measured.
+pub(crate) fn tell_measured<T: Chare>(local: &Local, part: &Part<T>) {
+    if let Some(collection) = part.collection.wide {
+        let measured = measure(local, part);
+        let travel = Travel::Measured {
+            collection,
+            measured,
         };
-        for node in away.others() {
-            self.system
-                .send_travel(node, Travel::Measure { collection });
-        }
+        local.system.send_travel(part.collection.root_node, travel);
     }
+}
 
-    /// Tells the array's root, on another node, what this worker has measured.
-    pub(crate) fn tell_measured<T: Chare>(&self, part: &Part<T>) {
-        if let Some(collection) = part.collection.wide {
-            let measured = self.measure(part);
-            let travel = Travel::Measured {
-                collection,
-                measured,
-            };
-            self.system.send_travel(part.collection.root_node, travel);
-        }
-    }
-
-    /// Leaves those where they are, of the elements that would go to other nodes, that cannot.
-    pub(super) fn keep_within_nodes<T: Chare>(
-        &self,
-        part: &Part<T>,
-        view: &LoadView,
-        found: &[Found],
-        mut placed: Vec<usize>,
-    ) -> Vec<usize> {
-        let own = self.system.worker_count();
-        if self.nodes_of(part) > 1 {
-            let elements = view.elements.iter().zip(found);
-            for ((element, found), to) in elements.zip(&mut placed) {
-                let goes_away = element.worker / own != *to / own;
-                if goes_away && (found.is_busy || T::STATE.is_none()) {
-                    *to = element.worker;
-                }
+/// Leaves those where they are, of the elements that would go to other nodes, that cannot.
+pub(super) fn keep_within_nodes<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    view: &LoadView,
+    found: &[Found],
+    mut placed: Vec<usize>,
+) -> Vec<usize> {
+    let own = local.system.worker_count();
+    if nodes_of(local, part) > 1 {
+        let elements = view.elements.iter().zip(found);
+        for ((element, found), to) in elements.zip(&mut placed) {
+            let goes_away = element.worker / own != *to / own;
+            if goes_away && (found.is_busy || T::STATE.is_none()) {
+                *to = element.worker;
             }
         }
-        placed
     }
+    placed
+}
 
-    /// Moves elements from workers to workers; calls `done` when those have come that stay on their nodes. The others go as soon as they can.
-    pub(super) fn move_measured<T: Chare>(
-        &self,
-        part: &Part<T>,
-        moves: Vec<(Number, usize, usize)>,
-        done: impl FnOnce(&Self) + Send + 'static,
-    ) {
-        let own = self.system.worker_count();
-        let Some(collection) = part.collection.wide else {
-            let moves = moves.into_iter().map(|(number, _, to)| (number, to));
-            return self.migrate::<T>(part.collection.id, moves.collect(), done);
-        };
-        let (near, far): (Vec<_>, Vec<_>) = moves
-            .into_iter()
-            .partition(|&(_, from, to)| from / own == to / own);
-        for (number, _, to) in far {
-            self.have_leave(part, number, to);
-        }
-        // All are smaller than the number of ports.
-        let wish = |(number, _, to): (Number, usize, usize)| {
-            (number.bits(), (to / own) as u16, (to % own) as u16)
-        };
-        let wishes = near.into_iter().map(wish).collect();
-        self.wish(collection, wishes, false, Some(Box::new(done)));
+/// Moves elements from workers to workers; calls `done` when those have come that stay on their nodes. The others go as soon as they can.
+pub(crate) fn move_measured<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    moves: Vec<(Number, usize, usize)>,
+    done: impl FnOnce(&Local) + Send + 'static,
+) {
+    let own = local.system.worker_count();
+    let Some(collection) = part.collection.wide else {
+        let moves = moves.into_iter().map(|(number, _, to)| (number, to));
+        return migration::migrate::<T>(local, part.collection.id, moves.collect(), done);
+    };
+    let (near, far): (Vec<_>, Vec<_>) = moves
+        .into_iter()
+        .partition(|&(_, from, to)| from / own == to / own);
+    for (number, _, to) in far {
+        crossing::have_leave(part, number, to);
     }
+    // All are smaller than the number of ports.
+    let wish = |(number, _, to): (Number, usize, usize)| {
+        (number.bits(), (to / own) as u16, (to % own) as u16)
+    };
+    let wishes = near.into_iter().map(wish).collect();
+    wide::wish(local, collection, wishes, false, Some(Box::new(done)));
+}
 
-    /// This worker finds that it is time to balance: says so to the array's root.
-    pub(super) fn say_that_balancing_is_due<T: Chare>(&self, part: &Part<T>, period: Duration) {
-        let (root_node, collection) = (part.collection.root_node, part.collection.id);
-        if let (Some(collection), Some(away)) = (part.collection.wide, remote::away(&self.system))
-            && away.me != root_node
-        {
-            let travel = Travel::BalancingIsDue { collection };
-            return self.system.send_travel(root_node, travel);
-        }
-        self.post_seldom(part.collection.root, move |local| {
-            local.part::<T>(collection).balance_if_due(local, period);
-        });
+/// This worker finds that it is time to balance: says so to the array's root.
+pub(crate) fn say_that_balancing_is_due<T: Chare>(local: &Local, part: &Part<T>, period: Duration) {
+    let (root_node, collection) = (part.collection.root_node, part.collection.id);
+    if let (Some(collection), Some(away)) = (part.collection.wide, remote::away(&local.system))
+        && away.me != root_node
+    {
+        let travel = Travel::BalancingIsDue { collection };
+        return local.system.send_travel(root_node, travel);
     }
+    local.post_seldom(part.collection.root, move |local| {
+        local.part::<T>(collection).balance_if_due(local, period);
+    });
+}
 
-    /// A worker of another node finds so. For the root of an array.
-    pub(crate) fn balancing_is_due<T: Chare>(&self, part: &Part<T>) {
-        let balancing = part.balancing();
-        if let Some(period) = balancing.and_then(|balancing| balancing.period()) {
-            part.balance_if_due(self, period);
-        }
+/// A worker of another node finds so. For the root of an array.
+pub(crate) fn balancing_is_due<T: Chare>(local: &Local, part: &Part<T>) {
+    let balancing = part.balancing();
+    if let Some(period) = balancing.and_then(|balancing| balancing.period()) {
+        part.balance_if_due(local, period);
     }
 }

@@ -14,23 +14,21 @@ use crate::door::Asker;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::index::Index;
-use crate::local::{self, Local};
+use crate::local;
 use crate::part::{Part, Slot, State};
 use crate::remote::{self, Letter, Reachable, SavedPart};
 use crate::reply::{Reply, What, reply};
 use crate::system::System;
 
-impl Local {
-    pub(crate) fn save_part<T: Chare>(&self, part: &Part<T>) -> Result<SavedPart, Failure> {
-        let mut saved = SavedPart {
-            elements: Vec::new(),
-            next: None,
-        };
-        for slot in part.slots.borrow().iter() {
-            save_slot(part, slot, &mut saved)?;
-        }
-        Ok(saved)
+pub(crate) fn save_part<T: Chare>(part: &Part<T>) -> Result<SavedPart, Failure> {
+    let mut saved = SavedPart {
+        elements: Vec::new(),
+        next: None,
+    };
+    for slot in part.slots.borrow().iter() {
+        save_slot(part, slot, &mut saved)?;
     }
+    Ok(saved)
 }
 
 /// Writes one element.

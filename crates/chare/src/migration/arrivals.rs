@@ -7,14 +7,19 @@ use crate::directory::Site;
 use crate::entry::Chare;
 use crate::lifecycle::fail_early;
 use crate::local::{Arrival, Local};
+use crate::migration;
+use crate::migration::crossing;
+use crate::migration::departures;
 use crate::moves::{Move, Request};
 use crate::number::Number;
 use crate::part::{Part, Slot};
 use crate::priority::RanksOf;
+use crate::reduction;
 use crate::reduction::Gathered;
 use crate::reduction::{put_gathered, take_gathered};
 use crate::remote::{self, Travel};
 use crate::rounds::NextRounds;
+use crate::scan;
 
 /// An element on its way; what has ended is only waited for.
 struct Traveller<T: Chare> {
@@ -30,131 +35,136 @@ struct Luggage<T: Chare> {
     urgent: Vec<Arrival>,
 }
 
-impl Local {
-    /// Sends what leaves this worker.
-    pub(super) fn ship(&self, batch: &Batch) {
-        let leave = |group: &MovesOf| group.of.leaving(self, group.collection, &group.moves);
-        let leaving: Vec<_> = batch.groups.iter().map(leave).collect();
-        let groups = || batch.groups.iter().zip(&leaving);
-        let keys = groups().flat_map(|(group, leaving)| {
-            let key = |one: &Move| (group.collection, one.number);
-            leaving.iter().map(key)
-        });
-        let mut ranked = self.take_ranked(keys);
-        let mut arrivals = BTreeMap::<usize, Vec<Request>>::new();
-        for (group, leaving) in groups() {
-            for (to, arrive) in group.of.take(self, group.collection, leaving, &mut ranked) {
-                arrivals.entry(to).or_default().push(arrive);
-            }
+/// Sends what leaves this worker.
+pub(crate) fn ship(local: &Local, batch: &Batch) {
+    let leave = |group: &MovesOf| group.of.leaving(local, group.collection, &group.moves);
+    let leaving: Vec<_> = batch.groups.iter().map(leave).collect();
+    let groups = || batch.groups.iter().zip(&leaving);
+    let keys = groups().flat_map(|(group, leaving)| {
+        let key = |one: &Move| (group.collection, one.number);
+        leaving.iter().map(key)
+    });
+    let mut ranked = local.take_ranked(keys);
+    let mut arrivals = BTreeMap::<usize, Vec<Request>>::new();
+    for (group, leaving) in groups() {
+        for (to, arrive) in group.of.take(local, group.collection, leaving, &mut ranked) {
+            arrivals.entry(to).or_default().push(arrive);
         }
-        for (to, arrivals) in arrivals {
-            self.depart(to, move |local| local.call_all(arrivals));
-        }
-        self.let_go();
     }
+    for (to, arrivals) in arrivals {
+        departures::depart(local, to, move |local| migration::call_all(local, arrivals));
+    }
+    departures::let_go(local);
+}
 
-    /// Those that leave this worker. One that is still to be made goes later.
-    pub(super) fn leaving<T: Chare>(&self, collection: u32, moves: &[Move]) -> Vec<Move> {
-        let part = self.part::<T>(collection);
-        let is_here = |one: &&Move| {
-            let is_late = !part.has(one.number) && part.collection.has(one.number);
-            if is_late && let Site::Worker(to) = one.to {
-                part.late.borrow_mut().insert(one.number, to);
+/// Those that leave this worker. One that is still to be made goes later.
+pub(crate) fn leaving<T: Chare>(local: &Local, collection: u32, moves: &[Move]) -> Vec<Move> {
+    let part = local.part::<T>(collection);
+    let is_here = |one: &&Move| {
+        let is_late = !part.has(one.number) && part.collection.has(one.number);
+        if is_late && let Site::Worker(to) = one.to {
+            part.late.borrow_mut().insert(one.number, to);
+        }
+        !is_late
+    };
+    let own = Some(local.worker);
+    let own = moves.iter().filter(|one| one.source() == own);
+    own.filter(is_here).copied().collect()
+}
+
+/// Takes elements off; returns what is done on each worker to which they go.
+pub(crate) fn take_off<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    leaving: &[Move],
+    ranked: &mut RanksOf,
+) -> Vec<(usize, Request)> {
+    let (collection, epoch) = (part.collection.id, local.epoch.get());
+    let mut groups = BTreeMap::<usize, Vec<Traveller<T>>>::new();
+    for one in leaving {
+        let urgent = ranked.remove(&(collection, one.number));
+        let urgent = urgent.unwrap_or_default();
+        match one.to {
+            Site::Worker(to) => {
+                let traveller = pack(local, part, one.number, urgent);
+                groups.entry(to).or_default().push(traveller);
             }
-            !is_late
+            Site::Node(to) => {
+                let crosser = crossing::freeze_whole(local, part, one.number, to, urgent);
+                departures::depart_away(local, part, one.number, to, crosser);
+            }
+        }
+    }
+    let arrive = |(to, travellers)| -> (usize, Request) {
+        let arrive = move |local: &Local| arrive(local, &local.part(collection), epoch, travellers);
+        (to, Box::new(arrive))
+    };
+    groups.into_iter().map(arrive).collect()
+}
+
+fn pack<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    number: Number,
+    urgent: Vec<Arrival>,
+) -> Traveller<T> {
+    part.leaving.borrow_mut().remove(&number);
+    let element = part.take(number).map(|slot| {
+        let rounds = slot.next_rounds();
+        reduction::leaves(local, part, number, &rounds);
+        Luggage {
+            slot,
+            rounds,
+            gathered: take_gathered(part, number),
+            urgent,
+        }
+    });
+    Traveller { number, element }
+}
+
+/// Says that elements have come here.
+pub(crate) fn report_come(local: &Local, count: usize) {
+    match remote::away(&local.system) {
+        None => local.post(COORDINATOR, move |local| migration::have_come(local, count)),
+        Some(_) => {
+            let count = count as u64;
+            local.system.send_travel(0, Travel::HaveCome { count });
+        }
+    }
+}
+
+fn arrive<T: Chare>(local: &Local, part: &Part<T>, epoch: u32, travellers: Vec<Traveller<T>>) {
+    debug_assert!(
+        local.epoch.get() == epoch,
+        "its own marker went before them"
+    );
+    let count = travellers.len();
+    for Traveller { number, element } in travellers {
+        let Some(luggage) = element else {
+            local.guard(|| fail_early(local, part, number));
+            continue;
         };
-        let own = Some(self.worker);
-        let own = moves.iter().filter(|one| one.source() == own);
-        own.filter(is_here).copied().collect()
+        reduction::comes(part, number, &luggage.rounds);
+        put_gathered(part, number, luggage.gathered);
+        // What waits for it runs, and may panic; the others have come all the same.
+        local.guard(|| part.settle(local, luggage.slot, epoch, luggage.urgent));
+        local.guard(|| scan::go_on_without_result(local, part, number));
     }
+    report_come(local, count);
+}
 
-    /// Takes elements off; returns what is done on each worker to which they go.
-    pub(super) fn take_off<T: Chare>(
-        &self,
-        part: &Part<T>,
-        leaving: &[Move],
-        ranked: &mut RanksOf,
-    ) -> Vec<(usize, Request)> {
-        let (collection, epoch) = (part.collection.id, self.epoch.get());
-        let mut groups = BTreeMap::<usize, Vec<Traveller<T>>>::new();
-        for one in leaving {
-            let urgent = ranked.remove(&(collection, one.number));
-            let urgent = urgent.unwrap_or_default();
-            match one.to {
-                Site::Worker(to) => {
-                    let traveller = self.pack(part, one.number, urgent);
-                    groups.entry(to).or_default().push(traveller);
-                }
-                Site::Node(to) => {
-                    let crosser = self.freeze_whole(part, one.number, to, urgent);
-                    self.depart_away(part, one.number, to, crosser);
-                }
-            }
+/// Sends an element on that was made here, or could not be made, after the markers for it had come.
+///
+/// Only a model asks for that (`model::migrate`): what moves otherwise has asked for it itself, or was measured.
+#[cold]
+pub(crate) fn ship_late<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
+    let late = part.late.borrow_mut().remove(&number);
+    if let Some(to) = late {
+        let (from, to) = (Site::Worker(local.worker), Site::Worker(to));
+        let mut ranked = local.take_ranked([(part.collection.id, number)].into_iter());
+        for (to, arrive) in take_off(local, part, &[Move { number, from, to }], &mut ranked) {
+            departures::depart(local, to, arrive);
         }
-        let arrive = |(to, travellers)| -> (usize, Request) {
-            let arrive =
-                move |local: &Self| local.arrive(&local.part(collection), epoch, travellers);
-            (to, Box::new(arrive))
-        };
-        groups.into_iter().map(arrive).collect()
-    }
-
-    fn pack<T: Chare>(&self, part: &Part<T>, number: Number, urgent: Vec<Arrival>) -> Traveller<T> {
-        part.leaving.borrow_mut().remove(&number);
-        let element = part.take(number).map(|slot| {
-            let rounds = slot.next_rounds();
-            self.leaves(part, number, &rounds);
-            Luggage {
-                slot,
-                rounds,
-                gathered: take_gathered(part, number),
-                urgent,
-            }
-        });
-        Traveller { number, element }
-    }
-
-    /// Says that elements have come here.
-    pub(super) fn report_come(&self, count: usize) {
-        match remote::away(&self.system) {
-            None => self.post(COORDINATOR, move |local| local.have_come(count)),
-            Some(_) => {
-                let count = count as u64;
-                self.system.send_travel(0, Travel::HaveCome { count });
-            }
-        }
-    }
-
-    fn arrive<T: Chare>(&self, part: &Part<T>, epoch: u32, travellers: Vec<Traveller<T>>) {
-        debug_assert!(self.epoch.get() == epoch, "its own marker went before them");
-        let count = travellers.len();
-        for Traveller { number, element } in travellers {
-            let Some(luggage) = element else {
-                self.guard(|| fail_early(self, part, number));
-                continue;
-            };
-            self.comes(part, number, &luggage.rounds);
-            put_gathered(part, number, luggage.gathered);
-            // What waits for it runs, and may panic; the others have come all the same.
-            self.guard(|| part.settle(self, luggage.slot, epoch, luggage.urgent));
-            self.guard(|| self.go_on_without_result(part, number));
-        }
-        self.report_come(count);
-    }
-
-    /// Sends an element on that was made here, or could not be made, after the markers for it had come.
-    ///
-    /// Only a model asks for that (`model::migrate`): what moves otherwise has asked for it itself, or was measured.
-    #[cold]
-    pub(crate) fn ship_late<T: Chare>(&self, part: &Part<T>, number: Number) {
-        let late = part.late.borrow_mut().remove(&number);
-        if let Some(to) = late {
-            let (from, to) = (Site::Worker(self.worker), Site::Worker(to));
-            let mut ranked = self.take_ranked([(part.collection.id, number)].into_iter());
-            for (to, arrive) in self.take_off(part, &[Move { number, from, to }], &mut ranked) {
-                self.depart(to, arrive);
-            }
-            self.let_go();
-        }
+        departures::let_go(local);
     }
 }

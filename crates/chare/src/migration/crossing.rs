@@ -10,10 +10,13 @@ use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::lifecycle::fail_early;
 use crate::local::{Arrival, Local};
+use crate::migration::arrivals;
+use crate::migration::wide;
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::{Body, Frozen, Part, Slot, State};
 use crate::proxy::One;
+use crate::reduction;
 use crate::remote::{self, Crosser, Waiting};
 use crate::rounds::NextRounds;
 use crate::scan::messages_of;
@@ -36,7 +39,7 @@ impl<T: Chare> Parcel<T> for Leave {
             slots.ready(part.slot_of(number), number).is_some()
         };
         match is_ready {
-            true => local.leave(part, number, self.worker),
+            true => leave(local, part, number, self.worker),
             false => part.keep(local, number, Box::new(self)),
         }
     }
@@ -68,151 +71,148 @@ impl System {
     }
 }
 
-impl Local {
-    /// Has an element leave for one of the workers of all nodes, wherever it is.
-    pub(crate) fn have_leave<T: Chare>(&self, part: &Part<T>, number: Number, worker: usize) {
-        part.one(number).dispatch(Leave { worker });
-    }
+/// Has an element leave for one of the workers of all nodes, wherever it is.
+pub(crate) fn have_leave<T: Chare>(part: &Part<T>, number: Number, worker: usize) {
+    part.one(number).dispatch(Leave { worker });
+}
 
-    /// Tells the first node where an element is to go that no entry has.
-    fn leave<T: Chare>(&self, part: &Part<T>, number: Number, worker: usize) {
-        let (Some(away), Some(collection)) = (remote::away(&self.system), part.collection.wide)
-        else {
-            return;
-        };
-        let own = self.system.worker_count();
-        // Both are smaller than the number of ports.
-        let (node, worker) = ((worker / own) as u16, (worker % own) as u16);
-        let goes_away = node != away.me;
-        if goes_away && let Err(why) = self.freeze(part, number) {
-            let name = part.collection.name(part.collection.index_of(number));
-            let text = format!("{name} cannot go to another node: {why}");
-            return self.system.fail(Failure::new(text));
-        }
-        let wish = (number.bits(), node, worker);
-        self.wish(collection, vec![wish], goes_away, None);
+/// Tells the first node where an element is to go that no entry has.
+fn leave<T: Chare>(local: &Local, part: &Part<T>, number: Number, worker: usize) {
+    let (Some(away), Some(collection)) = (remote::away(&local.system), part.collection.wide) else {
+        return;
+    };
+    let own = local.system.worker_count();
+    // Both are smaller than the number of ports.
+    let (node, worker) = ((worker / own) as u16, (worker % own) as u16);
+    let goes_away = node != away.me;
+    if goes_away && let Err(why) = freeze(local, part, number) {
+        let name = part.collection.name(part.collection.index_of(number));
+        let text = format!("{name} cannot go to another node: {why}");
+        return local.system.fail(Failure::new(text));
     }
+    let wish = (number.bits(), node, worker);
+    wide::wish(local, collection, vec![wish], goes_away, None);
+}
 
-    /// Makes bytes of an element.
-    fn freeze<T: Chare>(&self, part: &Part<T>, number: Number) -> Result<(), String> {
-        let mut slots = part.slots.borrow_mut();
-        let slot = slots.get_mut(part.slot_of(number), number);
-        let slot = slot.expect("the caller has looked");
-        if let Some(kind) = slot.waits_in_inbox() {
-            return Err(format!("it has not received `{kind}`"));
-        }
-        let State::Ready(body) = &slot.state else {
-            unreachable!("the caller has looked");
-        };
-        let rounds = body.cx.rounds();
-        let state = T::STATE.ok_or("its values cannot be written")?;
-        let frozen = Frozen {
-            rounds: (rounds.array(), rounds.scan_of(None)),
-            value: state
-                .bytes_of(&body.me)
-                .map_err(|error| error.to_string())?,
-        };
-        let body = std::mem::replace(&mut slot.state, State::Frozen(frozen));
-        drop(slots);
-        // Its destructor is the program's.
-        self.guard(|| drop(body));
-        Ok(())
+/// Makes bytes of an element.
+fn freeze<T: Chare>(local: &Local, part: &Part<T>, number: Number) -> Result<(), String> {
+    let mut slots = part.slots.borrow_mut();
+    let slot = slots.get_mut(part.slot_of(number), number);
+    let slot = slot.expect("the caller has looked");
+    if let Some(kind) = slot.waits_in_inbox() {
+        return Err(format!("it has not received `{kind}`"));
     }
+    let State::Ready(body) = &slot.state else {
+        unreachable!("the caller has looked");
+    };
+    let rounds = body.cx.rounds();
+    let state = T::STATE.ok_or("its values cannot be written")?;
+    let frozen = Frozen {
+        rounds: (rounds.array(), rounds.scan_of(None)),
+        value: state
+            .bytes_of(&body.me)
+            .map_err(|error| error.to_string())?,
+    };
+    let body = std::mem::replace(&mut slot.state, State::Frozen(frozen));
+    drop(slots);
+    // Its destructor is the program's.
+    local.guard(|| drop(body));
+    Ok(())
+}
 
-    /// Takes off an element that goes to node `to`, with what waits for it.
-    pub(super) fn freeze_whole<T: Chare>(
-        &self,
-        part: &Part<T>,
-        number: Number,
-        to: u16,
-        urgent: Vec<Arrival>,
-    ) -> Option<Crosser> {
-        // It is frozen: they wait behind what has come before them.
-        for arrival in urgent {
-            self.guard(|| arrival(self));
-        }
-        part.leaving.borrow_mut().remove(&number);
-        let mut slot = part.take(number)?;
-        self.leaves(part, number, &slot.next_rounds());
-        let me = remote::away(&self.system).map_or(0, |away| away.me);
-        let steps = messages_of(slot.take_all_steps());
-        let backlog = steps.chain(slot.take_backlog());
-        let packed = backlog.filter_map(|parcel| parcel.cross(&self.system, to));
-        let backlog = packed.map(|packed| Waiting::new(packed, me)).collect();
-        match slot.state {
-            State::Frozen(element) => Some(Crosser { element, backlog }),
-            _ => unreachable!("those alone go to other nodes that are frozen"),
-        }
+/// Takes off an element that goes to node `to`, with what waits for it.
+pub(crate) fn freeze_whole<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    number: Number,
+    to: u16,
+    urgent: Vec<Arrival>,
+) -> Option<Crosser> {
+    // It is frozen: they wait behind what has come before them.
+    for arrival in urgent {
+        local.guard(|| arrival(local));
     }
+    part.leaving.borrow_mut().remove(&number);
+    let mut slot = part.take(number)?;
+    reduction::leaves(local, part, number, &slot.next_rounds());
+    let me = remote::away(&local.system).map_or(0, |away| away.me);
+    let steps = messages_of(slot.take_all_steps());
+    let backlog = steps.chain(slot.take_backlog());
+    let packed = backlog.filter_map(|parcel| parcel.cross(&local.system, to));
+    let backlog = packed.map(|packed| Waiting::new(packed, me)).collect();
+    match slot.state {
+        State::Frozen(element) => Some(Crosser { element, backlog }),
+        _ => unreachable!("those alone go to other nodes that are frozen"),
+    }
+}
 
-    /// An element comes from another node, or had ended there.
-    pub(crate) fn arrive_from_node<T: Chare>(
-        &self,
-        part: &Part<T>,
-        number: Number,
-        crosser: Option<Crosser>,
-    ) {
-        match crosser.map(|crosser| self.thaw(part, number, crosser)) {
-            Some(Ok((slot, rounds, backlog))) => {
-                self.comes(part, number, &rounds);
-                let epoch = self.epoch.get();
-                // What waits for it runs, and may panic; it has come all the same.
-                self.guard(|| part.settle(self, slot, epoch, backlog));
+/// An element comes from another node, or had ended there.
+pub(crate) fn arrive_from_node<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    number: Number,
+    crosser: Option<Crosser>,
+) {
+    match crosser.map(|crosser| thaw(local, part, number, crosser)) {
+        Some(Ok((slot, rounds, backlog))) => {
+            reduction::comes(part, number, &rounds);
+            let epoch = local.epoch.get();
+            // What waits for it runs, and may panic; it has come all the same.
+            local.guard(|| part.settle(local, slot, epoch, backlog));
+        }
+        outcome => {
+            if let Some(Err(failure)) = outcome {
+                let index = part.collection.index_of(number);
+                part.collection.note_death(number, index, &failure);
+                local.system.fail(failure);
             }
-            outcome => {
-                if let Some(Err(failure)) = outcome {
-                    let index = part.collection.index_of(number);
-                    part.collection.note_death(number, index, &failure);
-                    self.system.fail(failure);
-                }
-                part.collection.remove(number, None);
-                self.guard(|| fail_early(self, part, number));
-            }
+            part.collection.remove(number, None);
+            local.guard(|| fail_early(local, part, number));
         }
-        self.report_come(1);
     }
+    arrivals::report_come(local, 1);
+}
 
-    /// Makes an element of bytes.
-    fn thaw<T: Chare>(
-        &self,
-        part: &Part<T>,
-        number: Number,
-        crosser: Crosser,
-    ) -> Result<(Slot<T>, NextRounds, Vec<Arrival>), Failure> {
-        let Crosser { element, backlog } = crosser;
-        let collection = &part.collection;
-        let index = collection.index_of(number);
-        let unread = |why: String| {
-            let name = collection.name(index);
-            Failure::new(format!("{name} cannot come from another node: {why}"))
-        };
-        let state = T::STATE.ok_or_else(|| unread("its values cannot be read".to_owned()))?;
-        let me = reading(self.system.id, || state.read(&mut &*element.value));
-        let me = me.map_err(|error| unread(error.to_string()))?;
-        let mut cx = Cx::new(part.one(number), index);
-        let rounds = NextRounds::of(element.rounds);
-        cx.set_rounds(rounds.clone());
-        let slot = Slot::new(number, index, State::Ready(Body { me, cx }));
-        let backlog = backlog.into_iter().map(|waiting| -> Arrival {
-            let id = collection.id;
-            Box::new(move |local: &Local| local.thaw_message::<T>(&local.part(id), number, waiting))
-        });
-        Ok((slot, rounds, backlog.collect()))
-    }
+/// Makes an element of bytes.
+fn thaw<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    number: Number,
+    crosser: Crosser,
+) -> Result<(Slot<T>, NextRounds, Vec<Arrival>), Failure> {
+    let Crosser { element, backlog } = crosser;
+    let collection = &part.collection;
+    let index = collection.index_of(number);
+    let unread = |why: String| {
+        let name = collection.name(index);
+        Failure::new(format!("{name} cannot come from another node: {why}"))
+    };
+    let state = T::STATE.ok_or_else(|| unread("its values cannot be read".to_owned()))?;
+    let me = reading(local.system.id, || state.read(&mut &*element.value));
+    let me = me.map_err(|error| unread(error.to_string()))?;
+    let mut cx = Cx::new(part.one(number), index);
+    let rounds = NextRounds::of(element.rounds);
+    cx.set_rounds(rounds.clone());
+    let slot = Slot::new(number, index, State::Ready(Body { me, cx }));
+    let backlog = backlog.into_iter().map(|waiting| -> Arrival {
+        let id = collection.id;
+        Box::new(move |local: &Local| thaw_message::<T>(local, &local.part(id), number, waiting))
+    });
+    Ok((slot, rounds, backlog.collect()))
+}
 
-    /// Runs a message that has come with its element.
-    fn thaw_message<T: Chare>(&self, part: &Part<T>, number: Number, waiting: Waiting) {
-        let asker = waiting
-            .reply
-            .map(|(node, reply)| Asker::new(self.system.id, node, reply));
-        let whose = match asker {
-            Some(asker) => Whose::Asker(asker),
-            None if waiting.is_to_all => Whose::All,
-            None => Whose::Nobody,
-        };
-        match part.collection.open(waiting.door, &waiting.args, whose) {
-            Ok(parcel) => parcel.deliver(self, part, number),
-            Err(failure) => self.system.fail(failure),
-        }
+/// Runs a message that has come with its element.
+fn thaw_message<T: Chare>(local: &Local, part: &Part<T>, number: Number, waiting: Waiting) {
+    let asker = waiting
+        .reply
+        .map(|(node, reply)| Asker::new(local.system.id, node, reply));
+    let whose = match asker {
+        Some(asker) => Whose::Asker(asker),
+        None if waiting.is_to_all => Whose::All,
+        None => Whose::Nobody,
+    };
+    match part.collection.open(waiting.door, &waiting.args, whose) {
+        Ok(parcel) => parcel.deliver(local, part, number),
+        Err(failure) => local.system.fail(failure),
     }
 }

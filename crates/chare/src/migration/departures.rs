@@ -17,6 +17,7 @@ use std::mem;
 
 use crate::entry::Chare;
 use crate::local::Local;
+use crate::migration::arrivals;
 use crate::moves::Request;
 use crate::number::Number;
 use crate::part::Part;
@@ -53,110 +54,110 @@ impl fmt::Debug for Departures {
     }
 }
 
-impl Local {
-    /// Calls `arrive` on worker `to`, once [`let_go`](Self::let_go) has been called.
-    pub(super) fn depart(&self, to: usize, arrive: impl FnOnce(&Self) + Send + 'static) {
-        let mut departures = self.state::<Departures>().borrow_mut();
-        let departure = Departure::Here(to, Box::new(arrive));
-        departures.ready.push(departure);
-    }
+/// Calls `arrive` on worker `to`, once [`let_go`](let_go) has been called.
+pub(crate) fn depart(local: &Local, to: usize, arrive: impl FnOnce(&Local) + Send + 'static) {
+    let mut departures = local.state::<Departures>().borrow_mut();
+    let departure = Departure::Here(to, Box::new(arrive));
+    departures.ready.push(departure);
+}
 
-    /// Sends an element to another node, once [`let_go`](Self::let_go) has been called.
-    pub(super) fn depart_away<T: Chare>(
-        &self,
-        part: &Part<T>,
-        number: Number,
-        node: u16,
-        crosser: Option<Crosser>,
-    ) {
-        let Some(collection) = part.collection.wide else {
-            // Its array was destroyed, and it with that.
-            return self.report_come(1);
-        };
-        let travel = Travel::Arrive {
-            collection,
-            number: number.bits(),
-            crosser,
-        };
-        let mut departures = self.state::<Departures>().borrow_mut();
-        departures.ready.push(Departure::Away(node, travel));
-    }
+/// Sends an element to another node, once [`let_go`](let_go) has been called.
+pub(crate) fn depart_away<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    number: Number,
+    node: u16,
+    crosser: Option<Crosser>,
+) {
+    let Some(collection) = part.collection.wide else {
+        // Its array was destroyed, and it with that.
+        return arrivals::report_come(local, 1);
+    };
+    let travel = Travel::Arrive {
+        collection,
+        number: number.bits(),
+        crosser,
+    };
+    let mut departures = local.state::<Departures>().borrow_mut();
+    departures.ready.push(Departure::Away(node, travel));
+}
 
-    /// Lets those depart that are ready, as soon as they may.
-    pub(super) fn let_go(&self) {
-        let mut departures = self.state::<Departures>().borrow_mut();
-        let ready = mem::take(&mut departures.ready);
-        let away = remote::away(&self.system);
-        let nodes: Vec<_> = away.into_iter().flat_map(Away::others).collect();
-        let worker_count = match self.system.post.is_one_queue() {
-            true => 0,
-            false => self.system.worker_count(),
-        };
-        if nodes.is_empty() && worker_count == 0 {
-            drop(departures);
-            return self.send_off(ready);
-        }
-        let group = departures.count;
-        departures.count = group.wrapping_add(1);
-        let missing = worker_count + nodes.len();
-        departures.waiting.insert(group, (missing, ready));
+/// Lets those depart that are ready, as soon as they may.
+pub(crate) fn let_go(local: &Local) {
+    let mut departures = local.state::<Departures>().borrow_mut();
+    let ready = mem::take(&mut departures.ready);
+    let away = remote::away(&local.system);
+    let nodes: Vec<_> = away.into_iter().flat_map(Away::others).collect();
+    let worker_count = match local.system.post.is_one_queue() {
+        true => 0,
+        false => local.system.worker_count(),
+    };
+    if nodes.is_empty() && worker_count == 0 {
         drop(departures);
-        let own = self.worker;
-        for node in nodes {
-            let worker = own as u16;
-            self.system.send_travel(node, Travel::Ask { worker, group });
-        }
-        for worker in 0..worker_count {
-            self.post(worker, move |local| {
-                local.post(own, move |local| local.take_answer(group));
-            });
-        }
+        return send_off(local, ready);
     }
-
-    /// All that this worker had sent to some other one, or to another node, has arrived there.
-    pub(crate) fn take_answer(&self, group: u32) {
-        let mut departures = self.state::<Departures>().borrow_mut();
-        let (missing, _) = departures
-            .waiting
-            .get_mut(&group)
-            .expect("they wait until all have answered");
-        *missing -= 1;
-        if *missing == 0 {
-            let (_, ready) = departures
-                .waiting
-                .remove(&group)
-                .expect("they have waited until now");
-            drop(departures);
-            self.send_off(ready);
-        }
+    let group = departures.count;
+    departures.count = group.wrapping_add(1);
+    let missing = worker_count + nodes.len();
+    departures.waiting.insert(group, (missing, ready));
+    drop(departures);
+    let own = local.worker;
+    for node in nodes {
+        let worker = own as u16;
+        local
+            .system
+            .send_travel(node, Travel::Ask { worker, group });
     }
-
-    fn send_off(&self, ready: Vec<Departure>) {
-        let mut heirs = Vec::new();
-        for departure in ready {
-            match departure {
-                Departure::Here(to, arrive) => {
-                    if !heirs.contains(&to) {
-                        heirs.push(to);
-                        self.leave_to(to);
-                    }
-                    self.post(to, arrive);
-                }
-                Departure::Away(node, travel) => self.system.send_travel(node, travel),
-            }
-        }
-    }
-
-    /// What is under way from here by homes becomes the legacy of elements that go to worker `to`.
-    fn leave_to(&self, to: usize) {
-        let mut detours = self.detours.borrow_mut();
-        if detours.is_empty() {
-            return;
-        }
-        let (legacy, keys) = detours.hand_over(self.worker, to);
-        drop(detours);
-        self.post(to, move |local| {
-            local.detours.borrow_mut().take_over(legacy, &keys);
+    for worker in 0..worker_count {
+        local.post(worker, move |local| {
+            local.post(own, move |local| take_answer(local, group));
         });
     }
+}
+
+/// All that this worker had sent to some other one, or to another node, has arrived there.
+pub(crate) fn take_answer(local: &Local, group: u32) {
+    let mut departures = local.state::<Departures>().borrow_mut();
+    let (missing, _) = departures
+        .waiting
+        .get_mut(&group)
+        .expect("they wait until all have answered");
+    *missing -= 1;
+    if *missing == 0 {
+        let (_, ready) = departures
+            .waiting
+            .remove(&group)
+            .expect("they have waited until now");
+        drop(departures);
+        send_off(local, ready);
+    }
+}
+
+fn send_off(local: &Local, ready: Vec<Departure>) {
+    let mut heirs = Vec::new();
+    for departure in ready {
+        match departure {
+            Departure::Here(to, arrive) => {
+                if !heirs.contains(&to) {
+                    heirs.push(to);
+                    leave_to(local, to);
+                }
+                local.post(to, arrive);
+            }
+            Departure::Away(node, travel) => local.system.send_travel(node, travel),
+        }
+    }
+}
+
+/// What is under way from here by homes becomes the legacy of elements that go to worker `to`.
+fn leave_to(local: &Local, to: usize) {
+    let mut detours = local.detours.borrow_mut();
+    if detours.is_empty() {
+        return;
+    }
+    let (legacy, keys) = detours.hand_over(local.worker, to);
+    drop(detours);
+    local.post(to, move |local| {
+        local.detours.borrow_mut().take_over(legacy, &keys);
+    });
 }

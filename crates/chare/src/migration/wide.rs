@@ -29,6 +29,7 @@ use super::{Batch, COORDINATOR, Coordinator, Moves};
 use crate::directory::Site;
 use crate::door::Asker;
 use crate::local::Local;
+use crate::migration;
 use crate::moves::Request;
 use crate::number::Number;
 use crate::remote::{self, Away, Travel, Wish};
@@ -82,14 +83,14 @@ impl System {
         let mut outside = self.outside();
         outside.epoch = epoch;
         for &source in &batch.sources {
-            self.post_outside(source, Box::new(Local::take_marker));
+            self.post_outside(source, Box::new(migration::take_marker));
         }
         drop(outside);
         for &node in &batch.nodes {
             self.send_travel(node, Travel::Marker { epoch });
         }
         for worker in 0..self.worker_count() {
-            self.post_from_here(worker, move |local| local.go_over(epoch));
+            self.post_from_here(worker, move |local| migration::go_over(local, epoch));
         }
         let nodes = batch.nodes.clone();
         self.at_coordinator(move |local| {
@@ -105,194 +106,193 @@ impl System {
         let batch = self.shared::<Moves>().under_way().clone();
         let batch = batch.filter(|batch| batch.epoch == epoch);
         for &source in batch.iter().flat_map(|batch| &batch.sources) {
-            self.post_outside(source, Box::new(Local::take_marker));
+            self.post_outside(source, Box::new(migration::take_marker));
         }
     }
 }
 
-impl Local {
-    /// Tells the first node what is to move, and calls `done` on some worker when it has.
-    pub(crate) fn wish(
-        &self,
-        collection: u32,
-        wishes: Vec<Wish>,
-        are_frozen: bool,
-        done: Option<Request>,
-    ) {
-        let id = self.system.id;
-        let reply = done.map(|done| {
-            self.system.nodes().await_reply(0, move |_| {
-                if let Some(system) = System::find(id) {
-                    system.post_from_here(COORDINATOR, done);
-                }
-            })
-        });
-        let want = Travel::Want {
-            collection,
-            wishes,
-            are_frozen,
-            reply,
-        };
-        self.system.send_travel(0, want);
-    }
-
-    /// Notes what is to be moved. At the first node, as all until [`prepare`](Self::prepare).
-    pub(crate) fn take_wishes(
-        &self,
-        collection: u32,
-        wishes: Vec<Wish>,
-        are_frozen: bool,
-        asker: Option<Asker>,
-    ) {
-        let mut coordinator = self.state::<Coordinator>().borrow_mut();
-        let main = &mut coordinator.main;
-        let wanted = main.wanted.entry(collection).or_default();
-        for (number, node, worker) in wishes {
-            let is_frozen = wanted.get(&number).is_some_and(|before| before.2);
-            if are_frozen || !is_frozen {
-                wanted.insert(number, (node, worker, are_frozen));
+/// Tells the first node what is to move, and calls `done` on some worker when it has.
+pub(crate) fn wish(
+    local: &Local,
+    collection: u32,
+    wishes: Vec<Wish>,
+    are_frozen: bool,
+    done: Option<Request>,
+) {
+    let id = local.system.id;
+    let reply = done.map(|done| {
+        local.system.nodes().await_reply(0, move |_| {
+            if let Some(system) = System::find(id) {
+                system.post_from_here(COORDINATOR, done);
             }
+        })
+    });
+    let want = Travel::Want {
+        collection,
+        wishes,
+        are_frozen,
+        reply,
+    };
+    local.system.send_travel(0, want);
+}
+
+/// Notes what is to be moved. At the first node, as all until [`prepare`](prepare).
+pub(crate) fn take_wishes(
+    local: &Local,
+    collection: u32,
+    wishes: Vec<Wish>,
+    are_frozen: bool,
+    asker: Option<Asker>,
+) {
+    let mut coordinator = local.state::<Coordinator>().borrow_mut();
+    let main = &mut coordinator.main;
+    let wanted = main.wanted.entry(collection).or_default();
+    for (number, node, worker) in wishes {
+        let is_frozen = wanted.get(&number).is_some_and(|before| before.2);
+        if are_frozen || !is_frozen {
+            wanted.insert(number, (node, worker, are_frozen));
         }
-        main.askers.extend(asker);
+    }
+    main.askers.extend(asker);
+    drop(coordinator);
+    begin_wide(local);
+}
+
+/// Notes that a node moves elements of its own arrays.
+pub(crate) fn take_wish_within(local: &Local, node: u16) {
+    local
+        .state::<Coordinator>()
+        .borrow_mut()
+        .main
+        .within
+        .insert(node);
+    begin_wide(local);
+}
+
+/// Begins the next batch, unless one is under way.
+fn begin_wide(local: &Local) {
+    let mut coordinator = local.state::<Coordinator>().borrow_mut();
+    let main = &mut coordinator.main;
+    let has_wishes = !(main.wanted.is_empty() && main.within.is_empty());
+    if main.is_under_way || !has_wishes {
+        return;
+    }
+    let wanted = mem::take(&mut main.wanted);
+    let mut sources = mem::take(&mut main.within);
+    let groups = wanted.into_iter().map(|(collection, wanted)| {
+        let wishes = wishes_to_grant(local, collection, wanted, &mut sources);
+        (collection, wishes)
+    });
+    let groups: Vec<_> = groups.filter(|group| !group.1.is_empty()).collect();
+    let askers = mem::take(&mut main.askers);
+    if sources.is_empty() {
         drop(coordinator);
-        self.begin_wide();
+        return tell_all(askers);
     }
+    let epoch = main.epoch + 1;
+    main.epoch = epoch;
+    main.askers_of_batch = askers;
+    main.is_under_way = true;
+    main.unknown = local.system.nodes().node_count;
+    drop(coordinator);
+    let sources: Vec<_> = sources.into_iter().collect();
+    local.system.send_travel_to_all(|| Travel::Prepare {
+        epoch,
+        sources: sources.clone(),
+        groups: groups.clone(),
+    });
+}
 
-    /// Notes that a node moves elements of its own arrays.
-    pub(crate) fn take_wish_within(&self, node: u16) {
-        self.state::<Coordinator>()
-            .borrow_mut()
-            .main
-            .within
-            .insert(node);
-        self.begin_wide();
-    }
-
-    /// Begins the next batch, unless one is under way.
-    fn begin_wide(&self) {
-        let mut coordinator = self.state::<Coordinator>().borrow_mut();
-        let main = &mut coordinator.main;
-        let has_wishes = !(main.wanted.is_empty() && main.within.is_empty());
-        if main.is_under_way || !has_wishes {
-            return;
+/// What is done of what is wanted, and the nodes that have those elements.
+fn wishes_to_grant(
+    local: &Local,
+    collection: u32,
+    wanted: BTreeMap<u64, (u16, u16, bool)>,
+    sources: &mut BTreeSet<u16>,
+) -> Vec<Wish> {
+    let away = local.system.nodes();
+    let Some(found) = away.collection(collection) else {
+        return Vec::new();
+    };
+    let grant = |(number, (node, worker, is_frozen)): (u64, (u16, u16, bool))| {
+        let from = found.node_of(Number::from_bits(number), away.me)?;
+        // It has gone to another node since that was wanted.
+        if !is_frozen && from != node {
+            return None;
         }
-        let wanted = mem::take(&mut main.wanted);
-        let mut sources = mem::take(&mut main.within);
-        let groups = wanted.into_iter().map(|(collection, wanted)| {
-            let wishes = self.wishes_to_grant(collection, wanted, &mut sources);
-            (collection, wishes)
-        });
-        let groups: Vec<_> = groups.filter(|group| !group.1.is_empty()).collect();
-        let askers = mem::take(&mut main.askers);
-        if sources.is_empty() {
-            drop(coordinator);
-            return tell_all(askers);
-        }
-        let epoch = main.epoch + 1;
-        main.epoch = epoch;
-        main.askers_of_batch = askers;
-        main.is_under_way = true;
-        main.unknown = self.system.nodes().node_count;
-        drop(coordinator);
-        let sources: Vec<_> = sources.into_iter().collect();
-        self.system.send_travel_to_all(|| Travel::Prepare {
-            epoch,
-            sources: sources.clone(),
-            groups: groups.clone(),
-        });
-    }
+        sources.insert(from);
+        Some((number, node, worker))
+    };
+    wanted.into_iter().filter_map(grant).collect()
+}
 
-    /// What is done of what is wanted, and the nodes that have those elements.
-    fn wishes_to_grant(
-        &self,
-        collection: u32,
-        wanted: BTreeMap<u64, (u16, u16, bool)>,
-        sources: &mut BTreeSet<u16>,
-    ) -> Vec<Wish> {
-        let away = self.system.nodes();
-        let Some(found) = away.collection(collection) else {
-            return Vec::new();
-        };
-        let grant = |(number, (node, worker, is_frozen)): (u64, (u16, u16, bool))| {
-            let from = found.node_of(Number::from_bits(number), away.me)?;
-            // It has gone to another node since that was wanted.
-            if !is_frozen && from != node {
-                return None;
-            }
-            sources.insert(from);
-            Some((number, node, worker))
-        };
-        wanted.into_iter().filter_map(grant).collect()
+/// A node knows the batch.
+pub(crate) fn is_known(local: &Local, count: u64) {
+    let mut coordinator = local.state::<Coordinator>().borrow_mut();
+    let main = &mut coordinator.main;
+    main.awaited += count;
+    main.unknown -= 1;
+    if main.unknown > 0 {
+        return;
     }
+    let (epoch, awaited) = (main.epoch, main.awaited);
+    drop(coordinator);
+    match awaited {
+        0 => end_wide(local),
+        _ => local.system.send_travel_to_all(|| Travel::GoOver { epoch }),
+    }
+}
 
-    /// A node knows the batch.
-    pub(crate) fn is_known(&self, count: u64) {
-        let mut coordinator = self.state::<Coordinator>().borrow_mut();
-        let main = &mut coordinator.main;
-        main.awaited += count;
-        main.unknown -= 1;
-        if main.unknown > 0 {
-            return;
-        }
-        let (epoch, awaited) = (main.epoch, main.awaited);
-        drop(coordinator);
-        match awaited {
-            0 => self.end_wide(),
-            _ => self.system.send_travel_to_all(|| Travel::GoOver { epoch }),
-        }
+/// Elements have come.
+pub(crate) fn came(local: &Local, count: u64) {
+    let mut coordinator = local.state::<Coordinator>().borrow_mut();
+    coordinator.main.awaited -= count;
+    let is_over = coordinator.main.awaited == 0;
+    drop(coordinator);
+    if is_over {
+        end_wide(local);
     }
+}
 
-    /// Elements have come.
-    pub(crate) fn came(&self, count: u64) {
-        let mut coordinator = self.state::<Coordinator>().borrow_mut();
-        coordinator.main.awaited -= count;
-        let is_over = coordinator.main.awaited == 0;
-        drop(coordinator);
-        if is_over {
-            self.end_wide();
-        }
-    }
+fn end_wide(local: &Local) {
+    local.system.send_travel_to_all(|| Travel::End);
+    let mut coordinator = local.state::<Coordinator>().borrow_mut();
+    coordinator.main.is_under_way = false;
+    let askers = mem::take(&mut coordinator.main.askers_of_batch);
+    drop(coordinator);
+    tell_all(askers);
+    begin_wide(local);
+}
 
-    fn end_wide(&self) {
-        self.system.send_travel_to_all(|| Travel::End);
-        let mut coordinator = self.state::<Coordinator>().borrow_mut();
-        coordinator.main.is_under_way = false;
-        let askers = mem::take(&mut coordinator.main.askers_of_batch);
-        drop(coordinator);
-        tell_all(askers);
-        self.begin_wide();
+/// Writes the routes of a batch. At the coordinator of each node.
+pub(crate) fn prepare(local: &Local, epoch: u32, sources: Vec<u16>, groups: Vec<(u32, Vec<Wish>)>) {
+    let away = local.system.nodes();
+    let me = away.me;
+    let site = |(number, node, worker): Wish| {
+        let worker = usize::from(worker);
+        let here = (node == me).then_some(Site::Worker(worker));
+        let site = here.unwrap_or(Site::Node(node));
+        (Number::from_bits(number), site)
+    };
+    // Who has it no more has destroyed it.
+    let find = |(collection, wishes): (u32, Vec<Wish>)| {
+        let found = away.collection(collection)?;
+        let wanted = wishes.into_iter().map(site).collect();
+        Some((found.id(), found.journey(), wanted))
+    };
+    let mut wanted: Vec<_> = groups.into_iter().filter_map(find).collect();
+    if sources.contains(&me) {
+        let mut coordinator = local.state::<Coordinator>().borrow_mut();
+        let own = mem::take(&mut coordinator.wanted).into_iter();
+        wanted.extend(own.map(|(collection, own)| (collection, own.of, own.moves)));
+        coordinator.when_come = mem::take(&mut coordinator.when_made);
     }
-
-    /// Writes the routes of a batch. At the coordinator of each node.
-    pub(crate) fn prepare(&self, epoch: u32, sources: Vec<u16>, groups: Vec<(u32, Vec<Wish>)>) {
-        let away = self.system.nodes();
-        let me = away.me;
-        let site = |(number, node, worker): Wish| {
-            let worker = usize::from(worker);
-            let here = (node == me).then_some(Site::Worker(worker));
-            let site = here.unwrap_or(Site::Node(node));
-            (Number::from_bits(number), site)
-        };
-        // Who has it no more has destroyed it.
-        let find = |(collection, wishes): (u32, Vec<Wish>)| {
-            let found = away.collection(collection)?;
-            let wanted = wishes.into_iter().map(site).collect();
-            Some((found.id(), found.journey(), wanted))
-        };
-        let mut wanted: Vec<_> = groups.into_iter().filter_map(find).collect();
-        if sources.contains(&me) {
-            let mut coordinator = self.state::<Coordinator>().borrow_mut();
-            let own = mem::take(&mut coordinator.wanted).into_iter();
-            wanted.extend(own.map(|(collection, own)| (collection, own.of, own.moves)));
-            coordinator.when_come = mem::take(&mut coordinator.when_made);
-        }
-        let groups = self.groups(epoch, wanted.into_iter());
-        let nodes = sources.into_iter().filter(|&node| node != me).collect();
-        let batch = Batch::new(epoch, groups, nodes);
-        let count = batch.count() as u64;
-        *self.system.shared::<Moves>().under_way() = Some(Arc::new(batch));
-        self.system.send_travel(0, Travel::Known { count });
-    }
+    let groups = migration::groups(local, epoch, wanted.into_iter());
+    let nodes = sources.into_iter().filter(|&node| node != me).collect();
+    let batch = Batch::new(epoch, groups, nodes);
+    let count = batch.count() as u64;
+    *local.system.shared::<Moves>().under_way() = Some(Arc::new(batch));
+    local.system.send_travel(0, Travel::Known { count });
 }
 
 fn tell_all(askers: Vec<Asker>) {

@@ -7,7 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::door::Copies;
+use crate::balance;
+use crate::balance::over_nodes;
 use crate::checkpoint;
+use crate::checkpoint::save;
 use crate::codec::Packed;
 use crate::collection::Collection;
 use crate::directory::Site;
@@ -16,15 +19,19 @@ use crate::door::Whose;
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::lifecycle::End;
-use crate::local::Local;
 use crate::measured::Measured;
 use crate::merged::Merged;
+use crate::migration;
+use crate::migration::crossing;
+use crate::migration::departures;
+use crate::migration::wide;
 use crate::migration::{Leave, journey};
 use crate::moves::Journey;
 use crate::number::Number;
 use crate::outside;
 use crate::parcel::BoxedParcel;
 use crate::proxy::{All, One};
+use crate::reduction;
 use crate::reduction::{Goes, Share};
 use crate::remote::{self, Crosser, Letter, Reachable, SavedPart, Travel, quiet};
 use crate::reply::{Reply, What, reply};
@@ -109,7 +116,7 @@ impl<T: Chare> Reachable for Collection<T> {
             _ => 0,
         };
         system.post_from_here(worker, move |local| {
-            local.arrive_from_node::<T>(&local.part(id), number, crosser);
+            crossing::arrive_from_node::<T>(local, &local.part(id), number, crosser);
         });
     }
 
@@ -124,7 +131,7 @@ impl<T: Chare> Reachable for Collection<T> {
         let id = self.id;
         for worker in 0..system.worker_count() {
             system.post_from_here(worker, move |local| {
-                local.tell_measured::<T>(&local.part(id));
+                over_nodes::tell_measured::<T>(local, &local.part(id));
             });
         }
     }
@@ -132,14 +139,14 @@ impl<T: Chare> Reachable for Collection<T> {
     fn measured(&self, system: &System, measured: Measured) {
         let id = self.id;
         system.post_from_here(self.root, move |local| {
-            local.take_measured::<T>(&local.part(id), measured);
+            balance::take_measured::<T>(local, &local.part(id), measured);
         });
     }
 
     fn balancing_is_due(&self, system: &System) {
         let id = self.id;
         system.post_from_here(self.root, move |local| {
-            local.balancing_is_due::<T>(&local.part(id));
+            over_nodes::balancing_is_due::<T>(local, &local.part(id));
         });
     }
 
@@ -169,7 +176,7 @@ impl<T: Chare> Reachable for Collection<T> {
         let share = Share::from_elsewhere(count, goes, merged);
         let id = self.id;
         system.post_from_here(self.root, move |local| {
-            local.take_in::<T>(&local.part(id), None, round, share);
+            reduction::take_in::<T>(local, &local.part(id), None, round, share);
         });
         Ok(())
     }
@@ -180,7 +187,7 @@ impl<T: Chare> Reachable for Collection<T> {
         for worker in 0..system.worker_count() {
             let output = Arc::clone(&output);
             system.post_from_here(worker, move |local| {
-                local.hear_result::<T>(&local.part(id), round, of, &output);
+                reduction::hear_result::<T>(local, &local.part(id), round, of, &output);
             });
         }
     }
@@ -188,7 +195,7 @@ impl<T: Chare> Reachable for Collection<T> {
     fn population(&self, system: &System, from: u64, by: i64) {
         let id = self.id;
         system.post_from_here(self.root, move |local| {
-            local.change_population::<T>(&local.part(id), from, by);
+            reduction::change_population::<T>(local, &local.part(id), from, by);
         });
     }
 
@@ -200,7 +207,7 @@ impl<T: Chare> Reachable for Collection<T> {
         let (replier, saved) = reply(system.id, None, what);
         let id = self.id;
         system.post_from_here(worker, move |local| {
-            replier.give(Ok(local.save_part::<T>(&local.part(id))));
+            replier.give(Ok(save::save_part::<T>(&local.part(id))));
         });
         saved
     }
@@ -346,7 +353,9 @@ impl System {
                 self.send_travel(from, Travel::Answer { worker, group });
             }
             Travel::Answer { worker, group } => {
-                self.post_from_here(worker.into(), move |local| local.take_answer(group));
+                self.post_from_here(worker.into(), move |local| {
+                    departures::take_answer(local, group)
+                });
             }
             Travel::Arrive {
                 collection,
@@ -368,18 +377,24 @@ impl System {
             } => {
                 let asker = reply.map(|reply| Asker::new(self.id, from, reply));
                 self.at_coordinator(move |local| {
-                    local.take_wishes(collection, wishes, are_frozen, asker);
+                    wide::take_wishes(local, collection, wishes, are_frozen, asker);
                 });
             }
-            Travel::WantWithin => self.at_coordinator(move |local| local.take_wish_within(from)),
+            Travel::WantWithin => {
+                self.at_coordinator(move |local| wide::take_wish_within(local, from))
+            }
             Travel::Prepare {
                 epoch,
                 sources,
                 groups,
-            } => self.at_coordinator(move |local| local.prepare(epoch, sources, groups)),
-            Travel::Known { count } => self.at_coordinator(move |local| local.is_known(count)),
-            Travel::HaveCome { count } => self.at_coordinator(move |local| local.came(count)),
-            Travel::End => self.at_coordinator(Local::end_batch),
+            } => self.at_coordinator(move |local| wide::prepare(local, epoch, sources, groups)),
+            Travel::Known { count } => {
+                self.at_coordinator(move |local| wide::is_known(local, count))
+            }
+            Travel::HaveCome { count } => {
+                self.at_coordinator(move |local| wide::came(local, count))
+            }
+            Travel::End => self.at_coordinator(migration::end_batch),
             Travel::Measure { collection } => {
                 self.with_wide(collection, |found| found.measure(self));
             }

@@ -27,9 +27,11 @@ use crate::directory::{COMING, NO_SLOT};
 use crate::entry::Chare;
 use crate::failure::Failure;
 use crate::local::{self, Local};
+use crate::migration;
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::{Mark, Part};
+use crate::reduction;
 use crate::reduction::AllRounds;
 use crate::states::{Slot, State};
 use crate::system::System;
@@ -99,199 +101,197 @@ impl Insertions {
     }
 }
 
-impl Local {
-    /// An insertion has begun. For the root.
-    pub(crate) fn begin_insertion<T: Chare>(&self, part: &Part<T>, number: Number, make: Make) {
-        let mut rounds = part.state::<AllRounds>().borrow_mut();
-        // In one queue, what has come before this was sent before it too, and the marks will find that out.
-        let first = if self.system.post.is_one_queue() {
-            rounds.untouched()
-        } else {
-            0
-        };
-        drop(rounds);
-        let mut insertions = part.state::<Insertions>().borrow_mut();
-        insertions.begun += 1;
-        let insertion = insertions.under_way.entry(number).or_default();
-        insertion.make = Some(make);
-        drop(insertions);
-        let answer = Answer {
-            insertion: number,
-            first,
-            must_wait: false,
-            more: self.system.worker_count() as isize + 1,
-        };
-        self.take_answer_about(part, answer);
-    }
+/// An insertion has begun. For the root.
+pub(crate) fn begin_insertion<T: Chare>(local: &Local, part: &Part<T>, number: Number, make: Make) {
+    let mut rounds = part.state::<AllRounds>().borrow_mut();
+    // In one queue, what has come before this was sent before it too, and the marks will find that out.
+    let first = if local.system.post.is_one_queue() {
+        rounds.untouched()
+    } else {
+        0
+    };
+    drop(rounds);
+    let mut insertions = part.state::<Insertions>().borrow_mut();
+    insertions.begun += 1;
+    let insertion = insertions.under_way.entry(number).or_default();
+    insertion.make = Some(make);
+    drop(insertions);
+    let answer = Answer {
+        insertion: number,
+        first,
+        must_wait: false,
+        more: local.system.worker_count() as isize + 1,
+    };
+    take_answer_about(local, part, answer);
+}
 
-    /// The mark of an insertion has come, from a sender in `epoch`; the element is to be made on worker `on`.
-    pub(crate) fn take_mark<T: Chare>(
-        &self,
-        part: &Part<T>,
-        number: Number,
-        on: usize,
-        epoch: u32,
-    ) {
-        if part.is_unborn() {
-            return part.wait_for_birth(move |local, part| {
-                local.take_mark(part, number, on, epoch);
-            });
-        }
-        self.go_over(epoch);
-        let first = part
-            .state::<AllRounds>()
-            .borrow_mut()
-            .first_untouched_here();
-        let must_wait = !part.early.borrow().is_empty();
-        if must_wait {
-            let mut marks = part.marks.borrow_mut();
-            let (at, insertion) = (marks.count, number);
-            let more = 0;
-            marks.kept.insert(
-                at,
-                Mark {
-                    insertion,
-                    first,
-                    more,
-                },
-            );
-            marks.count += 1;
-        }
-        if on == self.worker {
-            part.expect(self, number);
-        }
-        let answer = Answer {
-            insertion: number,
-            first,
-            must_wait,
-            more: 0,
-        };
-        self.answer(part, answer);
-    }
-
-    fn answer<T: Chare>(&self, part: &Part<T>, answer: Answer) {
-        let (root, collection) = (part.collection.root, part.collection.id);
-        if root == self.worker {
-            return self.take_answer_about(part, answer);
-        }
-        self.post_seldom(root, move |local| {
-            local.take_answer_about::<T>(&local.part(collection), answer);
+/// The mark of an insertion has come, from a sender in `epoch`; the element is to be made on worker `on`.
+pub(crate) fn take_mark<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    number: Number,
+    on: usize,
+    epoch: u32,
+) {
+    if part.is_unborn() {
+        return part.wait_for_birth(move |local, part| {
+            take_mark(local, part, number, on, epoch);
         });
     }
-
-    /// Takes in an answer about an insertion. For the root.
-    fn take_answer_about<T: Chare>(&self, part: &Part<T>, answer: Answer) {
-        let number = answer.insertion;
-        let mut insertions = part.state::<Insertions>().borrow_mut();
-        let insertion = insertions.under_way.entry(number).or_default();
-        insertion.first = insertion.first.max(answer.first);
-        insertion.must_wait |= answer.must_wait;
-        insertion.missing += answer.more - 1;
-        if insertion.missing != 0 || insertion.make.is_none() {
-            return;
-        }
-        if !std::mem::take(&mut insertion.must_wait) {
-            drop(insertions);
-            return self.end_insertion(part, number);
-        }
-        insertions.turns.push_back(number);
-        let is_next = insertions.turns.len() == 1;
-        drop(insertions);
-        if is_next {
-            self.ask_again(part, number);
-        }
-    }
-
-    /// All is known about an insertion. For the root.
-    fn end_insertion<T: Chare>(&self, part: &Part<T>, number: Number) {
-        let mut insertions = part.state::<Insertions>().borrow_mut();
-        let insertion = insertions.under_way.remove(&number);
-        let next = if insertions.turns.front() == Some(&number) {
-            insertions.turns.pop_front();
-            insertions.turns.front().copied()
-        } else {
-            None
-        };
-        drop(insertions);
-        if let Some(Insertion {
-            first,
-            make: Some(make),
-            ..
-        }) = insertion
-        {
-            let first = first.max(part.state::<AllRounds>().borrow_mut().first_incomplete());
-            part.collection.directory.place(number).set_slot(COMING);
-            self.change_population(part, first, 1);
-            make(self, first);
-        }
-        if let Some(next) = next {
-            self.ask_again(part, next);
-        }
-    }
-
-    /// Asks all workers about an insertion whose turn it is; those that make others have been told so before. For the root.
-    fn ask_again<T: Chare>(&self, part: &Part<T>, number: Number) {
-        let (collection, worker_count) = (part.collection.id, self.system.worker_count());
-        if let Some(insertion) = part
-            .state::<Insertions>()
-            .borrow_mut()
-            .under_way
-            .get_mut(&number)
-        {
-            insertion.missing = worker_count as isize;
-        }
-        for worker in 0..worker_count {
-            self.post_seldom(worker, move |local| {
-                local.look_again::<T>(&local.part(collection), number);
-            });
-        }
-    }
-
-    /// Answers about an insertion whose turn it is, now and after what is kept for elements that are on their way.
-    fn look_again<T: Chare>(&self, part: &Part<T>, insertion: Number) {
-        let Some(at) = part.marks.borrow().find(insertion) else {
-            // What was answered at the mark is all that there is.
-            return self.answer(part, Answer::nothing(insertion));
-        };
-        let mut more = 0;
-        for &number in part.expected.borrow().keys() {
-            let slot = part.collection.directory.place(number).slot();
-            // One that is not made yet may wait for this one, and has its turn after it.
-            let is_made = slot != NO_SLOT as usize;
-            if is_made && let Some(early) = part.early.borrow_mut().get_mut(&number) {
-                early.push_back(Box::new(AnswerThen {
-                    collection: part.collection.id,
-                    insertion,
-                }));
-                more += 1;
-            }
-        }
-        if let Some(mark) = part.marks.borrow_mut().kept.get_mut(&at) {
-            mark.more = more + 1;
-        }
-        self.answer_for_mark(part, insertion, more);
-    }
-
-    /// Answers what a mark that is kept has counted; `more` are to come.
-    fn answer_for_mark<T: Chare>(&self, part: &Part<T>, insertion: Number, more: usize) {
+    migration::go_over(local, epoch);
+    let first = part
+        .state::<AllRounds>()
+        .borrow_mut()
+        .first_untouched_here();
+    let must_wait = !part.early.borrow().is_empty();
+    if must_wait {
         let mut marks = part.marks.borrow_mut();
-        let Some(at) = marks.find(insertion) else {
-            return;
-        };
-        let mut answer = Answer {
-            more: more as isize,
-            ..Answer::nothing(insertion)
-        };
-        if let Some(mark) = marks.kept.get_mut(&at) {
-            answer.first = mark.first;
-            mark.more -= 1;
-            if mark.more == 0 {
-                marks.kept.remove(&at);
-            }
-        }
-        drop(marks);
-        self.answer(part, answer);
+        let (at, insertion) = (marks.count, number);
+        let more = 0;
+        marks.kept.insert(
+            at,
+            Mark {
+                insertion,
+                first,
+                more,
+            },
+        );
+        marks.count += 1;
     }
+    if on == local.worker {
+        part.expect(local, number);
+    }
+    let answer = Answer {
+        insertion: number,
+        first,
+        must_wait,
+        more: 0,
+    };
+    send_answer(local, part, answer);
+}
+
+fn send_answer<T: Chare>(local: &Local, part: &Part<T>, answer: Answer) {
+    let (root, collection) = (part.collection.root, part.collection.id);
+    if root == local.worker {
+        return take_answer_about(local, part, answer);
+    }
+    local.post_seldom(root, move |local| {
+        take_answer_about::<T>(local, &local.part(collection), answer);
+    });
+}
+
+/// Takes in an answer about an insertion. For the root.
+fn take_answer_about<T: Chare>(local: &Local, part: &Part<T>, answer: Answer) {
+    let number = answer.insertion;
+    let mut insertions = part.state::<Insertions>().borrow_mut();
+    let insertion = insertions.under_way.entry(number).or_default();
+    insertion.first = insertion.first.max(answer.first);
+    insertion.must_wait |= answer.must_wait;
+    insertion.missing += answer.more - 1;
+    if insertion.missing != 0 || insertion.make.is_none() {
+        return;
+    }
+    if !std::mem::take(&mut insertion.must_wait) {
+        drop(insertions);
+        return end_insertion(local, part, number);
+    }
+    insertions.turns.push_back(number);
+    let is_next = insertions.turns.len() == 1;
+    drop(insertions);
+    if is_next {
+        ask_again(local, part, number);
+    }
+}
+
+/// All is known about an insertion. For the root.
+fn end_insertion<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
+    let mut insertions = part.state::<Insertions>().borrow_mut();
+    let insertion = insertions.under_way.remove(&number);
+    let next = if insertions.turns.front() == Some(&number) {
+        insertions.turns.pop_front();
+        insertions.turns.front().copied()
+    } else {
+        None
+    };
+    drop(insertions);
+    if let Some(Insertion {
+        first,
+        make: Some(make),
+        ..
+    }) = insertion
+    {
+        let first = first.max(part.state::<AllRounds>().borrow_mut().first_incomplete());
+        part.collection.directory.place(number).set_slot(COMING);
+        reduction::change_population(local, part, first, 1);
+        make(local, first);
+    }
+    if let Some(next) = next {
+        ask_again(local, part, next);
+    }
+}
+
+/// Asks all workers about an insertion whose turn it is; those that make others have been told so before. For the root.
+fn ask_again<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
+    let (collection, worker_count) = (part.collection.id, local.system.worker_count());
+    if let Some(insertion) = part
+        .state::<Insertions>()
+        .borrow_mut()
+        .under_way
+        .get_mut(&number)
+    {
+        insertion.missing = worker_count as isize;
+    }
+    for worker in 0..worker_count {
+        local.post_seldom(worker, move |local| {
+            look_again::<T>(local, &local.part(collection), number);
+        });
+    }
+}
+
+/// Answers about an insertion whose turn it is, now and after what is kept for elements that are on their way.
+fn look_again<T: Chare>(local: &Local, part: &Part<T>, insertion: Number) {
+    let Some(at) = part.marks.borrow().find(insertion) else {
+        // What was answered at the mark is all that there is.
+        return send_answer(local, part, Answer::nothing(insertion));
+    };
+    let mut more = 0;
+    for &number in part.expected.borrow().keys() {
+        let slot = part.collection.directory.place(number).slot();
+        // One that is not made yet may wait for this one, and has its turn after it.
+        let is_made = slot != NO_SLOT as usize;
+        if is_made && let Some(early) = part.early.borrow_mut().get_mut(&number) {
+            early.push_back(Box::new(AnswerThen {
+                collection: part.collection.id,
+                insertion,
+            }));
+            more += 1;
+        }
+    }
+    if let Some(mark) = part.marks.borrow_mut().kept.get_mut(&at) {
+        mark.more = more + 1;
+    }
+    answer_for_mark(local, part, insertion, more);
+}
+
+/// Answers what a mark that is kept has counted; `more` are to come.
+fn answer_for_mark<T: Chare>(local: &Local, part: &Part<T>, insertion: Number, more: usize) {
+    let mut marks = part.marks.borrow_mut();
+    let Some(at) = marks.find(insertion) else {
+        return;
+    };
+    let mut answer = Answer {
+        more: more as isize,
+        ..Answer::nothing(insertion)
+    };
+    if let Some(mark) = marks.kept.get_mut(&at) {
+        answer.first = mark.first;
+        mark.more -= 1;
+        if mark.more == 0 {
+            marks.kept.remove(&at);
+        }
+    }
+    drop(marks);
+    send_answer(local, part, answer);
 }
 
 impl Answer {
@@ -317,14 +317,14 @@ impl<T: Chare> Parcel<T> for AnswerThen {
     }
 
     fn deliver(self, local: &Local, part: &Part<T>, _number: Number) {
-        local.answer_for_mark(part, self.insertion, 0);
+        answer_for_mark(local, part, self.insertion, 0);
     }
 
     /// What came with it has failed, and triggers nothing.
     fn fail(self, system: &System, _failure: Failure) {
         local::with(system.id, |local| {
             if let Some(local) = local {
-                local.answer_for_mark::<T>(&local.part(self.collection), self.insertion, 0);
+                answer_for_mark::<T>(local, &local.part(self.collection), self.insertion, 0);
             }
         });
     }

@@ -11,6 +11,7 @@ use crate::local::Local;
 use crate::number::Number;
 use crate::parcel::Parcel;
 use crate::part::Part;
+use crate::reduction;
 use crate::reduction::{AllGathered, Share};
 use crate::spread::Spread;
 use crate::system::System;
@@ -98,7 +99,8 @@ impl<T: Chare> Parcel<T> for Rise {
             Ok(members) => members,
             Err(failure) => return local.system.fail(failure),
         };
-        local.gather(
+        gather(
+            local,
             part,
             &members,
             self.section,
@@ -122,54 +124,52 @@ impl<T: Chare> Parcel<T> for Rise {
         match root {
             Ok(root) => system.post_from_here(root, move |local| {
                 let part = local.part::<T>(collection);
-                local.send_to_root(&part, Some(section), round, share);
+                reduction::send_to_root(local, &part, Some(section), round, share);
             }),
             Err(failure) => system.fail(failure),
         }
     }
 }
 
-impl Local {
-    /// Merges a share at a member, and sends all up when those below have sent theirs.
-    pub(super) fn gather<T: Chare>(
-        &self,
-        part: &Part<T>,
-        members: &Members,
-        section: u32,
-        position: usize,
-        round: u64,
-        share: Share,
-    ) {
-        if let Some(failure) = members.loss.of(round) {
-            return self.system.fail(failure);
-        }
-        let count = members.numbers.len();
-        let (number, key) = (members.numbers[position], (section, round));
-        let mut gathered = part.state::<AllGathered>().borrow_mut();
-        let own = gathered.0.entry(number).or_default();
-        let (waiting, sum) = own
-            .entry(key)
-            .or_insert_with(|| (1 + below(position, count).count(), Share::default()));
-        *waiting -= 1;
-        sum.add(share);
-        let done = (*waiting == 0).then(|| own.remove(&key)).flatten();
-        if own.is_empty() {
-            gathered.0.remove(&number);
-        }
-        drop(gathered);
-        let Some((_, share)) = done else { return };
-        if position == 0 {
-            return self.send_to_root(part, Some(section), round, share);
-        }
-        let position = above(position);
-        part.one(members.numbers[position]).dispatch(Rise {
-            collection: part.collection.id,
-            section,
-            position,
-            round,
-            share,
-        });
+/// Merges a share at a member, and sends all up when those below have sent theirs.
+pub(crate) fn gather<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    members: &Members,
+    section: u32,
+    position: usize,
+    round: u64,
+    share: Share,
+) {
+    if let Some(failure) = members.loss.of(round) {
+        return local.system.fail(failure);
     }
+    let count = members.numbers.len();
+    let (number, key) = (members.numbers[position], (section, round));
+    let mut gathered = part.state::<AllGathered>().borrow_mut();
+    let own = gathered.0.entry(number).or_default();
+    let (waiting, sum) = own
+        .entry(key)
+        .or_insert_with(|| (1 + below(position, count).count(), Share::default()));
+    *waiting -= 1;
+    sum.add(share);
+    let done = (*waiting == 0).then(|| own.remove(&key)).flatten();
+    if own.is_empty() {
+        gathered.0.remove(&number);
+    }
+    drop(gathered);
+    let Some((_, share)) = done else { return };
+    if position == 0 {
+        return reduction::send_to_root(local, part, Some(section), round, share);
+    }
+    let position = above(position);
+    part.one(members.numbers[position]).dispatch(Rise {
+        collection: part.collection.id,
+        section,
+        position,
+        round,
+        share,
+    });
 }
 
 #[cfg(test)]

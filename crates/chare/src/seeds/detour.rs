@@ -10,6 +10,7 @@ use crate::number::Number;
 use crate::parcel::{BoxedParcel, Parcel};
 use crate::part::Part;
 use crate::proxy::One;
+use crate::send;
 use crate::system::System;
 
 /// How a message goes to its element.
@@ -72,7 +73,7 @@ impl Drop for Confirms {
         local::with(self.system, |local| {
             // Elsewhere messages are dropped only when the runtime has ended.
             if let Some(local) = local {
-                local.confirm(self.key, self.from);
+                confirm(local, self.key, self.from);
             }
         });
     }
@@ -103,147 +104,145 @@ impl<T: Chare> Parcel<T> for Detoured<T> {
     }
 }
 
-impl Local {
-    /// Sends a parcel that has a priority, or whose element may be a seed.
-    #[cold]
-    pub(crate) fn dispatch_slow<T: Chare>(
-        &self,
-        part: &Part<T>,
-        one: One<T>,
-        parcel: BoxedParcel<T>,
-    ) {
-        if part.collection.is_node_group() {
-            let (number, priority) = (one.number, one.priority);
-            return self
+/// Sends a parcel that has a priority, or whose element may be a seed.
+#[cold]
+pub(crate) fn dispatch_slow<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    one: One<T>,
+    parcel: BoxedParcel<T>,
+) {
+    if part.collection.is_node_group() {
+        let (number, priority) = (one.number, one.priority);
+        return local
+            .system
+            .to_node(&part.collection, number, priority, parcel);
+    }
+    let One {
+        collection,
+        number,
+        priority,
+        ..
+    } = one;
+    let way = way(
+        &part.collection,
+        number,
+        local.epoch.get(),
+        &mut local.detours.borrow_mut(),
+    );
+    match way {
+        Way::Straight(worker) => {
+            let key = Some((collection, number));
+            local.post_with(priority, key, worker, move |local| {
+                parcel.deliver(local, &local.part(collection), number);
+            });
+        }
+        Way::Detour(home) => {
+            let from = Some(local.worker);
+            local.post(home, move |local| {
+                relay(local, &local.part(collection), number, parcel, from);
+            });
+        }
+        Way::Away(node) => {
+            let epoch = local.epoch.get();
+            local
                 .system
-                .to_node(&part.collection, number, priority, parcel);
+                .send_one_away(&part.collection, one, (node, epoch), parcel);
         }
-        let One {
-            collection,
-            number,
-            priority,
-            ..
-        } = one;
-        let way = way(
-            &part.collection,
-            number,
-            self.epoch.get(),
-            &mut self.detours.borrow_mut(),
-        );
-        match way {
-            Way::Straight(worker) => {
-                let key = Some((collection, number));
-                self.post_with(priority, key, worker, move |local| {
-                    parcel.deliver(local, &local.part(collection), number);
-                });
-            }
-            Way::Detour(home) => {
-                let from = Some(self.worker);
-                self.post(home, move |local| {
-                    local.relay(&local.part(collection), number, parcel, from);
-                });
-            }
-            Way::Away(node) => {
-                let epoch = self.epoch.get();
-                self.system
-                    .send_one_away(&part.collection, one, (node, epoch), parcel);
-            }
-            Way::Gone => {
-                let failure = part.collection.gone(number, parcel.entry());
-                parcel.fail(&self.system, failure);
-            }
+        Way::Gone => {
+            let failure = part.collection.gone(number, parcel.entry());
+            parcel.fail(&local.system, failure);
         }
     }
+}
 
-    /// Takes in a message at its element's home, and keeps it while the element waits for a worker.
-    pub(crate) fn relay<T: Chare>(
-        &self,
-        part: &Part<T>,
-        number: Number,
-        parcel: BoxedParcel<T>,
-        from: Option<usize>,
-    ) {
-        let parcel: BoxedParcel<T> = Box::new(Detoured {
-            parcel,
-            confirms: Confirms {
-                system: self.system.id,
-                from,
-                key: (part.collection.id, number),
-            },
-        });
-        let place = part.collection.directory.place(number);
-        let route = place.route();
-        let is_seed = matches!(route.whereabouts(), Whereabouts::Seed { .. })
-            && route.generation() == number.generation();
-        let mut mail = part.mail.borrow_mut();
-        if !is_seed && !mail.contains_key(&number) {
-            drop(mail);
-            return match place.worker_of(number, self.epoch.get()) {
-                // Be it this one: what waited here may be on its way from itself to itself.
-                Some(worker) => self.carry(worker, part.one(number), parcel),
-                None => {
-                    let failure = part.collection.gone(number, parcel.entry());
-                    parcel.fail(&self.system, failure);
-                }
-            };
-        }
-        mail.entry(number).or_default().push_back(parcel);
+/// Takes in a message at its element's home, and keeps it while the element waits for a worker.
+pub(crate) fn relay<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    number: Number,
+    parcel: BoxedParcel<T>,
+    from: Option<usize>,
+) {
+    let parcel: BoxedParcel<T> = Box::new(Detoured {
+        parcel,
+        confirms: Confirms {
+            system: local.system.id,
+            from,
+            key: (part.collection.id, number),
+        },
+    });
+    let place = part.collection.directory.place(number);
+    let route = place.route();
+    let is_seed = matches!(route.whereabouts(), Whereabouts::Seed { .. })
+        && route.generation() == number.generation();
+    let mut mail = part.mail.borrow_mut();
+    if !is_seed && !mail.contains_key(&number) {
         drop(mail);
-        let with_mail = Route::seed(number.generation(), true);
-        if route == Route::seed(number.generation(), false) && !place.change_route(route, with_mail)
-        {
-            // It has sprouted just now, and whoever made it saw no mail.
-            self.send_after(part, number);
-        }
-    }
-
-    /// Sends what waited at home to where the element is now.
-    pub(super) fn send_after<T: Chare>(&self, part: &Part<T>, number: Number) {
-        let waiting = part.mail.borrow_mut().remove(&number).unwrap_or_default();
-        let Some(worker) = part
-            .collection
-            .directory
-            .place(number)
-            .worker_of(number, self.epoch.get())
-        else {
-            for parcel in waiting {
-                part.fail(self, number, parcel);
-            }
-            return;
-        };
-        for parcel in waiting {
-            self.carry(worker, part.one(number), parcel);
-        }
-    }
-
-    /// Tells who sent a message by the home that it has arrived.
-    fn confirm(&self, key: Key, from: Option<usize>) {
-        match from {
-            Some(worker) if worker == self.worker => self.end_own(key),
-            Some(worker) => self.post(worker, move |local| local.end_own(key)),
+        return match place.worker_of(number, local.epoch.get()) {
+            // Be it this one: what waited here may be on its way from itself to itself.
+            Some(worker) => send::carry(local, worker, part.one(number), parcel),
             None => {
-                let heirs = self.system.outside().detours.end_own(key);
-                debug_assert!(heirs.is_empty(), "elements move from workers");
+                let failure = part.collection.gone(number, parcel.entry());
+                parcel.fail(&local.system, failure);
             }
+        };
+    }
+    mail.entry(number).or_default().push_back(parcel);
+    drop(mail);
+    let with_mail = Route::seed(number.generation(), true);
+    if route == Route::seed(number.generation(), false) && !place.change_route(route, with_mail) {
+        // It has sprouted just now, and whoever made it saw no mail.
+        send_after(local, part, number);
+    }
+}
+
+/// Sends what waited at home to where the element is now.
+pub(crate) fn send_after<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
+    let waiting = part.mail.borrow_mut().remove(&number).unwrap_or_default();
+    let Some(worker) = part
+        .collection
+        .directory
+        .place(number)
+        .worker_of(number, local.epoch.get())
+    else {
+        for parcel in waiting {
+            part.fail(local, number, parcel);
+        }
+        return;
+    };
+    for parcel in waiting {
+        send::carry(local, worker, part.one(number), parcel);
+    }
+}
+
+/// Tells who sent a message by the home that it has arrived.
+fn confirm(local: &Local, key: Key, from: Option<usize>) {
+    match from {
+        Some(worker) if worker == local.worker => end_own(local, key),
+        Some(worker) => local.post(worker, move |local| end_own(local, key)),
+        None => {
+            let heirs = local.system.outside().detours.end_own(key);
+            debug_assert!(heirs.is_empty(), "elements move from workers");
         }
     }
+}
 
-    /// A message of this worker by the home has arrived.
-    fn end_own(&self, key: Key) {
-        let told = self.detours.borrow_mut().end_own(key);
-        self.tell_heirs(key, told);
-    }
+/// A message of this worker by the home has arrived.
+fn end_own(local: &Local, key: Key) {
+    let told = local.detours.borrow_mut().end_own(key);
+    tell_heirs(local, key, told);
+}
 
-    /// What was under way at another worker, when an element of it came here, has arrived.
-    fn end_legacy(&self, key: Key, legacy: Legacy) {
-        let told = self.detours.borrow_mut().end_legacy(key, legacy);
-        self.tell_heirs(key, told);
-    }
+/// What was under way at another worker, when an element of it came here, has arrived.
+fn end_legacy(local: &Local, key: Key, legacy: Legacy) {
+    let told = local.detours.borrow_mut().end_legacy(key, legacy);
+    tell_heirs(local, key, told);
+}
 
-    fn tell_heirs(&self, key: Key, told: Vec<(usize, Legacy)>) {
-        for (heir, legacy) in told {
-            self.post(heir, move |local| local.end_legacy(key, legacy));
-        }
+fn tell_heirs(local: &Local, key: Key, told: Vec<(usize, Legacy)>) {
+    for (heir, legacy) in told {
+        local.post(heir, move |local| end_legacy(local, key, legacy));
     }
 }
 
