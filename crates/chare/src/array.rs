@@ -10,27 +10,27 @@ use raddle_sync::prim::{AtomicUsize, Relaxed};
 
 pub(crate) use plan::Plan;
 
+use crate::address::index::Index;
+use crate::address::number::Number;
 use crate::balance::Balancing;
 use crate::balance::{Balanced, OfArray};
-use crate::collection::Collection;
-use crate::cx::Cx;
-use crate::entry::Chare;
-use crate::index::Index;
+use crate::engine::elements::collection::Collection;
+use crate::engine::local::{self, Local};
+use crate::engine::object::chare::Chare;
+use crate::engine::object::cx::Cx;
+use crate::engine::object::proxy::{All, One};
+use crate::engine::system::System;
+use crate::insertion;
 use crate::lifecycle::End;
-use crate::local::{self, Local};
-use crate::members::SectionForm;
-use crate::number::Number;
-use crate::proxy::{All, One};
 use crate::reduction;
+use crate::reduction::Make;
 use crate::reduction::claim;
-use crate::reduction::insertion;
-use crate::reduction::insertion::Make;
 use crate::remote::Letter;
 use crate::reply::Reply;
-use crate::rounds::NextRounds;
 use crate::section::Section;
 use crate::seeds;
-use crate::system::System;
+use crate::state::members::SectionForm;
+use crate::state::rounds::NextRounds;
 
 /// An array of chares, each on some worker.
 ///
@@ -169,7 +169,7 @@ impl<T: Chare> Array<T> {
         T::One::from(One::new(self.system, self.collection, number))
     }
 
-    /// Has an element made that has its number: see [`crate::reduction::insertion`].
+    /// Has an element made that has its number: see [`crate::insertion`].
     fn begin_insertion(
         self,
         system: &Arc<System>,
@@ -408,7 +408,7 @@ impl<T: Chare> Section<T> {
 impl<T: Chare> Array<T> {
     /// What the last balancing of this array found and did; none before the first.
     pub fn last_balancing(self) -> Option<Balanced> {
-        let system = crate::system::System::find(self.system)?;
+        let system = crate::engine::system::System::find(self.system)?;
         let collection = system.collection::<T>(self.collection);
         let balance = collection.state::<OfArray>()?;
         balance.balanced().clone()

@@ -29,16 +29,16 @@ use measure::Found;
 use measure::Sheet;
 pub use strategy::{ElementLoad, Greedy, LoadView, Refine, Strategy, Traffic};
 
-use crate::collection::Collection;
-use crate::cx::Cx;
-use crate::entry::Chare;
+use crate::engine::elements::collection::Collection;
+use crate::engine::elements::part::Part;
+use crate::engine::local::Local;
+use crate::engine::object::chare::Chare;
+use crate::engine::object::cx::Cx;
 use crate::failure::Failure;
-use crate::local::Local;
-use crate::measured::Measured;
-use crate::part::Part;
 use crate::reduction::{Goes, Target, tell_all};
 use crate::reply::{Reply, What, reply};
-use crate::states::{Explain, SharedState, Slot};
+use crate::state::measured::Measured;
+use crate::state::{Explain, SharedState, Slot};
 
 /// What moving an element is thought to cost before any has been moved, and where elements run meanwhile.
 const MOVE_GUESS: Duration = Duration::from_micros(5);

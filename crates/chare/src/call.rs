@@ -6,24 +6,24 @@
 //! | kind | method | on arrival |
 //! |---|---|---|
 //! | [`Run`] | [`Entry`] | runs to completion |
-//! | [`Start`](crate::suspended::Start) | [`AsyncEntry`](crate::entry::AsyncEntry) | runs until it waits |
-//! | [`File`](crate::suspended::File) | [`Message`](crate::entry::Message) | goes into the element's inbox |
+//! | [`Start`](crate::suspended::Start) | [`AsyncEntry`](crate::engine::object::chare::AsyncEntry) | runs until it waits |
+//! | [`File`](crate::suspended::File) | [`Message`](crate::engine::object::chare::Message) | goes into the element's inbox |
 
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use raddle_sync::prim::thread;
 
+use crate::address::number::Number;
 use crate::codec::Packed;
-use crate::cx::Rest;
-use crate::entry::{Chare, Entry, Method};
+use crate::engine::elements::part::Part;
+use crate::engine::local::Local;
+use crate::engine::object::chare::{Chare, Entry, Method};
+use crate::engine::object::cx::Rest;
+use crate::engine::object::parcel::{Finish, Parcel};
+use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::lifecycle;
-use crate::local::Local;
-use crate::number::Number;
-use crate::parcel::{Finish, Parcel};
-use crate::part::Part;
-use crate::system::System;
 
 /// A message that calls method `M`.
 pub(crate) struct Call<M: Method, K, F> {

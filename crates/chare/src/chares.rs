@@ -5,21 +5,21 @@ use std::sync::Arc;
 
 use raddle_runtime::Runtime;
 
+use crate::address::index::Index;
 use crate::array::{Array, ArrayOptions, Plan, SparseOptions, make_sparse};
 use crate::checkpoint::{CheckpointError, restore};
-use crate::cx::Cx;
-use crate::entry::Chare;
+use crate::engine::local;
+use crate::engine::object::chare::Chare;
+use crate::engine::object::cx::Cx;
+use crate::engine::object::proxy::One;
+use crate::engine::system::System;
 use crate::group::{Group, make_group};
-use crate::index::Index;
-use crate::local;
-use crate::members::SectionForm;
 use crate::node::{NodeGroup, make_node_group};
-use crate::proxy::One;
 use crate::remote::{self, tell_when_quiet as tell_when_all_are_quiet};
 use crate::reply::{Reply, What, reply};
 use crate::section::{Section, of_singles};
 use crate::start::system_of;
-use crate::system::System;
+use crate::state::members::SectionForm;
 use crate::waits::who_waits;
 
 /// What makes chares: a [`Runtime`], and [`Cx::runtime`] in entries.

@@ -28,10 +28,10 @@ use std::path::{Path, PathBuf};
 pub(crate) use restore::restore;
 pub(crate) use save::answer;
 
+use crate::address::index::Index;
 use crate::array::Array;
-use crate::entry::Chare;
+use crate::engine::object::chare::Chare;
 use crate::failure::Failure;
-use crate::index::Index;
 
 /// Why a checkpoint was not written, or not read.
 #[derive(Debug, thiserror::Error)]

@@ -45,7 +45,7 @@ impl Failure {
     }
 
     /// The same for a panic, which a program must not hide: see
-    /// [`Unreported`](crate::unreported::Unreported).
+    /// [`Unreported`](crate::engine::system::unreported::Unreported).
     pub(crate) fn of_panic(text: impl Into<Box<str>>) -> Self {
         Self(Arc::new(Cause {
             text: text.into(),

@@ -4,11 +4,11 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::address::number::Number;
 use crate::array::{Array, ArrayOptions, Plan};
-use crate::entry::Chare;
-use crate::local;
-use crate::number::Number;
-use crate::system::System;
+use crate::engine::local;
+use crate::engine::object::chare::Chare;
+use crate::engine::system::System;
 
 /// An array with an element for each worker, which stays there.
 pub struct Group<T: Chare> {

@@ -383,6 +383,7 @@
 
 extern crate self as raddle_chare;
 
+mod address;
 mod array;
 pub mod balance;
 mod call;
@@ -393,77 +394,51 @@ mod chares;
 )]
 mod checkpoint;
 mod codec;
-mod collection;
-mod collections;
-mod cx;
-mod deferred;
-mod detours;
-mod directory;
-mod door;
-mod entry;
+mod engine;
 mod failure;
 mod group;
-mod inbox;
-mod index;
-mod keys;
+mod insertion;
 mod lifecycle;
-mod local;
 mod losses;
-mod measured;
-mod members;
-mod merged;
 mod migration;
 #[cfg(doctest)]
 mod misuse;
 #[cfg(shuttle)]
 #[doc(hidden)]
 pub mod model;
-mod moves;
 mod multicast;
 mod node;
 #[cfg_attr(loom, allow(dead_code, reason = "the models have no other nodes"))]
 pub mod nodes;
-mod number;
 mod outside;
-mod parcel;
-mod part;
-mod priority;
-mod proxy;
-mod quiet;
 mod reduction;
-mod registry;
 #[cfg_attr(loom, allow(dead_code, reason = "the models have no other nodes"))]
 mod remote;
 mod reply;
-mod rounds;
 mod scan;
 mod section;
 mod seeds;
 mod send;
 mod spread;
 mod start;
-mod states;
+mod state;
 mod suspended;
-mod system;
-mod unreported;
-mod waiters;
 mod waits;
 #[cfg(not(any(loom, shuttle)))]
 mod watch;
 
+pub use address::index::{Index, Key};
 pub use array::{Array, ArrayOptions, SparseOptions};
 pub use chares::Chares;
 pub use checkpoint::CheckpointError;
-pub use cx::Cx;
-pub use entry::{AsyncEntry, Chare, CrossesNodes, Entry, Message, Method};
+pub use engine::object::chare::{AsyncEntry, Chare, CrossesNodes, Entry, Message, Method};
+pub use engine::object::cx::Cx;
+#[doc(hidden)]
+pub use engine::object::inbox::{Inbox, Lost, Queue};
+pub use engine::object::proxy::{All, One};
 pub use failure::Failure;
 pub use group::Group;
-#[doc(hidden)]
-pub use inbox::{Inbox, Lost, Queue};
-pub use index::{Index, Key};
-pub use members::{SectionForm, UnknownSectionForm};
 pub use node::NodeGroup;
-pub use proxy::{All, One};
 pub use raddle_collections::reduce;
 /// Makes the values of a type message-driven objects.
 ///
@@ -505,3 +480,4 @@ pub use scan::{ScanForm, UnknownScanForm};
 pub use section::Section;
 #[doc(hidden)]
 pub use serde;
+pub use state::members::{SectionForm, UnknownSectionForm};

@@ -3,19 +3,19 @@
 use std::any::Any;
 use std::mem;
 
+use crate::address::number::Number;
 use crate::codec::Packed;
-use crate::entry::Chare;
+use crate::engine::elements::part::Part;
+use crate::engine::local::Local;
+use crate::engine::object::chare::Chare;
+use crate::engine::object::parcel::Parcel;
+use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::local::Local;
 use crate::losses::lose_member;
-use crate::number::Number;
-use crate::parcel::Parcel;
-use crate::part::Part;
 use crate::reduction;
 use crate::reduction::take_gathered;
-use crate::rounds::NextRounds;
 use crate::scan::break_scans;
-use crate::system::System;
+use crate::state::rounds::NextRounds;
 
 /// Ends the element.
 pub(crate) struct End;

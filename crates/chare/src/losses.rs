@@ -1,12 +1,12 @@
 //! Sections that lose a member, or are destroyed: their reductions and scans have no results.
 
-use crate::entry::Chare;
-use crate::local::Local;
-use crate::members::Members;
-use crate::part::Part;
+use crate::engine::elements::part::Part;
+use crate::engine::local::Local;
+use crate::engine::object::chare::Chare;
 use crate::reduction;
 use crate::reduction::{AllRounds, lose_gathered};
 use crate::scan;
+use crate::state::members::Members;
 
 /// A member of a section has ended: those reductions to which it has not contributed have no results, and what came for them is told.
 pub(crate) fn lose_member<T: Chare>(local: &Local, part: &Part<T>, section: u32) {

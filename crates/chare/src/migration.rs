@@ -39,15 +39,15 @@ use raddle_sync::prim::Mutex;
 pub(crate) use crossing::Leave;
 use wide::Main;
 
-use crate::cx::Cx;
-use crate::directory::{Route, Site};
-use crate::entry::Chare;
-use crate::local::Local;
-use crate::moves::{Journey, Move, Request};
-use crate::number::Number;
-use crate::priority::RanksOf;
+use crate::address::directory::{Route, Site};
+use crate::address::number::Number;
+use crate::engine::elements::moves::{Journey, Move, Request};
+use crate::engine::local::Local;
+use crate::engine::local::ranks::RanksOf;
+use crate::engine::object::chare::Chare;
+use crate::engine::object::cx::Cx;
 use crate::remote::{self, Travel};
-use crate::states::{Explain, SharedState, Slot, State};
+use crate::state::{Explain, SharedState, Slot, State};
 
 /// The worker that begins batches.
 const COORDINATOR: usize = 0;
@@ -306,7 +306,7 @@ pub(crate) fn go_over(local: &Local, epoch: u32) {
         of.go_over(local, *collection, epoch, moves);
     }
     for &source in &batch.sources {
-        local.post(source, move |local| take_marker(local));
+        local.post(source, take_marker);
     }
     for &node in &batch.nodes {
         local.system.send_travel(node, Travel::Marker { epoch });

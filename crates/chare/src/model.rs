@@ -9,12 +9,12 @@ use raddle_sync::prim::thread;
 
 use self::net::{Node, Shape};
 use crate::array::Array;
-use crate::entry::Chare;
+use crate::engine::object::chare::Chare;
+use crate::engine::system::System;
 use crate::migration;
 use crate::nodes::{MORE_PORTS, Progress, Setup, run_on};
 use crate::reply::{Reply, What, reply};
 use crate::start::system_of;
-use crate::system::System;
 
 /// The nodes of a program that runs in one schedule.
 #[derive(Clone, Copy, Debug)]

@@ -4,17 +4,17 @@
 
 use std::sync::Arc;
 
-use crate::collection::Collection;
-use crate::entry::Chare;
+use crate::engine::elements::collection::Collection;
+use crate::engine::elements::part::Part;
+use crate::engine::local::Local;
+use crate::engine::object::chare::Chare;
+use crate::engine::object::parcel::Parcel;
+use crate::engine::object::proxy::{All, One};
 use crate::failure::Failure;
-use crate::local::Local;
-use crate::members::{Members, SectionForm};
 use crate::migration;
-use crate::parcel::Parcel;
-use crate::part::Part;
-use crate::proxy::{All, One};
 use crate::section::PassOn;
 use crate::spread::Spread;
+use crate::state::members::{Members, SectionForm};
 
 /// How a message to many is on its way.
 pub(crate) enum Through {

@@ -16,18 +16,18 @@ use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};
 use raddle_sync::ranks::Ranks;
 
-use crate::collection::Collection;
-use crate::cx::Cx;
-use crate::entry::Chare;
+use crate::address::number::Number;
+use crate::engine::elements::collection::Collection;
+use crate::engine::elements::part::{self, Part};
+use crate::engine::local::{self, Local};
+use crate::engine::object::chare::Chare;
+use crate::engine::object::cx::Cx;
+use crate::engine::object::parcel::{BoxedParcel, Parcel};
+use crate::engine::object::proxy::One;
+use crate::engine::system::System;
 use crate::failure::contain;
-use crate::local::{self, Local};
-use crate::number::Number;
-use crate::parcel::{BoxedParcel, Parcel};
-use crate::part::{self, Part};
-use crate::proxy::One;
 use crate::seeds;
-use crate::states::{Explain, SharedState, Slot};
-use crate::system::System;
+use crate::state::{Explain, SharedState, Slot};
 
 /// A chare for each node.
 ///

@@ -35,6 +35,6 @@ pub use job::{JobError, Progress, Setup};
 pub(crate) use job::{MORE_PORTS, run_on};
 
 pub use crate::codec::{Across, BySerde, Crossing, CrossingError, plain};
-pub use crate::door::Door;
+pub use crate::engine::object::door::Door;
 #[cfg(shuttle)]
 use crate::model::net;

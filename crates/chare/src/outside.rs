@@ -1,16 +1,16 @@
 //! Threads that are no workers send in the name of one sender, under a lock: so they too have an order, an epoch and detours.
 
-use crate::entry::Chare;
-use crate::local::Local;
+use crate::engine::local::Local;
+use crate::engine::object::chare::Chare;
+use crate::engine::object::parcel::{BoxedParcel, Parcel};
+use crate::engine::object::proxy::{All, One};
+use crate::engine::system::System;
 use crate::multicast;
 use crate::multicast::{Through, set_out, workers_with};
-use crate::parcel::{BoxedParcel, Parcel};
-use crate::proxy::{All, One};
 use crate::remote::{self, Away};
 use crate::seeds::detour;
 use crate::seeds::{Way, way};
 use crate::spread::Spread;
-use crate::system::System;
 
 /// Sends a parcel to where its element is.
 #[cold]

@@ -7,37 +7,37 @@
 //!
 //! The root is one worker for all reductions of an array; each section has its own, where its first member was when it was made.
 //!
-//! From which reduction on an element takes part that is inserted, the root finds out ([`crate::reduction::insertion`]). One that ends takes no part
+//! From which reduction on an element takes part that is inserted, the root finds out ([`crate::insertion`]). One that ends takes no part
 //! in those to which it has not contributed.
 //!
 //! # Source
 //! Jetley, Kalé, sect. 5.C: merging per processor first, then over a tree of processors.
 
 mod gathered;
-pub(crate) mod insertion;
+mod insertions;
 mod rounds;
 mod share;
 
 use std::any::Any;
 
 pub(crate) use gathered::{AllGathered, Gathered, lose_gathered, put_gathered, take_gathered};
-use insertion::Insertions;
+pub(crate) use insertions::{Insertion, Insertions, Make};
 pub(crate) use rounds::AllRounds;
 use rounds::{Claim, Outcome};
 pub(crate) use share::{Goes, Share, Target};
 
-use crate::cx::Cx;
-use crate::entry::Chare;
+use crate::address::number::Number;
+use crate::engine::elements::part::Part;
+use crate::engine::local::{self, Local};
+use crate::engine::object::chare::Chare;
+use crate::engine::object::cx::Cx;
+use crate::engine::system::System;
 use crate::failure::{Failure, contain, said};
-use crate::local::{self, Local};
-use crate::members::Members;
-use crate::merged::{Output, downcast};
-use crate::number::Number;
-use crate::part::Part;
 use crate::remote::{self, Letter};
 use crate::reply::{Reply, What, reply};
-use crate::rounds::{Group, NextRounds};
-use crate::system::System;
+use crate::state::members::Members;
+use crate::state::merged::{Output, downcast};
+use crate::state::rounds::{Group, NextRounds};
 use raddle_collections::reduce::Reducer;
 
 /// Children of a worker in the tree.

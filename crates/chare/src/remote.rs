@@ -33,8 +33,8 @@ pub(crate) use reachable::{Reachable, SavedPart};
 pub(crate) use reducers::Reducers;
 pub(crate) use travel::{Crosser, Travel, Waiting, Wish};
 
+use crate::engine::system::{OtherNodes, Outcome, System};
 use crate::failure::Failure;
-use crate::system::{OtherNodes, Outcome, System};
 
 /// Takes letters to other nodes.
 pub(crate) trait Carrier: fmt::Debug + Send + Sync {

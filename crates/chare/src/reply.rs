@@ -13,14 +13,14 @@ use std::task::{Context, Poll};
 use raddle_runtime::Waiter;
 use raddle_sync::prim::Mutex;
 
+use crate::address::number::Number;
 use crate::codec::{Crossing, reading};
+use crate::engine::local::{self, Local};
+use crate::engine::object::parcel::Finish;
+use crate::engine::system::registry;
+use crate::engine::system::waiters::{Waiting, Watch};
+use crate::engine::system::{Outcome, System};
 use crate::failure::Failure;
-use crate::local::{self, Local};
-use crate::number::Number;
-use crate::parcel::Finish;
-use crate::registry;
-use crate::system::{Outcome, System};
-use crate::waiters::{Waiting, Watch};
 
 /// A value that comes later, to who waits on a thread or awaits it.
 ///

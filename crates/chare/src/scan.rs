@@ -23,23 +23,23 @@ use std::task::Poll;
 
 use raddle_runtime::choice;
 
+use crate::address::number::Number;
 use crate::codec::{Packed, Whole};
-use crate::cx::Cx;
-use crate::entry::Chare;
+use crate::engine::elements::part::{Part, State, Steps};
+use crate::engine::local::{self, Local};
+use crate::engine::object::chare::Chare;
+use crate::engine::object::cx::Cx;
+use crate::engine::object::parcel::{BoxedParcel, Parcel};
+use crate::engine::object::proxy::One;
+use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::local::{self, Local};
-use crate::members::{Loss, Members};
-use crate::merged::Merged;
-use crate::number::Number;
-use crate::parcel::{BoxedParcel, Parcel};
-use crate::part::{Part, State, Steps};
-use crate::proxy::One;
 use crate::remote::{self, Letter};
 use crate::reply::{Replier, Reply, What, reply};
-use crate::rounds::{Group, name_of};
-use crate::states::{Slot, State as FeatureState};
+use crate::state::members::{Loss, Members};
+use crate::state::merged::Merged;
+use crate::state::rounds::{Group, name_of};
+use crate::state::{Slot, State as FeatureState};
 use crate::suspended::{go_on, with_own_slot};
-use crate::system::System;
 use raddle_collections::reduce::{Monoid, Reducer};
 
 /// How scans travel.

@@ -26,20 +26,20 @@ use std::sync::Arc;
 
 pub(crate) use tree::PassOn;
 
-use crate::collection::Collection;
-use crate::cx::Cx;
-use crate::entry::Chare;
+use crate::address::number::Number;
+use crate::engine::elements::collection::Collection;
+use crate::engine::local;
+use crate::engine::object::chare::Chare;
+use crate::engine::object::cx::Cx;
+use crate::engine::object::proxy::{All, One};
+use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::local;
 use crate::losses::forget_section;
-use crate::members::{Members, SectionForm};
-use crate::number::Number;
-use crate::proxy::{All, One};
 use crate::reduction;
 use crate::reduction::{Goes, Share, Target, claim};
 use crate::reply::Reply;
 use crate::scan::{Row, ScanForm};
-use crate::system::System;
+use crate::state::members::{Members, SectionForm};
 use raddle_collections::reduce::{Monoid, Reducer};
 
 /// Some elements of an array, or some chares that are in none.

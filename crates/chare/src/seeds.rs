@@ -25,18 +25,18 @@ use raddle_runtime::SeedPolicy;
 pub(crate) use detour::{Way, way};
 use policy::{Choice, Dice, Loads, neighbours};
 
-use crate::cx::Cx;
-use crate::directory::{Route, Whereabouts};
-use crate::entry::Chare;
+use crate::address::directory::{Route, Whereabouts};
+use crate::address::number::Number;
+use crate::engine::elements::part::{self, Body, Part, State};
+use crate::engine::local::{self, Local};
+use crate::engine::object::chare::Chare;
+use crate::engine::object::cx::Cx;
+use crate::engine::object::proxy::One;
+use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::lifecycle;
-use crate::local::{self, Local};
 use crate::migration::arrivals;
-use crate::number::Number;
-use crate::part::{self, Body, Part, State};
-use crate::proxy::One;
-use crate::states::{Explain, SharedState, Slot};
-use crate::system::System;
+use crate::state::{Explain, SharedState, Slot};
 
 /// The seeds of a system.
 #[derive(Debug)]

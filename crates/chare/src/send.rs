@@ -7,12 +7,12 @@
 //! ```
 
 use crate::call::{Call, Run};
-use crate::entry::{AsyncEntry, Chare, Entry, Message};
-use crate::local::{self, Local};
+use crate::engine::local::{self, Local};
+use crate::engine::object::chare::{AsyncEntry, Chare, Entry, Message};
+use crate::engine::object::parcel::{NoReply, Parcel};
+use crate::engine::object::proxy::{All, One};
 use crate::multicast;
 use crate::outside;
-use crate::parcel::{NoReply, Parcel};
-use crate::proxy::{All, One};
 use crate::reply::{Replier, Reply, What, reply};
 use crate::seeds::detour;
 use crate::spread::{Spread, SpreadCall};

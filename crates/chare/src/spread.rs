@@ -3,9 +3,9 @@
 use std::marker::PhantomData;
 
 use crate::call::{Call, Kind, written};
-use crate::entry::{Chare, Method};
+use crate::engine::object::chare::{Chare, Method};
+use crate::engine::object::parcel::{Parcel, ToAll};
 use crate::failure::Failure;
-use crate::parcel::{Parcel, ToAll};
 
 /// A message to many elements of `T`.
 pub(crate) trait Spread<T: Chare>: Clone + Send + 'static {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use raddle_runtime::Runtime;
 use raddle_sync::prim::panicking;
 
+use crate::engine::system::System;
+use crate::engine::system::registry;
 use crate::failure::Failure;
 use crate::migration::Moves;
-use crate::registry;
 use crate::seeds::Seeds;
-use crate::states::SharedStates;
-use crate::system::System;
+use crate::state::SharedStates;
 #[cfg(not(any(loom, shuttle)))]
 use crate::watch::Watcher;
 

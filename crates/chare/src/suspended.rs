@@ -13,17 +13,17 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
+use crate::address::number::Number;
 use crate::call::{Call, Kind};
-use crate::cx::{Cx, wait_outside};
-use crate::entry::{AsyncEntry, Chare, Message};
+use crate::engine::elements::part::{Body, Failed, Part, Run, Slot, State, Suspended};
+use crate::engine::local::{self, Local};
+use crate::engine::object::chare::{AsyncEntry, Chare, Message};
+use crate::engine::object::cx::{Cx, wait_outside};
+use crate::engine::object::parcel::{Finish, Parcel};
+use crate::engine::object::proxy::One;
+use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::lifecycle;
-use crate::local::{self, Local};
-use crate::number::Number;
-use crate::parcel::{Finish, Parcel};
-use crate::part::{Body, Failed, Part, Run, Slot, State, Suspended};
-use crate::proxy::One;
-use crate::system::System;
 
 /// Wakes an element by a message.
 struct ElementWaker<T: Chare>(One<T>);

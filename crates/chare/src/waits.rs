@@ -9,15 +9,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::local::Local;
-use crate::number::Number;
-use crate::part::AnyPart;
+use crate::address::number::Number;
+use crate::engine::elements::part::AnyPart;
+use crate::engine::local::Local;
+use crate::engine::system::System;
 use crate::reduction::AllGathered;
 use crate::reduction::AllRounds;
 use crate::reply::{Reply, What, reply};
-use crate::rounds::{Group, NextRounds, name_of};
 use crate::scan::Scans;
-use crate::system::System;
+use crate::state::rounds::{Group, NextRounds, name_of};
 
 /// Elements that a line names.
 const NAMES_MAX: usize = 8;
@@ -76,7 +76,7 @@ type Place = (usize, Number);
 pub(crate) fn who_waits(system: &Arc<System>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut open = BTreeMap::<Row, Rounds>::new();
-    for waits in ask_all(system, |local| waits(local)) {
+    for waits in ask_all(system, waits) {
         lines.extend(waits.lines);
         for (row, rounds) in waits.open {
             let all = open.entry(row).or_insert(rounds);

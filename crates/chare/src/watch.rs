@@ -17,8 +17,8 @@ use std::time::Duration;
 use raddle_sync::prim::mpsc::{self, RecvTimeoutError};
 use raddle_sync::prim::thread;
 
+use crate::engine::system::System;
 use crate::remote;
-use crate::system::System;
 use crate::waits::who_waits;
 
 /// The variable that names the time.

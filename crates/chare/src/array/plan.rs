@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use super::{Array, ArrayOptions};
-use crate::collection::Collection;
-use crate::directory::{Directory, Route, Site, Whereabouts};
-use crate::entry::Chare;
-use crate::index::{Index, Shaped};
-use crate::local::Local;
-use crate::number::Number;
-use crate::part::Part;
-use crate::part::birth::Birth;
+use crate::address::directory::{Directory, Route, Site, Whereabouts};
+use crate::address::index::{Index, Shaped};
+use crate::address::number::Number;
+use crate::engine::elements::collection::Collection;
+use crate::engine::elements::part::Part;
+use crate::engine::elements::part::birth::Birth;
+use crate::engine::local::Local;
+use crate::engine::object::chare::Chare;
+use crate::engine::system::System;
 use crate::remote::{self, Away};
 use crate::seeds;
-use crate::system::System;
 
 /// An array that is to be made, with a route for each of its places.
 pub(crate) struct Plan<T: Chare<Index: Index>> {

@@ -8,14 +8,14 @@ use raddle_topology::CpuId;
 
 use super::strategy::{ElementLoad, LoadView, Traffic};
 use super::{Balancing, OfArray};
+use crate::address::number::Number;
 use crate::balance;
 use crate::balance::over_nodes;
-use crate::entry::Chare;
-use crate::local::Local;
-use crate::measured::{Loaded, Measured, Sent};
-use crate::number::Number;
-use crate::part::Part;
-use crate::states::{Slot, State};
+use crate::engine::elements::part::Part;
+use crate::engine::local::Local;
+use crate::engine::object::chare::Chare;
+use crate::state::measured::{Loaded, Measured, Sent};
+use crate::state::{Slot, State};
 
 /// What a worker has measured of an array since the last balancing.
 #[derive(Debug, Default)]

@@ -6,15 +6,15 @@ use raddle_topology::CpuId;
 
 use super::measure::Found;
 use super::strategy::LoadView;
-use crate::entry::Chare;
-use crate::local::Local;
-use crate::measured::Measured;
+use crate::address::number::Number;
+use crate::engine::elements::part::Part;
+use crate::engine::local::Local;
+use crate::engine::object::chare::Chare;
 use crate::migration;
 use crate::migration::crossing;
 use crate::migration::wide;
-use crate::number::Number;
-use crate::part::Part;
 use crate::remote::{self, Travel};
+use crate::state::measured::Measured;
 
 /// How many workers an array's elements can be on.
 pub(crate) fn workers_of<T: Chare>(local: &Local, part: &Part<T>) -> usize {

@@ -8,11 +8,11 @@ use raddle_sync::prim::Mutex;
 
 use super::CheckpointError;
 use super::file::Manifest;
+use crate::address::index::Index;
 use crate::array::{Array, ArrayOptions, Plan};
 use crate::codec::reading;
-use crate::entry::Chare;
-use crate::index::Index;
-use crate::system::System;
+use crate::engine::object::chare::Chare;
+use crate::engine::system::System;
 
 /// Makes an array again; over nodes where `is_wide`: then all nodes do.
 ///

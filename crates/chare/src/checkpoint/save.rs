@@ -7,18 +7,18 @@ use raddle_sync::prim::thread;
 
 use super::CheckpointError;
 use super::file::{self, Elements, Manifest, Part as FilePart};
+use crate::address::index::Index;
 use crate::array::Array;
 use crate::chares::quiescence;
 use crate::codec::Crossing;
-use crate::door::Asker;
-use crate::entry::Chare;
+use crate::engine::elements::part::{Part, Slot, State};
+use crate::engine::local;
+use crate::engine::object::chare::Chare;
+use crate::engine::object::door::Asker;
+use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::index::Index;
-use crate::local;
-use crate::part::{Part, Slot, State};
 use crate::remote::{self, Letter, Reachable, SavedPart};
 use crate::reply::{Reply, What, reply};
-use crate::system::System;
 
 pub(crate) fn save_part<T: Chare>(part: &Part<T>) -> Result<SavedPart, Failure> {
     let mut saved = SavedPart {

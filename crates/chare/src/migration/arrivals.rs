@@ -3,23 +3,23 @@
 use std::collections::BTreeMap;
 
 use super::{Batch, COORDINATOR, MovesOf};
-use crate::directory::Site;
-use crate::entry::Chare;
+use crate::address::directory::Site;
+use crate::address::number::Number;
+use crate::engine::elements::moves::{Move, Request};
+use crate::engine::elements::part::{Part, Slot};
+use crate::engine::local::ranks::RanksOf;
+use crate::engine::local::{Arrival, Local};
+use crate::engine::object::chare::Chare;
 use crate::lifecycle::fail_early;
-use crate::local::{Arrival, Local};
 use crate::migration;
 use crate::migration::crossing;
 use crate::migration::departures;
-use crate::moves::{Move, Request};
-use crate::number::Number;
-use crate::part::{Part, Slot};
-use crate::priority::RanksOf;
 use crate::reduction;
 use crate::reduction::Gathered;
 use crate::reduction::{put_gathered, take_gathered};
 use crate::remote::{self, Travel};
-use crate::rounds::NextRounds;
 use crate::scan;
+use crate::state::rounds::NextRounds;
 
 /// An element on its way; what has ended is only waited for.
 struct Traveller<T: Chare> {

@@ -3,24 +3,24 @@
 //! One that is to go sends itself the message [`Leave`], which has its turn when no entry of it is under way. From then on it is frozen, and
 //! what comes waits with it: so nothing that cannot be written begins any more. Then it is moved as others are.
 
+use crate::address::number::Number;
 use crate::codec::{Packed, reading};
-use crate::cx::Cx;
-use crate::door::{Asker, Whose};
-use crate::entry::Chare;
+use crate::engine::elements::part::{Body, Frozen, Part, Slot, State};
+use crate::engine::local::{Arrival, Local};
+use crate::engine::object::chare::Chare;
+use crate::engine::object::cx::Cx;
+use crate::engine::object::door::{Asker, Whose};
+use crate::engine::object::parcel::Parcel;
+use crate::engine::object::proxy::One;
+use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::lifecycle::fail_early;
-use crate::local::{Arrival, Local};
 use crate::migration::arrivals;
 use crate::migration::wide;
-use crate::number::Number;
-use crate::parcel::Parcel;
-use crate::part::{Body, Frozen, Part, Slot, State};
-use crate::proxy::One;
 use crate::reduction;
 use crate::remote::{self, Crosser, Waiting};
-use crate::rounds::NextRounds;
 use crate::scan::messages_of;
-use crate::system::System;
+use crate::state::rounds::NextRounds;
 
 /// Has an element leave for another node, once no entry of it is under way.
 pub(crate) struct Leave {

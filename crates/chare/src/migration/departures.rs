@@ -15,14 +15,14 @@ use std::collections::HashMap;
 use std::fmt;
 use std::mem;
 
-use crate::entry::Chare;
-use crate::local::Local;
+use crate::address::number::Number;
+use crate::engine::elements::moves::Request;
+use crate::engine::elements::part::Part;
+use crate::engine::local::Local;
+use crate::engine::object::chare::Chare;
 use crate::migration::arrivals;
-use crate::moves::Request;
-use crate::number::Number;
-use crate::part::Part;
 use crate::remote::{self, Away, Crosser, Travel};
-use crate::states::{Slot, State};
+use crate::state::{Slot, State};
 
 /// What is sent to a worker, or to another node.
 enum Departure {

@@ -26,14 +26,14 @@ use std::mem;
 use std::sync::Arc;
 
 use super::{Batch, COORDINATOR, Coordinator, Moves};
-use crate::directory::Site;
-use crate::door::Asker;
-use crate::local::Local;
+use crate::address::directory::Site;
+use crate::address::number::Number;
+use crate::engine::elements::moves::Request;
+use crate::engine::local::Local;
+use crate::engine::object::door::Asker;
+use crate::engine::system::System;
 use crate::migration;
-use crate::moves::Request;
-use crate::number::Number;
 use crate::remote::{self, Away, Travel, Wish};
-use crate::system::System;
 
 /// What the first node knows of moves.
 #[derive(Default)]

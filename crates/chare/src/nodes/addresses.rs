@@ -4,14 +4,14 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::address::number::Number;
 use crate::array::Array;
 use crate::codec::reader;
-use crate::entry::Chare;
-use crate::number::Number;
-use crate::proxy::{All, One};
-use crate::registry;
+use crate::engine::object::chare::Chare;
+use crate::engine::object::proxy::{All, One};
+use crate::engine::system::System;
+use crate::engine::system::registry;
 use crate::remote;
-use crate::system::System;
 
 /// The number by which all nodes know a collection.
 fn wide<T: Chare, E: serde::ser::Error>(system: u32, collection: u32) -> Result<u32, E> {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use crate::call::{Call, Kind, Run};
 use crate::codec::Crossing;
-use crate::door::{Asker, Door, Whose};
-use crate::entry::{AsyncEntry, Chare, Entry, Message, Method};
+use crate::engine::object::chare::{AsyncEntry, Chare, Entry, Message, Method};
+use crate::engine::object::door::{Asker, Door, Whose};
+use crate::engine::object::parcel::{BoxedParcel, Finish, NoReply, Parcel, ToAll};
+use crate::engine::system::Outcome;
+use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::parcel::{BoxedParcel, Finish, NoReply, Parcel, ToAll};
 use crate::spread::Spread;
 use crate::suspended::{File, Start};
-use crate::system::Outcome;
-use crate::system::System;
 
 impl<T: Chare> Door<T> {
     /// Of an entry.

@@ -38,15 +38,15 @@ pub use self::environment::{JobEnvironment, NODES_MAX};
 use self::open::Open;
 pub use self::progress::Progress;
 use super::net::{NetError, Node, PORTS_MAX};
+use crate::address::index::Index;
 use crate::array::{Array, ArrayOptions, Plan};
 use crate::checkpoint::{CheckpointError, restore};
 use crate::codec::reading;
-use crate::entry::CrossesNodes;
+use crate::engine::object::chare::CrossesNodes;
+use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::index::Index;
 use crate::remote::{self, Away, Letter};
 use crate::start::system_of;
-use crate::system::System;
 use raddle_collections::reduce::Reducer;
 
 /// Ports of a node besides those of its workers: where letters come in, and what threads that are no workers send by.

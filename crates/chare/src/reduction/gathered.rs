@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::Share;
-use crate::entry::Chare;
-use crate::number::Number;
-use crate::part::Part;
-use crate::states::{Slot, State};
+use crate::address::number::Number;
+use crate::engine::elements::part::Part;
+use crate::engine::object::chare::Chare;
+use crate::state::{Slot, State};
 
 /// Shares that wait at a member of binomial trees for those below, by section and reduction: how many are missing, and their sum.
 pub(crate) type Gathered = HashMap<(u32, u64), (usize, Share)>;

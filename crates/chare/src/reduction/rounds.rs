@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 
 use super::share::Share;
+use crate::address::number::Number;
 use crate::failure::Failure;
-use crate::merged::Output;
-use crate::number::Number;
-use crate::rounds::Group;
-use crate::states::{Slot, State};
+use crate::state::merged::Output;
+use crate::state::rounds::Group;
+use crate::state::{Slot, State};
 
 /// Waits for the result of a reduction; the next in the order of results.
 pub(crate) type Claim = Box<dyn FnOnce(Outcome) + Send>;

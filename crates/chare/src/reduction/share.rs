@@ -2,11 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::engine::local::Local;
+use crate::engine::system::System;
 use crate::failure::{Failure, said};
-use crate::local::Local;
-use crate::merged::{Merged, Misfit, Output, downcast, merge_one, unequal};
 use crate::remote::{self, Letter};
-use crate::system::System;
+use crate::state::merged::{Merged, Misfit, Output, downcast, merge_one, unequal};
 use raddle_collections::reduce::Reducer;
 
 /// Where the result of a reduction goes.

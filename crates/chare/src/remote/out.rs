@@ -1,17 +1,17 @@
 //! Letters on their way out.
 
 use super::{Away, Letter, Reachable, Travel};
-use crate::collection::Collection;
-use crate::directory::Site;
-use crate::door::Asker;
-use crate::door::Whose;
-use crate::entry::Chare;
+use crate::address::directory::Site;
+use crate::engine::elements::collection::Collection;
+use crate::engine::local;
+use crate::engine::object::chare::Chare;
+use crate::engine::object::door::Asker;
+use crate::engine::object::door::Whose;
+use crate::engine::object::parcel::{BoxedParcel, Parcel};
+use crate::engine::object::proxy::{All, One};
+use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::local;
-use crate::parcel::{BoxedParcel, Parcel};
-use crate::proxy::{All, One};
 use crate::remote;
-use crate::system::System;
 
 use crate::codec::Packed;
 

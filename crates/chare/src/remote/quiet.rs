@@ -1,7 +1,7 @@
 //! When all nodes are quiet: no letter is under way, and no message within any node.
 //!
 //! The first node asks all, itself too, for the numbers of letters that they have sent and received; each waits with its answer until it is quiet within
-//! ([`crate::quiet`]). That is a wave. If as many letters had been received by one wave as had been sent by the next, all is quiet: at a moment
+//! ([`crate::engine::system::quiet`]). That is a wave. If as many letters had been received by one wave as had been sent by the next, all is quiet: at a moment
 //! between the two none was under way, and what each had received by then it has been done with before it answered again, without sending any more.
 //! Who asks is told by a pair of waves that began after that, so that what he had sent is counted.
 //!
@@ -15,11 +15,11 @@ use std::task::{Context, Poll, Wake, Waker};
 use raddle_sync::prim::yield_now;
 
 use super::{Letter, locked};
-use crate::door::Asker;
+use crate::engine::object::door::Asker;
+use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::remote;
 use crate::reply::{Replier, Reply, What, reply};
-use crate::system::System;
 
 /// Who wants to know when all is quiet.
 enum Told {

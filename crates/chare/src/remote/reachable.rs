@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::Crosser;
-use crate::door::Whose;
+use crate::address::number::Number;
+use crate::engine::elements::moves::Journey;
+use crate::engine::object::door::Whose;
+use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::measured::Measured;
-use crate::merged::Merged;
-use crate::moves::Journey;
-use crate::number::Number;
 use crate::reply::Reply;
-use crate::system::System;
+use crate::state::measured::Measured;
+use crate::state::merged::Merged;
 
 /// A collection over nodes, whatever its elements are: where letters for it arrive.
 pub(crate) trait Reachable: Send + Sync {

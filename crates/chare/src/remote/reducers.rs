@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use super::locked;
 use crate::codec::{BySerde as _, Crossing, CrossingError, best, reading};
 use crate::failure::Failure;
-use crate::merged::{Merged, Output};
+use crate::state::merged::{Merged, Output};
 use raddle_collections::reduce::{
     self, Any as AnyOf, BitAnd, BitOr, BitXor, Concat, Count, Gather, Max, MaxAt, Min, MinAt,
     Product, Reducer, Sum, SumExact, Xor,

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec::Packed;
 use crate::codec::plain;
-use crate::measured::Measured;
-use crate::part::Frozen;
+use crate::engine::elements::part::Frozen;
+use crate::state::measured::Measured;
 
 /// An element's number, and the node and the worker to which it is to go.
 pub(crate) type Wish = (u64, u16, u16);

@@ -5,16 +5,16 @@
 //! way they come.
 
 use super::Members;
-use crate::entry::Chare;
+use crate::address::number::Number;
+use crate::engine::elements::part::Part;
+use crate::engine::local::Local;
+use crate::engine::object::chare::Chare;
+use crate::engine::object::parcel::Parcel;
+use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::local::Local;
-use crate::number::Number;
-use crate::parcel::Parcel;
-use crate::part::Part;
 use crate::reduction;
 use crate::reduction::{AllGathered, Share};
 use crate::spread::Spread;
-use crate::system::System;
 
 /// Members directly below the one at `position` in a binomial tree of `count`.
 fn below(position: usize, count: usize) -> impl Iterator<Item = usize> {

@@ -1,17 +1,17 @@
 //! The way of messages to seeds: by their home. The header of [`crate::seeds`] says why it keeps their order.
 
-use crate::collection::Collection;
-use crate::detours::{Detours, Key, Legacy};
-use crate::directory::{Route, Site, Whereabouts};
-use crate::entry::Chare;
+use crate::address::detours::{Detours, Key, Legacy};
+use crate::address::directory::{Route, Site, Whereabouts};
+use crate::address::number::Number;
+use crate::engine::elements::collection::Collection;
+use crate::engine::elements::part::Part;
+use crate::engine::local::{self, Local};
+use crate::engine::object::chare::Chare;
+use crate::engine::object::parcel::{BoxedParcel, Parcel};
+use crate::engine::object::proxy::One;
+use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::local::{self, Local};
-use crate::number::Number;
-use crate::parcel::{BoxedParcel, Parcel};
-use crate::part::Part;
-use crate::proxy::One;
 use crate::send;
-use crate::system::System;
 
 /// How a message goes to its element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

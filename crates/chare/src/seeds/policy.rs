@@ -8,7 +8,7 @@ use raddle_runtime::SeedPolicy;
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicU32, Relaxed};
 
-use crate::states::{Slot, State};
+use crate::state::{Slot, State};
 
 /// Where a seed goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,10 +27,10 @@ use raddle_sync::prim::{
 use super::super::arrive::Then;
 use super::super::net::{NetError, Node, NodeId, Pump};
 use super::counter::Counter;
+use crate::engine::local;
+use crate::engine::system::System;
 use crate::failure::{Failure, contain, said};
-use crate::local;
 use crate::remote::{self, locked, quiet};
-use crate::system::System;
 
 thread_local! {
     /// This thread receives.

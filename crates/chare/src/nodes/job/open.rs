@@ -7,8 +7,8 @@ use raddle_sync::prim::thread;
 use super::super::net::NetError;
 use super::desk::Desk;
 use super::{JobError, Progress};
+use crate::engine::system::System;
 use crate::remote;
-use crate::system::System;
 
 /// A desk that hands out letters. Dropping it closes that.
 pub(super) struct Open {

@@ -1,0 +1,9 @@
+//! Addresses of elements: numbers, indices and keys, and where each element is.
+//!
+//! Plain data that knows nothing of messages and workers.
+
+pub(crate) mod detours;
+pub(crate) mod directory;
+pub(crate) mod index;
+pub(crate) mod keys;
+pub(crate) mod number;

@@ -1,0 +1,130 @@
+//! Messages of one sender that go by the homes of their elements.
+//!
+//! [`crate::seeds`] says why they do, and how the order of messages is kept.
+
+use std::collections::HashMap;
+
+use crate::address::number::Number;
+
+/// An element, in messages about messages to it.
+pub(crate) type Key = (u32, Number);
+
+/// Elements to which messages of a sender are under way by their home.
+#[derive(Debug, Default)]
+pub(crate) struct Detours {
+    by_element: HashMap<Key, Detour>,
+    /// Numbers the legacies of this worker.
+    count: u64,
+}
+
+/// What an element that moves leaves for its new worker to wait for: the old worker, and a number of its own.
+pub(crate) type Legacy = (usize, u64);
+
+/// What has to arrive before a sender may send straight to an element.
+#[derive(Debug, Default)]
+struct Detour {
+    /// His messages that have not met it.
+    own: usize,
+    /// What other workers had under way when elements of theirs came here.
+    taken_over: Vec<Legacy>,
+    heirs: Vec<Heir>,
+}
+
+/// A worker to which an element has moved from here: what that sends must not come before what had been sent here by then.
+///
+/// It waits for nothing that was sent, or taken over, after that: else two workers between which elements go to and fro would wait for each
+/// other.
+#[derive(Debug)]
+struct Heir {
+    worker: usize,
+    legacy: Legacy,
+    /// As of the detour. Messages meet their element in order: when so many have, those that were first have.
+    own: usize,
+    taken_over: Vec<Legacy>,
+}
+
+impl Detour {
+    fn is_over(&self) -> bool {
+        self.own == 0 && self.taken_over.is_empty()
+    }
+}
+
+impl Detours {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_element.is_empty()
+    }
+
+    /// True while messages of the sender are under way by the home of an element, or messages that
+    /// the element's old worker had sent so.
+    pub(crate) fn has(&self, key: Key) -> bool {
+        self.by_element.contains_key(&key)
+    }
+
+    /// Counts a message that goes by the home of its element.
+    pub(crate) fn begin_own(&mut self, key: Key) {
+        self.by_element.entry(key).or_default().own += 1;
+    }
+
+    /// How many elements they lead to.
+    #[cfg(shuttle)]
+    pub(crate) fn count(&self) -> usize {
+        self.by_element.len()
+    }
+
+    /// A message has met the element; returns who shall know that a legacy has arrived.
+    pub(crate) fn end_own(&mut self, key: Key) -> Vec<(usize, Legacy)> {
+        self.end_some(key, |own, _| *own = own.saturating_sub(1))
+    }
+
+    /// A legacy has arrived; returns who shall know that another one has.
+    pub(crate) fn end_legacy(&mut self, key: Key, ended: Legacy) -> Vec<(usize, Legacy)> {
+        self.end_some(key, |_, taken_over| {
+            taken_over.retain(|&legacy| legacy != ended)
+        })
+    }
+
+    fn end_some(
+        &mut self,
+        key: Key,
+        end: impl Fn(&mut usize, &mut Vec<Legacy>),
+    ) -> Vec<(usize, Legacy)> {
+        let Some(detour) = self.by_element.get_mut(&key) else {
+            return Vec::new();
+        };
+        end(&mut detour.own, &mut detour.taken_over);
+        for heir in &mut detour.heirs {
+            end(&mut heir.own, &mut heir.taken_over);
+        }
+        let is_told = |heir: &mut Heir| heir.own == 0 && heir.taken_over.is_empty();
+        let told = detour.heirs.extract_if(.., is_told);
+        let told = told.map(|heir| (heir.worker, heir.legacy)).collect();
+        if detour.is_over() {
+            self.by_element.remove(&key);
+        }
+        told
+    }
+
+    /// What an element leaves that moves from worker `from` to worker `to`, and the elements for which it does.
+    pub(crate) fn hand_over(&mut self, from: usize, to: usize) -> (Legacy, Vec<Key>) {
+        let legacy = (from, self.count);
+        self.count += 1;
+        for detour in self.by_element.values_mut() {
+            detour.heirs.push(Heir {
+                worker: to,
+                legacy,
+                own: detour.own,
+                taken_over: detour.taken_over.clone(),
+            });
+        }
+        (legacy, self.by_element.keys().copied().collect())
+    }
+
+    /// Sends by the home, too, until what an element that comes has left at its old worker has arrived.
+    pub(crate) fn take_over(&mut self, legacy: Legacy, keys: &[Key]) {
+        for &key in keys {
+            let detour = self.by_element.entry(key).or_default();
+            detour.taken_over.push(legacy);
+        }
+    }
+}

@@ -1,0 +1,556 @@
+//! Where each element of a collection is: a word for each, which all workers read.
+//!
+//! Tables grow by segments, each as large as all before it, so that an entry never moves.
+//!
+//! # Memory ordering
+//! A route says where to send, and nothing is read through it: whoever has a proxy has it from who made the element, and a route that
+//! is older than that is not read. One that was changed meanwhile leads to where the element was, and those there know
+//! ([`crate::engine::elements::part`], [`crate::migration`]). All accesses are relaxed.
+//!
+//! `worker` is read by the forks of an element's entry, on whatever worker they run. It was written
+//! before the entry began, and the fork orders the two.
+//! # Invariants
+//! 1. While an element is placed, the worker that has it alone writes `slot`, and alone believes it, after a look into the slot. Before one is
+//!    made that is put in, its array's root writes that it will be ([`COMING`]).
+//! 2. While an entry of an element runs, or its constructor, `worker` is the worker that runs it.
+//! 3. A place that was vacated is used again with the next generation, and after the last one no
+//!    more: two elements never have the same number.
+
+use std::collections::VecDeque;
+use std::sync::OnceLock;
+
+use raddle_sync::CachePadded;
+use raddle_sync::prim::{AtomicU32, AtomicU64, Mutex, Relaxed};
+
+use crate::address::number::{LAST_GENERATION, Number};
+
+/// Entries of the first segment; the next has as many, and each one after it twice as many as the one before.
+const FIRST_BITS: u32 = if raddle_sync::prim::LIGHT { 2 } else { 5 };
+const SEGMENT_COUNT: usize = (32 - FIRST_BITS + 1) as usize;
+
+/// No slot: the element is not made yet, or gone.
+pub(crate) const NO_SLOT: u32 = u32::MAX;
+
+/// No worker has had the element yet.
+const NO_WORKER: u32 = u32::MAX;
+
+/// No slot yet: a worker has been told to make the element.
+pub(crate) const COMING: u32 = u32::MAX - 1;
+
+/// What a route says of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whereabouts {
+    /// Nobody has this number.
+    Vacant,
+    /// Made, and waiting for a worker; `has_mail` when messages for it lie at its home.
+    Seed { has_mail: bool },
+    /// On a worker, or on its way there.
+    Placed,
+    /// On another node, or on its way from node to node.
+    Away,
+}
+
+/// Where an element can be, as a node sees it: on one of its own workers, or on another node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Site {
+    Worker(usize),
+    Node(u16),
+}
+
+impl Site {
+    const fn number(self) -> usize {
+        match self {
+            Self::Worker(worker) => worker,
+            Self::Node(node) => node as usize,
+        }
+    }
+}
+
+/// Where an element is, packed into a word.
+///
+/// ```text
+///   63   61 60          41 40     24 23     12 11      0
+///  ┌───────┬──────────────┬─────────┬─────────┬─────────┐
+///  │ state │  generation  │  epoch  │   old   │   new   │
+///  └───────┴──────────────┴─────────┴─────────┴─────────┘
+/// ```
+/// Workers in epoch `epoch` send to worker `new`, others to `old`: see [`crate::migration`]. Of an element on another node, or on its way from node to
+/// node, the state says which of the two is a worker, and which a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Route(u64);
+
+impl Route {
+    const WORKER_MASK: u64 = (1 << 12) - 1;
+    const EPOCH_MASK: u64 = (1 << 17) - 1;
+
+    const VACANT: u64 = 0;
+    const SEED: u64 = 1;
+    const SEED_WITH_MAIL: u64 = 2;
+    const PLACED: u64 = 3;
+    /// From a node to a node, both others, or there.
+    const AWAY: u64 = 4;
+    /// From a worker here to a node.
+    const LEAVING: u64 = 5;
+    /// From a node to a worker here.
+    const COMING: u64 = 6;
+
+    fn pack(state: u64, generation: u32, epoch: u32, old: usize, new: usize) -> Self {
+        debug_assert!(old <= 4095 && new <= 4095);
+        let high = state << 20 | u64::from(generation);
+        let high = high << 17 | (u64::from(epoch) & Self::EPOCH_MASK);
+        Self((high << 12 | old as u64) << 12 | new as u64)
+    }
+
+    pub(crate) fn placed(generation: u32, on: usize) -> Self {
+        Self::pack(Self::PLACED, generation, 0, on, on)
+    }
+
+    pub(crate) fn moving(generation: u32, epoch: u32, from: Site, to: Site) -> Self {
+        let state = match (from, to) {
+            (Site::Worker(_), Site::Worker(_)) => Self::PLACED,
+            (Site::Worker(_), Site::Node(_)) => Self::LEAVING,
+            (Site::Node(_), Site::Worker(_)) => Self::COMING,
+            (Site::Node(_), Site::Node(_)) => Self::AWAY,
+        };
+        Self::pack(state, generation, epoch, from.number(), to.number())
+    }
+
+    /// Of an element that has come to where it is.
+    pub(crate) fn at(generation: u32, site: Site) -> Self {
+        Self::moving(generation, 0, site, site)
+    }
+
+    pub(crate) fn seed(generation: u32, has_mail: bool) -> Self {
+        let state = if has_mail {
+            Self::SEED_WITH_MAIL
+        } else {
+            Self::SEED
+        };
+        Self::pack(state, generation, 0, 0, 0)
+    }
+
+    pub(crate) fn away(generation: u32, node: u16) -> Self {
+        Self::at(generation, Site::Node(node))
+    }
+
+    pub(crate) fn vacant(generation: u32) -> Self {
+        Self::pack(Self::VACANT, generation, 0, 0, 0)
+    }
+
+    pub(crate) fn whereabouts(self) -> Whereabouts {
+        match self.0 >> 61 {
+            Self::VACANT => Whereabouts::Vacant,
+            Self::SEED => Whereabouts::Seed { has_mail: false },
+            Self::SEED_WITH_MAIL => Whereabouts::Seed { has_mail: true },
+            Self::AWAY | Self::LEAVING | Self::COMING => Whereabouts::Away,
+            _ => Whereabouts::Placed,
+        }
+    }
+
+    #[inline]
+    fn is_placed(self) -> bool {
+        self.0 >> 61 == Self::PLACED
+    }
+
+    #[inline]
+    pub(crate) fn generation(self) -> u32 {
+        (self.0 >> 41) as u32 & LAST_GENERATION
+    }
+
+    /// The worker to which those in `epoch` send.
+    #[inline]
+    pub(crate) fn worker(self, epoch: u32) -> usize {
+        let word = if self.is_of(epoch) {
+            self.0
+        } else {
+            self.0 >> 12
+        };
+        (word & Self::WORKER_MASK) as usize
+    }
+
+    /// The old worker and the new one.
+    fn workers(self) -> (usize, usize) {
+        let (old, new) = (self.0 >> 12 & Self::WORKER_MASK, self.0 & Self::WORKER_MASK);
+        (old as usize, new as usize)
+    }
+
+    /// The old site and the new one; none when the element waits for a worker, or is gone.
+    pub(crate) fn sites(self) -> Option<(Site, Site)> {
+        let (old, new) = self.workers();
+        // Nodes are fewer than 2^12, as far as routes lead to them.
+        let (here, there) = (Site::Worker, |node: usize| Site::Node(node as u16));
+        match self.0 >> 61 {
+            Self::PLACED => Some((here(old), here(new))),
+            Self::LEAVING => Some((here(old), there(new))),
+            Self::COMING => Some((there(old), here(new))),
+            Self::AWAY => Some((there(old), there(new))),
+            _ => None,
+        }
+    }
+
+    /// Where those in `epoch` send; none when the element waits for a worker, or is gone.
+    pub(crate) fn site(self, epoch: u32) -> Option<Site> {
+        self.sites()
+            .map(|(old, new)| if self.is_of(epoch) { new } else { old })
+    }
+
+    #[inline]
+    fn is_of(self, epoch: u32) -> bool {
+        (self.0 >> 24) & Self::EPOCH_MASK == u64::from(epoch) & Self::EPOCH_MASK
+    }
+
+    /// The worker where the element is, or to which it goes; none when it waits for a worker, or is gone.
+    fn last_worker(self) -> Option<usize> {
+        self.is_placed().then(|| self.workers().1)
+    }
+
+    /// True when some send to `worker`, whatever epoch they are in.
+    fn leads_to(self, worker: usize) -> bool {
+        let own = Site::Worker(worker);
+        self.sites()
+            .is_some_and(|(old, new)| old == own || new == own)
+    }
+}
+
+/// What all workers know of one element.
+#[derive(Debug)]
+pub(crate) struct Place {
+    route: AtomicU64,
+    slot: AtomicU32,
+    worker: AtomicU32,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self {
+            route: AtomicU64::new(0),
+            slot: AtomicU32::new(NO_SLOT),
+            worker: AtomicU32::new(NO_WORKER),
+        }
+    }
+
+    // Relaxed in all below: see the header.
+
+    #[inline]
+    pub(crate) fn route(&self) -> Route {
+        Route(self.route.load(Relaxed))
+    }
+
+    pub(crate) fn set_route(&self, route: Route) {
+        self.route.store(route.0, Relaxed);
+    }
+
+    pub(crate) fn replace_route(&self, route: Route) -> Route {
+        Route(self.route.swap(route.0, Relaxed))
+    }
+
+    /// True when the route was `from` and is `to` now.
+    pub(crate) fn change_route(&self, from: Route, to: Route) -> bool {
+        self.route
+            .compare_exchange(from.0, to.0, Relaxed, Relaxed)
+            .is_ok()
+    }
+
+    #[inline]
+    pub(crate) fn slot(&self) -> usize {
+        self.slot.load(Relaxed) as usize
+    }
+
+    pub(crate) fn set_slot(&self, slot: u32) {
+        self.slot.store(slot, Relaxed);
+    }
+
+    /// The worker that runs the element's entries; `None` where no element is. For what an entry
+    /// calls, on whatever thread.
+    #[inline]
+    pub(crate) fn own_worker(&self) -> Option<usize> {
+        let worker = self.worker.load(Relaxed);
+        (worker != NO_WORKER).then_some(worker as usize)
+    }
+
+    /// The element is on this worker now.
+    #[inline]
+    pub(crate) fn set_own_worker(&self, worker: usize) {
+        self.worker.store(worker as u32, Relaxed);
+    }
+
+    /// The worker to which somebody in `epoch` sends what is for the element `number`; none when that is waiting for a worker, or gone.
+    #[inline]
+    pub(crate) fn worker_of(&self, number: Number, epoch: u32) -> Option<usize> {
+        let route = self.route();
+        (route.is_placed() && route.generation() == number.generation())
+            .then(|| route.worker(epoch))
+    }
+
+    /// The workers to which anybody sends what is for the element `number`: its old one and its new one, mostly the same.
+    pub(crate) fn workers_of(&self, number: Number) -> Option<(usize, usize)> {
+        let route = self.route();
+        (route.is_placed() && route.generation() == number.generation()).then(|| route.workers())
+    }
+
+    /// True when somebody may send to `worker` what is for the element `number`.
+    pub(crate) fn leads_to(&self, number: Number, worker: usize) -> bool {
+        let route = self.route();
+        route.generation() == number.generation() && route.leads_to(worker)
+    }
+}
+
+/// The places of all elements of a collection.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    homes: Box<[CachePadded<Table>]>,
+    /// The place of all numbers of an array that is no more.
+    nowhere: Place,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    segments: [OnceLock<Box<[Place]>>; SEGMENT_COUNT],
+    numbers: Mutex<Numbers>,
+}
+
+/// The numbers of one home.
+#[derive(Debug, Default)]
+struct Numbers {
+    used: u32,
+    /// Those that have come back, the oldest first.
+    vacant: VecDeque<Number>,
+}
+
+/// Numbers that came back to a worker from its own elements: it uses them again without a lock, the oldest first.
+///
+/// They are few, whatever comes and goes: others may make what ends here, and what comes here may end elsewhere.
+#[derive(Debug, Default)]
+pub(crate) struct Spare(VecDeque<Number>);
+
+impl Spare {
+    const MAX: usize = 64;
+}
+
+impl Directory {
+    /// An empty directory with so many homes.
+    pub(crate) fn new(home_count: usize) -> Self {
+        Self {
+            homes: (0..home_count).map(|_| CachePadded::default()).collect(),
+            nowhere: Place::new(),
+        }
+    }
+
+    /// The number of elements that one home can have.
+    pub(crate) const CAPACITY: u64 = 1 << 31;
+
+    /// Gives the first `count` numbers of home 0.
+    pub(crate) fn reserve(&self, count: u32) {
+        let table = &self.homes[0];
+        table.numbers().used = count;
+        for index in (0..count).step_by(1 << FIRST_BITS) {
+            table.make_room(index, count);
+        }
+    }
+
+    /// A number that nobody has, whose home is `home`.
+    pub(crate) fn allocate(&self, home: usize) -> Number {
+        self.allocate_with(home, &mut Spare::default(), 0)
+    }
+
+    /// The same, for who has `spare` ones of this home.
+    #[inline]
+    pub(crate) fn allocate_from(&self, spare: &mut Spare, home: usize) -> Number {
+        match spare.0.pop_front() {
+            Some(number) => number,
+            None => self.allocate_with(home, spare, Spare::MAX / 2),
+        }
+    }
+
+    /// The same; up to `more` of those that have come back become `spare`.
+    fn allocate_with(&self, home: usize, spare: &mut Spare, more: usize) -> Number {
+        let table = &self.homes[home];
+        let mut numbers = table.numbers();
+        if let Some(number) = numbers.vacant.pop_front() {
+            let more = more.min(numbers.vacant.len());
+            spare.0.extend(numbers.vacant.drain(..more));
+            return number;
+        }
+        let index = numbers.used;
+        assert!(
+            u64::from(index) < Self::CAPACITY,
+            "a home can have {} elements at a time",
+            Self::CAPACITY
+        );
+        numbers.used += 1;
+        drop(numbers);
+        table.make_room(index, u32::MAX);
+        Number::new(home, 0, index)
+    }
+
+    /// The element is gone. Returns the next number of its place, if there is one.
+    pub(crate) fn vacate(&self, number: Number) -> Option<Number> {
+        let generation = number.generation() + 1;
+        let place = self.place(number);
+        place.set_slot(NO_SLOT);
+        place.set_route(Route::vacant(generation));
+        (generation < LAST_GENERATION)
+            .then(|| Number::new(number.home(), generation, number.index()))
+    }
+
+    /// Gives a vacant number back to its home.
+    pub(crate) fn give_back(&self, number: Number) {
+        let mut numbers = self.homes[number.home()].numbers();
+        numbers.vacant.push_back(number);
+    }
+
+    /// The same, for who has `spare` ones of this home.
+    #[inline]
+    pub(crate) fn give_back_to(&self, spare: &mut Spare, number: Number) {
+        spare.0.push_back(number);
+        if spare.0.len() > Spare::MAX {
+            let mut numbers = self.homes[number.home()].numbers();
+            numbers.vacant.extend(spare.0.drain(..Spare::MAX / 2));
+        }
+    }
+
+    /// The worker where the element `number` is, or to which it goes, or the home of one that still waits for a worker; none when it is gone.
+    pub(crate) fn worker_or_home(&self, number: Number) -> Option<usize> {
+        let route = self.place(number).route();
+        let is_there =
+            route.generation() == number.generation() && route.whereabouts() != Whereabouts::Vacant;
+        is_there.then(|| route.last_worker().unwrap_or(number.home()))
+    }
+
+    /// The place of a number that was given; a vacant one if the array is no more.
+    #[inline]
+    pub(crate) fn place(&self, number: Number) -> &Place {
+        let (segment, offset) = locate(number.index());
+        let table = self.homes.get(number.home());
+        match table.and_then(|table| table.segments[segment].get()) {
+            Some(places) => &places[offset],
+            None => &self.nowhere,
+        }
+    }
+}
+
+impl Table {
+    fn numbers(&self) -> impl std::ops::DerefMut<Target = Numbers> {
+        self.numbers.lock().expect("nothing panics under this lock")
+    }
+
+    /// Makes room for an index, where there are `count` at the most.
+    fn make_room(&self, index: u32, count: u32) {
+        let (segment, offset) = locate(index);
+        self.segments[segment].get_or_init(|| {
+            let length = 1_usize << (FIRST_BITS as usize + segment.saturating_sub(1));
+            let length = length.min(count as usize - (index as usize - offset));
+            (0..length).map(|_| Place::new()).collect()
+        });
+    }
+}
+
+/// The segment of an index, and the place in it.
+#[inline]
+fn locate(index: u32) -> (usize, usize) {
+    let segment = u32::BITS - (index >> FIRST_BITS).leading_zeros();
+    if segment == 0 {
+        return (0, index as usize);
+    }
+    let first = 1_u32 << (FIRST_BITS + segment - 1);
+    (segment as usize, (index - first) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_their_own() {
+        let mut expected = (0, 0);
+        for index in 0..1 << (FIRST_BITS + 4) {
+            assert_eq!(locate(index), expected, "{index}");
+            expected.1 += 1;
+            let length = 1 << (FIRST_BITS as usize + expected.0.saturating_sub(1));
+            if expected.1 == length {
+                expected = (expected.0 + 1, 0);
+            }
+        }
+        let (segment, _) = locate(u32::MAX);
+        assert_eq!(segment, SEGMENT_COUNT - 1);
+    }
+
+    #[test]
+    fn a_vacated_number_comes_back_with_another_generation() {
+        let directory = Directory::new(3);
+        let first = directory.allocate(2);
+        assert_eq!((first.home(), first.index(), first.generation()), (2, 0, 0));
+        directory.place(first).set_route(Route::placed(0, 1));
+        assert_eq!(directory.place(first).worker_of(first, 9), Some(1));
+        directory.give_back(directory.vacate(first).expect("there are more"));
+        let second = directory.allocate(2);
+        assert_eq!(
+            (second.home(), second.index(), second.generation()),
+            (2, 0, 1)
+        );
+        directory.place(second).set_route(Route::placed(1, 1));
+        assert_eq!(directory.place(first).worker_of(first, 9), None);
+    }
+
+    #[test]
+    fn a_place_is_used_no_more_after_its_last_generation() {
+        let directory = Directory::new(1);
+        let mut number = directory.allocate(0);
+        let first = number;
+        let mut uses = 1;
+        while let Some(next) = directory.vacate(number) {
+            assert_eq!(next.index(), first.index());
+            assert_ne!(next, first);
+            number = next;
+            uses += 1;
+        }
+        assert_eq!(uses, LAST_GENERATION);
+        assert_eq!(directory.place(number).worker_of(number, 0), None);
+        assert_ne!(directory.allocate(0).index(), first.index());
+    }
+
+    #[test]
+    fn numbers_that_come_back_are_used_again_whoever_asks() {
+        let directory = Directory::new(1);
+        let mut spare = Spare::default();
+        for _ in 0..10 {
+            // Made by others, ended here: the reverse of it after that.
+            let made: Vec<_> = (0..1_000).map(|_| directory.allocate(0)).collect();
+            for number in made {
+                let vacant = directory.vacate(number).expect("there are more");
+                directory.give_back_to(&mut spare, vacant);
+            }
+            let made: Vec<_> = (0..1_000)
+                .map(|_| directory.allocate_from(&mut spare, 0))
+                .collect();
+            for number in made {
+                directory.give_back(directory.vacate(number).expect("there are more"));
+            }
+        }
+        let used = directory.homes[0].numbers().used as usize;
+        assert!(used <= 1_000 + Spare::MAX, "{used}");
+    }
+
+    #[test]
+    fn who_is_in_the_epoch_of_a_move_sends_to_the_new_worker() {
+        let (from, to) = (Site::Worker(7), Site::Worker(4095));
+        let route = Route::moving(5, (1 << 17) + 3, from, to);
+        assert_eq!(
+            (route.worker(2), route.worker(3), route.generation()),
+            (7, 4095, 5)
+        );
+        assert_eq!(route.whereabouts(), Whereabouts::Placed);
+        let away = Route::away(LAST_GENERATION, 1023);
+        assert_eq!(away.whereabouts(), Whereabouts::Away);
+        assert_eq!(away.site(0), Some(Site::Node(1023)));
+        let leaving = Route::moving(1, 9, Site::Worker(3), Site::Node(3));
+        assert_eq!(leaving.site(8), Some(Site::Worker(3)));
+        assert_eq!(leaving.site(9), Some(Site::Node(3)));
+        assert_eq!(away.generation(), LAST_GENERATION);
+        for has_mail in [false, true] {
+            let seed = Route::seed(LAST_GENERATION, has_mail);
+            assert_eq!(seed.whereabouts(), Whereabouts::Seed { has_mail });
+            assert_eq!(seed.generation(), LAST_GENERATION);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Keys and their numbers, in a table that calls nothing of the program.
+//!
+//! What a program says of its keys, `Hash` and `Eq`, can do anything: send, look into the same array, panic. So whoever looks hashes the key
+//! before, takes a copy of those that have the same hash, and compares them when the table is free again.
+
+use std::collections::HashMap;
+
+use crate::address::index::Key;
+use crate::address::number::Number;
+
+/// Numbers by keys.
+pub(crate) struct Keys<K> {
+    by_hash: HashMap<u64, Alike<K>>,
+    /// How many there may be before those without an element are sought, where somebody does ([`Keys::put_tidily`]).
+    tidy_at: usize,
+}
+
+/// Keys that have the same hash: one, nearly always.
+#[derive(Clone)]
+pub(crate) struct Alike<K> {
+    first: (K, Number),
+    more: Vec<(K, Number)>,
+}
+
+impl<K> Default for Keys<K> {
+    fn default() -> Self {
+        Self {
+            by_hash: HashMap::new(),
+            tidy_at: Self::FEW,
+        }
+    }
+}
+
+impl<K> Keys<K> {
+    /// So many are not worth a search.
+    const FEW: usize = 64;
+}
+
+impl<K: Key> Alike<K> {
+    fn iter(&self) -> impl Iterator<Item = &(K, Number)> {
+        std::iter::once(&self.first).chain(&self.more)
+    }
+
+    /// The number of `key`, if it is one of them. Asks the program which keys are equal.
+    #[inline]
+    pub(crate) fn number_of(&self, key: K) -> Option<Number> {
+        let mut all = self.iter();
+        all.find(|entry| entry.0 == key).map(|entry| entry.1)
+    }
+
+    fn has_same_numbers(&self, other: &Self) -> bool {
+        self.iter()
+            .map(|entry| entry.1)
+            .eq(other.iter().map(|entry| entry.1))
+    }
+}
+
+impl<K: Key> Keys<K> {
+    /// A copy of those with this hash.
+    #[inline]
+    pub(crate) fn alike(&self, hash: u64) -> Option<Alike<K>> {
+        self.by_hash.get(&hash).cloned()
+    }
+
+    pub(crate) fn put(&mut self, hash: u64, key: K, number: Number) {
+        let entry = (key, number);
+        self.by_hash
+            .entry(hash)
+            .and_modify(|alike| alike.more.push(entry))
+            .or_insert_with(|| Alike {
+                first: entry,
+                more: Vec::new(),
+            });
+    }
+
+    /// Puts a key in if those with its hash still are `seen`, among which it is not. False if others have come or gone.
+    #[must_use]
+    pub(crate) fn put_beside(
+        &mut self,
+        seen: Option<&Alike<K>>,
+        hash: u64,
+        key: K,
+        number: Number,
+    ) -> bool {
+        let are_same = match (self.by_hash.get(&hash), seen) {
+            (None, None) => true,
+            (Some(alike), Some(seen)) => alike.has_same_numbers(seen),
+            _ => false,
+        };
+        if are_same {
+            self.put(hash, key, number);
+        }
+        are_same
+    }
+
+    /// As [`put`](Self::put), for who never takes keys out: forgets, now and then, those whose elements are no more.
+    pub(crate) fn put_tidily(
+        &mut self,
+        hash: u64,
+        key: K,
+        number: Number,
+        is_alive: impl Fn(Number) -> bool,
+    ) {
+        if self.by_hash.len() >= self.tidy_at {
+            self.by_hash
+                .retain(|_, alike| alike.iter().any(|entry| is_alive(entry.1)));
+            self.tidy_at = Self::FEW.max(2 * self.by_hash.len());
+        }
+        self.put(hash, key, number);
+    }
+
+    /// Takes out the key that has this hash and this number.
+    pub(crate) fn remove(&mut self, hash: u64, number: Number) {
+        let Some(alike) = self.by_hash.get_mut(&hash) else {
+            return;
+        };
+        alike.more.retain(|entry| entry.1 != number);
+        if alike.first.1 == number {
+            match alike.more.pop() {
+                Some(entry) => alike.first = entry,
+                None => {
+                    self.by_hash.remove(&hash);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_with_one_hash_are_told_apart() {
+        let mut keys = Keys::default();
+        let number = |index| Number::new(0, 0, index);
+        let find = |keys: &Keys<u32>, key| keys.alike(7)?.number_of(key);
+        for key in 0..4 {
+            let seen = keys.alike(7);
+            assert!(keys.put_beside(seen.as_ref(), 7, key, number(key)));
+            assert!(!keys.put_beside(seen.as_ref(), 7, key, number(9)));
+        }
+        for gone in [2, 0, 3, 1] {
+            assert_eq!(find(&keys, gone), Some(number(gone)));
+            keys.remove(7, number(gone));
+            assert_eq!(find(&keys, gone), None);
+        }
+        assert!(keys.alike(7).is_none());
+    }
+
+    #[test]
+    fn keys_whose_elements_are_gone_are_forgotten() {
+        let mut keys = Keys::default();
+        for key in 0..10_000_u32 {
+            keys.put_tidily(u64::from(key), key, Number::new(0, 0, key), |number| {
+                number.index() < 10
+            });
+        }
+        assert!(keys.by_hash.len() <= Keys::<u32>::FEW + 10);
+        assert!((0..10_u32).all(|key| keys.alike(u64::from(key)).is_some()));
+    }
+}

@@ -1,0 +1,513 @@
+//! What all workers share of a collection: what its elements are called, and where they are.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
+
+use crate::address::directory::{Directory, Route, Whereabouts};
+use crate::address::index::Grid;
+use crate::address::keys::Keys;
+use crate::address::number::{LAST_GENERATION, Number};
+use crate::engine::elements::part::birth::Birth;
+use crate::engine::object::chare::Chare;
+use crate::failure::Failure;
+use crate::state::members::{Loss, Members, Sections};
+use crate::state::rounds::Group;
+use crate::state::{SharedState, SharedStates};
+
+/// What all workers share of a collection.
+pub(crate) struct Collection<T: Chare> {
+    pub(crate) system: u32,
+    pub(crate) id: u32,
+    /// The number by which all nodes know it, if it is over nodes.
+    pub(crate) wide: Option<u32>,
+    pub(crate) directory: Directory,
+    kind: Kind<T::Index>,
+    /// The elements that it was made with.
+    pub(crate) population: u64,
+    /// The worker where reductions and scans of all elements end, and its node.
+    pub(crate) root: usize,
+    pub(crate) root_node: u16,
+    /// How often elements were put in.
+    insertions_begun: AtomicU64,
+    /// Its elements are never moved.
+    pub(crate) stays: bool,
+    /// The runs of its elements are measured.
+    pub(crate) is_measured: bool,
+    is_node_group: bool,
+    /// What features keep for it.
+    states: SharedStates,
+    pub(crate) sections: Sections,
+    /// Which scans over all elements have no result.
+    pub(crate) scan_loss: Loss,
+    pub(crate) birth: Birth<T>,
+    /// The last elements that have ended with a panic.
+    died: Mutex<VecDeque<Death<T::Index>>>,
+    chare: PhantomData<fn() -> T>,
+}
+
+/// What elements are called.
+enum Kind<K> {
+    /// Nothing: each is alone.
+    Singles,
+    /// By their places.
+    Grid(Box<dyn Grid<K>>),
+    /// By keys, which have numbers.
+    Sparse {
+        hasher: RandomState,
+        numbers: Mutex<Keys<K>>,
+    },
+}
+
+/// An element that has ended with a panic.
+struct Death<K> {
+    number: Number,
+    /// None for an element of a collection without indices.
+    index: Option<K>,
+    failure: Failure,
+}
+
+/// The largest number of deaths that a collection remembers, the latest ones.
+const DEATHS_MAX: usize = 1_000;
+
+impl<T: Chare> fmt::Debug for Collection<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Collection")
+            .field("of", &T::NAME)
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Chare> Collection<T> {
+    /// The chares of a type that are in no array.
+    pub(crate) fn singles(system: u32, id: u32, worker_count: usize) -> Self {
+        Self {
+            system,
+            id,
+            wide: None,
+            directory: Directory::new(worker_count),
+            kind: Kind::Singles,
+            population: 0,
+            root: 0,
+            root_node: 0,
+            insertions_begun: AtomicU64::new(0),
+            stays: false,
+            is_measured: false,
+            is_node_group: false,
+            states: SharedStates::default(),
+            sections: Sections::default(),
+            scan_loss: Loss::default(),
+            birth: Birth::none(),
+            died: Mutex::default(),
+            chare: PhantomData,
+        }
+    }
+
+    /// A node group, whose one element here is in `state`.
+    pub(crate) fn node(system: u32, id: u32, state: impl SharedState) -> Self {
+        let collection = Self::singles(system, id, 1);
+        // Its route stays that of a seed: no worker has it for good.
+        let number = collection.directory.allocate(0);
+        collection
+            .directory
+            .place(number)
+            .set_route(Route::seed(0, false));
+        Self {
+            stays: true,
+            is_node_group: true,
+            ..collection.with_state(state)
+        }
+    }
+
+    /// An array in which the element at each position of the grid has the route at that position of `routes`.
+    pub(crate) fn dense(
+        system: u32,
+        id: u32,
+        grid: Box<dyn Grid<T::Index>>,
+        root: usize,
+        routes: &[Route],
+    ) -> Self {
+        let count = u32::try_from(routes.len()).expect("arrays have fewer than 2^31 elements");
+        let is_taken = |route: &&Route| route.whereabouts() != Whereabouts::Vacant;
+        let directory = Directory::new(1);
+        directory.reserve(count);
+        for (index, &route) in (0..count).zip(routes) {
+            directory.place(Number::new(0, 0, index)).set_route(route);
+        }
+        Self {
+            system,
+            id,
+            wide: None,
+            directory,
+            kind: Kind::Grid(grid),
+            population: routes.iter().filter(is_taken).count() as u64,
+            root,
+            root_node: 0,
+            insertions_begun: AtomicU64::new(0),
+            stays: false,
+            is_measured: false,
+            is_node_group: false,
+            states: SharedStates::default(),
+            sections: Sections::default(),
+            scan_loss: Loss::default(),
+            birth: Birth::none(),
+            died: Mutex::default(),
+            chare: PhantomData,
+        }
+    }
+
+    /// The same, of which the elements stay where they are if it `stays`.
+    pub(crate) fn that_stays(self, stays: bool) -> Self {
+        Self { stays, ..self }
+    }
+
+    /// The same, whose elements are measured when they run.
+    pub(crate) fn that_is_measured(self) -> Self {
+        Self {
+            is_measured: true,
+            ..self
+        }
+    }
+
+    /// The same, for which a feature keeps `state`.
+    pub(crate) fn with_state(self, state: impl SharedState) -> Self {
+        Self {
+            states: self.states.with(state),
+            ..self
+        }
+    }
+
+    /// The same, known to all nodes by a number; its reductions end at `root_node`.
+    pub(crate) fn known_as(self, wide: Option<u32>, root_node: u16) -> Self {
+        Self {
+            wide,
+            root_node,
+            ..self
+        }
+    }
+
+    /// The same, with what makes its first elements.
+    pub(crate) fn born_by(self, birth: Birth<T>) -> Self {
+        Self { birth, ..self }
+    }
+
+    /// What stands for an array that is no more: nothing can be reached.
+    pub(crate) fn husk(system: u32, id: u32) -> Self {
+        Self::singles(system, id, 0)
+    }
+
+    /// An array of keys, empty.
+    pub(crate) fn sparse(system: u32, id: u32, worker_count: usize, root: usize) -> Self {
+        Self {
+            system,
+            id,
+            wide: None,
+            directory: Directory::new(worker_count),
+            kind: Kind::Sparse {
+                hasher: RandomState::new(),
+                numbers: Mutex::default(),
+            },
+            population: 0,
+            root,
+            root_node: 0,
+            insertions_begun: AtomicU64::new(0),
+            stays: false,
+            is_measured: false,
+            is_node_group: false,
+            states: SharedStates::default(),
+            sections: Sections::default(),
+            scan_loss: Loss::default(),
+            birth: Birth::none(),
+            died: Mutex::default(),
+            chare: PhantomData,
+        }
+    }
+
+    /// An element is put in: what its maker sends from now on comes after this.
+    pub(crate) fn begin_insertion(&self) {
+        // Relaxed: messages carry what their senders know to who reads it.
+        self.insertions_begun.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn insertions_begun(&self) -> u64 {
+        // Relaxed: as above.
+        self.insertions_begun.load(Relaxed)
+    }
+
+    /// The state that a feature keeps for this collection, if it keeps any.
+    #[inline]
+    pub(crate) fn state<S: SharedState>(&self) -> Option<&S> {
+        self.states.get()
+    }
+
+    /// What features keep for it.
+    pub(crate) fn states(&self) -> &SharedStates {
+        &self.states
+    }
+
+    /// What all workers share of a section.
+    ///
+    /// # Errors
+    /// When it has been destroyed, or its array has.
+    pub(crate) fn section(&self, id: u32) -> Result<Arc<Members>, Failure> {
+        self.sections.find(id).ok_or_else(|| {
+            let (of, array) = (T::NAME, self.id);
+            Failure::new(format!(
+                "section {id} of {of}#{array} is no more: it has been destroyed, or its array has"
+            ))
+        })
+    }
+
+    /// The worker where reductions and scans of a group end.
+    ///
+    /// # Errors
+    /// When it is a section that is no more.
+    pub(crate) fn root_of(&self, group: Group) -> Result<usize, Failure> {
+        match group {
+            None => Ok(self.root),
+            Some(section) => Ok(self.section(section)?.root),
+        }
+    }
+
+    /// True for a node group, whose element no worker has for good.
+    pub(crate) fn is_node_group(&self) -> bool {
+        self.is_node_group
+    }
+
+    pub(crate) fn is_array(&self) -> bool {
+        !matches!(self.kind, Kind::Singles)
+    }
+
+    /// # Panics
+    /// When it is over several nodes, of which this one alone cannot do `what`.
+    #[track_caller]
+    pub(crate) fn check_within(&self, what: &str) {
+        assert!(
+            self.wide.is_none(),
+            "an array of {} over nodes cannot {what}: one that a node makes for itself can",
+            T::NAME
+        );
+    }
+
+    /// The lengths of an array with a shape.
+    pub(crate) fn shape(&self) -> Option<Vec<u64>> {
+        match &self.kind {
+            Kind::Grid(grid) => Some(grid.lengths()),
+            Kind::Singles | Kind::Sparse { .. } => None,
+        }
+    }
+
+    /// True for an array whose workers make its first elements.
+    pub(crate) fn has_birth(&self) -> bool {
+        matches!(self.kind, Kind::Grid(_))
+    }
+
+    /// True when an element has this number now.
+    #[inline]
+    pub(crate) fn has(&self, number: Number) -> bool {
+        let route = self.directory.place(number).route();
+        route.generation() == number.generation() && route.whereabouts() != Whereabouts::Vacant
+    }
+
+    /// The number of the element that has this index; none when there is none.
+    #[inline]
+    pub(crate) fn number_of(&self, index: T::Index) -> Option<Number> {
+        match &self.kind {
+            Kind::Singles => None,
+            Kind::Grid(grid) => {
+                let position = u32::try_from(grid.position(index)?).ok()?;
+                let number = self.at_position(position);
+                self.has(number).then_some(number)
+            }
+            Kind::Sparse { hasher, .. } => self.number_of_hashed(index, hasher.hash_one(index)),
+        }
+    }
+
+    /// The hash of a key; none for what has no keys.
+    #[inline]
+    pub(crate) fn hash(&self, index: T::Index) -> Option<u64> {
+        match &self.kind {
+            Kind::Sparse { hasher, .. } => Some(hasher.hash_one(index)),
+            Kind::Singles | Kind::Grid(_) => None,
+        }
+    }
+
+    /// As [`number_of`](Self::number_of), of a key that has this hash.
+    pub(crate) fn number_of_hashed(&self, index: T::Index, hash: u64) -> Option<Number> {
+        let Kind::Sparse { numbers, .. } = &self.kind else {
+            return None;
+        };
+        let alike = locked(numbers).alike(hash);
+        alike?.number_of(index)
+    }
+
+    /// The number of the element at a position of a grid.
+    pub(crate) fn at_position(&self, position: u32) -> Number {
+        let route = self.directory.place(Number::new(0, 0, position)).route();
+        Number::new(0, route.generation(), position)
+    }
+
+    /// What the element at a place of a grid is called.
+    pub(crate) fn index_of(&self, number: Number) -> Option<T::Index> {
+        match &self.kind {
+            Kind::Grid(grid) => Some(grid.at(u64::from(number.index()))),
+            Kind::Singles | Kind::Sparse { .. } => None,
+        }
+    }
+
+    /// Gives `index` a number, for an element on worker `on`; or says why it gets none.
+    pub(crate) fn insert(&self, index: T::Index, on: usize) -> Result<Number, &'static str> {
+        match &self.kind {
+            Kind::Singles => Err("is in no array: that has been destroyed"),
+            Kind::Grid(grid) => {
+                let position = grid.position(index).and_then(|at| u32::try_from(at).ok());
+                self.insert_at(position.ok_or("lies outside the array")?, on)
+            }
+            Kind::Sparse { hasher, numbers } => {
+                let hash = hasher.hash_one(index);
+                let mut number = None;
+                loop {
+                    let alike = locked(numbers).alike(hash);
+                    let before = alike.as_ref().and_then(|alike| alike.number_of(index));
+                    if before.is_some() {
+                        if let Some(number) = number {
+                            self.set_route(number, Route::vacant);
+                            self.directory.give_back(number);
+                        }
+                        return Err("is there already");
+                    }
+                    // Before the lock is taken.
+                    let number = *number.get_or_insert_with(|| {
+                        let number = self.directory.allocate(on);
+                        self.set_route(number, |generation| Route::placed(generation, on));
+                        number
+                    });
+                    if locked(numbers).put_beside(alike.as_ref(), hash, index, number) {
+                        return Ok(number);
+                    }
+                }
+            }
+        }
+    }
+
+    fn set_route(&self, number: Number, route: impl FnOnce(u32) -> Route) {
+        let place = self.directory.place(number);
+        place.set_route(route(number.generation()));
+    }
+
+    /// Gives a position of the grid a number.
+    fn insert_at(&self, position: u32, on: usize) -> Result<Number, &'static str> {
+        let place = self.directory.place(Number::new(0, 0, position));
+        let vacant = place.route();
+        let generation = vacant.generation();
+        if vacant.whereabouts() != Whereabouts::Vacant {
+            return Err("is there already");
+        }
+        if generation == LAST_GENERATION {
+            return Err(
+                "has been put in 1048575 times, and cannot be told apart from all those any more",
+            );
+        }
+        place
+            .change_route(vacant, Route::placed(generation, on))
+            .then(|| Number::new(0, generation, position))
+            .ok_or("is there already")
+    }
+
+    /// The element is gone. Returns a number that another element may have, if there is one.
+    pub(crate) fn remove(&self, number: Number, index: Option<T::Index>) -> Option<Number> {
+        if let (Kind::Sparse { hasher, numbers }, Some(index)) = (&self.kind, index) {
+            let hash = hasher.hash_one(index);
+            locked(numbers).remove(hash, number);
+        }
+        let vacant = self.directory.vacate(number);
+        vacant.filter(|_| !self.has_birth())
+    }
+
+    /// Why a message for an element that is no more fails.
+    pub(crate) fn gone(&self, number: Number, entry: &str) -> Failure {
+        let died = self.death(|death| death.number == number);
+        let name = self.name(self.index_of(number));
+        Failure::gone(&name, entry, died.as_ref())
+    }
+
+    /// The message for a caller that asks for an element that does not exist.
+    #[cold]
+    pub(crate) fn missing(&self, index: T::Index) -> String {
+        let name = self.name(Some(index));
+        let died = self.death(|death| death.index == Some(index));
+        // Another element may have had the index since, and have ended without a panic.
+        let reason = died.map_or_else(
+            || "it was never made, or has ended".to_owned(),
+            |died| format!("it has ended; {died}"),
+        );
+        format!("there is no {name}: {reason}")
+    }
+
+    /// The panic that ended the latest element that `is_it` says yes to.
+    fn death(&self, is_it: impl Fn(&Death<T::Index>) -> bool) -> Option<Failure> {
+        let died = locked(&self.died);
+        let death = died.iter().find(|death| is_it(death));
+        death.map(|death| death.failure.clone())
+    }
+
+    /// An element has ended with a panic.
+    pub(crate) fn note_death(&self, number: Number, index: Option<T::Index>, failure: &Failure) {
+        let mut died = locked(&self.died);
+        died.truncate(DEATHS_MAX - 1);
+        died.push_front(Death {
+            number,
+            index,
+            failure: failure.clone(),
+        });
+    }
+
+    /// What messages of errors call an element.
+    pub(crate) fn name(&self, index: Option<T::Index>) -> String {
+        match index {
+            Some(index) => format!("{}[{index:?}]", T::NAME),
+            None => format!("a {}", T::NAME),
+        }
+    }
+}
+
+fn locked<T>(lock: &Mutex<T>) -> impl std::ops::DerefMut<Target = T> {
+    lock.lock().expect("nothing panics under this lock")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::address::index::Shaped;
+    use crate::chare;
+
+    struct Element;
+
+    #[chare]
+    impl Element {}
+
+    #[test]
+    fn a_place_of_a_grid_is_used_until_its_elements_cannot_be_told_apart() {
+        let grid = Box::new(Shaped::<usize>(2));
+        let array = Collection::<Element>::dense(0, 0, grid, 0, &[Route::placed(0, 0); 2]);
+        let generation = LAST_GENERATION - 2;
+        assert!(
+            array
+                .remove(Number::new(0, generation, 0), Some(0))
+                .is_none()
+        );
+        let last = array.insert(0, 0).expect("there is one generation more");
+        assert_eq!(last.generation(), generation + 1);
+        assert!(array.remove(last, Some(0)).is_none());
+        let refused = array.insert(0, 0).expect_err("there is none any more");
+        assert!(refused.contains(&LAST_GENERATION.to_string()), "{refused}");
+        assert!(!array.has(last) && array.number_of(0).is_none());
+        assert!(array.number_of(1).is_some());
+    }
+}

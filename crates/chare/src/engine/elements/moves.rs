@@ -1,0 +1,52 @@
+//! What moving means for the elements of one array, whatever their type; see [`crate::migration`].
+
+use crate::address::directory::Site;
+use crate::address::number::Number;
+use crate::engine::local::Local;
+use crate::engine::local::ranks::RanksOf;
+
+/// What is done on some worker.
+pub(crate) type Request = Box<dyn FnOnce(&Local) + Send>;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Move {
+    pub(crate) number: Number,
+    pub(crate) from: Site,
+    pub(crate) to: Site,
+}
+
+impl Move {
+    /// The worker that the element leaves, if that is here.
+    pub(crate) fn source(&self) -> Option<usize> {
+        match self.from {
+            Site::Worker(worker) => Some(worker),
+            Site::Node(_) => None,
+        }
+    }
+}
+
+/// What moving means for the elements of an array, whatever they are.
+pub(crate) trait Journey: Send + Sync {
+    /// Writes old and new worker into the routes of those that are elsewhere than they are to be.
+    fn begin(
+        &self,
+        local: &Local,
+        collection: u32,
+        epoch: u32,
+        wanted: Vec<(Number, Site)>,
+    ) -> Vec<Move>;
+    /// This worker goes over.
+    fn go_over(&self, local: &Local, collection: u32, epoch: u32, moves: &[Move]);
+    /// Those that are ready to leave this worker.
+    fn leaving(&self, local: &Local, collection: u32, moves: &[Move]) -> Vec<Move>;
+    /// Takes them from here; returns what their new workers do, each for all that come.
+    fn take(
+        &self,
+        local: &Local,
+        collection: u32,
+        leaving: &[Move],
+        ranked: &mut RanksOf,
+    ) -> Vec<(usize, Request)>;
+    /// Makes the new workers the old ones too.
+    fn end(&self, local: &Local, collection: u32, moves: &[Move]);
+}

@@ -1,0 +1,534 @@
+//! A worker's part of a collection: the elements that it has, and what waits for those that it does not have yet.
+//!
+//! Nothing that runs on a worker is interrupted by another message, so that a part needs no lock. While an entry runs, the slots are
+//! borrowed: what it does to its part otherwise (a contribution, its own end) lies elsewhere.
+//!
+//! A message whose element is not ready waits with it, in this order of looks:
+//!
+//! | there is | then it waits |
+//! |---|---|
+//! | no part yet: the array is just being made | with the part, until that is |
+//! | an asynchronous entry under way | with the element, until that entry has ended |
+//! | no such element, but it is to come here | with its number, until it comes |
+//!
+//! and otherwise the element is gone, and the message fails.
+
+pub(crate) mod birth;
+mod marks;
+mod members;
+mod slots;
+mod suspended;
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+
+pub(crate) use marks::{Early, Mark, Marks};
+pub(crate) use slots::{Body, Frozen, Slot, Slots, State, Steps};
+pub(crate) use suspended::{Failed, Run, Suspended};
+
+use crate::address::directory::Spare;
+use crate::address::keys::Keys;
+use crate::address::number::Number;
+use crate::engine::elements::collection::Collection;
+use crate::engine::local::{Arrival, Local};
+use crate::engine::object::chare::Chare;
+use crate::engine::object::parcel::{BoxedParcel, Parcel};
+use crate::engine::object::proxy::One;
+use crate::failure::{Failure, contain, said};
+use crate::state::rounds::{Group, NextRounds};
+use crate::state::{State as FeatureState, States};
+
+/// What is done with a part as a whole.
+type Errand<T> = Box<dyn FnOnce(&Local, &Part<T>)>;
+
+/// Messages that wait, the oldest first.
+type Parcels<T> = VecDeque<BoxedParcel<T>>;
+
+/// A worker's part of a collection.
+pub(crate) struct Part<T: Chare> {
+    pub(crate) collection: Arc<Collection<T>>,
+    pub(crate) slots: RefCell<Slots<T>>,
+    /// Whose each slot is, and in which epoch he came; can be read while an entry runs.
+    residents: RefCell<Vec<Option<(Number, u32)>>>,
+    /// Elements that are here.
+    pub(crate) live: Cell<u64>,
+    /// What came before the part was made; none afterwards.
+    unborn: RefCell<Option<Vec<Errand<T>>>>,
+    /// Its first elements are being made, or have been.
+    is_coming: Cell<bool>,
+    /// What came before elements that are to come here.
+    pub(crate) early: RefCell<HashMap<Number, Parcels<T>>>,
+    /// What came for seeds whose home is here, before they were made somewhere ([`crate::seeds`]).
+    pub(crate) mail: RefCell<HashMap<Number, Parcels<T>>>,
+    /// Elements that are to be made here, and count as being here for what is sent to all.
+    pub(crate) unmade: RefCell<HashSet<Number>>,
+    /// Elements that are to come from other workers, and the epoch from which on they count as being here for what is sent to all.
+    pub(crate) expected: RefCell<HashMap<Number, u32>>,
+    /// Elements that are to go, and the epoch from which on they count as being elsewhere.
+    pub(crate) leaving: RefCell<HashMap<Number, u32>>,
+    /// Elements that are still to be made here, though nobody sends to them here any more, and the workers to which they go then.
+    pub(crate) late: RefCell<HashMap<Number, usize>>,
+    /// The last epoch in which an element came from another worker.
+    latest: Cell<u32>,
+    /// Numbers of this worker that nobody has.
+    spare: RefCell<Spare>,
+    /// Numbers of a sparse array that this worker has looked up.
+    known: RefCell<Keys<T::Index>>,
+    pub(crate) marks: RefCell<Marks>,
+    sections: members::Sections,
+    /// The array is balanced, and its elements are measured.
+    pub(crate) measures: bool,
+    /// Runs of entries until the next one that is measured.
+    pub(crate) until_sample: Cell<u32>,
+    states: States,
+}
+
+/// A part of a collection of any type, as its worker sees it.
+pub(crate) trait AnyPart: Any {
+    /// Says what waits on this worker: a line each.
+    fn explain(&self, local: &Local) -> Vec<String>;
+
+    /// Drops all elements, and what waits for them.
+    fn drop_all(&self, local: &Local);
+
+    /// The collection's number.
+    fn id(&self) -> u32;
+
+    /// The name of the elements' type.
+    fn of(&self) -> &'static str;
+
+    /// What features keep for this part.
+    fn states(&self) -> &States;
+
+    /// The number of elements that a group was made with; see [`Part::population_of`].
+    fn population_of_group(&self, group: Group) -> Result<u64, Failure>;
+
+    /// True on the worker where the reductions of a group end, and on its node.
+    fn is_root(&self, local: &Local, group: Group) -> bool;
+
+    /// The position of an element that is to contribute to the reductions and scans of a section;
+    /// 0 for all elements of an array.
+    fn position_in(&self, group: Group, number: Number) -> Option<usize>;
+
+    /// Calls `see` with each element that is here.
+    fn see_elements(&self, see: &mut dyn FnMut(Seen<'_>));
+}
+
+/// An element that is here.
+pub(crate) struct Seen<'a> {
+    pub(crate) number: Number,
+    /// Its name, for an element that has an index.
+    pub(crate) name: &'a dyn Fn() -> Option<String>,
+    /// The reductions and scans to which it contributes next.
+    pub(crate) rounds: NextRounds,
+    /// The scan for a step of which its asynchronous entry waits.
+    pub(crate) awaited_scan: Option<(Group, u64)>,
+}
+
+impl<T: Chare> fmt::Debug for Part<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Part")
+            .field("of", &T::NAME)
+            .field("live", &self.live)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Chare> AnyPart for Part<T> {
+    fn explain(&self, local: &Local) -> Vec<String> {
+        let slots = self.slots.borrow();
+        let mut lines: Vec<_> = slots
+            .iter()
+            .filter_map(|slot| slot.explain(|| self.collection.name(slot.index)))
+            .collect();
+        drop(slots);
+        lines.extend(self.collection.states().explain(local.worker));
+        for parcels in self.early.borrow().values() {
+            let count = parcels.len();
+            lines.push(format!(
+                "{count} messages wait for a {} that is to come",
+                T::NAME
+            ));
+        }
+        lines
+    }
+
+    fn id(&self) -> u32 {
+        self.collection.id
+    }
+
+    fn of(&self) -> &'static str {
+        T::NAME
+    }
+
+    fn states(&self) -> &States {
+        &self.states
+    }
+
+    fn population_of_group(&self, group: Group) -> Result<u64, Failure> {
+        self.population_of(group)
+    }
+
+    fn is_root(&self, local: &Local, group: Group) -> bool {
+        self.root_of(group) == Ok(local.worker) && self.root_elsewhere(local, group).is_none()
+    }
+
+    fn position_in(&self, group: Group, number: Number) -> Option<usize> {
+        let Some(section) = group else { return Some(0) };
+        self.section(section).ok()?.position(number)
+    }
+
+    fn see_elements(&self, see: &mut dyn FnMut(Seen<'_>)) {
+        let slots = self.slots.borrow();
+        let present = slots
+            .iter()
+            .filter(|slot| !matches!(slot.state, State::Vacant));
+        for slot in present {
+            let name = || Some(self.collection.name(Some(slot.index?)));
+            see(Seen {
+                number: slot.number,
+                name: &name,
+                rounds: slot.next_rounds(),
+                awaited_scan: slot.awaited_scan(),
+            });
+        }
+    }
+
+    fn drop_all(&self, local: &Local) {
+        let slots = self.slots.borrow_mut().take_all();
+        for slot in slots {
+            self.drop_slot(local, slot);
+        }
+        let (early, mail) = (self.early.take(), self.mail.take());
+        for parcel in early.into_values().chain(mail.into_values()).flatten() {
+            local.guard(|| drop(parcel));
+        }
+    }
+}
+
+impl<T: Chare> Part<T> {
+    pub(crate) fn new(collection: Arc<Collection<T>>) -> Self {
+        let unborn = collection.has_birth().then(Vec::new);
+        Self {
+            slots: RefCell::default(),
+            residents: RefCell::default(),
+            live: Cell::new(0),
+            unborn: RefCell::new(unborn),
+            is_coming: Cell::new(false),
+            early: RefCell::default(),
+            mail: RefCell::default(),
+            unmade: RefCell::default(),
+            expected: RefCell::default(),
+            leaving: RefCell::default(),
+            late: RefCell::default(),
+            latest: Cell::new(0),
+            spare: RefCell::default(),
+            known: RefCell::default(),
+            marks: RefCell::default(),
+            sections: members::Sections::default(),
+            measures: collection.is_measured,
+            until_sample: Cell::new(0),
+            states: States::default(),
+            collection,
+        }
+    }
+
+    /// The state that a feature keeps for this part.
+    #[inline]
+    pub(crate) fn state<S: FeatureState>(&self) -> &RefCell<S> {
+        self.states.of()
+    }
+
+    /// The number by which all nodes know an array whose reductions end at another node, and that
+    /// node.
+    pub(crate) fn root_elsewhere(&self, local: &Local, group: Group) -> Option<(u32, u16)> {
+        let (number, node) = (self.collection.wide?, self.collection.root_node);
+        let nodes = local.system.other_nodes()?;
+        (group.is_none() && node != nodes.me()).then_some((number, node))
+    }
+
+    pub(crate) fn one(&self, number: Number) -> One<T> {
+        One::new(self.collection.system, self.collection.id, number)
+    }
+
+    /// The slot that an element had when it was here; whoever looks compares the numbers.
+    #[inline]
+    pub(crate) fn slot_of(&self, number: Number) -> usize {
+        self.collection.directory.place(number).slot()
+    }
+
+    /// The number of the element with this index, without a lock where this worker has looked it up before.
+    #[inline]
+    pub(crate) fn number_of(&self, index: T::Index) -> Option<Number> {
+        let Some(hash) = self.collection.hash(index) else {
+            return self.collection.number_of(index);
+        };
+        let alike = self.known.borrow().alike(hash);
+        match alike.and_then(|alike| alike.number_of(index)) {
+            Some(number) if self.collection.has(number) => Some(number),
+            before => self.look_up(index, hash, before),
+        }
+    }
+
+    /// The same under the lock; `before` is the number that the key had when it was looked up last.
+    #[cold]
+    fn look_up(&self, index: T::Index, hash: u64, before: Option<Number>) -> Option<Number> {
+        if let Some(before) = before {
+            self.known.borrow_mut().remove(hash, before);
+        }
+        let number = self.collection.number_of_hashed(index, hash)?;
+        let mut known = self.known.borrow_mut();
+        known.put_tidily(hash, index, number, |number| self.collection.has(number));
+        Some(number)
+    }
+
+    /// Runs a message that has waited; should it panic outside of its entry, it takes no other along.
+    pub(crate) fn run(&self, local: &Local, number: Number, parcel: BoxedParcel<T>) {
+        local.guard(|| parcel.deliver(local, self, number));
+    }
+
+    /// Fails a message whose element is gone; should its arguments panic when they are dropped, they take no other along.
+    #[cold]
+    pub(crate) fn fail(&self, local: &Local, number: Number, parcel: BoxedParcel<T>) {
+        let failure = self.collection.gone(number, parcel.entry());
+        local.guard(|| parcel.fail(&local.system, failure));
+    }
+
+    /// Keeps a message that cannot run now until it can; fails it when that will never be.
+    #[cold]
+    pub(crate) fn keep(&self, local: &Local, number: Number, parcel: BoxedParcel<T>) {
+        if self.is_unborn() {
+            return self.wait_for_birth(move |local, part| parcel.deliver(local, part, number));
+        }
+        if let Some(slot) = self
+            .slots
+            .borrow_mut()
+            .get_mut(self.slot_of(number), number)
+        {
+            slot.aside().backlog.push_back(parcel);
+            return;
+        }
+        if self.is_expected(local, number) {
+            self.keep_early(number, parcel);
+        } else {
+            self.fail(local, number, parcel);
+        }
+    }
+
+    /// Keeps a message for an element that is to come.
+    pub(crate) fn keep_early(&self, number: Number, parcel: BoxedParcel<T>) {
+        let parcel = Box::new(Early::new(self, parcel));
+        let mut early = self.early.borrow_mut();
+        early.entry(number).or_default().push_back(parcel);
+    }
+
+    /// True when nobody runs the element's backlog yet.
+    pub(crate) fn begin_catching_up(&self, number: Number) -> bool {
+        !self.set_catching_up(number, true)
+    }
+
+    pub(crate) fn end_catching_up(&self, number: Number) {
+        self.set_catching_up(number, false);
+    }
+
+    /// Sets the flag, and returns what it was.
+    fn set_catching_up(&self, number: Number, catches_up: bool) -> bool {
+        let at = self.slot_of(number);
+        let mut slots = self.slots.borrow_mut();
+        // One that has ended has no backlog.
+        slots
+            .get_mut(at, number)
+            .is_none_or(|slot| std::mem::replace(&mut slot.aside().catches_up, catches_up))
+    }
+
+    /// Keeps what an element says of its reductions while an asynchronous entry has it.
+    pub(crate) fn note_rounds(&self, number: Number, rounds: &NextRounds) {
+        // Borrowed while another entry runs: then the element is in its slot.
+        if let Ok(mut slots) = self.slots.try_borrow_mut()
+            && let Some(slot) = slots.get_mut(self.slot_of(number), number)
+            && matches!(slot.state, State::Running)
+        {
+            slot.aside().rounds.clone_from(rounds);
+        }
+    }
+
+    /// The same for rounds that a fork has noted, which may be behind what is known by now.
+    pub(crate) fn catch_up_rounds(&self, number: Number, rounds: &NextRounds) {
+        // As in `note_rounds`.
+        if let Ok(mut slots) = self.slots.try_borrow_mut()
+            && let Some(slot) = slots.get_mut(self.slot_of(number), number)
+            && !matches!(slot.state, State::Ready(_))
+        {
+            slot.aside().rounds.raise_to(rounds);
+        }
+    }
+
+    /// An element gets a slot here, to which it came in `epoch`; 0 for one that was made here.
+    pub(crate) fn put(&self, local: &Local, slot: Slot<T>, epoch: u32) {
+        let number = slot.number;
+        let at = self.slots.borrow_mut().put(slot);
+        let place = self.collection.directory.place(number);
+        place.set_slot(at);
+        place.set_own_worker(local.worker);
+        let mut residents = self.residents.borrow_mut();
+        if residents.len() <= at as usize {
+            residents.resize(at as usize + 1, None);
+        }
+        residents[at as usize] = Some((number, epoch));
+        drop(residents);
+        self.live.set(self.live.get() + 1);
+        self.sections.comes(&self.collection, number);
+    }
+
+    /// An element comes in `epoch`, which is 0 for one that was made here; what it brings along runs, and then what came before it.
+    pub(crate) fn settle(&self, local: &Local, slot: Slot<T>, epoch: u32, urgent: Vec<Arrival>) {
+        let number = slot.number;
+        self.latest.set(self.latest.get().max(epoch));
+        self.put(local, slot, epoch);
+        self.forget_to_come(number);
+        for arrival in urgent {
+            local.guard(|| arrival(local));
+        }
+        if self.early.borrow().is_empty() {
+            return;
+        }
+        let early = self.early.borrow_mut().remove(&number);
+        for parcel in early.into_iter().flatten() {
+            self.run(local, number, parcel);
+        }
+    }
+
+    /// From now on, an element that is to be made here counts as being here.
+    pub(crate) fn expect(&self, local: &Local, number: Number) {
+        let at = self.slot_of(number);
+        let is_here = self.slots.borrow_mut().get_mut(at, number).is_some();
+        if !is_here && self.is_expected(local, number) {
+            self.unmade.borrow_mut().insert(number);
+        }
+    }
+
+    /// The element has come, or will not.
+    pub(crate) fn forget_to_come(&self, number: Number) {
+        if !self.unmade.borrow().is_empty() {
+            self.unmade.borrow_mut().remove(&number);
+        }
+        if !self.expected.borrow().is_empty() {
+            self.expected.borrow_mut().remove(&number);
+        }
+    }
+
+    /// Elements that are to come here, and count as being here for those in `epoch`.
+    pub(crate) fn to_come(&self, epoch: u32) -> Vec<Number> {
+        let (unmade, expected) = (self.unmade.borrow(), self.expected.borrow());
+        let all = unmade.iter().chain(expected.keys()).copied();
+        all.filter(|&number| self.is_here_in(number, epoch))
+            .collect()
+    }
+
+    /// True for an element that is here.
+    pub(crate) fn has(&self, number: Number) -> bool {
+        let residents = self.residents.borrow();
+        matches!(residents.get(self.slot_of(number)), Some(Some((is, _))) if *is == number)
+    }
+
+    /// True for an element that is to come here, where it is not here yet.
+    ///
+    /// Whoever sends by the new place may have gone over to the epoch of the move before this worker has, and by the old one nobody sends
+    /// any more when the element has left it. So both are as good.
+    pub(crate) fn is_expected(&self, local: &Local, number: Number) -> bool {
+        let place = self.collection.directory.place(number);
+        place.leads_to(number, local.worker)
+    }
+
+    /// The number of the first element from slot `at` on that is here for those in `epoch`; `at` is set to the slot after it.
+    #[inline]
+    pub(crate) fn next_number(&self, at: &mut usize, epoch: u32) -> Option<Number> {
+        let residents = self.residents.borrow();
+        let all_are = self.all_are_here_in(epoch);
+        while let Some(&resident) = residents.get(*at) {
+            *at += 1;
+            if let Some((number, _)) = resident
+                && (all_are || self.is_here_in(number, epoch))
+            {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    /// True when those that are here are here for those in `epoch`, too.
+    #[inline]
+    fn all_are_here_in(&self, epoch: u32) -> bool {
+        self.latest.get() <= epoch && self.leaving.borrow().is_empty()
+    }
+
+    /// True for an element that is here, or is to come here, for those in `epoch`.
+    pub(crate) fn is_here_in(&self, number: Number, epoch: u32) -> bool {
+        let came = match self.residents.borrow().get(self.slot_of(number)) {
+            Some(Some((is, came))) if *is == number => Some(*came),
+            _ if self.unmade.borrow().contains(&number) => Some(0),
+            _ => self.expected.borrow().get(&number).copied(),
+        };
+        let goes = self.leaving.borrow().get(&number).copied();
+        came.is_some_and(|came| came <= epoch) && goes.is_none_or(|goes| epoch < goes)
+    }
+
+    /// An element goes from here.
+    pub(crate) fn take(&self, number: Number) -> Option<Slot<T>> {
+        let at = self.slot_of(number);
+        let mut slots = self.slots.borrow_mut();
+        slots.get_mut(at, number)?;
+        let slot = slots.take(at);
+        drop(slots);
+        self.residents.borrow_mut()[at] = None;
+        self.live.set(self.live.get() - 1);
+        self.sections.goes(&self.collection, number);
+        Some(slot)
+    }
+
+    /// The index of an element that is here; `None` if it has none.
+    pub(crate) fn index_of(&self, number: Number) -> Option<T::Index> {
+        let at = self.slot_of(number);
+        let mut slots = self.slots.borrow_mut();
+        slots.get_mut(at, number).and_then(|slot| slot.index)
+    }
+
+    /// A number that nobody has, whose home is here: one of those that came back, or a new one.
+    pub(crate) fn allocate(&self, home: usize) -> Number {
+        let mut spare = self.spare.borrow_mut();
+        self.collection.directory.allocate_from(&mut spare, home)
+    }
+
+    /// The element has no number any more.
+    pub(crate) fn remove(&self, local: &Local, number: Number, index: Option<T::Index>) {
+        let Some(vacant) = self.collection.remove(number, index) else {
+            return;
+        };
+        let directory = &self.collection.directory;
+        if vacant.home() == local.worker {
+            directory.give_back_to(&mut self.spare.borrow_mut(), vacant);
+        } else {
+            directory.give_back(vacant);
+        }
+    }
+
+    /// Drops an element; a destructor that panics leaves the rest to go.
+    pub(crate) fn drop_slot(&self, local: &Local, mut slot: Slot<T>) {
+        let index = slot.index;
+        if let Some(aside) = slot.take_aside() {
+            aside.drop_all(local, &|_| {});
+        }
+        contain(
+            || drop(slot),
+            |panic| {
+                let name = self.collection.name(index);
+                let text = format!("{name} panicked in `drop`: {}", said(panic));
+                local.system.fail(Failure::new(text));
+            },
+        );
+    }
+}

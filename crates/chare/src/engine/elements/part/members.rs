@@ -1,0 +1,253 @@
+//! What a worker knows of the sections that it has to do with: which of their members are here.
+//!
+//! Kept from the first time that it is asked, and changed as members come and go, for the sections of those alone: a message to a section costs
+//! its members here, and a move the sections of who moves, however many others there are.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::Part;
+use crate::address::number::Number;
+use crate::engine::elements::collection::Collection;
+use crate::engine::object::chare::Chare;
+use crate::failure::Failure;
+use crate::state::members::{Loss, Members};
+use crate::state::rounds::Group;
+
+/// The sections that a worker has to do with.
+#[derive(Default)]
+pub(super) struct Sections {
+    known: RefCell<HashMap<u32, Known>>,
+    /// Of how many it is known which members are here: none, where messages go to members by their numbers.
+    mapped: Cell<usize>,
+    /// Room for the members that a message goes to.
+    addressed: Cell<Vec<Number>>,
+}
+
+struct Known {
+    members: Arc<Members>,
+    /// Where those are that this worker has to do with, once somebody has asked.
+    of_here: Option<MembersHere>,
+}
+
+/// The members of a section with which a worker has to do, but for those that are under way to it from another one.
+struct MembersHere {
+    here: BTreeSet<Number>,
+    /// Those that were put in and are still to be made here, when it was asked last. No more come: members are there before their section is.
+    unmade: Vec<Number>,
+}
+
+impl Sections {
+    /// An element has come here.
+    #[inline]
+    pub(super) fn comes<T: Chare>(&self, collection: &Collection<T>, number: Number) {
+        self.of_one(collection, number, |here| here.insert(number));
+    }
+
+    /// An element has gone from here.
+    #[inline]
+    pub(super) fn goes<T: Chare>(&self, collection: &Collection<T>, number: Number) {
+        self.of_one(collection, number, |here| here.remove(&number));
+    }
+
+    #[inline]
+    fn of_one<T: Chare>(
+        &self,
+        collection: &Collection<T>,
+        number: Number,
+        change: impl Fn(&mut BTreeSet<Number>) -> bool,
+    ) {
+        // What this worker knows it has been told, and so it sees who is a member.
+        if self.mapped.get() == 0 {
+            return;
+        }
+        let mut known = self.known.borrow_mut();
+        for id in collection.sections.of(number) {
+            let of_here = known.get_mut(&id).and_then(|known| known.of_here.as_mut());
+            of_here.map(|of_here| change(&mut of_here.here));
+        }
+    }
+}
+
+impl<T: Chare> Part<T> {
+    fn with_section<R>(&self, id: u32, call: impl FnOnce(&mut Known) -> R) -> Result<R, Failure> {
+        let mut known = self.sections.known.borrow_mut();
+        if let Some(known) = known.get_mut(&id) {
+            return Ok(call(known));
+        }
+        let members = self.collection.section(id)?;
+        let new = Known {
+            members,
+            of_here: None,
+        };
+        Ok(call(known.entry(id).or_insert(new)))
+    }
+
+    /// The members of a section, without a lock where this worker has looked them up before.
+    ///
+    /// # Errors
+    /// When it is no more.
+    pub(crate) fn section(&self, id: u32) -> Result<Arc<Members>, Failure> {
+        self.with_section(id, |known| Arc::clone(&known.members))
+    }
+
+    fn with_members<R>(
+        &self,
+        worker: usize,
+        id: u32,
+        call: impl FnOnce(&mut MembersHere) -> R,
+    ) -> Result<R, Failure> {
+        self.with_section(id, |Known { members, of_here }| {
+            let find = || {
+                let numbers = || members.numbers.iter().copied();
+                MembersHere {
+                    here: numbers().filter(|&number| self.has(number)).collect(),
+                    unmade: numbers()
+                        .filter(|&number| self.is_unmade(worker, number))
+                        .collect(),
+                }
+            };
+            if of_here.is_none() {
+                self.sections.mapped.update(|count| count + 1);
+            }
+            call(of_here.get_or_insert_with(find))
+        })
+    }
+
+    /// True for an element that was put in and is still to be made here: all send to it here, whatever their epoch, and it is not here.
+    fn is_unmade(&self, worker: usize, number: Number) -> bool {
+        let workers = self.collection.directory.place(number).workers_of(number);
+        workers == Some((worker, worker)) && !self.has(number)
+    }
+
+    /// How many elements a group was made with.
+    ///
+    /// # Errors
+    /// When it is a section that is no more.
+    pub(crate) fn population_of(&self, group: Group) -> Result<u64, Failure> {
+        match group {
+            None => Ok(self.collection.population),
+            Some(section) => self.with_section(section, |known| known.members.numbers.len() as u64),
+        }
+    }
+
+    /// The worker where reductions and scans of a group end.
+    ///
+    /// # Errors
+    /// When it is a section that is no more.
+    pub(crate) fn root_of(&self, group: Group) -> Result<usize, Failure> {
+        match group {
+            None => Ok(self.collection.root),
+            Some(section) => self.with_section(section, |known| known.members.root),
+        }
+    }
+
+    /// Calls `call` with what says which scans of a group have no result.
+    ///
+    /// # Errors
+    /// When it is a section that is no more.
+    pub(crate) fn with_scan_loss<R>(
+        &self,
+        group: Group,
+        call: impl FnOnce(&Loss) -> R,
+    ) -> Result<R, Failure> {
+        match group {
+            None => Ok(call(&self.collection.scan_loss)),
+            Some(section) => self.with_section(section, |known| call(&known.members.scan_loss)),
+        }
+    }
+
+    /// Why a scan of a group has no result, if it has none.
+    pub(crate) fn scan_loss(&self, group: Group, scan: u64) -> Option<Failure> {
+        self.with_scan_loss(group, |loss| loss.of(scan))
+            .unwrap_or_else(Some)
+    }
+
+    /// How many elements that are here take part in the reductions of a group; none in those of a section that is no more.
+    pub(crate) fn live_in(&self, worker: usize, group: Group) -> u64 {
+        match group {
+            None => self.live.get(),
+            Some(section) => self
+                .with_members(worker, section, |of_here| of_here.here.len() as u64)
+                .unwrap_or_default(),
+        }
+    }
+
+    /// Calls `call` for each member of a section that is here, or is to come here, for those in `epoch`.
+    ///
+    /// One that is still to be made counts whether or not the mark of its insertion has come: who sends to it by the section may not be who put
+    /// it in.
+    ///
+    /// # Errors
+    /// When the section is no more.
+    pub(crate) fn for_members(
+        &self,
+        worker: usize,
+        section: u32,
+        epoch: u32,
+        mut call: impl FnMut(Number),
+    ) -> Result<(), Failure> {
+        let mut numbers = self.sections.addressed.take();
+        let all_are = self.all_are_here_in(epoch);
+        self.with_members(worker, section, |MembersHere { here, unmade }| {
+            let is_here = |number: &Number| all_are || self.is_here_in(*number, epoch);
+            numbers.extend(here.iter().copied().filter(is_here));
+            unmade.retain(|&number| self.is_unmade(worker, number));
+            numbers.extend_from_slice(unmade);
+        })?;
+        let members = self.section(section)?;
+        let expected = self.expected.borrow();
+        let is_to_come = |number: &Number| {
+            members.position(*number).is_some()
+                && !self.has(*number)
+                && self.is_here_in(*number, epoch)
+        };
+        numbers.extend(expected.keys().copied().filter(is_to_come));
+        drop(expected);
+        numbers.drain(..).for_each(&mut call);
+        self.sections.addressed.set(numbers);
+        Ok(())
+    }
+
+    /// True when this worker has had to do with a section.
+    pub(crate) fn knows_section(&self, id: u32) -> bool {
+        self.sections.known.borrow().contains_key(&id)
+    }
+
+    /// False for a section that is no more.
+    pub(crate) fn has_group(&self, group: Group) -> bool {
+        group.is_none_or(|section| self.section(section).is_ok())
+    }
+
+    /// The sections of which an element is a member, of those whose members this worker has looked for here: shares of others never wait for who
+    /// is here.
+    pub(crate) fn mapped_sections_of(&self, number: Number) -> Vec<u32> {
+        if self.sections.mapped.get() == 0 {
+            return Vec::new();
+        }
+        let known = self.sections.known.borrow();
+        let mut sections = self.collection.sections.of(number);
+        let is_mapped = |id: &u32| {
+            let known = known.get(id);
+            known.is_some_and(|known| known.of_here.is_some())
+        };
+        sections.retain(is_mapped);
+        sections
+    }
+
+    /// An element contributes to a section no more.
+    pub(crate) fn forget_rounds(&self, number: Number, section: u32) {
+        let mut slots = self.slots.borrow_mut();
+        if let Some(slot) = slots.get_mut(self.slot_of(number), number) {
+            slot.forget_rounds(section);
+        }
+    }
+
+    pub(crate) fn forget_section(&self, id: u32) {
+        let known = self.sections.known.borrow_mut().remove(&id);
+        if known.is_some_and(|known| known.of_here.is_some()) {
+            self.sections.mapped.update(|count| count - 1);
+        }
+    }
+}

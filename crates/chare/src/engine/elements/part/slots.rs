@@ -1,0 +1,251 @@
+//! The room for elements: what each has, and what it does at this moment.
+
+use std::any::Any;
+use std::collections::{HashMap, VecDeque};
+use std::mem;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Parcels, Suspended};
+use crate::address::number::Number;
+use crate::engine::local::Local;
+use crate::engine::object::chare::Chare;
+use crate::engine::object::cx::Cx;
+use crate::engine::object::inbox::{Inbox, Lost};
+use crate::engine::object::parcel::BoxedParcel;
+use crate::state::merged::Merged;
+use crate::state::rounds::{Group, NextRounds};
+
+/// The elements of a part.
+pub(crate) struct Slots<T: Chare> {
+    slots: Vec<Slot<T>>,
+    vacant: Vec<u32>,
+}
+
+/// The room for one element.
+pub(crate) struct Slot<T: Chare> {
+    pub(crate) number: Number,
+    pub(crate) index: Option<T::Index>,
+    pub(crate) state: State<T>,
+    aside: Option<Box<Aside<T>>>,
+}
+
+/// What has come for scans, by group, scan and step.
+pub(crate) type Steps = HashMap<(Group, u64, u32), Box<dyn Merged>>;
+
+/// What an element has that has ever had to do with asynchronous entries.
+pub(crate) struct Aside<T: Chare> {
+    pub(crate) inbox: T::Inbox,
+    /// An asynchronous entry waits for messages of the inbox.
+    pub(crate) awaits_inbox: bool,
+    /// What waits for the end of an asynchronous entry.
+    pub(crate) backlog: Parcels<T>,
+    /// The backlog is being run.
+    pub(super) catches_up: bool,
+    pub(crate) steps: Steps,
+    /// An asynchronous entry waits for a step of this scan.
+    pub(crate) awaits_step: Option<(Group, u64)>,
+    /// The reductions to which the element contributes next, as long as an asynchronous entry has the element.
+    pub(crate) rounds: NextRounds,
+}
+
+/// An element.
+pub(crate) struct Body<T: Chare> {
+    pub(crate) me: T,
+    pub(crate) cx: Cx<T>,
+}
+
+pub(crate) enum State<T: Chare> {
+    /// Nothing is here.
+    Vacant,
+    /// An entry can run.
+    Ready(Body<T>),
+    /// An asynchronous entry runs at this moment.
+    Running,
+    /// An asynchronous entry waits.
+    Suspended(Suspended<T>),
+    /// The element is bytes, and waits to go to another node. Messages wait with it.
+    Frozen(Frozen),
+}
+
+/// An element that goes to another node: what it contributes to next, and its value.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Frozen {
+    pub(crate) rounds: (u64, u64),
+    #[serde(with = "crate::codec::plain")]
+    pub(crate) value: Vec<u8>,
+}
+
+impl<T: Chare> Default for Slots<T> {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            vacant: Vec::new(),
+        }
+    }
+}
+
+impl<T: Chare> Slots<T> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Slot<T>> {
+        self.slots.iter()
+    }
+
+    pub(super) fn take_all(&mut self) -> Vec<Slot<T>> {
+        self.vacant.clear();
+        mem::take(&mut self.slots)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, at: usize, number: Number) -> Option<&mut Slot<T>> {
+        self.slots
+            .get_mut(at)
+            .filter(|slot| slot.number == number && !matches!(slot.state, State::Vacant))
+    }
+
+    /// The element, if an entry can run.
+    #[inline]
+    pub(crate) fn ready(&mut self, at: usize, number: Number) -> Option<&mut Body<T>> {
+        match self.slots.get_mut(at) {
+            Some(Slot {
+                number: is,
+                state: State::Ready(body),
+                ..
+            }) if *is == number => Some(body),
+            _ => None,
+        }
+    }
+
+    /// Where a new element goes.
+    pub(super) fn put(&mut self, slot: Slot<T>) -> u32 {
+        if let Some(at) = self.vacant.pop() {
+            self.slots[at as usize] = slot;
+            return at;
+        }
+        self.slots.push(slot);
+        u32::try_from(self.slots.len() - 1).expect("a worker has fewer than 2^32 elements")
+    }
+
+    pub(super) fn take(&mut self, at: usize) -> Slot<T> {
+        let slot = &mut self.slots[at];
+        let vacant = Slot::new(slot.number, None, State::Vacant);
+        let slot = mem::replace(slot, vacant);
+        self.vacant.push(at as u32);
+        slot
+    }
+}
+
+impl<T: Chare> Aside<T> {
+    /// Drops what waits here, each by itself; `tell` is told the kind of each message that nobody has received.
+    pub(crate) fn drop_all(mut self, local: &Local, tell: &dyn Fn(&'static str)) {
+        let report_panic = |panic: &(dyn Any + Send)| local.fail_outside_entries(panic);
+        self.inbox.give_up(&mut Lost::new(&report_panic, tell));
+        for parcel in self.backlog {
+            local.guard(|| drop(parcel));
+        }
+        for value in self.steps.into_values() {
+            local.guard(|| drop(value));
+        }
+    }
+}
+
+impl<T: Chare> Slot<T> {
+    /// A kind of messages that the element has not received.
+    pub(crate) fn waits_in_inbox(&self) -> Option<&'static str> {
+        self.aside.as_ref()?.inbox.waiting()
+    }
+
+    pub(crate) fn new(number: Number, index: Option<T::Index>, state: State<T>) -> Self {
+        Self {
+            number,
+            index,
+            state,
+            aside: None,
+        }
+    }
+
+    pub(crate) fn aside(&mut self) -> &mut Aside<T> {
+        self.aside.get_or_insert_with(|| {
+            Box::new(Aside {
+                inbox: T::Inbox::default(),
+                awaits_inbox: false,
+                backlog: VecDeque::new(),
+                catches_up: false,
+                steps: Steps::new(),
+                awaits_step: None,
+                rounds: NextRounds::default(),
+            })
+        })
+    }
+
+    /// Says what the element waits for; `name` is its name.
+    pub(crate) fn explain(&self, name: impl FnOnce() -> String) -> Option<String> {
+        let State::Suspended(suspended) = &self.state else {
+            return None;
+        };
+        let (name, entry) = (name(), suspended.entry());
+        Some(match self.backlog_len() {
+            0 => format!("{name} waits in `{entry}`"),
+            1 => format!("{name} waits in `{entry}`, and a message for it"),
+            behind => format!("{name} waits in `{entry}`, and {behind} messages for it"),
+        })
+    }
+
+    /// The number of messages that wait for the end of an asynchronous entry.
+    fn backlog_len(&self) -> usize {
+        self.aside.as_ref().map_or(0, |aside| aside.backlog.len())
+    }
+
+    /// The oldest message that waits, for an element that is ready.
+    pub(crate) fn next_in_backlog(&mut self) -> Option<BoxedParcel<T>> {
+        let aside = self.aside.as_mut()?;
+        matches!(self.state, State::Ready(_)).then(|| aside.backlog.pop_front())?
+    }
+
+    /// What has come for scans.
+    pub(crate) fn take_all_steps(&mut self) -> Steps {
+        let aside = self.aside.as_mut();
+        aside.map_or_else(Steps::new, |aside| mem::take(&mut aside.steps))
+    }
+
+    /// The messages that wait.
+    pub(crate) fn take_backlog(&mut self) -> Parcels<T> {
+        let aside = self.aside.as_mut();
+        aside.map_or_else(VecDeque::new, |aside| mem::take(&mut aside.backlog))
+    }
+
+    pub(crate) fn take_aside(&mut self) -> Option<Box<Aside<T>>> {
+        self.aside.take()
+    }
+
+    /// The scan for a step of which an asynchronous entry waits.
+    pub(crate) fn awaited_scan(&self) -> Option<(Group, u64)> {
+        self.aside.as_ref()?.awaits_step
+    }
+
+    /// Takes what has come for scans of a section that is no more.
+    pub(crate) fn take_steps(&mut self, section: u32) -> Steps {
+        let steps = self.aside.as_mut().map(|aside| &mut aside.steps);
+        let taken = steps.map(|steps| steps.extract_if(|key, _| key.0 == Some(section)));
+        taken.into_iter().flatten().collect()
+    }
+
+    /// A section is no more. What an asynchronous entry has of it goes with the element.
+    pub(super) fn forget_rounds(&mut self, section: u32) {
+        if let State::Ready(body) = &mut self.state {
+            body.cx.forget_rounds(section);
+        }
+        if let Some(aside) = &mut self.aside {
+            aside.rounds.forget(section);
+        }
+    }
+
+    /// The reductions to which the element contributes next.
+    pub(crate) fn next_rounds(&self) -> NextRounds {
+        match (&self.state, &self.aside) {
+            (State::Ready(body), _) => body.cx.rounds().clone(),
+            (State::Frozen(frozen), _) => NextRounds::of(frozen.rounds),
+            (_, Some(aside)) => aside.rounds.clone(),
+            (_, None) => NextRounds::default(),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! An asynchronous entry that waits, as its element's slot holds it.
+
+use std::any::Any;
+use std::fmt;
+use std::pin::Pin;
+use std::task::Waker;
+
+use super::Body;
+use crate::engine::object::chare::Chare;
+use crate::engine::system::System;
+use crate::failure::Failure;
+use crate::state::rounds::NextRounds;
+
+/// An asynchronous entry under way; it gives the element back, or says how it ended it.
+pub(crate) type Run<T> = Pin<Box<dyn Future<Output = Result<Body<T>, Failed>> + Send>>;
+
+pub(crate) type Tell = Box<dyn FnOnce(Failure, &System) + Send>;
+
+/// The entry has panicked.
+pub(crate) struct Failed {
+    /// The reductions to which the element would have contributed next.
+    pub(crate) rounds: NextRounds,
+    pub(crate) panic: Box<dyn Any + Send>,
+    /// Tells who is to know.
+    pub(crate) tell: Tell,
+}
+
+/// An asynchronous entry that waits.
+pub(crate) struct Suspended<T: Chare> {
+    pub(crate) entry: &'static str,
+    pub(crate) run: Run<T>,
+    pub(crate) waker: Waker,
+}
+
+impl<T: Chare> fmt::Debug for Suspended<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Suspended").finish_non_exhaustive()
+    }
+}
+
+impl<T: Chare> Suspended<T> {
+    pub(crate) fn entry(&self) -> &'static str {
+        self.entry
+    }
+}

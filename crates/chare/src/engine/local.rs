@@ -1,0 +1,338 @@
+//! What a worker has of its chares, reachable from any code that it runs.
+
+pub(crate) mod ranks;
+
+use std::any::{Any, TypeId};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use raddle_sync::prim::thread_local;
+
+use crate::address::detours::Detours;
+use crate::address::number::Number;
+use crate::engine::elements::part::{AnyPart, Part};
+use crate::engine::local::ranks::WorkerRanks;
+use crate::engine::object::chare::Chare;
+use crate::engine::system::System;
+use crate::engine::system::collections::place_of;
+use crate::failure::{Failure, contain, said};
+use crate::state::{State, States};
+
+thread_local! {
+    #[expect(clippy::missing_const_for_thread_local, reason = "not so in seeded schedules")]
+    static LOCAL: OnceCell<Local> = OnceCell::new();
+}
+
+/// What a message does at its worker, where it is one of many kinds that are sent now and then: what they have in common is compiled once.
+pub(crate) type Arrival = Box<dyn FnOnce(&Local) + Send>;
+
+/// A part, and the id of its collection.
+type OwnPart = (u32, Rc<dyn AnyPart>);
+
+/// One worker's side of the system of its runtime.
+pub(crate) struct Local {
+    pub(crate) system: Arc<System>,
+    /// Whose this thread is: its system's, or nobody's while it acts as a thread that is no worker.
+    owner: Cell<u32>,
+    pub(crate) worker: usize,
+    /// Counts the moves of elements that this worker knows of ([`crate::migration`]).
+    pub(crate) epoch: Cell<u32>,
+    /// This worker's part of each collection that it has heard of.
+    parts: RefCell<Vec<Option<OwnPart>>>,
+    /// The element whose asynchronous entry runs.
+    pub(crate) running: Cell<Option<(u32, Number)>>,
+    /// The element that runs, if what it sends is measured.
+    pub(crate) sender: Cell<Option<(u32, Number)>>,
+    /// Elements to which messages of this worker are under way by their home ([`crate::seeds`]).
+    pub(crate) detours: RefCell<Detours>,
+    /// A message is under way after which this worker looks whether all is quiet.
+    pub(crate) looks_later: Cell<bool>,
+    /// Messages with priorities that have arrived.
+    pub(crate) ranks: RefCell<WorkerRanks>,
+    states: States,
+    /// The collections of chares that are in no array, by their type.
+    singles: RefCell<Vec<(TypeId, u32)>>,
+}
+
+impl fmt::Debug for Local {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Local")
+            .field("worker", &self.worker)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Calls `call` with what this thread has of the system `id`, if it is one of that system's workers.
+#[inline]
+pub(crate) fn with<R>(id: u32, call: impl FnOnce(Option<&Local>) -> R) -> R {
+    // A slot for the call, since a thread that ends has no locals any more, and calls it all the same.
+    let mut call = Some(call);
+    let mut run = |local: Option<&Local>| call.take().map(|call| call(local));
+    let result = LOCAL.try_with(|local| match local.get() {
+        Some(local) if local.owner.get() == id => run(Some(local)),
+        Some(_) => run(None),
+        None => run(come_up(local, id)),
+    });
+    match result {
+        Ok(result) => result,
+        Err(_) => run(None),
+    }
+    .expect("it is called once")
+}
+
+/// Calls `call` with this thread being no worker, whatever it is and whatever it is at: what it sends goes as from outside.
+pub(crate) fn apart<R>(call: impl FnOnce() -> R) -> R {
+    /// The number of no system.
+    const NOBODY: u32 = u32::MAX;
+
+    struct Back<'a>(&'a Local, u32);
+    impl Drop for Back<'_> {
+        fn drop(&mut self) {
+            self.0.owner.set(self.1);
+        }
+    }
+    // As in `with`, for a thread that ends.
+    let mut call = Some(call);
+    let mut run = || call.take().map(raddle_runtime::apart);
+    let result = LOCAL.try_with(|local| {
+        let local = local.get();
+        let _back = local.map(|local| Back(local, local.owner.replace(NOBODY)));
+        run()
+    });
+    result.unwrap_or_else(|_| run()).expect("it is called once")
+}
+
+/// The first look of a thread at its system.
+#[cold]
+fn come_up(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
+    let system = System::find(id)?;
+    let worker = system.post.own_index()?;
+    Some(local.get_or_init(|| Local {
+        owner: Cell::new(id),
+        system,
+        worker,
+        epoch: Cell::new(0),
+        parts: RefCell::default(),
+        running: Cell::new(None),
+        sender: Cell::new(None),
+        detours: RefCell::default(),
+        ranks: RefCell::default(),
+        looks_later: Cell::new(false),
+        states: States::default(),
+        singles: RefCell::default(),
+    }))
+}
+
+/// Calls `call` on the worker to which a message of the system `id` came, and counts the message as done.
+#[inline]
+pub(crate) fn on_arrival(id: u32, call: impl FnOnce(&Local)) {
+    with(id, |local| {
+        let local = local.expect("messages arrive at workers of their system");
+        local.guard(|| call(local));
+        local.system.quiet.count_done(local);
+    });
+}
+
+/// Calls `call` on whoever got it from the pool, and counts it as a message that is done.
+///
+/// A substitute, which has no chares, sends it to a worker.
+pub(crate) fn in_pool(id: u32, call: impl FnOnce(&Local) + Send + 'static) {
+    let mut call = Some(call);
+    with(id, |local| {
+        let local = local?;
+        let call = call.take()?;
+        local.guard(|| call(local));
+        local.system.quiet.count_done(local);
+        Some(())
+    });
+    if let Some(call) = call {
+        hand_over(id, Box::new(call));
+    }
+}
+
+#[cold]
+fn hand_over(id: u32, call: Arrival) {
+    // Without a system, its runtime has ended.
+    if let Some(system) = System::find(id) {
+        let worker = system.next_worker();
+        system
+            .post
+            .send_outside(worker, move || on_arrival(id, call));
+    }
+}
+
+/// True on a worker of the system `id`.
+pub(crate) fn is_here(id: u32) -> bool {
+    with(id, |local| local.is_some())
+}
+
+/// True on every thread that may run entries of the system `id`, or their forks: its workers, and
+/// the threads that stand in for these.
+pub(crate) fn is_own_thread(id: u32) -> bool {
+    // Most threads that ask are threads of no runtime.
+    is_here(id)
+        || raddle_runtime::worker_index().is_some()
+            && System::find(id).is_some_and(|system| system.post.is_own_thread())
+}
+
+/// The element of the system `id` whose asynchronous entry this thread runs.
+pub(crate) fn running(id: u32) -> Option<(u32, Number)> {
+    with(id, |local| local?.running.get())
+}
+
+/// Leaves what is in `place` undropped.
+#[cfg(not(any(loom, shuttle)))]
+fn leave<V: Default>(place: &RefCell<V>) {
+    if let Ok(mut value) = place.try_borrow_mut() {
+        std::mem::forget(std::mem::take(&mut *value));
+    }
+}
+
+impl Drop for Local {
+    /// The end of the thread, in which a panic would be the end of the process: destructors of chares keep theirs to themselves.
+    ///
+    /// If the thread is a worker still, an entry or a panic hook has called exit(3), and its
+    /// element is in use. Nothing is dropped then, as nothing is on all other workers.
+    fn drop(&mut self) {
+        // In a model there are no exits.
+        #[cfg(not(any(loom, shuttle)))]
+        if raddle_runtime::worker_index().is_some() {
+            leave(&self.parts);
+            leave(&self.ranks);
+            self.states.take_all().for_each(std::mem::forget);
+            return;
+        }
+        for (_, part) in self.parts.take().into_iter().flatten() {
+            part.drop_all(self);
+            self.guard(|| drop(part));
+        }
+        let ranks = self.ranks.take();
+        self.guard(|| drop(ranks));
+        let mut states = std::mem::take(&mut self.states);
+        for state in states.take_all() {
+            self.guard(|| drop(state));
+        }
+    }
+}
+
+impl Local {
+    /// Calls what may panic outside of an entry: a destructor, a clone, a call with a result. Then all who wait hear of it.
+    #[inline]
+    pub(crate) fn guard(&self, call: impl FnOnce()) {
+        contain(call, |panic| self.fail_outside_entries(panic));
+    }
+
+    #[cold]
+    pub(crate) fn fail_outside_entries(&self, panic: &(dyn Any + Send)) {
+        let text = format!("a panic outside of any entry: {}", said(panic));
+        self.system.fail(Failure::new(text));
+    }
+
+    /// The state that a feature keeps for this worker.
+    #[inline]
+    pub(crate) fn state<S: State>(&self) -> &RefCell<S> {
+        self.states.of()
+    }
+
+    /// This worker's part of a collection, which is of `T`.
+    #[inline]
+    pub(crate) fn part<T: Chare>(&self, collection: u32) -> Rc<Part<T>> {
+        let parts = self.parts.borrow();
+        match parts.get(place_of(collection)) {
+            Some(Some((id, part))) if *id == collection => (Rc::clone(part) as Rc<dyn Any>)
+                .downcast()
+                .expect("a proxy has the type of its collection"),
+            _ => {
+                drop(parts);
+                self.new_part(collection)
+            }
+        }
+    }
+
+    #[cold]
+    fn new_part<T: Chare>(&self, collection: u32) -> Rc<Part<T>> {
+        let Some(shared) = self.system.find_collection(collection) else {
+            // Nothing is kept of what nobody will ask this worker to drop.
+            return Rc::new(Part::new(self.system.collection(collection)));
+        };
+        let part = Rc::new(Part::new(shared));
+        let mut parts = self.parts.borrow_mut();
+        let place = place_of(collection);
+        if parts.len() <= place {
+            parts.resize_with(place + 1, || None);
+        }
+        parts[place] = Some((collection, Rc::clone(&part) as Rc<dyn AnyPart>));
+        part
+    }
+
+    /// This worker's parts of all collections.
+    pub(crate) fn all_parts(&self) -> Vec<Rc<dyn AnyPart>> {
+        let parts = self.parts.borrow();
+        parts
+            .iter()
+            .flatten()
+            .map(|own| Rc::clone(&own.1))
+            .collect()
+    }
+
+    /// This worker's part of a collection, whatever it is of, if it has one.
+    pub(crate) fn any_part(&self, collection: u32) -> Option<Rc<dyn AnyPart>> {
+        let parts = self.parts.borrow();
+        let own = parts.get(place_of(collection))?.as_ref();
+        own.filter(|own| own.0 == collection)
+            .map(|own| Rc::clone(&own.1))
+    }
+
+    /// Drops this worker's part of a collection that is no more.
+    pub(crate) fn drop_part(&self, collection: u32) {
+        let mut parts = self.parts.borrow_mut();
+        let own = parts.get_mut(place_of(collection));
+        let part = own.and_then(|own| own.take_if(|(id, _)| *id == collection));
+        drop(parts);
+        if let Some((_, part)) = part {
+            part.drop_all(self);
+            self.guard(|| drop(part));
+        }
+    }
+
+    /// The collection of all chares of type `T` that are in no array.
+    pub(crate) fn singles<T: Chare>(&self) -> u32 {
+        let of = TypeId::of::<T>();
+        let known = self
+            .singles
+            .borrow()
+            .iter()
+            .find(|single| single.0 == of)
+            .map(|single| single.1);
+        known.unwrap_or_else(|| {
+            let id = self.system.singles::<T>();
+            self.singles.borrow_mut().push((of, id));
+            id
+        })
+    }
+
+    /// As [`post`](Self::post), for what is sent now and then.
+    pub(crate) fn post_seldom(&self, to: usize, message: impl FnOnce(&Self) + Send + 'static) {
+        self.post(to, Box::new(message) as Arrival);
+    }
+
+    /// As [`post`](Self::post), before all messages that are not urgent.
+    pub(crate) fn post_urgent(&self, to: usize, message: Arrival) {
+        let id = self.system.id;
+        self.system.quiet.count_sent(self.worker);
+        self.system
+            .post
+            .send_urgent(to, move || on_arrival(id, message));
+    }
+
+    /// Sends a message to a worker, perhaps this one.
+    #[inline]
+    pub(crate) fn post(&self, to: usize, message: impl FnOnce(&Self) + Send + 'static) {
+        let id = self.system.id;
+        self.system.quiet.count_sent(self.worker);
+        self.system.post.send(to, move || on_arrival(id, message));
+    }
+}

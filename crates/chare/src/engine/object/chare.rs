@@ -1,0 +1,82 @@
+//! What `#[chare]` says of a type: its entries, as types, so that messages carry arguments and nothing else.
+
+use std::fmt;
+use std::hash::Hash;
+
+use crate::address::index::Key;
+use crate::codec::{Across, Crossing};
+use crate::engine::object::cx::Cx;
+use crate::engine::object::door::Door;
+use crate::engine::object::inbox::{Inbox, Queue};
+use crate::engine::object::proxy::{All, One};
+
+/// A type whose values are message-driven objects. The attribute [`chare`](macro@crate::chare) implements it.
+pub trait Chare: Sized + Send + 'static {
+    /// What messages of errors call it.
+    const NAME: &'static str;
+
+    /// What elements of its arrays are called.
+    type Index: Key;
+
+    /// The messages that asynchronous entries wait for.
+    type Inbox: Inbox;
+
+    /// How its values are written to disk, and to other nodes; none for one of which nobody has said that they are.
+    const STATE: Option<Crossing<Self>> = None;
+
+    /// By which messages of other nodes come in; none for a chare whose messages do not cross.
+    const DOORS: &'static [Door<Self>] = &[];
+
+    /// The proxy of one of them, with a method for each entry.
+    type One: From<One<Self>> + Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static;
+
+    /// The proxy of many of them, with a method for each entry whose arguments can be cloned.
+    type All: From<All<Self>> + Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static;
+}
+
+/// A chare whose messages cross nodes: `#[chare(nodes)]` implements it.
+#[diagnostic::on_unimplemented(
+    message = "messages to a `{Self}` cannot cross nodes",
+    label = "an array over nodes needs chares whose messages cross nodes",
+    note = "write `#[chare(nodes)]` on the `impl` block of `{Self}`, and derive `serde::Serialize` and `serde::Deserialize` for what it is sent and replies",
+    note = "for an array on this node alone, use `setup.runtime().array(..)`"
+)]
+pub trait CrossesNodes: Chare {}
+
+/// A method of a chare that a message calls: an [`Entry`], an [`AsyncEntry`] or a [`Message`].
+pub trait Method: 'static {
+    /// The type that the method belongs to.
+    type Chare: Chare;
+    /// The arguments, which are the content of the message.
+    type Args: Send + 'static;
+    /// The value that the method replies.
+    type Output: Send + 'static;
+
+    /// The method's name, for error messages.
+    const NAME: &'static str;
+
+    /// How its messages cross nodes; `None` if they do not.
+    const ACROSS: Option<Across<Self::Args, Self::Output>> = None;
+}
+
+/// A method that runs to completion.
+pub trait Entry: Method {
+    /// Calls the method.
+    fn call(me: &mut Self::Chare, cx: &mut Cx<Self::Chare>, args: Self::Args) -> Self::Output;
+}
+
+/// A method that may wait for messages.
+pub trait AsyncEntry: Method {
+    /// Calls the method.
+    fn call<'a>(
+        me: &'a mut Self::Chare,
+        cx: &'a mut Cx<Self::Chare>,
+        args: Self::Args,
+    ) -> impl Future<Output = Self::Output> + Send + 'a;
+}
+
+/// A kind of message that asynchronous entries wait for.
+pub trait Message: Method<Output = ()> {
+    /// Returns the queue in which messages of this kind wait.
+    fn queue(inbox: &mut <Self::Chare as Chare>::Inbox) -> &mut Queue<Self::Args>;
+}

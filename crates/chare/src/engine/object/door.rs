@@ -1,0 +1,92 @@
+//! How messages from other nodes find their method: each method of a chare whose messages cross
+//! nodes has a door.
+
+use std::fmt;
+
+use crate::codec::{CrossingError, reading};
+use crate::engine::object::chare::Chare;
+use crate::engine::object::parcel::BoxedParcel;
+use crate::engine::system::registry;
+use crate::failure::Failure;
+
+/// Who is told what an entry replies.
+pub(crate) enum Whose {
+    Nobody,
+    All,
+    Asker(Asker),
+}
+
+pub(crate) type Opened<T> = Result<BoxedParcel<T>, CrossingError>;
+
+/// The way in of messages for an entry.
+pub struct Door<T: Chare> {
+    pub(crate) name: &'static str,
+    pub(crate) open: fn(&[u8], Whose) -> Opened<T>,
+}
+
+impl<T: Chare> fmt::Debug for Door<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Door({}::{})", T::NAME, self.name)
+    }
+}
+
+impl<T: Chare> Door<T> {
+    /// The message that came by this door of a chare of `system`.
+    ///
+    /// # Errors
+    /// When it makes no sense.
+    pub(crate) fn open(
+        &self,
+        system: u32,
+        args: &[u8],
+        whose: Whose,
+    ) -> Result<BoxedParcel<T>, Failure> {
+        reading(system, || (self.open)(args, whose)).map_err(|error| {
+            let (of, entry) = (T::NAME, self.name);
+            Failure::new(format!(
+                "what another node sends to `{of}::{entry}` cannot be read: {error}"
+            ))
+        })
+    }
+}
+
+/// Who waits at another node for a reply.
+///
+/// Dropping it tells him that there will be none.
+pub(crate) struct Asker {
+    system: u32,
+    node: u16,
+    reply: Option<u64>,
+}
+
+impl Asker {
+    pub(crate) const fn new(system: u32, node: u16, reply: u64) -> Self {
+        Self {
+            system,
+            node,
+            reply: Some(reply),
+        }
+    }
+
+    /// Tells him.
+    pub(crate) fn tell(mut self, outcome: Result<Vec<u8>, &Failure>, panicked: bool) {
+        self.send(outcome, panicked);
+    }
+
+    fn send(&mut self, outcome: Result<Vec<u8>, &Failure>, panicked: bool) {
+        // Without a system its runtime has ended, and with it the node.
+        let (Some(reply), Some(system)) = (self.reply.take(), registry::find(self.system)) else {
+            return;
+        };
+        if let Some(nodes) = system.other_nodes() {
+            nodes.reply(&system, self.node, reply, outcome, panicked);
+        }
+    }
+}
+
+impl Drop for Asker {
+    fn drop(&mut self) {
+        let lost = Failure::new("the reply from another node is lost: the message was dropped");
+        self.send(Err(&lost), false);
+    }
+}

@@ -1,0 +1,361 @@
+//! What all chares of a runtime share: its collections, counters of messages, and who waits.
+//!
+//! Proxies carry the number of their system, not a pointer: so they are small, are copied freely, and count no references. Workers keep
+//! the system at hand ([`crate::engine::local`]); other threads look it up.
+
+pub(crate) mod collections;
+pub(crate) mod deferred;
+pub(crate) mod quiet;
+pub(crate) mod registry;
+pub(crate) mod unreported;
+pub(crate) mod waiters;
+
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use raddle_runtime::{Post, Waiter};
+use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, Relaxed};
+
+use crate::address::detours::Detours;
+use crate::engine::elements::collection::Collection;
+use crate::engine::local::ranks::{Key, ranked};
+use crate::engine::local::{self, Arrival, Local, on_arrival};
+use crate::engine::object::chare::Chare;
+use crate::failure::Failure;
+use crate::state::{SharedState, SharedStates};
+use collections::Collections;
+use deferred::Deferred;
+use quiet::Quiet;
+use unreported::Unreported;
+use waiters::{Waiters, Waiting, Watch};
+
+/// What all threads that are no workers share when they send.
+#[derive(Debug, Default)]
+pub(crate) struct Outside {
+    pub(crate) epoch: u32,
+    pub(crate) detours: Detours,
+}
+
+/// A reply from another node.
+pub(crate) enum Outcome<'a> {
+    Bytes(&'a [u8]),
+    Failed(Failure),
+    Panicked(Failure),
+}
+
+impl<'a> Outcome<'a> {
+    pub(crate) fn of(outcome: Result<&'a [u8], &str>, panicked: bool) -> Self {
+        match outcome {
+            Ok(bytes) => Self::Bytes(bytes),
+            Err(text) if panicked => Self::Panicked(Failure::of_panic(text)),
+            Err(text) => Self::Failed(Failure::new(text)),
+        }
+    }
+}
+
+/// The other nodes of a program, as the core sees them.
+pub(crate) trait OtherNodes: Any + Send + Sync {
+    /// The number of this node.
+    fn me(&self) -> u16;
+
+    /// The number of nodes.
+    fn node_count(&self) -> u16;
+
+    /// Reports a failure of this node to all others.
+    fn fail(&self, system: &System, failure: &Failure);
+
+    /// Something has failed, here or elsewhere: nothing on this node waits for others any longer.
+    fn give_up(&self, failure: &Failure);
+
+    /// Reports the end of the program to all others.
+    fn exit(&self, system: &System);
+
+    /// Calls `take` with a reply of node `from`; returns the number under which it comes.
+    fn await_reply(&self, from: u16, take: Box<dyn FnOnce(Outcome<'_>) + Send>) -> u64;
+
+    /// Sends a reply to the node that asked for it under number `reply`.
+    fn reply(
+        &self,
+        system: &System,
+        node: u16,
+        reply: u64,
+        outcome: Result<Vec<u8>, &Failure>,
+        panicked: bool,
+    );
+}
+
+/// What all chares of a runtime share.
+pub struct System {
+    pub(crate) id: u32,
+    pub(crate) post: Post,
+    collections: Collections,
+    singles: Mutex<Vec<(TypeId, u32)>>,
+    pub(crate) outside: Mutex<Outside>,
+    pub(crate) quiet: Quiet,
+    states: SharedStates,
+    pub(crate) deferred: Deferred,
+    /// The other nodes, for a program on several.
+    other_nodes: OnceLock<Box<dyn OtherNodes>>,
+    failure: Mutex<Option<Failure>>,
+    has_failed: AtomicBool,
+    pub(crate) unreported: Unreported,
+    pub(crate) waiters: Waiters,
+    has_exited: AtomicBool,
+    /// Where a thread that is no worker puts the next thing.
+    next_worker: AtomicUsize,
+}
+
+impl fmt::Debug for System {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("System")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl System {
+    /// A system with this number, whose features have these `states`.
+    pub(crate) fn new(id: u32, post: Post, states: SharedStates) -> Self {
+        let worker_count = post.worker_count();
+        Self {
+            id,
+            post,
+            collections: Collections::default(),
+            singles: Mutex::default(),
+            outside: Mutex::default(),
+            quiet: Quiet::new(worker_count),
+            states,
+            deferred: Deferred::new(worker_count),
+            other_nodes: OnceLock::new(),
+            failure: Mutex::default(),
+            has_failed: AtomicBool::new(false),
+            unreported: Unreported::default(),
+            waiters: Waiters::default(),
+            has_exited: AtomicBool::new(false),
+            next_worker: AtomicUsize::new(0),
+        }
+    }
+
+    /// The state of a feature that all workers share.
+    #[inline]
+    pub(crate) fn shared<S: SharedState>(&self) -> &S {
+        self.states.of()
+    }
+
+    /// The other nodes, for a program on several.
+    pub(crate) fn other_nodes(&self) -> Option<&dyn OtherNodes> {
+        self.other_nodes.get().map(|nodes| &**nodes)
+    }
+
+    /// Makes this the system of one node of several.
+    ///
+    /// # Panics
+    /// When that has been done.
+    pub(crate) fn set_other_nodes(&self, nodes: impl OtherNodes) {
+        let set = self.other_nodes.set(Box::new(nodes));
+        assert!(set.is_ok(), "a new runtime has no nodes");
+    }
+
+    /// The system with this number, unless its runtime has ended.
+    ///
+    /// Messages that are dropped then may send others from their destructors, under whatever locks their sender holds: those must take none.
+    pub(crate) fn find(id: u32) -> Option<Arc<Self>> {
+        registry::find(id).filter(|system| !system.post.is_closed())
+    }
+
+    /// The system of an entry that runs, or of a fork of one: its worker has it as long as that.
+    pub(crate) fn of_entry(id: u32) -> Arc<Self> {
+        registry::find(id).expect("the worker of an entry has its system")
+    }
+
+    pub(crate) fn worker_count(&self) -> usize {
+        self.post.worker_count()
+    }
+
+    /// # Panics
+    /// When there is no such worker.
+    #[track_caller]
+    pub(crate) fn check_worker(&self, worker: usize) {
+        let worker_count = self.worker_count();
+        assert!(
+            worker < worker_count,
+            "there is no worker {worker}: there are {worker_count}"
+        );
+    }
+
+    /// The worker on which a thread that is no worker puts the next thing.
+    pub(crate) fn next_worker(&self) -> usize {
+        // Relaxed: any will do.
+        self.next_worker.fetch_add(1, Relaxed) % self.worker_count()
+    }
+
+    /// Keeps a collection that `make` makes of its number.
+    pub(crate) fn add<T: Chare>(
+        &self,
+        make: impl FnOnce(u32) -> Collection<T>,
+    ) -> Arc<Collection<T>> {
+        let id = self.collections.allocate();
+        let collection = Arc::new(make(id));
+        self.collections.put(id, Arc::clone(&collection) as _);
+        collection
+    }
+
+    /// Forgets a collection; false if that has been done.
+    pub(crate) fn forget(&self, id: u32) -> bool {
+        self.collections.take(id).is_some()
+    }
+
+    /// The collection was forgotten, by all workers too: another may have its place.
+    pub(crate) fn release(&self, id: u32) {
+        self.collections.release(id);
+    }
+
+    /// The collection with this number, which is of `T`, unless it was forgotten.
+    pub(crate) fn find_collection<T: Chare>(&self, id: u32) -> Option<Arc<Collection<T>>> {
+        let collection = self.collections.get(id)?;
+        let collection = collection.downcast();
+        Some(collection.expect("a proxy has the type of its collection"))
+    }
+
+    /// The collection with this number, which is of `T`; a husk if it was forgotten.
+    pub(crate) fn collection<T: Chare>(&self, id: u32) -> Arc<Collection<T>> {
+        self.find_collection(id)
+            .unwrap_or_else(|| Arc::new(Collection::husk(self.id, id)))
+    }
+
+    /// The collection of all chares of type `T` that are in no array.
+    pub(crate) fn singles<T: Chare>(&self) -> u32 {
+        let mut singles = self.singles.lock().expect("nothing panics under this lock");
+        let of = TypeId::of::<T>();
+        if let Some((_, id)) = singles.iter().find(|single| single.0 == of) {
+            return *id;
+        }
+        let made = self.add::<T>(|id| Collection::singles(self.id, id, self.worker_count()));
+        singles.push((of, made.id));
+        made.id
+    }
+
+    /// Sends a message from this thread to a worker, now and then.
+    pub(crate) fn post_from_here(&self, to: usize, message: impl FnOnce(&Local) + Send + 'static) {
+        self.post_arrival(to, Box::new(message));
+    }
+
+    fn post_arrival(&self, to: usize, message: Arrival) {
+        local::with(self.id, |local| match local {
+            Some(local) => local.post(to, message),
+            None => self.post_outside(to, message),
+        });
+    }
+
+    pub(crate) fn outside(&self) -> impl std::ops::DerefMut<Target = Outside> {
+        self.outside.lock().expect("nothing panics under this lock")
+    }
+
+    /// Sends what calls `arrival` when a message of this priority has its turn, in the order of those from outside.
+    pub(crate) fn post_outside_with(
+        &self,
+        priority: i32,
+        key: Option<Key>,
+        to: usize,
+        arrival: Arrival,
+    ) {
+        match priority {
+            0 => self.post_outside(to, arrival),
+            ..0 => {
+                let (id, message) = (self.id, ranked(priority, key, arrival));
+                self.quiet.count_sent_outside();
+                self.post.send_urgent(to, move || on_arrival(id, message));
+            }
+            _ => self.post_outside(to, ranked(priority, key, arrival)),
+        }
+    }
+
+    /// Sends a message in the order of those from outside.
+    pub(crate) fn post_outside(&self, to: usize, message: Arrival) {
+        let id = self.id;
+        self.quiet.count_sent_outside();
+        self.post.send_outside(to, move || on_arrival(id, message));
+    }
+
+    /// All who wait, now or later, learn of the first of these: at all nodes.
+    #[cold]
+    pub(crate) fn fail(&self, failure: Failure) {
+        if let Some(nodes) = self.other_nodes()
+            && self.failure().is_none()
+        {
+            nodes.fail(self, &failure);
+        }
+        self.fail_here(failure);
+    }
+
+    /// All who wait at this node learn of it.
+    #[cold]
+    pub(crate) fn fail_here(&self, failure: Failure) {
+        // Of several nodes, the first reports for all: they have told it. Noted before anything
+        // that waits is told.
+        if failure.is_panic() && self.other_nodes().is_none_or(|nodes| nodes.me() == 0) {
+            self.unreported.note(&failure);
+        }
+        if let Some(nodes) = self.other_nodes() {
+            nodes.give_up(&failure);
+        }
+        self.failure
+            .lock()
+            .expect("nothing panics under this lock")
+            .get_or_insert(failure);
+        // Relaxed: a waiter is in the list before it looks, both under the list's lock.
+        self.has_failed.store(true, Relaxed);
+        self.waiters.tell_all();
+    }
+
+    /// Who waits for the program's end waits no longer, at any node.
+    pub(crate) fn exit(&self) {
+        if let Some(nodes) = self.other_nodes() {
+            nodes.exit(self);
+        }
+        self.exit_here();
+    }
+
+    /// The same at this node.
+    pub(crate) fn exit_here(&self) {
+        // Relaxed: as in `fail`.
+        self.has_exited.store(true, Relaxed);
+        self.waiters.tell_threads();
+    }
+
+    /// Waits on this thread until the program says that it is at its end, or something has failed; the end is no excuse for a failure.
+    pub(crate) fn wait_for_exit(&self) -> Result<(), Failure> {
+        // Relaxed: as in `fail`.
+        let failure = self.wait_or_fail(|| self.has_exited.load(Relaxed));
+        failure.map_or(Ok(()), |failure| {
+            self.unreported.note_told(true);
+            Err(failure)
+        })
+    }
+
+    /// What has failed first, if anything has.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        // Relaxed: whoever needs to know has taken the lock of the waiters, or read the count of the message that failed.
+        if !self.has_failed.load(Relaxed) {
+            return None;
+        }
+        self.failure
+            .lock()
+            .expect("nothing panics under this lock")
+            .clone()
+    }
+
+    /// Waits on this thread until `done`, or something has failed; returns what has, though it may be done as well.
+    ///
+    /// Whoever makes `done` true notifies this thread's [`Waiter`].
+    pub(crate) fn wait_or_fail(&self, done: impl Fn() -> bool) -> Option<Failure> {
+        let waiter = Waiter::current();
+        let watch = Watch::new(self, Waiting::Thread(waiter.clone()));
+        // Relaxed: see `fail`.
+        waiter.wait_until(|| done() || self.has_failed.load(Relaxed));
+        drop(watch);
+        self.failure()
+    }
+}

@@ -1,0 +1,271 @@
+//! Putting elements into arrays that reduce meanwhile: from which reduction on a new element takes part.
+//!
+//! What its maker has sent to all before does not reach the new element, so no reduction that this triggers may wait for it; what the maker
+//! sends afterwards reaches it, and the reductions that this triggers must. So an insertion goes in the order of the maker's messages:
+//!
+//! ```text
+//! maker        says to the root that an insertion has begun, then sends a mark to each worker, after all that it has sent before
+//! each worker  at the mark: says to the root which reduction is the first to which none of its elements has contributed
+//! root         when all have answered: the last of these is the element's first reduction; counts it in from there on, has it made
+//! ```
+//! A message that a worker keeps for an element that is still to come has not run when a mark passes it, and may trigger a contribution yet.
+//! Then the worker keeps the mark too, and it counts what such messages contribute when they run. The insertion waits for its turn: when the
+//! elements of all those before it have been made, the root asks again. Where messages are kept even then, for an element that is on its way
+//! from another worker, the answer comes when they have run.
+//!
+//! Messages that wait for the end of an `async` entry are not waited for: that end may wait for the insertion.
+//! # Invariants
+//! 1. The root completes no reduction of which it does not know whether a new element takes part, in an insertion that began before
+//!    something contributed to it.
+//! 2. Whatever an insertion waits for comes by itself, or waits for an insertion whose turn is before: turns are in the order in which the
+//!    marks of insertions had arrived everywhere, which for each maker is his own.
+
+use crate::address::directory::{COMING, NO_SLOT};
+use crate::address::number::Number;
+use crate::engine::elements::part::{Mark, Part};
+use crate::engine::local::{self, Local};
+use crate::engine::object::chare::Chare;
+use crate::engine::object::parcel::Parcel;
+use crate::engine::system::System;
+use crate::failure::Failure;
+use crate::migration;
+use crate::reduction::{self, AllRounds, Insertion, Insertions, Make};
+
+/// What is answered about an insertion.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    insertion: Number,
+    first: u64,
+    must_wait: bool,
+    /// So many answers more are to come.
+    more: isize,
+}
+
+/// An insertion has begun. For the root.
+pub(crate) fn begin_insertion<T: Chare>(local: &Local, part: &Part<T>, number: Number, make: Make) {
+    let mut rounds = part.state::<AllRounds>().borrow_mut();
+    // In one queue, what has come before this was sent before it too, and the marks will find that out.
+    let first = if local.system.post.is_one_queue() {
+        rounds.untouched()
+    } else {
+        0
+    };
+    drop(rounds);
+    let mut insertions = part.state::<Insertions>().borrow_mut();
+    insertions.begun += 1;
+    let insertion = insertions.under_way.entry(number).or_default();
+    insertion.make = Some(make);
+    drop(insertions);
+    let answer = Answer {
+        insertion: number,
+        first,
+        must_wait: false,
+        more: local.system.worker_count() as isize + 1,
+    };
+    take_answer_about(local, part, answer);
+}
+
+/// The mark of an insertion has come, from a sender in `epoch`; the element is to be made on worker `on`.
+pub(crate) fn take_mark<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    number: Number,
+    on: usize,
+    epoch: u32,
+) {
+    if part.is_unborn() {
+        return part.wait_for_birth(move |local, part| {
+            take_mark(local, part, number, on, epoch);
+        });
+    }
+    migration::go_over(local, epoch);
+    let first = part
+        .state::<AllRounds>()
+        .borrow_mut()
+        .first_untouched_here();
+    let must_wait = !part.early.borrow().is_empty();
+    if must_wait {
+        let mut marks = part.marks.borrow_mut();
+        let (at, insertion) = (marks.count, number);
+        let more = 0;
+        marks.kept.insert(
+            at,
+            Mark {
+                insertion,
+                first,
+                more,
+            },
+        );
+        marks.count += 1;
+    }
+    if on == local.worker {
+        part.expect(local, number);
+    }
+    let answer = Answer {
+        insertion: number,
+        first,
+        must_wait,
+        more: 0,
+    };
+    send_answer(local, part, answer);
+}
+
+fn send_answer<T: Chare>(local: &Local, part: &Part<T>, answer: Answer) {
+    let (root, collection) = (part.collection.root, part.collection.id);
+    if root == local.worker {
+        return take_answer_about(local, part, answer);
+    }
+    local.post_seldom(root, move |local| {
+        take_answer_about::<T>(local, &local.part(collection), answer);
+    });
+}
+
+/// Takes in an answer about an insertion. For the root.
+fn take_answer_about<T: Chare>(local: &Local, part: &Part<T>, answer: Answer) {
+    let number = answer.insertion;
+    let mut insertions = part.state::<Insertions>().borrow_mut();
+    let insertion = insertions.under_way.entry(number).or_default();
+    insertion.first = insertion.first.max(answer.first);
+    insertion.must_wait |= answer.must_wait;
+    insertion.missing += answer.more - 1;
+    if insertion.missing != 0 || insertion.make.is_none() {
+        return;
+    }
+    if !std::mem::take(&mut insertion.must_wait) {
+        drop(insertions);
+        return end_insertion(local, part, number);
+    }
+    insertions.turns.push_back(number);
+    let is_next = insertions.turns.len() == 1;
+    drop(insertions);
+    if is_next {
+        ask_again(local, part, number);
+    }
+}
+
+/// All is known about an insertion. For the root.
+fn end_insertion<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
+    let mut insertions = part.state::<Insertions>().borrow_mut();
+    let insertion = insertions.under_way.remove(&number);
+    let next = if insertions.turns.front() == Some(&number) {
+        insertions.turns.pop_front();
+        insertions.turns.front().copied()
+    } else {
+        None
+    };
+    drop(insertions);
+    if let Some(Insertion {
+        first,
+        make: Some(make),
+        ..
+    }) = insertion
+    {
+        let first = first.max(part.state::<AllRounds>().borrow_mut().first_incomplete());
+        part.collection.directory.place(number).set_slot(COMING);
+        reduction::change_population(local, part, first, 1);
+        make(local, first);
+    }
+    if let Some(next) = next {
+        ask_again(local, part, next);
+    }
+}
+
+/// Asks all workers about an insertion whose turn it is; those that make others have been told so before. For the root.
+fn ask_again<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
+    let (collection, worker_count) = (part.collection.id, local.system.worker_count());
+    if let Some(insertion) = part
+        .state::<Insertions>()
+        .borrow_mut()
+        .under_way
+        .get_mut(&number)
+    {
+        insertion.missing = worker_count as isize;
+    }
+    for worker in 0..worker_count {
+        local.post_seldom(worker, move |local| {
+            look_again::<T>(local, &local.part(collection), number);
+        });
+    }
+}
+
+/// Answers about an insertion whose turn it is, now and after what is kept for elements that are on their way.
+fn look_again<T: Chare>(local: &Local, part: &Part<T>, insertion: Number) {
+    let Some(at) = part.marks.borrow().find(insertion) else {
+        // What was answered at the mark is all that there is.
+        return send_answer(local, part, Answer::nothing(insertion));
+    };
+    let mut more = 0;
+    for &number in part.expected.borrow().keys() {
+        let slot = part.collection.directory.place(number).slot();
+        // One that is not made yet may wait for this one, and has its turn after it.
+        let is_made = slot != NO_SLOT as usize;
+        if is_made && let Some(early) = part.early.borrow_mut().get_mut(&number) {
+            early.push_back(Box::new(AnswerThen {
+                collection: part.collection.id,
+                insertion,
+            }));
+            more += 1;
+        }
+    }
+    if let Some(mark) = part.marks.borrow_mut().kept.get_mut(&at) {
+        mark.more = more + 1;
+    }
+    answer_for_mark(local, part, insertion, more);
+}
+
+/// Answers what a mark that is kept has counted; `more` are to come.
+fn answer_for_mark<T: Chare>(local: &Local, part: &Part<T>, insertion: Number, more: usize) {
+    let mut marks = part.marks.borrow_mut();
+    let Some(at) = marks.find(insertion) else {
+        return;
+    };
+    let mut answer = Answer {
+        more: more as isize,
+        ..Answer::nothing(insertion)
+    };
+    if let Some(mark) = marks.kept.get_mut(&at) {
+        answer.first = mark.first;
+        mark.more -= 1;
+        if mark.more == 0 {
+            marks.kept.remove(&at);
+        }
+    }
+    drop(marks);
+    send_answer(local, part, answer);
+}
+
+impl Answer {
+    fn nothing(insertion: Number) -> Self {
+        Self {
+            insertion,
+            first: 0,
+            must_wait: false,
+            more: 0,
+        }
+    }
+}
+
+/// Answers about an insertion when what was kept before it has run.
+struct AnswerThen {
+    collection: u32,
+    insertion: Number,
+}
+
+impl<T: Chare> Parcel<T> for AnswerThen {
+    fn entry(&self) -> &'static str {
+        "insert"
+    }
+
+    fn deliver(self, local: &Local, part: &Part<T>, _number: Number) {
+        answer_for_mark(local, part, self.insertion, 0);
+    }
+
+    /// What came with it has failed, and triggers nothing.
+    fn fail(self, system: &System, _failure: Failure) {
+        local::with(system.id, |local| {
+            if let Some(local) = local {
+                answer_for_mark::<T>(local, &local.part(self.collection), self.insertion, 0);
+            }
+        });
+    }
+}
