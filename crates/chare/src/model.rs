@@ -10,7 +10,6 @@ use raddle_sync::prim::thread;
 use self::net::{Node, Shape};
 use crate::array::Array;
 use crate::engine::object::chare::Chare;
-use crate::engine::system::System;
 use crate::migration;
 use crate::nodes::{MORE_PORTS, Progress, Setup, run_on};
 use crate::reply::{Reply, What, reply};
