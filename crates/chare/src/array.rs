@@ -25,7 +25,9 @@ use crate::lifecycle::End;
 use crate::reduction;
 use crate::reduction::Make;
 use crate::reduction::claim;
+use crate::remote;
 use crate::remote::Letter;
+use crate::remote::out;
 use crate::reply::Reply;
 use crate::section::Section;
 use crate::seeds;
@@ -233,10 +235,10 @@ impl<T: Chare> Array<T> {
         if let Some(shared) = system.find_collection::<T>(collection)
             && let Some(collection) = shared.wide
         {
-            system.send_to_others(&Letter::Destroy { collection });
-            system.forget_wide(collection);
+            out::send_to_others(&system, &Letter::Destroy { collection });
+            remote::forget_wide(&system, collection);
         }
-        system.destroy_here(collection);
+        destroy_here(&system, collection);
     }
 
     #[track_caller]
@@ -257,23 +259,21 @@ impl<T: Chare> Cx<T> {
     }
 }
 
-impl System {
-    /// Drops what this node has of an array.
-    pub(crate) fn destroy_here(&self, collection: u32) {
-        if !self.forget(collection) {
-            return;
-        }
-        let left = Arc::new(AtomicUsize::new(self.worker_count()));
-        for worker in 0..self.worker_count() {
-            let left = Arc::clone(&left);
-            self.post_from_here(worker, move |local| {
-                local.drop_part(collection);
-                // Relaxed: what is dropped was that worker's alone.
-                if left.fetch_sub(1, Relaxed) == 1 {
-                    local.system.release(collection);
-                }
-            });
-        }
+/// Drops what this node has of an array.
+pub(crate) fn destroy_here(system: &System, collection: u32) {
+    if !system.forget(collection) {
+        return;
+    }
+    let left = Arc::new(AtomicUsize::new(system.worker_count()));
+    for worker in 0..system.worker_count() {
+        let left = Arc::clone(&left);
+        system.post_from_here(worker, move |local| {
+            local.drop_part(collection);
+            // Relaxed: what is dropped was that worker's alone.
+            if left.fetch_sub(1, Relaxed) == 1 {
+                local.system.release(collection);
+            }
+        });
     }
 }
 

@@ -12,8 +12,8 @@
 //! refinement.
 
 mod by_traffic;
-mod measure;
 pub(crate) mod over_nodes;
+mod sheet;
 mod strategy;
 
 use std::fmt;
@@ -25,8 +25,8 @@ use raddle_runtime::Instant;
 use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 
 pub use by_traffic::ByTraffic;
-use measure::Found;
-use measure::Sheet;
+
+use sheet::{Found, Sheet};
 pub use strategy::{ElementLoad, Greedy, LoadView, Refine, Strategy, Traffic};
 
 use crate::engine::elements::collection::Collection;
@@ -35,6 +35,7 @@ use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
 use crate::failure::Failure;
+use crate::measure::{Measuring, Meter};
 use crate::reduction::{Goes, Target, tell_all};
 use crate::reply::{Reply, What, reply};
 use crate::state::measured::Measured;
@@ -194,7 +195,17 @@ impl<T: Chare> Collection<T> {
     /// The same, balanced as `balancing` says.
     pub(crate) fn balanced_by(self, balancing: Option<Balancing>) -> Self {
         match balancing {
-            Some(balancing) => self.that_is_measured().with_state(OfArray::new(balancing)),
+            Some(balancing) => self
+                .that_is_measured()
+                .with_state(Measuring {
+                    sampling: balancing.sampling(),
+                    needs_traffic: balancing.needs_traffic(),
+                    period: balancing.period(),
+                    due: |local, collection| {
+                        over_nodes::report_due(local, &local.part::<T>(collection));
+                    },
+                })
+                .with_state(OfArray::new(balancing)),
             None => self,
         }
     }
@@ -337,6 +348,24 @@ fn decide<T: Chare>(
         }
         done(local);
     });
+}
+
+/// How an array is balanced, if it is.
+fn balancing<T: Chare>(part: &Part<T>) -> Option<&Balancing> {
+    let of_array = part.collection.state::<OfArray>()?;
+    Some(&of_array.balancing)
+}
+
+/// Some worker finds that it is time. For the root.
+pub(crate) fn balance_if_due<T: Chare>(local: &Local, part: &Part<T>, period: Duration) {
+    let mut meter = part.state::<Meter>().borrow_mut();
+    let now = Instant::now();
+    if meter.begun.is_some_and(|begun| now - begun < period) {
+        return;
+    }
+    meter.begun = Some(now);
+    drop(meter);
+    begin_balancing(local, part, |_| {});
 }
 
 /// Where the strategy wants the elements.

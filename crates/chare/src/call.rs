@@ -24,6 +24,7 @@ use crate::engine::object::parcel::{Finish, Parcel};
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::lifecycle;
+use crate::measure;
 
 /// A message that calls method `M`.
 pub(crate) struct Call<M: Method, K, F> {
@@ -131,7 +132,7 @@ impl<E: Entry> Kind<E> for Run {
             return part.keep(local, number, Box::new(call));
         };
         let Call { args, finish, .. } = call;
-        let start = part.start_measuring(local, number);
+        let start = measure::start(part, local, number);
         let result = catch_unwind(AssertUnwindSafe(|| {
             E::call(&mut body.me, &mut body.cx, args)
         }));
@@ -139,7 +140,7 @@ impl<E: Entry> Kind<E> for Run {
         let rest = (result.is_err() || body.cx.has_rest()).then(|| body.cx.take_rest());
         drop(slots);
         if let Some(start) = start {
-            part.stop_measuring(local, number, start);
+            measure::stop(part, local, number, start);
         }
         match (result, rest) {
             (Ok(output), None) => finish.done(output),

@@ -18,6 +18,7 @@ use crate::node::{NodeGroup, make_node_group};
 use crate::remote::{self, tell_when_quiet as tell_when_all_are_quiet};
 use crate::reply::{Reply, What, reply};
 use crate::section::{Section, of_singles};
+use crate::seeds;
 use crate::start::system_of;
 use crate::state::members::SectionForm;
 use crate::waits::who_waits;
@@ -26,7 +27,7 @@ use crate::waits::who_waits;
 pub trait Chares: HasSystem {
     /// Makes a chare that is in no array, on whatever worker; it can be sent messages at once.
     fn chare<T: Chare>(&self, make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static) -> T::One {
-        self.with_system(|system| T::One::from(system.sow(make)))
+        self.with_system(|system| T::One::from(seeds::create(system, make)))
     }
 
     /// Makes a chare that is in no array, on worker `worker`.
@@ -41,7 +42,7 @@ pub trait Chares: HasSystem {
     ) -> T::One {
         let system = self.with_system(Arc::clone);
         system.check_worker(worker);
-        T::One::from(system.plant(worker, make))
+        T::One::from(seeds::create_on(&system, worker, make))
     }
 
     /// Makes an array of this shape, whose elements are dealt to the workers in blocks; each worker makes its own.

@@ -400,6 +400,7 @@ mod group;
 mod insertion;
 mod lifecycle;
 mod losses;
+mod measure;
 mod migration;
 #[cfg(doctest)]
 mod misuse;

@@ -46,6 +46,7 @@ use crate::engine::local::Local;
 use crate::engine::local::ranks::RanksOf;
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
+use crate::remote::out;
 use crate::remote::{self, Travel};
 use crate::state::{Explain, SharedState, Slot, State};
 
@@ -145,10 +146,10 @@ impl<T: Chare> Cx<T> {
         let is_wide = self.with_collection(|collection| collection.wide.is_some());
         self.with_system(|system| {
             if is_wide {
-                return system.migrate_over_nodes(one, worker);
+                return crossing::migrate_over_nodes(system, one, worker);
             }
             system.check_worker(worker);
-            system.at_coordinator(move |local| {
+            wide::at_coordinator(system, move |local| {
                 want::<T>(local, one.collection, [(one.number, worker)], None);
             });
         });
@@ -217,7 +218,7 @@ fn want<T: Chare>(
     drop(coordinator);
     match remote::away(&local.system) {
         None => begin_next(local),
-        Some(_) => local.system.send_travel(0, Travel::WantWithin),
+        Some(_) => out::send_travel(&local.system, 0, Travel::WantWithin),
     }
 }
 
@@ -309,7 +310,7 @@ pub(crate) fn go_over(local: &Local, epoch: u32) {
         local.post(source, take_marker);
     }
     for &node in &batch.nodes {
-        local.system.send_travel(node, Travel::Marker { epoch });
+        out::send_travel(&local.system, node, Travel::Marker { epoch });
     }
 }
 
@@ -317,7 +318,7 @@ pub(crate) fn go_over(local: &Local, epoch: u32) {
 fn take_marker(local: &Local) {
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     coordinator.marker_count += 1;
-    let has_all = coordinator.marker_count == local.system.marker_count();
+    let has_all = coordinator.marker_count == wide::marker_count(&local.system);
     if has_all {
         coordinator.marker_count = 0;
     }

@@ -12,6 +12,7 @@ use crate::engine::object::parcel::Parcel;
 use crate::engine::object::proxy::{All, One};
 use crate::failure::Failure;
 use crate::migration;
+use crate::remote::out;
 use crate::section::PassOn;
 use crate::spread::Spread;
 use crate::state::members::{Members, SectionForm};
@@ -63,10 +64,8 @@ pub(crate) fn spread<T: Chare>(local: &Local, all: All<T>, spread: impl Spread<T
         Err(failure) => return local.system.fail(failure),
     };
     let epoch = local.epoch.get();
-    let crossed = local
-        .system
-        .cross_spread(&part.collection, all, || spread.cross());
-    local.system.spread_away(crossed, epoch);
+    let crossed = out::cross_spread(&local.system, &part.collection, all, || spread.cross());
+    out::spread_away(&local.system, crossed, epoch);
     for worker in workers_with(members.as_deref(), local.system.worker_count()) {
         let spread = spread.clone();
         local.post_with(priority, None, worker, move |local| {

@@ -176,45 +176,43 @@ impl<T: Chare> Node<T> {
     }
 }
 
-impl System {
-    /// Gives a message to a node group's element.
-    pub(crate) fn to_node<T: Chare>(
-        &self,
-        collection: &Arc<Collection<T>>,
-        number: Number,
-        priority: i32,
-        parcel: BoxedParcel<T>,
-    ) {
-        let node = collection
-            .state::<Node<T>>()
-            .expect("the caller has looked");
-        let mut queue = node.queue();
-        if matches!(queue.element, Element::Ended) {
-            drop(queue);
-            let failure = collection.gone(number, parcel.entry());
-            return parcel.fail(self, failure);
-        }
-        node.put(&mut queue, priority, parcel);
-        let element = mem::replace(&mut queue.element, Element::Busy);
-        // Before the queue is free: who finds the element busy relies on what it waits for to count.
-        if !matches!(element, Element::Busy) {
-            self.put_node_task(collection.id, number, element);
-        }
+/// Gives a message to a node group's element.
+pub(crate) fn to_node<T: Chare>(
+    system: &System,
+    collection: &Arc<Collection<T>>,
+    number: Number,
+    priority: i32,
+    parcel: BoxedParcel<T>,
+) {
+    let node = collection
+        .state::<Node<T>>()
+        .expect("the caller has looked");
+    let mut queue = node.queue();
+    if matches!(queue.element, Element::Ended) {
+        drop(queue);
+        let failure = collection.gone(number, parcel.entry());
+        return parcel.fail(system, failure);
     }
+    node.put(&mut queue, priority, parcel);
+    let element = mem::replace(&mut queue.element, Element::Busy);
+    // Before the queue is free: who finds the element busy relies on what it waits for to count.
+    if !matches!(element, Element::Busy) {
+        put_node_task(system, collection.id, number, element);
+    }
+}
 
-    /// Puts a task into the pool that runs what waits for the element.
-    fn put_node_task<T: Chare>(&self, collection: u32, number: Number, element: Element<T>) {
-        let id = self.id;
-        local::with(id, |local| match local {
-            Some(local) => self.quiet.count_sent(local.worker),
-            None => self.quiet.count_sent_outside(),
+/// Puts a task into the pool that runs what waits for the element.
+fn put_node_task<T: Chare>(system: &System, collection: u32, number: Number, element: Element<T>) {
+    let id = system.id;
+    local::with(id, |local| match local {
+        Some(local) => system.quiet.count_sent(local.worker),
+        None => system.quiet.count_sent_outside(),
+    });
+    system.post.put(move || {
+        local::in_pool(id, move |local| {
+            run_node(local, &local.part(collection), number, element);
         });
-        self.post.put(move || {
-            local::in_pool(id, move |local| {
-                run_node(local, &local.part(collection), number, element);
-            });
-        });
-    }
+    });
 }
 
 /// Runs what waits for the element of a node group.
@@ -265,9 +263,7 @@ fn run_node<T: Chare>(local: &Local, part: &Part<T>, number: Number, element: El
         }
         element => {
             drop(queue);
-            local
-                .system
-                .put_node_task(part.collection.id, number, element);
+            put_node_task(&local.system, part.collection.id, number, element);
         }
     }
 }

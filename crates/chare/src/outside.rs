@@ -7,6 +7,8 @@ use crate::engine::object::proxy::{All, One};
 use crate::engine::system::System;
 use crate::multicast;
 use crate::multicast::{Through, set_out, workers_with};
+use crate::node;
+use crate::remote::out;
 use crate::remote::{self, Away};
 use crate::seeds::detour;
 use crate::seeds::{Way, way};
@@ -26,7 +28,7 @@ pub(crate) fn dispatch_in<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: 
     };
     let collection = system.collection::<T>(one.collection);
     if collection.is_node_group() {
-        return system.to_node(&collection, one.number, one.priority, parcel);
+        return node::to_node(&system, &collection, one.number, one.priority, parcel);
     }
     let mut outside = system.outside();
     let epoch = epoch.unwrap_or(outside.epoch);
@@ -54,7 +56,7 @@ pub(crate) fn dispatch_in<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: 
         }
         Way::Away(node) => {
             drop(outside);
-            system.send_one_from_outside(&collection, one, node, parcel);
+            out::send_one_from_outside(&system, &collection, one, node, parcel);
         }
         Way::Gone => {
             drop(outside);
@@ -87,7 +89,7 @@ pub(crate) fn spread_in<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Op
         Ok(Through::Workers(members)) => members,
         Err(failure) => return system.fail(failure),
     };
-    let crossed = system.cross_spread(&shared, all, || spread.cross());
+    let crossed = out::cross_spread(&system, &shared, all, || spread.cross());
     // Clones are the program's code, and are made before the lock is taken.
     let mut spreads: Vec<_> = (0..system.worker_count()).map(|_| spread.clone()).collect();
     // As long as this is held no marker goes to other nodes.
@@ -102,5 +104,5 @@ pub(crate) fn spread_in<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Op
         system.post_outside_with(priority, None, worker, Box::new(arrival));
     }
     drop(outside);
-    system.spread_away(crossed, epoch);
+    out::spread_away(&system, crossed, epoch);
 }

@@ -33,6 +33,7 @@ use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
 use crate::engine::system::System;
 use crate::failure::{Failure, contain, said};
+use crate::remote::out;
 use crate::remote::{self, Letter};
 use crate::reply::{Reply, What, reply};
 use crate::state::members::Members;
@@ -399,7 +400,7 @@ fn tell_other_nodes<T: Chare>(local: &Local, part: &Part<T>, round: u64, output:
                 round,
                 of,
             };
-            local.system.send_to_others_with(&letter, output);
+            out::send_to_others_with(&local.system, &letter, output);
         }
         Err(failure) => local.system.fail(failure),
     }
@@ -523,7 +524,7 @@ pub(crate) fn tell_root<T: Chare>(local: &Local, part: &Part<T>, from: u64, by: 
             from,
             by,
         };
-        return local.system.send_away(node, &letter);
+        return out::send_away(&local.system, node, &letter);
     }
     let collection = part.collection.id;
     local.post(part.collection.root, move |local| {

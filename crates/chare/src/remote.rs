@@ -14,7 +14,7 @@
 //! | `quiet` | when all nodes are quiet |
 
 mod letter;
-mod out;
+pub(crate) mod out;
 pub(crate) mod quiet;
 mod reachable;
 mod reducers;
@@ -204,16 +204,14 @@ impl Away {
     }
 }
 
-impl System {
-    /// Letters for a collection over nodes find it no more.
-    pub(crate) fn forget_wide(&self, number: u32) {
-        if let Some(away) = away(self) {
-            let mut collections = away.collections();
-            let collection = collections.get_mut(number as usize).and_then(Option::take);
-            drop(collections);
-            // Without the lock: what it holds is the program's.
-            drop(collection);
-        }
+/// Letters for a collection over nodes find it no more.
+pub(crate) fn forget_wide(system: &System, number: u32) {
+    if let Some(away) = away(system) {
+        let mut collections = away.collections();
+        let collection = collections.get_mut(number as usize).and_then(Option::take);
+        drop(collections);
+        // Without the lock: what it holds is the program's.
+        drop(collection);
     }
 }
 
@@ -233,10 +231,13 @@ impl OtherNodes for Away {
     }
 
     fn fail(&self, system: &System, failure: &Failure) {
-        system.send_to_others(&Letter::Failed {
-            text: &failure.to_string(),
-            is_panic: failure.is_panic(),
-        });
+        out::send_to_others(
+            system,
+            &Letter::Failed {
+                text: &failure.to_string(),
+                is_panic: failure.is_panic(),
+            },
+        );
     }
 
     fn give_up(&self, failure: &Failure) {
@@ -244,7 +245,7 @@ impl OtherNodes for Away {
     }
 
     fn exit(&self, system: &System) {
-        system.send_to_others(&Letter::Exit);
+        out::send_to_others(system, &Letter::Exit);
     }
 
     fn await_reply(&self, from: u16, take: Box<dyn FnOnce(Outcome<'_>) + Send>) -> u64 {
@@ -265,7 +266,7 @@ impl OtherNodes for Away {
             outcome: text.as_deref().map_or(Ok(()), Err),
             panicked,
         };
-        system.send_away_with(node, &letter, outcome.unwrap_or_default());
+        out::send_away_with(system, node, &letter, outcome.unwrap_or_default());
     }
 }
 

@@ -33,6 +33,7 @@ use crate::engine::object::parcel::{BoxedParcel, Parcel};
 use crate::engine::object::proxy::One;
 use crate::engine::system::System;
 use crate::failure::Failure;
+use crate::remote::out;
 use crate::remote::{self, Letter};
 use crate::reply::{Replier, Reply, What, reply};
 use crate::state::members::{Loss, Members};
@@ -457,7 +458,7 @@ pub(crate) fn lose_scans<T: Chare>(local: &Local, part: &Part<T>, group: Group) 
     fail_scans(local, part, group, from, &failure);
     // Some of them wait for a step of recursive doubling.
     let waiting = match group {
-        None => part.who_awaits_steps(),
+        None => who_awaits_steps(part),
         Some(section) => match part.section(section) {
             Ok(members) => members.numbers.clone(),
             Err(_) => return,
@@ -520,11 +521,14 @@ pub(crate) fn break_scans<T: Chare>(
 ) {
     let is_first = break_scans_here(local, part, group, from, failure);
     if let (true, None, Some(collection)) = (is_first, group, part.collection.wide) {
-        local.system.send_to_others(&Letter::ScanLoss {
-            collection,
-            from,
-            why: &failure.to_string(),
-        });
+        out::send_to_others(
+            &local.system,
+            &Letter::ScanLoss {
+                collection,
+                from,
+                why: &failure.to_string(),
+            },
+        );
     }
 }
 
@@ -550,13 +554,11 @@ pub(crate) fn break_scans_here<T: Chare>(
     true
 }
 
-impl<T: Chare> Part<T> {
-    /// The elements that are here whose asynchronous entries wait for steps of scans.
-    fn who_awaits_steps(&self) -> Vec<Number> {
-        let slots = self.slots.borrow();
-        let waiting = slots.iter().filter(|slot| slot.awaited_scan().is_some());
-        waiting.map(|slot| slot.number).collect()
-    }
+/// The elements that are here whose asynchronous entries wait for steps of scans.
+fn who_awaits_steps<T: Chare>(part: &Part<T>) -> Vec<Number> {
+    let slots = part.slots.borrow();
+    let waiting = slots.iter().filter(|slot| slot.awaited_scan().is_some());
+    waiting.map(|slot| slot.number).collect()
 }
 
 #[cfg(test)]

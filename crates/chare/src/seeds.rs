@@ -4,7 +4,7 @@
 //! a strategy picks ([`SeedPolicy`]). Its number is given, and its proxy can be used, at once.
 //!
 //! # Messages for seeds
-//! Nobody knows where a seed will sprout, so messages for it go to its home, the worker that made it, and wait there. Whoever makes the chare says in
+//! Nobody knows where a seed will instantiate, so messages for it go to its home, the worker that made it, and wait there. Whoever makes the chare says in
 //! its route where it is, and tells the home if messages wait.
 //!
 //! Who sent a message by the home, and then learns where the element is, must not let the next message overtake the first:
@@ -79,56 +79,57 @@ impl<T: Chare> Cx<T> {
     pub fn chare<C: Chare>(&self, make: impl FnOnce(&mut Cx<C>) -> C + Send + 'static) -> C::One {
         let system = self.one().system;
         C::One::from(local::with(system, |local| match local {
-            Some(local) => sow(local, make),
-            None => System::of_entry(system).sow(make),
+            Some(local) => create_here(local, make),
+            None => create(&System::of_entry(system), make),
         }))
     }
 }
 
-impl System {
-    /// Makes a chare that is in no array, for a thread that may be no worker.
-    pub(crate) fn sow<T: Chare>(
-        &self,
-        make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
-    ) -> One<T> {
-        local::with(self.id, |local| match local {
-            Some(local) => sow(local, make),
-            None => {
-                let collection = self.singles::<T>();
-                let home = self.next_worker();
-                let shared = self.collection::<T>(collection);
-                let number = shared.directory.allocate(home);
-                let route = Route::seed(number.generation(), false);
-                shared.directory.place(number).set_route(route);
-                self.post_from_here(home, move |local| put_seed(local, collection, number, make));
-                One::new(self.id, collection, number)
-            }
-        })
-    }
+/// Makes a chare that is in no array, for a thread that may be no worker.
+pub(crate) fn create<T: Chare>(
+    system: &System,
+    make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
+) -> One<T> {
+    local::with(system.id, |local| match local {
+        Some(local) => create_here(local, make),
+        None => {
+            let collection = system.singles::<T>();
+            let home = system.next_worker();
+            let shared = system.collection::<T>(collection);
+            let number = shared.directory.allocate(home);
+            let route = Route::seed(number.generation(), false);
+            shared.directory.place(number).set_route(route);
+            system.post_from_here(home, move |local| put_seed(local, collection, number, make));
+            One::new(system.id, collection, number)
+        }
+    })
+}
 
-    /// Makes a chare that is in no array, on worker `worker`.
-    pub(crate) fn plant<T: Chare>(
-        &self,
-        worker: usize,
-        make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
-    ) -> One<T> {
-        let collection = self.singles::<T>();
-        let number = local::with(self.id, |local| match local {
-            Some(local) => local.part::<T>(collection).allocate(local.worker),
-            None => self.collection::<T>(collection).directory.allocate(worker),
-        });
-        let route = Route::placed(number.generation(), worker);
-        let shared = self.collection::<T>(collection);
-        shared.directory.place(number).set_route(route);
-        self.post_from_here(worker, move |local| {
-            make_element(local, &local.part(collection), number, None, make);
-        });
-        One::new(self.id, collection, number)
-    }
+/// Makes a chare that is in no array, on worker `worker`.
+pub(crate) fn create_on<T: Chare>(
+    system: &System,
+    worker: usize,
+    make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
+) -> One<T> {
+    let collection = system.singles::<T>();
+    let number = local::with(system.id, |local| match local {
+        Some(local) => local.part::<T>(collection).allocate(local.worker),
+        None => system
+            .collection::<T>(collection)
+            .directory
+            .allocate(worker),
+    });
+    let route = Route::placed(number.generation(), worker);
+    let shared = system.collection::<T>(collection);
+    shared.directory.place(number).set_route(route);
+    system.post_from_here(worker, move |local| {
+        make_element(local, &local.part(collection), number, None, make);
+    });
+    One::new(system.id, collection, number)
 }
 
 /// Makes a chare that is in no array, somewhere.
-pub(crate) fn sow<T: Chare>(
+fn create_here<T: Chare>(
     local: &Local,
     make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
 ) -> One<T> {
@@ -171,13 +172,13 @@ fn put_seed<T: Chare>(
     local.system.post.put(move || {
         local::in_pool(id, move |local| {
             local.system.shared::<Seeds>().loads.count_down(from);
-            sprout(local, &local.part(collection), number, make);
+            instantiate(local, &local.part(collection), number, make);
         });
     });
 }
 
 /// Makes the chare of a seed here.
-fn sprout<T: Chare>(
+fn instantiate<T: Chare>(
     local: &Local,
     part: &Part<T>,
     number: Number,

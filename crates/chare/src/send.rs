@@ -11,6 +11,7 @@ use crate::engine::local::{self, Local};
 use crate::engine::object::chare::{AsyncEntry, Chare, Entry, Message};
 use crate::engine::object::parcel::{NoReply, Parcel};
 use crate::engine::object::proxy::{All, One};
+use crate::measure;
 use crate::multicast;
 use crate::outside;
 use crate::reply::{Replier, Reply, What, reply};
@@ -73,7 +74,7 @@ fn dispatch<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>) {
     if let Some((collection, from)) = local.sender.get()
         && collection == one.collection
     {
-        part.measure_traffic(from, one.number, size_of_val(&parcel));
+        measure::count_traffic(&part, from, one.number, size_of_val(&parcel));
     }
     let place = part.collection.directory.place(one.number);
     match place.worker_of(one.number, local.epoch.get()) {

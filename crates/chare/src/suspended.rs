@@ -24,6 +24,7 @@ use crate::engine::object::proxy::One;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::lifecycle;
+use crate::measure;
 
 /// Wakes an element by a message.
 struct ElementWaker<T: Chare>(One<T>);
@@ -81,14 +82,14 @@ pub(crate) fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
 fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspended: Suspended<T>) {
     let id = (part.collection.id, number);
     let outer = local.running.replace(Some(id));
-    let start = part.start_measuring(local, number);
+    let start = measure::start(part, local, number);
     let polled = suspended
         .run
         .as_mut()
         .poll(&mut Context::from_waker(&suspended.waker));
     local.running.set(outer);
     if let Some(start) = start {
-        part.stop_measuring(local, number, start);
+        measure::stop(part, local, number, start);
     }
     local.run_deferred();
     let at = part.slot_of(number);

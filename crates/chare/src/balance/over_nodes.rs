@@ -1,18 +1,20 @@
 //! Balancing arrays over nodes: the root hears from the workers of all nodes, which are counted through.
 
-use std::time::Duration;
+use crate::measure;
 
 use raddle_topology::CpuId;
 
-use super::measure::Found;
+use super::sheet::Found;
 use super::strategy::LoadView;
 use crate::address::number::Number;
+use crate::balance;
 use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
 use crate::migration;
 use crate::migration::crossing;
 use crate::migration::wide;
+use crate::remote::out;
 use crate::remote::{self, Travel};
 use crate::state::measured::Measured;
 
@@ -44,7 +46,7 @@ pub(crate) fn cpus_of<T: Chare>(local: &Local, part: &Part<T>) -> Vec<Option<Cpu
 
 /// What this worker has measured.
 pub(crate) fn measure<T: Chare>(local: &Local, part: &Part<T>) -> Measured {
-    part.take_measured(first_worker(local, part) + local.worker)
+    measure::take_measured(part, first_worker(local, part) + local.worker)
 }
 
 /// Has the workers of the other nodes say what they have measured.
@@ -53,9 +55,7 @@ pub(crate) fn ask_other_nodes<T: Chare>(local: &Local, part: &Part<T>) {
         return;
     };
     for node in away.others() {
-        local
-            .system
-            .send_travel(node, Travel::Measure { collection });
+        out::send_travel(&local.system, node, Travel::Measure { collection });
     }
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn tell_measured<T: Chare>(local: &Local, part: &Part<T>) {
             collection,
             measured,
         };
-        local.system.send_travel(part.collection.root_node, travel);
+        out::send_travel(&local.system, part.collection.root_node, travel);
     }
 }
 
@@ -119,23 +119,23 @@ pub(crate) fn move_measured<T: Chare>(
 }
 
 /// This worker finds that it is time to balance: says so to the array's root.
-pub(crate) fn say_that_balancing_is_due<T: Chare>(local: &Local, part: &Part<T>, period: Duration) {
+pub(crate) fn report_due<T: Chare>(local: &Local, part: &Part<T>) {
     let (root_node, collection) = (part.collection.root_node, part.collection.id);
     if let (Some(collection), Some(away)) = (part.collection.wide, remote::away(&local.system))
         && away.me != root_node
     {
         let travel = Travel::BalancingIsDue { collection };
-        return local.system.send_travel(root_node, travel);
+        return out::send_travel(&local.system, root_node, travel);
     }
     local.post_seldom(part.collection.root, move |local| {
-        local.part::<T>(collection).balance_if_due(local, period);
+        balancing_is_due(local, &local.part::<T>(collection));
     });
 }
 
 /// A worker of another node finds so. For the root of an array.
 pub(crate) fn balancing_is_due<T: Chare>(local: &Local, part: &Part<T>) {
-    let balancing = part.balancing();
+    let balancing = balance::balancing(part);
     if let Some(period) = balancing.and_then(|balancing| balancing.period()) {
-        part.balance_if_due(local, period);
+        balance::balance_if_due(local, part, period);
     }
 }

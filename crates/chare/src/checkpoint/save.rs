@@ -17,6 +17,7 @@ use crate::engine::object::chare::Chare;
 use crate::engine::object::door::Asker;
 use crate::engine::system::System;
 use crate::failure::Failure;
+use crate::remote::out;
 use crate::remote::{self, Letter, Reachable, SavedPart};
 use crate::reply::{Reply, What, reply};
 
@@ -187,7 +188,8 @@ fn ask_others(
         };
         let (replier, saved) = reply(system.id, None, what);
         let number = replier.cross_to(system, node, Crossing::new());
-        system.send_away(
+        out::send_away(
+            system,
             node,
             &Letter::Checkpoint {
                 collection,

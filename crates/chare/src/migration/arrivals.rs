@@ -17,6 +17,7 @@ use crate::migration::departures;
 use crate::reduction;
 use crate::reduction::Gathered;
 use crate::reduction::{put_gathered, take_gathered};
+use crate::remote::out;
 use crate::remote::{self, Travel};
 use crate::scan;
 use crate::state::rounds::NextRounds;
@@ -128,7 +129,7 @@ pub(crate) fn report_come(local: &Local, count: usize) {
         None => local.post(COORDINATOR, move |local| migration::have_come(local, count)),
         Some(_) => {
             let count = count as u64;
-            local.system.send_travel(0, Travel::HaveCome { count });
+            out::send_travel(&local.system, 0, Travel::HaveCome { count });
         }
     }
 }

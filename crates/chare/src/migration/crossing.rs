@@ -52,23 +52,21 @@ impl<T: Chare> Parcel<T> for Leave {
     }
 }
 
-impl System {
-    /// Moves an element of an array over nodes to one of the workers of all nodes.
-    pub(super) fn migrate_over_nodes<T: Chare>(&self, one: One<T>, worker: usize) {
-        let away = remote::away(self).expect("it is over nodes");
-        let own = self.worker_count();
-        let worker_count = own * usize::from(away.node_count);
-        assert!(
-            worker < worker_count,
-            "there is no worker {worker}: there are {worker_count}"
-        );
-        assert!(
-            worker / own == usize::from(away.me) || T::STATE.is_some(),
-            "a {} would go to another node: write `#[chare(nodes, state)]` for its values to cross",
-            T::NAME
-        );
-        one.dispatch(Leave { worker });
-    }
+/// Moves an element of an array over nodes to one of the workers of all nodes.
+pub(crate) fn migrate_over_nodes<T: Chare>(system: &System, one: One<T>, worker: usize) {
+    let away = remote::away(system).expect("it is over nodes");
+    let own = system.worker_count();
+    let worker_count = own * usize::from(away.node_count);
+    assert!(
+        worker < worker_count,
+        "there is no worker {worker}: there are {worker_count}"
+    );
+    assert!(
+        worker / own == usize::from(away.me) || T::STATE.is_some(),
+        "a {} would go to another node: write `#[chare(nodes, state)]` for its values to cross",
+        T::NAME
+    );
+    one.dispatch(Leave { worker });
 }
 
 /// Has an element leave for one of the workers of all nodes, wherever it is.

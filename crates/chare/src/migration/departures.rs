@@ -21,6 +21,7 @@ use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
 use crate::migration::arrivals;
+use crate::remote::out;
 use crate::remote::{self, Away, Crosser, Travel};
 use crate::state::{Slot, State};
 
@@ -104,9 +105,7 @@ pub(crate) fn let_go(local: &Local) {
     let own = local.worker;
     for node in nodes {
         let worker = own as u16;
-        local
-            .system
-            .send_travel(node, Travel::Ask { worker, group });
+        out::send_travel(&local.system, node, Travel::Ask { worker, group });
     }
     for worker in 0..worker_count {
         local.post(worker, move |local| {
@@ -144,7 +143,7 @@ fn send_off(local: &Local, ready: Vec<Departure>) {
                 }
                 local.post(to, arrive);
             }
-            Departure::Away(node, travel) => local.system.send_travel(node, travel),
+            Departure::Away(node, travel) => out::send_travel(&local.system, node, travel),
         }
     }
 }

@@ -33,6 +33,7 @@ use crate::engine::local::Local;
 use crate::engine::object::door::Asker;
 use crate::engine::system::System;
 use crate::migration;
+use crate::remote::out;
 use crate::remote::{self, Away, Travel, Wish};
 
 /// What the first node knows of moves.
@@ -53,61 +54,59 @@ pub(super) struct Main {
     awaited: u64,
 }
 
-impl System {
-    fn nodes(&self) -> &Away {
-        remote::away(self).expect("there are other nodes")
-    }
+fn other_nodes(system: &System) -> &Away {
+    remote::away(system).expect("there are other nodes")
+}
 
-    fn send_travel_to_all(&self, travel: impl Fn() -> Travel) {
-        for node in 0..self.nodes().node_count {
-            self.send_travel(node, travel());
-        }
+fn send_travel_to_all(system: &System, travel: impl Fn() -> Travel) {
+    for node in 0..other_nodes(system).node_count {
+        out::send_travel(system, node, travel());
     }
+}
 
-    /// Calls `call` on the worker that does what is said of batches.
-    pub(crate) fn at_coordinator(&self, call: impl FnOnce(&Local) + Send + 'static) {
-        self.post_from_here(COORDINATOR, call);
+/// Calls `call` on the worker that does what is said of batches.
+pub(crate) fn at_coordinator(system: &System, call: impl FnOnce(&Local) + Send + 'static) {
+    system.post_from_here(COORDINATOR, call);
+}
+
+/// How many markers come to a worker that elements leave.
+pub(crate) fn marker_count(system: &System) -> usize {
+    let own = system.worker_count() + 1;
+    let others = remote::away(system).map_or(0, |away| away.others().count());
+    own + others * (system.worker_count() + 2)
+}
+
+/// Goes over to an epoch. For who receives letters, of whom the threads outside have theirs.
+pub(crate) fn go_over_to(system: &System, epoch: u32) {
+    let batch = system.shared::<Moves>().under_way().clone();
+    let batch = batch.expect("all nodes know a batch before they go over");
+    let mut outside = system.outside();
+    outside.epoch = epoch;
+    for &source in &batch.sources {
+        system.post_outside(source, Box::new(migration::take_marker));
     }
-
-    /// How many markers come to a worker that elements leave.
-    pub(super) fn marker_count(&self) -> usize {
-        let own = self.worker_count() + 1;
-        let others = remote::away(self).map_or(0, |away| away.others().count());
-        own + others * (self.worker_count() + 2)
+    drop(outside);
+    for &node in &batch.nodes {
+        out::send_travel(system, node, Travel::Marker { epoch });
     }
-
-    /// Goes over to an epoch. For who receives letters, of whom the threads outside have theirs.
-    pub(crate) fn go_over_to(&self, epoch: u32) {
-        let batch = self.shared::<Moves>().under_way().clone();
-        let batch = batch.expect("all nodes know a batch before they go over");
-        let mut outside = self.outside();
-        outside.epoch = epoch;
-        for &source in &batch.sources {
-            self.post_outside(source, Box::new(migration::take_marker));
-        }
-        drop(outside);
-        for &node in &batch.nodes {
-            self.send_travel(node, Travel::Marker { epoch });
-        }
-        for worker in 0..self.worker_count() {
-            self.post_from_here(worker, move |local| migration::go_over(local, epoch));
-        }
-        let nodes = batch.nodes.clone();
-        self.at_coordinator(move |local| {
-            for node in nodes {
-                let sent = local.system.nodes().send_outside_marker(node, epoch);
-                sent.unwrap_or_else(|failure| local.system.fail_here(failure));
-            }
-        });
+    for worker in 0..system.worker_count() {
+        system.post_from_here(worker, move |local| migration::go_over(local, epoch));
     }
-
-    /// A marker of another node has come; perhaps one for a batch that is over, for which no element had to leave this node after all.
-    pub(crate) fn pass_marker_on(&self, epoch: u32) {
-        let batch = self.shared::<Moves>().under_way().clone();
-        let batch = batch.filter(|batch| batch.epoch == epoch);
-        for &source in batch.iter().flat_map(|batch| &batch.sources) {
-            self.post_outside(source, Box::new(migration::take_marker));
+    let nodes = batch.nodes.clone();
+    at_coordinator(system, move |local| {
+        for node in nodes {
+            let sent = other_nodes(&local.system).send_outside_marker(node, epoch);
+            sent.unwrap_or_else(|failure| local.system.fail_here(failure));
         }
+    });
+}
+
+/// A marker of another node has come; perhaps one for a batch that is over, for which no element had to leave this node after all.
+pub(crate) fn pass_marker_on(system: &System, epoch: u32) {
+    let batch = system.shared::<Moves>().under_way().clone();
+    let batch = batch.filter(|batch| batch.epoch == epoch);
+    for &source in batch.iter().flat_map(|batch| &batch.sources) {
+        system.post_outside(source, Box::new(migration::take_marker));
     }
 }
 
@@ -121,7 +120,7 @@ pub(crate) fn wish(
 ) {
     let id = local.system.id;
     let reply = done.map(|done| {
-        local.system.nodes().await_reply(0, move |_| {
+        other_nodes(&local.system).await_reply(0, move |_| {
             if let Some(system) = System::find(id) {
                 system.post_from_here(COORDINATOR, done);
             }
@@ -133,7 +132,7 @@ pub(crate) fn wish(
         are_frozen,
         reply,
     };
-    local.system.send_travel(0, want);
+    out::send_travel(&local.system, 0, want);
 }
 
 /// Notes what is to be moved. At the first node, as all until [`prepare`](prepare).
@@ -193,10 +192,10 @@ fn begin_wide(local: &Local) {
     main.epoch = epoch;
     main.askers_of_batch = askers;
     main.is_under_way = true;
-    main.unknown = local.system.nodes().node_count;
+    main.unknown = other_nodes(&local.system).node_count;
     drop(coordinator);
     let sources: Vec<_> = sources.into_iter().collect();
-    local.system.send_travel_to_all(|| Travel::Prepare {
+    send_travel_to_all(&local.system, || Travel::Prepare {
         epoch,
         sources: sources.clone(),
         groups: groups.clone(),
@@ -210,7 +209,7 @@ fn wishes_to_grant(
     wanted: BTreeMap<u64, (u16, u16, bool)>,
     sources: &mut BTreeSet<u16>,
 ) -> Vec<Wish> {
-    let away = local.system.nodes();
+    let away = other_nodes(&local.system);
     let Some(found) = away.collection(collection) else {
         return Vec::new();
     };
@@ -239,7 +238,7 @@ pub(crate) fn is_known(local: &Local, count: u64) {
     drop(coordinator);
     match awaited {
         0 => end_wide(local),
-        _ => local.system.send_travel_to_all(|| Travel::GoOver { epoch }),
+        _ => send_travel_to_all(&local.system, || Travel::GoOver { epoch }),
     }
 }
 
@@ -255,7 +254,7 @@ pub(crate) fn came(local: &Local, count: u64) {
 }
 
 fn end_wide(local: &Local) {
-    local.system.send_travel_to_all(|| Travel::End);
+    send_travel_to_all(&local.system, || Travel::End);
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     coordinator.main.is_under_way = false;
     let askers = mem::take(&mut coordinator.main.askers_of_batch);
@@ -266,7 +265,7 @@ fn end_wide(local: &Local) {
 
 /// Writes the routes of a batch. At the coordinator of each node.
 pub(crate) fn prepare(local: &Local, epoch: u32, sources: Vec<u16>, groups: Vec<(u32, Vec<Wish>)>) {
-    let away = local.system.nodes();
+    let away = other_nodes(&local.system);
     let me = away.me;
     let site = |(number, node, worker): Wish| {
         let worker = usize::from(worker);
@@ -292,7 +291,7 @@ pub(crate) fn prepare(local: &Local, epoch: u32, sources: Vec<u16>, groups: Vec<
     let batch = Batch::new(epoch, groups, nodes);
     let count = batch.count() as u64;
     *local.system.shared::<Moves>().under_way() = Some(Arc::new(batch));
-    local.system.send_travel(0, Travel::Known { count });
+    out::send_travel(&local.system, 0, Travel::Known { count });
 }
 
 fn tell_all(askers: Vec<Asker>) {

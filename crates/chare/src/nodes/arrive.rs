@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::door::Copies;
 use crate::address::directory::Site;
 use crate::address::number::Number;
+use crate::array;
 use crate::balance;
 use crate::balance::over_nodes;
 use crate::checkpoint;
@@ -33,6 +34,7 @@ use crate::migration::{Leave, journey};
 use crate::outside;
 use crate::reduction;
 use crate::reduction::{Goes, Share};
+use crate::remote::out;
 use crate::remote::{self, Crosser, Letter, Reachable, SavedPart, Travel, quiet};
 use crate::reply::{Reply, What, reply};
 use crate::scan::{Step, break_scans_here};
@@ -220,199 +222,197 @@ pub(crate) enum Then {
     Stop,
 }
 
-impl System {
-    /// Does what a letter of node `from` is for.
-    ///
-    /// # Errors
-    /// When it makes no sense.
-    pub(crate) fn arrive(self: &Arc<Self>, from: u16, bytes: &[u8]) -> Result<Then, Failure> {
-        let (letter, body) = Letter::read(bytes).map_err(|error| {
-            Failure::new(format!("a letter of node {from} cannot be read: {error}"))
-        })?;
-        let is_counted = letter.is_counted();
-        let then = self.open(from, letter, body)?;
-        if is_counted {
-            remote::away(self)
-                .expect("letters have come")
-                .count_received();
-        }
-        Ok(then)
+/// Does what a letter of node `from` is for.
+///
+/// # Errors
+/// When it makes no sense.
+pub(crate) fn arrive(system: &Arc<System>, from: u16, bytes: &[u8]) -> Result<Then, Failure> {
+    let (letter, body) = Letter::read(bytes).map_err(|error| {
+        Failure::new(format!("a letter of node {from} cannot be read: {error}"))
+    })?;
+    let is_counted = letter.is_counted();
+    let then = open(system, from, letter, body)?;
+    if is_counted {
+        remote::away(system)
+            .expect("letters have come")
+            .count_received();
     }
+    Ok(then)
+}
 
-    fn open(self: &Arc<Self>, from: u16, letter: Letter<'_>, body: &[u8]) -> Result<Then, Failure> {
-        let away = remote::away(self).expect("there are other nodes");
-        let find = |collection| {
-            away.collection(collection).ok_or_else(|| {
-                Failure::new(format!(
-                    "node {from} sends to collection {collection}, which node {} has not made: all nodes make the same in the set-up",
-                    away.me
-                ))
-            })
-        };
-        match letter {
-            Letter::One {
-                collection,
-                number,
-                priority,
-                epoch,
-                door,
-                reply,
-            } => {
-                let asker = reply.map(|reply| Asker::new(self.id, from, reply));
-                let whose = asker.map_or(Whose::Nobody, Whose::Asker);
-                let number = Number::from_bits(number);
-                let to = (number, priority);
-                find(collection)?.one(to, Some(epoch), door, whose, body)?;
-            }
-            Letter::All {
-                collection,
-                priority,
-                epoch,
-                door,
-            } => find(collection)?.all(priority, epoch, door, body)?,
-            Letter::Travel(travel) => self.travel(from, travel),
-            Letter::ScanLoss {
-                collection,
-                from,
-                why,
-            } => find(collection)?.lose_scans(self, from, Failure::new(why)),
-            Letter::Reply {
-                reply,
-                outcome,
-                panicked,
-            } => away.reply(reply, Outcome::of(outcome.map(|()| body), panicked)),
-            Letter::Share {
-                collection,
-                round,
-                count,
-                goes,
-                merged,
-            } => {
-                let merged = match merged {
-                    Ok(kind) => Ok(away.reducers.read_merged(self.id, kind, body)?),
-                    Err(misfit) => Err(misfit.to_owned()),
-                };
-                find(collection)?.share(self, round, count, goes, merged)?;
-            }
-            Letter::Result {
-                collection,
-                round,
-                of,
-            } => find(collection)?.result(self, round, of, body),
-            Letter::Population {
-                collection,
-                from,
-                by,
-            } => find(collection)?.population(self, from, by),
-            Letter::Destroy { collection } => {
-                let id = find(collection)?.id();
-                self.forget_wide(collection);
-                self.destroy_here(id);
-            }
-            Letter::AskQuiet { reply } => quiet::asked(self, Asker::new(self.id, from, reply)),
-            Letter::Count { wave } => quiet::count(self, wave),
-            Letter::Counted {
-                wave,
-                sent,
-                received,
-            } => quiet::counted(self, wave, (sent, received)),
-            Letter::Checkpoint {
-                collection,
-                folder,
-                tag,
-                reply,
-            } => {
-                let asker = Asker::new(self.id, from, reply);
-                let folder = Path::new(OsStr::from_bytes(folder));
-                checkpoint::answer(self, find(collection)?, folder, tag, asker);
-            }
-            Letter::Failed { text, is_panic } => self.fail_here(if is_panic {
-                Failure::of_panic(text)
-            } else {
-                Failure::new(text)
-            }),
-            Letter::Exit => self.exit_here(),
-            Letter::Stop => return Ok(Then::Stop),
-            Letter::Readonly => {
-                return Err(Failure::new(format!(
-                    "node {from} has a read-only value that this node does not ask for: all nodes do the same in the set-up"
-                )));
+fn open(system: &Arc<System>, from: u16, letter: Letter<'_>, body: &[u8]) -> Result<Then, Failure> {
+    let away = remote::away(system).expect("there are other nodes");
+    let find = |collection| {
+        away.collection(collection).ok_or_else(|| {
+            Failure::new(format!(
+                "node {from} sends to collection {collection}, which node {} has not made: all nodes make the same in the set-up",
+                away.me
+            ))
+        })
+    };
+    match letter {
+        Letter::One {
+            collection,
+            number,
+            priority,
+            epoch,
+            door,
+            reply,
+        } => {
+            let asker = reply.map(|reply| Asker::new(system.id, from, reply));
+            let whose = asker.map_or(Whose::Nobody, Whose::Asker);
+            let number = Number::from_bits(number);
+            let to = (number, priority);
+            find(collection)?.one(to, Some(epoch), door, whose, body)?;
+        }
+        Letter::All {
+            collection,
+            priority,
+            epoch,
+            door,
+        } => find(collection)?.all(priority, epoch, door, body)?,
+        Letter::Travel(travel) => receive_travel(system, from, travel),
+        Letter::ScanLoss {
+            collection,
+            from,
+            why,
+        } => find(collection)?.lose_scans(system, from, Failure::new(why)),
+        Letter::Reply {
+            reply,
+            outcome,
+            panicked,
+        } => away.reply(reply, Outcome::of(outcome.map(|()| body), panicked)),
+        Letter::Share {
+            collection,
+            round,
+            count,
+            goes,
+            merged,
+        } => {
+            let merged = match merged {
+                Ok(kind) => Ok(away.reducers.read_merged(system.id, kind, body)?),
+                Err(misfit) => Err(misfit.to_owned()),
+            };
+            find(collection)?.share(system, round, count, goes, merged)?;
+        }
+        Letter::Result {
+            collection,
+            round,
+            of,
+        } => find(collection)?.result(system, round, of, body),
+        Letter::Population {
+            collection,
+            from,
+            by,
+        } => find(collection)?.population(system, from, by),
+        Letter::Destroy { collection } => {
+            let id = find(collection)?.id();
+            remote::forget_wide(system, collection);
+            array::destroy_here(system, id);
+        }
+        Letter::AskQuiet { reply } => quiet::asked(system, Asker::new(system.id, from, reply)),
+        Letter::Count { wave } => quiet::count(system, wave),
+        Letter::Counted {
+            wave,
+            sent,
+            received,
+        } => quiet::counted(system, wave, (sent, received)),
+        Letter::Checkpoint {
+            collection,
+            folder,
+            tag,
+            reply,
+        } => {
+            let asker = Asker::new(system.id, from, reply);
+            let folder = Path::new(OsStr::from_bytes(folder));
+            checkpoint::answer(system, find(collection)?, folder, tag, asker);
+        }
+        Letter::Failed { text, is_panic } => system.fail_here(if is_panic {
+            Failure::of_panic(text)
+        } else {
+            Failure::new(text)
+        }),
+        Letter::Exit => system.exit_here(),
+        Letter::Stop => return Ok(Then::Stop),
+        Letter::Readonly => {
+            return Err(Failure::new(format!(
+                "node {from} has a read-only value that this node does not ask for: all nodes do the same in the set-up"
+            )));
+        }
+    }
+    Ok(Then::GoOn)
+}
+
+/// Does what a letter about elements that move is for. On the thread that receives letters.
+fn receive_travel(system: &Arc<System>, from: u16, travel: Travel) {
+    match travel {
+        Travel::GoOver { epoch } => wide::go_over_to(system, epoch),
+        Travel::Marker { epoch } => wide::pass_marker_on(system, epoch),
+        Travel::Ask { worker, group } => {
+            out::send_travel(system, from, Travel::Answer { worker, group });
+        }
+        Travel::Answer { worker, group } => {
+            system.post_from_here(worker.into(), move |local| {
+                departures::take_answer(local, group)
+            });
+        }
+        Travel::Arrive {
+            collection,
+            number,
+            crosser,
+        } => {
+            let away = remote::away(system).expect("letters have come");
+            match away.collection(collection) {
+                Some(found) => found.arrive(system, Number::from_bits(number), crosser),
+                // It was destroyed meanwhile.
+                None => out::send_travel(system, 0, Travel::HaveCome { count: 1 }),
             }
         }
-        Ok(Then::GoOn)
+        Travel::Want {
+            collection,
+            wishes,
+            are_frozen,
+            reply,
+        } => {
+            let asker = reply.map(|reply| Asker::new(system.id, from, reply));
+            wide::at_coordinator(system, move |local| {
+                wide::take_wishes(local, collection, wishes, are_frozen, asker);
+            });
+        }
+        Travel::WantWithin => {
+            wide::at_coordinator(system, move |local| wide::take_wish_within(local, from))
+        }
+        Travel::Prepare {
+            epoch,
+            sources,
+            groups,
+        } => wide::at_coordinator(system, move |local| {
+            wide::prepare(local, epoch, sources, groups)
+        }),
+        Travel::Known { count } => {
+            wide::at_coordinator(system, move |local| wide::is_known(local, count))
+        }
+        Travel::HaveCome { count } => {
+            wide::at_coordinator(system, move |local| wide::came(local, count))
+        }
+        Travel::End => wide::at_coordinator(system, migration::end_batch),
+        Travel::Measure { collection } => {
+            with_wide(system, collection, |found| found.measure(system));
+        }
+        Travel::Measured {
+            collection,
+            measured,
+        } => with_wide(system, collection, |found| found.measured(system, measured)),
+        Travel::BalancingIsDue { collection } => {
+            with_wide(system, collection, |found| found.balancing_is_due(system));
+        }
     }
 }
 
-impl System {
-    /// Does what a letter about elements that move is for. On the thread that receives letters.
-    fn travel(&self, from: u16, travel: Travel) {
-        match travel {
-            Travel::GoOver { epoch } => self.go_over_to(epoch),
-            Travel::Marker { epoch } => self.pass_marker_on(epoch),
-            Travel::Ask { worker, group } => {
-                self.send_travel(from, Travel::Answer { worker, group });
-            }
-            Travel::Answer { worker, group } => {
-                self.post_from_here(worker.into(), move |local| {
-                    departures::take_answer(local, group)
-                });
-            }
-            Travel::Arrive {
-                collection,
-                number,
-                crosser,
-            } => {
-                let away = remote::away(self).expect("letters have come");
-                match away.collection(collection) {
-                    Some(found) => found.arrive(self, Number::from_bits(number), crosser),
-                    // It was destroyed meanwhile.
-                    None => self.send_travel(0, Travel::HaveCome { count: 1 }),
-                }
-            }
-            Travel::Want {
-                collection,
-                wishes,
-                are_frozen,
-                reply,
-            } => {
-                let asker = reply.map(|reply| Asker::new(self.id, from, reply));
-                self.at_coordinator(move |local| {
-                    wide::take_wishes(local, collection, wishes, are_frozen, asker);
-                });
-            }
-            Travel::WantWithin => {
-                self.at_coordinator(move |local| wide::take_wish_within(local, from))
-            }
-            Travel::Prepare {
-                epoch,
-                sources,
-                groups,
-            } => self.at_coordinator(move |local| wide::prepare(local, epoch, sources, groups)),
-            Travel::Known { count } => {
-                self.at_coordinator(move |local| wide::is_known(local, count))
-            }
-            Travel::HaveCome { count } => {
-                self.at_coordinator(move |local| wide::came(local, count))
-            }
-            Travel::End => self.at_coordinator(migration::end_batch),
-            Travel::Measure { collection } => {
-                self.with_wide(collection, |found| found.measure(self));
-            }
-            Travel::Measured {
-                collection,
-                measured,
-            } => self.with_wide(collection, |found| found.measured(self, measured)),
-            Travel::BalancingIsDue { collection } => {
-                self.with_wide(collection, |found| found.balancing_is_due(self));
-            }
-        }
-    }
-
-    /// Calls `call` with a collection over nodes, unless it was destroyed.
-    fn with_wide(&self, collection: u32, call: impl FnOnce(&dyn Reachable)) {
-        let away = remote::away(self).expect("letters have come");
-        if let Some(found) = away.collection(collection) {
-            call(&*found);
-        }
+/// Calls `call` with a collection over nodes, unless it was destroyed.
+fn with_wide(system: &System, collection: u32, call: impl FnOnce(&dyn Reachable)) {
+    let away = remote::away(system).expect("letters have come");
+    if let Some(found) = away.collection(collection) {
+        call(&*found);
     }
 }

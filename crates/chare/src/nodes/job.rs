@@ -45,6 +45,7 @@ use crate::codec::reading;
 use crate::engine::object::chare::CrossesNodes;
 use crate::engine::system::System;
 use crate::failure::Failure;
+use crate::remote::out;
 use crate::remote::{self, Away, Letter};
 use crate::start::system_of;
 use raddle_collections::reduce::Reducer;
@@ -389,7 +390,7 @@ pub(crate) fn run_on<S, R>(
     }
     let result = main(&runtime, made);
     desk.stop();
-    system.send_to_others(&Letter::Stop);
+    out::send_to_others(&system, &Letter::Stop);
     drop(open);
     let unreported = system.unreported.report();
     unreported.map_or(Ok(Some(result)), |failure| Err(failure.into()))
@@ -472,7 +473,7 @@ impl<'a> Setup<'a> {
         if self.node() == 0 {
             let value = make();
             match postcard::to_allocvec(&value) {
-                Ok(bytes) => self.system.send_to_others_with(&Letter::Readonly, bytes),
+                Ok(bytes) => out::send_to_others_with(self.system, &Letter::Readonly, bytes),
                 Err(error) => panic!("a read-only value cannot cross nodes: {error}"),
             }
             return value;

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::engine::local::Local;
 use crate::engine::system::System;
 use crate::failure::{Failure, said};
+use crate::remote::out;
 use crate::remote::{self, Letter};
 use crate::state::merged::{Merged, Misfit, Output, downcast, merge_one, unequal};
 use raddle_collections::reduce::Reducer;
@@ -128,7 +129,7 @@ impl Share {
             goes: goes.number(),
             merged,
         };
-        system.send_away_with(node, &letter, body);
+        out::send_away_with(system, node, &letter, body);
         Ok(())
     }
 

@@ -17,156 +17,154 @@ use crate::codec::Packed;
 
 use raddle_sync::prim::Relaxed;
 
-impl System {
-    /// Sends a letter to another node; should that be no more, it has been told.
-    pub(crate) fn send_away(&self, node: u16, letter: &Letter<'_>) {
-        self.send_away_with(node, letter, Vec::new());
-    }
+/// Sends a letter to another node; should that be no more, it has been told.
+pub(crate) fn send_away(system: &System, node: u16, letter: &Letter<'_>) {
+    send_away_with(system, node, letter, Vec::new());
+}
 
-    /// The same, with a body.
-    pub(crate) fn send_away_with(&self, node: u16, letter: &Letter<'_>, body: Vec<u8>) {
-        if let Some(away) = remote::away(self) {
-            self.send_sealed(away, [node], letter, body);
+/// The same, with a body.
+pub(crate) fn send_away_with(system: &System, node: u16, letter: &Letter<'_>, body: Vec<u8>) {
+    if let Some(away) = remote::away(system) {
+        send_sealed(system, away, [node], letter, body);
+    }
+}
+
+/// Sends a letter about elements that move.
+pub(crate) fn send_travel(system: &System, node: u16, travel: Travel) {
+    send_away(system, node, &Letter::Travel(travel));
+}
+
+/// Sends a letter to all other nodes.
+pub(crate) fn send_to_others(system: &System, letter: &Letter<'_>) {
+    send_to_others_with(system, letter, Vec::new());
+}
+
+/// The same, with a body.
+pub(crate) fn send_to_others_with(system: &System, letter: &Letter<'_>, body: Vec<u8>) {
+    if let Some(away) = remote::away(system) {
+        send_sealed(system, away, away.others(), letter, body);
+    }
+}
+
+fn send_sealed(
+    system: &System,
+    away: &Away,
+    nodes: impl IntoIterator<Item = u16>,
+    letter: &Letter<'_>,
+    body: Vec<u8>,
+) {
+    let bytes = letter.seal(body);
+    let worker = local::with(system.id, |local| local.map(|local| local.worker));
+    for node in nodes {
+        if letter.is_counted() {
+            // Relaxed: read when this node has been found quiet, after whoever sends.
+            away.sent.fetch_add(1, Relaxed);
+        }
+        if let Err(failure) = away.carrier.carry(worker, node, &bytes) {
+            system.fail_here(failure);
         }
     }
+}
 
-    /// Sends a letter about elements that move.
-    pub(crate) fn send_travel(&self, node: u16, travel: Travel) {
-        self.send_away(node, &Letter::Travel(travel));
+/// Sends a message of a worker in `epoch` to the element that lives on another node.
+#[cold]
+pub(crate) fn send_one_away<T: Chare>(
+    system: &System,
+    collection: &Collection<T>,
+    one: One<T>,
+    (node, epoch): (u16, u32),
+    parcel: BoxedParcel<T>,
+) {
+    if let Some(packed) = parcel.cross(system, node) {
+        send_packed(system, collection, one, (node, epoch), packed);
     }
+}
 
-    /// Sends a letter to all other nodes.
-    pub(crate) fn send_to_others(&self, letter: &Letter<'_>) {
-        self.send_to_others_with(letter, Vec::new());
+fn send_packed<T: Chare>(
+    system: &System,
+    collection: &Collection<T>,
+    one: One<T>,
+    (node, epoch): (u16, u32),
+    packed: Packed,
+) {
+    let number = collection.wide;
+    let letter = Letter::One {
+        collection: number.expect("only elements of these live elsewhere"),
+        number: one.number.bits(),
+        priority: one.priority,
+        epoch,
+        door: packed.door,
+        reply: packed.reply,
+    };
+    send_away_with(system, node, &letter, packed.args);
+}
+
+/// The same for a thread that is no worker, which found the element on `node`.
+///
+/// It may have moved while its message was written, and is looked for again where no epoch can end.
+#[cold]
+pub(crate) fn send_one_from_outside<T: Chare>(
+    system: &System,
+    collection: &Collection<T>,
+    one: One<T>,
+    node: u16,
+    parcel: BoxedParcel<T>,
+) {
+    let away = remote::away(system).expect("there are other nodes");
+    let Some(packed) = parcel.cross(system, node) else {
+        return;
+    };
+    let gate = away.enter();
+    let outside = system.outside();
+    let epoch = outside.epoch;
+    let site = collection.directory.place(one.number).route().site(epoch);
+    drop(outside);
+    if let Some(Site::Node(now)) = site {
+        away.redirect(packed.reply, now);
+        return send_packed(system, collection, one, (now, epoch), packed);
     }
+    drop(gate);
+    let asker = packed
+        .reply
+        .map(|reply| Asker::new(system.id, away.me, reply));
+    let whose = asker.map_or(Whose::Nobody, Whose::Asker);
+    let (door, args) = (packed.door, &packed.args);
+    let sent = collection.one((one.number, one.priority), None, door, whose, args);
+    sent.unwrap_or_else(|failure| system.fail(failure));
+}
 
-    /// The same, with a body.
-    pub(crate) fn send_to_others_with(&self, letter: &Letter<'_>, body: Vec<u8>) {
-        if let Some(away) = remote::away(self) {
-            self.send_sealed(away, away.others(), letter, body);
+/// A message to all elements of a collection as it goes to other nodes; none if it is not over nodes, or has come from one.
+pub(crate) fn cross_spread<T: Chare>(
+    system: &System,
+    collection: &Collection<T>,
+    all: All<T>,
+    cross: impl FnOnce() -> Option<Result<(u16, Vec<u8>), Failure>>,
+) -> Option<Crossed> {
+    let collection = collection.wide.filter(|_| all.section.is_none())?;
+    match cross()? {
+        Ok((door, args)) => Some(Crossed {
+            collection,
+            priority: all.priority,
+            door,
+            args,
+        }),
+        Err(failure) => {
+            system.fail(failure);
+            None
         }
     }
+}
 
-    fn send_sealed(
-        &self,
-        away: &Away,
-        nodes: impl IntoIterator<Item = u16>,
-        letter: &Letter<'_>,
-        body: Vec<u8>,
-    ) {
-        let bytes = letter.seal(body);
-        let worker = local::with(self.id, |local| local.map(|local| local.worker));
-        for node in nodes {
-            if letter.is_counted() {
-                // Relaxed: read when this node has been found quiet, after whoever sends.
-                away.sent.fetch_add(1, Relaxed);
-            }
-            if let Err(failure) = away.carrier.carry(worker, node, &bytes) {
-                self.fail_here(failure);
-            }
-        }
-    }
-
-    /// Sends a message of a worker in `epoch` to the element that lives on another node.
-    #[cold]
-    pub(crate) fn send_one_away<T: Chare>(
-        &self,
-        collection: &Collection<T>,
-        one: One<T>,
-        (node, epoch): (u16, u32),
-        parcel: BoxedParcel<T>,
-    ) {
-        if let Some(packed) = parcel.cross(self, node) {
-            self.send_packed(collection, one, (node, epoch), packed);
-        }
-    }
-
-    fn send_packed<T: Chare>(
-        &self,
-        collection: &Collection<T>,
-        one: One<T>,
-        (node, epoch): (u16, u32),
-        packed: Packed,
-    ) {
-        let number = collection.wide;
-        let letter = Letter::One {
-            collection: number.expect("only elements of these live elsewhere"),
-            number: one.number.bits(),
-            priority: one.priority,
+/// Sends it, from a sender in `epoch`.
+pub(crate) fn spread_away(system: &System, crossed: Option<Crossed>, epoch: u32) {
+    if let Some(crossed) = crossed {
+        let letter = Letter::All {
+            collection: crossed.collection,
+            priority: crossed.priority,
             epoch,
-            door: packed.door,
-            reply: packed.reply,
+            door: crossed.door,
         };
-        self.send_away_with(node, &letter, packed.args);
-    }
-
-    /// The same for a thread that is no worker, which found the element on `node`.
-    ///
-    /// It may have moved while its message was written, and is looked for again where no epoch can end.
-    #[cold]
-    pub(crate) fn send_one_from_outside<T: Chare>(
-        &self,
-        collection: &Collection<T>,
-        one: One<T>,
-        node: u16,
-        parcel: BoxedParcel<T>,
-    ) {
-        let away = remote::away(self).expect("there are other nodes");
-        let Some(packed) = parcel.cross(self, node) else {
-            return;
-        };
-        let gate = away.enter();
-        let outside = self.outside();
-        let epoch = outside.epoch;
-        let site = collection.directory.place(one.number).route().site(epoch);
-        drop(outside);
-        if let Some(Site::Node(now)) = site {
-            away.redirect(packed.reply, now);
-            return self.send_packed(collection, one, (now, epoch), packed);
-        }
-        drop(gate);
-        let asker = packed
-            .reply
-            .map(|reply| Asker::new(self.id, away.me, reply));
-        let whose = asker.map_or(Whose::Nobody, Whose::Asker);
-        let (door, args) = (packed.door, &packed.args);
-        let sent = collection.one((one.number, one.priority), None, door, whose, args);
-        sent.unwrap_or_else(|failure| self.fail(failure));
-    }
-
-    /// A message to all elements of a collection as it goes to other nodes; none if it is not over nodes, or has come from one.
-    pub(crate) fn cross_spread<T: Chare>(
-        &self,
-        collection: &Collection<T>,
-        all: All<T>,
-        cross: impl FnOnce() -> Option<Result<(u16, Vec<u8>), Failure>>,
-    ) -> Option<Crossed> {
-        let collection = collection.wide.filter(|_| all.section.is_none())?;
-        match cross()? {
-            Ok((door, args)) => Some(Crossed {
-                collection,
-                priority: all.priority,
-                door,
-                args,
-            }),
-            Err(failure) => {
-                self.fail(failure);
-                None
-            }
-        }
-    }
-
-    /// Sends it, from a sender in `epoch`.
-    pub(crate) fn spread_away(&self, crossed: Option<Crossed>, epoch: u32) {
-        if let Some(crossed) = crossed {
-            let letter = Letter::All {
-                collection: crossed.collection,
-                priority: crossed.priority,
-                epoch,
-                door: crossed.door,
-            };
-            self.send_to_others_with(&letter, crossed.args);
-        }
+        send_to_others_with(system, &letter, crossed.args);
     }
 }
 

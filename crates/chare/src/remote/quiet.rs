@@ -19,6 +19,7 @@ use crate::engine::object::door::Asker;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::remote;
+use crate::remote::out;
 use crate::reply::{Replier, Reply, What, reply};
 
 /// Who wants to know when all is quiet.
@@ -79,7 +80,7 @@ pub(crate) fn tell_when_quiet(system: &Arc<System>, replier: Replier<()>) {
     }
     let reply = replier.cross_to(system, 0, crate::codec::Crossing::new());
     let reply = reply.expect("there are other nodes");
-    system.send_away(0, &Letter::AskQuiet { reply });
+    out::send_away(system, 0, &Letter::AskQuiet { reply });
 }
 
 /// Somebody on another node asks. At the first node, as those below but the next.
@@ -106,7 +107,7 @@ fn begin(system: &Arc<System>, mut waves: impl std::ops::DerefMut<Target = Waves
     waves.sums = (0, 0);
     let wave = waves.wave;
     drop(waves);
-    system.send_to_others(&Letter::Count { wave });
+    out::send_to_others(system, &Letter::Count { wave });
     count(system, wave);
 }
 
@@ -142,7 +143,7 @@ pub(crate) fn look(system: &Arc<System>) {
                         sent,
                         received,
                     };
-                    system.send_away(0, &letter);
+                    out::send_away(system, 0, &letter);
                 }
             }
             // All nodes hear of it, and the first gives up.

@@ -11,6 +11,8 @@ use crate::engine::object::parcel::{BoxedParcel, Parcel};
 use crate::engine::object::proxy::One;
 use crate::engine::system::System;
 use crate::failure::Failure;
+use crate::node;
+use crate::remote::out;
 use crate::send;
 
 /// How a message goes to its element.
@@ -114,9 +116,7 @@ pub(crate) fn dispatch_slow<T: Chare>(
 ) {
     if part.collection.is_node_group() {
         let (number, priority) = (one.number, one.priority);
-        return local
-            .system
-            .to_node(&part.collection, number, priority, parcel);
+        return node::to_node(&local.system, &part.collection, number, priority, parcel);
     }
     let One {
         collection,
@@ -145,9 +145,7 @@ pub(crate) fn dispatch_slow<T: Chare>(
         }
         Way::Away(node) => {
             let epoch = local.epoch.get();
-            local
-                .system
-                .send_one_away(&part.collection, one, (node, epoch), parcel);
+            out::send_one_away(&local.system, &part.collection, one, (node, epoch), parcel);
         }
         Way::Gone => {
             let failure = part.collection.gone(number, parcel.entry());

@@ -30,6 +30,7 @@ use super::counter::Counter;
 use crate::engine::local;
 use crate::engine::system::System;
 use crate::failure::{Failure, contain, said};
+use crate::nodes::arrive;
 use crate::remote::{self, locked, quiet};
 
 thread_local! {
@@ -238,7 +239,7 @@ impl Desk {
         if self.is_over() {
             return;
         }
-        let arrive = || match system.arrive(from, letter) {
+        let arrive = || match arrive::arrive(system, from, letter) {
             Ok(Then::GoOn) => {}
             Ok(Then::Stop) => self.close(),
             Err(failure) => system.fail(failure),

@@ -1,0 +1,90 @@
+//! What all workers have measured of an array, put together at the root.
+
+use raddle_topology::CpuId;
+
+use super::strategy::{ElementLoad, LoadView, Traffic};
+use crate::address::number::Number;
+use crate::engine::local::Local;
+use crate::state::measured::{Loaded, Measured, Sent};
+use crate::state::{Slot, State};
+
+/// An element that was measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) number: Number,
+    /// An asynchronous entry of it is under way, or it goes to another node: it cannot go to another node now.
+    pub(super) is_busy: bool,
+}
+
+type Done = Box<dyn FnOnce(&Local) + Send>;
+
+/// What all workers say.
+pub(crate) struct Sheet {
+    missing: usize,
+    loads: Vec<(Found, ElementLoad)>,
+    traffic: Vec<((Number, Number), Sent)>,
+    done: Done,
+}
+
+/// At the root: the balancing that is under way.
+impl State for Option<Sheet> {
+    const SLOT: Slot = Slot::Balance;
+}
+
+impl Sheet {
+    pub(super) fn new(worker_count: usize, done: impl FnOnce(&Local) + Send + 'static) -> Self {
+        Self {
+            missing: worker_count,
+            loads: Vec::new(),
+            traffic: Vec::new(),
+            done: Box::new(done),
+        }
+    }
+
+    /// Adds what a worker says; true when it was the last.
+    pub(super) fn add(&mut self, measured: Measured) -> bool {
+        let worker = measured.worker;
+        let loads = measured.loads.into_iter();
+        self.loads.extend(loads.map(|loaded| {
+            let Loaded {
+                number,
+                load,
+                is_busy,
+            } = loaded;
+            (Found { number, is_busy }, ElementLoad { worker, load })
+        }));
+        self.traffic.extend(measured.traffic);
+        self.missing -= 1;
+        self.missing == 0
+    }
+
+    /// What a strategy looks at, the numbers of its elements, and what is to be done afterwards.
+    pub(super) fn view(mut self, cpus: Vec<Option<CpuId>>) -> (LoadView, Vec<Found>, Done) {
+        self.loads.sort_by_key(|entry| entry.0.number);
+        // One that moves is here and there: where it is later counts.
+        self.loads.dedup_by_key(|entry| entry.0.number);
+        let found: Vec<_> = self.loads.iter().map(|entry| entry.0).collect();
+        let position = |number| {
+            let at = found.binary_search_by_key(&number, |found| found.number);
+            at.ok()
+        };
+        let traffic = self
+            .traffic
+            .iter()
+            .filter_map(|&((from, to), (message_count, bytes))| {
+                Some(Traffic {
+                    from: position(from)?,
+                    to: position(to)?,
+                    message_count,
+                    bytes,
+                })
+            });
+        let view = LoadView {
+            worker_count: cpus.len(),
+            cpus,
+            traffic: traffic.collect(),
+            elements: self.loads.iter().map(|entry| entry.1).collect(),
+        };
+        (view, found, self.done)
+    }
+}

@@ -1,0 +1,145 @@
+//! Measuring the elements of an array: how long their entries run, and what they send.
+//!
+//! Each worker measures the elements that it has. What is done with the figures is up to
+//! [`crate::balance`].
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use raddle_runtime::Instant;
+
+use crate::address::number::Number;
+use crate::engine::elements::part::Part;
+use crate::engine::local::Local;
+use crate::engine::object::chare::Chare;
+use crate::state::measured::{Loaded, Measured, Sent};
+use crate::state::{Explain, SharedState, Slot, State};
+
+/// How the elements of an array are measured.
+pub(crate) struct Measuring {
+    /// One in so many runs of entries is measured.
+    pub(crate) sampling: u32,
+    /// True if messages are counted too.
+    pub(crate) needs_traffic: bool,
+    /// How often `due` is called, if it is.
+    pub(crate) period: Option<Duration>,
+    /// Is called on a worker when the period is over, with the number of the collection.
+    pub(crate) due: fn(&Local, u32),
+}
+
+impl Explain for Measuring {}
+
+impl SharedState for Measuring {
+    const SLOT: Slot = Slot::Measure;
+}
+
+/// What a worker has measured of an array since the last balancing.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    loads: HashMap<Number, Duration>,
+    traffic: HashMap<(Number, Number), Sent>,
+    /// What gaps between samples are drawn from.
+    random: u32,
+    /// When this worker has last thought of balancing.
+    checked: Option<Instant>,
+    /// When the root has last begun one.
+    pub(crate) begun: Option<Instant>,
+}
+
+impl State for Meter {
+    const SLOT: Slot = Slot::Measure;
+}
+
+impl Meter {
+    /// How many runs of entries to skip, so that one in `sampling` is measured on average. A fixed number could fall into step with the
+    /// program, and see the same element all the time.
+    fn skip(&mut self, sampling: u32) -> u32 {
+        // Xorshift (Marsaglia: Xorshift RNGs. J. Statistical Software 8(14), 2003).
+        let mut random = self.random.max(1);
+        random ^= random << 13;
+        random ^= random >> 17;
+        random ^= random << 5;
+        self.random = random;
+        random % (2 * sampling.max(1) - 1)
+    }
+}
+
+/// An element begins to run; returns the time, if this part's elements are measured.
+#[inline]
+pub(crate) fn start<T: Chare>(part: &Part<T>, local: &Local, number: Number) -> Option<Instant> {
+    if !part.measures {
+        return None;
+    }
+    let left = part.until_sample.get();
+    if left > 0 {
+        part.until_sample.set(left - 1);
+        return None;
+    }
+    start_slow(part, local, number)
+}
+
+#[cold]
+fn start_slow<T: Chare>(part: &Part<T>, local: &Local, number: Number) -> Option<Instant> {
+    let measuring = part.collection.state::<Measuring>()?;
+    let skipped = part.state::<Meter>().borrow_mut().skip(measuring.sampling);
+    part.until_sample.set(skipped);
+    if measuring.needs_traffic {
+        local.sender.set(Some((part.collection.id, number)));
+    }
+    Some(Instant::now())
+}
+
+/// An element has run since `start`.
+#[cold]
+pub(crate) fn stop<T: Chare>(part: &Part<T>, local: &Local, number: Number, start: Instant) {
+    local.sender.set(None);
+    let Some(measuring) = part.collection.state::<Measuring>() else {
+        return;
+    };
+    let mut meter = part.state::<Meter>().borrow_mut();
+    let load = meter.loads.entry(number).or_default();
+    *load += start.elapsed() * measuring.sampling;
+    let Some(period) = measuring.period else {
+        return;
+    };
+    let checked = *meter.checked.get_or_insert(start);
+    if start - checked < period {
+        return;
+    }
+    meter.checked = Some(start);
+    drop(meter);
+    (measuring.due)(local, part.collection.id);
+}
+
+/// An element sends `bytes` to another.
+#[cold]
+pub(crate) fn count_traffic<T: Chare>(part: &Part<T>, from: Number, to: Number, bytes: usize) {
+    let mut meter = part.state::<Meter>().borrow_mut();
+    let sent = meter.traffic.entry((from, to)).or_default();
+    let measuring = part.collection.state::<Measuring>();
+    let weight = measuring.map_or(1, |measuring| u64::from(measuring.sampling));
+    sent.0 += weight;
+    sent.1 += bytes as u64 * weight;
+}
+
+/// What was measured since the last time, of all elements that are here.
+pub(crate) fn take_measured<T: Chare>(part: &Part<T>, worker: usize) -> Measured {
+    let mut meter = part.state::<Meter>().borrow_mut();
+    let mut at = 0;
+    let mut loads = Vec::new();
+    while let Some(number) = part.next_number(&mut at, u32::MAX) {
+        let slot_at = part.slot_of(number);
+        let mut slots = part.slots.borrow_mut();
+        loads.push(Loaded {
+            number,
+            load: meter.loads.get(&number).copied().unwrap_or_default(),
+            is_busy: slots.ready(slot_at, number).is_none(),
+        });
+    }
+    meter.loads.clear();
+    Measured {
+        worker,
+        loads,
+        traffic: meter.traffic.drain().collect(),
+    }
+}
