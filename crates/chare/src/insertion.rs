@@ -83,7 +83,7 @@ pub(crate) fn take_mark<T: Chare>(
         .state::<AllRounds>()
         .borrow_mut()
         .first_untouched_here();
-    let must_wait = !part.early.borrow().is_empty();
+    let must_wait = part.has_early();
     if must_wait {
         let mut marks = part.marks.borrow_mut();
         let (at, insertion) = (marks.count, number);
@@ -195,15 +195,15 @@ fn look_again<T: Chare>(local: &Local, part: &Part<T>, insertion: Number) {
         return send_answer(local, part, Answer::nothing(insertion));
     };
     let mut more = 0;
-    for &number in part.expected.borrow().keys() {
+    for number in part.arriving() {
         let slot = part.collection.directory.place(number).slot();
         // One that is not made yet may wait for this one, and has its turn after it.
         let is_made = slot != NO_SLOT as usize;
-        if is_made && let Some(early) = part.early.borrow_mut().get_mut(&number) {
-            early.push_back(Box::new(AnswerThen {
-                collection: part.collection.id,
-                insertion,
-            }));
+        let then = AnswerThen {
+            collection: part.collection.id,
+            insertion,
+        };
+        if is_made && part.keep_behind_early(number, Box::new(then)) {
             more += 1;
         }
     }

@@ -164,9 +164,7 @@ pub(crate) fn panicked<T: Chare>(
 /// What waits for an element that will not come fails.
 #[cold]
 pub(crate) fn fail_early<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
-    part.forget_to_come(number);
-    let early = part.early.borrow_mut().remove(&number);
-    for parcel in early.into_iter().flatten() {
+    for parcel in part.give_up_on(number) {
         part.fail(local, number, parcel);
     }
 }

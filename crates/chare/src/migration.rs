@@ -397,9 +397,9 @@ impl<T: Chare> Journey for JourneyOf<T> {
         let part = local.part::<T>(collection);
         for one in moves {
             if one.from == Site::Worker(local.worker) {
-                part.leaving.borrow_mut().insert(one.number, epoch);
+                part.set_leaving(one.number, epoch);
             } else if one.to == Site::Worker(local.worker) {
-                part.expected.borrow_mut().insert(one.number, epoch);
+                part.set_arriving(one.number, epoch);
             }
         }
     }

@@ -237,7 +237,5 @@ pub(crate) fn make_element<T: Chare>(
             std::mem::forget(panic);
         }
     }
-    if !part.late.borrow().is_empty() {
-        arrivals::ship_late(local, part, number);
-    }
+    arrivals::ship_late(local, part, number);
 }

@@ -64,7 +64,7 @@ pub(crate) fn leaving<T: Chare>(local: &Local, collection: u32, moves: &[Move]) 
     let is_here = |one: &&Move| {
         let is_late = !part.has(one.number) && part.collection.has(one.number);
         if is_late && let Site::Worker(to) = one.to {
-            part.late.borrow_mut().insert(one.number, to);
+            part.set_going_on(one.number, to);
         }
         !is_late
     };
@@ -109,8 +109,7 @@ fn pack<T: Chare>(
     number: Number,
     urgent: Vec<Arrival>,
 ) -> Traveller<T> {
-    part.leaving.borrow_mut().remove(&number);
-    let element = part.take(number).map(|slot| {
+    let element = part.take_leaving(number).map(|slot| {
         let rounds = slot.next_rounds();
         reduction::leaves(local, part, number, &rounds);
         Luggage {
@@ -159,8 +158,7 @@ fn arrive<T: Chare>(local: &Local, part: &Part<T>, epoch: u32, travellers: Vec<T
 /// Only a model asks for that (`model::migrate`): what moves otherwise has asked for it itself, or was measured.
 #[cold]
 pub(crate) fn ship_late<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
-    let late = part.late.borrow_mut().remove(&number);
-    if let Some(to) = late {
+    if let Some(to) = part.take_going_on(number) {
         let (from, to) = (Site::Worker(local.worker), Site::Worker(to));
         let mut ranked = local.take_ranked([(part.collection.id, number)].into_iter());
         for (to, arrive) in take_off(local, part, &[Move { number, from, to }], &mut ranked) {

@@ -130,8 +130,7 @@ pub(crate) fn freeze_whole<T: Chare>(
     for arrival in urgent {
         local.guard(|| arrival(local));
     }
-    part.leaving.borrow_mut().remove(&number);
-    let mut slot = part.take(number)?;
+    let mut slot = part.take_leaving(number)?;
     reduction::leaves(local, part, number, &slot.next_rounds());
     let me = remote::away(&local.system).map_or(0, |away| away.me);
     let steps = messages_of(slot.take_all_steps());

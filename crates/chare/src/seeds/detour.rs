@@ -174,9 +174,7 @@ pub(crate) fn relay<T: Chare>(
     let route = place.route();
     let is_seed = matches!(route.whereabouts(), Whereabouts::Seed { .. })
         && route.generation() == number.generation();
-    let mut mail = part.mail.borrow_mut();
-    if !is_seed && !mail.contains_key(&number) {
-        drop(mail);
+    if !is_seed && !part.has_mail(number) {
         return match place.worker_of(number, local.epoch.get()) {
             // Be it this one: what waited here may be on its way from itself to itself.
             Some(worker) => send::carry(local, worker, part.one(number), parcel),
@@ -186,8 +184,7 @@ pub(crate) fn relay<T: Chare>(
             }
         };
     }
-    mail.entry(number).or_default().push_back(parcel);
-    drop(mail);
+    part.keep_mail(number, parcel);
     let with_mail = Route::seed(number.generation(), true);
     if route == Route::seed(number.generation(), false) && !place.change_route(route, with_mail) {
         // It has sprouted just now, and whoever made it saw no mail.
@@ -197,7 +194,7 @@ pub(crate) fn relay<T: Chare>(
 
 /// Sends what waited at home to where the element is now.
 pub(crate) fn send_after<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
-    let waiting = part.mail.borrow_mut().remove(&number).unwrap_or_default();
+    let waiting = part.take_mail(number);
     let Some(worker) = part
         .collection
         .directory

@@ -16,16 +16,18 @@
 pub(crate) mod birth;
 mod marks;
 mod members;
+mod presence;
 mod slots;
 mod suspended;
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
 pub(crate) use marks::{Early, Mark, Marks};
+use presence::Presence;
 pub(crate) use slots::{Body, Frozen, Slot, Slots, State, Steps};
 pub(crate) use suspended::{Failed, Run, Suspended};
 
@@ -45,7 +47,7 @@ use crate::state::{State as FeatureState, States};
 type Errand<T> = Box<dyn FnOnce(&Local, &Part<T>)>;
 
 /// Messages that wait, the oldest first.
-type Parcels<T> = VecDeque<BoxedParcel<T>>;
+pub(crate) type Parcels<T> = VecDeque<BoxedParcel<T>>;
 
 /// A worker's part of a collection.
 pub(crate) struct Part<T: Chare> {
@@ -59,20 +61,8 @@ pub(crate) struct Part<T: Chare> {
     unborn: RefCell<Option<Vec<Errand<T>>>>,
     /// Its first elements are being made, or have been.
     is_coming: Cell<bool>,
-    /// What came before elements that are to come here.
-    pub(crate) early: RefCell<HashMap<Number, Parcels<T>>>,
-    /// What came for seeds whose home is here, before they were made somewhere ([`crate::seeds`]).
-    pub(crate) mail: RefCell<HashMap<Number, Parcels<T>>>,
-    /// Elements that are to be made here, and count as being here for what is sent to all.
-    pub(crate) unmade: RefCell<HashSet<Number>>,
-    /// Elements that are to come from other workers, and the epoch from which on they count as being here for what is sent to all.
-    pub(crate) expected: RefCell<HashMap<Number, u32>>,
-    /// Elements that are to go, and the epoch from which on they count as being elsewhere.
-    pub(crate) leaving: RefCell<HashMap<Number, u32>>,
-    /// Elements that are still to be made here, though nobody sends to them here any more, and the workers to which they go then.
-    pub(crate) late: RefCell<HashMap<Number, usize>>,
-    /// The last epoch in which an element came from another worker.
-    latest: Cell<u32>,
+    /// Elements that are to come or to go, and the messages that wait for them.
+    presence: Presence<T>,
     /// Numbers of this worker that nobody has.
     spare: RefCell<Spare>,
     /// Numbers of a sparse array that this worker has looked up.
@@ -147,8 +137,7 @@ impl<T: Chare> AnyPart for Part<T> {
             .collect();
         drop(slots);
         lines.extend(self.collection.states().explain(local.worker));
-        for parcels in self.early.borrow().values() {
-            let count = parcels.len();
+        for count in self.presence.early_lens() {
             lines.push(format!(
                 "{count} messages wait for a {} that is to come",
                 T::NAME
@@ -203,8 +192,7 @@ impl<T: Chare> AnyPart for Part<T> {
         for slot in slots {
             self.drop_slot(local, slot);
         }
-        let (early, mail) = (self.early.take(), self.mail.take());
-        for parcel in early.into_values().chain(mail.into_values()).flatten() {
+        for parcel in self.presence.take_all() {
             local.guard(|| drop(parcel));
         }
     }
@@ -219,13 +207,7 @@ impl<T: Chare> Part<T> {
             live: Cell::new(0),
             unborn: RefCell::new(unborn),
             is_coming: Cell::new(false),
-            early: RefCell::default(),
-            mail: RefCell::default(),
-            unmade: RefCell::default(),
-            expected: RefCell::default(),
-            leaving: RefCell::default(),
-            late: RefCell::default(),
-            latest: Cell::new(0),
+            presence: Presence::default(),
             spare: RefCell::default(),
             known: RefCell::default(),
             marks: RefCell::default(),
@@ -322,8 +304,7 @@ impl<T: Chare> Part<T> {
     /// Keeps a message for an element that is to come.
     pub(crate) fn keep_early(&self, number: Number, parcel: BoxedParcel<T>) {
         let parcel = Box::new(Early::new(self, parcel));
-        let mut early = self.early.borrow_mut();
-        early.entry(number).or_default().push_back(parcel);
+        self.presence.keep_early(number, parcel);
     }
 
     /// True when nobody runs the element's backlog yet.
@@ -387,17 +368,12 @@ impl<T: Chare> Part<T> {
     /// An element comes in `epoch`, which is 0 for one that was made here; what it brings along runs, and then what came before it.
     pub(crate) fn settle(&self, local: &Local, slot: Slot<T>, epoch: u32, urgent: Vec<Arrival>) {
         let number = slot.number;
-        self.latest.set(self.latest.get().max(epoch));
         self.put(local, slot, epoch);
-        self.forget_to_come(number);
+        self.presence.has_come(number, epoch);
         for arrival in urgent {
             local.guard(|| arrival(local));
         }
-        if self.early.borrow().is_empty() {
-            return;
-        }
-        let early = self.early.borrow_mut().remove(&number);
-        for parcel in early.into_iter().flatten() {
+        for parcel in self.presence.take_early(number) {
             self.run(local, number, parcel);
         }
     }
@@ -407,26 +383,82 @@ impl<T: Chare> Part<T> {
         let at = self.slot_of(number);
         let is_here = self.slots.borrow_mut().get_mut(at, number).is_some();
         if !is_here && self.is_expected(local, number) {
-            self.unmade.borrow_mut().insert(number);
+            self.presence.set_unmade(number);
         }
     }
 
-    /// The element has come, or will not.
-    pub(crate) fn forget_to_come(&self, number: Number) {
-        if !self.unmade.borrow().is_empty() {
-            self.unmade.borrow_mut().remove(&number);
+    /// The element will not come. Returns the messages that wait for it.
+    pub(crate) fn give_up_on(&self, number: Number) -> Parcels<T> {
+        self.presence.will_not_come(number);
+        self.presence.take_early(number)
+    }
+
+    /// An element goes over to this worker: it counts as being here from `epoch` on.
+    pub(crate) fn set_arriving(&self, number: Number, epoch: u32) {
+        self.presence.set_arriving(number, epoch);
+    }
+
+    /// An element goes over to another worker: it counts as being there from `epoch` on.
+    pub(crate) fn set_leaving(&self, number: Number, epoch: u32) {
+        self.presence.set_leaving(number, epoch);
+    }
+
+    /// Takes an element that is to go, if it has not ended.
+    pub(crate) fn take_leaving(&self, number: Number) -> Option<Slot<T>> {
+        self.presence.has_left(number);
+        self.take(number)
+    }
+
+    /// An element that is still to be made here goes on to worker `to` then.
+    pub(crate) fn set_going_on(&self, number: Number, to: usize) {
+        self.presence.set_going_on(number, to);
+    }
+
+    /// Takes the worker to which an element goes on that has been made here.
+    pub(crate) fn take_going_on(&self, number: Number) -> Option<usize> {
+        self.presence.take_going_on(number)
+    }
+
+    /// Keeps a message for a seed whose home is here.
+    pub(crate) fn keep_mail(&self, number: Number, parcel: BoxedParcel<T>) {
+        self.presence.keep_mail(number, parcel);
+    }
+
+    /// True if messages for the seed wait here.
+    pub(crate) fn has_mail(&self, number: Number) -> bool {
+        self.presence.has_mail(number)
+    }
+
+    /// Takes the messages that wait for the seed.
+    pub(crate) fn take_mail(&self, number: Number) -> Parcels<T> {
+        self.presence.take_mail(number)
+    }
+
+    /// True if any message waits for an element that is to come.
+    pub(crate) fn has_early(&self) -> bool {
+        self.presence.has_early()
+    }
+
+    /// Keeps a message behind those that wait for an element that is to come from another worker;
+    /// false if none waits for it.
+    pub(crate) fn keep_behind_early(&self, number: Number, parcel: BoxedParcel<T>) -> bool {
+        let has_any = self.presence.has_early_for(number);
+        if has_any {
+            self.presence.keep_early(number, parcel);
         }
-        if !self.expected.borrow().is_empty() {
-            self.expected.borrow_mut().remove(&number);
-        }
+        has_any
+    }
+
+    /// Elements that are to come here from other workers.
+    pub(crate) fn arriving(&self) -> Vec<Number> {
+        self.presence.arriving()
     }
 
     /// Elements that are to come here, and count as being here for those in `epoch`.
     pub(crate) fn to_come(&self, epoch: u32) -> Vec<Number> {
-        let (unmade, expected) = (self.unmade.borrow(), self.expected.borrow());
-        let all = unmade.iter().chain(expected.keys()).copied();
-        all.filter(|&number| self.is_here_in(number, epoch))
-            .collect()
+        let mut all = self.presence.to_come();
+        all.retain(|&number| self.is_here_in(number, epoch));
+        all
     }
 
     /// True for an element that is here.
@@ -463,18 +495,16 @@ impl<T: Chare> Part<T> {
     /// True when those that are here are here for those in `epoch`, too.
     #[inline]
     fn all_are_here_in(&self, epoch: u32) -> bool {
-        self.latest.get() <= epoch && self.leaving.borrow().is_empty()
+        self.presence.all_are_here_in(epoch)
     }
 
     /// True for an element that is here, or is to come here, for those in `epoch`.
     pub(crate) fn is_here_in(&self, number: Number, epoch: u32) -> bool {
         let came = match self.residents.borrow().get(self.slot_of(number)) {
             Some(Some((is, came))) if *is == number => Some(*came),
-            _ if self.unmade.borrow().contains(&number) => Some(0),
-            _ => self.expected.borrow().get(&number).copied(),
+            _ => None,
         };
-        let goes = self.leaving.borrow().get(&number).copied();
-        came.is_some_and(|came| came <= epoch) && goes.is_none_or(|goes| epoch < goes)
+        self.presence.is_here_in(number, came, epoch)
     }
 
     /// An element goes from here.

@@ -197,14 +197,12 @@ impl<T: Chare> Part<T> {
             numbers.extend_from_slice(unmade);
         })?;
         let members = self.section(section)?;
-        let expected = self.expected.borrow();
         let is_to_come = |number: &Number| {
             members.position(*number).is_some()
                 && !self.has(*number)
                 && self.is_here_in(*number, epoch)
         };
-        numbers.extend(expected.keys().copied().filter(is_to_come));
-        drop(expected);
+        numbers.extend(self.presence.arriving().into_iter().filter(is_to_come));
         numbers.drain(..).for_each(&mut call);
         self.sections.addressed.set(numbers);
         Ok(())

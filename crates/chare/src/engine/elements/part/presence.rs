@@ -1,0 +1,268 @@
+//! Elements that are not settled: those that are to come to this worker, or to leave it, and the
+//! messages that wait for them here.
+//!
+//! One [`Transit`] has all that this worker knows of such an element. An element that is here, and
+//! stays, has none.
+//!
+//! | field | set by | cleared when |
+//! |---|---|---|
+//! | `is_unmade` | the mark of an insertion | the element has been made here, or will not be |
+//! | `arrives_in` | going over to the epoch of a move to this worker | it has come, or will not |
+//! | `leaves_in` | going over to the epoch of a move from this worker | it has left |
+//! | `goes_on_to` | a move from here, before the element was made here | it has been made, and sent on |
+//! | `early` | a message that came before the element | the element has come |
+//! | `mail` | a message that came to the home of a seed | the seed has been made somewhere |
+//!
+//! # Invariants
+//! 1. No transit is empty: one from which the last field was cleared is dropped.
+//! 2. `leaving_count` and `early_count` count the transits with `leaves_in` and with `early`.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use super::Parcels;
+use crate::address::number::Number;
+use crate::engine::object::chare::Chare;
+use crate::engine::object::parcel::BoxedParcel;
+
+/// What a worker knows of an element that is not settled.
+struct Transit<T: Chare> {
+    /// It is to be made here, and counts as being here for messages to all.
+    is_unmade: bool,
+    /// It is to come from another worker, and counts as being here from this epoch on.
+    arrives_in: Option<u32>,
+    /// It is to go, and counts as being elsewhere from this epoch on.
+    leaves_in: Option<u32>,
+    /// It is to be made here, though messages go elsewhere by now, and then goes to this worker.
+    goes_on_to: Option<usize>,
+    /// Messages that came before it, the oldest first.
+    early: Parcels<T>,
+    /// Messages that came for a seed to this worker, its home ([`crate::seeds`]).
+    mail: Parcels<T>,
+}
+
+impl<T: Chare> Default for Transit<T> {
+    fn default() -> Self {
+        Self {
+            is_unmade: false,
+            arrives_in: None,
+            leaves_in: None,
+            goes_on_to: None,
+            early: Parcels::new(),
+            mail: Parcels::new(),
+        }
+    }
+}
+
+impl<T: Chare> Transit<T> {
+    fn is_empty(&self) -> bool {
+        !self.is_unmade
+            && self.arrives_in.is_none()
+            && self.leaves_in.is_none()
+            && self.goes_on_to.is_none()
+            && self.early.is_empty()
+            && self.mail.is_empty()
+    }
+
+    /// The epoch from which on the element counts as being here, though it has not come yet.
+    fn counts_from(&self) -> Option<u32> {
+        if self.is_unmade {
+            return Some(0);
+        }
+        self.arrives_in
+    }
+}
+
+/// The elements of a part that are not settled.
+pub(super) struct Presence<T: Chare> {
+    transits: RefCell<HashMap<Number, Transit<T>>>,
+    leaving_count: Cell<usize>,
+    early_count: Cell<usize>,
+    /// The last epoch in which an element came from another worker.
+    latest: Cell<u32>,
+}
+
+impl<T: Chare> Default for Presence<T> {
+    fn default() -> Self {
+        Self {
+            transits: RefCell::default(),
+            leaving_count: Cell::new(0),
+            early_count: Cell::new(0),
+            latest: Cell::new(0),
+        }
+    }
+}
+
+impl<T: Chare> Presence<T> {
+    /// Changes what is known of an element.
+    fn change<R>(&self, number: Number, change: impl FnOnce(&mut Transit<T>) -> R) -> R {
+        let mut transits = self.transits.borrow_mut();
+        let transit = transits.entry(number).or_default();
+        let before = (transit.leaves_in.is_some(), !transit.early.is_empty());
+        let result = change(transit);
+        let after = (transit.leaves_in.is_some(), !transit.early.is_empty());
+        if transit.is_empty() {
+            transits.remove(&number);
+        }
+        let count = |counter: &Cell<usize>, before: bool, after: bool| {
+            counter.set(counter.get() + usize::from(after) - usize::from(before));
+        };
+        count(&self.leaving_count, before.0, after.0);
+        count(&self.early_count, before.1, after.1);
+        result
+    }
+
+    /// The same, if anything is known of the element.
+    #[inline]
+    fn change_known<R>(
+        &self,
+        number: Number,
+        change: impl FnOnce(&mut Transit<T>) -> R,
+    ) -> Option<R> {
+        let is_known = {
+            let transits = self.transits.borrow();
+            !transits.is_empty() && transits.contains_key(&number)
+        };
+        is_known.then(|| self.change(number, change))
+    }
+
+    /// Reads what is known of an element.
+    fn get<R>(&self, number: Number, get: impl FnOnce(&Transit<T>) -> Option<R>) -> Option<R> {
+        get(self.transits.borrow().get(&number)?)
+    }
+
+    /// The element is to be made here.
+    pub(super) fn set_unmade(&self, number: Number) {
+        self.change(number, |transit| transit.is_unmade = true);
+    }
+
+    /// The element is to come from another worker, and counts as being here from `epoch` on.
+    pub(super) fn set_arriving(&self, number: Number, epoch: u32) {
+        self.change(number, |transit| transit.arrives_in = Some(epoch));
+    }
+
+    /// The element has come in `epoch` (0 for one that was made here).
+    pub(super) fn has_come(&self, number: Number, epoch: u32) {
+        self.latest.set(self.latest.get().max(epoch));
+        self.will_not_come(number);
+    }
+
+    /// The element is not to come any longer: it is here, or never will be.
+    pub(super) fn will_not_come(&self, number: Number) {
+        self.change_known(number, |transit| {
+            transit.is_unmade = false;
+            transit.arrives_in = None;
+        });
+    }
+
+    /// The element is to go, and counts as being elsewhere from `epoch` on.
+    pub(super) fn set_leaving(&self, number: Number, epoch: u32) {
+        self.change(number, |transit| transit.leaves_in = Some(epoch));
+    }
+
+    /// The element goes now.
+    pub(super) fn has_left(&self, number: Number) {
+        self.change_known(number, |transit| transit.leaves_in = None);
+    }
+
+    /// The element, which is to be made here, is to go on to worker `to` then.
+    pub(super) fn set_going_on(&self, number: Number, to: usize) {
+        self.change(number, |transit| transit.goes_on_to = Some(to));
+    }
+
+    /// Takes the worker to which an element goes on that has been made here.
+    pub(super) fn take_going_on(&self, number: Number) -> Option<usize> {
+        self.change_known(number, |transit| transit.goes_on_to.take())?
+    }
+
+    /// Keeps a message for an element that is to come.
+    pub(super) fn keep_early(&self, number: Number, parcel: BoxedParcel<T>) {
+        self.change(number, |transit| transit.early.push_back(parcel));
+    }
+
+    /// Takes the messages that came before the element.
+    pub(super) fn take_early(&self, number: Number) -> Parcels<T> {
+        if self.early_count.get() == 0 {
+            return Parcels::new();
+        }
+        let early = self.change_known(number, |transit| std::mem::take(&mut transit.early));
+        early.unwrap_or_default()
+    }
+
+    /// True if any message waits for an element that is to come.
+    pub(super) fn has_early(&self) -> bool {
+        self.early_count.get() > 0
+    }
+
+    /// The number of messages that wait for each element that is to come, where there are any.
+    pub(super) fn early_lens(&self) -> Vec<usize> {
+        let transits = self.transits.borrow();
+        let lens = transits.values().map(|transit| transit.early.len());
+        lens.filter(|&len| len > 0).collect()
+    }
+
+    /// Keeps a message for a seed whose home is here.
+    pub(super) fn keep_mail(&self, number: Number, parcel: BoxedParcel<T>) {
+        self.change(number, |transit| transit.mail.push_back(parcel));
+    }
+
+    /// True if messages for the seed wait here.
+    pub(super) fn has_mail(&self, number: Number) -> bool {
+        self.get(number, |transit| (!transit.mail.is_empty()).then_some(()))
+            .is_some()
+    }
+
+    /// Takes the messages that wait for the seed.
+    pub(super) fn take_mail(&self, number: Number) -> Parcels<T> {
+        let mail = self.change_known(number, |transit| std::mem::take(&mut transit.mail));
+        mail.unwrap_or_default()
+    }
+
+    /// Takes all messages.
+    pub(super) fn take_all(&self) -> impl Iterator<Item = BoxedParcel<T>> + use<T> {
+        self.leaving_count.set(0);
+        self.early_count.set(0);
+        let transits = self.transits.take().into_values();
+        transits.flat_map(|transit| transit.early.into_iter().chain(transit.mail))
+    }
+
+    /// True when all elements that are here are here for senders in `epoch`.
+    #[inline]
+    pub(super) fn all_are_here_in(&self, epoch: u32) -> bool {
+        self.latest.get() <= epoch && self.leaving_count.get() == 0
+    }
+
+    /// True for an element that is here, or is to come here, for senders in `epoch`. `came` is the
+    /// epoch in which it came, if it is here.
+    pub(super) fn is_here_in(&self, number: Number, came: Option<u32>, epoch: u32) -> bool {
+        let transits = self.transits.borrow();
+        let transit = transits.get(&number);
+        let came = came.or_else(|| transit?.counts_from());
+        let goes = transit.and_then(|transit| transit.leaves_in);
+        came.is_some_and(|came| came <= epoch) && goes.is_none_or(|goes| epoch < goes)
+    }
+
+    /// Elements that are to come here, those that are to be made here included.
+    pub(super) fn to_come(&self) -> Vec<Number> {
+        let transits = self.transits.borrow();
+        let coming = transits
+            .iter()
+            .filter(|(_, transit)| transit.counts_from().is_some());
+        coming.map(|(&number, _)| number).collect()
+    }
+
+    /// Elements that are to come here from other workers.
+    pub(super) fn arriving(&self) -> Vec<Number> {
+        let transits = self.transits.borrow();
+        let arriving = transits
+            .iter()
+            .filter(|(_, transit)| transit.arrives_in.is_some());
+        arriving.map(|(&number, _)| number).collect()
+    }
+
+    /// True if messages wait for an element that is to come.
+    pub(super) fn has_early_for(&self, number: Number) -> bool {
+        self.get(number, |transit| (!transit.early.is_empty()).then_some(()))
+            .is_some()
+    }
+}
