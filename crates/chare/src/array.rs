@@ -12,6 +12,7 @@ pub(crate) use plan::Plan;
 
 use crate::address::index::Index;
 use crate::address::number::Number;
+use crate::balance;
 use crate::balance::Balancing;
 use crate::balance::{Balanced, OfArray};
 use crate::engine::elements::collection::Collection;
@@ -132,7 +133,7 @@ impl<T: Chare> Array<T> {
         make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
     ) -> T::One {
         let system = self.find_system();
-        let own = local::with(self.system, |local| local.map(|local| local.worker));
+        let own = local::with(self.system, |local| local.map(|local| local.worker()));
         self.insert_on(own.unwrap_or_else(|| system.next_worker()), index, make)
     }
 
@@ -180,19 +181,19 @@ impl<T: Chare> Array<T> {
         number: Number,
         make: Make,
     ) {
-        let (id, root) = (self.collection, collection.root);
+        let (id, root) = (self.collection, collection.root());
         collection.begin_insertion();
         let begin = move |local: &Local| {
             insertion::begin_insertion::<T>(local, &local.part(id), number, make)
         };
         let epoch = local::with(self.system, |local| match local {
             Some(local) => {
-                if local.worker == root {
+                if local.worker() == root {
                     begin(local);
                 } else {
                     local.post_seldom(root, begin);
                 }
-                local.epoch.get()
+                local.epoch()
             }
             None => {
                 system.post_outside(root, Box::new(begin));
@@ -233,7 +234,7 @@ impl<T: Chare> Array<T> {
             return;
         };
         if let Some(shared) = system.find_collection::<T>(collection)
-            && let Some(collection) = shared.wide
+            && let Some(collection) = shared.wide()
         {
             out::send_to_others(&system, &Letter::Destroy { collection });
             remote::forget_wide(&system, collection);
@@ -271,7 +272,7 @@ pub(crate) fn destroy_here(system: &System, collection: u32) {
             local.drop_part(collection);
             // Relaxed: what is dropped was that worker's alone.
             if left.fetch_sub(1, Relaxed) == 1 {
-                local.system.release(collection);
+                local.system().release(collection);
             }
         });
     }
@@ -352,10 +353,10 @@ pub(crate) fn make_sparse<T: Chare>(system: &Arc<System>, options: SparseOptions
     let worker_count = system.worker_count();
     let collection = system.add::<T>(|id| {
         let root = id as usize % worker_count;
-        let sparse = Collection::sparse(system.id, id, worker_count, root);
-        sparse.balanced_by(options.balancing)
+        let sparse = Collection::sparse(system.id(), id, worker_count, root);
+        balance::balanced_by(sparse, options.balancing)
     });
-    Array::new(system.id, collection.id)
+    Array::new(system.id(), collection.id())
 }
 
 impl<T: Chare> Array<T> {

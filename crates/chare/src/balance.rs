@@ -191,23 +191,24 @@ impl OfArray {
     }
 }
 
-impl<T: Chare> Collection<T> {
-    /// The same, balanced as `balancing` says.
-    pub(crate) fn balanced_by(self, balancing: Option<Balancing>) -> Self {
-        match balancing {
-            Some(balancing) => self
-                .that_is_measured()
-                .with_state(Measuring {
-                    sampling: balancing.sampling(),
-                    needs_traffic: balancing.needs_traffic(),
-                    period: balancing.period(),
-                    due: |local, collection| {
-                        over_nodes::report_due(local, &local.part::<T>(collection));
-                    },
-                })
-                .with_state(OfArray::new(balancing)),
-            None => self,
-        }
+/// A collection that is balanced as `balancing` says.
+pub(crate) fn balanced_by<T: Chare>(
+    collection: Collection<T>,
+    balancing: Option<Balancing>,
+) -> Collection<T> {
+    match balancing {
+        Some(balancing) => collection
+            .that_is_measured()
+            .with_state(Measuring {
+                sampling: balancing.sampling(),
+                needs_traffic: balancing.needs_traffic(),
+                period: balancing.period(),
+                due: |local, collection| {
+                    over_nodes::report_due(local, &local.part::<T>(collection));
+                },
+            })
+            .with_state(OfArray::new(balancing)),
+        None => collection,
     }
 }
 
@@ -243,18 +244,18 @@ pub(crate) fn begin_balancing<T: Chare>(
     part: &Part<T>,
     done: impl FnOnce(&Local) + Send + 'static,
 ) {
-    let collection = part.collection.id;
+    let collection = part.collection().id();
     let worker_count = over_nodes::workers_of(local, part);
     let mut sheet = part.state::<Option<Sheet>>().borrow_mut();
-    if !part.collection.is_measured || sheet.is_some() {
+    if !part.collection().is_measured() || sheet.is_some() {
         drop(sheet);
         return done(local);
     }
     *sheet = Some(Sheet::new(worker_count, done));
     drop(sheet);
     over_nodes::ask_other_nodes(local, part);
-    let root = local.worker;
-    for worker in 0..local.system.worker_count() {
+    let root = local.worker();
+    for worker in 0..local.system().worker_count() {
         local.post_seldom(worker, move |local| {
             let measured = over_nodes::measure::<T>(local, &local.part(collection));
             local.post_seldom(root, move |local| {
@@ -287,7 +288,7 @@ fn decide<T: Chare>(
     found: &[Found],
     done: impl FnOnce(&Local) + Send + 'static,
 ) {
-    let of_array = part.collection.state::<OfArray>();
+    let of_array = part.collection().state::<OfArray>();
     let of_array = of_array.expect("the array is balanced");
     let balancing = &of_array.balancing;
     let (strategy, is_awaited) = (&balancing.strategy, balancing.period().is_none());
@@ -296,7 +297,7 @@ fn decide<T: Chare>(
         Err(panic) => {
             let who = format!("the strategy of {}", T::NAME);
             return local
-                .system
+                .system()
                 .fail(Failure::panicked(&who, strategy.name(), &*panic));
         }
     };
@@ -330,8 +331,8 @@ fn decide<T: Chare>(
     balanced.is_done = move_count > 0 && balanced.gain() > cost;
     let is_done = balanced.is_done;
     local
-        .system
-        .post
+        .system()
+        .post()
         .note_moves(&format!("elements of {}", T::NAME), |moves| {
             let moved = is_done.then(|| (move_count as u64, balanced.gain(), cost));
             moves.add(moved, balanced.to_string());
@@ -340,10 +341,10 @@ fn decide<T: Chare>(
     if !is_done {
         return done(local);
     }
-    let (start, collection) = (Instant::now(), part.collection.id);
+    let (start, collection) = (Instant::now(), part.collection().id());
     over_nodes::move_measured(local, part, moves, move |local| {
         let part = local.part::<T>(collection);
-        if let Some(of_array) = part.collection.state::<OfArray>() {
+        if let Some(of_array) = part.collection().state::<OfArray>() {
             of_array.learn_move_cost(start.elapsed() / move_count as u32);
         }
         done(local);
@@ -352,7 +353,7 @@ fn decide<T: Chare>(
 
 /// How an array is balanced, if it is.
 fn balancing<T: Chare>(part: &Part<T>) -> Option<&Balancing> {
-    let of_array = part.collection.state::<OfArray>()?;
+    let of_array = part.collection().state::<OfArray>()?;
     Some(&of_array.balancing)
 }
 

@@ -126,7 +126,7 @@ impl<E: Entry> Kind<E> for Run {
         part: &Part<E::Chare>,
         number: Number,
     ) {
-        let mut slots = part.slots.borrow_mut();
+        let mut slots = part.slots().borrow_mut();
         let Some(body) = slots.ready(part.slot_of(number), number) else {
             drop(slots);
             return part.keep(local, number, Box::new(call));
@@ -178,7 +178,7 @@ fn complete<E: Entry, F: Finish<E::Output>>(
                 &rest.rounds,
                 &*panic,
                 |failure| {
-                    finish.failed(&local.system, failure);
+                    finish.failed(local.system(), failure);
                 },
             );
         }

@@ -181,7 +181,7 @@ pub trait Chares: HasSystem {
     fn until_exit(&self) {
         let system = self.with_system(Arc::clone);
         assert!(
-            !local::is_own_thread(system.id),
+            !local::is_own_thread(system.id()),
             "a worker waits for the end of the program, and could be the one to bring it about"
         );
         if let Err(failure) = system.wait_for_exit() {
@@ -252,12 +252,12 @@ pub(crate) fn quiescence(system: &Arc<System>) -> Reply<()> {
         chare: "Runtime",
         entry: "quiescence",
     };
-    let (replier, reply) = reply(system.id, None, what);
+    let (replier, reply) = reply(system.id(), None, what);
     if remote::away(system).is_some() {
         tell_when_all_are_quiet(system, replier);
     } else {
         let told = Box::new(|outcome| replier.give(outcome));
-        system.quiet.tell_when_quiet(system, told);
+        system.quiet().tell_when_quiet(system, told);
     }
     reply
 }

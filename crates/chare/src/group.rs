@@ -53,7 +53,7 @@ impl<T: Chare<Index = usize>> Group<T> {
     #[track_caller]
     pub fn here(self) -> T::One {
         let system = self.array.system;
-        let worker = local::with(system, |local| local.map(|local| local.worker));
+        let worker = local::with(system, |local| local.map(|local| local.worker()));
         let stand_in = || {
             let system = System::find(system).filter(|_| local::is_own_thread(system))?;
             Some(system.next_worker())
@@ -78,8 +78,8 @@ impl<T: Chare<Index = usize>> Group<T> {
             if part.is_unborn() {
                 part.come_into_being(local);
             }
-            let number = Number::new(0, 0, local.worker as u32);
-            let mut slots = part.slots.try_borrow_mut().ok()?;
+            let number = Number::new(0, 0, local.worker() as u32);
+            let mut slots = part.slots().try_borrow_mut().ok()?;
             let body = slots.ready(part.slot_of(number), number)?;
             Some(call(&mut body.me))
         });

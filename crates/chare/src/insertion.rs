@@ -45,7 +45,7 @@ struct Answer {
 pub(crate) fn begin_insertion<T: Chare>(local: &Local, part: &Part<T>, number: Number, make: Make) {
     let mut rounds = part.state::<AllRounds>().borrow_mut();
     // In one queue, what has come before this was sent before it too, and the marks will find that out.
-    let first = if local.system.post.is_one_queue() {
+    let first = if local.system().post().is_one_queue() {
         rounds.untouched()
     } else {
         0
@@ -60,7 +60,7 @@ pub(crate) fn begin_insertion<T: Chare>(local: &Local, part: &Part<T>, number: N
         insertion: number,
         first,
         must_wait: false,
-        more: local.system.worker_count() as isize + 1,
+        more: local.system().worker_count() as isize + 1,
     };
     take_answer_about(local, part, answer);
 }
@@ -85,7 +85,7 @@ pub(crate) fn take_mark<T: Chare>(
         .first_untouched_here();
     let must_wait = part.has_early();
     if must_wait {
-        let mut marks = part.marks.borrow_mut();
+        let mut marks = part.marks().borrow_mut();
         let (at, insertion) = (marks.count, number);
         let more = 0;
         marks.kept.insert(
@@ -98,7 +98,7 @@ pub(crate) fn take_mark<T: Chare>(
         );
         marks.count += 1;
     }
-    if on == local.worker {
+    if on == local.worker() {
         part.expect(local, number);
     }
     let answer = Answer {
@@ -111,8 +111,8 @@ pub(crate) fn take_mark<T: Chare>(
 }
 
 fn send_answer<T: Chare>(local: &Local, part: &Part<T>, answer: Answer) {
-    let (root, collection) = (part.collection.root, part.collection.id);
-    if root == local.worker {
+    let (root, collection) = (part.collection().root(), part.collection().id());
+    if root == local.worker() {
         return take_answer_about(local, part, answer);
     }
     local.post_seldom(root, move |local| {
@@ -161,7 +161,7 @@ fn end_insertion<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     }) = insertion
     {
         let first = first.max(part.state::<AllRounds>().borrow_mut().first_incomplete());
-        part.collection.directory.place(number).set_slot(COMING);
+        part.collection().directory().place(number).set_slot(COMING);
         reduction::change_population(local, part, first, 1);
         make(local, first);
     }
@@ -172,7 +172,7 @@ fn end_insertion<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
 
 /// Asks all workers about an insertion whose turn it is; those that make others have been told so before. For the root.
 fn ask_again<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
-    let (collection, worker_count) = (part.collection.id, local.system.worker_count());
+    let (collection, worker_count) = (part.collection().id(), local.system().worker_count());
     if let Some(insertion) = part
         .state::<Insertions>()
         .borrow_mut()
@@ -190,24 +190,24 @@ fn ask_again<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
 
 /// Answers about an insertion whose turn it is, now and after what is kept for elements that are on their way.
 fn look_again<T: Chare>(local: &Local, part: &Part<T>, insertion: Number) {
-    let Some(at) = part.marks.borrow().find(insertion) else {
+    let Some(at) = part.marks().borrow().find(insertion) else {
         // What was answered at the mark is all that there is.
         return send_answer(local, part, Answer::nothing(insertion));
     };
     let mut more = 0;
     for number in part.arriving() {
-        let slot = part.collection.directory.place(number).slot();
+        let slot = part.collection().directory().place(number).slot();
         // One that is not made yet may wait for this one, and has its turn after it.
         let is_made = slot != NO_SLOT as usize;
         let then = AnswerThen {
-            collection: part.collection.id,
+            collection: part.collection().id(),
             insertion,
         };
         if is_made && part.keep_behind_early(number, Box::new(then)) {
             more += 1;
         }
     }
-    if let Some(mark) = part.marks.borrow_mut().kept.get_mut(&at) {
+    if let Some(mark) = part.marks().borrow_mut().kept.get_mut(&at) {
         mark.more = more + 1;
     }
     answer_for_mark(local, part, insertion, more);
@@ -215,7 +215,7 @@ fn look_again<T: Chare>(local: &Local, part: &Part<T>, insertion: Number) {
 
 /// Answers what a mark that is kept has counted; `more` are to come.
 fn answer_for_mark<T: Chare>(local: &Local, part: &Part<T>, insertion: Number, more: usize) {
-    let mut marks = part.marks.borrow_mut();
+    let mut marks = part.marks().borrow_mut();
     let Some(at) = marks.find(insertion) else {
         return;
     };
@@ -262,7 +262,7 @@ impl<T: Chare> Parcel<T> for AnswerThen {
 
     /// What came with it has failed, and triggers nothing.
     fn fail(self, system: &System, _failure: Failure) {
-        local::with(system.id, |local| {
+        local::with(system.id(), |local| {
             if let Some(local) = local {
                 answer_for_mark::<T>(local, &local.part(self.collection), self.insertion, 0);
             }

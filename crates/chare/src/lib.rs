@@ -424,6 +424,7 @@ mod spread;
 mod start;
 mod state;
 mod suspended;
+mod unpack;
 mod waits;
 #[cfg(not(any(loom, shuttle)))]
 mod watch;

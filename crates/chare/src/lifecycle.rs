@@ -27,7 +27,7 @@ impl<T: Chare> Parcel<T> for End {
 
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
         let at = part.slot_of(number);
-        let mut slots = part.slots.borrow_mut();
+        let mut slots = part.slots().borrow_mut();
         let rounds = slots.ready(at, number).map(|body| body.cx.rounds().clone());
         drop(slots);
         match rounds {
@@ -48,7 +48,7 @@ impl<T: Chare> Parcel<T> for End {
 #[cold]
 pub(crate) fn end<T: Chare>(local: &Local, part: &Part<T>, number: Number, rounds: &NextRounds) {
     end_and(local, part, number, rounds, &|kind| {
-        local.system.fail(part.collection.gone(number, kind));
+        local.system().fail(part.collection().gone(number, kind));
     });
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn take_leave<T: Chare>(
     index: Option<T::Index>,
     rounds: &NextRounds,
 ) {
-    let is_array = part.collection.is_array();
+    let is_array = part.collection().is_array();
     if is_array || rounds.has_sections() {
         // What was contributed may be complete now, and is merged by the program's code.
         local.guard(|| reduction::leaves(local, part, number, rounds));
@@ -108,10 +108,10 @@ fn break_sections<T: Chare>(
     index: Option<T::Index>,
     rounds: &NextRounds,
 ) {
-    let sections = part.collection.sections.lose(number);
+    let sections = part.collection().sections().lose(number);
     let gathered = take_gathered(part, number);
     for (section, members) in sections {
-        let member = part.collection.name(index);
+        let member = part.collection().name(index);
         let of = T::NAME;
         let text = format!("a section of {of} has lost {member}, which has ended");
         let loss = members
@@ -122,8 +122,8 @@ fn break_sections<T: Chare>(
         if !(loss || scan_loss) {
             continue;
         }
-        let collection = part.collection.id;
-        for worker in 0..local.system.worker_count() {
+        let collection = part.collection().id();
+        for worker in 0..local.system().worker_count() {
             local.post_seldom(worker, move |local| {
                 lose_member::<T>(local, &local.part(collection), section);
             });
@@ -137,8 +137,8 @@ fn break_sections<T: Chare>(
 
 /// Scans over all elements from `from` on, to which an element that has ended does not contribute, are never complete.
 fn lose_contributions<T: Chare>(local: &Local, part: &Part<T>, index: Option<T::Index>, from: u64) {
-    if part.collection.has_birth() {
-        let member = part.collection.name(index);
+    if part.collection().has_birth() {
+        let member = part.collection().name(index);
         break_scans(local, part, None, from, &lacks(&member));
     }
 }
@@ -155,8 +155,8 @@ pub(crate) fn panicked<T: Chare>(
     tell: impl FnOnce(Failure),
 ) {
     let index = part.index_of(number);
-    let failure = Failure::panicked(&part.collection.name(index), entry, panic);
-    part.collection.note_death(number, index, &failure);
+    let failure = Failure::panicked(&part.collection().name(index), entry, panic);
+    part.collection().note_death(number, index, &failure);
     tell(failure);
     // What it has not received has failed with it, and whoever is to know that has been told.
     end_and(local, part, number, rounds, &|_| {});

@@ -22,7 +22,7 @@ pub(crate) fn lose_member<T: Chare>(local: &Local, part: &Part<T>, section: u32)
     let has_gathered = lose_gathered(part, section, from);
     let has_begun = part.state::<AllRounds>().borrow_mut().lose(section, from);
     if has_begun || has_gathered {
-        local.system.fail(failure);
+        local.system().fail(failure);
     }
     reduction::fail_lost_claims(part, section, &members);
     scan::lose_scans(local, part, Some(section));
@@ -36,7 +36,7 @@ pub(crate) fn forget_section<T: Chare>(
     members: &Members,
 ) {
     part.forget_section(section);
-    let Err(failure) = part.collection.section(section) else {
+    let Err(failure) = part.collection().section(section) else {
         return;
     };
     let (has_begun, claims) = part.state::<AllRounds>().borrow_mut().forget(section);
@@ -46,7 +46,7 @@ pub(crate) fn forget_section<T: Chare>(
         part.forget_rounds(number, section);
     }
     if has_begun || has_gathered {
-        local.system.fail(failure.clone());
+        local.system().fail(failure.clone());
     }
     for claim in claims {
         claim(Err(failure.clone()));

@@ -67,12 +67,12 @@ impl Meter {
 /// An element begins to run; returns the time, if this part's elements are measured.
 #[inline]
 pub(crate) fn start<T: Chare>(part: &Part<T>, local: &Local, number: Number) -> Option<Instant> {
-    if !part.measures {
+    if !part.measures() {
         return None;
     }
-    let left = part.until_sample.get();
+    let left = part.until_sample().get();
     if left > 0 {
-        part.until_sample.set(left - 1);
+        part.until_sample().set(left - 1);
         return None;
     }
     start_slow(part, local, number)
@@ -80,11 +80,11 @@ pub(crate) fn start<T: Chare>(part: &Part<T>, local: &Local, number: Number) -> 
 
 #[cold]
 fn start_slow<T: Chare>(part: &Part<T>, local: &Local, number: Number) -> Option<Instant> {
-    let measuring = part.collection.state::<Measuring>()?;
+    let measuring = part.collection().state::<Measuring>()?;
     let skipped = part.state::<Meter>().borrow_mut().skip(measuring.sampling);
-    part.until_sample.set(skipped);
+    part.until_sample().set(skipped);
     if measuring.needs_traffic {
-        local.sender.set(Some((part.collection.id, number)));
+        local.sender().set(Some((part.collection().id(), number)));
     }
     Some(Instant::now())
 }
@@ -92,8 +92,8 @@ fn start_slow<T: Chare>(part: &Part<T>, local: &Local, number: Number) -> Option
 /// An element has run since `start`.
 #[cold]
 pub(crate) fn stop<T: Chare>(part: &Part<T>, local: &Local, number: Number, start: Instant) {
-    local.sender.set(None);
-    let Some(measuring) = part.collection.state::<Measuring>() else {
+    local.sender().set(None);
+    let Some(measuring) = part.collection().state::<Measuring>() else {
         return;
     };
     let mut meter = part.state::<Meter>().borrow_mut();
@@ -108,7 +108,7 @@ pub(crate) fn stop<T: Chare>(part: &Part<T>, local: &Local, number: Number, star
     }
     meter.checked = Some(start);
     drop(meter);
-    (measuring.due)(local, part.collection.id);
+    (measuring.due)(local, part.collection().id());
 }
 
 /// An element sends `bytes` to another.
@@ -116,7 +116,7 @@ pub(crate) fn stop<T: Chare>(part: &Part<T>, local: &Local, number: Number, star
 pub(crate) fn count_traffic<T: Chare>(part: &Part<T>, from: Number, to: Number, bytes: usize) {
     let mut meter = part.state::<Meter>().borrow_mut();
     let sent = meter.traffic.entry((from, to)).or_default();
-    let measuring = part.collection.state::<Measuring>();
+    let measuring = part.collection().state::<Measuring>();
     let weight = measuring.map_or(1, |measuring| u64::from(measuring.sampling));
     sent.0 += weight;
     sent.1 += bytes as u64 * weight;
@@ -129,7 +129,7 @@ pub(crate) fn take_measured<T: Chare>(part: &Part<T>, worker: usize) -> Measured
     let mut loads = Vec::new();
     while let Some(number) = part.next_number(&mut at, u32::MAX) {
         let slot_at = part.slot_of(number);
-        let mut slots = part.slots.borrow_mut();
+        let mut slots = part.slots().borrow_mut();
         loads.push(Loaded {
             number,
             load: meter.loads.get(&number).copied().unwrap_or_default(),

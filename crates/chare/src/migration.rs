@@ -141,9 +141,9 @@ impl<T: Chare> Cx<T> {
     /// it is written.
     pub fn migrate_to(&self, worker: usize) {
         let one = self.one();
-        let stays = self.with_collection(|collection| collection.stays);
+        let stays = self.with_collection(|collection| collection.stays());
         assert!(!stays, "elements of a group stay where they are");
-        let is_wide = self.with_collection(|collection| collection.wide.is_some());
+        let is_wide = self.with_collection(|collection| collection.wide().is_some());
         self.with_system(|system| {
             if is_wide {
                 return crossing::migrate_over_nodes(system, one, worker);
@@ -196,8 +196,8 @@ fn want<T: Chare>(
     moves: impl IntoIterator<Item = (Number, usize)>,
     done: Option<Request>,
 ) {
-    let number = local.part::<T>(collection).collection.wide;
-    if let (Some(number), Some(away)) = (number, remote::away(&local.system)) {
+    let number = local.part::<T>(collection).collection().wide();
+    if let (Some(number), Some(away)) = (number, remote::away(local.system())) {
         let me = away.me;
         let wish = |(number, to): (Number, usize)| (number.bits(), me, to as u16);
         let wishes = moves.into_iter().map(wish).collect();
@@ -216,9 +216,9 @@ fn want<T: Chare>(
     wanted.moves.extend(moves);
     coordinator.when_made.extend(done);
     drop(coordinator);
-    match remote::away(&local.system) {
+    match remote::away(local.system()) {
         None => begin_next(local),
-        Some(_) => out::send_travel(&local.system, 0, Travel::WantWithin),
+        Some(_) => out::send_travel(local.system(), 0, Travel::WantWithin),
     }
 }
 
@@ -232,7 +232,7 @@ fn begin_next(local: &Local) {
         let wanted = mem::take(&mut coordinator.wanted);
         let when_made = mem::take(&mut coordinator.when_made);
         drop(coordinator);
-        let epoch = local.epoch.get() + 1;
+        let epoch = local.epoch() + 1;
         let wanted = wanted.into_iter();
         let groups = groups(
             local,
@@ -273,31 +273,31 @@ fn begin_batch(local: &Local, epoch: u32, groups: Vec<MovesOf>, when_come: Vec<R
     coordinator.awaited = batch.count();
     coordinator.when_come = when_come;
     drop(coordinator);
-    *local.system.shared::<Moves>().under_way() = Some(Arc::clone(&batch));
-    let mut outside = local.system.outside();
+    *local.system().shared::<Moves>().under_way() = Some(Arc::clone(&batch));
+    let mut outside = local.system().outside();
     outside.epoch = epoch;
     for &source in &batch.sources {
-        local.system.post_outside(source, Box::new(take_marker));
+        local.system().post_outside(source, Box::new(take_marker));
     }
     drop(outside);
-    for worker in 0..local.system.worker_count() {
+    for worker in 0..local.system().worker_count() {
         local.post(worker, move |local| go_over(local, epoch));
     }
 }
 
 fn batch_under_way(local: &Local) -> Arc<Batch> {
-    let batch = local.system.shared::<Moves>().under_way().clone();
+    let batch = local.system().shared::<Moves>().under_way().clone();
     batch.expect("a batch is under way until all have come")
 }
 
 /// Goes over to an epoch, unless that has been done.
 pub(crate) fn go_over(local: &Local, epoch: u32) {
-    if local.epoch.get() >= epoch {
+    if local.epoch() >= epoch {
         return;
     }
     let batch = batch_under_way(local);
     debug_assert_eq!(batch.epoch, epoch);
-    local.epoch.set(epoch);
+    local.set_epoch(epoch);
     for MovesOf {
         collection,
         of,
@@ -310,7 +310,7 @@ pub(crate) fn go_over(local: &Local, epoch: u32) {
         local.post(source, take_marker);
     }
     for &node in &batch.nodes {
-        out::send_travel(&local.system, node, Travel::Marker { epoch });
+        out::send_travel(local.system(), node, Travel::Marker { epoch });
     }
 }
 
@@ -318,7 +318,7 @@ pub(crate) fn go_over(local: &Local, epoch: u32) {
 fn take_marker(local: &Local) {
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     coordinator.marker_count += 1;
-    let has_all = coordinator.marker_count == wide::marker_count(&local.system);
+    let has_all = coordinator.marker_count == wide::marker_count(local.system());
     if has_all {
         coordinator.marker_count = 0;
     }
@@ -351,7 +351,7 @@ pub(crate) fn end_batch(local: &Local) {
     {
         of.end(local, *collection, moves);
     }
-    *local.system.shared::<Moves>().under_way() = None;
+    *local.system().shared::<Moves>().under_way() = None;
     call_all(local, when_come);
 }
 
@@ -372,8 +372,8 @@ impl<T: Chare> Journey for JourneyOf<T> {
             is_same
         });
         let part = local.part::<T>(collection);
-        let directory = &part.collection.directory;
-        let sections = part.collection.sections.lock();
+        let directory = part.collection().directory();
+        let sections = part.collection().sections().lock();
         let begin = |(number, to): (Number, Site)| {
             let place = directory.place(number);
             let route = place.route();
@@ -396,9 +396,9 @@ impl<T: Chare> Journey for JourneyOf<T> {
     fn go_over(&self, local: &Local, collection: u32, epoch: u32, moves: &[Move]) {
         let part = local.part::<T>(collection);
         for one in moves {
-            if one.from == Site::Worker(local.worker) {
+            if one.from == Site::Worker(local.worker()) {
                 part.set_leaving(one.number, epoch);
-            } else if one.to == Site::Worker(local.worker) {
+            } else if one.to == Site::Worker(local.worker()) {
                 part.set_arriving(one.number, epoch);
             }
         }
@@ -420,9 +420,9 @@ impl<T: Chare> Journey for JourneyOf<T> {
 
     fn end(&self, local: &Local, collection: u32, moves: &[Move]) {
         let part = local.part::<T>(collection);
-        let sections = part.collection.sections.lock();
+        let sections = part.collection().sections().lock();
         for &Move { number, from, to } in moves {
-            let place = part.collection.directory.place(number);
+            let place = part.collection().directory().place(number);
             let route = place.route();
             if route.sites().is_some() && route.generation() == number.generation() {
                 // Should it end at this moment, it has no route to change.

@@ -88,7 +88,7 @@ pub fn migrate<T: Chare>(array: Array<T>, moves: impl IntoIterator<Item = (T::In
 
 /// True when no message was under way or worked on at some moment during the call. One look, where whoever tells others takes two.
 pub fn is_quiet(runtime: &Runtime) -> bool {
-    system_of(runtime).quiet.is_quiet()
+    system_of(runtime).quiet().is_quiet()
 }
 
 /// How many senders and elements there are of whom the one still sends to the other by its home. When all is quiet, none.
@@ -102,9 +102,9 @@ pub fn detours(runtime: &Runtime) -> usize {
         entry: "detours",
     };
     let ask = |worker| {
-        let (replier, answer) = reply(system.id, None, what);
+        let (replier, answer) = reply(system.id(), None, what);
         system.post_from_here(worker, move |local| {
-            replier.give(Ok(local.detours.borrow().count()));
+            replier.give(Ok(local.detours().borrow().count()));
         });
         answer
     };

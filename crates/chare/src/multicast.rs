@@ -58,15 +58,15 @@ pub(crate) fn spread<T: Chare>(local: &Local, all: All<T>, spread: impl Spread<T
     } = all;
     let part = local.part::<T>(collection);
     let find = |section| part.section(section);
-    let members = match set_out(&part.collection, all, find, &spread) {
+    let members = match set_out(part.collection(), all, find, &spread) {
         Ok(Through::Members) => return,
         Ok(Through::Workers(members)) => members,
-        Err(failure) => return local.system.fail(failure),
+        Err(failure) => return local.system().fail(failure),
     };
-    let epoch = local.epoch.get();
-    let crossed = out::cross_spread(&local.system, &part.collection, all, || spread.cross());
-    out::spread_away(&local.system, crossed, epoch);
-    for worker in workers_with(members.as_deref(), local.system.worker_count()) {
+    let epoch = local.epoch();
+    let crossed = out::cross_spread(local.system(), part.collection(), all, || spread.cross());
+    out::spread_away(local.system(), crossed, epoch);
+    for worker in workers_with(members.as_deref(), local.system().worker_count()) {
         let spread = spread.clone();
         local.post_with(priority, None, worker, move |local| {
             arrive_spread(local, &local.part(collection), section, epoch, spread);
@@ -116,8 +116,8 @@ fn give_members<T: Chare>(
             local.guard(|| spread.parcel().deliver(local, part, before));
         }
     };
-    let given = part.for_members(local.worker, section, epoch, give);
-    given.unwrap_or_else(|failure| local.system.fail(failure));
+    let given = part.for_members(local.worker(), section, epoch, give);
+    given.unwrap_or_else(|failure| local.system().fail(failure));
     if let Some(last) = last {
         local.guard(|| spread.into_parcel().deliver(local, part, last));
     }
@@ -140,8 +140,12 @@ fn spread_by_members<T: Chare>(
     spread: &impl Spread<T>,
 ) -> bool {
     let one = |position: usize| {
-        One::new(collection.system, collection.id, members.numbers[position])
-            .with_priority(priority)
+        One::new(
+            collection.system_id(),
+            collection.id(),
+            members.numbers[position],
+        )
+        .with_priority(priority)
     };
     match members.multicast {
         SectionForm::PointToPoint => {

@@ -197,18 +197,18 @@ pub(crate) fn to_node<T: Chare>(
     let element = mem::replace(&mut queue.element, Element::Busy);
     // Before the queue is free: who finds the element busy relies on what it waits for to count.
     if !matches!(element, Element::Busy) {
-        put_node_task(system, collection.id, number, element);
+        put_node_task(system, collection.id(), number, element);
     }
 }
 
 /// Puts a task into the pool that runs what waits for the element.
 fn put_node_task<T: Chare>(system: &System, collection: u32, number: Number, element: Element<T>) {
-    let id = system.id;
+    let id = system.id();
     local::with(id, |local| match local {
-        Some(local) => system.quiet.count_sent(local.worker),
-        None => system.quiet.count_sent_outside(),
+        Some(local) => system.quiet().count_sent(local.worker()),
+        None => system.quiet().count_sent_outside(),
     });
-    system.post.put(move || {
+    system.post().put(move || {
         local::in_pool(id, move |local| {
             run_node(local, &local.part(collection), number, element);
         });
@@ -218,7 +218,7 @@ fn put_node_task<T: Chare>(system: &System, collection: u32, number: Number, ele
 /// Runs what waits for the element of a node group.
 fn run_node<T: Chare>(local: &Local, part: &Part<T>, number: Number, element: Element<T>) {
     let node = part
-        .collection
+        .collection()
         .state::<Node<T>>()
         .expect("it is a node group");
     match element {
@@ -234,7 +234,7 @@ fn run_node<T: Chare>(local: &Local, part: &Part<T>, number: Number, element: El
         let Some(parcel) = node.next(&mut batch) else {
             unreachable!("nobody else takes messages");
         };
-        if part.collection.has(number) {
+        if part.collection().has(number) {
             part.run(local, number, parcel);
         } else {
             part.fail(local, number, parcel);
@@ -249,7 +249,7 @@ fn run_node<T: Chare>(local: &Local, part: &Part<T>, number: Number, element: El
     }
     if queue.len() == 0 {
         queue.element = element;
-        queue.worker = local.worker;
+        queue.worker = local.worker();
         return;
     }
     match element {
@@ -263,7 +263,7 @@ fn run_node<T: Chare>(local: &Local, part: &Part<T>, number: Number, element: El
         }
         element => {
             drop(queue);
-            put_node_task(&local.system, part.collection.id, number, element);
+            put_node_task(local.system(), part.collection().id(), number, element);
         }
     }
 }
@@ -277,8 +277,8 @@ pub(crate) fn make_node_group<T: Chare>(
     let make = Box::new(move |local: &Local, part: &Part<T>| {
         seeds::make_element(local, part, number, None, make);
     });
-    let collection = system.add::<T>(|id| Collection::node(system.id, id, Node::new(make)));
+    let collection = system.add::<T>(|id| Collection::node(system.id(), id, Node::new(make)));
     NodeGroup {
-        one: One::new(system.id, collection.id, number),
+        one: One::new(system.id(), collection.id(), number),
     }
 }

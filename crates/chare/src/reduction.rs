@@ -137,7 +137,7 @@ pub(crate) fn claim<T: Chare, O: Send + 'static>(
         replier.give(outcome.and_then(of_kind).map(|output| *output));
     });
     if let Some(system) = System::find(system) {
-        let root = local::with(system.id, |local| match local {
+        let root = local::with(system.id(), |local| match local {
             Some(local) => local.part::<T>(collection).root_of(group),
             None => system.collection::<T>(collection).root_of(group),
         });
@@ -163,7 +163,7 @@ pub(crate) fn tell_all<T: Chare, O: Clone + Send + Sync + 'static>(
     output: Box<dyn Output>,
 ) {
     let output = *downcast::<O>(output).expect("all contribute the same");
-    for worker in 0..local.system.worker_count() {
+    for worker in 0..local.system().worker_count() {
         local.guard(|| {
             let output = output.clone();
             local.post(worker, move |local| {
@@ -196,7 +196,7 @@ pub(crate) fn contribute<T: Chare, R: Reducer>(
     let rounds = all.of(group);
     rounds.untouched_here = rounds.untouched_here.max(round + 1);
     if group.is_none() {
-        part.marks.borrow_mut().note(round);
+        part.marks().borrow_mut().note(round);
     }
     if let Some(open) = rounds.round(round) {
         open.share.contribute(reducer, goes, target);
@@ -218,7 +218,7 @@ pub(crate) fn contribute<T: Chare, R: Reducer>(
 /// Sends up what all elements that are here have contributed to.
 fn send_done<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
     loop {
-        let live = part.live_in(local.worker, group);
+        let live = part.live_in(local.worker(), group);
         let done = part
             .state::<AllRounds>()
             .borrow_mut()
@@ -236,19 +236,19 @@ fn send_done<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
 fn send_up<T: Chare>(local: &Local, part: &Part<T>, group: Group, round: u64, share: Share) {
     let root = match part.root_of(group) {
         Ok(root) => root,
-        Err(failure) => return local.system.fail(failure),
+        Err(failure) => return local.system().fail(failure),
     };
-    let count = local.system.worker_count();
-    let below = (local.worker + count - root) % count;
+    let count = local.system().worker_count();
+    let below = (local.worker() + count - root) % count;
     if below == 0 {
         if let Some((number, node)) = part.root_elsewhere(local, group) {
-            let sent = share.send_away(&local.system, node, (number, round));
-            return sent.unwrap_or_else(|failure| local.system.fail(failure));
+            let sent = share.send_away(local.system(), node, (number, round));
+            return sent.unwrap_or_else(|failure| local.system().fail(failure));
         }
         return take_in(local, part, group, round, share);
     }
     let above = ((below - 1) / BRANCHES + root) % count;
-    let collection = part.collection.id;
+    let collection = part.collection().id();
     local.post(above, move |local| {
         take_up::<T>(local, &local.part(collection), group, round, share);
     });
@@ -257,9 +257,9 @@ fn send_up<T: Chare>(local: &Local, part: &Part<T>, group: Group, round: u64, sh
 /// Takes in the share of a worker below.
 fn take_up<T: Chare>(local: &Local, part: &Part<T>, group: Group, round: u64, share: Share) {
     if let Some(failure) = lost(part, group, round) {
-        return local.system.fail(failure);
+        return local.system().fail(failure);
     }
-    if part.live_in(local.worker, group) > 0 {
+    if part.live_in(local.worker(), group) > 0 {
         let mut all = part.state::<AllRounds>().borrow_mut();
         if let Some(open) = all.of(group).round(round) {
             open.share.add(share);
@@ -280,10 +280,10 @@ pub(crate) fn send_to_root<T: Chare>(
 ) {
     let root = match part.root_of(group) {
         Ok(root) => root,
-        Err(failure) => return local.system.fail(failure),
+        Err(failure) => return local.system().fail(failure),
     };
-    let collection = part.collection.id;
-    if root == local.worker {
+    let collection = part.collection().id();
+    if root == local.worker() {
         return take_in(local, part, group, round, share);
     }
     local.post(root, move |local| {
@@ -300,7 +300,7 @@ pub(crate) fn take_in<T: Chare>(
     share: Share,
 ) {
     if let Some(failure) = lost(part, group, round) {
-        return local.system.fail(failure);
+        return local.system().fail(failure);
     }
     part.state::<AllRounds>()
         .borrow_mut()
@@ -329,7 +329,7 @@ fn end_rounds<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
                     "reduction {round} of {} ends where no element names what it is for: those that have contributed are on other nodes",
                     T::NAME
                 );
-                local.system.fail(Failure::new(text));
+                local.system().fail(Failure::new(text));
             }
             Some(Ok(output)) if share.is_for_others() => {
                 tell_other_nodes(local, part, round, &*output);
@@ -339,7 +339,7 @@ fn end_rounds<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
                 let text = format!("reduction {round} of {}: {misfit}", T::NAME);
                 let failure = Failure::new(text);
                 settle_claim(part, group, Err(failure.clone()));
-                local.system.fail(failure);
+                local.system().fail(failure);
             }
             None => {}
         }
@@ -356,8 +356,8 @@ fn end_rounds<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
 fn is_settled<T: Chare>(local: &Local, part: &Part<T>, round: u64) -> bool {
     let insertions = part.state::<Insertions>().borrow();
     // Where there is a queue for each sender, what an insertion triggers can come before it is said that it has begun.
-    let has_heard_of_all = local.system.post.is_one_queue()
-        || part.collection.insertions_begun() == insertions.begun();
+    let has_heard_of_all = local.system().post().is_one_queue()
+        || part.collection().insertions_begun() == insertions.begun();
     has_heard_of_all && insertions.are_clear_of(round)
 }
 
@@ -370,19 +370,19 @@ fn end_round<T: Chare>(
     output: Box<dyn Output>,
 ) {
     match target {
-        Some(Target::Call(then)) => local.post(local.worker, move |local| {
+        Some(Target::Call(then)) => local.post(local.worker(), move |local| {
             contain(
                 || then(output),
                 |panic| {
                     let what = format!("what follows reduction {round} of {}", T::NAME);
                     let text = format!("{what} panicked: {}", said(panic));
-                    local.system.fail(Failure::of_panic(text));
+                    local.system().fail(Failure::of_panic(text));
                 },
             );
         }),
         Some(Target::All(tell)) => {
             tell_other_nodes(local, part, round, &*output);
-            tell(local, part.collection.id, round, output);
+            tell(local, part.collection().id(), round, output);
         }
         Some(Target::Claim) | None => settle_claim(part, group, Ok(output)),
     }
@@ -390,7 +390,8 @@ fn end_round<T: Chare>(
 
 /// Sends the result of a reduction to all other nodes that have elements of the array.
 fn tell_other_nodes<T: Chare>(local: &Local, part: &Part<T>, round: u64, output: &dyn Output) {
-    let (Some(collection), Some(away)) = (part.collection.wide, remote::away(&local.system)) else {
+    let (Some(collection), Some(away)) = (part.collection().wide(), remote::away(local.system()))
+    else {
         return;
     };
     match away.reducers.write_output(output) {
@@ -400,9 +401,9 @@ fn tell_other_nodes<T: Chare>(local: &Local, part: &Part<T>, round: u64, output:
                 round,
                 of,
             };
-            out::send_to_others_with(&local.system, &letter, output);
+            out::send_to_others_with(local.system(), &letter, output);
         }
-        Err(failure) => local.system.fail(failure),
+        Err(failure) => local.system().fail(failure),
     }
 }
 
@@ -417,16 +418,16 @@ pub(crate) fn hear_result<T: Chare>(
     let mut all = part.state::<AllRounds>().borrow_mut();
     let contributors = all.of(None).contributors.remove(&round);
     drop(all);
-    let (Some(contributors), Some(away)) = (contributors, remote::away(&local.system)) else {
+    let (Some(contributors), Some(away)) = (contributors, remote::away(local.system())) else {
         return;
     };
-    match away.reducers.read_output(local.system.id, of, bytes) {
+    match away.reducers.read_output(local.system().id(), of, bytes) {
         Ok(output) => {
             for contributor in contributors {
                 local.guard(|| contributor(&*output));
             }
         }
-        Err(failure) => local.system.fail(failure),
+        Err(failure) => local.system().fail(failure),
     }
 }
 
@@ -524,10 +525,10 @@ pub(crate) fn tell_root<T: Chare>(local: &Local, part: &Part<T>, from: u64, by: 
             from,
             by,
         };
-        return out::send_away(&local.system, node, &letter);
+        return out::send_away(local.system(), node, &letter);
     }
-    let collection = part.collection.id;
-    local.post(part.collection.root, move |local| {
+    let collection = part.collection().id();
+    local.post(part.collection().root(), move |local| {
         change_population::<T>(local, &local.part(collection), from, by);
     });
 }
@@ -546,7 +547,7 @@ fn fail_deserted<T: Chare>(local: &Local, part: &Part<T>) {
     let mut all = part.state::<AllRounds>().borrow_mut();
     let root = &mut all.of(None).root;
     let is_deserted = part.state::<Insertions>().borrow().is_empty()
-        && root.is_deserted(part.collection.population);
+        && root.is_deserted(part.collection().population());
     if !is_deserted {
         return;
     }
@@ -561,7 +562,7 @@ fn fail_deserted<T: Chare>(local: &Local, part: &Part<T>) {
 fn deserted<T: Chare>(local: &Local, group: Group) -> Failure {
     let name = T::NAME;
     let of = group.map_or("array has no elements", |_| "section has no members");
-    local.system.failure().unwrap_or_else(|| {
+    local.system().failure().unwrap_or_else(|| {
         Failure::new(format!(
             "a reduction of {name} has nobody to contribute: the {of}"
         ))

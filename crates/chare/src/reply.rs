@@ -189,7 +189,7 @@ struct Reporter(Arc<System>);
 
 impl Reporter {
     fn begin(system: Arc<System>) -> Self {
-        system.unreported.begin_report();
+        system.unreported().begin_report();
         Self(system)
     }
 }
@@ -204,7 +204,7 @@ impl Deref for Reporter {
 
 impl Drop for Reporter {
     fn drop(&mut self) {
-        self.0.unreported.end_report();
+        self.0.unreported().end_report();
     }
 }
 
@@ -240,7 +240,7 @@ impl<T> Reply<T> {
         }
         let system = self.system_until_reported();
         let failure = system.as_ref().and_then(|system| {
-            if system.post.is_closed() {
+            if system.post().is_closed() {
                 system.failure()
             } else {
                 system.wait_or_fail(|| self.is_here())
@@ -278,7 +278,7 @@ impl<T> Reply<T> {
         // Also of a runtime that has ended.
         if let Some(system) = registry::find(self.system) {
             let knows_all = failure.is_panic() || system.failure().is_some();
-            system.unreported.note_told(knows_all);
+            system.unreported().note_told(knows_all);
         }
     }
 
@@ -371,7 +371,7 @@ impl<T> Reply<T> {
         let ended = || Failure::new("the runtime has ended");
         let system = self.system_until_reported();
         let failure = match &system {
-            Some(system) if system.post.is_closed() => system.failure().unwrap_or_else(ended),
+            Some(system) if system.post().is_closed() => system.failure().unwrap_or_else(ended),
             Some(system) => {
                 match &self.watch {
                     Some(watch) => watch.renew(system, waiting()),
@@ -400,7 +400,7 @@ impl<T> Future for Reply<T> {
             Poll::Ready(Ok(value)) => Poll::Ready(value),
             Poll::Ready(Err(failure)) => {
                 let is_ending = |local: Option<&Local>| {
-                    local.is_some_and(|local| local.system.post.is_ending())
+                    local.is_some_and(|local| local.system().post().is_ending())
                 };
                 if local::with(self.system, is_ending) {
                     // The message was dropped since the runtime ends, and so is the entry, where it is.
@@ -437,7 +437,7 @@ impl<O: Send + 'static> Replier<O> {
     /// Waits for what another node replies; returns the number of the reply.
     pub(crate) fn cross_to(self, system: &System, node: u16, output: Crossing<O>) -> Option<u64> {
         let nodes = system.other_nodes()?;
-        let id = system.id;
+        let id = system.id();
         Some(nodes.await_reply(
             node,
             Box::new(move |outcome| match outcome {

@@ -124,7 +124,7 @@ impl<T: Chare> Cx<T> {
             Row {
                 group: None,
                 members: None,
-                count: collection.population,
+                count: collection.population(),
                 own: u64::from(self.one().number.index()),
             }
         });
@@ -144,8 +144,8 @@ impl<T: Chare> Cx<T> {
                 return Err(failure);
             }
             // Over nodes from element to element, which may be anywhere.
-            let doubles = part.collection.wide.is_some()
-                || form.settle(row.count, local.system.worker_count())
+            let doubles = part.collection().wide().is_some()
+                || form.settle(row.count, local.system().worker_count())
                     == ScanForm::RecursiveDoubling;
             Ok(if doubles {
                 Begun::Doubling(reducer)
@@ -255,7 +255,7 @@ impl Step {
         Ok(Self {
             key: (None, scan),
             step,
-            value: away.reducers.read_merged(system.id, kind, &bytes)?,
+            value: away.reducers.read_merged(system.id(), kind, &bytes)?,
         })
     }
 }
@@ -279,7 +279,7 @@ impl<T: Chare> Parcel<T> for Step {
             return;
         }
         let at = part.slot_of(number);
-        let mut slots = part.slots.borrow_mut();
+        let mut slots = part.slots().borrow_mut();
         let slot = slots.get_mut(at, number);
         let Some(slot) = slot.filter(|slot| !matches!(slot.state, State::Frozen(_))) else {
             drop(slots);
@@ -389,8 +389,8 @@ fn push_to_root<T: Chare, R: Monoid>(
         chare: T::NAME,
         entry: "scan",
     };
-    let (replier, reply) = reply(part.collection.system, None, what);
-    let collection = part.collection.id;
+    let (replier, reply) = reply(part.collection().system_id(), None, what);
+    let collection = part.collection().id();
     match part.root_of(group) {
         Ok(root) => local.post(root, move |local| {
             let part = local.part::<T>(collection);
@@ -479,7 +479,7 @@ fn fail_scans<T: Chare>(local: &Local, part: &Part<T>, group: Group, from: u64, 
 /// The element goes on if it waits for a step of a scan that has no result.
 pub(crate) fn go_on_without_result<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     let at = part.slot_of(number);
-    let mut slots = part.slots.borrow_mut();
+    let mut slots = part.slots().borrow_mut();
     let slot = slots.get_mut(at, number);
     let awaited = slot.and_then(|slot| slot.awaited_scan());
     drop(slots);
@@ -500,7 +500,7 @@ pub(crate) fn forget_scans<T: Chare>(
 ) {
     fail_scans(local, part, Some(section), 0, failure);
     for &number in members.numbers.iter().filter(|&&number| part.has(number)) {
-        let mut slots = part.slots.borrow_mut();
+        let mut slots = part.slots().borrow_mut();
         let slot = slots.get_mut(part.slot_of(number), number);
         let steps = slot.map(|slot| slot.take_steps(section));
         drop(slots);
@@ -520,9 +520,9 @@ pub(crate) fn break_scans<T: Chare>(
     failure: &Failure,
 ) {
     let is_first = break_scans_here(local, part, group, from, failure);
-    if let (true, None, Some(collection)) = (is_first, group, part.collection.wide) {
+    if let (true, None, Some(collection)) = (is_first, group, part.collection().wide()) {
         out::send_to_others(
-            &local.system,
+            local.system(),
             &Letter::ScanLoss {
                 collection,
                 from,
@@ -545,8 +545,8 @@ pub(crate) fn break_scans_here<T: Chare>(
     if is_first != Ok(true) {
         return false;
     }
-    let collection = part.collection.id;
-    for worker in 0..local.system.worker_count() {
+    let collection = part.collection().id();
+    for worker in 0..local.system().worker_count() {
         local.post_seldom(worker, move |local| {
             lose_scans::<T>(local, &local.part(collection), group);
         });
@@ -556,7 +556,7 @@ pub(crate) fn break_scans_here<T: Chare>(
 
 /// The elements that are here whose asynchronous entries wait for steps of scans.
 fn who_awaits_steps<T: Chare>(part: &Part<T>) -> Vec<Number> {
-    let slots = part.slots.borrow();
+    let slots = part.slots().borrow();
     let waiting = slots.iter().filter(|slot| slot.awaited_scan().is_some());
     waiting.map(|slot| slot.number).collect()
 }

@@ -90,11 +90,11 @@ pub(crate) fn of_singles<T: Chare>(
     for proxy in proxies {
         let one: One<T> = proxy.into();
         assert!(
-            one.system == system.id,
+            one.system == system.id(),
             "{one:?} is a chare of another runtime"
         );
         assert!(
-            one.collection == collection.id,
+            one.collection == collection.id(),
             "{one:?} is in an array or a group: sections of those are made by them"
         );
         members.push((one, one.number));
@@ -123,12 +123,12 @@ impl<T: Chare> Section<T> {
             );
             numbers.push(number);
         }
-        let (workers, root) = (system.worker_count(), collection.root);
+        let (workers, root) = (system.worker_count(), collection.root());
         let members = Members::new(positions, numbers, forms, workers, root);
-        match collection.sections.add(members, &collection.directory) {
+        match collection.sections().add(members, collection.directory()) {
             Ok(id) => Self {
-                system: system.id,
-                collection: collection.id,
+                system: system.id(),
+                collection: collection.id(),
                 id,
                 is_of_array: collection.is_array(),
                 chare: PhantomData,
@@ -187,7 +187,7 @@ impl<T: Chare> Section<T> {
             return;
         };
         let shared = system.collection::<T>(collection);
-        let Some(members) = shared.sections.remove(id) else {
+        let Some(members) = shared.sections().remove(id) else {
             return;
         };
         for worker in 0..system.worker_count() {

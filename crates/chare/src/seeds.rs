@@ -60,16 +60,16 @@ impl Seeds {
     }
 
     fn choose(&self, local: &Local) -> Choice {
-        let count = local.system.worker_count();
+        let count = local.system().worker_count();
         match self.policy {
             SeedPolicy::Stealing => Choice::Keep,
             SeedPolicy::Random => {
                 let mut dice = local.state::<Dice>().borrow_mut();
-                Choice::Place(dice.pick(local.worker, count))
+                Choice::Place(dice.pick(local.worker(), count))
             }
             policy => self
                 .loads
-                .average(local.worker, &neighbours(policy, local.worker, count)),
+                .average(local.worker(), &neighbours(policy, local.worker(), count)),
         }
     }
 }
@@ -90,17 +90,17 @@ pub(crate) fn create<T: Chare>(
     system: &System,
     make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
 ) -> One<T> {
-    local::with(system.id, |local| match local {
+    local::with(system.id(), |local| match local {
         Some(local) => create_here(local, make),
         None => {
             let collection = system.singles::<T>();
             let home = system.next_worker();
             let shared = system.collection::<T>(collection);
-            let number = shared.directory.allocate(home);
+            let number = shared.directory().allocate(home);
             let route = Route::seed(number.generation(), false);
-            shared.directory.place(number).set_route(route);
+            shared.directory().place(number).set_route(route);
             system.post_from_here(home, move |local| put_seed(local, collection, number, make));
-            One::new(system.id, collection, number)
+            One::new(system.id(), collection, number)
         }
     })
 }
@@ -112,20 +112,20 @@ pub(crate) fn create_on<T: Chare>(
     make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
 ) -> One<T> {
     let collection = system.singles::<T>();
-    let number = local::with(system.id, |local| match local {
-        Some(local) => local.part::<T>(collection).allocate(local.worker),
+    let number = local::with(system.id(), |local| match local {
+        Some(local) => local.part::<T>(collection).allocate(local.worker()),
         None => system
             .collection::<T>(collection)
-            .directory
+            .directory()
             .allocate(worker),
     });
     let route = Route::placed(number.generation(), worker);
     let shared = system.collection::<T>(collection);
-    shared.directory.place(number).set_route(route);
+    shared.directory().place(number).set_route(route);
     system.post_from_here(worker, move |local| {
         make_element(local, &local.part(collection), number, None, make);
     });
-    One::new(system.id, collection, number)
+    One::new(system.id(), collection, number)
 }
 
 /// Makes a chare that is in no array, somewhere.
@@ -135,9 +135,9 @@ fn create_here<T: Chare>(
 ) -> One<T> {
     let collection = local.singles::<T>();
     let part = local.part::<T>(collection);
-    let number = part.allocate(local.worker);
-    let place = part.collection.directory.place(number);
-    let (system, generation) = (&local.system, number.generation());
+    let number = part.allocate(local.worker());
+    let place = part.collection().directory().place(number);
+    let (system, generation) = (local.system(), number.generation());
     match system.shared::<Seeds>().choose(local) {
         Choice::Place(worker) => {
             place.set_route(Route::placed(generation, worker));
@@ -166,12 +166,12 @@ fn put_seed<T: Chare>(
     number: Number,
     make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
 ) {
-    let (id, from) = (local.system.id, local.worker);
-    local.system.shared::<Seeds>().loads.count_up(from);
-    local.system.quiet.count_sent(from);
-    local.system.post.put(move || {
+    let (id, from) = (local.system().id(), local.worker());
+    local.system().shared::<Seeds>().loads.count_up(from);
+    local.system().quiet().count_sent(from);
+    local.system().post().put(move || {
         local::in_pool(id, move |local| {
-            local.system.shared::<Seeds>().loads.count_down(from);
+            local.system().shared::<Seeds>().loads.count_down(from);
             instantiate(local, &local.part(collection), number, make);
         });
     });
@@ -184,16 +184,16 @@ fn instantiate<T: Chare>(
     number: Number,
     make: impl FnOnce(&mut Cx<T>) -> T,
 ) {
-    let place = part.collection.directory.place(number);
-    let before = place.replace_route(Route::placed(number.generation(), local.worker));
+    let place = part.collection().directory().place(number);
+    let before = place.replace_route(Route::placed(number.generation(), local.worker()));
     make_element(local, part, number, None, make);
     if before.whereabouts() != (Whereabouts::Seed { has_mail: true }) {
         return;
     }
-    if number.home() == local.worker {
+    if number.home() == local.worker() {
         detour::send_after(local, part, number);
     } else {
-        let collection = part.collection.id;
+        let collection = part.collection().id();
         local.post_seldom(number.home(), move |local| {
             detour::send_after::<T>(local, &local.part(collection), number);
         });
@@ -209,10 +209,10 @@ pub(crate) fn make_element<T: Chare>(
     make: impl FnOnce(&mut Cx<T>) -> T,
 ) {
     let mut cx = Cx::new(part.one(number), index);
-    part.collection
-        .directory
+    part.collection()
+        .directory()
         .place(number)
-        .set_own_worker(local.worker);
+        .set_own_worker(local.worker());
     let made = catch_unwind(AssertUnwindSafe(|| make(&mut cx)));
     local.run_deferred();
     match made {
@@ -226,11 +226,11 @@ pub(crate) fn make_element<T: Chare>(
             }
         }
         Err(panic) => {
-            let name = part.collection.name(index);
+            let name = part.collection().name(index);
             let failure = Failure::panicked(&name, "its constructor", &*panic);
-            part.collection.note_death(number, index, &failure);
+            part.collection().note_death(number, index, &failure);
             // First: what waits for the element and fails may tell the program of it.
-            local.system.fail(failure);
+            local.system().fail(failure);
             lifecycle::take_leave(local, part, number, index, cx.rounds());
             lifecycle::fail_early(local, part, number);
             // Its destructor might panic in turn.

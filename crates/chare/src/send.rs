@@ -71,14 +71,14 @@ impl<T: Chare> One<T> {
 #[inline]
 fn dispatch<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>) {
     let part = local.part::<T>(one.collection);
-    if let Some((collection, from)) = local.sender.get()
+    if let Some((collection, from)) = local.sender().get()
         && collection == one.collection
     {
         measure::count_traffic(&part, from, one.number, size_of_val(&parcel));
     }
-    let place = part.collection.directory.place(one.number);
-    match place.worker_of(one.number, local.epoch.get()) {
-        Some(worker) if one.priority == 0 && local.detours.borrow().is_empty() => {
+    let place = part.collection().directory().place(one.number);
+    match place.worker_of(one.number, local.epoch()) {
+        Some(worker) if one.priority == 0 && local.detours().borrow().is_empty() => {
             carry(local, worker, one, parcel);
         }
         _ => detour::dispatch_slow(local, &part, one, Box::new(parcel)),

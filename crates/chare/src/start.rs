@@ -51,18 +51,18 @@ impl Drop for Owner {
     fn drop(&mut self) {
         self.system.fail(Failure::new("the runtime has ended"));
         let system = &self.system;
-        if !system.post.is_closed() {
+        if !system.post().is_closed() {
             // The shutdown did not wait for the workers. The exit code reports what they do.
             return;
         }
         // Reporters first: a future that is polled meanwhile has a place in the list of waiters
         // before its thread ceases to be one.
-        if system.unreported.has_reporters() || system.waiters.has_any() {
+        if system.unreported().has_reporters() || system.waiters().has_any() {
             // These threads and futures get the failure. If they are dropped without being polled,
             // the exit code reports the panic.
             return;
         }
-        let unreported = self.system.unreported.report();
+        let unreported = self.system.unreported().report();
         if let Some(failure) = unreported.filter(|_| !panicking()) {
             panic!("{failure}; nothing has waited for it until the end of the runtime");
         }

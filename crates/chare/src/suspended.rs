@@ -58,7 +58,7 @@ impl<T: Chare> Parcel<T> for GoOn {
 /// Lets an asynchronous entry go on that waits. Without one, it has been woken for what it had already.
 pub(crate) fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     let at = part.slot_of(number);
-    let mut slots = part.slots.borrow_mut();
+    let mut slots = part.slots().borrow_mut();
     let Some(slot) = slots.get_mut(at, number) else {
         drop(slots);
         // It is to come here, or has ended.
@@ -80,20 +80,20 @@ pub(crate) fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
 
 /// Runs an asynchronous entry until it waits or ends, and then what has waited for its end.
 fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspended: Suspended<T>) {
-    let id = (part.collection.id, number);
-    let outer = local.running.replace(Some(id));
+    let id = (part.collection().id(), number);
+    let outer = local.running().replace(Some(id));
     let start = measure::start(part, local, number);
     let polled = suspended
         .run
         .as_mut()
         .poll(&mut Context::from_waker(&suspended.waker));
-    local.running.set(outer);
+    local.running().set(outer);
     if let Some(start) = start {
         measure::stop(part, local, number, start);
     }
     local.run_deferred();
     let at = part.slot_of(number);
-    let mut slots = part.slots.borrow_mut();
+    let mut slots = part.slots().borrow_mut();
     let slot = slots
         .get_mut(at, number)
         .expect("the element stays where it runs");
@@ -123,7 +123,7 @@ fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspende
                 &rounds,
                 &*panic,
                 |failure| {
-                    tell(failure, &local.system);
+                    tell(failure, local.system());
                 },
             );
         }
@@ -139,7 +139,7 @@ fn catch_up<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     }
     loop {
         let at = part.slot_of(number);
-        let mut slots = part.slots.borrow_mut();
+        let mut slots = part.slots().borrow_mut();
         let next = slots
             .get_mut(at, number)
             .and_then(|slot| slot.next_in_backlog());
@@ -161,7 +161,7 @@ impl<E: AsyncEntry> Kind<E> for Start {
         number: Number,
     ) {
         let at = part.slot_of(number);
-        let mut slots = part.slots.borrow_mut();
+        let mut slots = part.slots().borrow_mut();
         if slots.ready(at, number).is_none() {
             drop(slots);
             return part.keep(local, number, Box::new(call));
@@ -229,7 +229,7 @@ impl<M: Message> Kind<M> for File {
         number: Number,
     ) {
         let at = part.slot_of(number);
-        let mut slots = part.slots.borrow_mut();
+        let mut slots = part.slots().borrow_mut();
         let slot = slots.get_mut(at, number);
         let Some(slot) = slot.filter(|slot| !matches!(slot.state, State::Frozen(_))) else {
             drop(slots);
@@ -255,7 +255,7 @@ pub(crate) fn with_own_slot<T: Chare, R>(
 ) -> R {
     let called = local::with(one.system, |local| {
         let part = local?.part::<T>(one.collection);
-        let mut slots = part.slots.try_borrow_mut().ok()?;
+        let mut slots = part.slots().try_borrow_mut().ok()?;
         let slot = slots.get_mut(part.slot_of(one.number), one.number)?;
         Some(call(&part, slot))
     });

@@ -109,7 +109,7 @@ fn ask_all<R: Send + 'static>(
         entry: "who_waits",
     };
     let ask = |worker| {
-        let (replier, answer) = reply(system.id, None, what);
+        let (replier, answer) = reply(system.id(), None, what);
         let ask = ask.clone();
         system.post_from_here(worker, move |local| replier.give(Ok(ask(local))));
         answer

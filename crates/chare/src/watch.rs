@@ -72,7 +72,7 @@ fn watch(system: &Weak<System>, period: Duration, end: &mpsc::Receiver<()>) {
         let Some(system) = system.upgrade() else {
             return;
         };
-        let counts = system.quiet.counts();
+        let counts = system.quiet().counts();
         let stands_still = counts.0 == counts.1 && before == Some(counts);
         before = Some(counts);
         if !stands_still || said == before || !has_waiter(&system) {
@@ -84,13 +84,13 @@ fn watch(system: &Weak<System>, period: Duration, end: &mpsc::Receiver<()>) {
             say(period, &lines);
         }
         // The questions were messages too.
-        before = Some(system.quiet.counts());
+        before = Some(system.quiet().counts());
         said = before;
     }
 }
 
 fn has_waiter(system: &System) -> bool {
-    system.waiters.has_any() || is_service(system)
+    system.waiters().has_any() || is_service(system)
 }
 
 /// True at the nodes whose program is run by the first one.

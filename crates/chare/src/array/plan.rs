@@ -6,6 +6,7 @@ use super::{Array, ArrayOptions};
 use crate::address::directory::{Directory, Route, Site, Whereabouts};
 use crate::address::index::{Index, Shaped};
 use crate::address::number::Number;
+use crate::balance;
 use crate::engine::elements::collection::Collection;
 use crate::engine::elements::part::Part;
 use crate::engine::elements::part::birth::Birth;
@@ -98,8 +99,8 @@ impl<T: Chare<Index: Index>> Plan<T> {
         let birth = Birth::new(worker_count, move |local: &Local, part: &Part<T>| {
             let numbers = (0..count).map(|index| Number::new(0, 0, index));
             for number in numbers {
-                let place = part.collection.directory.place(number);
-                if place.worker_of(number, 0) == Some(local.worker) {
+                let place = part.collection().directory().place(number);
+                if place.worker_of(number, 0) == Some(local.worker()) {
                     let index = T::Index::at(u64::from(number.index()), shape);
                     seeds::make_element(local, part, number, Some(index), |_| make(index));
                 }
@@ -108,25 +109,25 @@ impl<T: Chare<Index: Index>> Plan<T> {
         let collection = system.add::<T>(|id| {
             let grid = Box::new(Shaped::<T::Index>(shape));
             let root = id as usize % worker_count;
-            let dense = Collection::dense(system.id, id, grid, root, &routes);
+            let dense = Collection::dense(system.id(), id, grid, root, &routes);
             let number = remote::away(system).filter(|_| is_wide);
             let number = number.map(Away::next_collection);
-            dense
+            let made = dense
                 .known_as(number, root_node)
                 .that_stays(options.stays)
-                .balanced_by(options.balancing.clone())
-                .born_by(birth)
+                .born_by(birth);
+            balance::balanced_by(made, options.balancing.clone())
         });
         if is_wide && let Some(away) = remote::away(system) {
             away.add(Arc::clone(&collection) as _);
         }
-        let id = collection.id;
+        let id = collection.id();
         for worker in 0..worker_count {
             system.post_from_here(worker, move |local| {
                 local.part::<T>(id).come_into_being(local);
             });
         }
-        Array::new(system.id, id)
+        Array::new(system.id(), id)
     }
 }
 

@@ -20,25 +20,30 @@ use crate::state::measured::Measured;
 
 /// How many workers an array's elements can be on.
 pub(crate) fn workers_of<T: Chare>(local: &Local, part: &Part<T>) -> usize {
-    nodes_of(local, part) * local.system.worker_count()
+    nodes_of(local, part) * local.system().worker_count()
 }
 
 fn nodes_of<T: Chare>(local: &Local, part: &Part<T>) -> usize {
-    let away = remote::away(&local.system);
-    let away = away.filter(|_| part.collection.wide.is_some());
+    let away = remote::away(local.system());
+    let away = away.filter(|_| part.collection().wide().is_some());
     away.map_or(1, |away| away.node_count.into())
 }
 
 /// The first of this node's workers, of those that an array's elements can be on.
 fn first_worker<T: Chare>(local: &Local, part: &Part<T>) -> usize {
-    let away = remote::away(&local.system);
-    let away = away.filter(|_| part.collection.wide.is_some());
-    away.map_or(0, |away| usize::from(away.me) * local.system.worker_count())
+    let away = remote::away(local.system());
+    let away = away.filter(|_| part.collection().wide().is_some());
+    away.map_or(0, |away| {
+        usize::from(away.me) * local.system().worker_count()
+    })
 }
 
 /// The CPUs of these workers: those of other nodes are not known here.
 pub(crate) fn cpus_of<T: Chare>(local: &Local, part: &Part<T>) -> Vec<Option<CpuId>> {
-    let (own, first) = (local.system.post.worker_cpus(), first_worker(local, part));
+    let (own, first) = (
+        local.system().post().worker_cpus(),
+        first_worker(local, part),
+    );
     let mut cpus = vec![None; workers_of(local, part)];
     cpus[first..first + own.len()].copy_from_slice(&own);
     cpus
@@ -46,28 +51,29 @@ pub(crate) fn cpus_of<T: Chare>(local: &Local, part: &Part<T>) -> Vec<Option<Cpu
 
 /// What this worker has measured.
 pub(crate) fn measure<T: Chare>(local: &Local, part: &Part<T>) -> Measured {
-    measure::take_measured(part, first_worker(local, part) + local.worker)
+    measure::take_measured(part, first_worker(local, part) + local.worker())
 }
 
 /// Has the workers of the other nodes say what they have measured.
 pub(crate) fn ask_other_nodes<T: Chare>(local: &Local, part: &Part<T>) {
-    let (Some(collection), Some(away)) = (part.collection.wide, remote::away(&local.system)) else {
+    let (Some(collection), Some(away)) = (part.collection().wide(), remote::away(local.system()))
+    else {
         return;
     };
     for node in away.others() {
-        out::send_travel(&local.system, node, Travel::Measure { collection });
+        out::send_travel(local.system(), node, Travel::Measure { collection });
     }
 }
 
 /// Tells the array's root, on another node, what this worker has measured.
 pub(crate) fn tell_measured<T: Chare>(local: &Local, part: &Part<T>) {
-    if let Some(collection) = part.collection.wide {
+    if let Some(collection) = part.collection().wide() {
         let measured = measure(local, part);
         let travel = Travel::Measured {
             collection,
             measured,
         };
-        out::send_travel(&local.system, part.collection.root_node, travel);
+        out::send_travel(local.system(), part.collection().root_node(), travel);
     }
 }
 
@@ -79,7 +85,7 @@ pub(super) fn keep_within_nodes<T: Chare>(
     found: &[Found],
     mut placed: Vec<usize>,
 ) -> Vec<usize> {
-    let own = local.system.worker_count();
+    let own = local.system().worker_count();
     if nodes_of(local, part) > 1 {
         let elements = view.elements.iter().zip(found);
         for ((element, found), to) in elements.zip(&mut placed) {
@@ -99,10 +105,10 @@ pub(crate) fn move_measured<T: Chare>(
     moves: Vec<(Number, usize, usize)>,
     done: impl FnOnce(&Local) + Send + 'static,
 ) {
-    let own = local.system.worker_count();
-    let Some(collection) = part.collection.wide else {
+    let own = local.system().worker_count();
+    let Some(collection) = part.collection().wide() else {
         let moves = moves.into_iter().map(|(number, _, to)| (number, to));
-        return migration::migrate::<T>(local, part.collection.id, moves.collect(), done);
+        return migration::migrate::<T>(local, part.collection().id(), moves.collect(), done);
     };
     let (near, far): (Vec<_>, Vec<_>) = moves
         .into_iter()
@@ -120,14 +126,14 @@ pub(crate) fn move_measured<T: Chare>(
 
 /// This worker finds that it is time to balance: says so to the array's root.
 pub(crate) fn report_due<T: Chare>(local: &Local, part: &Part<T>) {
-    let (root_node, collection) = (part.collection.root_node, part.collection.id);
-    if let (Some(collection), Some(away)) = (part.collection.wide, remote::away(&local.system))
+    let (root_node, collection) = (part.collection().root_node(), part.collection().id());
+    if let (Some(collection), Some(away)) = (part.collection().wide(), remote::away(local.system()))
         && away.me != root_node
     {
         let travel = Travel::BalancingIsDue { collection };
-        return out::send_travel(&local.system, root_node, travel);
+        return out::send_travel(local.system(), root_node, travel);
     }
-    local.post_seldom(part.collection.root, move |local| {
+    local.post_seldom(part.collection().root(), move |local| {
         balancing_is_due(local, &local.part::<T>(collection));
     });
 }

@@ -63,7 +63,7 @@ pub(crate) fn restore<T: Chare<Index: Index>>(
                 }
             }
             if plan.is_here(position as usize) {
-                let value = reading(system.id, || state.read(&mut &*bytes));
+                let value = reading(system.id(), || state.read(&mut &*bytes));
                 let value = value.map_err(|error| {
                     let found = format!("the element at position {position}: {error}");
                     CheckpointError::broken(&path, found, format!("a {}", T::NAME))

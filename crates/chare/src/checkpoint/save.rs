@@ -26,7 +26,7 @@ pub(crate) fn save_part<T: Chare>(part: &Part<T>) -> Result<SavedPart, Failure> 
         elements: Vec::new(),
         next: None,
     };
-    for slot in part.slots.borrow().iter() {
+    for slot in part.slots().borrow().iter() {
         save_slot(part, slot, &mut saved)?;
     }
     Ok(saved)
@@ -44,18 +44,18 @@ fn save_slot<T: Chare>(
         State::Running | State::Suspended(_) => {
             return Err(Failure::new(format!(
                 "{} cannot be written: an asynchronous entry of it is under way",
-                part.collection.name(slot.index)
+                part.collection().name(slot.index)
             )));
         }
         State::Frozen(_) => {
             return Err(Failure::new(format!(
                 "{} cannot be written: it is on its way to another node",
-                part.collection.name(slot.index)
+                part.collection().name(slot.index)
             )));
         }
     };
     let fail = |why: String| {
-        let name = part.collection.name(slot.index);
+        let name = part.collection().name(slot.index);
         Failure::new(format!("{name} cannot be written: {why}"))
     };
     if let Some(kind) = slot.waits_in_inbox() {
@@ -142,7 +142,7 @@ pub(super) fn save<T: Chare<Index: Index>>(
     })?;
     // No other checkpoint in this folder has such names.
     let tag = file::tag();
-    let parts = ask_others(&system, collection.wide, folder, &tag);
+    let parts = ask_others(&system, collection.wide(), folder, &tag);
     let own = save_here(&system, &*collection, folder, name_of(&system, &tag));
     let mut saved = vec![own];
     saved.extend(parts.into_iter().map(|part| {
@@ -186,7 +186,7 @@ fn ask_others(
             chare: "Runtime",
             entry: "checkpoint",
         };
-        let (replier, saved) = reply(system.id, None, what);
+        let (replier, saved) = reply(system.id(), None, what);
         let number = replier.cross_to(system, node, Crossing::new());
         out::send_away(
             system,

@@ -33,24 +33,24 @@ type OwnPart = (u32, Rc<dyn AnyPart>);
 
 /// One worker's side of the system of its runtime.
 pub(crate) struct Local {
-    pub(crate) system: Arc<System>,
+    system: Arc<System>,
     /// Whose this thread is: its system's, or nobody's while it acts as a thread that is no worker.
     owner: Cell<u32>,
-    pub(crate) worker: usize,
+    worker: usize,
     /// Counts the moves of elements that this worker knows of ([`crate::migration`]).
-    pub(crate) epoch: Cell<u32>,
+    epoch: Cell<u32>,
     /// This worker's part of each collection that it has heard of.
     parts: RefCell<Vec<Option<OwnPart>>>,
     /// The element whose asynchronous entry runs.
-    pub(crate) running: Cell<Option<(u32, Number)>>,
+    running: Cell<Option<(u32, Number)>>,
     /// The element that runs, if what it sends is measured.
-    pub(crate) sender: Cell<Option<(u32, Number)>>,
+    sender: Cell<Option<(u32, Number)>>,
     /// Elements to which messages of this worker are under way by their home ([`crate::seeds`]).
-    pub(crate) detours: RefCell<Detours>,
+    detours: RefCell<Detours>,
     /// A message is under way after which this worker looks whether all is quiet.
-    pub(crate) looks_later: Cell<bool>,
+    looks_later: Cell<bool>,
     /// Messages with priorities that have arrived.
-    pub(crate) ranks: RefCell<WorkerRanks>,
+    ranks: RefCell<WorkerRanks>,
     states: States,
     /// The collections of chares that are in no array, by their type.
     singles: RefCell<Vec<(TypeId, u32)>>,
@@ -109,7 +109,7 @@ pub(crate) fn apart<R>(call: impl FnOnce() -> R) -> R {
 #[cold]
 fn come_up(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
     let system = System::find(id)?;
-    let worker = system.post.own_index()?;
+    let worker = system.post().own_index()?;
     Some(local.get_or_init(|| Local {
         owner: Cell::new(id),
         system,
@@ -132,7 +132,7 @@ pub(crate) fn on_arrival(id: u32, call: impl FnOnce(&Local)) {
     with(id, |local| {
         let local = local.expect("messages arrive at workers of their system");
         local.guard(|| call(local));
-        local.system.quiet.count_done(local);
+        local.system.quiet().count_done(local);
     });
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn in_pool(id: u32, call: impl FnOnce(&Local) + Send + 'static) {
         let local = local?;
         let call = call.take()?;
         local.guard(|| call(local));
-        local.system.quiet.count_done(local);
+        local.system.quiet().count_done(local);
         Some(())
     });
     if let Some(call) = call {
@@ -159,7 +159,7 @@ fn hand_over(id: u32, call: Arrival) {
     if let Some(system) = System::find(id) {
         let worker = system.next_worker();
         system
-            .post
+            .post()
             .send_outside(worker, move || on_arrival(id, call));
     }
 }
@@ -175,7 +175,7 @@ pub(crate) fn is_own_thread(id: u32) -> bool {
     // Most threads that ask are threads of no runtime.
     is_here(id)
         || raddle_runtime::worker_index().is_some()
-            && System::find(id).is_some_and(|system| system.post.is_own_thread())
+            && System::find(id).is_some_and(|system| system.post().is_own_thread())
 }
 
 /// The element of the system `id` whose asynchronous entry this thread runs.
@@ -229,6 +229,50 @@ impl Local {
     pub(crate) fn fail_outside_entries(&self, panic: &(dyn Any + Send)) {
         let text = format!("a panic outside of any entry: {}", said(panic));
         self.system.fail(Failure::new(text));
+    }
+
+    /// The system that this worker belongs to.
+    #[inline]
+    pub(crate) fn system(&self) -> &Arc<System> {
+        &self.system
+    }
+
+    /// The number of this worker.
+    #[inline]
+    pub(crate) fn worker(&self) -> usize {
+        self.worker
+    }
+
+    /// The number of moves of elements that this worker knows of ([`crate::migration`]).
+    #[inline]
+    pub(crate) fn epoch(&self) -> u32 {
+        self.epoch.get()
+    }
+
+    pub(crate) fn set_epoch(&self, epoch: u32) {
+        self.epoch.set(epoch);
+    }
+
+    /// The element whose asynchronous entry runs.
+    pub(crate) fn running(&self) -> &Cell<Option<(u32, Number)>> {
+        &self.running
+    }
+
+    /// The element that runs, if what it sends is measured.
+    #[inline]
+    pub(crate) fn sender(&self) -> &Cell<Option<(u32, Number)>> {
+        &self.sender
+    }
+
+    /// Elements to which messages of this worker are under way by their home ([`crate::seeds`]).
+    #[inline]
+    pub(crate) fn detours(&self) -> &RefCell<Detours> {
+        &self.detours
+    }
+
+    /// True while a message is under way after which this worker looks whether all is quiet.
+    pub(crate) fn looks_later(&self) -> &Cell<bool> {
+        &self.looks_later
     }
 
     /// The state that a feature keeps for this worker.
@@ -321,18 +365,33 @@ impl Local {
 
     /// As [`post`](Self::post), before all messages that are not urgent.
     pub(crate) fn post_urgent(&self, to: usize, message: Arrival) {
-        let id = self.system.id;
-        self.system.quiet.count_sent(self.worker);
+        let id = self.system.id();
+        self.system.quiet().count_sent(self.worker);
         self.system
-            .post
+            .post()
             .send_urgent(to, move || on_arrival(id, message));
     }
 
     /// Sends a message to a worker, perhaps this one.
     #[inline]
     pub(crate) fn post(&self, to: usize, message: impl FnOnce(&Self) + Send + 'static) {
-        let id = self.system.id;
-        self.system.quiet.count_sent(self.worker);
-        self.system.post.send(to, move || on_arrival(id, message));
+        let id = self.system.id();
+        self.system.quiet().count_sent(self.worker);
+        self.system.post().send(to, move || on_arrival(id, message));
+    }
+
+    /// Does what the forks of an entry have left that has just ended on this worker, or waits.
+    #[inline]
+    pub(crate) fn run_deferred(&self) {
+        if self.system.deferred().has_any(self.worker) {
+            self.run_deferred_slow();
+        }
+    }
+
+    #[cold]
+    fn run_deferred_slow(&self) {
+        for call in self.system.deferred().take(self.worker) {
+            self.guard(|| call(self));
+        }
     }
 }

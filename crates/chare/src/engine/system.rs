@@ -87,20 +87,20 @@ pub(crate) trait OtherNodes: Any + Send + Sync {
 
 /// What all chares of a runtime share.
 pub struct System {
-    pub(crate) id: u32,
-    pub(crate) post: Post,
+    id: u32,
+    post: Post,
     collections: Collections,
     singles: Mutex<Vec<(TypeId, u32)>>,
-    pub(crate) outside: Mutex<Outside>,
-    pub(crate) quiet: Quiet,
+    outside: Mutex<Outside>,
+    quiet: Quiet,
     states: SharedStates,
-    pub(crate) deferred: Deferred,
+    deferred: Deferred,
     /// The other nodes, for a program on several.
     other_nodes: OnceLock<Box<dyn OtherNodes>>,
     failure: Mutex<Option<Failure>>,
     has_failed: AtomicBool,
-    pub(crate) unreported: Unreported,
-    pub(crate) waiters: Waiters,
+    unreported: Unreported,
+    waiters: Waiters,
     has_exited: AtomicBool,
     /// Where a thread that is no worker puts the next thing.
     next_worker: AtomicUsize,
@@ -136,6 +136,40 @@ impl System {
             has_exited: AtomicBool::new(false),
             next_worker: AtomicUsize::new(0),
         }
+    }
+
+    /// The number by which proxies know this system.
+    #[inline]
+    pub(crate) fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// The way to send calls to workers.
+    #[inline]
+    pub(crate) fn post(&self) -> &Post {
+        &self.post
+    }
+
+    /// Counts messages, and knows when there are none.
+    #[inline]
+    pub(crate) fn quiet(&self) -> &Quiet {
+        &self.quiet
+    }
+
+    /// What forks have left for the workers of their elements.
+    #[inline]
+    pub(crate) fn deferred(&self) -> &Deferred {
+        &self.deferred
+    }
+
+    /// Panics that nothing has reported yet.
+    pub(crate) fn unreported(&self) -> &Unreported {
+        &self.unreported
+    }
+
+    /// Threads and futures that wait for anything of this system.
+    pub(crate) fn waiters(&self) -> &Waiters {
+        &self.waiters
     }
 
     /// The state of a feature that all workers share.
@@ -233,8 +267,8 @@ impl System {
             return *id;
         }
         let made = self.add::<T>(|id| Collection::singles(self.id, id, self.worker_count()));
-        singles.push((of, made.id));
-        made.id
+        singles.push((of, made.id()));
+        made.id()
     }
 
     /// Sends a message from this thread to a worker, now and then.

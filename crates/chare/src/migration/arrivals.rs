@@ -62,13 +62,13 @@ pub(crate) fn ship(local: &Local, batch: &Batch) {
 pub(crate) fn leaving<T: Chare>(local: &Local, collection: u32, moves: &[Move]) -> Vec<Move> {
     let part = local.part::<T>(collection);
     let is_here = |one: &&Move| {
-        let is_late = !part.has(one.number) && part.collection.has(one.number);
+        let is_late = !part.has(one.number) && part.collection().has(one.number);
         if is_late && let Site::Worker(to) = one.to {
             part.set_going_on(one.number, to);
         }
         !is_late
     };
-    let own = Some(local.worker);
+    let own = Some(local.worker());
     let own = moves.iter().filter(|one| one.source() == own);
     own.filter(is_here).copied().collect()
 }
@@ -80,7 +80,7 @@ pub(crate) fn take_off<T: Chare>(
     leaving: &[Move],
     ranked: &mut RanksOf,
 ) -> Vec<(usize, Request)> {
-    let (collection, epoch) = (part.collection.id, local.epoch.get());
+    let (collection, epoch) = (part.collection().id(), local.epoch());
     let mut groups = BTreeMap::<usize, Vec<Traveller<T>>>::new();
     for one in leaving {
         let urgent = ranked.remove(&(collection, one.number));
@@ -124,20 +124,17 @@ fn pack<T: Chare>(
 
 /// Says that elements have come here.
 pub(crate) fn report_come(local: &Local, count: usize) {
-    match remote::away(&local.system) {
+    match remote::away(local.system()) {
         None => local.post(COORDINATOR, move |local| migration::have_come(local, count)),
         Some(_) => {
             let count = count as u64;
-            out::send_travel(&local.system, 0, Travel::HaveCome { count });
+            out::send_travel(local.system(), 0, Travel::HaveCome { count });
         }
     }
 }
 
 fn arrive<T: Chare>(local: &Local, part: &Part<T>, epoch: u32, travellers: Vec<Traveller<T>>) {
-    debug_assert!(
-        local.epoch.get() == epoch,
-        "its own marker went before them"
-    );
+    debug_assert!(local.epoch() == epoch, "its own marker went before them");
     let count = travellers.len();
     for Traveller { number, element } in travellers {
         let Some(luggage) = element else {
@@ -159,8 +156,8 @@ fn arrive<T: Chare>(local: &Local, part: &Part<T>, epoch: u32, travellers: Vec<T
 #[cold]
 pub(crate) fn ship_late<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     if let Some(to) = part.take_going_on(number) {
-        let (from, to) = (Site::Worker(local.worker), Site::Worker(to));
-        let mut ranked = local.take_ranked([(part.collection.id, number)].into_iter());
+        let (from, to) = (Site::Worker(local.worker()), Site::Worker(to));
+        let mut ranked = local.take_ranked([(part.collection().id(), number)].into_iter());
         for (to, arrive) in take_off(local, part, &[Move { number, from, to }], &mut ranked) {
             departures::depart(local, to, arrive);
         }

@@ -21,6 +21,7 @@ use crate::reduction;
 use crate::remote::{self, Crosser, Waiting};
 use crate::scan::messages_of;
 use crate::state::rounds::NextRounds;
+use crate::unpack::unpack;
 
 /// Has an element leave for another node, once no entry of it is under way.
 pub(crate) struct Leave {
@@ -35,7 +36,7 @@ impl<T: Chare> Parcel<T> for Leave {
 
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
         let is_ready = {
-            let mut slots = part.slots.borrow_mut();
+            let mut slots = part.slots().borrow_mut();
             slots.ready(part.slot_of(number), number).is_some()
         };
         match is_ready {
@@ -76,17 +77,18 @@ pub(crate) fn have_leave<T: Chare>(part: &Part<T>, number: Number, worker: usize
 
 /// Tells the first node where an element is to go that no entry has.
 fn leave<T: Chare>(local: &Local, part: &Part<T>, number: Number, worker: usize) {
-    let (Some(away), Some(collection)) = (remote::away(&local.system), part.collection.wide) else {
+    let (Some(away), Some(collection)) = (remote::away(local.system()), part.collection().wide())
+    else {
         return;
     };
-    let own = local.system.worker_count();
+    let own = local.system().worker_count();
     // Both are smaller than the number of ports.
     let (node, worker) = ((worker / own) as u16, (worker % own) as u16);
     let goes_away = node != away.me;
     if goes_away && let Err(why) = freeze(local, part, number) {
-        let name = part.collection.name(part.collection.index_of(number));
+        let name = part.collection().name(part.collection().index_of(number));
         let text = format!("{name} cannot go to another node: {why}");
-        return local.system.fail(Failure::new(text));
+        return local.system().fail(Failure::new(text));
     }
     let wish = (number.bits(), node, worker);
     wide::wish(local, collection, vec![wish], goes_away, None);
@@ -94,7 +96,7 @@ fn leave<T: Chare>(local: &Local, part: &Part<T>, number: Number, worker: usize)
 
 /// Makes bytes of an element.
 fn freeze<T: Chare>(local: &Local, part: &Part<T>, number: Number) -> Result<(), String> {
-    let mut slots = part.slots.borrow_mut();
+    let mut slots = part.slots().borrow_mut();
     let slot = slots.get_mut(part.slot_of(number), number);
     let slot = slot.expect("the caller has looked");
     if let Some(kind) = slot.waits_in_inbox() {
@@ -132,10 +134,10 @@ pub(crate) fn freeze_whole<T: Chare>(
     }
     let mut slot = part.take_leaving(number)?;
     reduction::leaves(local, part, number, &slot.next_rounds());
-    let me = remote::away(&local.system).map_or(0, |away| away.me);
+    let me = remote::away(local.system()).map_or(0, |away| away.me);
     let steps = messages_of(slot.take_all_steps());
     let backlog = steps.chain(slot.take_backlog());
-    let packed = backlog.filter_map(|parcel| parcel.cross(&local.system, to));
+    let packed = backlog.filter_map(|parcel| parcel.cross(local.system(), to));
     let backlog = packed.map(|packed| Waiting::new(packed, me)).collect();
     match slot.state {
         State::Frozen(element) => Some(Crosser { element, backlog }),
@@ -153,17 +155,17 @@ pub(crate) fn arrive_from_node<T: Chare>(
     match crosser.map(|crosser| thaw(local, part, number, crosser)) {
         Some(Ok((slot, rounds, backlog))) => {
             reduction::comes(part, number, &rounds);
-            let epoch = local.epoch.get();
+            let epoch = local.epoch();
             // What waits for it runs, and may panic; it has come all the same.
             local.guard(|| part.settle(local, slot, epoch, backlog));
         }
         outcome => {
             if let Some(Err(failure)) = outcome {
-                let index = part.collection.index_of(number);
-                part.collection.note_death(number, index, &failure);
-                local.system.fail(failure);
+                let index = part.collection().index_of(number);
+                part.collection().note_death(number, index, &failure);
+                local.system().fail(failure);
             }
-            part.collection.remove(number, None);
+            part.collection().remove(number, None);
             local.guard(|| fail_early(local, part, number));
         }
     }
@@ -178,21 +180,21 @@ fn thaw<T: Chare>(
     crosser: Crosser,
 ) -> Result<(Slot<T>, NextRounds, Vec<Arrival>), Failure> {
     let Crosser { element, backlog } = crosser;
-    let collection = &part.collection;
+    let collection = part.collection();
     let index = collection.index_of(number);
     let unread = |why: String| {
         let name = collection.name(index);
         Failure::new(format!("{name} cannot come from another node: {why}"))
     };
     let state = T::STATE.ok_or_else(|| unread("its values cannot be read".to_owned()))?;
-    let me = reading(local.system.id, || state.read(&mut &*element.value));
+    let me = reading(local.system().id(), || state.read(&mut &*element.value));
     let me = me.map_err(|error| unread(error.to_string()))?;
     let mut cx = Cx::new(part.one(number), index);
     let rounds = NextRounds::of(element.rounds);
     cx.set_rounds(rounds.clone());
     let slot = Slot::new(number, index, State::Ready(Body { me, cx }));
     let backlog = backlog.into_iter().map(|waiting| -> Arrival {
-        let id = collection.id;
+        let id = collection.id();
         Box::new(move |local: &Local| thaw_message::<T>(local, &local.part(id), number, waiting))
     });
     Ok((slot, rounds, backlog.collect()))
@@ -202,14 +204,14 @@ fn thaw<T: Chare>(
 fn thaw_message<T: Chare>(local: &Local, part: &Part<T>, number: Number, waiting: Waiting) {
     let asker = waiting
         .reply
-        .map(|(node, reply)| Asker::new(local.system.id, node, reply));
+        .map(|(node, reply)| Asker::new(local.system().id(), node, reply));
     let whose = match asker {
         Some(asker) => Whose::Asker(asker),
         None if waiting.is_to_all => Whose::All,
         None => Whose::Nobody,
     };
-    match part.collection.open(waiting.door, &waiting.args, whose) {
+    match unpack(part.collection(), waiting.door, &waiting.args, whose) {
         Ok(parcel) => parcel.deliver(local, part, number),
-        Err(failure) => local.system.fail(failure),
+        Err(failure) => local.system().fail(failure),
     }
 }

@@ -70,7 +70,7 @@ pub(crate) fn depart_away<T: Chare>(
     node: u16,
     crosser: Option<Crosser>,
 ) {
-    let Some(collection) = part.collection.wide else {
+    let Some(collection) = part.collection().wide() else {
         // Its array was destroyed, and it with that.
         return arrivals::report_come(local, 1);
     };
@@ -87,11 +87,11 @@ pub(crate) fn depart_away<T: Chare>(
 pub(crate) fn let_go(local: &Local) {
     let mut departures = local.state::<Departures>().borrow_mut();
     let ready = mem::take(&mut departures.ready);
-    let away = remote::away(&local.system);
+    let away = remote::away(local.system());
     let nodes: Vec<_> = away.into_iter().flat_map(Away::others).collect();
-    let worker_count = match local.system.post.is_one_queue() {
+    let worker_count = match local.system().post().is_one_queue() {
         true => 0,
-        false => local.system.worker_count(),
+        false => local.system().worker_count(),
     };
     if nodes.is_empty() && worker_count == 0 {
         drop(departures);
@@ -102,10 +102,10 @@ pub(crate) fn let_go(local: &Local) {
     let missing = worker_count + nodes.len();
     departures.waiting.insert(group, (missing, ready));
     drop(departures);
-    let own = local.worker;
+    let own = local.worker();
     for node in nodes {
         let worker = own as u16;
-        out::send_travel(&local.system, node, Travel::Ask { worker, group });
+        out::send_travel(local.system(), node, Travel::Ask { worker, group });
     }
     for worker in 0..worker_count {
         local.post(worker, move |local| {
@@ -143,20 +143,20 @@ fn send_off(local: &Local, ready: Vec<Departure>) {
                 }
                 local.post(to, arrive);
             }
-            Departure::Away(node, travel) => out::send_travel(&local.system, node, travel),
+            Departure::Away(node, travel) => out::send_travel(local.system(), node, travel),
         }
     }
 }
 
 /// What is under way from here by homes becomes the legacy of elements that go to worker `to`.
 fn leave_to(local: &Local, to: usize) {
-    let mut detours = local.detours.borrow_mut();
+    let mut detours = local.detours().borrow_mut();
     if detours.is_empty() {
         return;
     }
-    let (legacy, keys) = detours.hand_over(local.worker, to);
+    let (legacy, keys) = detours.hand_over(local.worker(), to);
     drop(detours);
     local.post(to, move |local| {
-        local.detours.borrow_mut().take_over(legacy, &keys);
+        local.detours().borrow_mut().take_over(legacy, &keys);
     });
 }

@@ -95,8 +95,8 @@ pub(crate) fn go_over_to(system: &System, epoch: u32) {
     let nodes = batch.nodes.clone();
     at_coordinator(system, move |local| {
         for node in nodes {
-            let sent = other_nodes(&local.system).send_outside_marker(node, epoch);
-            sent.unwrap_or_else(|failure| local.system.fail_here(failure));
+            let sent = other_nodes(local.system()).send_outside_marker(node, epoch);
+            sent.unwrap_or_else(|failure| local.system().fail_here(failure));
         }
     });
 }
@@ -118,9 +118,9 @@ pub(crate) fn wish(
     are_frozen: bool,
     done: Option<Request>,
 ) {
-    let id = local.system.id;
+    let id = local.system().id();
     let reply = done.map(|done| {
-        other_nodes(&local.system).await_reply(0, move |_| {
+        other_nodes(local.system()).await_reply(0, move |_| {
             if let Some(system) = System::find(id) {
                 system.post_from_here(COORDINATOR, done);
             }
@@ -132,7 +132,7 @@ pub(crate) fn wish(
         are_frozen,
         reply,
     };
-    out::send_travel(&local.system, 0, want);
+    out::send_travel(local.system(), 0, want);
 }
 
 /// Notes what is to be moved. At the first node, as all until [`prepare`](prepare).
@@ -192,10 +192,10 @@ fn begin_wide(local: &Local) {
     main.epoch = epoch;
     main.askers_of_batch = askers;
     main.is_under_way = true;
-    main.unknown = other_nodes(&local.system).node_count;
+    main.unknown = other_nodes(local.system()).node_count;
     drop(coordinator);
     let sources: Vec<_> = sources.into_iter().collect();
-    send_travel_to_all(&local.system, || Travel::Prepare {
+    send_travel_to_all(local.system(), || Travel::Prepare {
         epoch,
         sources: sources.clone(),
         groups: groups.clone(),
@@ -209,7 +209,7 @@ fn wishes_to_grant(
     wanted: BTreeMap<u64, (u16, u16, bool)>,
     sources: &mut BTreeSet<u16>,
 ) -> Vec<Wish> {
-    let away = other_nodes(&local.system);
+    let away = other_nodes(local.system());
     let Some(found) = away.collection(collection) else {
         return Vec::new();
     };
@@ -238,7 +238,7 @@ pub(crate) fn is_known(local: &Local, count: u64) {
     drop(coordinator);
     match awaited {
         0 => end_wide(local),
-        _ => send_travel_to_all(&local.system, || Travel::GoOver { epoch }),
+        _ => send_travel_to_all(local.system(), || Travel::GoOver { epoch }),
     }
 }
 
@@ -254,7 +254,7 @@ pub(crate) fn came(local: &Local, count: u64) {
 }
 
 fn end_wide(local: &Local) {
-    send_travel_to_all(&local.system, || Travel::End);
+    send_travel_to_all(local.system(), || Travel::End);
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     coordinator.main.is_under_way = false;
     let askers = mem::take(&mut coordinator.main.askers_of_batch);
@@ -265,7 +265,7 @@ fn end_wide(local: &Local) {
 
 /// Writes the routes of a batch. At the coordinator of each node.
 pub(crate) fn prepare(local: &Local, epoch: u32, sources: Vec<u16>, groups: Vec<(u32, Vec<Wish>)>) {
-    let away = other_nodes(&local.system);
+    let away = other_nodes(local.system());
     let me = away.me;
     let site = |(number, node, worker): Wish| {
         let worker = usize::from(worker);
@@ -290,8 +290,8 @@ pub(crate) fn prepare(local: &Local, epoch: u32, sources: Vec<u16>, groups: Vec<
     let nodes = sources.into_iter().filter(|&node| node != me).collect();
     let batch = Batch::new(epoch, groups, nodes);
     let count = batch.count() as u64;
-    *local.system.shared::<Moves>().under_way() = Some(Arc::new(batch));
-    out::send_travel(&local.system, 0, Travel::Known { count });
+    *local.system().shared::<Moves>().under_way() = Some(Arc::new(batch));
+    out::send_travel(local.system(), 0, Travel::Known { count });
 }
 
 fn tell_all(askers: Vec<Asker>) {

@@ -16,7 +16,7 @@ use crate::remote;
 /// The number by which all nodes know a collection.
 fn wide<T: Chare, E: serde::ser::Error>(system: u32, collection: u32) -> Result<u32, E> {
     let found = registry::find(system)
-        .and_then(|system: std::sync::Arc<System>| system.find_collection::<T>(collection)?.wide);
+        .and_then(|system: std::sync::Arc<System>| system.find_collection::<T>(collection)?.wide());
     found.ok_or_else(|| {
         E::custom(format!(
             "the proxy of a {} that its own node alone knows cannot go to another one",

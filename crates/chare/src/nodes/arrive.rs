@@ -14,73 +14,36 @@ use crate::balance;
 use crate::balance::over_nodes;
 use crate::checkpoint;
 use crate::checkpoint::save;
-use crate::codec::Packed;
 use crate::engine::elements::collection::Collection;
 use crate::engine::elements::moves::Journey;
 use crate::engine::object::chare::Chare;
 use crate::engine::object::door::Asker;
 use crate::engine::object::door::Whose;
-use crate::engine::object::parcel::BoxedParcel;
 use crate::engine::object::proxy::{All, One};
 use crate::engine::system::Outcome;
 use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::lifecycle::End;
 use crate::migration;
 use crate::migration::crossing;
 use crate::migration::departures;
+use crate::migration::journey;
 use crate::migration::wide;
-use crate::migration::{Leave, journey};
 use crate::outside;
 use crate::reduction;
 use crate::reduction::{Goes, Share};
 use crate::remote::out;
 use crate::remote::{self, Crosser, Letter, Reachable, SavedPart, Travel, quiet};
 use crate::reply::{Reply, What, reply};
-use crate::scan::{Step, break_scans_here};
+use crate::scan::break_scans_here;
 use crate::state::measured::Measured;
 use crate::state::merged::Merged;
+use crate::unpack::{find_door, unpack};
 
 type Arrived = Result<(), Failure>;
 
-impl<T: Chare> Collection<T> {
-    /// The message that has come by a door.
-    ///
-    /// # Errors
-    /// When it makes no sense.
-    pub(crate) fn open(
-        &self,
-        door: u16,
-        args: &[u8],
-        whose: Whose,
-    ) -> Result<BoxedParcel<T>, Failure> {
-        match door {
-            Packed::END_DOOR => Ok(Box::new(End)),
-            Packed::LEAVE_DOOR => match postcard::from_bytes(args) {
-                Ok(worker) => Ok(Box::new(Leave { worker })),
-                Err(error) => Err(Failure::new(format!("where to go makes no sense: {error}"))),
-            },
-            Packed::STEP_DOOR => match System::find(self.system) {
-                Some(system) => Ok(Box::new(Step::read(&system, args)?)),
-                None => Err(Failure::new("the runtime has ended")),
-            },
-            door => self.door(door)?.open(self.system, args, whose),
-        }
-    }
-
-    fn door(&self, door: u16) -> Result<&'static crate::nodes::Door<T>, Failure> {
-        T::DOORS.get(usize::from(door)).ok_or_else(|| {
-            let (name, count) = (T::NAME, T::DOORS.len());
-            Failure::new(format!(
-                "another node sends to entry {door} of `{name}`, which has {count}: the nodes run different programs"
-            ))
-        })
-    }
-}
-
 impl<T: Chare> Reachable for Collection<T> {
     fn id(&self) -> u32 {
-        self.id
+        Self::id(self)
     }
 
     fn one(
@@ -91,8 +54,8 @@ impl<T: Chare> Reachable for Collection<T> {
         whose: Whose,
         args: &[u8],
     ) -> Arrived {
-        let parcel = self.open(door, args, whose)?;
-        let one = One::new(self.system, self.id, number);
+        let parcel = unpack(self, door, args, whose)?;
+        let one = One::new(self.system_id(), self.id(), number);
         outside::dispatch_in(one.with_priority(priority), parcel, epoch);
         Ok(())
     }
@@ -102,7 +65,7 @@ impl<T: Chare> Reachable for Collection<T> {
     }
 
     fn node_of(&self, number: Number, me: u16) -> Option<u16> {
-        let (_, new) = self.directory.place(number).route().sites()?;
+        let (_, new) = self.directory().place(number).route().sites()?;
         Some(match new {
             Site::Worker(_) => me,
             Site::Node(node) => node,
@@ -110,8 +73,8 @@ impl<T: Chare> Reachable for Collection<T> {
     }
 
     fn arrive(&self, system: &System, number: Number, crosser: Option<Crosser>) {
-        let id = self.id;
-        let sites = self.directory.place(number).route().sites();
+        let id = self.id();
+        let sites = self.directory().place(number).route().sites();
         let worker = match sites {
             Some((_, Site::Worker(worker))) => worker,
             // It has no route any more where its array has been destroyed.
@@ -123,14 +86,14 @@ impl<T: Chare> Reachable for Collection<T> {
     }
 
     fn lose_scans(&self, system: &System, from: u64, why: Failure) {
-        let id = self.id;
-        system.post_from_here(self.root, move |local| {
+        let id = self.id();
+        system.post_from_here(self.root(), move |local| {
             break_scans_here(local, &local.part::<T>(id), None, from, &why);
         });
     }
 
     fn measure(&self, system: &System) {
-        let id = self.id;
+        let id = self.id();
         for worker in 0..system.worker_count() {
             system.post_from_here(worker, move |local| {
                 over_nodes::tell_measured::<T>(local, &local.part(id));
@@ -139,27 +102,27 @@ impl<T: Chare> Reachable for Collection<T> {
     }
 
     fn measured(&self, system: &System, measured: Measured) {
-        let id = self.id;
-        system.post_from_here(self.root, move |local| {
+        let id = self.id();
+        system.post_from_here(self.root(), move |local| {
             balance::take_measured::<T>(local, &local.part(id), measured);
         });
     }
 
     fn balancing_is_due(&self, system: &System) {
-        let id = self.id;
-        system.post_from_here(self.root, move |local| {
+        let id = self.id();
+        system.post_from_here(self.root(), move |local| {
             over_nodes::balancing_is_due::<T>(local, &local.part(id));
         });
     }
 
     fn all(&self, priority: i32, epoch: u32, door: u16, args: &[u8]) -> Arrived {
         let spread = Copies {
-            system: self.system,
-            door: self.door(door)?,
+            system: self.system_id(),
+            door: find_door::<T>(door)?,
             args: args.into(),
             of: PhantomData,
         };
-        let all = All::new(self.system, self.id, None);
+        let all = All::new(self.system_id(), self.id(), None);
         outside::spread_in(all.at_priority(priority), spread, Some(epoch));
         Ok(())
     }
@@ -176,15 +139,15 @@ impl<T: Chare> Reachable for Collection<T> {
             Failure::new("another node sends a share that this one does not know: the nodes run different programs, or make another set-up")
         })?;
         let share = Share::from_elsewhere(count, goes, merged);
-        let id = self.id;
-        system.post_from_here(self.root, move |local| {
+        let id = self.id();
+        system.post_from_here(self.root(), move |local| {
             reduction::take_in::<T>(local, &local.part(id), None, round, share);
         });
         Ok(())
     }
 
     fn result(&self, system: &Arc<System>, round: u64, of: u64, output: &[u8]) {
-        let id = self.id;
+        let id = self.id();
         let output: Arc<[u8]> = output.into();
         for worker in 0..system.worker_count() {
             let output = Arc::clone(&output);
@@ -195,8 +158,8 @@ impl<T: Chare> Reachable for Collection<T> {
     }
 
     fn population(&self, system: &System, from: u64, by: i64) {
-        let id = self.id;
-        system.post_from_here(self.root, move |local| {
+        let id = self.id();
+        system.post_from_here(self.root(), move |local| {
             reduction::change_population::<T>(local, &local.part(id), from, by);
         });
     }
@@ -206,8 +169,8 @@ impl<T: Chare> Reachable for Collection<T> {
             chare: T::NAME,
             entry: "checkpoint",
         };
-        let (replier, saved) = reply(system.id, None, what);
-        let id = self.id;
+        let (replier, saved) = reply(system.id(), None, what);
+        let id = self.id();
         system.post_from_here(worker, move |local| {
             replier.give(Ok(save::save_part::<T>(&local.part(id))));
         });
@@ -259,7 +222,7 @@ fn open(system: &Arc<System>, from: u16, letter: Letter<'_>, body: &[u8]) -> Res
             door,
             reply,
         } => {
-            let asker = reply.map(|reply| Asker::new(system.id, from, reply));
+            let asker = reply.map(|reply| Asker::new(system.id(), from, reply));
             let whose = asker.map_or(Whose::Nobody, Whose::Asker);
             let number = Number::from_bits(number);
             let to = (number, priority);
@@ -290,7 +253,7 @@ fn open(system: &Arc<System>, from: u16, letter: Letter<'_>, body: &[u8]) -> Res
             merged,
         } => {
             let merged = match merged {
-                Ok(kind) => Ok(away.reducers.read_merged(system.id, kind, body)?),
+                Ok(kind) => Ok(away.reducers.read_merged(system.id(), kind, body)?),
                 Err(misfit) => Err(misfit.to_owned()),
             };
             find(collection)?.share(system, round, count, goes, merged)?;
@@ -310,7 +273,7 @@ fn open(system: &Arc<System>, from: u16, letter: Letter<'_>, body: &[u8]) -> Res
             remote::forget_wide(system, collection);
             array::destroy_here(system, id);
         }
-        Letter::AskQuiet { reply } => quiet::asked(system, Asker::new(system.id, from, reply)),
+        Letter::AskQuiet { reply } => quiet::asked(system, Asker::new(system.id(), from, reply)),
         Letter::Count { wave } => quiet::count(system, wave),
         Letter::Counted {
             wave,
@@ -323,7 +286,7 @@ fn open(system: &Arc<System>, from: u16, letter: Letter<'_>, body: &[u8]) -> Res
             tag,
             reply,
         } => {
-            let asker = Asker::new(system.id, from, reply);
+            let asker = Asker::new(system.id(), from, reply);
             let folder = Path::new(OsStr::from_bytes(folder));
             checkpoint::answer(system, find(collection)?, folder, tag, asker);
         }
@@ -374,7 +337,7 @@ fn receive_travel(system: &Arc<System>, from: u16, travel: Travel) {
             are_frozen,
             reply,
         } => {
-            let asker = reply.map(|reply| Asker::new(system.id, from, reply));
+            let asker = reply.map(|reply| Asker::new(system.id(), from, reply));
             wide::at_coordinator(system, move |local| {
                 wide::take_wishes(local, collection, wishes, are_frozen, asker);
             });

@@ -229,7 +229,7 @@ impl Job {
             });
             let result = main(&runtime, made);
             return system
-                .unreported
+                .unreported()
                 .report()
                 .map_or(Ok(Some(result)), |failure| Err(failure.into()));
         }
@@ -392,7 +392,7 @@ pub(crate) fn run_on<S, R>(
     desk.stop();
     out::send_to_others(&system, &Letter::Stop);
     drop(open);
-    let unreported = system.unreported.report();
+    let unreported = system.unreported().report();
     unreported.map_or(Ok(Some(result)), |failure| Err(failure.into()))
 }
 
@@ -482,7 +482,7 @@ impl<'a> Setup<'a> {
             Ok(bytes) => bytes,
             Err(error) => panic!("a read-only value does not come: {error}"),
         };
-        match reading(self.system.id, || postcard::from_bytes(&bytes)) {
+        match reading(self.system.id(), || postcard::from_bytes(&bytes)) {
             Ok(value) => value,
             Err(error) => panic!("a read-only value cannot be read: {error}"),
         }

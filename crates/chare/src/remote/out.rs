@@ -54,7 +54,7 @@ fn send_sealed(
     body: Vec<u8>,
 ) {
     let bytes = letter.seal(body);
-    let worker = local::with(system.id, |local| local.map(|local| local.worker));
+    let worker = local::with(system.id(), |local| local.map(|local| local.worker()));
     for node in nodes {
         if letter.is_counted() {
             // Relaxed: read when this node has been found quiet, after whoever sends.
@@ -87,7 +87,7 @@ fn send_packed<T: Chare>(
     (node, epoch): (u16, u32),
     packed: Packed,
 ) {
-    let number = collection.wide;
+    let number = collection.wide();
     let letter = Letter::One {
         collection: number.expect("only elements of these live elsewhere"),
         number: one.number.bits(),
@@ -117,7 +117,7 @@ pub(crate) fn send_one_from_outside<T: Chare>(
     let gate = away.enter();
     let outside = system.outside();
     let epoch = outside.epoch;
-    let site = collection.directory.place(one.number).route().site(epoch);
+    let site = collection.directory().place(one.number).route().site(epoch);
     drop(outside);
     if let Some(Site::Node(now)) = site {
         away.redirect(packed.reply, now);
@@ -126,7 +126,7 @@ pub(crate) fn send_one_from_outside<T: Chare>(
     drop(gate);
     let asker = packed
         .reply
-        .map(|reply| Asker::new(system.id, away.me, reply));
+        .map(|reply| Asker::new(system.id(), away.me, reply));
     let whose = asker.map_or(Whose::Nobody, Whose::Asker);
     let (door, args) = (packed.door, &packed.args);
     let sent = collection.one((one.number, one.priority), None, door, whose, args);
@@ -140,7 +140,7 @@ pub(crate) fn cross_spread<T: Chare>(
     all: All<T>,
     cross: impl FnOnce() -> Option<Result<(u16, Vec<u8>), Failure>>,
 ) -> Option<Crossed> {
-    let collection = collection.wide.filter(|_| all.section.is_none())?;
+    let collection = collection.wide().filter(|_| all.section.is_none())?;
     match cross()? {
         Ok((door, args)) => Some(Crossed {
             collection,

@@ -117,9 +117,9 @@ pub(crate) fn count(system: &Arc<System>, wave: u64) {
         chare: "Runtime",
         entry: "quiescence",
     };
-    let (replier, reply) = reply(system.id, None, what);
+    let (replier, reply) = reply(system.id(), None, what);
     let told = Box::new(|outcome| replier.give(outcome));
-    system.quiet.tell_when_quiet(system, told);
+    system.quiet().tell_when_quiet(system, told);
     let away = remote::away(system).expect("there are other nodes");
     locked(&away.waves).asked.push((wave, reply));
     away.call();

@@ -53,7 +53,7 @@ impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
         }
         let members = match part.section(self.section) {
             Ok(members) => members,
-            Err(failure) => return local.system.fail(failure),
+            Err(failure) => return local.system().fail(failure),
         };
         for position in below(self.position, members.numbers.len()) {
             let one = part.one(members.numbers[position]);
@@ -92,12 +92,12 @@ impl<T: Chare> Parcel<T> for Rise {
     /// Whatever the member does meanwhile: this is not its affair.
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
         let at = part.slot_of(number);
-        if part.slots.borrow_mut().get_mut(at, number).is_none() {
+        if part.slots().borrow_mut().get_mut(at, number).is_none() {
             return part.keep(local, number, Box::new(self));
         }
         let members = match part.section(self.section) {
             Ok(members) => members,
-            Err(failure) => return local.system.fail(failure),
+            Err(failure) => return local.system().fail(failure),
         };
         gather(
             local,
@@ -142,7 +142,7 @@ pub(crate) fn gather<T: Chare>(
     share: Share,
 ) {
     if let Some(failure) = members.loss.of(round) {
-        return local.system.fail(failure);
+        return local.system().fail(failure);
     }
     let count = members.numbers.len();
     let (number, key) = (members.numbers[position], (section, round));
@@ -164,7 +164,7 @@ pub(crate) fn gather<T: Chare>(
     }
     let position = above(position);
     part.one(members.numbers[position]).dispatch(Rise {
-        collection: part.collection.id,
+        collection: part.collection().id(),
         section,
         position,
         round,

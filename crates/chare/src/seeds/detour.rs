@@ -34,7 +34,7 @@ pub(crate) fn way<T: Chare>(
     epoch: u32,
     detours: &mut Detours,
 ) -> Way {
-    let route = collection.directory.place(number).route();
+    let route = collection.directory().place(number).route();
     let whereabouts = route.whereabouts();
     if whereabouts == Whereabouts::Vacant || route.generation() != number.generation() {
         return Way::Gone;
@@ -45,7 +45,7 @@ pub(crate) fn way<T: Chare>(
             _ => Way::Straight(route.worker(epoch)),
         };
     }
-    let key = (collection.id, number);
+    let key = (collection.id(), number);
     let is_seed = matches!(whereabouts, Whereabouts::Seed { .. });
     if !is_seed && !detours.has(key) {
         return Way::Straight(route.worker(epoch));
@@ -114,9 +114,9 @@ pub(crate) fn dispatch_slow<T: Chare>(
     one: One<T>,
     parcel: BoxedParcel<T>,
 ) {
-    if part.collection.is_node_group() {
+    if part.collection().is_node_group() {
         let (number, priority) = (one.number, one.priority);
-        return node::to_node(&local.system, &part.collection, number, priority, parcel);
+        return node::to_node(local.system(), part.collection(), number, priority, parcel);
     }
     let One {
         collection,
@@ -125,10 +125,10 @@ pub(crate) fn dispatch_slow<T: Chare>(
         ..
     } = one;
     let way = way(
-        &part.collection,
+        part.collection(),
         number,
-        local.epoch.get(),
-        &mut local.detours.borrow_mut(),
+        local.epoch(),
+        &mut local.detours().borrow_mut(),
     );
     match way {
         Way::Straight(worker) => {
@@ -138,18 +138,24 @@ pub(crate) fn dispatch_slow<T: Chare>(
             });
         }
         Way::Detour(home) => {
-            let from = Some(local.worker);
+            let from = Some(local.worker());
             local.post(home, move |local| {
                 relay(local, &local.part(collection), number, parcel, from);
             });
         }
         Way::Away(node) => {
-            let epoch = local.epoch.get();
-            out::send_one_away(&local.system, &part.collection, one, (node, epoch), parcel);
+            let epoch = local.epoch();
+            out::send_one_away(
+                local.system(),
+                part.collection(),
+                one,
+                (node, epoch),
+                parcel,
+            );
         }
         Way::Gone => {
-            let failure = part.collection.gone(number, parcel.entry());
-            parcel.fail(&local.system, failure);
+            let failure = part.collection().gone(number, parcel.entry());
+            parcel.fail(local.system(), failure);
         }
     }
 }
@@ -165,22 +171,22 @@ pub(crate) fn relay<T: Chare>(
     let parcel: BoxedParcel<T> = Box::new(Detoured {
         parcel,
         confirms: Confirms {
-            system: local.system.id,
+            system: local.system().id(),
             from,
-            key: (part.collection.id, number),
+            key: (part.collection().id(), number),
         },
     });
-    let place = part.collection.directory.place(number);
+    let place = part.collection().directory().place(number);
     let route = place.route();
     let is_seed = matches!(route.whereabouts(), Whereabouts::Seed { .. })
         && route.generation() == number.generation();
     if !is_seed && !part.has_mail(number) {
-        return match place.worker_of(number, local.epoch.get()) {
+        return match place.worker_of(number, local.epoch()) {
             // Be it this one: what waited here may be on its way from itself to itself.
             Some(worker) => send::carry(local, worker, part.one(number), parcel),
             None => {
-                let failure = part.collection.gone(number, parcel.entry());
-                parcel.fail(&local.system, failure);
+                let failure = part.collection().gone(number, parcel.entry());
+                parcel.fail(local.system(), failure);
             }
         };
     }
@@ -196,10 +202,10 @@ pub(crate) fn relay<T: Chare>(
 pub(crate) fn send_after<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     let waiting = part.take_mail(number);
     let Some(worker) = part
-        .collection
-        .directory
+        .collection()
+        .directory()
         .place(number)
-        .worker_of(number, local.epoch.get())
+        .worker_of(number, local.epoch())
     else {
         for parcel in waiting {
             part.fail(local, number, parcel);
@@ -214,10 +220,10 @@ pub(crate) fn send_after<T: Chare>(local: &Local, part: &Part<T>, number: Number
 /// Tells who sent a message by the home that it has arrived.
 fn confirm(local: &Local, key: Key, from: Option<usize>) {
     match from {
-        Some(worker) if worker == local.worker => end_own(local, key),
+        Some(worker) if worker == local.worker() => end_own(local, key),
         Some(worker) => local.post(worker, move |local| end_own(local, key)),
         None => {
-            let heirs = local.system.outside().detours.end_own(key);
+            let heirs = local.system().outside().detours.end_own(key);
             debug_assert!(heirs.is_empty(), "elements move from workers");
         }
     }
@@ -225,13 +231,13 @@ fn confirm(local: &Local, key: Key, from: Option<usize>) {
 
 /// A message of this worker by the home has arrived.
 fn end_own(local: &Local, key: Key) {
-    let told = local.detours.borrow_mut().end_own(key);
+    let told = local.detours().borrow_mut().end_own(key);
     tell_heirs(local, key, told);
 }
 
 /// What was under way at another worker, when an element of it came here, has arrived.
 fn end_legacy(local: &Local, key: Key, legacy: Legacy) {
-    let told = local.detours.borrow_mut().end_legacy(key, legacy);
+    let told = local.detours().borrow_mut().end_legacy(key, legacy);
     tell_heirs(local, key, told);
 }
 
@@ -286,9 +292,9 @@ mod tests {
             chare: "Seed",
             entry: "detours",
         };
-        let (replier, answer) = reply(system.id, None, what);
+        let (replier, answer) = reply(system.id(), None, what);
         system.post_from_here(0, move |local| {
-            let has_ended = local.detours.borrow().is_empty();
+            let has_ended = local.detours().borrow().is_empty();
             replier.give(Ok(has_ended));
         });
         assert_eq!(answer.wait_through_failures(), Ok(true));

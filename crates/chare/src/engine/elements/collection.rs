@@ -21,30 +21,30 @@ use crate::state::{SharedState, SharedStates};
 
 /// What all workers share of a collection.
 pub(crate) struct Collection<T: Chare> {
-    pub(crate) system: u32,
-    pub(crate) id: u32,
+    system: u32,
+    id: u32,
     /// The number by which all nodes know it, if it is over nodes.
-    pub(crate) wide: Option<u32>,
-    pub(crate) directory: Directory,
+    wide: Option<u32>,
+    directory: Directory,
     kind: Kind<T::Index>,
     /// The elements that it was made with.
-    pub(crate) population: u64,
+    population: u64,
     /// The worker where reductions and scans of all elements end, and its node.
-    pub(crate) root: usize,
-    pub(crate) root_node: u16,
+    root: usize,
+    root_node: u16,
     /// How often elements were put in.
     insertions_begun: AtomicU64,
     /// Its elements are never moved.
-    pub(crate) stays: bool,
+    stays: bool,
     /// The runs of its elements are measured.
-    pub(crate) is_measured: bool,
+    is_measured: bool,
     is_node_group: bool,
     /// What features keep for it.
     states: SharedStates,
-    pub(crate) sections: Sections,
+    sections: Sections,
     /// Which scans over all elements have no result.
-    pub(crate) scan_loss: Loss,
-    pub(crate) birth: Birth<T>,
+    scan_loss: Loss,
+    birth: Birth<T>,
     /// The last elements that have ended with a panic.
     died: Mutex<VecDeque<Death<T::Index>>>,
     chare: PhantomData<fn() -> T>,
@@ -85,16 +85,22 @@ impl<T: Chare> fmt::Debug for Collection<T> {
 }
 
 impl<T: Chare> Collection<T> {
-    /// The chares of a type that are in no array.
-    pub(crate) fn singles(system: u32, id: u32, worker_count: usize) -> Self {
+    /// A collection without elements, whose reductions and scans end at worker `root`.
+    fn empty(
+        system: u32,
+        id: u32,
+        kind: Kind<T::Index>,
+        directory: Directory,
+        root: usize,
+    ) -> Self {
         Self {
             system,
             id,
             wide: None,
-            directory: Directory::new(worker_count),
-            kind: Kind::Singles,
+            directory,
+            kind,
             population: 0,
-            root: 0,
+            root,
             root_node: 0,
             insertions_begun: AtomicU64::new(0),
             stays: false,
@@ -107,6 +113,11 @@ impl<T: Chare> Collection<T> {
             died: Mutex::default(),
             chare: PhantomData,
         }
+    }
+
+    /// The chares of a type that are in no array.
+    pub(crate) fn singles(system: u32, id: u32, worker_count: usize) -> Self {
+        Self::empty(system, id, Kind::Singles, Directory::new(worker_count), 0)
     }
 
     /// A node group, whose one element here is in `state`.
@@ -141,24 +152,8 @@ impl<T: Chare> Collection<T> {
             directory.place(Number::new(0, 0, index)).set_route(route);
         }
         Self {
-            system,
-            id,
-            wide: None,
-            directory,
-            kind: Kind::Grid(grid),
             population: routes.iter().filter(is_taken).count() as u64,
-            root,
-            root_node: 0,
-            insertions_begun: AtomicU64::new(0),
-            stays: false,
-            is_measured: false,
-            is_node_group: false,
-            states: SharedStates::default(),
-            sections: Sections::default(),
-            scan_loss: Loss::default(),
-            birth: Birth::none(),
-            died: Mutex::default(),
-            chare: PhantomData,
+            ..Self::empty(system, id, Kind::Grid(grid), directory, root)
         }
     }
 
@@ -204,29 +199,78 @@ impl<T: Chare> Collection<T> {
 
     /// An array of keys, empty.
     pub(crate) fn sparse(system: u32, id: u32, worker_count: usize, root: usize) -> Self {
-        Self {
-            system,
-            id,
-            wide: None,
-            directory: Directory::new(worker_count),
-            kind: Kind::Sparse {
-                hasher: RandomState::new(),
-                numbers: Mutex::default(),
-            },
-            population: 0,
-            root,
-            root_node: 0,
-            insertions_begun: AtomicU64::new(0),
-            stays: false,
-            is_measured: false,
-            is_node_group: false,
-            states: SharedStates::default(),
-            sections: Sections::default(),
-            scan_loss: Loss::default(),
-            birth: Birth::none(),
-            died: Mutex::default(),
-            chare: PhantomData,
-        }
+        let kind = Kind::Sparse {
+            hasher: RandomState::new(),
+            numbers: Mutex::default(),
+        };
+        Self::empty(system, id, kind, Directory::new(worker_count), root)
+    }
+
+    /// The number of the system.
+    #[inline]
+    pub(crate) fn system_id(&self) -> u32 {
+        self.system
+    }
+
+    /// The number by which the workers of this node know the collection.
+    #[inline]
+    pub(crate) fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// The number by which all nodes know the collection, if it is over nodes.
+    #[inline]
+    pub(crate) fn wide(&self) -> Option<u32> {
+        self.wide
+    }
+
+    /// Where each element is.
+    #[inline]
+    pub(crate) fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// The number of elements that it was made with.
+    #[inline]
+    pub(crate) fn population(&self) -> u64 {
+        self.population
+    }
+
+    /// The worker where reductions and scans of all elements end.
+    #[inline]
+    pub(crate) fn root(&self) -> usize {
+        self.root
+    }
+
+    /// The node of that worker.
+    pub(crate) fn root_node(&self) -> u16 {
+        self.root_node
+    }
+
+    /// True if its elements are never moved.
+    pub(crate) fn stays(&self) -> bool {
+        self.stays
+    }
+
+    /// True if the runs of its elements are measured.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.is_measured
+    }
+
+    /// Its sections.
+    #[inline]
+    pub(crate) fn sections(&self) -> &Sections {
+        &self.sections
+    }
+
+    /// The scans over all elements that have no result.
+    pub(crate) fn scan_loss(&self) -> &Loss {
+        &self.scan_loss
+    }
+
+    /// What makes its first elements.
+    pub(crate) fn birth(&self) -> &Birth<T> {
+        &self.birth
     }
 
     /// An element is put in: what its maker sends from now on comes after this.

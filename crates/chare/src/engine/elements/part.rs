@@ -51,12 +51,12 @@ pub(crate) type Parcels<T> = VecDeque<BoxedParcel<T>>;
 
 /// A worker's part of a collection.
 pub(crate) struct Part<T: Chare> {
-    pub(crate) collection: Arc<Collection<T>>,
-    pub(crate) slots: RefCell<Slots<T>>,
+    collection: Arc<Collection<T>>,
+    slots: RefCell<Slots<T>>,
     /// Whose each slot is, and in which epoch he came; can be read while an entry runs.
     residents: RefCell<Vec<Option<(Number, u32)>>>,
     /// Elements that are here.
-    pub(crate) live: Cell<u64>,
+    live: Cell<u64>,
     /// What came before the part was made; none afterwards.
     unborn: RefCell<Option<Vec<Errand<T>>>>,
     /// Its first elements are being made, or have been.
@@ -67,12 +67,12 @@ pub(crate) struct Part<T: Chare> {
     spare: RefCell<Spare>,
     /// Numbers of a sparse array that this worker has looked up.
     known: RefCell<Keys<T::Index>>,
-    pub(crate) marks: RefCell<Marks>,
+    marks: RefCell<Marks>,
     sections: members::Sections,
     /// The array is balanced, and its elements are measured.
-    pub(crate) measures: bool,
+    measures: bool,
     /// Runs of entries until the next one that is measured.
-    pub(crate) until_sample: Cell<u32>,
+    until_sample: Cell<u32>,
     states: States,
 }
 
@@ -136,7 +136,7 @@ impl<T: Chare> AnyPart for Part<T> {
             .filter_map(|slot| slot.explain(|| self.collection.name(slot.index)))
             .collect();
         drop(slots);
-        lines.extend(self.collection.states().explain(local.worker));
+        lines.extend(self.collection.states().explain(local.worker()));
         for count in self.presence.early_lens() {
             lines.push(format!(
                 "{count} messages wait for a {} that is to come",
@@ -147,7 +147,7 @@ impl<T: Chare> AnyPart for Part<T> {
     }
 
     fn id(&self) -> u32 {
-        self.collection.id
+        self.collection.id()
     }
 
     fn of(&self) -> &'static str {
@@ -163,7 +163,7 @@ impl<T: Chare> AnyPart for Part<T> {
     }
 
     fn is_root(&self, local: &Local, group: Group) -> bool {
-        self.root_of(group) == Ok(local.worker) && self.root_elsewhere(local, group).is_none()
+        self.root_of(group) == Ok(local.worker()) && self.root_elsewhere(local, group).is_none()
     }
 
     fn position_in(&self, group: Group, number: Number) -> Option<usize> {
@@ -212,11 +212,41 @@ impl<T: Chare> Part<T> {
             known: RefCell::default(),
             marks: RefCell::default(),
             sections: members::Sections::default(),
-            measures: collection.is_measured,
+            measures: collection.is_measured(),
             until_sample: Cell::new(0),
             states: States::default(),
             collection,
         }
+    }
+
+    /// What all workers share of the collection.
+    #[inline]
+    pub(crate) fn collection(&self) -> &Arc<Collection<T>> {
+        &self.collection
+    }
+
+    /// The elements that are here. Borrowed while an entry runs.
+    #[inline]
+    pub(crate) fn slots(&self) -> &RefCell<Slots<T>> {
+        &self.slots
+    }
+
+    /// The marks of insertions that have passed here.
+    #[inline]
+    pub(crate) fn marks(&self) -> &RefCell<Marks> {
+        &self.marks
+    }
+
+    /// True if the elements are measured when they run.
+    #[inline]
+    pub(crate) fn measures(&self) -> bool {
+        self.measures
+    }
+
+    /// Runs of entries until the next one that is measured.
+    #[inline]
+    pub(crate) fn until_sample(&self) -> &Cell<u32> {
+        &self.until_sample
     }
 
     /// The state that a feature keeps for this part.
@@ -228,19 +258,19 @@ impl<T: Chare> Part<T> {
     /// The number by which all nodes know an array whose reductions end at another node, and that
     /// node.
     pub(crate) fn root_elsewhere(&self, local: &Local, group: Group) -> Option<(u32, u16)> {
-        let (number, node) = (self.collection.wide?, self.collection.root_node);
-        let nodes = local.system.other_nodes()?;
+        let (number, node) = (self.collection.wide()?, self.collection.root_node());
+        let nodes = local.system().other_nodes()?;
         (group.is_none() && node != nodes.me()).then_some((number, node))
     }
 
     pub(crate) fn one(&self, number: Number) -> One<T> {
-        One::new(self.collection.system, self.collection.id, number)
+        One::new(self.collection.system_id(), self.collection.id(), number)
     }
 
     /// The slot that an element had when it was here; whoever looks compares the numbers.
     #[inline]
     pub(crate) fn slot_of(&self, number: Number) -> usize {
-        self.collection.directory.place(number).slot()
+        self.collection.directory().place(number).slot()
     }
 
     /// The number of the element with this index, without a lock where this worker has looked it up before.
@@ -277,7 +307,7 @@ impl<T: Chare> Part<T> {
     #[cold]
     pub(crate) fn fail(&self, local: &Local, number: Number, parcel: BoxedParcel<T>) {
         let failure = self.collection.gone(number, parcel.entry());
-        local.guard(|| parcel.fail(&local.system, failure));
+        local.guard(|| parcel.fail(local.system(), failure));
     }
 
     /// Keeps a message that cannot run now until it can; fails it when that will never be.
@@ -352,9 +382,9 @@ impl<T: Chare> Part<T> {
     pub(crate) fn put(&self, local: &Local, slot: Slot<T>, epoch: u32) {
         let number = slot.number;
         let at = self.slots.borrow_mut().put(slot);
-        let place = self.collection.directory.place(number);
+        let place = self.collection.directory().place(number);
         place.set_slot(at);
-        place.set_own_worker(local.worker);
+        place.set_own_worker(local.worker());
         let mut residents = self.residents.borrow_mut();
         if residents.len() <= at as usize {
             residents.resize(at as usize + 1, None);
@@ -472,8 +502,8 @@ impl<T: Chare> Part<T> {
     /// Whoever sends by the new place may have gone over to the epoch of the move before this worker has, and by the old one nobody sends
     /// any more when the element has left it. So both are as good.
     pub(crate) fn is_expected(&self, local: &Local, number: Number) -> bool {
-        let place = self.collection.directory.place(number);
-        place.leads_to(number, local.worker)
+        let place = self.collection.directory().place(number);
+        place.leads_to(number, local.worker())
     }
 
     /// The number of the first element from slot `at` on that is here for those in `epoch`; `at` is set to the slot after it.
@@ -530,7 +560,7 @@ impl<T: Chare> Part<T> {
     /// A number that nobody has, whose home is here: one of those that came back, or a new one.
     pub(crate) fn allocate(&self, home: usize) -> Number {
         let mut spare = self.spare.borrow_mut();
-        self.collection.directory.allocate_from(&mut spare, home)
+        self.collection.directory().allocate_from(&mut spare, home)
     }
 
     /// The element has no number any more.
@@ -538,8 +568,8 @@ impl<T: Chare> Part<T> {
         let Some(vacant) = self.collection.remove(number, index) else {
             return;
         };
-        let directory = &self.collection.directory;
-        if vacant.home() == local.worker {
+        let directory = self.collection.directory();
+        if vacant.home() == local.worker() {
             directory.give_back_to(&mut self.spare.borrow_mut(), vacant);
         } else {
             directory.give_back(vacant);
@@ -557,7 +587,7 @@ impl<T: Chare> Part<T> {
             |panic| {
                 let name = self.collection.name(index);
                 let text = format!("{name} panicked in `drop`: {}", said(panic));
-                local.system.fail(Failure::new(text));
+                local.system().fail(Failure::new(text));
             },
         );
     }

@@ -226,7 +226,7 @@ impl<T: Chare> Cx<T> {
     pub(crate) fn with_system<R>(&self, call: impl FnOnce(&Arc<System>) -> R) -> R {
         let id = self.one.system;
         local::with(id, |local| match local {
-            Some(local) => call(&local.system),
+            Some(local) => call(local.system()),
             None => call(&System::of_entry(id)),
         })
     }
@@ -237,14 +237,14 @@ impl<T: Chare> Cx<T> {
             system, collection, ..
         } = self.one;
         local::with(system, |local| match local {
-            Some(local) => call(&local.part(collection).collection),
+            Some(local) => call(local.part(collection).collection()),
             None => call(&System::of_entry(system).collection(collection)),
         })
     }
 
     /// The worker that runs the entry; none where the array was destroyed meanwhile.
     fn own_worker(&self, collection: &Collection<T>) -> Option<usize> {
-        collection.directory.place(self.one.number).own_worker()
+        collection.directory().place(self.one.number).own_worker()
     }
 
     /// Calls `call` with the element's part, if this thread is the element's worker; `None` in
@@ -253,7 +253,7 @@ impl<T: Chare> Cx<T> {
         local::with(self.one.system, |local| {
             let local = local?;
             let part = local.part(self.one.collection);
-            let is_own = self.own_worker(&part.collection) == Some(local.worker);
+            let is_own = self.own_worker(part.collection()) == Some(local.worker());
             is_own.then(|| call(local, &part))
         })
     }
@@ -281,7 +281,7 @@ impl<T: Chare> Cx<T> {
         };
         let collection = self.one.collection;
         let call = Box::new(move |local: &Local| call(local, &local.part(collection)));
-        self.with_system(|system| system.deferred.put(worker, call));
+        self.with_system(|system| system.deferred().put(worker, call));
         self.rest |= DEFERRED;
     }
 

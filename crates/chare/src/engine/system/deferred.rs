@@ -13,7 +13,7 @@
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};
 
-use crate::engine::local::{Arrival, Local};
+use crate::engine::local::Arrival;
 
 /// What was left for each worker.
 #[derive(Debug)]
@@ -49,26 +49,20 @@ impl Deferred {
         // Relaxed: see the header.
         own.has_any.store(true, Relaxed);
     }
-}
 
-impl Local {
-    /// Does what the forks of an entry have left that has just ended on this worker, or waits.
+    /// True if anything was left for a worker.
     #[inline]
-    pub(crate) fn run_deferred(&self) {
+    pub(crate) fn has_any(&self, worker: usize) -> bool {
         // Relaxed: see the header.
-        if self.system.deferred.0[self.worker].has_any.load(Relaxed) {
-            self.run_deferred_slow();
-        }
+        self.0[worker].has_any.load(Relaxed)
     }
 
-    #[cold]
-    fn run_deferred_slow(&self) {
-        let own = &self.system.deferred.0[self.worker];
+    /// Takes what was left for a worker, which the calling thread is.
+    pub(crate) fn take(&self, worker: usize) -> Vec<Arrival> {
+        let own = &self.0[worker];
         let calls = std::mem::take(&mut *own.calls());
         // Relaxed: see the header.
         own.has_any.store(false, Relaxed);
-        for call in calls {
-            self.guard(|| call(self));
-        }
+        calls
     }
 }

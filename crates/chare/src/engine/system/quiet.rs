@@ -85,7 +85,7 @@ impl Quiet {
     /// This worker is done with a message.
     #[inline]
     pub(crate) fn count_done(&self, local: &Local) {
-        let done = &self.counts[local.worker].done;
+        let done = &self.counts[local.worker()].done;
         // Relaxed: the only writer. ORDERING(Q1): Release, what was sent meanwhile.
         done.store(done.load(Relaxed) + 1, Release);
         // ORDERING(Q2): counted before the look.
@@ -99,11 +99,11 @@ impl Quiet {
     /// Looks when this worker has no messages any more: before that there is no use in it.
     #[cold]
     fn tell_if_quiet(&self, local: &Local) {
-        if !local.system.post.has_own_mail() {
-            self.tell(&local.system);
-        } else if !local.looks_later.replace(true) {
+        if !local.system().post.has_own_mail() {
+            self.tell(local.system());
+        } else if !local.looks_later().replace(true) {
             // The last of them may not be of chares, and nobody would look after it.
-            local.post(local.worker, |local| local.looks_later.set(false));
+            local.post(local.worker(), |local| local.looks_later().set(false));
         }
     }
 

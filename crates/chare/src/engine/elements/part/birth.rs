@@ -83,7 +83,7 @@ impl<T: Chare> Part<T> {
         if self.is_coming.replace(true) {
             return;
         }
-        let birth = &self.collection.birth;
+        let birth = self.collection.birth();
         if let Some(make) = birth.make() {
             make(local, self);
             // Destructors of what it held are the program's.

@@ -63,7 +63,7 @@ impl Sections {
             return;
         }
         let mut known = self.known.borrow_mut();
-        for id in collection.sections.of(number) {
+        for id in collection.sections().of(number) {
             let of_here = known.get_mut(&id).and_then(|known| known.of_here.as_mut());
             of_here.map(|of_here| change(&mut of_here.here));
         }
@@ -117,7 +117,7 @@ impl<T: Chare> Part<T> {
 
     /// True for an element that was put in and is still to be made here: all send to it here, whatever their epoch, and it is not here.
     fn is_unmade(&self, worker: usize, number: Number) -> bool {
-        let workers = self.collection.directory.place(number).workers_of(number);
+        let workers = self.collection.directory().place(number).workers_of(number);
         workers == Some((worker, worker)) && !self.has(number)
     }
 
@@ -127,7 +127,7 @@ impl<T: Chare> Part<T> {
     /// When it is a section that is no more.
     pub(crate) fn population_of(&self, group: Group) -> Result<u64, Failure> {
         match group {
-            None => Ok(self.collection.population),
+            None => Ok(self.collection.population()),
             Some(section) => self.with_section(section, |known| known.members.numbers.len() as u64),
         }
     }
@@ -138,7 +138,7 @@ impl<T: Chare> Part<T> {
     /// When it is a section that is no more.
     pub(crate) fn root_of(&self, group: Group) -> Result<usize, Failure> {
         match group {
-            None => Ok(self.collection.root),
+            None => Ok(self.collection.root()),
             Some(section) => self.with_section(section, |known| known.members.root),
         }
     }
@@ -153,7 +153,7 @@ impl<T: Chare> Part<T> {
         call: impl FnOnce(&Loss) -> R,
     ) -> Result<R, Failure> {
         match group {
-            None => Ok(call(&self.collection.scan_loss)),
+            None => Ok(call(self.collection.scan_loss())),
             Some(section) => self.with_section(section, |known| call(&known.members.scan_loss)),
         }
     }
@@ -225,7 +225,7 @@ impl<T: Chare> Part<T> {
             return Vec::new();
         }
         let known = self.sections.known.borrow();
-        let mut sections = self.collection.sections.of(number);
+        let mut sections = self.collection.sections().of(number);
         let is_mapped = |id: &u32| {
             let known = known.get(id);
             known.is_some_and(|known| known.of_here.is_some())
