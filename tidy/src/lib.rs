@@ -1,5 +1,6 @@
 //! The house rules of Raddle that no lint knows, as functions from a source tree to findings.
 //!
+//! `cargo run -p raddle-tidy` prints the layers of all crates and what breaks a rule.
 //! `tests/checkout.rs` runs each rule on the checkout; each rule's own tests run it on made-up trees that
 //! break it, so that no rule can fall silent unnoticed.
 //!
@@ -11,6 +12,8 @@
 //! | [`files`](rules::files) | headers, lengths |
 //! | [`testing`](rules::testing) | no test asserts a time or is ignored |
 //! | [`shipped`](rules::shipped) | no shipped crate depends on a peer through other crates |
+//! | [`cycles`](rules::cycles) | modules import each other in layers |
+//! | [`text`](rules::text) | width, words and summaries of comments and texts |
 //! | [`printing`](rules::printing) | libraries never print |
 //! | [`variables`](rules::variables) | environment variables that are read are in the list of known ones |
 //! | [`words`](rules::words) | no paths of one machine, no registry hosts |

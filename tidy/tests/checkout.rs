@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use raddle_tidy::rules::{
-    atomics, files, layers, printing, shipped, testing, unsafety, variables, words,
+    atomics, cycles, files, layers, printing, shipped, testing, text, unsafety, variables, words,
 };
 use raddle_tidy::{Finding, Tree};
 
@@ -64,6 +64,16 @@ fn shipped_crates_depend_on_no_peer() {
 #[test]
 fn crates_with_a_layer_exist() {
     expect_none(&layers::check_crates(checkout()));
+}
+
+#[test]
+fn modules_import_each_other_in_layers() {
+    expect_none(&cycles::check(checkout()));
+}
+
+#[test]
+fn text_is_plain() {
+    expect_none(&text::check(checkout()));
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn runtime_that_stops_runs_what_is_left_first() {
 /// Small scopes, one after the other: two workers lose much of their time with little to do, so that `auto` tries what there is.
 #[test]
 fn pool_that_moves_under_load_loses_no_task() {
-    const LONG: u32 = 100_000;
+    const LONG: u32 = 1_000_000;
     let runtime = Runtime::builder()
         .workers(2)
         .pool(PoolKind::Auto)

@@ -1,4 +1,6 @@
-//! What a worker has of its chares, reachable from any code that it runs.
+//! One worker's side of the system: its parts of all collections, and the way to send messages.
+//!
+//! A thread-local variable holds it, so that any code that a worker runs finds it ([`with`]).
 
 pub(crate) mod ranks;
 
@@ -25,7 +27,9 @@ thread_local! {
     static LOCAL: OnceCell<Local> = OnceCell::new();
 }
 
-/// What a message does at its worker, where it is one of many kinds that are sent now and then: what they have in common is compiled once.
+/// A boxed message: what it does at its worker.
+///
+/// Rare messages are boxed, so that the code that sends them is compiled once and not for each kind.
 pub(crate) type Arrival = Box<dyn FnOnce(&Local) + Send>;
 
 /// A part, and the id of its collection.
@@ -34,22 +38,23 @@ type OwnPart = (u32, Rc<dyn AnyPart>);
 /// One worker's side of the system of its runtime.
 pub(crate) struct Local {
     system: Arc<System>,
-    /// Whose this thread is: its system's, or nobody's while it acts as a thread that is no worker.
+    /// The number of the system whose worker this thread is; [`NO_SYSTEM`] while the thread acts as
+    /// one that is no worker ([`apart`]).
     owner: Cell<u32>,
     worker: usize,
-    /// Counts the moves of elements that this worker knows of ([`crate::migration`]).
+    /// The number of batches of moves that this worker has gone over to ([`crate::migration`]).
     epoch: Cell<u32>,
-    /// This worker's part of each collection that it has heard of.
+    /// This worker's part of each collection that it has had to do with.
     parts: RefCell<Vec<Option<OwnPart>>>,
     /// The element whose asynchronous entry runs.
     running: Cell<Option<(u32, Number)>>,
     /// The element that runs, if what it sends is measured.
     sender: Cell<Option<(u32, Number)>>,
-    /// Elements to which messages of this worker are under way by their home ([`crate::seeds`]).
+    /// Elements to which messages of this worker are under way via their homes ([`crate::seeds`]).
     detours: RefCell<Detours>,
-    /// A message is under way after which this worker looks whether all is quiet.
+    /// True while a message is under way after which this worker checks for quiescence.
     looks_later: Cell<bool>,
-    /// Messages with priorities that have arrived.
+    /// Messages with priorities that have arrived and wait for their turn.
     ranks: RefCell<WorkerRanks>,
     states: States,
     /// The collections of chares that are in no array, by their type.
@@ -65,16 +70,18 @@ impl fmt::Debug for Local {
     }
 }
 
-/// Calls `call` with what this thread has of the system `id`, if it is one of that system's workers.
+/// Calls `call` with the [`Local`] of this thread, or with `None` if the thread is no worker of
+/// system `id`.
 #[inline]
 pub(crate) fn with<R>(id: u32, call: impl FnOnce(Option<&Local>) -> R) -> R {
-    // A slot for the call, since a thread that ends has no locals any more, and calls it all the same.
+    // `try_with` does not call its argument on a thread that ends. The call is kept in an `Option`,
+    // so that it can be made then, too.
     let mut call = Some(call);
     let mut run = |local: Option<&Local>| call.take().map(|call| call(local));
     let result = LOCAL.try_with(|local| match local.get() {
         Some(local) if local.owner.get() == id => run(Some(local)),
         Some(_) => run(None),
-        None => run(come_up(local, id)),
+        None => run(start(local, id)),
     });
     match result {
         Ok(result) => result,
@@ -83,11 +90,11 @@ pub(crate) fn with<R>(id: u32, call: impl FnOnce(Option<&Local>) -> R) -> R {
     .expect("it is called once")
 }
 
-/// Calls `call` with this thread being no worker, whatever it is and whatever it is at: what it sends goes as from outside.
-pub(crate) fn apart<R>(call: impl FnOnce() -> R) -> R {
-    /// The number of no system.
-    const NOBODY: u32 = u32::MAX;
+/// The number of no system.
+const NO_SYSTEM: u32 = u32::MAX;
 
+/// Calls `call` as if this thread were no worker: its messages are sent as those of other threads.
+pub(crate) fn apart<R>(call: impl FnOnce() -> R) -> R {
     struct Back<'a>(&'a Local, u32);
     impl Drop for Back<'_> {
         fn drop(&mut self) {
@@ -99,15 +106,16 @@ pub(crate) fn apart<R>(call: impl FnOnce() -> R) -> R {
     let mut run = || call.take().map(raddle_runtime::apart);
     let result = LOCAL.try_with(|local| {
         let local = local.get();
-        let _back = local.map(|local| Back(local, local.owner.replace(NOBODY)));
+        let _back = local.map(|local| Back(local, local.owner.replace(NO_SYSTEM)));
         run()
     });
     result.unwrap_or_else(|_| run()).expect("it is called once")
 }
 
-/// The first look of a thread at its system.
+/// Makes the [`Local`] of a thread that asks for it for the first time, if it is a worker of system
+/// `id`.
 #[cold]
-fn come_up(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
+fn start(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
     let system = System::find(id)?;
     let worker = system.post().own_index()?;
     Some(local.get_or_init(|| Local {
@@ -126,7 +134,8 @@ fn come_up(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
     }))
 }
 
-/// Calls `call` on the worker to which a message of the system `id` came, and counts the message as done.
+/// Calls `call` on the worker at which a message of system `id` has arrived, and counts the message
+/// as done.
 #[inline]
 pub(crate) fn on_arrival(id: u32, call: impl FnOnce(&Local)) {
     with(id, |local| {
@@ -136,9 +145,10 @@ pub(crate) fn on_arrival(id: u32, call: impl FnOnce(&Local)) {
     });
 }
 
-/// Calls `call` on whoever got it from the pool, and counts it as a message that is done.
+/// Calls `call`, which the calling thread has taken from the pool, and counts it as a message that
+/// is done.
 ///
-/// A substitute, which has no chares, sends it to a worker.
+/// A compensating thread has no chares, and sends the call to a worker.
 pub(crate) fn in_pool(id: u32, call: impl FnOnce(&Local) + Send + 'static) {
     let mut call = Some(call);
     with(id, |local| {
@@ -155,7 +165,7 @@ pub(crate) fn in_pool(id: u32, call: impl FnOnce(&Local) + Send + 'static) {
 
 #[cold]
 fn hand_over(id: u32, call: Arrival) {
-    // Without a system, its runtime has ended.
+    // If there is no system, its runtime has ended.
     if let Some(system) = System::find(id) {
         let worker = system.next_worker();
         system
@@ -164,26 +174,26 @@ fn hand_over(id: u32, call: Arrival) {
     }
 }
 
-/// True on a worker of the system `id`.
+/// Returns true on a worker of system `id`.
 pub(crate) fn is_here(id: u32) -> bool {
     with(id, |local| local.is_some())
 }
 
-/// True on every thread that may run entries of the system `id`, or their forks: its workers, and
-/// the threads that stand in for these.
+/// Returns true on every thread that may run entries of system `id`, or forks of entries: its
+/// workers and its compensating threads.
 pub(crate) fn is_own_thread(id: u32) -> bool {
-    // Most threads that ask are threads of no runtime.
+    // Most threads that ask belong to no runtime.
     is_here(id)
         || raddle_runtime::worker_index().is_some()
             && System::find(id).is_some_and(|system| system.post().is_own_thread())
 }
 
-/// The element of the system `id` whose asynchronous entry this thread runs.
+/// The element of system `id` whose asynchronous entry this thread runs.
 pub(crate) fn running(id: u32) -> Option<(u32, Number)> {
     with(id, |local| local?.running.get())
 }
 
-/// Leaves what is in `place` undropped.
+/// Takes the value out of `place` without dropping it.
 #[cfg(not(any(loom, shuttle)))]
 fn leave<V: Default>(place: &RefCell<V>) {
     if let Ok(mut value) = place.try_borrow_mut() {
@@ -192,12 +202,13 @@ fn leave<V: Default>(place: &RefCell<V>) {
 }
 
 impl Drop for Local {
-    /// The end of the thread, in which a panic would be the end of the process: destructors of chares keep theirs to themselves.
+    /// Drops all elements when the thread ends. A panic would abort the process here, so those of
+    /// destructors are caught and reported.
     ///
-    /// If the thread is a worker still, an entry or a panic hook has called exit(3), and its
-    /// element is in use. Nothing is dropped then, as nothing is on all other workers.
+    /// If the thread is still a worker, an entry or a panic hook has called exit(3), and the element
+    /// of the entry is in use. Nothing is dropped then, just as on all other workers.
     fn drop(&mut self) {
-        // In a model there are no exits.
+        // Models do not call exit(3).
         #[cfg(not(any(loom, shuttle)))]
         if raddle_runtime::worker_index().is_some() {
             leave(&self.parts);
@@ -219,12 +230,14 @@ impl Drop for Local {
 }
 
 impl Local {
-    /// Calls what may panic outside of an entry: a destructor, a clone, a call with a result. Then all who wait hear of it.
+    /// Calls code of the program outside of an entry, such as a destructor, a clone or a callback.
+    /// A panic fails the system, so that all waiting threads and futures report it.
     #[inline]
     pub(crate) fn guard(&self, call: impl FnOnce()) {
         contain(call, |panic| self.fail_outside_entries(panic));
     }
 
+    /// Reports a panic of the program's code outside of an entry.
     #[cold]
     pub(crate) fn fail_outside_entries(&self, panic: &(dyn Any + Send)) {
         let text = format!("a panic outside of any entry: {}", said(panic));
@@ -243,7 +256,7 @@ impl Local {
         self.worker
     }
 
-    /// The number of moves of elements that this worker knows of ([`crate::migration`]).
+    /// The number of batches of moves that this worker has gone over to ([`crate::migration`]).
     #[inline]
     pub(crate) fn epoch(&self) -> u32 {
         self.epoch.get()
@@ -264,13 +277,13 @@ impl Local {
         &self.sender
     }
 
-    /// Elements to which messages of this worker are under way by their home ([`crate::seeds`]).
+    /// Elements to which messages of this worker are under way via their homes ([`crate::seeds`]).
     #[inline]
     pub(crate) fn detours(&self) -> &RefCell<Detours> {
         &self.detours
     }
 
-    /// True while a message is under way after which this worker looks whether all is quiet.
+    /// True while a message is under way after which this worker checks for quiescence.
     pub(crate) fn looks_later(&self) -> &Cell<bool> {
         &self.looks_later
     }
@@ -281,7 +294,7 @@ impl Local {
         self.states.of()
     }
 
-    /// This worker's part of a collection, which is of `T`.
+    /// This worker's part of a collection of `T`, made when it is first asked for.
     #[inline]
     pub(crate) fn part<T: Chare>(&self, collection: u32) -> Rc<Part<T>> {
         let parts = self.parts.borrow();
@@ -299,7 +312,7 @@ impl Local {
     #[cold]
     fn new_part<T: Chare>(&self, collection: u32) -> Rc<Part<T>> {
         let Some(shared) = self.system.find_collection(collection) else {
-            // Nothing is kept of what nobody will ask this worker to drop.
+            // The array has been destroyed. The part is not kept: no message will come that drops it.
             return Rc::new(Part::new(self.system.collection(collection)));
         };
         let part = Rc::new(Part::new(shared));
@@ -322,7 +335,7 @@ impl Local {
             .collect()
     }
 
-    /// This worker's part of a collection, whatever it is of, if it has one.
+    /// This worker's part of a collection of any type, if there is one.
     pub(crate) fn any_part(&self, collection: u32) -> Option<Rc<dyn AnyPart>> {
         let parts = self.parts.borrow();
         let own = parts.get(place_of(collection))?.as_ref();
@@ -330,7 +343,7 @@ impl Local {
             .map(|own| Rc::clone(&own.1))
     }
 
-    /// Drops this worker's part of a collection that is no more.
+    /// Drops this worker's part of a collection that has been destroyed.
     pub(crate) fn drop_part(&self, collection: u32) {
         let mut parts = self.parts.borrow_mut();
         let own = parts.get_mut(place_of(collection));
@@ -358,12 +371,12 @@ impl Local {
         })
     }
 
-    /// As [`post`](Self::post), for what is sent now and then.
+    /// Sends a rare message, boxed; as [`post`](Self::post).
     pub(crate) fn post_seldom(&self, to: usize, message: impl FnOnce(&Self) + Send + 'static) {
         self.post(to, Box::new(message) as Arrival);
     }
 
-    /// As [`post`](Self::post), before all messages that are not urgent.
+    /// Sends an urgent message: it runs before all messages that are not urgent.
     pub(crate) fn post_urgent(&self, to: usize, message: Arrival) {
         let id = self.system.id();
         self.system.quiet().count_sent(self.worker);
@@ -372,7 +385,7 @@ impl Local {
             .send_urgent(to, move || on_arrival(id, message));
     }
 
-    /// Sends a message to a worker, perhaps this one.
+    /// Sends a message to a worker, which may be this one.
     #[inline]
     pub(crate) fn post(&self, to: usize, message: impl FnOnce(&Self) + Send + 'static) {
         let id = self.system.id();
@@ -380,7 +393,7 @@ impl Local {
         self.system.post().send(to, move || on_arrival(id, message));
     }
 
-    /// Does what the forks of an entry have left that has just ended on this worker, or waits.
+    /// Makes the calls that the forks of an entry have left, after the entry has ended or waits.
     #[inline]
     pub(crate) fn run_deferred(&self) {
         if self.system.deferred().has_any(self.worker) {

@@ -1,7 +1,8 @@
-//! What all chares of a runtime share: its collections, counters of messages, and who waits.
+//! What all chares of a runtime share: collections, counters of messages, and waiting threads.
 //!
-//! Proxies carry the number of their system, not a pointer: so they are small, are copied freely, and count no references. Workers keep
-//! the system at hand ([`crate::engine::local`]); other threads look it up.
+//! A proxy carries the number of its system, not a pointer: it is small, is copied freely, and
+//! counts no references. Workers have the system at hand ([`crate::engine::local`]); other threads
+//! look it up ([`registry`]).
 
 pub(crate) mod collections;
 pub(crate) mod deferred;
@@ -30,15 +31,17 @@ use quiet::Quiet;
 use unreported::Unreported;
 use waiters::{Waiters, Waiting, Watch};
 
-/// What all threads that are no workers share when they send.
+/// The sender that all threads share that are no workers: they send under one lock, and so have an
+/// order, an epoch and detours as a worker has.
 #[derive(Debug, Default)]
 pub(crate) struct Outside {
     pub(crate) epoch: u32,
     pub(crate) detours: Detours,
 }
 
-/// A reply from another node.
+/// The outcome of a call on another node.
 pub(crate) enum Outcome<'a> {
+    /// The serialised result.
     Bytes(&'a [u8]),
     Failed(Failure),
     Panicked(Failure),
@@ -85,7 +88,7 @@ pub(crate) trait OtherNodes: Any + Send + Sync {
     );
 }
 
-/// What all chares of a runtime share.
+/// The state that all chares of a runtime share.
 pub struct System {
     id: u32,
     post: Post,
@@ -102,7 +105,7 @@ pub struct System {
     unreported: Unreported,
     waiters: Waiters,
     has_exited: AtomicBool,
-    /// Where a thread that is no worker puts the next thing.
+    /// The worker that gets the next element from a thread that is no worker, modulo their number.
     next_worker: AtomicUsize,
 }
 
@@ -192,14 +195,16 @@ impl System {
         assert!(set.is_ok(), "a new runtime has no nodes");
     }
 
-    /// The system with this number, unless its runtime has ended.
+    /// Returns the system with this number, unless its runtime has ended.
     ///
-    /// Messages that are dropped then may send others from their destructors, under whatever locks their sender holds: those must take none.
+    /// A message that is dropped then may send others from its destructor, while the sender holds a
+    /// lock. A destructor must therefore find no system, and take no lock of one.
     pub(crate) fn find(id: u32) -> Option<Arc<Self>> {
         registry::find(id).filter(|system| !system.post.is_closed())
     }
 
-    /// The system of an entry that runs, or of a fork of one: its worker has it as long as that.
+    /// Returns the system of an entry that runs, or of one of its forks. The worker of the entry
+    /// keeps the system alive.
     pub(crate) fn of_entry(id: u32) -> Arc<Self> {
         registry::find(id).expect("the worker of an entry has its system")
     }
@@ -219,13 +224,13 @@ impl System {
         );
     }
 
-    /// The worker on which a thread that is no worker puts the next thing.
+    /// The worker that gets the next element from a thread that is no worker.
     pub(crate) fn next_worker(&self) -> usize {
-        // Relaxed: any will do.
+        // Relaxed: any worker will do.
         self.next_worker.fetch_add(1, Relaxed) % self.worker_count()
     }
 
-    /// Keeps a collection that `make` makes of its number.
+    /// Adds a collection, which `make` makes with the number that it gets.
     pub(crate) fn add<T: Chare>(
         &self,
         make: impl FnOnce(u32) -> Collection<T>,
@@ -236,27 +241,27 @@ impl System {
         collection
     }
 
-    /// Forgets a collection; false if that has been done.
+    /// Removes a collection. Returns false if it has been removed before.
     pub(crate) fn forget(&self, id: u32) -> bool {
         self.collections.take(id).is_some()
     }
 
-    /// The collection was forgotten, by all workers too: another may have its place.
+    /// Frees the place of a collection that all workers have forgotten.
     pub(crate) fn release(&self, id: u32) {
         self.collections.release(id);
     }
 
-    /// The collection with this number, which is of `T`, unless it was forgotten.
+    /// The collection of `T` with this number, unless it was removed.
     pub(crate) fn find_collection<T: Chare>(&self, id: u32) -> Option<Arc<Collection<T>>> {
         let collection = self.collections.get(id)?;
         let collection = collection.downcast();
         Some(collection.expect("a proxy has the type of its collection"))
     }
 
-    /// The collection with this number, which is of `T`; a husk if it was forgotten.
+    /// The collection of `T` with this number; a tombstone if it was removed.
     pub(crate) fn collection<T: Chare>(&self, id: u32) -> Arc<Collection<T>> {
         self.find_collection(id)
-            .unwrap_or_else(|| Arc::new(Collection::husk(self.id, id)))
+            .unwrap_or_else(|| Arc::new(Collection::tombstone(self.id, id)))
     }
 
     /// The collection of all chares of type `T` that are in no array.
@@ -271,7 +276,7 @@ impl System {
         made.id()
     }
 
-    /// Sends a message from this thread to a worker, now and then.
+    /// Sends a rare message from this thread, whatever thread it is, to a worker.
     pub(crate) fn post_from_here(&self, to: usize, message: impl FnOnce(&Local) + Send + 'static) {
         self.post_arrival(to, Box::new(message));
     }
@@ -313,7 +318,8 @@ impl System {
         self.post.send_outside(to, move || on_arrival(id, message));
     }
 
-    /// All who wait, now or later, learn of the first of these: at all nodes.
+    /// Fails the system at all nodes: all threads and futures that wait, now or later, report the
+    /// first failure.
     #[cold]
     pub(crate) fn fail(&self, failure: Failure) {
         if let Some(nodes) = self.other_nodes()
@@ -324,11 +330,11 @@ impl System {
         self.fail_here(failure);
     }
 
-    /// All who wait at this node learn of it.
+    /// Fails the system at this node.
     #[cold]
     pub(crate) fn fail_here(&self, failure: Failure) {
-        // Of several nodes, the first reports for all: they have told it. Noted before anything
-        // that waits is told.
+        // The first node reports the panics of all nodes, which have sent it theirs. The panic is
+        // noted before any waiter is notified.
         if failure.is_panic() && self.other_nodes().is_none_or(|nodes| nodes.me() == 0) {
             self.unreported.note(&failure);
         }
@@ -339,12 +345,12 @@ impl System {
             .lock()
             .expect("nothing panics under this lock")
             .get_or_insert(failure);
-        // Relaxed: a waiter is in the list before it looks, both under the list's lock.
+        // Relaxed: a waiter enters the list before it looks, both under the lock of the list.
         self.has_failed.store(true, Relaxed);
         self.waiters.tell_all();
     }
 
-    /// Who waits for the program's end waits no longer, at any node.
+    /// Ends the program at all nodes: threads that wait for its end go on.
     pub(crate) fn exit(&self) {
         if let Some(nodes) = self.other_nodes() {
             nodes.exit(self);
@@ -352,14 +358,17 @@ impl System {
         self.exit_here();
     }
 
-    /// The same at this node.
+    /// Ends the program at this node.
     pub(crate) fn exit_here(&self) {
         // Relaxed: as in `fail`.
         self.has_exited.store(true, Relaxed);
         self.waiters.tell_threads();
     }
 
-    /// Waits on this thread until the program says that it is at its end, or something has failed; the end is no excuse for a failure.
+    /// Blocks this thread until the program has called `exit`, or has failed.
+    ///
+    /// # Errors
+    /// The first failure, if there is one, even if the program has called `exit`.
     pub(crate) fn wait_for_exit(&self) -> Result<(), Failure> {
         // Relaxed: as in `fail`.
         let failure = self.wait_or_fail(|| self.has_exited.load(Relaxed));
@@ -369,9 +378,10 @@ impl System {
         })
     }
 
-    /// What has failed first, if anything has.
+    /// The first failure, if there is one.
     pub(crate) fn failure(&self) -> Option<Failure> {
-        // Relaxed: whoever needs to know has taken the lock of the waiters, or read the count of the message that failed.
+        // Relaxed: a caller that must see a failure has taken the lock of the waiters, or has read
+        // the count of the message that failed.
         if !self.has_failed.load(Relaxed) {
             return None;
         }
@@ -381,9 +391,10 @@ impl System {
             .clone()
     }
 
-    /// Waits on this thread until `done`, or something has failed; returns what has, though it may be done as well.
+    /// Blocks this thread until `done` returns true, or the system has failed. Returns the failure,
+    /// also if `done` returns true by then.
     ///
-    /// Whoever makes `done` true notifies this thread's [`Waiter`].
+    /// The code that makes `done` true notifies this thread's [`Waiter`].
     pub(crate) fn wait_or_fail(&self, done: impl Fn() -> bool) -> Option<Failure> {
         let waiter = Waiter::current();
         let watch = Watch::new(self, Waiting::Thread(waiter.clone()));

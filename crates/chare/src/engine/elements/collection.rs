@@ -192,8 +192,8 @@ impl<T: Chare> Collection<T> {
         Self { birth, ..self }
     }
 
-    /// What stands for an array that is no more: nothing can be reached.
-    pub(crate) fn husk(system: u32, id: u32) -> Self {
+    /// The tombstone of a collection that was destroyed: it has no elements.
+    pub(crate) fn tombstone(system: u32, id: u32) -> Self {
         Self::singles(system, id, 0)
     }
 

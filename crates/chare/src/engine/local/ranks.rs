@@ -1,8 +1,11 @@
-//! Messages with priorities: they wait for their turn, at their worker or, for the element of a node group, with that ([`crate::node`]).
+//! Messages with priorities, which wait for their turn at their worker.
 //!
-//! All of a worker lie in one heap, and each has the worker send itself a message that runs the first of the heap. Those for messages more
-//! urgent than most are urgent themselves, and so come before all ordinary messages that have arrived; those for the others come after them.
-//! An element that moves takes those for itself along.
+//! All such messages of a worker are in one heap. When one arrives, the worker sends itself a
+//! message that runs the first of the heap. For a negative priority, that message is urgent and so
+//! runs before all ordinary messages that have arrived; for a positive one, it runs after them.
+//!
+//! An element that moves takes its messages along. The element of a node group has a heap of its
+//! own ([`crate::node`]).
 
 use std::collections::HashMap;
 
@@ -11,16 +14,17 @@ use raddle_sync::ranks::Ranks;
 use crate::address::number::Number;
 use crate::engine::local::{Arrival, Local};
 
-/// The element that a message is for, with its collection; what is for all has none.
+/// An element: the number of its collection, and its own.
 pub(crate) type Key = (u32, Number);
 
-/// What waits for its turn at some elements, the first to run first.
+/// The messages that wait for their turn at each of some elements, the first to run first.
 pub(crate) type RanksOf = HashMap<Key, Vec<Arrival>>;
 
-/// What waits at a worker: the most urgent first, and the oldest of those that are as urgent.
+/// The messages that wait at a worker, each with its element if it is for one: the most urgent
+/// first, and the oldest first among equals.
 pub(crate) type WorkerRanks = Ranks<i32, (Option<Key>, Arrival)>;
 
-/// What a message of this priority does when it arrives, for an element, or for all: it waits for its turn to call `arrival`.
+/// Returns a message that puts `arrival` into the heap of its worker when it arrives.
 pub(crate) fn ranked(priority: i32, to: Option<Key>, arrival: Arrival) -> Arrival {
     Box::new(move |local: &Local| {
         local.ranks.borrow_mut().push(priority, (to, arrival));
@@ -33,7 +37,8 @@ pub(crate) fn ranked(priority: i32, to: Option<Key>, arrival: Arrival) -> Arriva
 }
 
 impl Local {
-    /// Sends what calls `arrival` when a message of this priority has its turn.
+    /// Sends a message that calls `arrival` when its turn has come, for an element or (`to` is
+    /// `None`) for all elements.
     pub(crate) fn post_with(
         &self,
         priority: i32,
@@ -48,15 +53,16 @@ impl Local {
         }
     }
 
+    /// Runs the first message of the heap.
     fn run_first(&self) {
         let first = self.ranks.borrow_mut().pop();
-        // Elements that have moved took theirs along.
+        // The heap is empty if an element that has moved took its messages along.
         if let Some((_, arrival)) = first {
             arrival(self);
         }
     }
 
-    /// What waits for its turn at elements that move, the first to run first.
+    /// Takes the messages that wait for their turn at elements that move.
     pub(crate) fn take_ranked(&self, movers: impl Iterator<Item = Key>) -> RanksOf {
         let mut ranks = self.ranks.borrow_mut();
         if ranks.is_empty() {

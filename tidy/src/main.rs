@@ -1,0 +1,64 @@
+//! Prints what the house rules say of a checkout: `cargo run -p raddle-tidy`.
+//!
+//! First a table of all crates, with the layers of their modules; then each place that breaks a
+//! rule. Ends with exit code 1 if there is one.
+#![forbid(unsafe_code)]
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+
+use raddle_tidy::rules::{self, cycles, text};
+use raddle_tidy::{Finding, Tree};
+
+fn main() -> ExitCode {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let tree = match Tree::of_checkout(&root) {
+        Ok(tree) => tree,
+        Err(error) => {
+            eprintln!("error: {}: {error}", root.display());
+            return ExitCode::FAILURE;
+        }
+    };
+    let findings = rules::check_all(&tree);
+    // A reader that closes the pipe early has seen enough.
+    let _ = io::stdout().write_all(report(&tree, &findings).as_bytes());
+    match findings.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
+
+/// Returns a line for each crate, one for each folder of modules that has a cycle, and the findings.
+fn report(tree: &Tree, findings: &[Finding]) -> String {
+    let mut report = format!(
+        "{:32} {:>7} {:>7} {:>6} {:>13}  cycles\n",
+        "modules of", "modules", "imports", "layers", "largest cycle"
+    );
+    for level in cycles::levels(tree) {
+        if !level.parent.is_empty() && level.cycles.is_empty() {
+            continue;
+        }
+        let name = match level.parent.as_str() {
+            "" => level.package.clone(),
+            parent => format!("  {parent}"),
+        };
+        let cycles: Vec<String> = level.cycles.iter().map(|cycle| cycle.join(" ")).collect();
+        let _ = writeln!(
+            report,
+            "{name:32} {:>7} {:>7} {:>6} {:>13}  {}",
+            level.module_count,
+            level.edge_count,
+            level.layer_count,
+            level.largest_cycle(),
+            cycles.join("; ")
+        );
+    }
+    let left = text::count(tree);
+    let _ = writeln!(report, "\n{left} places have text that is to be rewritten");
+    for finding in findings {
+        let _ = writeln!(report, "{finding}");
+    }
+    report
+}

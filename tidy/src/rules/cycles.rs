@@ -1,0 +1,348 @@
+//! Modules of a crate import each other in layers: no large group of siblings forms a cycle.
+//!
+//! A module is a file, together with the files of the folder that has its name. At each level, the
+//! siblings are compared: module `a` imports module `b` if a file of `a` names an item by a path
+//! into `b` that begins with `crate`, `self` or `super`. Tests are left out.
+//!
+//! # Source
+//! Tarjan: Depth-first search and linear graph algorithms. SIAM J. Computing 1(2), 1972, for the
+//! strongly connected components.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::tree::{Finding, SourceFile, Tree};
+
+/// The largest number of siblings that may import each other in a cycle.
+pub const CYCLE_MAX: usize = 5;
+
+/// The path of a module within its crate: `["pool", "kind"]` for `src/pool/kind.rs`.
+type ModulePath = Vec<String>;
+
+/// How the modules of one folder import each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Level {
+    /// The folder of the crate, as in `crates/net`.
+    pub package: String,
+    /// The module whose children these are; empty for the root.
+    pub parent: String,
+    /// The number of siblings.
+    pub module_count: usize,
+    /// The number of pairs of siblings of which one imports the other.
+    pub edge_count: usize,
+    /// The number of layers: the longest chain of imports, with each cycle as one module.
+    pub layer_count: usize,
+    /// The cycles, the largest first, each with the names of its modules.
+    pub cycles: Vec<Vec<String>>,
+}
+
+impl Level {
+    /// The number of modules in the largest cycle; 1 if there is none.
+    #[must_use]
+    pub fn largest_cycle(&self) -> usize {
+        self.cycles.first().map_or(1, Vec::len)
+    }
+}
+
+/// Finds cycles of more than [`CYCLE_MAX`] siblings.
+#[must_use]
+pub fn check(tree: &Tree) -> Vec<Finding> {
+    let too_large = |level: &Level| {
+        let cycle = level
+            .cycles
+            .first()
+            .filter(|cycle| cycle.len() > CYCLE_MAX)?;
+        let path = format!("{}/src/lib.rs", level.package);
+        let parent = match level.parent.as_str() {
+            "" => String::new(),
+            parent => format!(" of `{parent}`"),
+        };
+        let what = format!(
+            "{} modules{parent} import each other in a cycle ({}); expected at most {CYCLE_MAX}",
+            cycle.len(),
+            cycle.join(", ")
+        );
+        Some(Finding::new(&path, 1, what))
+    };
+    levels(tree).iter().filter_map(too_large).collect()
+}
+
+/// Describes every folder of modules of every crate, the root of each crate first.
+#[must_use]
+pub fn levels(tree: &Tree) -> Vec<Level> {
+    let mut packages: BTreeMap<&str, Vec<&SourceFile>> = BTreeMap::new();
+    for file in tree.rust_files().filter(|file| !file.is_test()) {
+        if let Some((package, _)) = file.path.split_once("/src/") {
+            packages.entry(package).or_default().push(file);
+        }
+    }
+    let of_package = |(package, files): (&&str, &Vec<&SourceFile>)| levels_of(package, files);
+    packages.iter().flat_map(of_package).collect()
+}
+
+fn levels_of(package: &str, files: &[&SourceFile]) -> Vec<Level> {
+    let modules: BTreeMap<ModulePath, &SourceFile> = files
+        .iter()
+        .map(|file| (module_path(&file.path), *file))
+        .collect();
+    let known: BTreeSet<ModulePath> = modules.keys().cloned().collect();
+    let mut parents: BTreeMap<ModulePath, BTreeSet<String>> = BTreeMap::new();
+    for path in &known {
+        for depth in 0..path.len() {
+            let children = parents.entry(path[..depth].to_vec()).or_default();
+            children.insert(path[depth].clone());
+        }
+    }
+    let mut edges: BTreeMap<ModulePath, BTreeSet<(String, String)>> = BTreeMap::new();
+    for (from, file) in &modules {
+        for to in imports(from, &file.code, &known) {
+            // The two part at this depth: below it they have the same parents.
+            let same = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+            if same < from.len() && same < to.len() {
+                let pair = (from[same].clone(), to[same].clone());
+                edges.entry(from[..same].to_vec()).or_default().insert(pair);
+            }
+        }
+    }
+    let describe = |(parent, children): (ModulePath, BTreeSet<String>)| {
+        let names: Vec<String> = children.into_iter().collect();
+        let pairs = edges.remove(&parent).unwrap_or_default();
+        let graph = Graph::new(&names, &pairs);
+        Level {
+            package: package.to_owned(),
+            parent: parent.join("::"),
+            module_count: names.len(),
+            edge_count: pairs.len(),
+            layer_count: graph.layer_count(),
+            cycles: graph.cycles(),
+        }
+    };
+    parents.into_iter().map(describe).collect()
+}
+
+/// `crates/net/src/transport/mpi.rs` is module `transport::mpi`.
+fn module_path(path: &str) -> ModulePath {
+    let inner = path.split_once("/src/").map_or(path, |(_, inner)| inner);
+    let inner = inner.strip_suffix(".rs").unwrap_or(inner);
+    let mut names: ModulePath = inner.split('/').map(str::to_owned).collect();
+    let last = names.last().map(String::as_str);
+    if last == Some("mod") || (names.len() == 1 && matches!(last, Some("lib" | "main"))) {
+        names.pop();
+    }
+    names
+}
+
+/// The modules that a file names by paths.
+fn imports(from: &ModulePath, code: &str, known: &BTreeSet<ModulePath>) -> BTreeSet<ModulePath> {
+    let code = without_tests(code);
+    let mut found = BTreeSet::new();
+    for (at, _) in code.match_indices("::") {
+        let before = &code[..at];
+        let start = before
+            .rfind(|character: char| !is_part_of_name(character))
+            .map_or(0, |at| at + 1);
+        // The head of a path: what stands before it is no `::`.
+        if before[..start].ends_with("::") {
+            continue;
+        }
+        let base = match &before[start..] {
+            "crate" => Vec::new(),
+            "self" => from.clone(),
+            "super" => from[..from.len().saturating_sub(1)].to_vec(),
+            _ => continue,
+        };
+        let mut paths = Vec::new();
+        read_paths(&code[at + 2..], base, &mut paths);
+        found.extend(paths.iter().map(|path| module_of(path, known)));
+    }
+    found
+}
+
+fn is_part_of_name(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
+/// Reads the paths that go on in `rest` after `base::`. Returns what follows them.
+fn read_paths<'code>(
+    rest: &'code str,
+    base: ModulePath,
+    paths: &mut Vec<ModulePath>,
+) -> &'code str {
+    let mut rest = rest.trim_start();
+    if let Some(list) = rest.strip_prefix('{') {
+        rest = list;
+        loop {
+            rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+            match rest.strip_prefix('}') {
+                Some(after) => return after,
+                None if rest.is_empty() => return rest,
+                None => rest = read_paths(rest, base.clone(), paths),
+            }
+        }
+    }
+    let end = rest.find(|c| !is_part_of_name(c)).unwrap_or(rest.len());
+    let (name, mut after) = rest.split_at(end);
+    let mut path = base;
+    match name {
+        "" => {
+            // `*`, or something that this scanner does not know: the module itself.
+            paths.push(path);
+            let mut skipped = rest.chars();
+            skipped.next();
+            return skipped.as_str();
+        }
+        "self" => {}
+        "super" => {
+            path.pop();
+        }
+        name => path.push(name.to_owned()),
+    }
+    if let Some(more) = after.strip_prefix("::")
+        && more.starts_with(|c: char| is_part_of_name(c) || c == '{' || c == '*')
+    {
+        return read_paths(more, path, paths);
+    }
+    paths.push(path);
+    // `as name`, up to the next item of a list.
+    if after.trim_start().starts_with("as ") {
+        after = after.find([',', '}', ';']).map_or("", |at| &after[at..]);
+    }
+    after
+}
+
+/// The innermost module on a path; the rest of it names an item.
+fn module_of(path: &[String], known: &BTreeSet<ModulePath>) -> ModulePath {
+    let is_known = |depth: &usize| known.contains(&path[..*depth]);
+    let depth = (0..=path.len()).rev().find(is_known).unwrap_or(0);
+    path[..depth].to_vec()
+}
+
+/// The code of a file without its inline modules of tests.
+fn without_tests(code: &str) -> String {
+    let mut kept = String::with_capacity(code.len());
+    let mut lines = code.lines().peekable();
+    let mut is_in_tests = false;
+    while let Some(line) = lines.next() {
+        let begins = line.starts_with("#[cfg(")
+            && line.contains("test")
+            && lines
+                .peek()
+                .is_some_and(|next| next.starts_with("mod ") && next.ends_with('{'));
+        is_in_tests |= begins;
+        if !is_in_tests {
+            kept.push_str(line);
+            kept.push('\n');
+        } else if line == "}" {
+            is_in_tests = false;
+        }
+    }
+    kept
+}
+
+/// Which modules import which, by their positions in a list of names.
+struct Graph<'names> {
+    names: &'names [String],
+    targets: Vec<Vec<usize>>,
+    /// The strongly connected components, each after all that it imports.
+    components: Vec<Vec<usize>>,
+}
+
+impl<'names> Graph<'names> {
+    fn new(names: &'names [String], pairs: &BTreeSet<(String, String)>) -> Self {
+        let position = |name: &String| names.binary_search(name).ok();
+        let mut targets = vec![Vec::new(); names.len()];
+        for (from, to) in pairs {
+            if let (Some(from), Some(to)) = (position(from), position(to)) {
+                targets[from].push(to);
+            }
+        }
+        let mut search = Search::new(&targets);
+        for start in 0..names.len() {
+            if search.order[start].is_none() {
+                search.visit(start);
+            }
+        }
+        let components = search.components;
+        Self {
+            names,
+            targets,
+            components,
+        }
+    }
+
+    fn cycles(&self) -> Vec<Vec<String>> {
+        let names = |component: &Vec<usize>| {
+            let mut names: Vec<_> = component.iter().map(|&at| self.names[at].clone()).collect();
+            names.sort_unstable();
+            names
+        };
+        let cycles = self
+            .components
+            .iter()
+            .filter(|component| component.len() > 1);
+        let mut cycles: Vec<_> = cycles.map(names).collect();
+        cycles.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        cycles
+    }
+
+    fn layer_count(&self) -> usize {
+        let mut layer = vec![0; self.names.len()];
+        for component in &self.components {
+            let below = component.iter().flat_map(|&at| &self.targets[at]);
+            let below = below.filter(|target| !component.contains(target));
+            let own = below.map(|&target| layer[target]).max().unwrap_or(0) + 1;
+            component.iter().for_each(|&at| layer[at] = own);
+        }
+        layer.into_iter().max().unwrap_or(0)
+    }
+}
+
+/// Tarjan's search for strongly connected components.
+struct Search<'targets> {
+    targets: &'targets [Vec<usize>],
+    order: Vec<Option<usize>>,
+    low: Vec<usize>,
+    stack: Vec<usize>,
+    visited: usize,
+    components: Vec<Vec<usize>>,
+}
+
+impl<'targets> Search<'targets> {
+    fn new(targets: &'targets [Vec<usize>]) -> Self {
+        Self {
+            targets,
+            order: vec![None; targets.len()],
+            low: vec![0; targets.len()],
+            stack: Vec::new(),
+            visited: 0,
+            components: Vec::new(),
+        }
+    }
+
+    fn visit(&mut self, at: usize) {
+        let own = self.visited;
+        self.visited += 1;
+        (self.order[at], self.low[at]) = (Some(own), own);
+        self.stack.push(at);
+        let targets = self.targets;
+        for &target in &targets[at] {
+            match self.order[target] {
+                None => {
+                    self.visit(target);
+                    self.low[at] = self.low[at].min(self.low[target]);
+                }
+                Some(order) if self.stack.contains(&target) => {
+                    self.low[at] = self.low[at].min(order);
+                }
+                Some(_) => {}
+            }
+        }
+        if self.low[at] == own {
+            let start = self.stack.iter().position(|&other| other == at);
+            let component = self.stack.split_off(start.expect("it was pushed above"));
+            self.components.push(component);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

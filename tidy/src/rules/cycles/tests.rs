@@ -1,0 +1,86 @@
+//! Imports of made-up crates, and the cycles and layers that they form.
+
+use super::*;
+
+fn level(files: &[(&str, &str)], parent: &str) -> Level {
+    let levels = levels(&Tree::made_up(files));
+    let found = levels.into_iter().find(|level| level.parent == parent);
+    found.expect("the folder has modules")
+}
+
+#[test]
+fn a_chain_has_layers_and_no_cycle() {
+    let files = [
+        ("crates/a/src/lib.rs", "mod top;\nmod middle;\nmod low;"),
+        ("crates/a/src/top.rs", "use crate::middle::{self, Thing};"),
+        (
+            "crates/a/src/middle.rs",
+            "fn f() { crate::low::g::<u8>(); }",
+        ),
+        ("crates/a/src/low.rs", "use std::fmt;"),
+    ];
+    let level = level(&files, "");
+    assert_eq!((level.module_count, level.edge_count), (3, 2));
+    assert_eq!((level.layer_count, level.largest_cycle()), (3, 1));
+}
+
+#[test]
+fn paths_in_lists_and_from_parents_are_imports() {
+    let files = [
+        (
+            "crates/a/src/one.rs",
+            "use crate::{two::A, three::{B as C, sub::D}};",
+        ),
+        ("crates/a/src/two.rs", ""),
+        ("crates/a/src/three.rs", ""),
+        ("crates/a/src/three/sub.rs", "use super::super::one::E;"),
+    ];
+    let level = level(&files, "");
+    assert_eq!(level.edge_count, 3);
+    assert_eq!(level.cycles, [["one", "three"]]);
+}
+
+#[test]
+fn siblings_of_a_folder_are_compared_among_themselves() {
+    let files = [
+        ("crates/a/src/pool.rs", ""),
+        ("crates/a/src/pool/kind.rs", "use super::deque::Deque;"),
+        ("crates/a/src/pool/deque.rs", "use crate::pool::kind::Kind;"),
+    ];
+    assert_eq!(level(&files, "pool").cycles, [["deque", "kind"]]);
+    assert_eq!(level(&files, "").edge_count, 0);
+}
+
+#[test]
+fn tests_and_comments_import_nothing() {
+    let files = [
+        (
+            "crates/a/src/one.rs",
+            "// crate::two::A\nfn f() {}\n\n#[cfg(test)]\nmod tests {\n    use crate::two::A;\n}\n",
+        ),
+        ("crates/a/src/one/tests.rs", "use crate::two::A;"),
+        ("crates/a/src/two.rs", "use crate::one::f;"),
+    ];
+    assert_eq!(level(&files, "").cycles, Vec::<Vec<String>>::new());
+}
+
+#[test]
+fn a_large_cycle_is_found() {
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let ring = |count: usize| {
+        let mut files = Vec::new();
+        for at in 0..count {
+            let path = format!("crates/x/src/{}.rs", names[at]);
+            files.push((path, format!("use crate::{}::T;", names[(at + 1) % count])));
+        }
+        let files: Vec<_> = files
+            .iter()
+            .map(|(p, t)| (p.as_str(), t.as_str()))
+            .collect();
+        check(&Tree::made_up(&files))
+    };
+    assert!(ring(CYCLE_MAX).is_empty());
+    let found = ring(CYCLE_MAX + 1);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].what.contains("a, b, c, d, e, f"), "{}", found[0]);
+}

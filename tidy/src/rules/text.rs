@@ -1,0 +1,227 @@
+//! Comments, texts and documents are plain English: lines have at most 100 columns, summaries say
+//! what an item is or does, and words of a private vocabulary do not come back.
+//!
+//! The rule finds what a machine can find. `CONTRIBUTING.md` says what readers expect besides.
+
+use crate::tree::{Finding, SourceFile, Tree};
+
+/// The largest number of characters of a line.
+pub const WIDTH_MAX: usize = 100;
+
+/// Words that make a person of a thread, a request or a message.
+const PERSONS: [&str; 12] = [
+    "who",
+    "whom",
+    "whose",
+    "whoever",
+    "nobody",
+    "somebody",
+    "anybody",
+    "everybody",
+    "he",
+    "him",
+    "his",
+    "himself",
+];
+
+/// Words that only this project used in their sense, with the usual term for each.
+const PRIVATE: [(&str, &str); 27] = [
+    ("agenda", "run queue"),
+    ("agendas", "run queues"),
+    ("bequeath", "hand over"),
+    ("carrier", "transport"),
+    ("carriers", "transports"),
+    ("crowded", "oversubscribed"),
+    ("desk", "what it is"),
+    ("door", "handler"),
+    ("doors", "handlers"),
+    ("errand", "request"),
+    ("errands", "requests"),
+    ("hear", "receive"),
+    ("heard", "received"),
+    ("hears", "receives"),
+    ("heir", "successor"),
+    ("heirs", "successors"),
+    ("husk", "tombstone"),
+    ("journey", "migration"),
+    ("legacy", "what is left"),
+    ("letter", "wire message, or character"),
+    ("letters", "wire messages, or characters"),
+    ("sow", "create"),
+    ("sprout", "instantiate"),
+    ("substitute", "compensating thread"),
+    ("tallies", "counts"),
+    ("tally", "count"),
+    ("told", "notified"),
+];
+
+/// Beginnings of a summary that says neither what an item is nor what it does.
+const NO_SUMMARY: [&str; 12] = [
+    "How far ",
+    "How long ",
+    "How many ",
+    "How much ",
+    "Of those ",
+    "So many ",
+    "So much ",
+    "The same",
+    "What ",
+    "Whatever ",
+    "Whether ",
+    "Who ",
+];
+
+/// This rule and its tests, which name the words.
+const EXEMPT: [&str; 2] = ["tidy/src/rules/text.rs", "tidy/src/rules/text/tests.rs"];
+
+/// Where the text has still to be rewritten. Each prefix must have findings: one without is out of
+/// date, and is found itself.
+pub const UNWRITTEN: [&str; 0] = [];
+
+/// Checks every Rust file and every document.
+#[must_use]
+pub fn check(tree: &Tree) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = tree.files().iter().flat_map(check_file).collect();
+    for prefix in UNWRITTEN {
+        let is_below = |finding: &Finding| finding.path.starts_with(prefix);
+        if !findings.iter().any(is_below) {
+            let what = format!("all text below {prefix} is plain; expected it out of `UNWRITTEN`");
+            findings.push(Finding::new("tidy/src/rules/text.rs", 1, what));
+        }
+        findings.retain(|finding| !finding.path.starts_with(prefix));
+    }
+    findings
+}
+
+/// Counts the findings of each kind, with the prefixes of [`UNWRITTEN`] included: for the report.
+#[must_use]
+pub fn count(tree: &Tree) -> usize {
+    tree.files().iter().map(|file| check_file(file).len()).sum()
+}
+
+fn check_file(file: &SourceFile) -> Vec<Finding> {
+    if EXEMPT.contains(&&*file.path) {
+        return Vec::new();
+    }
+    if file.is_rust() {
+        check_rust(file)
+    } else if file.path.ends_with(".md") {
+        check_document(file)
+    } else {
+        Vec::new()
+    }
+}
+
+fn check_rust(file: &SourceFile) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut is_after_summary = false;
+    let lines = file.text.lines().zip(file.code.lines());
+    for (number, (line, code)) in (1..).zip(lines) {
+        let mut add = |what| findings.push(Finding::new(&file.path, number, what));
+        let width = line.chars().count();
+        if width > WIDTH_MAX {
+            add(format!("{width} columns; expected at most {WIDTH_MAX}"));
+        }
+        let documentation = ["//!", "///"]
+            .into_iter()
+            .find_map(|mark| line.trim_start().strip_prefix(mark));
+        if let Some(text) = documentation {
+            let text = text.trim_start();
+            let start = NO_SUMMARY.into_iter().find(|start| text.starts_with(start));
+            if let Some(start) = start.filter(|_| !is_after_summary) {
+                add(format!(
+                    "a summary begins with {:?}; expected what the item is or does",
+                    start.trim_end()
+                ));
+            }
+        }
+        is_after_summary = documentation.is_some();
+        // Names may have any word but those of the vocabulary; comments and literals neither.
+        let is_literal = |(at, _): &(usize, &str)| code.as_bytes().get(*at) == Some(&b' ');
+        let texts = words(line).filter(is_literal);
+        for (_, word) in texts {
+            if let Some(person) = PERSONS
+                .into_iter()
+                .find(|person| word.eq_ignore_ascii_case(person))
+            {
+                add(format!("{person:?}; expected \"it\", or what it is"));
+            }
+        }
+        for part in words(line).flat_map(|(_, word)| parts_of_name(word)) {
+            if let Some((word, usual)) = PRIVATE.into_iter().find(|(word, _)| part == *word) {
+                add(format!("{word:?}; expected {usual:?}"));
+            }
+        }
+    }
+    findings
+}
+
+/// A document: tables, links and programs may be wide.
+fn check_document(file: &SourceFile) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut is_program = false;
+    for (number, line) in (1..).zip(file.text.lines()) {
+        if line.trim_start().starts_with("```") {
+            is_program = !is_program;
+            continue;
+        }
+        if is_program {
+            continue;
+        }
+        let mut add = |what| findings.push(Finding::new(&file.path, number, what));
+        let width = line.chars().count();
+        let may_be_wide = line.trim_start().starts_with('|') || line.contains("](");
+        if width > WIDTH_MAX && !may_be_wide {
+            add(format!("{width} columns; expected at most {WIDTH_MAX}"));
+        }
+        for (_, word) in words(line) {
+            if let Some(person) = PERSONS
+                .into_iter()
+                .find(|person| word.eq_ignore_ascii_case(person))
+            {
+                add(format!("{person:?}; expected \"it\", or what it is"));
+            }
+            for part in parts_of_name(word) {
+                if let Some((word, usual)) = PRIVATE.into_iter().find(|(word, _)| part == *word) {
+                    add(format!("{word:?}; expected {usual:?}"));
+                }
+            }
+        }
+    }
+    findings
+}
+
+/// The words of a line, names among them, each with the byte where it begins.
+fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_part = |character: char| character.is_alphanumeric() || character == '_';
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + line[at..].find(is_part)?;
+        let end = line[start..]
+            .find(|c| !is_part(c))
+            .map_or(line.len(), |len| start + len);
+        at = end;
+        Some((start, &line[start..end]))
+    })
+}
+
+/// The words that a name is made of, in small letters: `heard_all` and `HeardAll` have two.
+fn parts_of_name(name: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut was_small = false;
+    for character in name.chars() {
+        if character == '_' || (character.is_uppercase() && was_small) {
+            parts.push(String::new());
+        }
+        was_small = character.is_lowercase();
+        if let Some(part) = parts.last_mut()
+            && character != '_'
+        {
+            part.extend(character.to_lowercase());
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests;
