@@ -1,10 +1,8 @@
-//! Who sends and who receives: nodes, and their ports.
+//! The identifiers of nodes, ports and segments, and the shape of a program.
 
 use std::fmt;
 
-use crate::error::NetError;
-
-/// A node: one address space, with a number from 0 on.
+/// The number of a node, from 0 on. A node is one address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u16);
 
@@ -14,12 +12,12 @@ impl fmt::Display for NodeId {
     }
 }
 
-/// A port of a node: where one of its threads sends from, receives, and waits.
+/// A port of a node, at which one of the node's threads sends, receives and waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId {
-    /// Whose it is.
+    /// The node that has the port.
     pub node: NodeId,
-    /// Its number there, from 0 on.
+    /// The number of the port in its node, from 0 on.
     pub index: u16,
 }
 
@@ -29,60 +27,65 @@ impl fmt::Display for PortId {
     }
 }
 
-/// How many nodes there are, and how many ports each has.
+/// The number of a segment among all segments that its node has registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SegmentId(pub u32);
+
+/// The number of nodes of a program, and the number of ports of each node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// At least one.
+    /// The number of nodes, at least one.
     pub nodes: u16,
-    /// Of each node, at least one.
+    /// The number of ports of each node, at least one.
     pub ports: u16,
 }
 
-/// Ports of all nodes together, at most: as many bits as a port has for those who send to it.
+/// The largest number of ports of all nodes together. Each port has one bit for each port that may
+/// send to it.
 pub const PORTS_MAX: usize = 1024;
 
-/// Threads of a node that may sleep without work besides one for each port: those that stand in for workers that wait.
-const STANDINS_MAX: usize = 1024;
+/// Threads of a node that may sleep without work in addition to one thread per port: those that
+/// compensate for workers that wait.
+const COMPENSATING_MAX: usize = 1024;
 
 impl Shape {
-    /// How many threads of a node may sleep in its [idle set](crate::Node::idle): one for each port, and 1,024.
+    /// Returns how many threads of a node may sleep in its [idle set](crate::Node::idle): one for
+    /// each port, and 1,024 more.
     pub const fn idlers(self) -> usize {
-        self.ports as usize + STANDINS_MAX
+        self.ports as usize + COMPENSATING_MAX
     }
 
-    /// The ports of all nodes.
+    /// Returns the number of ports of all nodes together.
     pub const fn port_count(self) -> usize {
         self.nodes as usize * self.ports as usize
     }
 
-    /// Whether there can be a program of this shape.
-    pub(crate) const fn check(self) -> Result<(), NetError> {
-        if self.nodes == 0 || self.ports == 0 || self.port_count() > PORTS_MAX {
-            return Err(NetError::Shape(self));
-        }
-        Ok(())
+    /// Returns true if a program can have this shape.
+    pub(crate) const fn is_valid(self) -> bool {
+        self.nodes != 0 && self.ports != 0 && self.port_count() <= PORTS_MAX
     }
 
-    /// The number of a port among those of all nodes.
+    /// Returns the number of a port among the ports of all nodes.
     pub(crate) const fn number_of(self, port: PortId) -> usize {
         port.node.0 as usize * self.ports as usize + port.index as usize
     }
 
-    /// The port of such a number.
+    /// Returns the port with the given number among the ports of all nodes.
     pub(crate) fn port(self, number: usize) -> PortId {
         let ports = usize::from(self.ports);
-        // Both are below 2¹⁶, as the shape's are.
+        // Both are below 2¹⁶, because the numbers of nodes and ports are.
         PortId {
             node: NodeId((number / ports) as u16),
             index: (number % ports) as u16,
         }
     }
 
+    /// Returns true if the program has this port.
     pub(crate) const fn contains(self, port: PortId) -> bool {
         port.node.0 < self.nodes && port.index < self.ports
     }
 
-    /// All nodes.
+    /// Returns the ids of all nodes.
     pub fn node_ids(self) -> impl Iterator<Item = NodeId> {
         (0..self.nodes).map(NodeId)
     }

@@ -1,38 +1,44 @@
-//! Connections: the right to send to a node, and to write to a part of its memory. The receiver decides.
+//! Connections: the rights to send to a node, and to write to a part of its memory. The receiver
+//! grants them.
 //!
-//! A node keeps a table of what it has allowed. Each message names an entry and its key, and is delivered only if the entry is the sender's, the key is
-//! right, and what was put lies within base and bounds. Connection 0 is there from the start: it allows every other node of the program to
-//! send, and nothing to be put.
+//! A node keeps a table of the rights that it has granted. Each message names an entry and its key.
+//! The message is delivered only if the entry was made for the sender, the key is right, and the
+//! data that were put lie within base and bounds. Connection 0 always exists. It allows every other
+//! node of the program to send, but not to put.
 //!
-//! Where memory is shared, who has been allowed something has all of its segment mapped, and it is that node's library that keeps to base and bounds: the receiver sees what it
-//! is told of, and does not deliver it otherwise. By packets the receiver itself puts the data, and only within. Either way the library of the node that puts
-//! refuses to after the connection was closed (`grant`).
+//! If memory is shared, a node with a right has the whole segment mapped, and the library in that
+//! node keeps to base and bounds. The receiver checks the bounds that the message states, and
+//! delivers no other message. If data travel in packets, the receiver itself puts them, and only
+//! within the bounds. In both cases the library of the node that puts refuses to do so after the
+//! connection was closed (`grant`).
 //!
 //! # Memory ordering
 //! | label | release side | acquire side | what it publishes |
 //! |---|---|---|---|
-//! | C1 | `open` and `close` store the version, under the lock | `check` loads it, and copies under the lock | the entries |
+//! | C1 | `open` and `close`: store of the version | `check`: load of the version | the entries |
+//!
+//! Both sides access the entries under the lock: the first before the store, the second after the
+//! load.
 //!
 //! # Source
 //! Parker, Efficient user-level event notification, sections 3.3.2 and 3.4.3.
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use raddle_sync::prim::{Acquire, AtomicU64, Mutex, Relaxed, Release};
 
-use crate::address::NodeId;
+use crate::address::{NodeId, SegmentId};
 use crate::descriptor::Descriptor;
+use crate::error::Refusal;
 use crate::mapped::Memory;
-use crate::segment::SegmentId;
 
-/// What a node has allowed another.
+/// A right that a node has granted to another node.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
     pub(crate) peer: NodeId,
     pub(crate) key: u64,
-    /// What may be written to, if anything.
+    /// The memory that may be written to, if any.
     pub(crate) window: Option<Window>,
 }
 
@@ -44,61 +50,27 @@ pub(crate) struct Window {
     pub(crate) bytes: Range<u64>,
 }
 
-/// Where in a window a message has put its data.
+/// The part of a window into which a message has put its data.
 #[derive(Clone, Debug)]
 pub(crate) struct Place<'view> {
     pub(crate) window: &'view Window,
-    /// Within the window, and as offsets into its segment.
+    /// The bytes, which lie in the window, as offsets into its segment.
     pub(crate) bytes: Range<u64>,
 }
 
-/// Why a message was not delivered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// Its bytes are no message.
-    Malformed,
-    /// There is no such connection, or it is another node's.
-    NoConnection,
-    /// The key is not the connection's.
-    WrongKey,
-    /// Data were put outside of what the connection allows, or where it allows nothing.
-    OutOfBounds,
-}
-
-impl Refusal {
-    /// All reasons.
-    pub const ALL: [Self; 4] = [
-        Self::Malformed,
-        Self::NoConnection,
-        Self::WrongKey,
-        Self::OutOfBounds,
-    ];
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Malformed => "bytes that are no message",
-            Self::NoConnection => "no such connection",
-            Self::WrongKey => "wrong key",
-            Self::OutOfBounds => "out of bounds",
-        })
-    }
-}
-
-/// What a node allows others, and how often it has refused something.
+/// The rights that a node has granted, and how many messages it has refused.
 #[derive(Debug)]
 pub(crate) struct Rights {
-    /// Of connection 0, all over the program.
+    /// The key of connection 0, the same in all nodes of the program.
     pub(crate) key: u64,
     entries: Mutex<Vec<Option<Connection>>>,
-    /// Changes with the entries.
+    /// A number that changes with the entries.
     version: AtomicU64,
     refused: [AtomicU64; Refusal::ALL.len()],
 }
 
 impl Rights {
-    /// Connection 0 alone.
+    /// Grants connection 0 alone.
     pub(crate) fn new(key: u64) -> Self {
         Self {
             key,
@@ -109,7 +81,7 @@ impl Rights {
     }
 
     pub(crate) fn count_refused(&self, reason: Refusal) {
-        // Relaxed, here and below: a count.
+        // Relaxed, also in `refused`: this is only a count.
         self.refused[reason as usize].fetch_add(1, Relaxed);
     }
 
@@ -117,13 +89,13 @@ impl Rights {
         self.refused[reason as usize].load(Relaxed)
     }
 
-    /// Allows what `connection` says; returns its number.
+    /// Opens a connection, and returns its number.
     ///
     /// # Errors
-    /// None is left: so many are open.
+    /// The number of open connections, if no number is left.
     pub(crate) fn open(&self, connection: Connection) -> Result<u16, usize> {
         let mut entries = self.entries.lock().expect("nothing panics under this lock");
-        // Number 0 is for what is allowed from the start.
+        // Number 0 is the connection that always exists.
         let free = entries.iter().position(Option::is_none);
         let index = free.unwrap_or(entries.len());
         let number = u16::try_from(index + 1).map_err(|_| entries.len())?;
@@ -131,12 +103,14 @@ impl Rights {
             entries.push(None);
         }
         entries[index] = Some(connection);
-        // ORDERING(C1): Release, under the lock; who sees the number copies the entries under the lock.
+        // ORDERING(C1): Release, under the lock. A thread that loads this version copies the entries
+        // under the lock.
         self.version.store(self.version.load(Acquire) + 1, Release);
         Ok(number)
     }
 
-    /// The memory that `peer` may put data into by the connection of that number and key, if it is still open.
+    /// Returns the memory into which `peer` may put data by the connection with that number and key,
+    /// if it is still open.
     pub(crate) fn memory_of(&self, peer: NodeId, number: u16, key: u64) -> Option<Arc<Memory>> {
         let entries = self.entries.lock().expect("nothing panics under this lock");
         let entry = entries.get(usize::from(number).wrapping_sub(1))?.as_ref()?;
@@ -145,7 +119,8 @@ impl Rights {
         is_it.then(|| Arc::clone(&window.memory))
     }
 
-    /// Takes back the connection of that number and key; returns the node that had it, and none if it was not open.
+    /// Closes the connection with that number and key. Returns the node for which it was open, or
+    /// `None` if it was not open.
     pub(crate) fn close(&self, number: u16, key: u64) -> Option<NodeId> {
         let mut entries = self.entries.lock().expect("nothing panics under this lock");
         let entry = entries.get_mut(usize::from(number).wrapping_sub(1))?;
@@ -155,7 +130,7 @@ impl Rights {
         Some(closed.peer)
     }
 
-    /// The connections to a segment: their numbers and keys.
+    /// Returns the numbers and keys of the open connections to a segment.
     pub(crate) fn open_to(&self, segment: SegmentId) -> Vec<(u16, u64)> {
         let entries = self.entries.lock().expect("nothing panics under this lock");
         let key_of = |entry: &Option<Connection>| {
@@ -170,7 +145,7 @@ impl Rights {
     }
 }
 
-/// One port's copy of the table, so that looking something up takes no lock.
+/// A port's copy of the table, so that a lookup takes no lock.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionView {
     entries: Vec<Option<Connection>>,
@@ -178,7 +153,8 @@ pub(crate) struct ConnectionView {
 }
 
 impl ConnectionView {
-    /// What was put by a message of `peer`, if the message is allowed.
+    /// Checks that a message of `peer` is allowed. Returns the place into which it has put data, if it
+    /// has.
     pub(crate) fn check(
         &mut self,
         rights: &Rights,
@@ -192,7 +168,7 @@ impl ConnectionView {
                 (true, None) => Ok(None),
             };
         };
-        // ORDERING(C1): Acquire, the entries are copied under the lock after it.
+        // ORDERING(C1): Acquire, the entries are copied under the lock afterwards.
         let version = rights.version.load(Acquire);
         if version != self.version {
             let entries = rights
@@ -218,7 +194,7 @@ impl ConnectionView {
     }
 }
 
-/// The `len` bytes from offset `at` of the window on, if they lie within.
+/// Returns the `len` bytes from offset `at` of the window on, if they lie in the window.
 pub(crate) fn part_of(window: &Range<u64>, at: u64, len: u64) -> Option<Range<u64>> {
     let start = window.start.checked_add(at)?;
     let end = start.checked_add(len)?;

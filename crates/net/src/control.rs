@@ -1,11 +1,14 @@
-//! What nodes tell each other besides messages: who has opened a connection, who leaves; and the thread that hears it, or that a node has died.
+//! Control frames: what nodes report to each other besides messages, such as that a connection was
+//! opened or that a node leaves.
 //!
-//! Each two nodes share a socket without a name, which nobody else can reach. Its end is how a node's death is noticed, whatever it died of: the system
-//! closes what a process had open. Nodes that MPI has started on several machines have none from one to the next: what they tell each other are messages of MPI.
+//! Each pair of nodes on one machine shares an unnamed socket, which no other process can reach. The
+//! end of the socket reveals the death of a node, whatever its cause, because the system closes all
+//! files of a process. Nodes on different machines have no such socket. Their transport provides a
+//! [`Relay`], which carries the frames.
 
+use std::fmt;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-#[cfg(feature = "mpi")]
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,46 +21,47 @@ use rustix::net::{
 };
 
 use crate::address::NodeId;
-#[cfg(feature = "mpi")]
-use crate::transport::Ranks;
 
-/// Descriptors that one frame can carry: the system allows 253.
+/// The largest number of file descriptors in one frame. The system allows 253.
 pub(crate) const FILES_MAX: usize = 128;
-/// Words of a frame.
+/// The number of words of a frame.
 pub(crate) const WORDS: usize = 6;
-/// Its bytes.
+/// The number of bytes of a frame.
 pub(crate) const FRAME_BYTES: usize = 8 * WORDS;
 
-/// One thing that a node tells another, and descriptors that go with it.
+/// A report of one node to another, and the file descriptors that go with it.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    /// What it is about: one of the constants below.
+    /// The kind of report: one of the constants below.
     pub(crate) kind: u64,
     pub(crate) words: [u64; WORDS - 1],
     pub(crate) files: Vec<OwnedFd>,
-    /// More descriptors were sent than this process may have open.
+    /// True if more descriptors were sent than this process may have open.
     pub(crate) lacks_files: bool,
 }
 
-/// The first node to one that it has started: who it is.
+/// Tells a node that the first node has started which node it is.
 pub(crate) const WELCOME: u64 = 1;
-/// Some of the files that it needs follow.
+/// Carries some of the files of a node.
 pub(crate) const FILES: u64 = 2;
-/// A connection was opened for whom this is sent to: its number, its key, and where the window lies in the file.
+/// A connection was opened for the receiver of this frame: its number, its key, and the position of
+/// the window in the file.
 pub(crate) const OFFER: u64 = 3;
-/// The node leaves, and its end is no death: how many packets the other was sent, where no end of a socket says that these were all.
+/// The sender leaves, so that its end is not a death. Carries the number of packets that it has sent
+/// to the receiver, if the transport counts them.
 pub(crate) const LEAVE: u64 = 4;
-/// A connection is closed for the node that this is sent to: its number and its key. The answer is [`CLOSED`].
+/// A connection for the receiver of this frame is closed: its number and its key. The answer is
+/// [`CLOSED`].
 pub(crate) const CLOSE: u64 = 5;
-/// Nothing is put by that connection any more.
+/// The sender of this frame puts nothing more by that connection.
 pub(crate) const CLOSED: u64 = 6;
-/// Asks for an [`ALIVE`].
+/// Asks for an [`ALIVE`] frame.
 pub(crate) const ASK: u64 = 7;
-/// The node runs.
+/// The sender runs.
 pub(crate) const ALIVE: u64 = 8;
 
 impl Frame {
-    /// The bytes of a frame.
+    /// Returns the bytes of a frame.
     pub(crate) fn write(kind: u64, words: [u64; WORDS - 1]) -> [u8; FRAME_BYTES] {
         let mut bytes = [0; FRAME_BYTES];
         let places = bytes.as_chunks_mut().0.iter_mut();
@@ -67,7 +71,7 @@ impl Frame {
         bytes
     }
 
-    /// The frame that `bytes` are.
+    /// Reads a frame from its bytes.
     pub(crate) fn read(bytes: &[u8; FRAME_BYTES], files: Vec<OwnedFd>) -> Self {
         let word =
             |index: usize| u64::from_ne_bytes(std::array::from_fn(|byte| bytes[8 * index + byte]));
@@ -80,35 +84,31 @@ impl Frame {
     }
 }
 
-/// The ways by which a node tells others what is no message.
+/// Carries control frames between nodes that share no socket.
+pub(crate) trait Relay: fmt::Debug + Send + Sync {
+    /// Sends the bytes of a frame to `node`. Never waits.
+    fn send(&self, node: NodeId, frame: [u8; FRAME_BYTES]);
+
+    /// Receives a frame, if one has arrived.
+    fn receive(&self) -> Option<(NodeId, Frame)>;
+}
+
+/// The paths by which a node sends control frames to the others.
 #[derive(Debug)]
 pub(crate) struct Controls {
-    /// By node; none to itself, and to those on other machines.
+    /// By node; `None` for this node, and for nodes on other machines.
     sockets: Vec<Option<OwnedFd>>,
-    /// The processes that MPI has started, if it has.
-    #[cfg(feature = "mpi")]
-    ranks: Option<Arc<Ranks>>,
+    /// For the nodes without a socket, if there are any.
+    relay: Option<Arc<dyn Relay>>,
 }
 
 impl Controls {
-    pub(crate) const fn by_sockets(sockets: Vec<Option<OwnedFd>>) -> Self {
-        Self {
-            sockets,
-            #[cfg(feature = "mpi")]
-            ranks: None,
-        }
+    /// Uses the sockets where there are any, and the relay for the other nodes.
+    pub(crate) const fn new(sockets: Vec<Option<OwnedFd>>, relay: Option<Arc<dyn Relay>>) -> Self {
+        Self { sockets, relay }
     }
 
-    /// By sockets where there are any, to others by MPI.
-    #[cfg(feature = "mpi")]
-    pub(crate) const fn by_mpi(sockets: Vec<Option<OwnedFd>>, ranks: Arc<Ranks>) -> Self {
-        Self {
-            sockets,
-            ranks: Some(ranks),
-        }
-    }
-
-    /// The sockets, each with whom it is to.
+    /// Returns the sockets, each with the node at its other end.
     pub(crate) fn sockets(&self) -> impl Iterator<Item = (NodeId, &OwnedFd)> {
         let nodes = (0..).map(NodeId);
         nodes
@@ -116,34 +116,31 @@ impl Controls {
             .filter_map(|(node, socket)| Some((node, socket.as_ref()?)))
     }
 
-    /// Tells no more by sockets, whose ends are that of this node for the others.
+    /// Shuts all sockets down, so that this node has ended for the others.
     pub(crate) fn close(&self) {
         for (_, socket) in self.sockets() {
-            // Of one that is gone nobody need know.
+            // An error means that the other node is gone, which does not matter.
             let _ = shutdown(socket, Shutdown::Both);
         }
     }
 
-    /// What one has told that has no socket to this node, if there is something.
-    pub(crate) fn hear(&self) -> Option<(NodeId, Frame)> {
-        #[cfg(feature = "mpi")]
-        return self.ranks.as_ref()?.hear();
-        #[cfg(not(feature = "mpi"))]
-        None
+    /// Receives a frame from a node without a socket, if one has arrived.
+    pub(crate) fn receive_relayed(&self) -> Option<(NodeId, Frame)> {
+        self.relay.as_ref()?.receive()
     }
 
-    /// Tells `node` no more, and does not hear it any more; whoever waits for room to tell it something has an error.
+    /// Shuts the socket to `node` down. A thread that waits for space to send to it gets an error.
     pub(crate) fn close_to(&self, node: NodeId) {
         if let Some(Some(socket)) = self.sockets.get(usize::from(node.0)) {
-            // As above.
+            // As in `close`.
             let _ = shutdown(socket, Shutdown::Both);
         }
     }
 
-    /// Tells `node` something; waits for room.
+    /// Sends a frame to `node`, and waits until there is space for it.
     ///
     /// # Panics
-    /// When there is no way to it.
+    /// If there is neither a socket to it nor a relay.
     pub(crate) fn send(
         &self,
         node: NodeId,
@@ -154,7 +151,7 @@ impl Controls {
         self.send_with(node, kind, words, files, SendFlags::empty())
     }
 
-    /// The same, but where there is no room `EAGAIN` is returned.
+    /// Sends a frame to `node`, or returns `EAGAIN` if there is no space for it.
     pub(crate) fn try_send(
         &self,
         node: NodeId,
@@ -175,22 +172,21 @@ impl Controls {
         if let Some(Some(socket)) = self.sockets.get(usize::from(node.0)) {
             return send_with(socket, kind, words, files, flags);
         }
-        #[cfg(feature = "mpi")]
-        if let Some(ranks) = &self.ranks {
-            ranks.tell(node, Frame::write(kind, words));
+        if let Some(relay) = &self.relay {
+            relay.send(node, Frame::write(kind, words));
             return Ok(());
         }
-        panic!("there is no way to {node}");
+        panic!("there is neither a socket nor a relay to {node}");
     }
 }
 
-/// The two ends of a control socket.
+/// Creates a control socket, and returns its two ends.
 pub(crate) fn pair() -> Result<(OwnedFd, OwnedFd), Errno> {
     let flags = SocketFlags::CLOEXEC;
     socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
 }
 
-/// Sends a frame, whole.
+/// Sends a frame as a whole.
 pub(crate) fn send(
     socket: impl AsFd,
     kind: u64,
@@ -218,16 +214,16 @@ fn send_with(
             files.len()
         );
     }
-    // A peer that is gone is an error here, and no signal.
+    // A peer that is gone causes an error here, not a signal.
     let flags = flags | SendFlags::NOSIGNAL;
     retry_on_intr(|| sendmsg(&socket, &[IoSlice::new(&bytes)], &mut ancillary, flags))?;
     Ok(())
 }
 
-/// Receives a frame; none at the end of the socket, which is that of the peer.
+/// Receives a frame. Returns `None` at the end of the socket, which means that the peer has ended.
 ///
 /// # Errors
-/// `EBADMSG` for bytes that are no frame.
+/// `EBADMSG` for bytes that are not a frame.
 pub(crate) fn receive(socket: impl AsFd) -> Result<Option<Frame>, Errno> {
     let mut bytes = [0; FRAME_BYTES];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
@@ -252,15 +248,8 @@ pub(crate) fn receive(socket: impl AsFd) -> Result<Option<Frame>, Errno> {
     }
 }
 
-/// Receives a frame if there is one, or that there will be none.
-#[cfg(feature = "mpi")]
-pub(crate) fn try_receive(socket: impl AsFd) -> Option<Result<Option<Frame>, Errno>> {
-    let ready = wait(&[socket.as_fd()], Some(Duration::ZERO));
-    let is_ready = ready.is_ok_and(|ready| !ready.is_empty());
-    is_ready.then(|| receive(socket))
-}
-
-/// Waits until one of `sockets` has something to say or has ended, or for `limit`; returns which.
+/// Waits until one of `sockets` is readable or has ended, but no longer than `limit`. Returns the
+/// indices of those sockets.
 pub(crate) fn wait(
     sockets: &[BorrowedFd<'_>],
     limit: Option<Duration>,

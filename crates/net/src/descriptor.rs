@@ -1,34 +1,36 @@
-//! The descriptor of a message: what to move where, by what right, and whom to tell.
+//! The descriptor of a message: what it moves where, by which right, and whether it wakes the
+//! receiver.
 //!
-//! It travels as the first bytes of a message's short part; the metadata follow it, and data that are few follow these. All numbers are
-//! little-endian.
+//! It travels as the first bytes of a message's short part. The metadata follow it, then the data if
+//! they are few. All numbers are little-endian.
 //!
-//! | bytes | what |
+//! | bytes | contents |
 //! |---|---|
-//! | 0..2 | connection, as the receiver numbers them |
-//! | 2 | flags: bit 0 doorbell, bit 1 cache hint, bit 2 the data were put into a segment; all others zero |
-//! | 3 | how many bytes of metadata there are |
+//! | 0..2 | number of the connection at the receiver |
+//! | 2 | flags: bit 0 doorbell, bit 1 cache hint, bit 2 put into a segment; others zero |
+//! | 3 | number of bytes of metadata |
 //! | 4..8 | user field |
 //! | 8..16 | key of the connection |
-//! | 16..24 | of data that were put: where, as an offset into the segment; else zero |
-//! | 24..32 | of data that were put: how many bytes; else zero |
+//! | 16..24 | for data that were put, their offset in the window; otherwise zero |
+//! | 24..32 | for data that were put, the number of bytes; otherwise zero |
 //!
 //! # Source
-//! Parker, Efficient user-level event notification, section 3.4.1 and figures 5 and 6. Source and destination node are known from the lane or
-//! connection that a message comes by; source addresses do not travel.
+//! Parker, Efficient user-level event notification, section 3.4.1 and figures 5 and 6. Source and
+//! destination node are known from the lane or connection by which a message arrives. Source
+//! addresses do not travel.
 
 use raddle_sync::hand_over::Reader;
 
-use crate::connection::Refusal;
+use crate::error::Refusal;
 
-/// Bytes of a descriptor.
+/// The number of bytes of a descriptor.
 pub(crate) const DESCRIPTOR_BYTES: usize = 32;
 
 const DOORBELL: u8 = 1;
 const CACHE_HINT: u8 = 2;
 const PUT: u8 = 4;
 
-/// What a message says of itself.
+/// The description of a message, which travels with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Descriptor {
     pub(crate) connection: u16,
@@ -36,21 +38,22 @@ pub(crate) struct Descriptor {
     pub(crate) metadata_len: u8,
     pub(crate) user: u32,
     pub(crate) key: u64,
-    /// Where data were put, and how many.
+    /// The offset and length of data that were put.
     pub(crate) put: Option<(u64, u64)>,
 }
 
-/// What is to happen where a message arrives.
+/// Instructions for the receiver of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flags {
-    /// The receiver is woken if it sleeps.
+    /// Wakes the receiver if it sleeps.
     pub doorbell: bool,
-    /// The receiver is about to read the data. Else long ones go past the caches, where the sender writes them to where they are read.
+    /// The receiver reads the data soon. If this is not set, and the sender writes long data directly
+    /// to their final location, they bypass the caches.
     pub cache_hint: bool,
 }
 
 impl Default for Flags {
-    /// A message that wakes, of data that are read soon.
+    /// Returns the flags of a message that wakes the receiver, and whose data are read soon.
     fn default() -> Self {
         Self {
             doorbell: true,
@@ -60,7 +63,7 @@ impl Default for Flags {
 }
 
 impl Flags {
-    /// Who reads the data, and when.
+    /// Returns when the data are read.
     pub(crate) const fn reader(self) -> Reader {
         if self.cache_hint {
             Reader::Soon
@@ -92,10 +95,11 @@ impl Descriptor {
         bytes
     }
 
-    /// The descriptor at the beginning of `short`, the metadata behind it, and the data behind these.
+    /// Reads the descriptor at the beginning of `short`. Returns it, the metadata behind it, and the
+    /// data behind the metadata.
     ///
     /// # Errors
-    /// [`Refusal::Malformed`] for bytes that no sender of ours writes.
+    /// [`Refusal::Malformed`] for bytes that [`write`](Self::write) never produces.
     pub(crate) fn read(short: &[u8]) -> Result<(Self, &[u8], &[u8]), Refusal> {
         let (bytes, rest) = short
             .split_first_chunk::<DESCRIPTOR_BYTES>()

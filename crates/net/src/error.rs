@@ -1,179 +1,239 @@
-//! What can go wrong between nodes.
+//! The errors of nodes, of sending, and the reasons to refuse a message.
 
+use std::fmt;
 use std::io;
 use std::time::Duration;
 
 use rustix::io::Errno;
 
 use crate::address::{NodeId, PORTS_MAX, PortId, Shape};
-use crate::transport::TransportKind;
+use crate::kind::TransportKind;
 
-/// Why nodes could not be brought up, or what happened to one.
+/// The reason why nodes could not be started, or what happened to a node.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetError {
-    /// No node, no port, or more than there can be.
-    #[error("{} nodes of {} ports each; expected at least one of each, and at most {PORTS_MAX} ports in all", .0.nodes, .0.ports)]
+    /// There are no nodes, no ports, or too many of them.
+    #[error(
+        "{} nodes of {} ports each; expected at least one of each, \
+         and at most {PORTS_MAX} ports in all",
+        .0.nodes, .0.ports
+    )]
     Shape(Shape),
     /// The system refused memory, a socket or a thread.
     #[error("the system refused {what}: {error}")]
     System {
-        /// What it refused.
+        /// The thing that it refused.
         what: &'static str,
-        /// Why.
+        /// The error that the system returned.
         error: io::Error,
     },
     /// A process could not be started.
     #[error("{node}: cannot start {program}: {error}")]
     Start {
-        /// Which was to be.
+        /// The node that the process was to be.
         node: NodeId,
         /// The program.
         program: String,
-        /// Why not.
+        /// The error that the system returned.
         error: io::Error,
     },
-    /// What the program's first node says to this one makes no sense.
+    /// This process did not receive a valid start from the first node of the program.
     #[error(
-        "RADDLE_NODE is set, but standard input is no socket of the program's first node ({found}); expected to be started by it, or RADDLE_NODE not to be set"
+        "RADDLE_NODE is set, but standard input is no socket of the program's first node \
+         ({found}); expected to be started by it, or RADDLE_NODE not to be set"
     )]
     NotStarted {
-        /// What was found.
+        /// A description of what was found.
         found: String,
     },
-    /// The transport was asked for of a program that was built without it.
+    /// The program was built without the requested transport.
     #[error("this program was built without MPI; build it with `--features mpi`")]
     WithoutMpi,
-    /// MPI brings together processes that it has started, and it has not started this one.
+    /// The MPI transports connect processes that MPI has started, but MPI has not started this one.
     #[error(
-        "the nodes by mpi are processes that MPI starts, and it has not started this one; start the program by `mpirun -n {0} PROGRAM …`"
+        "the nodes by mpi are processes that MPI starts, and it has not started this one; \
+         start the program by `mpirun -n {0} PROGRAM …`"
     )]
     NotByMpi(u16),
-    /// MPI has started more processes, or fewer, than there are to be nodes.
+    /// MPI has started more or fewer processes than the program has nodes.
     #[error("{found} processes were started by MPI, for {expected} nodes; expected one for each")]
     RankCount {
-        /// How many were started.
+        /// The number of processes that were started.
         found: usize,
-        /// How many nodes there are to be.
+        /// The number of nodes.
         expected: u16,
     },
-    /// A process that MPI has started is of another program, or has other options.
+    /// A process that MPI has started belongs to another program, or has other options.
     #[error(
-        "{node} is one of {} nodes with {} ports each; expected {} with {}, as here: all have to be started alike",
+        "{node} is one of {} nodes with {} ports each; \
+         expected {} with {}, as here: all have to be started alike",
         .found.nodes, .found.ports, .expected.nodes, .expected.ports
     )]
     Unlike {
-        /// Which.
+        /// The node that the process is.
         node: NodeId,
-        /// What it is one of.
+        /// The shape of that process.
         found: Shape,
-        /// What this process is one of.
+        /// The shape of this process.
         expected: Shape,
     },
-    /// MPI has started several processes, and each would bring up all nodes.
+    /// MPI has started several processes, and each of them would start all nodes.
     #[error(
-        "this process is one of several that MPI has started, each of which would have its own nodes by {0}; expected mpi"
+        "this process is one of several that MPI has started, \
+         each of which would have its own nodes by {0}; expected mpi"
     )]
     OneOfMany(TransportKind),
     /// MPI cannot be used.
     #[error("MPI cannot be used: {0}")]
     Mpi(&'static str),
-    /// Nodes by MPI are processes of their own.
+    /// Nodes with this transport are always separate processes.
     #[error("nodes by {0} cannot be within one process")]
     OneProcess(TransportKind),
-    /// Nodes by threads are within one process, which brings them up ([`Node::in_process`](crate::Node::in_process)).
+    /// Nodes that are threads are in one process, which creates them all
+    /// ([`Node::in_process`](crate::Node::in_process)).
     #[error("nodes by {0} cannot be processes; by shm, socket, mpi and mpi-messages they can")]
     NoProcess(TransportKind),
-    /// A node does not leave, though the first has left.
-    #[error("{0} does not end, though it is over")]
+    /// A node does not leave, although the first node has left.
+    #[error("{0} does not end, though the program has ended")]
     Stays(NodeId),
     /// A node has ended without leaving.
     #[error("{0} has died")]
     Died(NodeId),
     /// A node does not answer: it was stopped, or something else keeps it from running.
-    #[error("{node} has not answered for {} s: it is stopped, or does not get to run", limit.as_secs_f64())]
+    #[error(
+        "{node} has not answered for {} s: it is stopped, or does not get to run",
+        limit.as_secs_f64()
+    )]
     Silent {
-        /// Which.
+        /// The node.
         node: NodeId,
-        /// How long it was waited for.
+        /// How long this node waited for an answer.
         limit: Duration,
     },
     /// A node has left the program.
     #[error("{0} has left")]
     Left(NodeId),
-    /// A node's process ended with an error.
+    /// The process of a node ended with an error.
     #[error("{node} failed: {}", why.clone().unwrap_or_else(|| status.to_string()))]
     Failed {
-        /// Which.
+        /// The node.
         node: NodeId,
         /// How its process ended.
         status: std::process::ExitStatus,
-        /// Why, if it has [told](crate::Launch::tell_first).
+        /// The reason, if the node [reported](crate::Launch::tell_first) one.
         why: Option<String>,
     },
-    /// What came by a lane is no message, and nothing after it can be found.
+    /// A lane contains bytes that are no message. No later message can be found in the lane.
     #[error("the lane from {from}: {found}")]
     Broken {
-        /// Who sends there.
+        /// The port that sends by this lane.
         from: PortId,
         /// What was found.
         found: raddle_sync::lane::BrokenLane,
     },
-    /// No more connections.
+    /// The largest possible number of connections is open.
     #[error("{0} connections are open, and there can be no more")]
     TooManyConnections(usize),
 }
 
 impl NetError {
-    /// The system refused `what`.
+    /// Returns a function that turns an error of the system into one that says that it refused
+    /// `what`.
     pub(crate) fn system(what: &'static str) -> impl Fn(Errno) -> Self {
         move |error| Self::System {
             what,
             error: error.into(),
         }
     }
+
+    /// Checks that a program can have this shape.
+    ///
+    /// # Errors
+    /// [`NetError::Shape`].
+    pub(crate) const fn check_shape(shape: Shape) -> Result<(), Self> {
+        if shape.is_valid() {
+            Ok(())
+        } else {
+            Err(Self::Shape(shape))
+        }
+    }
 }
 
-/// Why a message was not sent.
+/// The reason why a message was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The receiver is behind: try again when it has received.
+    /// The receiver is behind. Try again after it has received messages.
     #[error("the lane is full")]
     Full,
     /// The node has died.
     #[error("{0} has died")]
     Died(NodeId),
-    /// The node does not answer, and is no longer waited for.
+    /// The node does not answer, and this node no longer waits for it.
     #[error("{0} does not answer: it is stopped, or does not get to run")]
     Silent(NodeId),
     /// The node has left.
     #[error("{0} has left")]
     Left(NodeId),
-    /// The node has closed the connection, or has dropped the segment to which it leads.
+    /// The node has closed the connection, or has dropped the segment of the connection.
     #[error("{0} has closed the connection")]
     Closed(NodeId),
-    /// The connection was accepted by another node than the one whose port sends.
+    /// The port belongs to another node than the one that accepted the connection.
     #[error("the connection to {0} was accepted by another node than the one that sends")]
     NotAccepted(NodeId),
-    /// More than what one message can have.
+    /// The message is too long.
     #[error("{found} bytes of {part}; expected at most {expected}")]
     TooLong {
-        /// Metadata or data.
+        /// The part that is too long: metadata or data.
         part: &'static str,
-        /// How many.
+        /// Its length in bytes.
         found: usize,
-        /// How many there may be.
+        /// The largest allowed length in bytes.
         expected: usize,
     },
-    /// Data were to be put outside of the connection's bounds.
+    /// The target of a put lies outside the bounds of the connection.
     #[error("{len} bytes at offset {at}; expected them to lie within {bounds} bytes")]
     OutOfBounds {
-        /// Where.
+        /// The offset of the target.
         at: u64,
-        /// How many.
+        /// The number of bytes.
         len: u64,
-        /// How many bytes the connection allows.
+        /// The number of bytes that the connection allows.
         bounds: u64,
     },
+}
+
+/// The reason why a received message was not delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The bytes are not a valid message.
+    Malformed,
+    /// There is no such connection, or it was opened for another node.
+    NoConnection,
+    /// The key is not the key of the connection.
+    WrongKey,
+    /// Data were put outside the bounds of the connection, or the connection allows no puts.
+    OutOfBounds,
+}
+
+impl Refusal {
+    /// All reasons.
+    pub const ALL: [Self; 4] = [
+        Self::Malformed,
+        Self::NoConnection,
+        Self::WrongKey,
+        Self::OutOfBounds,
+    ];
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Malformed => "malformed message",
+            Self::NoConnection => "no such connection",
+            Self::WrongKey => "wrong key",
+            Self::OutOfBounds => "out of bounds",
+        })
+    }
 }

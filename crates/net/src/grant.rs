@@ -1,20 +1,20 @@
-//! How long a right to put lasts: until the node that has given it takes it back.
+//! Grants: how long a right to put lasts, which is until the node that has granted it closes it.
 //!
-//! A put enters the grant, writes, tells of it, and leaves. Closing is done in the process that
-//! puts, by its listening thread, when the other node asks for it: it waits for puts that are
-//! within, which is as long as a copy takes, and then answers. So once
-//! [`Node::close`](crate::Node::close) has had that answer, no put writes any more, by whatever
-//! transport, and each that is tried returns an error.
+//! A put enters the grant, writes, sends its message, and leaves the grant. The listening thread of
+//! the process that puts closes the grant when the other node asks for it. It waits for puts in
+//! progress, which takes as long as a copy, and then answers. So once
+//! [`Node::close`](crate::Node::close) has received that answer, no put writes any more, with any
+//! transport, and each later attempt returns an error.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-/// One right to put.
+/// A right to put.
 #[derive(Debug)]
 pub(crate) struct Grant {
     is_open: RwLock<bool>,
 }
 
-/// A put under way.
+/// A put in progress.
 #[derive(Debug)]
 pub(crate) struct Entered<'a>(#[expect(dead_code, reason = "held")] RwLockReadGuard<'a, bool>);
 
@@ -25,7 +25,7 @@ impl Grant {
         }
     }
 
-    /// Keeps the grant open until the result is dropped; none when it is closed.
+    /// Keeps the grant open until the result is dropped. Returns `None` if the grant is closed.
     #[inline]
     pub(crate) fn enter(&self) -> Option<Entered<'_>> {
         let is_open = self.is_open.read().unwrap_or_else(PoisonError::into_inner);
@@ -33,7 +33,7 @@ impl Grant {
         Some(Entered(is_open))
     }
 
-    /// Closes it for good, when no put is within.
+    /// Waits until no put is in progress, and closes the grant for good.
     pub(crate) fn close(&self) {
         *self.is_open.write().unwrap_or_else(PoisonError::into_inner) = false;
     }
@@ -47,18 +47,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn closing_waits_for_the_put_within_and_refuses_the_next() {
+    fn close_waits_for_the_put_in_progress_and_refuses_the_next() {
         let grant = Grant::new(true);
-        let (told, closed) = mpsc::channel();
+        let (report, closed) = mpsc::channel();
         thread::scope(|scope| {
-            let within = grant.enter().expect("it is open");
+            let entered = grant.enter().expect("the grant is open");
             scope.spawn(|| {
                 grant.close();
-                told.send(()).expect("it is heard");
+                report.send(()).expect("the receiver exists");
             });
             assert_eq!(closed.try_recv(), Err(mpsc::TryRecvError::Empty));
-            drop(within);
-            closed.recv().expect("it is told");
+            drop(entered);
+            closed.recv().expect("the grant was closed");
         });
         assert!(grant.enter().is_none());
     }

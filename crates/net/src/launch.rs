@@ -1,12 +1,13 @@
-//! Starting a program's nodes: the first starts the others, which run the same program with the same arguments.
+//! Starting a program's nodes. The first node starts the others, which run the same program with the
+//! same arguments. With some transports, an external launcher starts all processes, and each finds
+//! out which node it is.
 //!
-//! Or MPI starts them all, and each finds out which it is (the transport `mpi`).
-//!
-//! What a node that the first one starts needs it gets from the first one through its standard input, which is a socket without a name: nothing is written to any
-//! file system, no process that was not started so can reach a node, and with the last node all is gone, however it ended.
+//! A node that the first one starts receives what it needs through its standard input, which is an
+//! unnamed socket. So nothing is written to a file system, no other process can reach a node, and
+//! nothing remains once the last node has ended, however it ended.
 
-mod others;
-mod word;
+mod children;
+mod last_report;
 
 use std::env;
 use std::ffi::OsString;
@@ -22,40 +23,25 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use crate::address::{NodeId, Shape};
 use crate::control::{self, FILES_MAX};
 use crate::error::NetError;
-use crate::node::{Node, Silence};
-use crate::share::Share;
-use crate::transport::TransportKind;
+use crate::kind::{TransportKind, ranks};
+use crate::node::Node;
+use crate::transport::{self, Share};
+use crate::watch::Silence;
 
-use self::others::Others;
+use self::children::Children;
 
-/// Which node a process is: set for those that the first one starts.
+/// The environment variable with the number of a node. It is set for the nodes that the first one
+/// starts.
 pub const NODE_VARIABLE: &str = "RADDLE_NODE";
 
-/// How long the others may take to end where the first has failed, before they are killed.
+/// How long the other nodes may take to end after the first node has failed. Then they are killed.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How many processes `mpirun` or `srun` has started, where they say so: Open MPI, what has Hydra or PMI (MPICH, Intel MPI), Slurm.
-const RANK_COUNT_VARIABLES: [&str; 3] =
-    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
-
-/// The same of those on this machine; Slurm does not say.
-const LOCAL_COUNT_VARIABLES: [&str; 2] = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"];
-
-/// The name of a program that was started by MPI, the same for all its processes, in one or two words: of what has PMIx (Open MPI, Slurm), Slurm.
-const RANK_PROGRAM_VARIABLES: [&[&str]; 2] =
-    [&["PMIX_NAMESPACE"], &["SLURM_JOB_ID", "SLURM_STEP_ID"]];
-
-/// Which of these a process is.
-const LOCAL_RANK_VARIABLES: [&str; 3] = [
-    "OMPI_COMM_WORLD_LOCAL_RANK",
-    "MPI_LOCALRANKID",
-    "SLURM_LOCALID",
-];
-
-/// A program on several nodes, each a process, of this machine where the program itself starts them.
+/// A builder for the nodes of a program, each of which is a process. If the program itself starts
+/// them, they all run on this machine.
 ///
 /// # Examples
-/// Every process runs this; the first also starts the others.
+/// Every process runs this. The first one also starts the others.
 /// ```no_run
 /// use raddle_net::{Launch, Message, NodeId, PortId, Shape};
 ///
@@ -83,7 +69,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// So many nodes, of so many ports each.
+    /// Creates a builder for nodes of this shape.
     pub const fn new(shape: Shape) -> Self {
         Self {
             shape,
@@ -95,163 +81,167 @@ impl Launch {
         }
     }
 
-    /// How messages travel; by memory that nodes share, if nothing else is said.
+    /// Sets the transport. The default is shared memory.
     #[must_use]
     pub const fn transport(mut self, kind: TransportKind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// Starts the other nodes with these arguments instead of this process's.
+    /// Sets the arguments of the other nodes. The default is the arguments of this process.
     #[must_use]
     pub fn arguments<I: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = I>) -> Self {
         self.arguments = Some(arguments.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Whether what the other nodes print on standard output is dropped.
+    /// Sets whether the standard output of the other nodes is discarded.
     #[must_use]
     pub const fn quiet(mut self, is_quiet: bool) -> Self {
         self.is_quiet = is_quiet;
         self
     }
 
-    /// How long the others may take to end once the first has [finished](Nodes::finish); who takes longer is killed. If nothing is said, they are waited for
-    /// however long they take.
+    /// Sets how long the others may take to end once the first node has [finished](Nodes::finish).
+    /// Nodes that take longer are killed. By default there is no limit.
     #[must_use]
     pub const fn grace(mut self, limit: Duration) -> Self {
         self.grace = Some(limit);
         self
     }
 
-    /// How long another node may be silent, in whole seconds, one at least; ten if nothing is said.
+    /// Sets how long another node may be silent, in whole seconds, at least one. The default is ten.
     ///
-    /// A node is silent while its process is stopped (by SIGSTOP, or a frozen control group), or does not get to run. The
-    /// first node asks all others once a second. One that does not answer for so long has ended for the first node
-    /// ([`NetError::Silent`]), which kills its process at the end. A process that a debugger holds is waited for.
+    /// A node is silent while its process is stopped (by SIGSTOP, or a frozen control group), or does
+    /// not get to run. The first node asks all others once a second. A node that does not answer for
+    /// this time has ended for the first node ([`NetError::Silent`]), which kills its process at the
+    /// end. A process that a debugger holds is waited for.
     #[must_use]
     pub const fn silence(mut self, limit: Duration) -> Self {
         self.silence = Silence::of(limit);
         self
     }
 
-    /// True in a process that another has started as its node.
+    /// Returns true in a process that the first node has started.
     pub fn is_started() -> bool {
         env::var_os(NODE_VARIABLE).is_some()
     }
 
-    /// Tells the first node why this one fails, in a node that it has started. It finds that in
-    /// [`NetError::Failed`], and may say it for both.
+    /// Reports to the first node why this one fails, in a node that the first one has started. The
+    /// first node finds the reason in [`NetError::Failed`], and may print it for both.
     ///
-    /// Returns false, and does nothing, if this process is no such node, or the first has ended.
-    /// Words beyond 4 kB are cut off.
+    /// Returns false, and does nothing, if this process is not such a node, or the first node has
+    /// ended. The reason is cut off after 4 kB.
     pub fn tell_first(why: &str) -> bool {
-        Self::is_started() && word::tell(why)
+        Self::is_started() && last_report::send(why)
     }
 
-    /// How many processes MPI has started of this program, if it was started so, by `mpirun` or `srun`; as the environment tells, whether or not the
-    /// program was built with MPI.
+    /// Returns the number of processes of this program, if `mpirun` or `srun` has started it.
+    ///
+    /// The environment says so, whether or not the program was built with MPI.
     pub fn rank_count() -> Option<u16> {
-        first_of(&RANK_COUNT_VARIABLES)
+        ranks::count()
     }
 
-    /// How many of these run on this machine, where that is told.
+    /// Returns the number of these processes on this machine, if the environment says so.
     pub fn local_rank_count() -> Option<u16> {
-        first_of(&LOCAL_COUNT_VARIABLES)
+        ranks::local_count()
     }
 
-    /// Which of these this process is, from 0, where that is told.
+    /// Returns the index of this process among those on this machine, from 0 on, if the environment
+    /// says so.
     pub fn local_rank() -> Option<u16> {
-        first_of(&LOCAL_RANK_VARIABLES)
+        ranks::local_rank()
     }
 
-    /// A name that the processes have in common which MPI has started together with this one, and no others on this machine at the moment, where that is told.
+    /// Returns a name for the processes that were started together with this one, if the environment
+    /// has one. No other processes on this machine have the same name at the moment.
     pub fn rank_program() -> Option<String> {
-        let words = |names: &&[&str]| {
-            let words: Option<Vec<_>> = names.iter().map(|name| env::var(name).ok()).collect();
-            words.map(|words| words.join("."))
-        };
-        RANK_PROGRAM_VARIABLES.iter().find_map(words)
+        ranks::program()
     }
 
-    /// Starts the other nodes, or in one of these, joins them. By MPI the processes that it has started join each other, each of which has to come here.
+    /// Starts the other nodes, or joins them in a process that was started. With an external launcher,
+    /// all processes have to call this, and join each other.
     ///
     /// # Errors
-    /// [`NetError::Shape`], [`NetError::System`], [`NetError::Start`]; [`NetError::OneOfMany`] in processes that MPI has started; [`NetError::NoProcess`] by threads; in a node that was started, [`NetError::NotStarted`]. By MPI
-    /// [`NetError::WithoutMpi`], [`NetError::NotByMpi`], [`NetError::RankCount`], [`NetError::Unlike`] and [`NetError::Mpi`]: it can be started once in a
-    /// process.
+    /// - [`NetError::Shape`], [`NetError::System`] and [`NetError::Start`].
+    /// - [`NetError::NoProcess`] if nodes with this transport are threads.
+    /// - [`NetError::OneOfMany`] if an external launcher has started several processes, and the
+    ///   transport does not use them.
+    /// - [`NetError::NotStarted`] in a node that was started.
+    /// - With an external launcher, [`NetError::WithoutMpi`], [`NetError::NotByMpi`],
+    ///   [`NetError::RankCount`], [`NetError::Unlike`] and [`NetError::Mpi`]. A process can be joined
+    ///   to the others only once.
     pub fn start(self) -> Result<Nodes, NetError> {
-        match self.kind {
-            TransportKind::Mpi | TransportKind::MpiMessages => return self.join_ranks(),
-            TransportKind::Threads => return Err(NetError::NoProcess(self.kind)),
-            TransportKind::Memory | TransportKind::Sockets => {}
+        if self.kind.is_by_mpi() {
+            return self.join_ranks();
+        }
+        if !TransportKind::OF_PROCESSES.contains(&self.kind) {
+            return Err(NetError::NoProcess(self.kind));
         }
         if !self.kind.is_here() {
             return Err(NetError::OneOfMany(self.kind));
         }
         if Self::is_started() {
             let node = join(self.kind, self.shape)?;
-            return Ok(self.nodes(node, Others::default()));
+            return Ok(self.nodes(node, Children::default()));
         }
-        allow_files();
-        // From the first that was started on: whatever fails, they are waited for, when they have seen that this one is gone.
-        let mut others = Others::default();
-        match self.start_others(&mut others) {
-            Ok(node) => Ok(self.nodes(node, others)),
-            Err(error @ NetError::Died(_)) => Err(others.why().unwrap_or(error)),
+        raise_file_limit();
+        // Whatever fails once the first child was started, the children are waited for. They end when
+        // they see that this process is gone.
+        let mut children = Children::default();
+        match self.start_children(&mut children) {
+            Ok(node) => Ok(self.nodes(node, children)),
+            Err(error @ NetError::Died(_)) => Err(children.reported_failure().unwrap_or(error)),
             Err(error) => Err(error),
         }
     }
 
-    /// Starts the other nodes, and returns the first one, which this process is.
-    fn start_others(&self, others: &mut Others) -> Result<Node, NetError> {
+    /// Starts the other nodes, and returns the node of this process, which is the first.
+    fn start_children(&self, children: &mut Children) -> Result<Node, NetError> {
         let mut shares = Share::of_all(self.kind, self.shape)?.into_iter();
         let ours = shares.next().expect("a program has a first node");
         for share in shares {
             let (here, there) = control::pair().map_err(NetError::system("a socket"))?;
             let child = self.spawn(share.me, there)?;
-            let welcomed = welcome(&here, &share);
-            others.push(share.me, child, here);
+            let welcomed = send_share(&here, &share);
+            children.push(share.me, child, here);
             welcomed.map_err(|error| match error.kind() {
                 ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => NetError::Died(share.me),
                 _ => NetError::system("a message to a node that was started")(error),
             })?;
         }
-        let node = Node::assemble(ours, Some(self.silence))?;
-        node.set_children(others.processes().collect());
+        let node = Node::assemble(transport::connect(ours)?, Some(self.silence))?;
+        node.set_children(children.processes().collect());
         Ok(node)
     }
 
-    const fn nodes(&self, node: Node, others: Others) -> Nodes {
+    const fn nodes(&self, node: Node, children: Children) -> Nodes {
         let (grace, silence) = (self.grace, self.silence);
         Nodes {
             node,
-            others,
+            children,
             grace,
             silence,
         }
     }
 
-    /// Becomes the node that this process is of those that MPI has started.
+    /// Joins the other processes that an external launcher has started.
     fn join_ranks(self) -> Result<Nodes, NetError> {
-        if cfg!(not(feature = "mpi")) {
-            return Err(NetError::WithoutMpi);
-        }
-        if Self::rank_count().is_none() {
-            return Err(NetError::NotByMpi(self.shape.nodes));
-        }
-        allow_files();
-        let node = Node::by_mpi(self.kind, self.shape, Some(self.silence))?;
+        transport::check_ranks(self.shape)?;
+        raise_file_limit();
+        let parts = transport::join_ranks(self.kind, self.shape)?;
+        let is_first = parts.me == NodeId(0);
+        let node = Node::assemble(parts, is_first.then_some(self.silence))?;
         if self.is_quiet && node.id() != NodeId(0) {
-            let nothing = nothing(OFlags::WRONLY);
-            nothing
+            open_null(OFlags::WRONLY)
                 .and_then(rustix::stdio::dup2_stdout)
                 .map_err(NetError::system("an empty standard output"))?;
         }
-        Ok(self.nodes(node, Others::default()))
+        Ok(self.nodes(node, Children::default()))
     }
 
-    /// Starts a process whose standard input is `control`.
+    /// Starts the process of node `me`, with `control` as its standard input.
     fn spawn(&self, me: NodeId, control: OwnedFd) -> Result<Child, NetError> {
         let program = env::current_exe();
         let started = program
@@ -282,22 +272,17 @@ impl Launch {
     }
 }
 
-/// What the first of these variables says that says a number.
-fn first_of(names: &[&str]) -> Option<u16> {
-    let mut names = names.iter();
-    names.find_map(|name| env::var(name).ok()?.parse().ok())
-}
-
-/// Lets this process have as many files open as the system allows it: each two nodes share sockets, of which the first node has both ends at first, and what is usual is few.
-fn allow_files() {
+/// Raises the limit of open files to the maximum that the system allows. Each pair of nodes shares
+/// sockets, of which the first node has both ends at first, and the usual limit is low.
+fn raise_file_limit() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
-    // Refused, it is as before.
+    // If the system refuses, the old limit stays.
     let _ = setrlimit(Resource::Nofile, limit);
 }
 
-/// Tells a node that was started who it is, and gives it what it needs.
-fn welcome(to: &OwnedFd, share: &Share) -> Result<(), Errno> {
+/// Sends a node that was started its share.
+fn send_share(to: &OwnedFd, share: &Share) -> Result<(), Errno> {
     let Share {
         me,
         shape,
@@ -319,7 +304,7 @@ fn welcome(to: &OwnedFd, share: &Share) -> Result<(), Errno> {
         .try_for_each(|files| control::send(to, control::FILES, [0; 5], files))
 }
 
-/// Becomes the node that the first one has started this process as.
+/// Becomes the node as which the first node has started this process.
 fn join(kind: TransportKind, shape: Shape) -> Result<Node, NetError> {
     let not_started = |error: Errno| NetError::NotStarted {
         found: error.to_string(),
@@ -353,57 +338,62 @@ fn join(kind: TransportKind, shape: Shape) -> Result<Node, NetError> {
         }
         files.extend(frame.files);
     }
-    // From here on nobody reads what was for this node alone.
-    word::keep(first)
-        .and_then(|()| nothing(OFlags::RDONLY))
+    // The program must not read from the socket, so its standard input becomes empty.
+    last_report::keep(first)
+        .and_then(|()| open_null(OFlags::RDONLY))
         .and_then(rustix::stdio::dup2_stdin)
         .map_err(NetError::system("an empty standard input"))?;
     // Below the number of nodes.
     let share = Share::take_files(NodeId(me as u16), shape, kind, key, files);
-    Node::assemble(share, None)
+    Node::assemble(transport::connect(share)?, None)
 }
 
-/// A file that is empty, and stays so.
-fn nothing(flags: OFlags) -> Result<OwnedFd, Errno> {
+/// Opens `/dev/null`, which is always empty.
+fn open_null(flags: OFlags) -> Result<OwnedFd, Errno> {
     rustix::fs::open("/dev/null", flags, Mode::empty())
 }
 
-/// A program's nodes, as seen from one of them: itself, and in the first, the processes of the others.
+/// A program's nodes, as seen from one of them: that node, and in the first node, the processes of
+/// the others.
 #[derive(Debug)]
 pub struct Nodes {
     node: Node,
-    others: Others,
+    children: Children,
     grace: Option<Duration>,
     silence: Silence,
 }
 
 impl Nodes {
-    /// The node of this process.
+    /// Returns the node of this process.
     pub const fn node(&self) -> &Node {
         &self.node
     }
 
-    /// The processes that this one has started, by their nodes.
+    /// Returns the processes that this process has started, with their nodes.
     pub fn processes(&self) -> impl Iterator<Item = (NodeId, u32)> {
-        self.others.processes()
+        self.children.processes()
     }
 
-    /// Leaves, and in the first node waits for the others, as long as [`Launch::grace`] says. By MPI all wait until all have left.
+    /// Leaves the program. In the first node, this waits for the others, as long as
+    /// [`Launch::grace`] says. With an external launcher, every node waits until all have left.
     ///
-    /// Where nodes are dropped without this, the first gives the others five seconds, and kills who is still there. Either way it kills those that were
-    /// [silent](Launch::silence) for too long, and those that are stopped for as long now.
+    /// If nodes are dropped without this call, the first node gives the others five seconds, and kills
+    /// those that are still running. In both cases it kills the nodes that were
+    /// [silent](Launch::silence) for too long, and those that are now stopped for this time.
     ///
     /// # Errors
-    /// [`NetError::Silent`] of a node that was killed for that; [`NetError::Failed`] of the first of them that ended with an error; by MPI [`NetError::Stays`] in the first node of one that has not left in time.
+    /// [`NetError::Silent`] if a node was killed because it was silent; [`NetError::Failed`] for the
+    /// first node that ended with an error. With an external launcher, the first node returns
+    /// [`NetError::Stays`] if another node has not left in time.
     pub fn finish(mut self) -> Result<(), NetError> {
         let grace = self.grace;
         self.end(grace)
     }
 
     /// Ends the program after a failure, as a drop does. Returns the failure of a node that has
-    /// [told](Launch::tell_first) why it failed: it tells more than that the node has died.
+    /// [reported](Launch::tell_first) its reason, because that says more than that the node has died.
     pub fn why(mut self) -> Option<NetError> {
-        self.end(Some(GRACE)).err().filter(others::has_told)
+        self.end(Some(GRACE)).err().filter(children::has_reason)
     }
 
     fn end(&mut self, grace: Option<Duration>) -> Result<(), NetError> {
@@ -411,14 +401,14 @@ impl Nodes {
         let is_first = self.node.id() == NodeId(0);
         let ended = self.node.finish(grace.filter(|_| is_first));
         let node = &self.node;
-        self.others.kill_if(|other| node.is_silent(other));
-        self.others.wait(grace, self.silence).and(ended)
+        self.children.kill_if(|child| node.is_silent(child));
+        self.children.wait(grace, self.silence).and(ended)
     }
 }
 
 impl Drop for Nodes {
     fn drop(&mut self) {
-        // Who wants to know how the others ended calls `finish`.
+        // A caller that needs the result calls `finish`.
         let _ = self.end(Some(GRACE));
     }
 }

@@ -1,34 +1,49 @@
-//! Nodes: processes of one program that send each other messages without the kernel, and wake each other at the end.
+//! Nodes: processes of one program that send each other messages without the kernel.
 //!
-//! A node is an address space. Each of its threads that sends or receives has a [`Port`]. A message goes from port to port through memory that the
-//! receiver reads where the sender wrote it; a doorbell at its end wakes the receiver if it sleeps, through the word that it waits on. Data
-//! go either along with the message or straight to where they belong: into a [`Segment`] that the receiver has registered and opened for
-//! the sender.
+//! A node is an address space. Each of its threads that sends or receives has a [`Port`]. A message
+//! goes from port to port through memory, which the receiver reads at the place where the sender
+//! wrote it. The doorbell at the end of a message wakes the receiver if it sleeps. Data travel either
+//! with the message, or directly to their final location in a [`Segment`], which the receiver has
+//! registered and opened for the sender.
 //!
-//! | module | what it is |
+//! Each module imports only modules above it:
+//!
+//! | module | contents |
 //! |---|---|
-//! | `address` | nodes, ports, and how many there are |
-//! | `descriptor` | what a message says of itself |
-//! | `connection` | who may write where; the receiver decides |
-//! | `segment` | memory that others may put data into |
-//! | `grant` | how long they may |
+//! | `address` | the ids of nodes, ports and segments, and the shape of a program |
+//! | `kind` | the kinds of transport |
+//! | `error` | errors and refusals |
+//! | `descriptor`, `packet` | the wire formats of messages and packets |
+//! | `mapped` | memory that nodes share |
+//! | `random` | random keys |
+//! | `connection` | the rights that a node grants to others |
+//! | `grant` | how long a right to put lasts |
+//! | `control` | control frames: what nodes report to each other besides messages |
+//! | `watch` | how the first node notices that another does not run |
+//! | `transport` | how messages travel: by shared memory, by sockets, or by MPI |
+//! | `segment` | memory into which other nodes may put data |
+//! | `shared` | the state that the ports and threads of a node share |
 //! | `port` | sending, receiving, waiting |
-//! | `transport` | how messages come from node to node: by memory that they share, by sockets, or by MPI |
-//! | `packet` | how they travel where no memory is shared |
-//! | `node` | what the ports of a node share; who has died or left |
-//! | `control` | what nodes tell each other besides messages |
-//! | `share` | what a node is made of |
+//! | `node` | the handle to a node, and its listening thread |
 //! | `launch` | starting the processes of a program |
-//! | `mapped` | the memory that nodes share; besides what lends bytes to MPI the only place with unsafe code |
+//!
+//! **Invariant:** unsafe code occurs only in `mapped`, and in the module that lends bytes to MPI.
+//!
+//! **Invariant:** MPI is used only in `transport/mpi`, and named elsewhere only where a transport is
+//! chosen (`kind`, `transport/choose`), in errors, and in the public API of `launch`.
 //!
 //! # Nodes by MPI
-//! With the feature `mpi`, which needs an MPI library and libclang to build, a program that `mpirun -n 4 PROGRAM` or `srun` has started has a node in each process
-//! ([`TransportKind::Mpi`]). Those on one machine find each other, and share memory ([`Node::shares_memory_with`]); MPI brings messages from one machine to another. Whoever
-//! [finishes](Nodes::finish) waits there until all do. MPI tells nobody of a death, so a process that ends without finishing ends the whole
-//! program, by `mpirun`'s doing, and so does a panic that drops its [`Nodes`]. Messages to a node that has left are dropped.
+//! The feature `mpi` needs an MPI library, and libclang to build. With it, a program that
+//! `mpirun -n 4 PROGRAM` or `srun` has started has a node in each process ([`TransportKind::Mpi`]).
+//! Nodes on one machine find each other and share memory ([`Node::shares_memory_with`]). MPI
+//! transports the messages between machines. A node that [finishes](Nodes::finish) waits until all
+//! nodes do. MPI does not report the death of a process. A process that ends without finishing makes
+//! `mpirun` end the whole program, as does a panic that drops its [`Nodes`]. Messages to a node that
+//! has left are dropped.
 //!
 //! # Source
-//! Parker, Efficient user-level event notification, chapter 3: sender-based one-sided messages, notification without the kernel.
+//! Parker, Efficient user-level event notification, chapter 3: sender-based one-sided messages,
+//! notification without the kernel.
 
 mod address;
 mod connection;
@@ -36,19 +51,22 @@ mod control;
 mod descriptor;
 mod error;
 mod grant;
+mod kind;
 mod launch;
 mod mapped;
 mod node;
 mod packet;
 mod port;
+mod random;
 mod segment;
-mod share;
+mod shared;
 mod transport;
+mod watch;
 
-pub use address::{NodeId, PORTS_MAX, PortId, Shape};
-pub use connection::Refusal;
+pub use address::{NodeId, PORTS_MAX, PortId, SegmentId, Shape};
 pub use descriptor::Flags;
-pub use error::{NetError, SendError};
+pub use error::{NetError, Refusal, SendError};
+pub use kind::TransportKind;
 pub use launch::{Launch, NODE_VARIABLE, Nodes};
 pub use node::{ConnectionId, Node, Pump};
 #[doc(hidden)]
@@ -56,5 +74,4 @@ pub use packet::packet_of;
 #[doc(hidden)]
 pub use port::descriptor_of_put;
 pub use port::{Arrival, DATA_MAX, Data, METADATA_MAX, Message, Port, Put};
-pub use segment::{Remote, Segment, SegmentId};
-pub use transport::TransportKind;
+pub use segment::{Remote, Segment};

@@ -1,40 +1,41 @@
-//! Packets: how messages travel where no memory is shared.
+//! Packets: how messages travel between nodes that share no memory.
 //!
-//! A packet is a header, the short part of a message, and its long part. The header has a number that counts the packets of its way, and a checksum
-//! of all the rest, so that what is lost, doubled or changed on the way is noticed. All numbers are little-endian.
+//! A packet is a header, the short part of a message, and its long part. The header has a number
+//! that counts the packets from one node to another, and a checksum of all the rest, so that lost,
+//! repeated and changed packets are noticed. All numbers are little-endian.
 //!
-//! | bytes | what |
+//! | bytes | contents |
 //! |---|---|
 //! | 0..4 | CRC-32C of all that follows, header and parts |
-//! | 4..8 | number on its way, from 0, modulo 2³² |
-//! | 8 | kind: 16 a message; 17 one whose long part is put into a segment first; 18 such a long part alone, of which nobody is told |
-//! | 9 | 1 if the receiver is to be woken, else 0 |
-//! | 10..12 | bytes of the short part |
-//! | 12..16 | bytes of the long part |
-//! | 16..18 | sending port, by its number in its node |
-//! | 18..20 | receiving port, likewise |
+//! | 4..8 | number of the packet, from 0, modulo 2³² |
+//! | 8 | kind: 16 message, 17 put, 18 part (see [`Kind`]) |
+//! | 9 | 1 if the receiver is to be woken, otherwise 0 |
+//! | 10..12 | number of bytes of the short part |
+//! | 12..16 | number of bytes of the long part |
+//! | 16..18 | index of the sending port in its node |
+//! | 18..20 | index of the receiving port in its node |
 //! | 20..24 | zero |
 //!
 //! # Source
-//! Parker, Efficient user-level event notification, section 3.4.2. CRC-32C: Castagnoli, Bräuer, Herrmann, IEEE Transactions on
-//! Communications 41(6), 1993.
+//! Parker, Efficient user-level event notification, section 3.4.2. CRC-32C: Castagnoli, Bräuer,
+//! Herrmann, IEEE Transactions on Communications 41(6), 1993.
 
 use raddle_sync::lane::{LONG_MAX, SHORT_MAX};
 
-/// Bytes of a header.
+/// The number of bytes of a header.
 pub(crate) const HEADER_BYTES: usize = 24;
-/// Bytes of the longest packet.
+/// The number of bytes of the longest packet.
 pub(crate) const PACKET_BYTES_MAX: usize = HEADER_BYTES + SHORT_MAX + LONG_MAX;
 
-/// What a packet carries.
+/// The contents of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
     /// A message.
     Message = 16,
-    /// A message whose long part is put into a segment.
+    /// A message whose long part is put into a segment first.
     Put = 17,
-    /// A long part that is put into a segment; the message follows.
+    /// A long part that is put into a segment without a message. The message follows later.
     Part = 18,
 }
 
@@ -46,16 +47,16 @@ impl Kind {
     }
 }
 
-/// What a header says.
+/// The header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// On its way.
+    /// The number among the packets from this node to that one.
     pub(crate) number: u32,
     pub(crate) kind: Kind,
     pub(crate) doorbell: bool,
-    /// Of the sending node.
+    /// The port of the sending node.
     pub(crate) from: u16,
-    /// Of the receiving node.
+    /// The port of the receiving node.
     pub(crate) to: u16,
 }
 
@@ -68,14 +69,14 @@ pub(crate) struct Packet<'a> {
 }
 
 impl Header {
-    /// The header of a packet with these parts.
+    /// Returns the bytes of the header of a packet with these parts.
     pub(crate) fn write(&self, short: &[&[u8]], long: &[u8]) -> [u8; HEADER_BYTES] {
         let short_len: usize = short.iter().map(|piece| piece.len()).sum();
         let mut bytes = [0; HEADER_BYTES];
         bytes[4..8].copy_from_slice(&self.number.to_le_bytes());
         bytes[8] = self.kind as u8;
         bytes[9] = self.doorbell.into();
-        // Both are at most what a lane carries, far below what fits.
+        // Both are at most what a lane carries, which is far below the limits of these types.
         bytes[10..12].copy_from_slice(&(short_len as u16).to_le_bytes());
         bytes[12..16].copy_from_slice(&(long.len() as u32).to_le_bytes());
         bytes[16..18].copy_from_slice(&self.from.to_le_bytes());
@@ -90,7 +91,7 @@ impl Header {
     }
 }
 
-/// A packet with this header, of which the checksum is made to fit: to try what a receiver makes of it.
+/// Returns a packet with this header and a correct checksum, for tests of the receiver.
 #[doc(hidden)]
 pub fn packet_of(header: &[u8; HEADER_BYTES], short: &[u8], long: &[u8]) -> Vec<u8> {
     let mut bytes = [&header[..], short, long].concat();
@@ -102,7 +103,7 @@ pub fn packet_of(header: &[u8; HEADER_BYTES], short: &[u8], long: &[u8]) -> Vec<
 }
 
 impl<'a> Packet<'a> {
-    /// The packet that `bytes` are; none where they are none, or were changed on the way.
+    /// Reads a packet. Returns `None` for bytes that are not a packet, or that were changed on the way.
     pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
         let (header, parts) = bytes.split_first_chunk::<HEADER_BYTES>()?;
         let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
@@ -148,7 +149,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(short in prop::collection::vec(any::<u8>(), 0..=SHORT_MAX), long: Vec<u8>, cut: prop::sample::Index) {
+        fn a_written_packet_is_read_back(
+            short in prop::collection::vec(any::<u8>(), 0..=SHORT_MAX),
+            long: Vec<u8>,
+            cut: prop::sample::Index,
+        ) {
             let (first, second) = short.split_at(cut.index(short.len() + 1));
             let header = HEADER.write(&[first, second], &long);
             let bytes = [&header[..], &short, &long].concat();
@@ -157,7 +162,11 @@ mod tests {
         }
 
         #[test]
-        fn a_changed_bit_or_a_missing_byte_is_noticed(long: Vec<u8>, at: prop::sample::Index, bit in 0..8_u8) {
+        fn a_changed_bit_or_a_missing_byte_is_noticed(
+            long: Vec<u8>,
+            at: prop::sample::Index,
+            bit in 0..8_u8,
+        ) {
             let header = HEADER.write(&[b"short"], &long);
             let mut bytes = [&header[..], b"short", &long].concat();
             let place = at.index(bytes.len());
@@ -167,7 +176,7 @@ mod tests {
         }
 
         #[test]
-        fn bytes_of_any_kind_are_no_packet(bytes: Vec<u8>) {
+        fn arbitrary_bytes_are_not_a_packet(bytes: Vec<u8>) {
             prop_assert_eq!(Packet::read(&bytes), None);
         }
     }

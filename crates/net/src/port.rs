@@ -1,4 +1,4 @@
-//! Ports: where one thread of a node sends from, and where it receives and waits.
+//! Ports: the objects by which a thread of a node sends, receives and waits.
 
 mod put;
 
@@ -11,94 +11,97 @@ use raddle_sync::lane::{LONG_MAX, LaneReceiver, SHORT_MAX};
 use raddle_sync::prim::{Acquire, Instant, spin_loop};
 use raddle_sync::wait::{SpinBudget, WaitCell, Way};
 
-use crate::address::{NodeId, PortId};
-use crate::connection::{ConnectionView, Place, Refusal};
+use crate::address::{NodeId, PortId, SegmentId};
+use crate::connection::{ConnectionView, Place};
 use crate::descriptor::{DESCRIPTOR_BYTES, Descriptor, Flags};
-use crate::error::{NetError, SendError};
+use crate::error::{NetError, Refusal, SendError};
 use crate::mapped::WORDS;
-use crate::node::{Ended, Shared};
 use crate::packet::Kind;
-use crate::segment::{Remote, SegmentId};
+use crate::segment::Remote;
+use crate::shared::{Ended, Shared};
 use crate::transport::{Link, Outgoing};
 
 pub use self::put::Put;
 
-/// The longest metadata of a message.
+/// The largest number of bytes of metadata of a message.
 pub const METADATA_MAX: usize = SHORT_MAX - DESCRIPTOR_BYTES;
 const _: () = assert!(
     METADATA_MAX <= u8::MAX as usize,
-    "its length is a byte of the descriptor"
+    "the descriptor stores the length in one byte"
 );
-/// The most data that a message takes along; more are put into segments.
+/// The largest number of bytes of data that a message carries. Larger data are put into segments.
 pub const DATA_MAX: usize = LONG_MAX;
 
-/// Messages that are taken from one lane before the next has its turn.
+/// The number of messages that are received from one lane before the next lane has its turn.
 const TURN: usize = 16;
 
-/// One thread's access to the network: it sends to ports of all nodes, and receives what they send to it.
+/// One thread's access to the network. It sends to the ports of all nodes, and receives what they
+/// send to it.
 ///
-/// Messages of one port to another arrive once and in order. Sending and receiving take no lock and make no system call, but for waking who sleeps.
+/// Messages from one port to another arrive once and in order. With shared memory, sending and
+/// receiving take no lock, and make no system call except to wake a sleeping thread.
 #[derive(Debug)]
 pub struct Port {
     shared: Arc<Shared>,
     id: PortId,
-    /// The way to each port of the program that was sent to.
+    /// The link to each port of the program. `None` until the first message to that port.
     out: Vec<Option<Box<dyn Link>>>,
-    /// The ways from those that have begun to send.
+    /// The lanes from the ports that have begun to send to this one.
     lanes: Vec<(PortId, LaneReceiver)>,
-    /// Whose bits were seen.
+    /// The bits of the ports in `lanes`.
     known: [u64; WORDS],
     view: ConnectionView,
-    /// Which nodes' ends have been told, and at what count of changes there was nothing more to tell.
-    told: Vec<bool>,
+    /// For each node, whether `poll` has reported its end.
+    reported: Vec<bool>,
+    /// The number of changes of states at which all ends had been reported.
     changes: u32,
     budget: SpinBudget,
-    /// For what is put into segments.
+    /// Copies data into segments.
     copier: Copier,
-    /// A copy of data from a segment, while they are sent as a packet.
+    /// A copy of data from a segment while they are sent as a packet.
     packet_data: Vec<u8>,
 }
 
-/// What is sent besides data.
+/// The part of a message besides its data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// What happens where it arrives.
+    /// Instructions for the receiver.
     pub flags: Flags,
-    /// For the program to use as it likes.
+    /// A value for the program to use as it likes.
     pub user: u32,
-    /// Up to [`METADATA_MAX`] bytes that arrive beside it.
+    /// Up to [`METADATA_MAX`] bytes that arrive with the message.
     pub metadata: &'a [u8],
 }
 
-/// A message that has come.
+/// A message that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival<'a> {
-    /// Who has sent it.
+    /// The port that sent it.
     pub from: PortId,
-    /// What is sent besides data.
+    /// The part of the message besides its data.
     pub message: Message<'a>,
     /// The data.
     pub data: Data<'a>,
 }
 
-/// Where the data of a message are.
+/// The location of the data of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data<'a> {
-    /// Here, until the next message is received.
+    /// The data are here, until the next message is received.
     Here(&'a [u8]),
-    /// Put into a segment of this node.
+    /// The data were put into a segment of this node.
     Put {
-        /// Which.
+        /// The segment.
         segment: SegmentId,
-        /// Where.
+        /// The offset of the first byte.
         start: usize,
-        /// How many.
+        /// The number of bytes.
         len: usize,
     },
 }
 
 impl Data<'_> {
-    /// The bytes of the segment in which they are; none where they are here.
+    /// Returns the bytes of the segment that contain the data, or `None` if the data are here.
     pub fn range(&self) -> Option<Range<usize>> {
         match *self {
             Self::Here(_) => None,
@@ -116,7 +119,7 @@ impl Port {
             lanes: Vec::new(),
             known: [0; WORDS],
             view: ConnectionView::default(),
-            told: vec![false; shared.shape.nodes.into()],
+            reported: vec![false; shared.shape.nodes.into()],
             changes: 0,
             budget: SpinBudget::default(),
             copier: Copier::default(),
@@ -125,17 +128,19 @@ impl Port {
         }
     }
 
-    /// Which it is.
+    /// Returns the id of this port.
     pub const fn id(&self) -> PortId {
         self.id
     }
 
-    /// Sends a message, with data that are copied once, to where the receiver reads them.
+    /// Sends a message. With shared memory, the data are copied once, to where the receiver reads
+    /// them.
     ///
     /// # Errors
-    /// [`SendError::Full`] while the receiver is behind; [`SendError::Died`], [`SendError::Left`] and [`SendError::Silent`]; [`SendError::TooLong`].
+    /// [`SendError::Full`] while the receiver is behind; [`SendError::Died`], [`SendError::Left`] and
+    /// [`SendError::Silent`]; [`SendError::TooLong`].
     /// # Panics
-    /// When there is no such port.
+    /// If there is no such port.
     #[inline]
     pub fn send(&mut self, to: PortId, message: Message<'_>, data: &[u8]) -> Result<(), SendError> {
         let descriptor = Descriptor {
@@ -163,12 +168,12 @@ impl Port {
             check_len("data", data.len(), DATA_MAX)?;
         }
         let descriptor = Descriptor {
-            // At most `METADATA_MAX`, which a byte holds.
+            // At most `METADATA_MAX`, which fits a byte.
             metadata_len: metadata.len() as u8,
             ..descriptor
         };
         let head = descriptor.write();
-        // Few data go beside the metadata: often that is one cache line for all.
+        // Few data go behind the metadata. Then the whole message often fits one cache line.
         let is_short = !is_put && metadata.len() + data.len() <= METADATA_MAX;
         let (beside, long) = if is_short {
             (data, &[][..])
@@ -178,7 +183,7 @@ impl Port {
         let sent = self.link_to(to)?.send(Outgoing {
             short: &[&head, metadata, beside],
             long,
-            // Data that travelled in parts are there.
+            // A put without data of its own is a plain message: its data were put before.
             kind: if is_put && !data.is_empty() {
                 Kind::Put
             } else {
@@ -190,7 +195,8 @@ impl Port {
         sent.map_err(|error| self.or_left(error))
     }
 
-    /// Where there is no room, and this node has left itself, nobody hears any more how the others are, and there may never be any.
+    /// Replaces [`SendError::Full`] once this node has left. From then on this node does not learn of
+    /// the ends of others, so that there might never be space.
     #[cold]
     fn or_left(&self, error: SendError) -> SendError {
         if error == SendError::Full && self.shared.has_left() {
@@ -199,12 +205,12 @@ impl Port {
         error
     }
 
-    /// Sends bytes as they stand, be they a message or not: to try what a receiver makes of them.
+    /// Sends bytes unchanged, for tests of the receiver. They need not be a message.
     ///
     /// # Errors
     /// As [`send`](Self::send).
     /// # Panics
-    /// When `short` is longer than a descriptor and [`METADATA_MAX`], or as [`send`](Self::send).
+    /// If `short` is longer than a descriptor and [`METADATA_MAX`], or as [`send`](Self::send).
     #[doc(hidden)]
     pub fn send_raw(&mut self, to: PortId, short: &[u8], long: &[u8]) -> Result<(), SendError> {
         check_len("data", long.len(), DATA_MAX)?;
@@ -217,13 +223,14 @@ impl Port {
         })
     }
 
-    /// Sends bytes to a node where packets travel, be they a packet or not: to try what a receiver makes of them. False where there is no room, and by memory.
+    /// Sends bytes to a node in place of a packet, for tests of the receiver. Returns false if there is
+    /// no space, and if the transport has no packets.
     #[doc(hidden)]
     pub fn send_packet_raw(&mut self, to: NodeId, bytes: &[u8]) -> bool {
         self.shared.transport.send_bytes(to, bytes)
     }
 
-    /// The way to a port.
+    /// Returns the link to a port.
     #[inline]
     fn link_to(&mut self, to: PortId) -> Result<&mut dyn Link, SendError> {
         assert!(
@@ -237,52 +244,61 @@ impl Port {
         let number = self.shared.shape.number_of(to);
         Ok(match &mut self.out[number] {
             Some(link) => &mut **link,
-            nothing => &mut **nothing.insert(self.shared.transport.link(self.id, to)),
+            none => &mut **none.insert(self.shared.transport.link(self.id, to)),
         })
     }
 
-    /// Calls `receive` with what has come, lane by lane, and returns how many messages were delivered; none at once when nothing has come.
+    /// Calls `receive` with each message that has arrived, lane by lane. Returns the number of
+    /// messages delivered. Does not wait.
     ///
-    /// A message that is not allowed is counted ([`Node::refused`](crate::Node::refused)) and not delivered.
+    /// A message that is not allowed is counted ([`Node::refused`](crate::Node::refused)) and not
+    /// delivered.
     ///
     /// # Errors
-    /// [`NetError::Died`], [`NetError::Left`] and [`NetError::Silent`], once for each node, after its last message; [`NetError::Broken`] once for a lane on which no
-    /// further message can be found. Whatever else has come is delivered by the next call.
+    /// [`NetError::Died`], [`NetError::Left`] and [`NetError::Silent`], once for each node, after its
+    /// last message; [`NetError::Broken`] once for a lane in which no further message can be found.
+    /// The next call delivers whatever else has arrived.
     #[inline]
     pub fn poll(&mut self, mut receive: impl FnMut(Arrival<'_>)) -> Result<usize, NetError> {
-        // ORDERING(N1): Acquire, before the lanes: what a node has sent before its end is seen in them after this.
-        let changes = self.shared.changes.load(Acquire);
-        self.shared.transport.pump();
+        // ORDERING(N1): this comes before the lanes, so that all messages that a node has sent before
+        // its end are found in them.
+        let changes = self.shared.changes();
+        if self.shared.capabilities.needs_pump() {
+            self.shared.transport.pump();
+        }
         self.open_lanes();
         let mut count = 0;
         for index in 0..self.lanes.len() {
             count += self.poll_lane(index, &mut receive)?;
         }
-        if count > 0 && self.shared.transport.is_stuck() {
-            // There is room now, of which nothing tells: whoever looks next finds what had none.
+        if count > 0 && self.shared.capabilities.progress.is_stuck() {
+            // There is space in a lane now, of which nothing gives notice. This delivers the packet
+            // that waited for it, so that the next look finds it.
             self.shared.transport.pump();
         }
         if count == 0 && changes != self.changes {
-            self.tell_of_ends(changes)?;
+            self.report_ends(changes)?;
         }
         Ok(count)
     }
 
-    /// Waits until [`poll`](Self::poll) has something: a message with a doorbell, or the end of a node.
+    /// Waits until [`poll`](Self::poll) has something to return: a message with a doorbell, or the end
+    /// of a node.
     ///
-    /// Messages without a doorbell are seen when it looks, but do not wake it.
+    /// A message without a doorbell ends the wait if it is there at a look, but does not wake the
+    /// thread.
     pub fn wait(&mut self) {
         self.wait_by(Way::Auto);
     }
 
-    /// As [`wait`](Self::wait), in one way.
+    /// Like [`wait`](Self::wait), in a given way.
     pub fn wait_by(&mut self, way: Way) {
         let mut budget = std::mem::take(&mut self.budget);
-        if !self.shared.transport.is_pumped() {
+        if !self.shared.capabilities.needs_pump() {
             budget.wait_until(self.cell(), way, || self.has_news());
         } else if !self.pump_for(way.limit(budget.spin())) {
             let start = Instant::now();
-            // Whoever waits without the kernel pumps himself, for ever.
+            // A thread that waits without the kernel has pumped by itself, without a limit, above.
             self.shared.while_pumped(|| {
                 self.cell()
                     .wait_until(Way::Futex, Duration::ZERO, || self.has_news());
@@ -294,7 +310,7 @@ impl Port {
         self.budget = budget;
     }
 
-    /// Pumps until there is something, or `limit` is over; true when there is something.
+    /// Pumps until `poll` has something to return, or `limit` is over. Returns true in the first case.
     fn pump_for(&self, limit: Duration) -> bool {
         let start = Instant::now();
         loop {
@@ -308,16 +324,16 @@ impl Port {
         }
     }
 
-    /// True when [`poll`](Self::poll) has something.
+    /// Returns true if [`poll`](Self::poll) has something to return.
     #[inline]
     pub fn has_news(&self) -> bool {
         self.lanes.iter().any(|(_, lane)| lane.has_message())
-            // ORDERING(N1): Acquire, lanes and states are looked at after it, by `poll`.
-            || self.shared.changes.load(Acquire) != self.changes
+            // ORDERING(N1): `poll` looks at lanes and states afterwards.
+            || self.shared.changes() != self.changes
             || self.unknown().is_some()
     }
 
-    /// The cell in which the thread of this port waits.
+    /// Returns the cell in which the thread of this port waits.
     pub fn cell(&self) -> &WaitCell {
         self.shared.own.table().cell(self.id.index.into())
     }
@@ -329,7 +345,7 @@ impl Port {
     ) -> Result<usize, NetError> {
         let (from, lane) = &mut self.lanes[index];
         let from = *from;
-        let is_shared = self.shared.transport.shares_memory_with(from.node);
+        let is_shared = self.shared.capabilities.shares_memory_with(from.node);
         let mut count = 0;
         for _ in 0..TURN {
             let found = lane.receive(|found| {
@@ -343,14 +359,14 @@ impl Port {
                     Ok(read) => read,
                     Err(refusal) => return self.shared.rights.count_refused(refusal),
                 };
-                // Else this process has just written them.
+                // If memory is not shared, this process has just written the data.
                 let is_fetched = descriptor.flags.cache_hint && is_shared;
                 if is_fetched {
                     fetch(found.long);
                 }
                 let data = match put {
                     Some(Place { window, bytes }) => {
-                        // Within a segment of this process.
+                        // The bytes lie in a segment of this process, so the offsets fit `usize`.
                         let start = bytes.start as usize;
                         let len = bytes.end as usize - start;
                         if is_fetched {
@@ -390,14 +406,15 @@ impl Port {
         Ok(count)
     }
 
-    /// A port that has begun to send here and is not known yet.
+    /// Returns the index of a word with the bit of a port that has begun to send to this one, and is
+    /// not known yet.
     #[inline]
     fn unknown(&self) -> Option<usize> {
         let words = self.shared.shape.port_count().div_ceil(64);
         let region = &self.shared.own;
         let openings = &region.openings(self.id.index)[..words];
         openings.iter().zip(&self.known).position(|(word, known)| {
-            // ORDERING(N2): Acquire, the lane is used after it.
+            // ORDERING(N2): Acquire, the lane is used afterwards.
             word.load(Acquire) & !known != 0
         })
     }
@@ -409,7 +426,7 @@ impl Port {
         }
     }
 
-    /// Opens the lanes whose bits of a word are new.
+    /// Opens the lanes of the new bits of a word.
     #[cold]
     fn open_lanes_of(&mut self, word: usize) {
         let region = &self.shared.own;
@@ -426,30 +443,33 @@ impl Port {
             }
             let from = self.shared.shape.port(number);
             let lane = region.receiver(from, self.id.index);
-            self.lanes
-                .push((from, lane.expect("one port receives from it, once")));
+            self.lanes.push((
+                from,
+                lane.expect("only this port takes the receiving end, once"),
+            ));
         }
     }
 
-    /// Tells of the next node whose end was not told yet, and of which nothing is still to come.
+    /// Returns an error for the next node that has ended, and whose end has not been reported, once
+    /// all of its messages have been delivered.
     #[cold]
-    fn tell_of_ends(&mut self, changes: u32) -> Result<(), NetError> {
+    fn report_ends(&mut self, changes: u32) -> Result<(), NetError> {
         let mut is_all = true;
         for node in self.shared.shape.node_ids() {
-            let told = &mut self.told[usize::from(node.0)];
-            let Some(ended) = self.shared.ended(node).filter(|_| !*told) else {
+            let is_reported = &mut self.reported[usize::from(node.0)];
+            let Some(ended) = self.shared.ended(node).filter(|_| !*is_reported) else {
                 continue;
             };
             let sent =
                 |(from, lane): &(PortId, LaneReceiver)| from.node == node && lane.has_message();
-            // Of a node that does not run nothing more is to come, whatever is under way.
-            let is_over = ended == Ended::Silent || self.shared.transport.is_drained(node);
+            // No message of a node that does not run is waited for, even if some are on their way.
+            let is_over = ended == Ended::Silent || self.shared.capabilities.is_drained(node);
             if !is_over || self.lanes.iter().any(sent) {
-                // What it has sent comes first.
+                // Its messages are delivered first.
                 is_all = false;
                 continue;
             }
-            *told = true;
+            *is_reported = true;
             return Err(self.shared.error_of(node, ended));
         }
         if is_all {
@@ -458,16 +478,16 @@ impl Port {
         Ok(())
     }
 
-    /// True while `node` has neither died nor left, and answers.
+    /// Returns true while `node` has neither died nor left, and answers.
     ///
     /// # Panics
-    /// When there is no such node.
+    /// If there is no such node.
     pub fn is_alive(&self, node: NodeId) -> bool {
         self.shared.ended(node).is_none()
     }
 }
 
-/// The descriptor of a put as it travels: to try what a receiver makes of another.
+/// Returns the bytes of the descriptor of a put, for tests that change them.
 #[doc(hidden)]
 pub fn descriptor_of_put(
     remote: &Remote,
@@ -479,7 +499,7 @@ pub fn descriptor_of_put(
     descriptor_by(remote, message, put).write()
 }
 
-/// What a message by a connection of its own says.
+/// Returns the descriptor of a message by a connection of its own.
 const fn descriptor_by(
     remote: &Remote,
     message: Message<'_>,

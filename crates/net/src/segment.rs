@@ -1,14 +1,16 @@
-//! Segments: registered memory that other nodes may put data into, as far as connections allow.
+//! Segments: registered memory into which other nodes may put data, as far as connections allow.
 //!
-//! A segment's bytes are never lent: a put may come while they are read, and so may a write through a clone. They are
-//! copied in and out, which is sound whatever others do at that moment, and may then find some bytes old and some new.
-//! Messages say when they are whole: what a message tells of stays as it was put until its sender puts there again.
+//! References to a segment's bytes are never given out, because a put, or a write through a clone,
+//! may happen while they are read. The bytes are copied in and out, which is sound whatever other
+//! threads do at that moment, and may then find some bytes old and some new. Messages say when bytes
+//! are complete: the bytes that a message reports stay as they were put until its sender puts there
+//! again.
 //!
 //! ```compile_fail
 //! # let nodes = raddle_net::Node::in_process(raddle_net::Shape { nodes: 2, ports: 1 })?;
 //! let segment = nodes[0].segment(4_096)?;
 //! let writer = segment.clone();
-//! // A string whose bytes another thread changes: there is no way to say this.
+//! // A string slice into bytes that another thread changes. The API offers no such access.
 //! segment.read(0..5, |bytes: &[u8]| {
 //!     let text = std::str::from_utf8(bytes).unwrap_or_default();
 //!     writer.write(0, &[0xFF; 5]);
@@ -17,27 +19,33 @@
 //! # Ok::<(), raddle_net::NetError>(())
 //! ```
 
+use std::fmt;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
+use std::ptr;
 use std::sync::{Arc, Weak};
 
-use crate::address::NodeId;
+use crate::address::{NodeId, SegmentId};
+use crate::connection::Rights;
 use crate::error::SendError;
 use crate::grant::Grant;
 use crate::mapped::{Memory, Source};
-use crate::node::Shared;
 
-/// The number of a segment, of all that its node has registered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SegmentId(pub u32);
+/// The node that has registered a segment.
+pub(crate) trait SegmentOwner: fmt::Debug + Send + Sync {
+    /// Closes all connections to a segment, and waits until nothing is put by them any more.
+    fn close_all_to(&self, segment: SegmentId);
+}
 
-/// Memory of this node that others may be allowed to write to.
+/// Memory of this node to which other nodes may be allowed to write.
 ///
-/// It begins as zeros, and has a page of the machine's for each page that was touched. Clones are the same memory. When
-/// the last of them is dropped, the connections to it are [closed](crate::Node::close).
+/// All bytes are zero at first, and a page uses physical memory only once it has been touched. Clones
+/// refer to the same memory. When the last clone is dropped, the connections to the segment are
+/// [closed](crate::Node::close).
 ///
 /// # Examples
-/// One thread writes through a clone while another reads: the reader has a copy, which nothing changes.
+/// One thread writes through a clone while another thread reads. The reader has a copy, which nothing
+/// changes.
 /// ```
 /// use raddle_net::{Node, Shape};
 ///
@@ -54,44 +62,49 @@ pub struct SegmentId(pub u32);
 #[derive(Clone, Debug)]
 pub struct Segment(Arc<Registered>);
 
-/// What clones of a segment share.
+/// The state that clones of a segment share.
 #[derive(Debug)]
 struct Registered {
     id: SegmentId,
     memory: Arc<Memory>,
     file: OwnedFd,
-    node: Weak<Shared>,
+    owner: Weak<dyn SegmentOwner>,
 }
 
 impl Segment {
-    pub(crate) fn new(id: SegmentId, memory: Memory, file: OwnedFd, node: &Arc<Shared>) -> Self {
+    pub(crate) fn new(
+        id: SegmentId,
+        memory: Memory,
+        file: OwnedFd,
+        owner: Weak<dyn SegmentOwner>,
+    ) -> Self {
         Self(Arc::new(Registered {
             id,
             memory: Arc::new(memory),
             file,
-            node: Arc::downgrade(node),
+            owner,
         }))
     }
 
-    /// Its number.
+    /// Returns the number of the segment.
     pub fn id(&self) -> SegmentId {
         self.0.id
     }
 
-    /// Its bytes.
+    /// Returns the number of bytes.
     pub fn len(&self) -> usize {
         self.0.memory.len()
     }
 
-    /// True of a segment without bytes, of which there is none.
+    /// Returns true if the segment has no bytes. There is no such segment.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Copies the bytes from offset `at` on to `into`, as many as that has.
+    /// Fills `into` with a copy of the bytes from offset `at` on.
     ///
     /// # Panics
-    /// When they do not lie within.
+    /// If these bytes do not lie in the segment.
     #[inline]
     pub fn read(&self, at: usize, into: &mut [u8]) {
         self.0.memory.read(at, into);
@@ -100,7 +113,7 @@ impl Segment {
     /// Returns a copy of some of the bytes.
     ///
     /// # Panics
-    /// When they do not lie within.
+    /// If the bytes do not lie in the segment.
     pub fn to_vec(&self, bytes: Range<usize>) -> Vec<u8> {
         self.check(&bytes);
         let mut copy = vec![0; bytes.len()];
@@ -111,12 +124,15 @@ impl Segment {
     /// Copies `bytes` to offset `at`.
     ///
     /// # Panics
-    /// When they do not lie within.
+    /// If the bytes do not lie in the segment.
     pub fn write(&self, at: usize, bytes: &[u8]) {
         self.0.memory.write(at, bytes);
     }
 
-    /// Panics unless the bytes lie within.
+    /// Checks that the bytes lie in the segment.
+    ///
+    /// # Panics
+    /// If they do not.
     #[track_caller]
     pub(crate) fn check(&self, bytes: &Range<usize>) {
         assert!(
@@ -126,15 +142,15 @@ impl Segment {
         );
     }
 
-    /// Some of the bytes, as the source of a put.
+    /// Returns some of the bytes as the source of a put.
     pub(crate) fn source(&self, bytes: Range<usize>) -> Source<'_> {
         self.check(&bytes);
         Source::of_memory(&self.0.memory, bytes.start, bytes.len())
     }
 
-    /// True when `node` has registered it.
-    pub(crate) fn is_of(&self, node: &Arc<Shared>) -> bool {
-        self.0.node.as_ptr() == Arc::as_ptr(node)
+    /// Returns true if `owner` has registered the segment.
+    pub(crate) fn is_of<O: SegmentOwner>(&self, owner: &Arc<O>) -> bool {
+        ptr::addr_eq(self.0.owner.as_ptr(), Arc::as_ptr(owner))
     }
 
     pub(crate) fn file(&self) -> &OwnedFd {
@@ -148,57 +164,61 @@ impl Segment {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        if let Some(node) = self.node.upgrade() {
-            node.close_all_to(self.id);
+        if let Some(owner) = self.owner.upgrade() {
+            owner.close_all_to(self.id);
         }
     }
 }
 
-/// The right to send to a node by a connection of its own, and to put data into a part of that node's memory.
+/// The right to send to a node by a connection of its own, and to put data into a part of that
+/// node's memory.
 ///
-/// It is the right of the node that has [accepted](crate::Node::accept) it, and ends when the other node
-/// [closes](crate::Node::close) the connection.
+/// It is valid for the node that has [accepted](crate::Node::accept) the connection, until the other
+/// node [closes](crate::Node::close) it.
 #[derive(Debug)]
 pub struct Remote {
     pub(crate) node: NodeId,
     pub(crate) connection: u16,
     pub(crate) key: u64,
     pub(crate) window: RemoteWindow,
-    /// The node that may use it.
-    pub(crate) holder: Weak<Shared>,
-    /// Until when.
+    /// The rights that the node grants to others that may use this one. They identify that node,
+    /// because each node has rights of its own.
+    pub(crate) holder: Weak<Rights>,
+    /// Says whether the connection is still open.
     pub(crate) grant: Arc<Grant>,
 }
 
-/// What may be written to.
+/// The bytes that may be written to.
 #[derive(Debug)]
 pub(crate) struct RemoteWindow {
     pub(crate) len: u64,
-    /// Where memory is shared: as it is mapped here, and where in that the window begins, since what is mapped begins with a page.
+    /// If memory is shared: the mapping in this process, and the offset of the window in the mapping,
+    /// which begins at a page boundary.
     pub(crate) mapped: Option<(Arc<Memory>, usize)>,
 }
 
 impl Remote {
-    /// The node whose memory it is.
+    /// Returns the node that has the memory.
     pub const fn node(&self) -> NodeId {
         self.node
     }
 
-    /// How many bytes may be written to.
+    /// Returns the number of bytes that may be written to.
     pub const fn len(&self) -> u64 {
         self.window.len
     }
 
-    /// True where nothing may be written to.
+    /// Returns true if nothing may be written to.
     pub const fn is_empty(&self) -> bool {
         self.window.len == 0
     }
 
-    /// Checks that `len` bytes may be put at offset `at` of the window, by a port of `holder`.
+    /// Checks that `len` bytes may be put at offset `at` of the window, by a port of the node that has
+    /// the rights `holder`.
     ///
     /// # Errors
     /// [`SendError::OutOfBounds`] and [`SendError::NotAccepted`].
-    pub(crate) fn check(&self, at: u64, len: u64, holder: &Arc<Shared>) -> Result<(), SendError> {
+    pub(crate) fn check(&self, at: u64, len: u64, holder: &Arc<Rights>) -> Result<(), SendError> {
         if self.holder.as_ptr() != Arc::as_ptr(holder) {
             return Err(SendError::NotAccepted(self.node));
         }

@@ -1,190 +1,98 @@
-//! Transports: how messages come from one node to another.
+//! Transports: how messages travel from one node to another.
 //!
-//! Whatever the transport, a message arrives in a lane of the receiving node, from where its port takes it, and its doorbell is that port's wait cell. Where
-//! memory is shared the sender writes into the lane itself; else somebody in the receiving node has to *pump*: to take what has come from the
-//! system, and write it into the lanes.
+//! With every transport, a message ends up in a lane of the receiving node, from which its port
+//! takes it, and its doorbell rings that port's wait cell. A sender that shares memory with the
+//! receiver writes into the lane itself. Otherwise the message travels as a packet, and a thread
+//! of the receiving node has to *pump*: it fetches packets from the system and writes them into
+//! the lanes.
+//!
+//! A transport is a [`Transport`] (send, pump, close) and a [`Capabilities`], which says what the
+//! rest of the crate has to do for it. To add one, write a module here, a variant of
+//! [`TransportKind`](crate::TransportKind), and its arm in `choose`.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `choose` | creates the transport of a given kind |
+//! | `progress` | how far packets have come, as the pumping threads report it |
+//! | `inbound` | checks packets and writes them into lanes |
+//! | `share` | the files of a node that the first node has started |
+//! | `memory`, `sockets`, `mpi` | the transports |
+//!
+//! # Memory ordering
+//! | label | release side | acquire side | what it publishes |
+//! |---|---|---|---|
+//! | N4 | `Progress::record_delivered` | `Progress::is_drained` | the packets in the lanes |
 
+mod choose;
 mod inbound;
 mod memory;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod progress;
+mod share;
 mod sockets;
 
 use std::fmt;
-use std::os::fd::BorrowedFd;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_sync::hand_over::Reader;
 
-use crate::address::{NodeId, PortId};
+use crate::address::{NodeId, PortId, Shape};
 use crate::connection::Rights;
 use crate::control::Controls;
 use crate::error::{NetError, SendError};
-use crate::launch::Launch;
-use crate::node::Silence;
+use crate::mapped::Region;
 use crate::packet::Kind;
+use crate::watch::Silence;
 
-pub(crate) use memory::ByMemory;
-#[cfg(feature = "mpi")]
-pub(crate) use mpi::{ByMpi, Neighbour, Ranks, meet};
-pub(crate) use sockets::{BySockets, allow_packets};
+pub(crate) use choose::{check_ranks, connect, connect_threads, join_ranks};
+pub(crate) use progress::Progress;
+pub(crate) use share::Share;
 
-/// How messages come from one node to another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TransportKind {
-    /// The nodes are in one process, and have pointers to each other's memory.
-    Threads,
-    /// The sender writes to memory that the receiver shares.
-    #[default]
-    Memory,
-    /// The sender hands them to the kernel, the receiver gets them from there: what runtimes without shared memory do on one machine.
-    Sockets,
-    /// The nodes are processes that `mpirun` or `srun` has started, on one machine or on several. Those on one machine share memory, as by [`Memory`](Self::Memory);
-    /// between machines MPI brings the messages. Needs the feature `mpi`.
-    Mpi,
-    /// The same, but that MPI brings all messages, those within one machine, too: to measure what it costs, or where no memory is to be shared.
-    MpiMessages,
-}
-
-impl TransportKind {
-    /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Threads,
-        Self::Memory,
-        Self::Sockets,
-        Self::Mpi,
-        Self::MpiMessages,
-    ];
-    /// Those by which nodes can be processes.
-    pub const OF_PROCESSES: [Self; 4] = [Self::Memory, Self::Sockets, Self::Mpi, Self::MpiMessages];
-    /// Those by which nodes can be [within one process](crate::Node::in_process).
-    pub const WITHIN: [Self; 3] = [Self::Threads, Self::Memory, Self::Sockets];
-
-    /// Its name: `threads`, `shm`, `socket`, `mpi` or `mpi-messages`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Threads => "threads",
-            Self::Memory => "shm",
-            Self::Sockets => "socket",
-            Self::Mpi => "mpi",
-            Self::MpiMessages => "mpi-messages",
-        }
-    }
-
-    /// True where this process can have nodes by it: by `mpi` where MPI has started it, and its program was built with that, by the others where MPI has
-    /// not started it beside others, each of which would have nodes of its own.
-    pub fn is_here(self) -> bool {
-        match self {
-            Self::Threads | Self::Memory | Self::Sockets => !Self::here().is_by_mpi(),
-            Self::Mpi | Self::MpiMessages => {
-                cfg!(feature = "mpi") && Launch::rank_count().is_some()
-            }
-        }
-    }
-
-    /// True of those whose nodes are processes that MPI has started.
-    pub const fn is_by_mpi(self) -> bool {
-        matches!(self, Self::Mpi | Self::MpiMessages)
-    }
-
-    /// By which a process has its nodes if nothing else is said: by `mpi` where MPI has started it beside others, else by memory. (Whoever works in a shell
-    /// that `srun` has started is one, and alone.)
-    pub fn here() -> Self {
-        match Launch::rank_count() {
-            None | Some(..2) => Self::Memory,
-            Some(_) => Self::Mpi,
-        }
-    }
-
-    /// True where all nodes write into each other's memory.
-    pub(crate) const fn shares_memory(self) -> bool {
-        matches!(self, Self::Threads | Self::Memory)
-    }
-}
-
-impl fmt::Display for TransportKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
-/// What a node has of its transport.
+/// A node's access to the other nodes.
 pub(crate) trait Transport: fmt::Debug + Send + Sync {
-    /// The way from a port of this node to any port. There is one of each pair.
+    /// Returns the link by which a port of this node sends to any port. It is called once for each
+    /// pair of ports.
     fn link(&self, from: PortId, to: PortId) -> Box<dyn Link>;
 
-    /// What `node` allows others, where it is in this process, so that its memory has no need to be mapped.
-    fn rights_of(&self, _node: NodeId) -> Option<&Rights> {
-        None
-    }
+    /// Writes packets that have arrived into the lanes of this node, unless another thread is
+    /// doing so. Returns true if there were any.
+    ///
+    /// Updates the [`Progress`] of the [`Capabilities`].
+    fn pump(&self) -> bool;
 
-    /// True where this node writes into the memory of `node`, and that one into this one's.
-    fn shares_memory_with(&self, node: NodeId) -> bool;
+    /// Sends nothing more to `node`, because this node leaves. Returns the number of packets sent
+    /// to it, or [`Progress::UNKNOWN`] if the receiver sees the end of the packets by itself.
+    fn close(&self, node: NodeId) -> u64;
 
-    /// Writes what has come into the lanes of this node, unless another thread does so already; true when there was something.
-    fn pump(&self) -> bool {
-        false
-    }
+    /// Ends the transport because this node has died, although its process may live on. Ends the
+    /// other nodes if they cannot notice that by themselves.
+    fn abort(&self);
 
-    /// True where something comes of which nothing tells, neither in this thread nor in another: somebody has to ask.
-    fn is_silent(&self) -> bool {
-        false
-    }
-
-    /// What tells that there is something to pump; nothing where nobody need pump.
-    fn sockets(&self) -> Vec<BorrowedFd<'_>> {
-        Vec::new()
-    }
-
-    /// True while something that has come found no room in its lane: nothing tells when there is.
-    fn is_stuck(&self) -> bool {
-        false
-    }
-
-    /// True when all that a node has sent, which has ended, is in the lanes.
-    fn is_drained(&self, _node: NodeId) -> bool {
-        true
-    }
-
-    /// True where somebody in the receiving node has to pump.
-    fn is_pumped(&self) -> bool {
-        false
-    }
-
-    /// This node leaves, and sends nothing more to `node`; how many packets it has sent, where that has to be said.
-    fn close(&self, _node: NodeId) -> u64 {
-        0
-    }
-
-    /// `node` has left, and has sent so many packets in all.
-    fn ends_after(&self, _node: NodeId, _packets: u64) {}
-
-    /// Ends the transport of a node that has left, when those of all nodes can end.
+    /// Ends the transport of a node that has left, once all nodes can end.
     ///
     /// # Errors
-    /// [`NetError::Stays`] when others have not left in time, [`NetError::Died`] of one that will not, and
-    /// [`NetError::Silent`] of one that does not answer, for the node that watches.
+    /// [`NetError::Stays`] if another node has not left within `limit`, [`NetError::Died`] if it
+    /// never will, and, if `silence` is given, [`NetError::Silent`] if it does not answer.
     fn finish(
         &self,
-        _controls: &Controls,
-        _limit: Option<Duration>,
-        _silence: Option<Silence>,
-    ) -> Result<(), NetError> {
-        Ok(())
-    }
+        controls: &Controls,
+        limit: Option<Duration>,
+        silence: Option<Silence>,
+    ) -> Result<(), NetError>;
 
-    /// Sends bytes to a node as they stand, be they a packet or not; false where no packets travel, or there is no room.
+    /// Sends bytes to a node unchanged, for tests of the receiver. Returns false if the transport
+    /// has no packets or no capacity.
     fn send_bytes(&self, _node: NodeId, _bytes: &[u8]) -> bool {
         false
     }
-
-    /// This node has died, however long its process is still there: nothing more comes of it. Ends the others where they do not notice by themselves.
-    fn abort(&self) {}
 }
 
-/// The way from one port to another.
+/// The path from one port to another.
 pub(crate) trait Link: fmt::Debug + Send {
-    /// Sends a message, and rings its doorbell if it has one.
+    /// Sends a message, and rings the receiver's doorbell if the message has one.
     fn send(&mut self, outgoing: Outgoing<'_>) -> Result<(), SendError>;
 }
 
@@ -193,9 +101,95 @@ pub(crate) trait Link: fmt::Debug + Send {
 pub(crate) struct Outgoing<'a> {
     pub(crate) short: &'a [&'a [u8]],
     pub(crate) long: &'a [u8],
-    /// What is to be done with the long part; where memory is shared it has been put.
+    /// What the receiver does with the long part. If memory is shared, it has been put already.
     pub(crate) kind: Kind,
     pub(crate) doorbell: bool,
-    /// Who reads the long part, where the sender writes it to where it is read.
+    /// When the long part is read, for a sender that writes it to its final location.
     pub(crate) reader: Reader,
+}
+
+/// What a transport can do, and what it needs from the rest of the crate.
+#[derive(Debug)]
+pub(crate) struct Capabilities {
+    /// For each node, whether this node and that node write into each other's memory. Every node
+    /// shares memory with itself.
+    pub(crate) shares_memory: Vec<bool>,
+    /// How packets arrive. `None` if there are no packets, so that no thread has to pump.
+    pub(crate) arrival: Option<Notice>,
+    /// How far the packets have come.
+    pub(crate) progress: Arc<Progress>,
+}
+
+/// How a thread notices that there are packets to pump.
+#[derive(Debug)]
+pub(crate) enum Notice {
+    /// These sockets, one for each node, become readable.
+    Sockets(Vec<(NodeId, Arc<OwnedFd>)>),
+    /// Nothing gives notice: a thread has to ask, for packets and for control frames.
+    #[cfg_attr(
+        not(feature = "mpi"),
+        expect(dead_code, reason = "only transports between machines need it")
+    )]
+    Poll,
+}
+
+impl Capabilities {
+    /// Returns the capabilities of a transport by which all nodes share memory.
+    pub(crate) fn shared_memory(shape: Shape) -> Self {
+        Self {
+            shares_memory: vec![true; shape.nodes.into()],
+            arrival: None,
+            progress: Arc::new(Progress::new(shape, 0)),
+        }
+    }
+
+    /// Returns true if this node and `node` write into each other's memory.
+    #[inline]
+    pub(crate) fn shares_memory_with(&self, node: NodeId) -> bool {
+        self.shares_memory[usize::from(node.0)]
+    }
+
+    /// Returns true if a thread of this node has to pump.
+    #[inline]
+    pub(crate) const fn needs_pump(&self) -> bool {
+        self.arrival.is_some()
+    }
+
+    /// Returns true if nothing gives notice of arriving packets and control frames.
+    pub(crate) const fn needs_polling(&self) -> bool {
+        matches!(self.arrival, Some(Notice::Poll))
+    }
+
+    /// Returns the sockets that become readable when there are packets to pump, except those that
+    /// deliver nothing more.
+    pub(crate) fn sockets(&self) -> impl Iterator<Item = &OwnedFd> {
+        let all = match &self.arrival {
+            Some(Notice::Sockets(sockets)) => &sockets[..],
+            _ => &[],
+        };
+        let open = all
+            .iter()
+            .filter(|(node, _)| !self.progress.may_be_drained(*node));
+        open.map(|(_, socket)| &**socket)
+    }
+
+    /// Returns true if all that `node` has sent is in the lanes. `node` has ended.
+    pub(crate) fn is_drained(&self, node: NodeId) -> bool {
+        self.shares_memory_with(node) || self.progress.is_drained(node)
+    }
+}
+
+/// The parts from which a node is assembled.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) me: NodeId,
+    pub(crate) shape: Shape,
+    pub(crate) own: Arc<Region>,
+    pub(crate) rights: Arc<Rights>,
+    /// The rights of all nodes if they are in this process, so that their memory need not be
+    /// mapped; otherwise empty.
+    pub(crate) all_rights: Vec<Arc<Rights>>,
+    pub(crate) transport: Box<dyn Transport>,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) controls: Controls,
 }

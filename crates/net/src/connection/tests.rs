@@ -1,4 +1,4 @@
-//! Tests of connections: what is allowed is delivered, and nothing else.
+//! Tests of connections: messages that are allowed are delivered, and no others.
 
 use proptest::prelude::*;
 
@@ -44,7 +44,7 @@ fn check(peer: NodeId, descriptor: &Descriptor) -> Result<Option<Range<u64>>, Re
 }
 
 #[test]
-fn each_reason_to_refuse_is_told() {
+fn each_refusal_states_its_reason() {
     let number = table().1;
     let refused = |peer, connection, key, put| check(peer, &message(connection, key, put)).err();
     assert_eq!(refused(PEER, number, KEY, Some((0, 100))), None);
@@ -77,7 +77,7 @@ fn each_reason_to_refuse_is_told() {
 }
 
 #[test]
-fn a_connection_that_was_closed_allows_nothing() {
+fn a_closed_connection_allows_nothing() {
     let (table, number) = table();
     let mut view = ConnectionView::default();
     let message = message(number, KEY, None);
@@ -90,14 +90,15 @@ fn a_connection_that_was_closed_allows_nothing() {
     assert_eq!(table.close(number + 1, KEY), None);
 }
 
-/// Who had not heard yet of a connection that was closed, and whose number another had meanwhile, was given that one's memory.
+/// The number of a closed connection may be reused for another node. A node that had not yet received
+/// the report of the close used to get the memory of the new connection.
 #[test]
-fn memory_is_had_by_whom_it_was_allowed() {
+fn only_the_allowed_node_gets_the_memory() {
     let (table, number) = table();
     assert!(table.memory_of(PEER, number, KEY).is_some());
     assert!(table.memory_of(NodeId(2), number, KEY).is_none());
     assert!(table.memory_of(PEER, number, KEY + 1).is_none());
-    // The number is used again: a key that is not the connection's closes nothing.
+    // Numbers are reused, so a close with another key than the connection's has no effect.
     assert_eq!(table.close(number, KEY + 1), None);
     assert!(table.memory_of(PEER, number, KEY).is_some());
     assert_eq!(table.close(number, KEY), Some(PEER));
@@ -107,7 +108,7 @@ fn memory_is_had_by_whom_it_was_allowed() {
 
 proptest! {
     #[test]
-    fn what_is_allowed_lies_within(at: u64, len: u64, near in any::<bool>()) {
+    fn allowed_puts_lie_within_the_window(at: u64, len: u64, near in any::<bool>()) {
         let (at, len) = if near { (at % 128, len % 128) } else { (at, len) };
         let number = table().1;
         let found = check(PEER, &message(number, KEY, Some((at, len))));

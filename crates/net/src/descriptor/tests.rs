@@ -1,4 +1,4 @@
-//! Tests of descriptors: what is written is read, and bytes of any kind are read or refused.
+//! Tests of descriptors: a written descriptor is read back, and arbitrary bytes are read or refused.
 
 use proptest::prelude::*;
 
@@ -28,7 +28,7 @@ fn descriptors() -> impl Strategy<Value = Descriptor> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(descriptor in descriptors(), rest: Vec<u8>, metadata_len: u8) {
+    fn a_written_descriptor_is_read_back(descriptor in descriptors(), rest: Vec<u8>, metadata_len: u8) {
         let metadata_len = metadata_len.min(rest.len() as u8);
         let descriptor = Descriptor { metadata_len, ..descriptor };
         let mut short = descriptor.write().to_vec();
@@ -38,7 +38,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_of_any_kind_are_read_or_refused(bytes: Vec<u8>) {
+    fn arbitrary_bytes_are_read_or_refused(bytes: Vec<u8>) {
         if let Ok((descriptor, metadata, data)) = Descriptor::read(&bytes) {
             let mut again = descriptor.write().to_vec();
             again.extend(metadata);
@@ -49,7 +49,7 @@ proptest! {
 }
 
 #[test]
-fn a_descriptor_that_is_cut_off_is_malformed() {
+fn a_truncated_descriptor_is_malformed() {
     let whole = Descriptor {
         connection: 1,
         flags: Flags::default(),

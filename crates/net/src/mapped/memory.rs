@@ -1,8 +1,9 @@
-//! Memory without a name in any file system. Only a process that was given its descriptor can reach it.
+//! Memory without a name in any file system. Only a process that received its descriptor can reach
+//! it.
 //!
-//! Several threads and processes may read and write it at the same moment, each through a mapping of its own or the same
-//! one. So no reference to its bytes is ever made, neither here nor by a caller: bytes are copied out and copied in, by
-//! [`copy_shared`], for which that is no data race.
+//! Several threads and processes may read and write it at the same moment, through mappings of their
+//! own or through the same one. So no reference to its bytes is ever created, neither here nor by a
+//! caller. Bytes are copied in and out by [`copy_shared`], for which that is not a data race.
 
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,14 +16,15 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-/// Bytes that are mapped, and stay so.
+/// Bytes that are mapped, and stay mapped.
 #[derive(Debug)]
 pub(crate) struct Memory {
     map: MmapRaw,
 }
 
 impl Memory {
-    /// Makes `len` bytes of zeros, of which no page exists until it is touched, and whose number nobody can change.
+    /// Creates `len` zero bytes. A page exists only once it is touched, and no process can change the
+    /// number of bytes.
     pub(crate) fn create(name: &str, len: usize) -> Result<(Self, OwnedFd), Errno> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = memfd_create(name, flags)?;
@@ -31,10 +33,10 @@ impl Memory {
         Ok((Self::open(&file, 0..len)?, file))
     }
 
-    /// Maps a part of what another has made.
+    /// Maps a part of memory that another process may have created.
     ///
     /// # Errors
-    /// `EINVAL` for memory that is smaller, or that somebody could make smaller.
+    /// `EINVAL` if the memory is smaller, or if a process could shrink it.
     pub(crate) fn open(file: impl AsFd, bytes: Range<usize>) -> Result<Self, Errno> {
         let is_sealed = fcntl_get_seals(&file)?.contains(Self::seals());
         let len = fstat(&file)?.st_size;
@@ -56,35 +58,36 @@ impl Memory {
         self.map.len()
     }
 
-    /// Where it begins, at a multiple of a page.
+    /// Returns the address of the first byte, which is a multiple of the page size.
     pub(super) fn address(&self) -> NonNull<u8> {
         NonNull::new(self.map.as_mut_ptr()).expect("nothing is mapped at address zero")
     }
 
-    /// Copies `bytes` to `at`.
+    /// Copies `bytes` to offset `at`.
     ///
     /// # Panics
-    /// When they do not lie within.
+    /// If the target does not lie in the memory.
     pub(crate) fn write(&self, at: usize, bytes: &[u8]) {
         let place = self.place(at, bytes.len());
-        // SAFETY: `place` has checked that they lie within what is mapped, to which there are no references (see above).
+        // SAFETY: `place` has checked that the bytes lie in the mapping, to which there are no
+        // references (see the header).
         unsafe { copy_shared(bytes.as_ptr(), place, bytes.len()) }
     }
 
-    /// Copies the bytes from `at` on, as many as `into` has, to there.
+    /// Fills `into` with the bytes from offset `at` on.
     ///
     /// # Panics
-    /// When they do not lie within.
+    /// If these bytes do not lie in the memory.
     pub(crate) fn read(&self, at: usize, into: &mut [u8]) {
         let place = self.place(at, into.len());
-        // SAFETY: as above.
+        // SAFETY: as in `write`.
         unsafe { copy_shared(place, into.as_mut_ptr(), into.len()) }
     }
 
-    /// Copies the bytes of a source to `at`, for a reader on another core, or a later one.
+    /// Copies the bytes of a source to offset `at`, for a reader on another core, or a later reader.
     ///
     /// # Panics
-    /// When they do not lie within.
+    /// If the target does not lie in the memory.
     pub(crate) fn hand_over(
         &self,
         at: usize,
@@ -95,14 +98,14 @@ impl Memory {
         let len = from.len();
         let place = self.place(at, len);
         let copying = copier.choose(len, reader);
-        // SAFETY: as above, for both.
+        // SAFETY: as in `write`, for both the source and the target.
         unsafe { copier.copy_shared(copying, from.address(), place, len) }
     }
 
-    /// Asks for bytes that another core has just written, as [`fetch`] does.
+    /// Prefetches bytes that another core has just written, as [`fetch`] does.
     ///
     /// # Panics
-    /// When they do not lie within.
+    /// If the bytes do not lie in the memory.
     #[inline]
     pub(crate) fn fetch(&self, at: usize, len: usize) {
         fetch(ptr::slice_from_raw_parts(self.place(at, len), len));
@@ -115,7 +118,7 @@ impl Memory {
     }
 }
 
-/// Where bytes come from: they are the caller's, or lie in memory that others may write to.
+/// The source of a copy: bytes of the caller, or bytes in memory to which others may write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source<'a> {
     from: From<'a>,
@@ -124,7 +127,7 @@ pub(crate) struct Source<'a> {
 #[derive(Clone, Copy, Debug)]
 enum From<'a> {
     Bytes(&'a [u8]),
-    /// So many bytes from a place on, which lie within.
+    /// An offset and a number of bytes, which lie in the memory.
     Shared(&'a Memory, usize, usize),
 }
 
@@ -135,10 +138,12 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Uses the `len` bytes from offset `at` on.
+    ///
     /// # Panics
-    /// When the bytes do not lie within.
+    /// If the bytes do not lie in the memory.
     pub(crate) fn of_memory(memory: &'a Memory, at: usize, len: usize) -> Self {
-        let _within = memory.place(at, len);
+        let _checked = memory.place(at, len);
         Self {
             from: From::Shared(memory, at, len),
         }
@@ -151,10 +156,10 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Lends the `len` bytes from `start` on; those in shared memory are copied to `copy` first.
+    /// Lends the `len` bytes from `start` on. Bytes in shared memory are copied to `copy` first.
     ///
     /// # Panics
-    /// When they do not lie within.
+    /// If the bytes do not lie in the source.
     pub(crate) fn lend<'b>(&self, start: usize, len: usize, copy: &'b mut Vec<u8>) -> &'b [u8]
     where
         'a: 'b,

@@ -1,14 +1,15 @@
-//! A node's region: what others reach it by. Its wait cells, and a lane from each port of the program to each of its ports.
+//! A node's region: the memory by which others reach it. It contains the node's wait cells, and a
+//! lane from each port of the program to each of its ports.
 //!
-//! | bytes | what |
+//! | bytes | contents |
 //! |---|---|
 //! | 0..4096 | head: [`Head`] |
 //! | one page or more | the sync table: a wait cell for each port |
-//! | one page or more | the idle set: who of the node's workers sleep, and their wait cells |
-//! | one page or more | for each port, a bit for each port of the program that has begun to send to it |
+//! | one page or more | the idle set: the node's idle workers, and their wait cells |
+//! | one page or more | for each port, a bit for each port that has begun to send to it |
 //! | the rest | lanes, by receiving port, then by sending port |
 //!
-//! A lane that nobody has used is a hole: the system gives it no memory.
+//! A lane that has not been used occupies no physical memory.
 
 use std::collections::HashSet;
 use std::os::fd::{AsFd, OwnedFd};
@@ -28,10 +29,10 @@ use crate::address::{PORTS_MAX, PortId, Shape};
 const PAGE: usize = 4096;
 /// "raddle 2", little-endian.
 const MAGIC: u64 = u64::from_le_bytes(*b"raddle 2");
-/// Words of bits of a port.
+/// The number of words with the bits of one port.
 pub(crate) const WORDS: usize = PORTS_MAX / 64;
 
-/// Which ports have begun to send to a port.
+/// The bits of the ports that have begun to send to one port.
 pub(crate) type Openings = CachePadded<[AtomicU64; WORDS]>;
 
 /// The region of one node, as seen by itself or by another.
@@ -42,7 +43,7 @@ pub(crate) struct Region {
     layout: Layout,
     table: SyncTable,
     idle: IdleSet,
-    /// Ends of lanes that this process has taken: there is one of each.
+    /// The ends of lanes that this process has taken. Each can be taken once.
     taken: Mutex<HashSet<(End, usize)>>,
 }
 
@@ -52,7 +53,7 @@ enum End {
     Receives,
 }
 
-/// What tells that memory is a region of this program.
+/// The words by which a region of this program is recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Head([u64; 3]);
 
@@ -66,7 +67,7 @@ impl Head {
     }
 }
 
-/// Where in a region its parts begin.
+/// The offsets at which the parts of a region begin.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     idle: usize,
@@ -94,7 +95,7 @@ impl Layout {
 }
 
 impl Region {
-    /// Makes the region of a node, for all nodes to open.
+    /// Creates the region of a node, for all nodes to open.
     pub(crate) fn create(shape: Shape) -> Result<OwnedFd, Errno> {
         let (memory, file) = Memory::create("raddle-node", Layout::of(shape).len)?;
         let Head(words) = Head::of(shape);
@@ -102,24 +103,24 @@ impl Region {
             memory.write(8 * index, &word.to_ne_bytes());
         }
         let memory = Arc::new(memory);
-        // SAFETY: within the region by the layout.
+        // SAFETY: by the layout, the offset lies within the region.
         let address = unsafe { memory.address().add(Layout::TABLE) };
         let keep = Arc::clone(&memory);
-        // SAFETY: at the beginning of a page, and nobody else has the memory yet.
+        // SAFETY: the address is that of a page, and nothing else uses the memory yet.
         let table = unsafe { SyncTable::create(address, shape.ports.into(), keep) };
         drop(table);
-        // SAFETY: within the region by the layout.
+        // SAFETY: by the layout, the offset lies within the region.
         let address = unsafe { memory.address().add(Layout::of(shape).idle) };
-        // SAFETY: as for the table; new memory is zeros.
+        // SAFETY: as for the table. New memory is zero.
         let idle = unsafe { IdleSet::create(address, shape.idlers(), memory) };
         drop(idle);
         Ok(file)
     }
 
-    /// The region in memory that [`create`](Self::create) has made.
+    /// Maps a region that [`create`](Self::create) has created.
     ///
     /// # Errors
-    /// `EINVAL` for memory that is none of a program of this shape.
+    /// `EINVAL` for memory that is not a region of a program of this shape.
     pub(crate) fn open(file: impl AsFd, shape: Shape) -> Result<Self, Errno> {
         let layout = Layout::of(shape);
         let memory = Memory::open(file, 0..layout.len)?;
@@ -132,12 +133,13 @@ impl Region {
             return Err(Errno::INVAL);
         }
         let memory = Arc::new(memory);
-        // SAFETY: within the region, which the head says is one.
+        // SAFETY: by the layout, the offset lies within the region. The head has been checked.
         let address = unsafe { memory.address().add(Layout::TABLE) };
         let keep = Arc::clone(&memory);
-        // SAFETY: `create` has made a table of so many cells there; the program uses them as such.
+        // SAFETY: `create` has created a table of this many cells there, and all nodes use it as
+        // such.
         let table = unsafe { SyncTable::attach(address, shape.ports.into(), keep) };
-        // SAFETY: within the region by the layout.
+        // SAFETY: by the layout, the offset lies within the region.
         let address = unsafe { memory.address().add(layout.idle) };
         let keep = Arc::clone(&memory);
         // SAFETY: as for the table.
@@ -152,24 +154,26 @@ impl Region {
         })
     }
 
-    /// The wait cells of the node's ports.
+    /// Returns the wait cells of the node's ports.
     pub(crate) const fn table(&self) -> &SyncTable {
         &self.table
     }
 
-    /// Tells of a message for port `index` the thread that waits there; of one for the first port also a worker that sleeps, if none looks for work.
+    /// Wakes the thread that waits for a message at port `index`. For the first port, this also wakes
+    /// a sleeping worker, unless a worker is searching for work.
     #[inline]
     pub(crate) fn ring(&self, index: usize) {
         if index > 0 {
             let _ = self.table.ring(index);
             return;
         }
-        // It begins with the fence that the ring needs.
+        // This begins with the fence that the ring needs.
         self.idle.work_came(0);
         let _ = self.table.cell(0).ring_after_fence();
     }
 
-    /// The end of a node: all look, since it may have ended while it was waking one of them.
+    /// Wakes all waiting threads because a node has ended. It wakes all of them, because the node may
+    /// have ended while it was waking one.
     pub(crate) fn notify_all(&self) {
         for index in self.table.indices() {
             let _ = self.table.ring(index);
@@ -178,37 +182,42 @@ impl Region {
         self.idle.work_came(0);
     }
 
-    /// Who of the node's workers sleep.
+    /// Returns the set of the node's idle workers.
     pub(crate) const fn idle(&self) -> &IdleSet {
         &self.idle
     }
 
-    /// Who has begun to send to port `index` of the node.
+    /// Returns the bits of the ports that have begun to send to port `index` of the node.
     #[inline]
     pub(crate) fn openings(&self, index: u16) -> &Openings {
         assert!(index < self.shape.ports, "port {index} of {:?}", self.shape);
         let at = self.layout.openings + usize::from(index) * size_of::<Openings>();
-        // SAFETY: within the region by the layout.
+        // SAFETY: by the layout, the offset lies within the region.
         let address = unsafe { self.memory.address().add(at) };
-        // SAFETY: aligned; zeros are words of atomics, and nobody uses them as anything else.
+        // SAFETY: the address is aligned, zeros are valid atomics, and nothing uses these words as
+        // anything else.
         unsafe { address.cast::<Openings>().as_ref() }
     }
 
-    /// The sending end of the lane from `from` to port `index` of the node; none when it was taken before.
+    /// Returns the sending end of the lane from `from` to port `index` of the node, or `None` if it was
+    /// taken before.
     pub(crate) fn sender(&self, from: PortId, index: u16) -> Option<LaneSender> {
         let address = self.take(End::Sends, from, index)?;
-        // SAFETY: a lane by `take`; its sending end is that of the node of `from`, and just taken for the first time.
+        // SAFETY: `take` returns the address of a lane. Its sending end belongs to the node of `from`,
+        // and was taken just now for the first time.
         Some(unsafe { LaneSender::attach(address, Arc::clone(&self.memory) as _) })
     }
 
-    /// The receiving end of that lane; none when it was taken before.
+    /// Returns the receiving end of that lane, or `None` if it was taken before.
     pub(crate) fn receiver(&self, from: PortId, index: u16) -> Option<LaneReceiver> {
         let address = self.take(End::Receives, from, index)?;
-        // SAFETY: a lane by `take`; its receiving end is that of the node whose region it is, and just taken for the first time.
+        // SAFETY: `take` returns the address of a lane. Its receiving end belongs to the node that has
+        // the region, and was taken just now for the first time.
         Some(unsafe { LaneReceiver::attach(address, Arc::clone(&self.memory) as _) })
     }
 
-    /// The address of a lane of which this process has not taken that end before: zeros at first, at the beginning of a page.
+    /// Takes an end of a lane, and returns the address of the lane, or `None` if this process has taken
+    /// that end before. The lane begins at a page boundary, and is zero at first.
     fn take(&self, end: End, from: PortId, index: u16) -> Option<NonNull<u8>> {
         assert!(
             index < self.shape.ports && self.shape.contains(from),
@@ -221,7 +230,7 @@ impl Region {
             return None;
         }
         let at = self.layout.lanes + lane * Layout::LANE;
-        // SAFETY: within the region by the layout.
+        // SAFETY: by the layout, the offset lies within the region.
         Some(unsafe { self.memory.address().add(at) })
     }
 }
@@ -237,19 +246,19 @@ mod tests {
     const SHAPE: Shape = Shape { nodes: 3, ports: 2 };
 
     #[test]
-    fn a_region_is_opened_as_what_it_is_and_as_nothing_else() {
+    fn only_a_region_of_the_same_shape_is_opened() {
         let file = Region::create(SHAPE).expect("memory");
         assert!(Region::open(&file, SHAPE).is_ok());
         let other = Shape { nodes: 2, ports: 3 };
         assert_eq!(Region::open(&file, other).map(|_| ()), Err(Errno::INVAL));
-        let (_memory, nothing) = Memory::create("nothing", Layout::of(SHAPE).len).expect("memory");
-        assert_eq!(Region::open(&nothing, SHAPE).map(|_| ()), Err(Errno::INVAL));
+        let (_memory, zeros) = Memory::create("zeros", Layout::of(SHAPE).len).expect("memory");
+        assert_eq!(Region::open(&zeros, SHAPE).map(|_| ()), Err(Errno::INVAL));
         let (_memory, short) = Memory::create("short", 64).expect("memory");
         assert_eq!(Region::open(&short, SHAPE).map(|_| ()), Err(Errno::INVAL));
     }
 
     #[test]
-    fn what_can_be_made_smaller_is_not_mapped() {
+    fn memory_that_can_shrink_is_not_mapped() {
         let file =
             rustix::fs::memfd_create("loose", rustix::fs::MemfdFlags::CLOEXEC).expect("memory");
         rustix::fs::ftruncate(&file, 4096).expect("memory");
@@ -257,15 +266,17 @@ mod tests {
     }
 
     #[test]
-    fn two_mappings_are_the_two_ends_of_a_lane() {
+    fn two_mappings_provide_the_two_ends_of_a_lane() {
         let file = Region::create(SHAPE).expect("memory");
         let (here, there) = (Region::open(&file, SHAPE), Region::open(&file, SHAPE));
         let (here, there) = (here.expect("a region"), there.expect("a region"));
         let from = SHAPE.port(3);
-        let mut sender = there.sender(from, 1).expect("the first");
+        let mut sender = there.sender(from, 1).expect("not taken before");
         assert!(there.sender(from, 1).is_none());
-        let mut receiver = here.receiver(from, 1).expect("the first");
-        sender.send(&[b"short"], b"long").expect("room");
+        let mut receiver = here.receiver(from, 1).expect("not taken before");
+        sender
+            .send(&[b"short"], b"long")
+            .expect("space in the lane");
         let found = receiver.receive(|found| (found.short.to_vec(), found.long.to_vec()));
         assert_eq!(found, Ok(Some((b"short".to_vec(), b"long".to_vec()))));
         let _ = there.table().cell(1).notify();
@@ -273,16 +284,16 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_of_the_first_port_wakes_one_who_sleeps_unless_somebody_searches() {
+    fn a_ring_of_the_first_port_wakes_a_sleeping_worker_unless_one_searches() {
         let file = Region::create(SHAPE).expect("memory");
         let (here, there) = (Region::open(&file, SHAPE), Region::open(&file, SHAPE));
         let (here, there) = (here.expect("a region"), there.expect("a region"));
-        let (idle, came) = (here.idle(), AtomicU64::new(0));
+        let (idle, arrived) = (here.idle(), AtomicU64::new(0));
         assert_eq!(idle.len(), SHAPE.idlers());
         let last = SHAPE.idlers() - 1;
         thread::scope(|scope| {
-            // Relaxed, here and below: the fences of the set order it.
-            let has_work = || came.load(Relaxed) > 0;
+            // Relaxed, for the load and the store: the fences of the set order them.
+            let has_work = || arrived.load(Relaxed) > 0;
             scope.spawn(move || {
                 idle.start_search();
                 while !has_work() {
@@ -290,7 +301,7 @@ mod tests {
                 }
                 idle.found(last, false, || false);
             });
-            came.store(1, Relaxed);
+            arrived.store(1, Relaxed);
             there.ring(0);
         });
         assert_eq!(idle.searching(), 0);

@@ -1,4 +1,4 @@
-//! Putting data straight to where they belong.
+//! Puts: data that are written directly to their final location, in a segment of another node.
 
 use std::ops::Range;
 
@@ -13,9 +13,11 @@ use crate::packet::Kind;
 use crate::segment::{Remote, Segment};
 use crate::transport::Outgoing;
 
-/// Data for a segment of another node, and the message that tells of them: to be given to [`Port::put`] until there has been room for all.
+/// Data for a segment of another node, and the message that reports them. Pass it to [`Port::put`]
+/// until there was space for all of it.
 ///
-/// It keeps how far it has come, and the data as they are; who drops it in between has told nobody, and has put some of the data.
+/// It records its progress, and borrows the data. If it is dropped before it is complete, some of the
+/// data have been put, and no message has been sent.
 #[derive(Clone, Debug)]
 pub struct Put<'a> {
     remote: &'a Remote,
@@ -23,12 +25,13 @@ pub struct Put<'a> {
     at: u64,
     data: Source<'a>,
     message: Message<'a>,
-    /// Bytes that have been put.
+    /// The number of bytes that have been put.
     done: usize,
 }
 
 impl<'a> Put<'a> {
-    /// Puts `data` at offset `at` of what `remote` allows, and tells port `index` of that node.
+    /// Puts `data` at offset `at` of the memory that `remote` allows, and sends the message to port
+    /// `index` of that node.
     pub const fn new(
         remote: &'a Remote,
         index: u16,
@@ -39,10 +42,11 @@ impl<'a> Put<'a> {
         Self::of(remote, index, at, Source::of_bytes(data), message)
     }
 
-    /// Puts some bytes of a segment, as they are at that moment: where memory is shared, they are copied once, from there to the receiver.
+    /// Puts some bytes of a segment, as they are at the moment of the copy. If memory is shared, they
+    /// are copied once, from the segment to the receiver.
     ///
     /// # Panics
-    /// When the bytes are none of the segment.
+    /// If the bytes do not lie in the segment.
     pub fn from_segment(
         remote: &'a Remote,
         index: u16,
@@ -76,14 +80,16 @@ impl<'a> Put<'a> {
 }
 
 impl Port {
-    /// Puts data, and tells of them.
+    /// Puts data, and sends the message that reports them.
     ///
-    /// They are copied once, into the memory of the receiver, who finds them there when the message arrives.
+    /// With shared memory, the data are copied once, into the memory of the receiver, which finds them
+    /// there when the message arrives.
     ///
     /// # Errors
-    /// As [`send`](Self::send), [`SendError::OutOfBounds`], [`SendError::Closed`] of a connection that the receiver has taken back, and [`SendError::NotAccepted`].
-    /// On [`SendError::Full`] some of the data may have been put, and nobody has been told: the same `put`, given again,
-    /// goes on from there. Once it has been told of, it begins anew.
+    /// As [`send`](Self::send), [`SendError::OutOfBounds`], [`SendError::Closed`] if the receiver has
+    /// closed the connection, and [`SendError::NotAccepted`]. On [`SendError::Full`], some of the data
+    /// may have been put, and no message has been sent. The same `put`, passed again, continues from
+    /// there. Once the message has been sent, the `put` starts again from the beginning.
     /// # Panics
     /// As [`send`](Self::send).
     #[inline]
@@ -97,20 +103,20 @@ impl Port {
             ..
         } = *put;
         let len = data.len();
-        remote.check(at, len as u64, &self.shared)?;
+        remote.check(at, len as u64, &self.shared.rights)?;
         check_len("metadata", message.metadata.len(), METADATA_MAX)?;
-        // A node that has ended is not written to.
+        // Returns an error if the node has ended, so that its memory is not written to.
         self.link_to(to)?;
-        let _within = remote.grant.enter().ok_or(SendError::Closed(to.node))?;
+        let _entered = remote.grant.enter().ok_or(SendError::Closed(to.node))?;
         let descriptor = descriptor_by(remote, message, Some((at, len as u64)));
-        if self.shared.transport.shares_memory_with(to.node) {
+        if self.shared.capabilities.shares_memory_with(to.node) {
             if let (true, Some((memory, begin))) = (put.done < len, &remote.window.mapped) {
-                // Below the length of what is mapped.
+                // Below the length of the mapping.
                 let at = begin + at as usize;
                 memory.hand_over(at, data, &mut self.copier, message.flags.reader());
                 put.done = len;
             }
-            // The data are there, so that the message takes none along.
+            // The data are in place, so the message carries none.
             self.send_by(to, descriptor, message.metadata, &[])?;
         } else {
             self.put_by_packets(put, descriptor)?;
@@ -119,7 +125,7 @@ impl Port {
         Ok(())
     }
 
-    /// Sends the data in packets, the last of which tells of all.
+    /// Sends the data in packets. The last packet contains the message that reports all of them.
     fn put_by_packets(
         &mut self,
         put: &mut Put<'_>,
@@ -143,7 +149,7 @@ impl Port {
         sent
     }
 
-    /// Puts some of the data that are too many for one packet.
+    /// Puts a part of data that are too many for one packet.
     fn put_part(&mut self, put: &mut Put<'_>, part: &[u8]) -> Result<(), SendError> {
         let place = (put.at + put.done as u64, part.len() as u64);
         let head = descriptor_by(put.remote, Message::default(), Some(place)).write();

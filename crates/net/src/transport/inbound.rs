@@ -1,4 +1,5 @@
-//! What comes from one node in packets: from there they go into the lanes of this node, in order, as the node has allowed them.
+//! The packets that arrive from one node. They are checked against the rights of this node and
+//! written into its lanes, in order.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,37 +10,37 @@ use raddle_sync::hand_over::Reader;
 use super::memory::LaneLink;
 use super::{Link, Outgoing};
 use crate::address::{NodeId, PortId, Shape};
-use crate::connection::{ConnectionView, Place, Refusal, Rights};
+use crate::connection::{ConnectionView, Place, Rights};
 use crate::descriptor::Descriptor;
-use crate::error::SendError;
+use crate::error::{Refusal, SendError};
 use crate::mapped::Region;
 use crate::packet::{Kind, PACKET_BYTES_MAX, Packet};
 
-/// Packets that are taken from one node before the next has its turn.
+/// The number of packets that are received from one node before the next node has its turn.
 const TURN: usize = 16;
 
-/// Numbers that are further ahead are of packets that have been here.
+/// A packet whose number is further ahead than this is an old packet.
 const AHEAD_MAX: u32 = u32::MAX / 2;
 
-/// What comes from one node.
+/// The packets from one node.
 #[derive(Debug)]
-pub(crate) struct Inbound {
+pub(super) struct Inbound {
     node: NodeId,
     shape: Shape,
     own: Arc<Region>,
     rights: Arc<Rights>,
     buffer: Vec<u8>,
-    /// The packet in the buffer that its lane had no room for.
+    /// The length of the packet in the buffer, if its lane had no space for it.
     stuck: Option<usize>,
-    /// Packets received, modulo 2³².
+    /// The number of packets received, modulo 2³².
     received: u32,
     view: ConnectionView,
     lanes: HashMap<(u16, u16), LaneLink>,
 }
 
 impl Inbound {
-    /// Nothing has come from `node` yet; what does goes to `own`, as far as `rights` allow it.
-    pub(crate) fn new(shape: Shape, node: NodeId, own: &Arc<Region>, rights: &Arc<Rights>) -> Self {
+    /// Creates the receiver of the packets of `node`, which go to `own` if `rights` allow them.
+    pub(super) fn new(shape: Shape, node: NodeId, own: &Arc<Region>, rights: &Arc<Rights>) -> Self {
         Self {
             node,
             shape,
@@ -53,10 +54,12 @@ impl Inbound {
         }
     }
 
-    /// Writes into the lanes what `receive` has: it writes a packet into the buffer, and returns its bytes, none where none has come.
+    /// Writes the packets that `receive` fetches into the lanes. `receive` writes a packet into the
+    /// buffer and returns its length, or returns `None` if no packet has arrived.
     ///
-    /// Returns true when there was something. Ends when a lane has no room, or the next node has its turn.
-    pub(crate) fn pump(&mut self, mut receive: impl FnMut(&mut [u8]) -> Option<usize>) -> bool {
+    /// Returns true if there were packets. Stops when a lane has no space, or when the next node has
+    /// its turn.
+    pub(super) fn pump(&mut self, mut receive: impl FnMut(&mut [u8]) -> Option<usize>) -> bool {
         for count in 0..TURN {
             let found = match self.stuck.take() {
                 Some(len) => Some(len),
@@ -73,12 +76,15 @@ impl Inbound {
         true
     }
 
-    /// True while the packet that came last has found no room.
-    pub(crate) const fn is_stuck(&self) -> bool {
+    /// Returns true while the last packet waits for space in its lane.
+    pub(super) const fn is_stuck(&self) -> bool {
         self.stuck.is_some()
     }
 
-    /// Writes the packet in the buffer into the lane of whom it is for; an error where that has no room.
+    /// Writes the packet in the buffer into the lane of its receiver.
+    ///
+    /// # Errors
+    /// [`SendError::Full`] if the lane has no space.
     fn deliver(&mut self, len: usize) -> Result<(), SendError> {
         let Some(packet) = Packet::read(&self.buffer[..len]) else {
             self.rights.count_refused(Refusal::Malformed);
@@ -88,12 +94,12 @@ impl Inbound {
         match header.number.wrapping_sub(self.received) {
             0 => {}
             1..=AHEAD_MAX => {
-                // Those that are missing are counted once; this one is as good as if they had not been.
+                // The missing packets are counted once, and this packet is delivered regardless.
                 self.received = header.number;
                 self.rights.count_refused(Refusal::Malformed);
             }
             _ => {
-                // It comes again.
+                // A packet that has arrived before.
                 self.rights.count_refused(Refusal::Malformed);
                 return Ok(());
             }
@@ -130,7 +136,7 @@ impl Inbound {
             long: packet.long,
             kind: header.kind,
             doorbell: header.doorbell,
-            // Most often whoever pumps.
+            // Usually the pumping thread itself.
             reader: Reader::Here,
         })?;
         self.received = header.number.wrapping_add(1);
@@ -138,7 +144,10 @@ impl Inbound {
     }
 }
 
-/// Puts the long part of a packet where its descriptor says, if that is allowed.
+/// Puts the long part of a packet where its descriptor says.
+///
+/// # Errors
+/// The [`Refusal`] if that is not allowed.
 fn put(
     view: &mut ConnectionView,
     rights: &Rights,
@@ -151,7 +160,7 @@ fn put(
     if bytes.end - bytes.start != packet.long.len() as u64 {
         return Err(Refusal::Malformed);
     }
-    // Within the segment, which is memory of this process.
+    // The offset lies within the segment, which is memory of this process, so it fits `usize`.
     window.memory.write(bytes.start as usize, packet.long);
     Ok(())
 }
@@ -168,7 +177,7 @@ mod tests {
 
     const SHAPE: Shape = Shape { nodes: 2, ports: 1 };
 
-    /// What node 0 receives of node 1.
+    /// The receiving side at node 0 of the packets from node 1.
     struct Receiving {
         inbound: Inbound,
         lane: LaneReceiver,
@@ -177,8 +186,8 @@ mod tests {
 
     impl Receiving {
         fn new() -> Self {
-            let file = Region::create(SHAPE).expect("there is memory");
-            let own = Arc::new(Region::open(&file, SHAPE).expect("it is a region"));
+            let file = Region::create(SHAPE).expect("memory for a region");
+            let own = Arc::new(Region::open(&file, SHAPE).expect("a valid region"));
             let rights = Arc::new(Rights::new(7));
             let from = PortId {
                 node: NodeId(1),
@@ -187,15 +196,15 @@ mod tests {
             let lane = own.receiver(from, 0);
             Self {
                 inbound: Inbound::new(SHAPE, NodeId(1), &own, &rights),
-                lane: lane.expect("it is taken once"),
+                lane: lane.expect("the lane is taken once"),
                 rights,
             }
         }
 
-        /// Pumps these packets, and returns the short parts of what comes of it.
+        /// Pumps these packets, and returns the short parts of the messages that arrive.
         fn pump(&mut self, packets: impl IntoIterator<Item = Vec<u8>>) -> Vec<Vec<u8>> {
             let mut packets: VecDeque<_> = packets.into_iter().collect();
-            let mut came = Vec::new();
+            let mut arrived = Vec::new();
             loop {
                 let has_pumped = self.inbound.pump(|buffer| {
                     let packet = packets.pop_front()?;
@@ -203,10 +212,10 @@ mod tests {
                     Some(packet.len())
                 });
                 while let Ok(Some(short)) = self.lane.receive(|found| found.short.to_vec()) {
-                    came.push(short);
+                    arrived.push(short);
                 }
                 if !has_pumped {
-                    return came;
+                    return arrived;
                 }
             }
         }
@@ -223,7 +232,8 @@ mod tests {
         [&header.write(&[short], &[])[..], short].concat()
     }
 
-    /// A packet that had been changed on its way took the next one along: that was not the one that was waited for, and was dropped, too.
+    /// A packet that had been changed on its way used to cause the loss of the next packet, too,
+    /// because that one did not have the expected number.
     #[test]
     fn a_packet_arrives_whatever_came_before_it() {
         let mut receiving = Receiving::new();
@@ -240,28 +250,31 @@ mod tests {
             good(3),
             good(6),
         ];
-        let came = receiving.pump(packets);
-        assert_eq!(came, [[0], [2], [5], [6]]);
-        // The changed one, its gap, three that came again or late, and the gap before number 5.
+        let arrived = receiving.pump(packets);
+        assert_eq!(arrived, [[0], [2], [5], [6]]);
+        // The changed packet, its gap, three repeated or late ones, and the gap before number 5.
         assert_eq!(receiving.rights.refused(Refusal::Malformed), 6);
     }
 
     proptest! {
         #[test]
-        fn bytes_of_any_kind_stop_nothing(
+        fn packets_after_arbitrary_bytes_still_arrive(
             packets in prop::collection::vec(prop_oneof![
                 prop::collection::vec(any::<u8>(), 0..300),
-                (any::<u32>(), 16_u8..19, prop::collection::vec(any::<u8>(), 0..100)).prop_map(|(number, kind, short)| {
-                    let kind = [Kind::Message, Kind::Put, Kind::Part][usize::from(kind - 16)];
-                    packet(number % 20, kind, &short)
-                }),
+                (any::<u32>(), 16_u8..19, prop::collection::vec(any::<u8>(), 0..100)).prop_map(
+                    |(number, kind, short)| {
+                        let kind = [Kind::Message, Kind::Put, Kind::Part][usize::from(kind - 16)];
+                        packet(number % 20, kind, &short)
+                    }
+                ),
             ], 0..40),
         ) {
             let mut receiving = Receiving::new();
             let count = packets.len() as u64;
-            let came = receiving.pump(packets).len() as u64;
-            let refused = Refusal::ALL.map(|why| receiving.rights.refused(why)).iter().sum::<u64>();
-            prop_assert!(came + refused >= count, "{came} of {count}, {refused} refused");
+            let arrived = receiving.pump(packets).len() as u64;
+            let refused = Refusal::ALL.map(|reason| receiving.rights.refused(reason));
+            let refused = refused.iter().sum::<u64>();
+            prop_assert!(arrived + refused >= count, "{arrived} of {count}, {refused} refused");
             let after = receiving.pump([packet(1_000, Kind::Message, b"after")]);
             prop_assert_eq!(after, [b"after"]);
         }

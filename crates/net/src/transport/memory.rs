@@ -1,37 +1,34 @@
-//! Nodes that share memory, as processes or as threads of one: the sender writes into the receiver's lanes, and rings its cells.
+//! The transport by shared memory, for nodes that are processes or threads of one process. The
+//! sender writes into the receiver's lanes, and rings its wait cells.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use raddle_sync::lane::{Full, LaneSender};
 use raddle_sync::prim::Release;
 
-use super::{Link, Outgoing, Transport};
+use super::{Capabilities, Link, Outgoing, Progress, Transport};
 use crate::address::{NodeId, PortId, Shape};
-use crate::connection::Rights;
-use crate::error::SendError;
+use crate::control::Controls;
+use crate::error::{NetError, SendError};
 use crate::mapped::Region;
 use crate::packet::Kind;
+use crate::watch::Silence;
 
-/// The regions of all nodes: of processes, as they are mapped here; of threads, the same ones for all.
+/// The regions of all nodes. Processes have mappings of their own, threads share the mappings.
 #[derive(Debug)]
-pub(crate) struct ByMemory {
+pub(super) struct ByMemory {
     shape: Shape,
     regions: Vec<Arc<Region>>,
-    /// What each node allows, where all are in this process; else nothing.
-    rights: Vec<Arc<Rights>>,
 }
 
 impl ByMemory {
-    pub(crate) const fn new(
+    pub(super) fn connect(
         shape: Shape,
         regions: Vec<Arc<Region>>,
-        rights: Vec<Arc<Rights>>,
-    ) -> Self {
-        Self {
-            shape,
-            regions,
-            rights,
-        }
+    ) -> (Box<dyn Transport>, Capabilities) {
+        let capabilities = Capabilities::shared_memory(shape);
+        (Box::new(Self { shape, regions }), capabilities)
     }
 }
 
@@ -46,33 +43,44 @@ impl Transport for ByMemory {
         ))
     }
 
-    fn shares_memory_with(&self, _node: NodeId) -> bool {
-        true
+    fn pump(&self) -> bool {
+        false
     }
 
-    fn rights_of(&self, node: NodeId) -> Option<&Rights> {
-        self.rights.get(usize::from(node.0)).map(|rights| &**rights)
+    fn close(&self, _node: NodeId) -> u64 {
+        Progress::UNKNOWN
+    }
+
+    fn abort(&self) {}
+
+    fn finish(
+        &self,
+        _controls: &Controls,
+        _limit: Option<Duration>,
+        _silence: Option<Silence>,
+    ) -> Result<(), NetError> {
+        Ok(())
     }
 }
 
-/// A lane, and the cell of who receives from it.
+/// The sending end of a lane, and the index of the port that receives from it.
 #[derive(Debug)]
-pub(crate) struct LaneLink {
+pub(super) struct LaneLink {
     lane: LaneSender,
     region: Arc<Region>,
     to: usize,
 }
 
 impl LaneLink {
-    /// Opens the lane from a port to port `to` of the node of a region.
+    /// Opens the lane from a port to port `to` of the node that has the region.
     ///
     /// # Panics
-    /// When it was opened before.
-    pub(crate) fn new(region: Arc<Region>, shape: Shape, from: PortId, to: u16) -> Self {
+    /// If the lane has been opened before.
+    pub(super) fn new(region: Arc<Region>, shape: Shape, from: PortId, to: u16) -> Self {
         let lane = region.sender(from, to);
         let lane = lane.expect("each lane is opened once");
         let number = shape.number_of(from);
-        // ORDERING(N2): Release, for form's sake: the lane is as its region was made.
+        // ORDERING(N2): Release as a matter of form: the lane is still as its region was created.
         region.openings(to)[number / 64].fetch_or(1 << (number % 64), Release);
         Self {
             lane,

@@ -1,91 +1,119 @@
-//! Nodes that MPI has started. Those on one machine share memory, and have sockets to each other for what is no message, as nodes have that the first one has started.
-//! Between machines each message is a packet, and each packet a message of MPI.
+//! The transport by MPI, for nodes that are processes which MPI has started. Those on one machine
+//! share memory, and have sockets to each other for control frames, like nodes that the first node
+//! has started. Between machines each message is a packet, and each packet is a message of MPI.
 //!
-//! MPI delivers every message, those of one node to another in order, and tells of nothing: it has to be asked. So who pumps asks for packets, and the
-//! listening thread for what nodes tell each other besides (`node/naps`).
+//! MPI delivers every message, and keeps the order of the messages from one node to another. It
+//! gives no notice of them, so it has to be polled: pumping threads poll for packets, and the
+//! listening thread polls for control frames (`node/poll_interval`).
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
-//! | `ranks` | the processes that MPI has started, and all calls of it |
-//! | `machine` | those on one machine: how they come to share memory |
-//! | `untaken` | packets on their way to one node, a bounded number |
-//! | `sending` | one of them: bytes that MPI reads |
+//! | `ranks` | the processes that MPI has started, and all calls of MPI |
+//! | `neighbours` | the processes on one machine, and how they come to share memory |
+//! | `outbox` | packets on their way to one node, a bounded number |
+//! | `sending` | a packet on its way: bytes that MPI reads |
 //!
 //! # The end
-//! Who leaves tells all others how many packets they were sent. He takes, and drops, what still comes, until all have left, all of theirs has come, and MPI has
-//! read all of his; then nothing is under way, and MPI ends in all processes together. Where a process ends without that, `mpirun` ends the others: MPI has
-//! no other way to tell of a death. On its own machine a socket tells of it, too.
+//! A node that leaves tells all others how many packets they were sent. It then receives, and drops,
+//! the packets that still arrive, until all nodes have left, all of their packets have arrived, and
+//! MPI has read all of its own. At that point nothing is on its way, and MPI ends in all processes
+//! together. If a process ends without this, `mpirun` ends the others: MPI has no other way to report
+//! a death. On the same machine a socket reports it, too.
 
-mod machine;
+mod neighbours;
+mod outbox;
 mod ranks;
 mod sending;
-mod untaken;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use raddle_sync::prim::{Acquire, AtomicBool, AtomicU64, Instant, Mutex, Relaxed, Release, thread};
+use raddle_sync::prim::{Instant, Mutex, thread};
 use rustix::io::Errno;
 
 use super::inbound::Inbound;
 use super::memory::LaneLink;
-use super::{Link, Outgoing, Transport};
+use super::{Capabilities, Link, Notice, Outgoing, Parts, Progress, Transport};
 use crate::address::{NodeId, PortId, Shape};
 use crate::connection::Rights;
-use crate::control::{self, Controls, Frame};
+use crate::control::{self, Controls, Frame, Relay};
 use crate::error::{NetError, SendError};
 use crate::mapped::Region;
-use crate::node::{Silence, Watch};
 use crate::packet::PACKET_BYTES_MAX;
+use crate::watch::{Silence, Watch};
 
-pub(crate) use self::machine::{Neighbour, meet};
-pub(crate) use self::ranks::Ranks;
+use self::neighbours::{Neighbour, try_receive};
+use self::ranks::Ranks;
 
-/// Of the packets that a node was going to send in all: not known.
-const UNKNOWN: u64 = u64::MAX;
-/// How long a node that has left rests before it looks again whether the others have, at first and at last.
+/// How long a node that has left sleeps before it checks again whether the others have: the first
+/// time, and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
 
-/// Memory that is shared with some nodes, this one among them, and the messages of MPI to and from all others.
+/// The transport: memory shared with some nodes, including this one, and messages of MPI to and from
+/// all others.
 #[derive(Debug)]
-pub(crate) struct ByMpi {
+struct ByMpi {
     shape: Shape,
     ranks: Arc<Ranks>,
-    /// By node, of those on this machine.
+    /// By node, for those on this machine.
     regions: Vec<Option<Arc<Region>>>,
-    /// Nodes on other machines.
+    /// The number of nodes on other machines.
     far: usize,
-    /// By node.
-    ends: Vec<End>,
-    is_stuck: AtomicBool,
-    /// By node, of those on other machines; whoever pumps has them all.
+    progress: Arc<Progress>,
+    /// By node, for those on other machines. The pumping thread holds the lock.
     incoming: Mutex<Vec<Option<Incoming>>>,
 }
 
-/// How far what a node sends has come. Counts are modulo 2³².
-#[derive(Debug)]
-struct End {
-    /// Packets that have been dealt with.
-    done: AtomicU64,
-    /// Packets that it sends in all, once it has left.
-    all: AtomicU64,
-}
-
-/// What comes from one node.
+/// The packets from one node.
 #[derive(Debug)]
 struct Incoming {
     inbound: Inbound,
+    /// The number of packets received, modulo 2³².
     taken: u32,
 }
 
+/// Joins the other processes that MPI has started. All of them have to call this. A process that is
+/// `apart` shares memory with no other.
+///
+/// # Errors
+/// As [`Launch::start`](crate::Launch::start).
+pub(super) fn join(shape: Shape, is_apart: bool) -> Result<Parts, NetError> {
+    NetError::check_shape(shape)?;
+    let system = NetError::system("the memory of a node");
+    let file = Region::create(shape).map_err(&system)?;
+    let own = Arc::new(Region::open(&file, shape).map_err(&system)?);
+    let (ranks, key) = Ranks::start(shape)?;
+    let me = ranks.me();
+    let ranks = Arc::new(ranks);
+    let neighbours = neighbours::meet(&ranks, shape, &file, is_apart);
+    let of = |one: Neighbour| (Some(one.control), Some(one.region));
+    let neighbours = neighbours.into_iter();
+    let (controls, mut regions): (_, Vec<_>) =
+        neighbours.map(|one| one.map_or((None, None), of)).unzip();
+    regions[usize::from(me.0)] = Some(Arc::clone(&own));
+    let rights = Arc::new(Rights::new(key));
+    let (transport, capabilities) = ByMpi::connect(shape, regions, &rights, Arc::clone(&ranks));
+    Ok(Parts {
+        me,
+        shape,
+        own,
+        rights,
+        all_rights: Vec::new(),
+        transport,
+        capabilities,
+        controls: Controls::new(controls, Some(ranks as Arc<dyn Relay>)),
+    })
+}
+
 impl ByMpi {
-    /// Of `regions`, by node, there are those on this machine, this node's own among them.
-    pub(crate) fn new(
+    /// Creates the transport. `regions` contains, by node, the regions on this machine, including
+    /// this node's own.
+    fn connect(
         shape: Shape,
         regions: Vec<Option<Arc<Region>>>,
         rights: &Arc<Rights>,
         ranks: Arc<Ranks>,
-    ) -> Self {
+    ) -> (Box<dyn Transport>, Capabilities) {
         let own = regions[usize::from(ranks.me().0)].as_ref();
         let own = own.expect("a node has its own region");
         let is_far = |node: NodeId| regions[usize::from(node.0)].is_none();
@@ -95,22 +123,26 @@ impl ByMpi {
                 taken: 0,
             })
         };
-        let end = |_| End {
-            done: AtomicU64::new(0),
-            all: AtomicU64::new(UNKNOWN),
+        let incoming = Mutex::new(shape.node_ids().map(incoming).collect());
+        let far = shape.node_ids().filter(|&node| is_far(node)).count();
+        let progress = Arc::new(Progress::new(shape, 1));
+        let capabilities = Capabilities {
+            shares_memory: regions.iter().map(Option::is_some).collect(),
+            arrival: (far > 0).then_some(Notice::Poll),
+            progress: Arc::clone(&progress),
         };
-        Self {
-            ends: shape.node_ids().map(end).collect(),
-            is_stuck: AtomicBool::new(false),
-            incoming: Mutex::new(shape.node_ids().map(incoming).collect()),
-            far: shape.node_ids().filter(|&node| is_far(node)).count(),
+        let transport = Self {
             shape,
-            regions,
             ranks,
-        }
+            regions,
+            far,
+            progress,
+            incoming,
+        };
+        (Box::new(transport), capabilities)
     }
 
-    /// Pumps what has come from one node; true when there was something.
+    /// Pumps the packets that have arrived from one node. Returns true if there were any.
     fn pump_node(&self, node: NodeId, incoming: &mut Incoming) -> bool {
         let Incoming { inbound, taken } = incoming;
         let has_pumped = inbound.pump(|buffer| {
@@ -118,74 +150,77 @@ impl ByMpi {
             *taken = taken.wrapping_add(1);
             Some(len)
         });
-        let done = taken.wrapping_sub(inbound.is_stuck().into());
-        // ORDERING(N4): Release, they are in the lanes.
-        self.ends[usize::from(node.0)]
-            .done
-            .store(done.into(), Release);
+        let delivered = taken.wrapping_sub(inbound.is_stuck().into());
+        self.progress.record_delivered(node, delivered.into());
         has_pumped
     }
 
-    /// True once `node` has left, as far as this one has heard.
+    /// Returns true once this node has received the report that `node` has left.
     fn has_left(&self, node: NodeId) -> bool {
-        // Relaxed: the thread that finishes has stored it, or the listening thread, which has ended.
-        self.ends[usize::from(node.0)].all.load(Relaxed) != UNKNOWN
+        self.progress.total(node) != Progress::UNKNOWN
     }
 
-    /// Hears what `node` tells one that has left.
-    fn hear_late(
+    /// Handles a frame that arrives after this node has left.
+    fn handle_late(
         &self,
         controls: &Controls,
-        watch: &mut Option<Watch>,
+        watch: &mut Option<(Watch, Silence)>,
         node: NodeId,
         frame: &Frame,
     ) {
         match frame.kind {
-            control::LEAVE => self.ends_after(node, frame.words[0]),
-            control::ALIVE => watch.iter_mut().for_each(|watch| watch.hear(node)),
+            control::LEAVE => self.progress.record_total(node, frame.words[0]),
+            control::ALIVE => watch
+                .iter_mut()
+                .for_each(|(watch, _)| watch.record_answer(node)),
             control::ASK => {
-                // Where there is no room, there is an answer under way.
+                // An error means that there is no space, because an answer is on its way already.
                 let _ = controls.try_send(node, control::ALIVE, [0; 5]);
             }
             _ => {}
         }
     }
 
-    /// Takes what still comes; true when all is over.
+    /// Receives what still arrives. Returns true when all nodes can end.
     ///
     /// # Errors
-    /// [`NetError::Died`] of a node on this machine, [`NetError::Silent`] of one that does not answer.
-    fn is_over(&self, controls: &Controls, watch: &mut Option<Watch>) -> Result<bool, NetError> {
-        while let Some((node, frame)) = controls.hear() {
-            self.hear_late(controls, watch, node, &frame);
+    /// [`NetError::Died`] for a node on this machine, [`NetError::Silent`] for a node that does not
+    /// answer.
+    fn is_over(
+        &self,
+        controls: &Controls,
+        watch: &mut Option<(Watch, Silence)>,
+    ) -> Result<bool, NetError> {
+        // Receive control frames: first those by MPI, then those by sockets.
+        while let Some((node, frame)) = controls.receive_relayed() {
+            self.handle_late(controls, watch, node, &frame);
         }
         for (node, socket) in controls.sockets() {
             while !self.has_left(node)
-                && let Some(told) = control::try_receive(socket)
+                && let Some(received) = try_receive(socket)
             {
-                match told {
-                    Ok(Some(frame)) => self.hear_late(controls, watch, node, &frame),
+                match received {
+                    Ok(Some(frame)) => self.handle_late(controls, watch, node, &frame),
                     Err(Errno::BADMSG) => {}
                     Ok(None) | Err(_) => return Err(NetError::Died(node)),
                 }
             }
         }
+        // Give up a node that does not answer.
         let staying = self.ranks.others().filter(|&node| !self.has_left(node));
-        let silent = watch
-            .as_mut()
-            .map(|watch| (watch.look(controls, staying, |_, _| true), watch.silence()));
-        if let Some((nodes, silence)) = silent
-            && let Some(&node) = nodes.first()
+        if let Some((watch, silence)) = watch
+            && let Some(&node) = watch.look(controls, staying, |_, _| true).first()
         {
             let limit = silence.limit();
             return Err(NetError::Silent { node, limit });
         }
+        // Drop the packets that still arrive, and check whether these were all.
         let mut incoming = self
             .incoming
             .lock()
             .expect("nothing panics under this lock");
         let mut buffer = Vec::new();
-        let mut have_come = self.ranks.others().all(|node| self.has_left(node));
+        let mut have_arrived = self.ranks.others().all(|node| self.has_left(node));
         for (node, incoming) in self.shape.node_ids().zip(&mut *incoming) {
             let Some(Incoming { taken, .. }) = incoming else {
                 continue;
@@ -194,10 +229,9 @@ impl ByMpi {
             while self.ranks.receive(node, &mut buffer).is_some() {
                 *taken = taken.wrapping_add(1);
             }
-            // Relaxed: as in `has_left`.
-            have_come &= self.ends[usize::from(node.0)].all.load(Relaxed) == u64::from(*taken);
+            have_arrived &= self.progress.total(node) == u64::from(*taken);
         }
-        Ok(have_come && self.ranks.is_read())
+        Ok(have_arrived && self.ranks.is_read())
     }
 }
 
@@ -214,23 +248,20 @@ impl Transport for ByMpi {
         })
     }
 
-    fn shares_memory_with(&self, node: NodeId) -> bool {
-        self.regions[usize::from(node.0)].is_some()
-    }
-
     fn pump(&self) -> bool {
         if self.far == 0 {
             return false;
         }
         let Ok(mut incoming) = self.incoming.try_lock() else {
-            // Somebody does it already.
+            // Another thread is pumping.
             return false;
         };
         let is_stuck =
             |incoming: &Option<Incoming>| incoming.as_ref().is_some_and(|it| it.inbound.is_stuck());
         let mut has_pumped = false;
         if self.far == 1 || incoming.iter().any(is_stuck) {
-            // There is no question of whom to ask, or what comes next may be of a node that has to wait.
+            // With one far node there is no choice. With a stuck packet, the next packet may be from
+            // a node that has to wait, so that all nodes are tried.
             for (node, incoming) in self.shape.node_ids().zip(&mut *incoming) {
                 if let Some(incoming) = incoming {
                     has_pumped |= self.pump_node(node, incoming);
@@ -241,37 +272,16 @@ impl Transport for ByMpi {
         {
             has_pumped = self.pump_node(node, incoming);
         }
-        // Relaxed: a hint for the listening thread, which has pumped itself before it looks or has found another pumping.
-        self.is_stuck.store(incoming.iter().any(is_stuck), Relaxed);
+        self.progress.record_stuck(0, incoming.iter().any(is_stuck));
         has_pumped
-    }
-
-    fn is_silent(&self) -> bool {
-        self.far > 0
-    }
-
-    fn is_stuck(&self) -> bool {
-        // Relaxed: as in `pump`.
-        self.is_stuck.load(Relaxed)
-    }
-
-    fn is_drained(&self, node: NodeId) -> bool {
-        let end = &self.ends[usize::from(node.0)];
-        // Relaxed: who has seen that the node has left sees this. ORDERING(N4): Acquire, the lanes are looked at after it.
-        self.shares_memory_with(node) || end.all.load(Relaxed) == end.done.load(Acquire)
-    }
-
-    fn is_pumped(&self) -> bool {
-        self.far > 0
     }
 
     fn close(&self, node: NodeId) -> u64 {
         self.ranks.close(node).into()
     }
 
-    fn ends_after(&self, node: NodeId, packets: u64) {
-        // Relaxed: the state of the node, which is stored after it, publishes it.
-        self.ends[usize::from(node.0)].all.store(packets, Relaxed);
+    fn abort(&self) {
+        self.ranks.abort();
     }
 
     fn finish(
@@ -283,7 +293,7 @@ impl Transport for ByMpi {
         if self.ranks.have_ended() {
             return Ok(());
         }
-        let mut watch = silence.map(|silence| Watch::new(silence, self.shape));
+        let mut watch = silence.map(|silence| (Watch::new(silence, self.shape), silence));
         let start = Instant::now();
         let (mut pause, longest) = PAUSES;
         let ended = loop {
@@ -301,18 +311,14 @@ impl Transport for ByMpi {
         };
         match ended {
             Ok(()) => self.ranks.finalise(),
-            // The others would be waited for.
+            // Finalising MPI would wait for the others.
             Err(_) => self.ranks.end(),
         }
         ended
     }
-
-    fn abort(&self) {
-        self.ranks.abort();
-    }
 }
 
-/// The way from one port to another, among all others of MPI.
+/// The path from one port to another by MPI, which other pairs of ports use, too.
 #[derive(Debug)]
 struct MpiLink {
     ranks: Arc<Ranks>,

@@ -1,12 +1,15 @@
-//! Nodes that share nothing: each two have a socket of their own, and each message is a packet in it.
+//! The transport by sockets, for nodes that share no memory. Each pair of nodes has a socket of
+//! its own, and each message is a packet in it.
 //!
-//! The socket is one of the unix domain without a name, and keeps packets apart. Both ends are held under a lock: of those who send to a node one after the
-//! other, and of those who pump the first to come.
+//! The socket is an unnamed one of the Unix domain, and keeps packets apart. Each end is used under
+//! a lock: threads that send to a node take turns, and a thread that finds another one pumping
+//! does not pump.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::time::Duration;
 
-use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Relaxed, Release};
+use raddle_sync::prim::Mutex;
 use rustix::io::{Errno, IoSlice, retry_on_intr};
 use rustix::net::sockopt::{set_socket_send_buffer_size, socket_send_buffer_size};
 use rustix::net::{
@@ -15,86 +18,100 @@ use rustix::net::{
 
 use super::inbound::Inbound;
 use super::memory::LaneLink;
-use super::{Link, Outgoing, Transport};
+use super::{Capabilities, Link, Notice, Outgoing, Progress, Transport};
 use crate::address::{NodeId, PortId, Shape};
 use crate::connection::Rights;
-use crate::error::SendError;
+use crate::control::Controls;
+use crate::error::{NetError, SendError};
 use crate::mapped::Region;
 use crate::packet::{Header, PACKET_BYTES_MAX};
+use crate::watch::Silence;
 
-/// Pieces of a short part, at most.
+/// The largest number of pieces of a short part.
 const PIECES_MAX: usize = 4;
-/// What a socket has to hold: a packet, and what the system writes beside it.
+/// The capacity that a socket needs: a packet, and what the system stores along with it.
 const HELD_BYTES: usize = PACKET_BYTES_MAX + 4096;
 
-/// Sockets to all other nodes.
+/// The sockets to all other nodes.
 #[derive(Debug)]
-pub(crate) struct BySockets {
+pub(super) struct BySockets {
     shape: Shape,
     own: Arc<Region>,
-    ways: Vec<Option<Arc<Way>>>,
+    peers: Vec<Option<Arc<Peer>>>,
+    progress: Arc<Progress>,
 }
 
 /// The socket to one node.
 #[derive(Debug)]
-struct Way {
-    socket: OwnedFd,
-    /// The other end is closed, and all that it had sent is in the lanes.
-    is_drained: AtomicBool,
-    /// The packet that came last has found no room yet.
-    is_stuck: AtomicBool,
-    /// Packets sent, modulo 2³².
+struct Peer {
+    node: NodeId,
+    socket: Arc<OwnedFd>,
+    /// The number of packets sent, modulo 2³².
     sent: Mutex<u32>,
     inbound: Mutex<Inbound>,
 }
 
 impl BySockets {
-    pub(crate) fn new(
+    pub(super) fn connect(
         shape: Shape,
         own: Arc<Region>,
         rights: &Arc<Rights>,
         sockets: Vec<Option<OwnedFd>>,
-    ) -> Self {
-        let way = |(node, socket): (NodeId, Option<OwnedFd>)| {
-            Some(Arc::new(Way {
-                socket: socket?,
-                is_drained: AtomicBool::new(false),
-                is_stuck: AtomicBool::new(false),
+    ) -> (Box<dyn Transport>, Capabilities) {
+        let peer = |(node, socket): (NodeId, Option<OwnedFd>)| {
+            Some(Arc::new(Peer {
+                node,
+                socket: Arc::new(socket?),
                 sent: Mutex::new(0),
                 inbound: Mutex::new(Inbound::new(shape, node, &own, rights)),
             }))
         };
-        let ways = shape.node_ids().zip(sockets).map(way).collect();
-        Self { shape, own, ways }
+        let peers: Vec<_> = shape.node_ids().zip(sockets).map(peer).collect();
+        let progress = Arc::new(Progress::new(shape, peers.len()));
+        let notice = |peer: &Arc<Peer>| (peer.node, Arc::clone(&peer.socket));
+        let capabilities = Capabilities {
+            // A node shares memory with itself alone.
+            shares_memory: peers.iter().map(Option::is_none).collect(),
+            arrival: Some(Notice::Sockets(
+                peers.iter().flatten().map(notice).collect(),
+            )),
+            progress: Arc::clone(&progress),
+        };
+        let transport = Self {
+            shape,
+            own,
+            peers,
+            progress,
+        };
+        (Box::new(transport), capabilities)
     }
 }
 
-impl Way {
-    /// Pumps what has come from its node; true when there was something.
-    fn pump(&self) -> bool {
+impl Peer {
+    /// Pumps the packets that have arrived from this node. Returns true if there were any.
+    fn pump(&self, progress: &Progress) -> bool {
         let Ok(mut inbound) = self.inbound.try_lock() else {
-            // Somebody does it already.
+            // Another thread is pumping.
             return false;
         };
         let has_pumped = inbound.pump(|buffer| {
             let received = receive(&self.socket, buffer);
             if received == Some(0) {
-                // ORDERING(N4): Release, its messages are in the lanes.
-                self.is_drained.store(true, Release);
+                // The other end is closed, and all that it had sent is in the lanes.
+                progress.record_delivered(self.node, Progress::UNKNOWN);
             }
             received.filter(|&len| len > 0)
         });
-        // Relaxed: a hint for the listening thread, which has pumped itself before it looks or has found another pumping.
-        self.is_stuck.store(inbound.is_stuck(), Relaxed);
+        progress.record_stuck(self.node.0.into(), inbound.is_stuck());
         has_pumped
     }
 }
 
 impl Transport for BySockets {
     fn link(&self, from: PortId, to: PortId) -> Box<dyn Link> {
-        match &self.ways[usize::from(to.node.0)] {
-            Some(way) => Box::new(SocketLink {
-                way: Arc::clone(way),
+        match &self.peers[usize::from(to.node.0)] {
+            Some(peer) => Box::new(SocketLink {
+                peer: Arc::clone(peer),
                 from: from.index,
                 to,
             }),
@@ -108,50 +125,19 @@ impl Transport for BySockets {
         }
     }
 
-    fn shares_memory_with(&self, node: NodeId) -> bool {
-        // With itself.
-        self.ways[usize::from(node.0)].is_none()
-    }
-
     fn pump(&self) -> bool {
-        let ways = self.ways.iter().flatten();
-        // Relaxed: as in `sockets`.
-        let open = ways.filter(|way| !way.is_drained.load(Relaxed));
-        open.fold(false, |any, way| way.pump() | any)
-    }
-
-    fn sockets(&self) -> Vec<BorrowedFd<'_>> {
-        // Relaxed: an end of a socket that is not known yet is found by a pump.
-        let open = self
-            .ways
-            .iter()
-            .flatten()
-            .filter(|way| !way.is_drained.load(Relaxed));
-        open.map(|way| way.socket.as_fd()).collect()
-    }
-
-    fn is_stuck(&self) -> bool {
-        let mut ways = self.ways.iter().flatten();
-        // Relaxed: as in `pump`.
-        ways.any(|way| way.is_stuck.load(Relaxed))
-    }
-
-    fn is_drained(&self, node: NodeId) -> bool {
-        let way = self.ways[usize::from(node.0)].as_ref();
-        // ORDERING(N4): Acquire, the lanes are looked at after it.
-        way.is_none_or(|way| way.is_drained.load(Acquire))
+        let peers = self.peers.iter().flatten();
+        let open = peers.filter(|peer| !self.progress.may_be_drained(peer.node));
+        open.fold(false, |any, peer| peer.pump(&self.progress) | any)
     }
 
     fn close(&self, node: NodeId) -> u64 {
-        if let Some(way) = &self.ways[usize::from(node.0)] {
-            // What has been sent can still be received, and its end be seen, be this process there for long. Of one that is gone nobody need know.
-            let _ = shutdown(&way.socket, Shutdown::Write);
+        if let Some(peer) = &self.peers[usize::from(node.0)] {
+            // The other node can still receive what has been sent, and then sees the end, however
+            // long this process lives on. An error means that it is gone, which does not matter.
+            let _ = shutdown(&peer.socket, Shutdown::Write);
         }
-        0
-    }
-
-    fn is_pumped(&self) -> bool {
-        true
+        Progress::UNKNOWN
     }
 
     fn abort(&self) {
@@ -161,15 +147,25 @@ impl Transport for BySockets {
         });
     }
 
+    fn finish(
+        &self,
+        _controls: &Controls,
+        _limit: Option<Duration>,
+        _silence: Option<Silence>,
+    ) -> Result<(), NetError> {
+        Ok(())
+    }
+
     fn send_bytes(&self, node: NodeId, bytes: &[u8]) -> bool {
-        let way = self.ways[usize::from(node.0)].as_ref();
+        let peer = self.peers[usize::from(node.0)].as_ref();
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        let send = |way: &Arc<Way>| send(&way.socket, bytes, flags);
-        way.is_some_and(|way| send(way).is_ok())
+        let send = |peer: &Arc<Peer>| send(&peer.socket, bytes, flags);
+        peer.is_some_and(|peer| send(peer).is_ok())
     }
 }
 
-/// Receives a packet, and returns its bytes; 0 where none will come any more, none where none has.
+/// Receives a packet, and returns its length. Returns 0 if no further packet will arrive, and
+/// `None` if no packet has arrived.
 fn receive(socket: &OwnedFd, buffer: &mut [u8]) -> Option<usize> {
     let received = retry_on_intr(|| recv(socket, &mut *buffer, RecvFlags::DONTWAIT));
     match received {
@@ -179,12 +175,13 @@ fn receive(socket: &OwnedFd, buffer: &mut [u8]) -> Option<usize> {
     }
 }
 
-/// Lets a socket hold the longest packet: the system refuses one that is longer than what it holds for the receiver.
-pub(crate) fn allow_packets(socket: &OwnedFd) -> Result<(), Errno> {
+/// Gives a socket the capacity for the longest packet: the system refuses a packet that is longer
+/// than the capacity.
+pub(super) fn allow_packets(socket: &OwnedFd) -> Result<(), Errno> {
     if socket_send_buffer_size(socket)? >= HELD_BYTES {
         return Ok(());
     }
-    // The system takes twice as much, and what it allows at most.
+    // The system doubles the size, and limits it.
     set_socket_send_buffer_size(socket, HELD_BYTES)?;
     if socket_send_buffer_size(socket)? >= HELD_BYTES {
         Ok(())
@@ -193,10 +190,10 @@ pub(crate) fn allow_packets(socket: &OwnedFd) -> Result<(), Errno> {
     }
 }
 
-/// The way from one port to another, beside those of others in the same socket.
+/// The path from one port to another, by a socket that other pairs of ports use, too.
 #[derive(Debug)]
 struct SocketLink {
-    way: Arc<Way>,
+    peer: Arc<Peer>,
     from: u16,
     to: PortId,
 }
@@ -204,7 +201,7 @@ struct SocketLink {
 impl Link for SocketLink {
     fn send(&mut self, outgoing: Outgoing<'_>) -> Result<(), SendError> {
         let mut sent = self
-            .way
+            .peer
             .sent
             .lock()
             .expect("nothing panics under this lock");
@@ -223,17 +220,18 @@ impl Link for SocketLink {
         }
         pieces[PIECES_MAX + 1] = IoSlice::new(outgoing.long);
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        let told = retry_on_intr(|| {
+        let result = retry_on_intr(|| {
             let nothing = &mut SendAncillaryBuffer::default();
-            sendmsg(&self.way.socket, &pieces, nothing, flags)
+            sendmsg(&self.peer.socket, &pieces, nothing, flags)
         });
-        match told {
+        match result {
             Ok(_) => {
                 *sent = sent.wrapping_add(1);
                 Ok(())
             }
             Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM) => Err(SendError::Full),
-            // The other end is closed. Whether its node has left or died is heard in a moment; until then there is no room.
+            // The other end is closed. A moment later a control socket reports whether the node
+            // has left or died. Until then there is no capacity.
             Err(Errno::PIPE | Errno::CONNRESET) => Err(SendError::Full),
             Err(_) => Err(SendError::Died(self.to.node)),
         }

@@ -1,8 +1,10 @@
-//! The processes that MPI has started, a node each, and all calls of MPI.
+//! The processes that MPI has started, each of which is a node, and all calls of MPI.
 //!
-//! One thread at a time calls MPI, under a lock. That is quicker than to have MPI keep threads apart, and asks less of the library.
+//! One thread at a time calls MPI, under a lock. That is quicker than the thread support of MPI, and
+//! demands less of the library.
 //!
-//! Messages have two tags: packets, and frames, which are what nodes tell each other besides. MPI keeps the order of those with one tag.
+//! There are two tags for messages: one for packets, and one for control frames. MPI keeps the order
+//! of messages with the same tag.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -14,51 +16,50 @@ use mpi::point_to_point::{Message, Source, Status};
 use mpi::traits::{Communicator, CommunicatorCollectives, Equivalence};
 use raddle_sync::prim::Mutex;
 
+use super::outbox::{Outbox, PACKET};
 use super::sending::{Done, Sending};
-use super::untaken::Untaken;
 use crate::address::{NodeId, PortId, Shape};
-use crate::control::{FRAME_BYTES, Frame};
+use crate::control::{FRAME_BYTES, Frame, Relay};
 use crate::error::{NetError, SendError};
-use crate::share::random;
+use crate::random::random;
 use crate::transport::Outgoing;
 
-/// The tag of packets.
-pub(super) const PACKET: mpi::Tag = 1;
-/// The tag of frames.
+/// The tag of control frames.
 const FRAME: mpi::Tag = 2;
-/// The exit code of a program of which a node panics: that of a panic.
+/// The exit code of a program in which a node panics: that of a panic.
 const ABORTED: i32 = 101;
-/// What a process says of itself: nodes, ports, and a key that nobody guesses.
+/// The number of words by which a process describes itself: nodes, ports, and a random key.
 const WORDS: usize = 3;
 
-/// All processes of a program that MPI has started, as seen from one of them.
+/// The processes of a program that MPI has started, as seen from one of them.
 #[derive(Debug)]
-pub(crate) struct Ranks {
+pub(super) struct Ranks {
     me: NodeId,
     shape: Shape,
     world: Mutex<Option<World>>,
 }
 
-/// What is used under the lock.
+/// The state that the lock protects.
 struct World {
-    /// Is finalised only when all processes are about to: that waits for the others.
+    /// Finalised only when all processes are about to finalise, because it waits for the others.
     universe: ManuallyDrop<Universe>,
     /// By node.
-    packets: Vec<Untaken>,
+    packets: Vec<Outbox>,
     frames: Vec<Sending>,
 }
 
 impl Ranks {
-    /// Becomes one of the processes that MPI has started, one for each node; returns the key of connection 0 beside them.
+    /// Starts MPI, and checks that there is one process for each node. Also returns the key of
+    /// connection 0.
     ///
     /// # Errors
-    /// The same in all processes: [`NetError::RankCount`] and [`NetError::Unlike`]. [`NetError::Mpi`], as after the first call in a process.
-    pub(crate) fn start(shape: Shape) -> Result<(Self, u64), NetError> {
+    /// [`NetError::RankCount`] and [`NetError::Unlike`], the same in all processes.
+    /// [`NetError::Mpi`], also for every call but the first in a process.
+    pub(super) fn start(shape: Shape) -> Result<(Self, u64), NetError> {
         let key = random()?;
         let started = mpi::initialize_with_threading(Threading::Serialized);
-        let (universe, level) = started.ok_or(NetError::Mpi(
-            "it has been started in this process before, and that can be once",
-        ))?;
+        let (universe, level) =
+            started.ok_or(NetError::Mpi("it can be started only once in a process"))?;
         if level < Threading::Serialized {
             return Err(NetError::Mpi("it was built for one thread"));
         }
@@ -67,11 +68,11 @@ impl Ranks {
         let mut all = vec![0_u64; WORDS * rank_count];
         let own = [shape.nodes.into(), shape.ports.into(), key];
         world.all_gather_into(&own[..], &mut all[..]);
-        // Dropped here, MPI is finalised, in all processes alike.
+        // On an error, MPI is dropped, and so finalised, in all processes alike.
         check(shape, &all)?;
         let world = World {
             universe: ManuallyDrop::new(universe),
-            packets: shape.node_ids().map(|_| Untaken::default()).collect(),
+            packets: shape.node_ids().map(|_| Outbox::default()).collect(),
             frames: Vec::new(),
         };
         let ranks = Self {
@@ -83,7 +84,8 @@ impl Ranks {
         Ok((ranks, all[WORDS - 1]))
     }
 
-    /// Exchanges words with all processes, which come here together and bring as many; returns those of all, by node.
+    /// Exchanges words with all processes, which all have to call this, with the same number of words.
+    /// Returns the words of all processes, by node.
     pub(super) fn gather(&self, own: &[u64]) -> Vec<u64> {
         let mut all = vec![0; own.len() * usize::from(self.shape.nodes)];
         if let Some(world) = &*self.lock() {
@@ -93,18 +95,21 @@ impl Ranks {
         all
     }
 
-    /// Which of the nodes this process is.
-    pub(crate) const fn me(&self) -> NodeId {
+    /// Returns the node that this process is.
+    pub(super) const fn me(&self) -> NodeId {
         self.me
     }
 
-    /// All others.
-    pub(crate) fn others(&self) -> impl Iterator<Item = NodeId> {
+    /// Returns all other nodes.
+    pub(super) fn others(&self) -> impl Iterator<Item = NodeId> {
         let me = self.me;
         self.shape.node_ids().filter(move |&node| node != me)
     }
 
-    /// Sends a message; errors as those of [`Port::send`](crate::Port::send).
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// As [`Port::send`](crate::Port::send).
     pub(super) fn send(
         &self,
         from: u16,
@@ -122,14 +127,14 @@ impl Ranks {
         world.packets[usize::from(to.node.0)].send(from, process, to.index, outgoing)
     }
 
-    /// Sends no packets to `node` from here on; returns how many it was sent, modulo 2³².
+    /// Sends no more packets to `node`. Returns how many were sent to it, modulo 2³².
     pub(super) fn close(&self, node: NodeId) -> u32 {
         let mut world = self.lock();
         let world = world.as_mut();
         world.map_or(0, |world| world.packets[usize::from(node.0)].close())
     }
 
-    /// A node of which a packet is there, if there is one.
+    /// Returns a node from which a packet has arrived, if there is one.
     pub(super) fn sender(&self) -> Option<NodeId> {
         let world = self.lock();
         let world = world.as_ref()?.universe.world();
@@ -137,7 +142,8 @@ impl Ranks {
         Some(node_of(&status))
     }
 
-    /// Receives the next packet of `node`, if it is there; returns its bytes, 0 of one that does not fit.
+    /// Receives the next packet of `node`, if one has arrived. Returns its length, or 0 if it does not
+    /// fit the buffer.
     pub(super) fn receive(&self, node: NodeId, buffer: &mut [u8]) -> Option<usize> {
         let world = self.lock();
         let world = world.as_ref()?.universe.world();
@@ -146,49 +152,26 @@ impl Ranks {
         Some(receive(found, buffer).unwrap_or_default())
     }
 
-    /// Tells `node` what is no message.
-    pub(crate) fn tell(&self, node: NodeId, frame: [u8; FRAME_BYTES]) {
-        let mut world = self.lock();
-        let Some(world) = world.as_mut() else { return };
-        let communicator = world.universe.world();
-        let process = communicator.process_at_rank(node.0.into());
-        world.frames.retain_mut(|sending| !sending.is_done());
-        let sending = Sending::new(frame.to_vec(), process, FRAME, Done::Read);
-        world.frames.push(sending);
-    }
-
-    /// What another node has told, if there is something.
-    pub(crate) fn hear(&self) -> Option<(NodeId, Frame)> {
-        let world = self.lock();
-        let world = world.as_ref()?.universe.world();
-        let process = world.any_process();
-        let found = process.immediate_matched_probe_with_tag(FRAME)?;
-        let node = node_of(&found.1);
-        let mut bytes = [0; FRAME_BYTES];
-        receive(found, &mut bytes)?;
-        Some((node, Frame::read(&bytes, Vec::new())))
-    }
-
-    /// True when MPI has read all that was sent.
+    /// Returns true if MPI has read all that was sent.
     pub(super) fn is_read(&self) -> bool {
         let mut world = self.lock();
         world.as_mut().is_none_or(|world| {
             let frames = world.frames.iter_mut().all(Sending::is_done);
-            world.packets.iter_mut().all(Untaken::is_read) && frames
+            world.packets.iter_mut().all(Outbox::is_read) && frames
         })
     }
 
-    /// Calls MPI no more: where processes end like that, `mpirun` ends all.
+    /// Stops using MPI without finalising it. When a process ends like that, `mpirun` ends all.
     pub(super) fn end(&self) {
         self.lock().take();
     }
 
-    /// True when nothing calls MPI any more.
+    /// Returns true if nothing calls MPI any more.
     pub(super) fn have_ended(&self) -> bool {
         self.lock().is_none()
     }
 
-    /// Ends MPI, which waits until all processes do. Nothing calls it from here on.
+    /// Finalises MPI, which waits until all processes do. Nothing calls it from here on.
     pub(super) fn finalise(&self) {
         let mut world = self.lock();
         if let Some(world) = world.take() {
@@ -208,6 +191,29 @@ impl Ranks {
     }
 }
 
+impl Relay for Ranks {
+    fn send(&self, node: NodeId, frame: [u8; FRAME_BYTES]) {
+        let mut world = self.lock();
+        let Some(world) = world.as_mut() else { return };
+        let communicator = world.universe.world();
+        let process = communicator.process_at_rank(node.0.into());
+        world.frames.retain_mut(|sending| !sending.is_done());
+        let sending = Sending::new(frame.to_vec(), process, FRAME, Done::Read);
+        world.frames.push(sending);
+    }
+
+    fn receive(&self) -> Option<(NodeId, Frame)> {
+        let world = self.lock();
+        let world = world.as_ref()?.universe.world();
+        let process = world.any_process();
+        let found = process.immediate_matched_probe_with_tag(FRAME)?;
+        let node = node_of(&found.1);
+        let mut bytes = [0; FRAME_BYTES];
+        receive(found, &mut bytes)?;
+        Some((node, Frame::read(&bytes, Vec::new())))
+    }
+}
+
 impl fmt::Debug for World {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut world = formatter.debug_struct("World");
@@ -216,7 +222,7 @@ impl fmt::Debug for World {
     }
 }
 
-/// Whether what all processes say of themselves is one program of this shape.
+/// Checks that all processes describe themselves as one program of this shape.
 fn check(expected: Shape, all: &[u64]) -> Result<(), NetError> {
     let found = all.len() / WORDS;
     if found != usize::from(expected.nodes) {
@@ -225,7 +231,7 @@ fn check(expected: Shape, all: &[u64]) -> Result<(), NetError> {
     }
     for (node, words) in expected.node_ids().zip(all.chunks_exact(WORDS)) {
         let found = Shape {
-            // As that process has written them.
+            // That process has written them from numbers of this type.
             nodes: words[0] as u16,
             ports: words[1] as u16,
         };
@@ -245,11 +251,11 @@ fn node_of(status: &Status) -> NodeId {
     NodeId(status.source_rank() as u16)
 }
 
-/// Receives a message that was found; none where it does not fit.
+/// Receives a message that was found. Returns its length, or `None` if it does not fit the buffer.
 fn receive((message, status): (Message, Status), buffer: &mut [u8]) -> Option<usize> {
     let len = status.count(u8::equivalent_datatype()) as usize;
     let Some(place) = buffer.get_mut(..len) else {
-        // It has to be received all the same.
+        // It has to be received anyway, or it would be found again.
         let _ = message.matched_receive_into(&mut vec![0_u8; len][..]);
         return None;
     };

@@ -1,11 +1,14 @@
-//! A message that MPI may still read: its bytes lie still until MPI says that it is done with them.
+//! A message that MPI may still read. Its bytes stay unchanged, and at the same address, until MPI is
+//! done with them.
 //!
-//! The binding lends bytes to MPI for as long as they are borrowed, and a borrow cannot wait in a queue beside what it borrows. So this says
-//! what the compiler cannot know; it is the only unsafe code of the transport.
+//! The binding borrows the bytes for as long as MPI uses them, but a queue cannot store a borrow next
+//! to the bytes that it borrows. So this module states what the compiler cannot know. It is the only
+//! unsafe code of the transport.
 //!
 //! # Invariants
-//! 1. While there is a request, nobody writes to the bytes, and they are neither freed nor elsewhere: where such a message is dropped, they are leaked.
-//! 2. Requests are made and tested by whoever has the lock on MPI, so by one thread at a time.
+//! 1. While there is a request, nothing writes to the bytes, and they are neither freed nor moved. If
+//!    such a message is dropped, they are leaked.
+//! 2. Requests are created and tested under the lock on MPI, and so by one thread at a time.
 
 use std::{fmt, mem, slice};
 
@@ -14,34 +17,36 @@ use mpi::point_to_point::Destination;
 use mpi::request::{Request, StaticScope};
 use mpi::topology::Process;
 
-/// Bytes under way to another process.
+/// Bytes on their way to another process.
 pub(super) struct Sending {
     bytes: Vec<u8>,
-    /// Until MPI is done with them.
+    /// The request, until MPI is done with the bytes.
     request: Option<Request<'static, [u8]>>,
 }
 
-// SAFETY: what keeps a request in its thread is the pointer by which MPI knows it. MPI lets any thread complete it that calls MPI alone, at the level of
-// threads that this program asks for (MPI 3.1, section 12.4), which invariant 2 sees to.
+// SAFETY: a request is not `Send` only because of the pointer by which MPI knows it. At the level of
+// thread support that this program requests, MPI lets any thread complete a request, as long as one
+// thread at a time calls MPI (MPI 3.1, section 12.4). That is invariant 2.
 unsafe impl Send for Sending {}
 
-/// When MPI is done with a message.
+/// The event after which MPI is done with a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Done {
-    /// When its bytes have been read.
+    /// MPI has read the bytes.
     Read,
-    /// When its receiver has taken it.
-    Taken,
+    /// The receiver has received the message.
+    Received,
 }
 
 impl Sending {
-    /// Sends bytes; never waits.
+    /// Sends bytes. Never waits.
     pub(super) fn new(bytes: Vec<u8>, to: Process<'_>, tag: Tag, done: Done) -> Self {
-        // SAFETY: they are `bytes.len()` bytes of a vector, which by invariant 1 stay what and where they are for as long as the request is there.
+        // SAFETY: these are the `bytes.len()` bytes of a vector. By invariant 1 they stay unchanged, and
+        // at the same address, for as long as the request exists.
         let lent: &'static [u8] = unsafe { slice::from_raw_parts(bytes.as_ptr(), bytes.len()) };
         let request = match done {
             Done::Read => to.immediate_send_with_tag(StaticScope, lent, tag),
-            Done::Taken => to.immediate_synchronous_send_with_tag(StaticScope, lent, tag),
+            Done::Received => to.immediate_synchronous_send_with_tag(StaticScope, lent, tag),
         };
         Self {
             bytes,
@@ -49,7 +54,7 @@ impl Sending {
         }
     }
 
-    /// Asks MPI whether it is done with it.
+    /// Asks MPI whether it is done with the message.
     pub(super) fn is_done(&mut self) -> bool {
         let Some(request) = self.request.take() else {
             return true;
@@ -58,12 +63,12 @@ impl Sending {
         self.request.is_none()
     }
 
-    /// The bytes, to be used again.
+    /// Returns the buffer, for reuse.
     ///
     /// # Panics
-    /// When MPI is not done with them.
+    /// If MPI is not done with it.
     pub(super) fn into_bytes(mut self) -> Vec<u8> {
-        assert!(self.request.is_none(), "{self:?} is under way");
+        assert!(self.request.is_none(), "{self:?} is on its way");
         mem::take(&mut self.bytes)
     }
 }
@@ -77,7 +82,7 @@ impl fmt::Debug for Sending {
 impl Drop for Sending {
     fn drop(&mut self) {
         if let Some(request) = self.request.take() {
-            // The binding panics where a request is dropped.
+            // The binding panics if a request is dropped.
             mem::forget(request);
             mem::forget(mem::take(&mut self.bytes));
         }

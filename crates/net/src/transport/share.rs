@@ -1,40 +1,43 @@
-//! What a node is made of: its share of what all nodes of a program have.
+//! The share of a node: the key, memory and sockets that it gets when all nodes of a program are
+//! created.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use rustix::io::Errno;
-use rustix::rand::{GetRandomFlags, getrandom};
 
+use super::sockets::allow_packets;
 use crate::address::{NodeId, Shape};
 use crate::control;
 use crate::error::NetError;
+use crate::kind::TransportKind;
 use crate::mapped::Region;
-use crate::transport::{TransportKind, allow_packets};
+use crate::random::random;
 
-/// What one node needs to be put together.
+/// The things from which one node is assembled.
 #[derive(Debug)]
 pub(crate) struct Share {
     pub(crate) me: NodeId,
     pub(crate) shape: Shape,
     pub(crate) kind: TransportKind,
-    /// Of connection 0, the same for all.
+    /// The key of connection 0, the same for all nodes.
     pub(crate) key: u64,
-    /// By memory, the regions of all nodes in their order; by sockets, that of this node.
+    /// With shared memory, the regions of all nodes in order. With sockets, the region of this
+    /// node.
     pub(crate) regions: Vec<Arc<OwnedFd>>,
-    /// To each other node, a socket for what is no message.
+    /// For each other node, a socket for control frames.
     pub(crate) controls: Vec<Option<OwnedFd>>,
-    /// By sockets, one to each other node for messages.
+    /// With sockets, one for the messages to and from each other node.
     pub(crate) sockets: Vec<Option<OwnedFd>>,
 }
 
 impl Share {
-    /// The shares of all nodes of a program.
+    /// Creates the shares of all nodes of a program.
     ///
     /// # Errors
     /// [`NetError::Shape`] and [`NetError::System`].
     pub(crate) fn of_all(kind: TransportKind, shape: Shape) -> Result<Vec<Self>, NetError> {
-        shape.check()?;
+        NetError::check_shape(shape)?;
         let key = random()?;
         let region = |_| {
             let region = Region::create(shape).map(Arc::new);
@@ -47,7 +50,7 @@ impl Share {
         } else {
             let all = sockets(shape).map_err(NetError::system("a socket"))?;
             let allowed = all.iter().flatten().flatten().try_for_each(allow_packets);
-            allowed.map_err(NetError::system("sockets that hold a whole packet"))?;
+            allowed.map_err(NetError::system("sockets with capacity for a packet"))?;
             all
         };
         let parts = shape.node_ids().zip(controls).zip(by_sockets);
@@ -72,7 +75,7 @@ impl Share {
         Ok(shares)
     }
 
-    /// The regions of which it has the files, mapped here.
+    /// Maps the regions of the share into this process.
     ///
     /// # Errors
     /// [`NetError::System`].
@@ -82,13 +85,13 @@ impl Share {
         regions.map_err(NetError::system("the memory of a node"))
     }
 
-    /// The files of a share, in an order that [`take_files`](Self::take_files) knows.
+    /// Returns the files of a share, in the order that [`take_files`](Self::take_files) expects.
     pub(crate) fn files(&self) -> impl Iterator<Item = &OwnedFd> {
         let sockets = self.controls.iter().chain(&self.sockets).flatten();
         self.regions.iter().map(|region| &**region).chain(sockets)
     }
 
-    /// How many files the share of a node that was started has.
+    /// Returns the number of files in the share of a node that is started.
     pub(crate) const fn file_count(kind: TransportKind, shape: Shape) -> usize {
         let nodes = shape.nodes as usize;
         if kind.shares_memory() {
@@ -98,10 +101,10 @@ impl Share {
         }
     }
 
-    /// The share of node `me`, put together again of its files.
+    /// Puts the share of node `me` together from its files.
     ///
     /// # Panics
-    /// When there are fewer than [`file_count`](Self::file_count).
+    /// If there are fewer than [`file_count`](Self::file_count).
     pub(crate) fn take_files(
         me: NodeId,
         shape: Shape,
@@ -117,7 +120,9 @@ impl Share {
         };
         let regions = files.by_ref().take(region_count).map(Arc::new).collect();
         let mut to_others = || {
-            let next = |node| (node != me).then(|| files.next().expect("so many were counted"));
+            let next = |node| {
+                (node != me).then(|| files.next().expect("the caller has counted the files"))
+            };
             shape.node_ids().map(next).collect()
         };
         let controls = to_others();
@@ -138,7 +143,7 @@ impl Share {
     }
 }
 
-/// A socket between each two nodes: for each node, its ends by node.
+/// Creates a socket between each pair of nodes. Returns the ends of each node, by other node.
 fn sockets(shape: Shape) -> Result<Vec<Vec<Option<OwnedFd>>>, Errno> {
     let none = || shape.node_ids().map(|_| None).collect::<Vec<_>>();
     let mut all: Vec<_> = shape.node_ids().map(|_| none()).collect();
@@ -149,12 +154,4 @@ fn sockets(shape: Shape) -> Result<Vec<Vec<Option<OwnedFd>>>, Errno> {
         all[higher][lower] = Some(of_higher);
     }
     Ok(all)
-}
-
-/// A number that nobody guesses.
-pub(crate) fn random() -> Result<u64, NetError> {
-    let mut bytes = [0; 8];
-    // So few bytes come at once, or the system has none.
-    getrandom(&mut bytes, GetRandomFlags::empty()).map_err(NetError::system("random numbers"))?;
-    Ok(u64::from_ne_bytes(bytes))
 }

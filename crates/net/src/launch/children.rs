@@ -1,5 +1,5 @@
-//! The processes that the first node has started: they are waited for, whatever happens, but for
-//! those that do not run.
+//! The processes that the first node has started. It waits for all of them, whatever happens, and
+//! kills those that do not run.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,35 +9,35 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use super::{GRACE, word};
+use super::{GRACE, last_report};
 use crate::address::NodeId;
 use crate::control;
 use crate::error::NetError;
-use crate::node::{Silence, is_stopped};
+use crate::watch::{Silence, is_stopped};
 
-/// How often it is looked whether a process is stopped.
+/// The time between two checks whether a process is stopped.
 const PERIOD: Duration = Duration::from_secs(1);
-/// How often it is looked whether a process has ended, where the system does not tell.
+/// The time between two checks whether a process has ended, if the system gives no notice.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Processes that are waited for.
+/// The processes of the other nodes.
 #[derive(Debug, Default)]
-pub(super) struct Others(Vec<Other>);
+pub(super) struct Children(Vec<ChildNode>);
 
 #[derive(Debug)]
-struct Other {
+struct ChildNode {
     node: NodeId,
     child: Child,
-    /// The other end of what is its standard input at first.
+    /// The other end of the socket that is its standard input at first.
     control: OwnedFd,
-    /// It was killed, since it did not answer.
+    /// The process is killed because it did not answer.
     was_silent: bool,
 }
 
-impl Others {
-    /// One more.
+impl Children {
+    /// Adds a process.
     pub(super) fn push(&mut self, node: NodeId, child: Child, control: OwnedFd) {
-        self.0.push(Other {
+        self.0.push(ChildNode {
             node,
             child,
             control,
@@ -45,42 +45,45 @@ impl Others {
         });
     }
 
-    /// All of them.
+    /// Returns all processes, with their nodes.
     pub(super) fn processes(&self) -> impl Iterator<Item = (NodeId, u32)> {
-        self.0.iter().map(|other| (other.node, other.child.id()))
+        self.0.iter().map(|child| (child.node, child.child.id()))
     }
 
-    /// Kills those of which `is_silent` says that they do not answer.
+    /// Kills the processes of the nodes for which `is_silent` returns true.
     pub(super) fn kill_if(&mut self, is_silent: impl Fn(NodeId) -> bool) {
-        for other in self.0.iter_mut().filter(|other| is_silent(other.node)) {
-            other.was_silent = true;
-            // It may have ended since; then there is nothing to kill.
-            let _ = other.child.kill();
+        for child in self.0.iter_mut().filter(|child| is_silent(child.node)) {
+            child.was_silent = true;
+            // An error means that it has ended since.
+            let _ = child.child.kill();
         }
     }
 
-    /// Waits for all, some seconds at most; the failure of one that has told why it failed.
-    pub(super) fn why(&mut self) -> Option<NetError> {
+    /// Waits for all processes, for some seconds at most. Returns the failure of one that has reported
+    /// its reason.
+    pub(super) fn reported_failure(&mut self) -> Option<NetError> {
         let ended = self.wait(Some(GRACE), Silence::USUAL);
-        ended.err().filter(has_told)
+        ended.err().filter(has_reason)
     }
 
-    /// Waits for all; those that are still there after `grace`, and those that are stopped for
-    /// longer than `silence` allows, are killed. Of several that failed, the error is that of the
-    /// first that has told why, or else of the first.
+    /// Waits for all processes. Kills those that are still running after `grace`, and those that are
+    /// stopped for longer than `silence` allows.
+    ///
+    /// # Errors
+    /// The failure of the first process that has reported its reason, or else of the first process.
     pub(super) fn wait(
         &mut self,
         grace: Option<Duration>,
         silence: Silence,
     ) -> Result<(), NetError> {
-        // Beyond what the clock can say there is no limit.
+        // If the end is beyond the range of the clock, there is no limit.
         let end = grace.and_then(|grace| Instant::now().checked_add(grace));
         let mut failed = Ok(());
-        for mut other in self.0.drain(..) {
-            let status = other.wait(end, silence);
-            let node = other.node;
+        for mut child in self.0.drain(..) {
+            let status = child.wait(end, silence);
+            let node = child.node;
             let result = match status {
-                _ if other.was_silent => Err(NetError::Silent {
+                _ if child.was_silent => Err(NetError::Silent {
                     node,
                     limit: silence.limit(),
                 }),
@@ -88,7 +91,7 @@ impl Others {
                 Ok(status) => Err(NetError::Failed {
                     node,
                     status,
-                    why: word::hear(&other.control),
+                    why: last_report::receive(&child.control),
                 }),
                 Err(error) => Err(NetError::System {
                     what: "the end of a process",
@@ -97,7 +100,9 @@ impl Others {
             };
             failed = match (failed, result) {
                 (Ok(()), result) => result,
-                (Err(before), Err(error)) if !has_told(&before) && has_told(&error) => Err(error),
+                (Err(before), Err(error)) if !has_reason(&before) && has_reason(&error) => {
+                    Err(error)
+                }
                 (before, _) => before,
             };
         }
@@ -105,20 +110,23 @@ impl Others {
     }
 }
 
-pub(super) fn has_told(error: &NetError) -> bool {
+/// Returns true if a node has reported why it failed.
+pub(super) fn has_reason(error: &NetError) -> bool {
     matches!(error, NetError::Failed { why: Some(_), .. })
 }
 
-impl Drop for Others {
+impl Drop for Children {
     fn drop(&mut self) {
-        // A caller that wants to know how they ended calls `finish`.
+        // A caller that needs the result calls `finish`.
         let _ = self.wait(Some(GRACE), Silence::USUAL);
     }
 }
 
-impl Other {
+impl ChildNode {
+    /// Waits for the process until `end`. Kills it if it still runs then, or if it was stopped for too
+    /// long.
     fn wait(&mut self, end: Option<Instant>, silence: Silence) -> io::Result<ExitStatus> {
-        let told = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty()).ok();
+        let notice = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty()).ok();
         let mut stopped = 0;
         let mut next_look = Instant::now() + PERIOD;
         loop {
@@ -130,7 +138,7 @@ impl Other {
                 break;
             }
             if now >= next_look {
-                // As in `node::watch`: what was missed is not made up for.
+                // As in `watch`, periods that this process has missed are not made up for.
                 next_look = now + PERIOD;
                 stopped = if is_stopped(self.child.id()) {
                     stopped + 1
@@ -144,8 +152,8 @@ impl Other {
             }
             let next = end.map_or(next_look, |end| end.min(next_look));
             let limit = next.saturating_duration_since(now);
-            match &told {
-                Some(told) => _ = control::wait(&[told.as_fd()], Some(limit)),
+            match &notice {
+                Some(notice) => _ = control::wait(&[notice.as_fd()], Some(limit)),
                 None => thread::sleep(limit.min(PAUSE)),
             }
         }

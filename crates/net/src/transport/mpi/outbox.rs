@@ -1,44 +1,48 @@
-//! Packets on their way to one node, which may not have taken them yet: a bounded number.
+//! The packets on their way to one node, which may not have received them yet. Their number is
+//! bounded.
 //!
-//! MPI takes any number of short messages to a process that is busy elsewhere, and keeps them in memory. So every so many packets one is sent
-//! in the way of which MPI says when its receiver has taken it; those before it, which MPI delivers in order, have been taken by then, too.
+//! MPI accepts any number of short messages to a process that is busy, and keeps them in memory. So
+//! the last packet of every batch is sent in synchronous mode, in which MPI says when the receiver has
+//! received it. MPI delivers in order, so the packets before it have been received by then, too.
 
 use std::collections::VecDeque;
 
 use mpi::topology::Process;
 
-use super::ranks::PACKET;
 use super::sending::{Done, Sending};
+use crate::address::PortId;
 use crate::error::SendError;
 use crate::packet::Header;
 use crate::transport::Outgoing;
 
-/// Packets that a node may leave untaken.
-const UNTAKEN_MAX: usize = 64;
-/// Packets of which the last one says that all are taken.
+/// The tag of packets.
+pub(super) const PACKET: mpi::Tag = 1;
+/// The largest number of packets that a node has not received.
+const UNRECEIVED_MAX: usize = 64;
+/// The number of packets in a batch. The last one confirms that all were received.
 const BATCH: u32 = 16;
 
-/// What is under way to one node.
+/// The packets on their way to one node.
 #[derive(Debug, Default)]
-pub(super) struct Untaken {
-    /// Packets sent, modulo 2³².
+pub(super) struct Outbox {
+    /// The number of packets sent, modulo 2³².
     sent: u32,
-    /// The last of them.
-    under_way: VecDeque<Sending>,
-    /// Buffers of those that were taken.
+    /// The last of these packets.
+    in_flight: VecDeque<Sending>,
+    /// The buffers of packets that were received.
     free: Vec<Vec<u8>>,
-    /// Nothing more is sent.
+    /// True once no more packets are sent.
     is_closed: bool,
 }
 
-impl Untaken {
+impl Outbox {
     /// Sends a message from port `from` of this node to port `index` of another.
     ///
     /// # Errors
     /// [`SendError::Full`] while the receiver is behind, and [`SendError::Left`] once this node has left.
     pub(super) fn send(
         &mut self,
-        from: crate::PortId,
+        from: PortId,
         to: Process<'_>,
         index: u16,
         outgoing: Outgoing<'_>,
@@ -46,11 +50,11 @@ impl Untaken {
         if self.is_closed {
             return Err(SendError::Left(from.node));
         }
-        // Asking costs more than sending: not each time.
-        if self.under_way.len() >= UNTAKEN_MAX / 2 {
+        // Asking MPI costs more than sending, so it is not done for each packet.
+        if self.in_flight.len() >= UNRECEIVED_MAX / 2 {
             self.retire();
         }
-        if self.under_way.len() == UNTAKEN_MAX {
+        if self.in_flight.len() == UNRECEIVED_MAX {
             return Err(SendError::Full);
         }
         let header = Header {
@@ -69,43 +73,43 @@ impl Untaken {
         }
         bytes.extend_from_slice(outgoing.long);
         let done = if self.sent % BATCH == BATCH - 1 {
-            Done::Taken
+            Done::Received
         } else {
             Done::Read
         };
         let sending = Sending::new(bytes, to, PACKET, done);
-        self.under_way.push_back(sending);
+        self.in_flight.push_back(sending);
         self.sent = self.sent.wrapping_add(1);
         Ok(())
     }
 
-    /// Nothing is sent from here on; returns how many packets were, modulo 2³².
+    /// Sends no more packets. Returns how many were sent, modulo 2³².
     pub(super) const fn close(&mut self) -> u32 {
         self.is_closed = true;
         self.sent
     }
 
-    /// True when MPI has read all that was sent.
+    /// Returns true if MPI has read all that was sent.
     pub(super) fn is_read(&mut self) -> bool {
-        self.under_way.iter_mut().all(Sending::is_done)
+        self.in_flight.iter_mut().all(Sending::is_done)
     }
 
-    /// Takes the buffers of batches back that were taken.
+    /// Takes back the buffers of the batches that were received.
     fn retire(&mut self) {
         loop {
-            // At most `UNTAKEN_MAX`.
-            let first = self.sent.wrapping_sub(self.under_way.len() as u32);
+            // The number of packets in flight is at most `UNRECEIVED_MAX`, so it fits.
+            let first = self.sent.wrapping_sub(self.in_flight.len() as u32);
             let last = BATCH - 1 - first % BATCH;
-            let last = self.under_way.get_mut(last as usize);
+            let last = self.in_flight.get_mut(last as usize);
             if !last.is_some_and(Sending::is_done) {
                 return;
             }
             for _ in first % BATCH..BATCH {
-                if !self.under_way.front_mut().is_some_and(Sending::is_done) {
+                if !self.in_flight.front_mut().is_some_and(Sending::is_done) {
                     return;
                 }
-                let taken = self.under_way.pop_front();
-                self.free.extend(taken.map(Sending::into_bytes));
+                let received = self.in_flight.pop_front();
+                self.free.extend(received.map(Sending::into_bytes));
             }
         }
     }

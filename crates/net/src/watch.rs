@@ -1,36 +1,36 @@
-//! How the first node notices that another does not run: that it was stopped, or that nothing lets
-//! it run.
+//! How the first node notices that another node does not run, because it was stopped or gets no CPU
+//! time.
 //!
 //! The end of a process closes its sockets, which is noticed at once. A process that is stopped
 //! closes nothing. So the listening thread of the first node asks each other node once a second
-//! whether it runs, and that node's listening thread answers, whatever its other threads do. A node
-//! that has not answered for as long as [`Silence`] says has ended as far as this program goes.
-//! Time is counted in seconds that the first node has lived through itself: while it is stopped,
-//! too, as by Ctrl-Z, nothing counts.
+//! whether it runs, and that node's listening thread answers, whatever its other threads do. The
+//! program gives up a node that has not answered for as long as [`Silence`] says. Time is counted
+//! in seconds during which the first node itself ran: while it is stopped too, as by Ctrl-Z,
+//! nothing counts.
 //!
-//! A process that was started comes up when it likes, and does not answer before that. Until then,
-//! all that counts is that it is stopped. A process that a debugger holds is waited for.
+//! A process that was started takes an unknown time to become a node, and does not answer before
+//! that. Until then, a period counts against it only if it is stopped. A process that a debugger
+//! holds is waited for.
 
 use std::fs;
 use std::time::Duration;
 
 use raddle_sync::prim::Instant;
 
-use super::Shared;
 use crate::address::{NodeId, Shape};
 use crate::control::{self, Controls};
 
-/// How often nodes are asked.
+/// The time between two questions to a node.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// How long a node may be silent.
+/// The time for which a node may be silent before the program gives it up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Silence {
     limit: Duration,
 }
 
 impl Silence {
-    /// What is waited for if nothing else is said.
+    /// The default.
     pub(crate) const USUAL: Self = Self::of(Duration::from_secs(10));
 
     pub(crate) const fn of(limit: Duration) -> Self {
@@ -41,13 +41,13 @@ impl Silence {
         self.limit
     }
 
-    /// In questions without an answer: one at least.
+    /// Returns the limit as a number of questions without an answer, at least one.
     pub(crate) fn periods(self) -> u64 {
         self.limit.as_secs().max(1)
     }
 }
 
-/// What the first node knows of the others.
+/// What the first node knows about the other nodes.
 #[derive(Debug)]
 pub(crate) struct Watch {
     silence: Silence,
@@ -55,19 +55,19 @@ pub(crate) struct Watch {
     nodes: Vec<Watched>,
 }
 
-/// What it knows of one.
+/// What the first node knows about one other node.
 #[derive(Clone, Debug, Default)]
 struct Watched {
-    /// It has answered before.
-    is_up: bool,
-    /// It was asked, and has not answered yet.
+    /// The node has answered before.
+    has_answered: bool,
+    /// The node was asked, and has not answered yet.
     is_asked: bool,
-    /// Periods without an answer.
+    /// The number of periods without an answer.
     missed: u64,
 }
 
 impl Watch {
-    /// Knows nothing yet of the nodes of a program.
+    /// Starts to watch the nodes of a program.
     pub(crate) fn new(silence: Silence, shape: Shape) -> Self {
         Self {
             silence,
@@ -76,29 +76,23 @@ impl Watch {
         }
     }
 
-    /// How long a node may be silent.
-    #[cfg(feature = "mpi")]
-    pub(crate) const fn silence(&self) -> Silence {
-        self.silence
-    }
-
-    /// How long until the next question.
+    /// Returns the time until the next question.
     pub(crate) fn limit(&self) -> Duration {
         self.next.saturating_duration_since(Instant::now())
     }
 
-    /// `node` has answered.
-    pub(crate) fn hear(&mut self, node: NodeId) {
+    /// Records that `node` has answered.
+    pub(crate) fn record_answer(&mut self, node: NodeId) {
         self.nodes[usize::from(node.0)] = Watched {
-            is_up: true,
+            has_answered: true,
             ..Watched::default()
         };
     }
 
-    /// Asks nodes, if it is time to; returns those that have been silent for too long.
+    /// Asks the nodes if it is time to. Returns the nodes that have been silent for too long.
     ///
-    /// A period without an answer counts against a node if `counts` says so, which is told whether
-    /// it has answered before.
+    /// `counts` says whether a period without an answer counts against a node. Its arguments are the
+    /// node, and whether that node has answered before.
     pub(crate) fn look(
         &mut self,
         controls: &Controls,
@@ -108,15 +102,15 @@ impl Watch {
         if !self.limit().is_zero() {
             return Vec::new();
         }
-        // From now on, so that what was missed is not made up for.
+        // Relative to now, so that periods that this node has missed are not made up for.
         self.next = Instant::now() + PERIOD;
         let mut silent = Vec::new();
         for node in nodes {
             let watched = &mut self.nodes[usize::from(node.0)];
             if !watched.is_asked {
-                // Where there is no room, it is asked again.
+                // If there is no space for the question, the next period repeats it.
                 watched.is_asked = controls.try_send(node, control::ASK, [0; 5]).is_ok();
-            } else if counts(node, watched.is_up) {
+            } else if counts(node, watched.has_answered) {
                 watched.missed += 1;
                 if watched.missed >= self.silence.periods() {
                     silent.push(node);
@@ -127,21 +121,13 @@ impl Watch {
     }
 }
 
-impl Shared {
-    /// True when a period without an answer counts against a node, which has answered before or
-    /// not.
-    pub(super) fn counts_silence(&self, node: NodeId, is_up: bool) -> bool {
-        let children = self.children.get().map_or(&[][..], Vec::as_slice);
-        let child = children.iter().find(|(child, _)| *child == node);
-        match child {
-            // The processes of MPI come up together.
-            None => true,
-            Some((_, process)) => match state_of(*process) {
-                State::Held => false,
-                State::Stopped => true,
-                State::Runs => is_up,
-            },
-        }
+/// Returns true if a period without an answer counts against the process of a node. `has_answered`
+/// says whether the node has answered before.
+pub(crate) fn counts(process: u32, has_answered: bool) -> bool {
+    match state_of(process) {
+        State::Held => false,
+        State::Stopped => true,
+        State::Runs => has_answered,
     }
 }
 
@@ -149,16 +135,17 @@ impl Shared {
 enum State {
     Runs,
     Stopped,
-    /// By a debugger.
+    /// A debugger holds the process.
     Held,
 }
 
-/// True of a process that is stopped, and that no debugger holds.
+/// Returns true if a process is stopped, and no debugger holds it.
 pub(crate) fn is_stopped(process: u32) -> bool {
     state_of(process) == State::Stopped
 }
 
-/// What the system says of a process; where it says nothing, the process runs.
+/// Returns the state of a process according to the system. A process of which the system says
+/// nothing counts as running.
 fn state_of(process: u32) -> State {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let field = |name: &str| {
@@ -184,22 +171,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stopped_process_is_told_from_one_that_runs() {
+    fn a_stopped_process_differs_from_one_that_runs() {
         let mut child = Command::new("sleep")
             .arg("1000")
             .spawn()
-            .expect("sleep is there");
+            .expect("the command `sleep` exists");
         let process = Pid::from_child(&child);
         assert!(!is_stopped(child.id()));
-        kill_process(process, Signal::STOP).expect("it is ours");
-        // Returns when it has been stopped.
-        waitid(WaitId::Pid(process), WaitIdOptions::STOPPED).expect("it is ours");
+        kill_process(process, Signal::STOP).expect("it is a child of this process");
+        // Returns once the process has been stopped.
+        waitid(WaitId::Pid(process), WaitIdOptions::STOPPED)
+            .expect("it is a child of this process");
         assert!(is_stopped(child.id()));
-        kill_process(process, Signal::CONT).expect("it is ours");
-        waitid(WaitId::Pid(process), WaitIdOptions::CONTINUED).expect("it is ours");
+        kill_process(process, Signal::CONT).expect("it is a child of this process");
+        waitid(WaitId::Pid(process), WaitIdOptions::CONTINUED)
+            .expect("it is a child of this process");
         assert!(!is_stopped(child.id()));
-        child.kill().expect("it is ours");
+        child.kill().expect("it is a child of this process");
         child.wait().expect("it has ended");
-        assert!(!is_stopped(child.id()), "no process is not stopped");
+        assert!(
+            !is_stopped(child.id()),
+            "a process that has ended is not stopped"
+        );
     }
 }
